@@ -1,0 +1,1 @@
+"""Rooms that understand XLA layouts, HLO text, StableHLO and how to execute both."""

@@ -1,0 +1,87 @@
+"""XLA's primitive types: names and widths.
+
+Source: xla/xla_data.proto (PrimitiveType) and xla/primitive_util.h (BitWidth).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dialect_utils.text import Diagnostic, DiagnosticError, nearest
+
+
+@dataclass(frozen=True, slots=True)
+class ElementType:
+    """Names an array element type and its width in bits.
+
+    `bits` is the width of the value; `storage_bits` what one element takes in
+    memory when the layout names no `E(n)`: whole bytes.
+    """
+
+    name: str
+    bits: int
+
+    @property
+    def storage_bits(self) -> int:
+        """Returns the bits one element occupies without `E(n)`: `bits` rounded up to a byte."""
+        return max(8, -(-self.bits // 8) * 8)
+
+    @property
+    def storage_bytes(self) -> int:
+        """Returns the bytes one element occupies without `E(n)`."""
+        return self.storage_bits // 8
+
+    @property
+    def is_floating(self) -> bool:
+        """Is true for the real floating-point types."""
+        return self.name[0] in "fb"
+
+    @property
+    def is_complex(self) -> bool:
+        """Is true for c64 and c128."""
+        return self.name[0] == "c"
+
+    @property
+    def is_signed(self) -> bool:
+        """Is true for signed integers."""
+        return self.name[0] == "s"
+
+    @property
+    def is_unsigned(self) -> bool:
+        """Is true for unsigned integers."""
+        return self.name[0] == "u"
+
+    @property
+    def is_integral(self) -> bool:
+        """Is true for signed and unsigned integers (not pred)."""
+        return self.is_signed or self.is_unsigned
+
+    def __str__(self) -> str:
+        return self.name
+
+
+_WIDTHS = {
+    1: "pred s1 u1",
+    2: "s2 u2",
+    4: "s4 u4 f4e2m1fn",
+    6: "f6e2m3fn f6e3m2fn",
+    8: "s8 u8 f8e5m2 f8e4m3 f8e4m3fn f8e4m3b11fnuz f8e3m4 f8e5m2fnuz f8e4m3fnuz f8e8m0fnu",
+    16: "s16 u16 f16 bf16",
+    32: "s32 u32 f32",
+    64: "s64 u64 f64 c64",
+    128: "c128",
+}
+
+ELEMENT_TYPES: dict[str, ElementType] = {
+    name: ElementType(name, bits) for bits, names in _WIDTHS.items() for name in names.split()
+}
+
+
+def parse_element_type(name: str) -> ElementType:
+    """Returns the element type of a lower-case XLA name; raises DiagnosticError for others."""
+    found = ELEMENT_TYPES.get(name)
+    if found is None:
+        known = nearest(name.lower(), ELEMENT_TYPES)
+        hint = f"write {known}" if known else f"known types: {', '.join(ELEMENT_TYPES)}"
+        raise DiagnosticError(Diagnostic(f"unknown element type {name!r}", hint=hint))
+    return found

@@ -1,0 +1,180 @@
+"""Shapes as values: arrays with or without a layout, tuples, tokens, opaque values, buffers.
+
+Source: xla/shape.h; `b(...)` buffers are Shape::MakeBufferShape.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from math import prod
+
+from dialect_utils.layout.element_type import ElementType
+from dialect_utils.layout.layout import Layout, LayoutFieldError
+
+# The size of an unbounded dynamic dimension, printed `?`.
+UNBOUNDED = -1
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayShape:
+    """Is an array's element type, dimensions (in elements) and layout.
+
+    `dynamic` marks, per dimension, a size that is only a bound (`<=N`) or unbounded (`?`,
+    size UNBOUNDED); an empty tuple means none is. A layout of None was not written and means
+    the descending one. Raises LayoutFieldError where the layout does not fit.
+    """
+
+    element_type: ElementType
+    dimensions: tuple[int, ...]
+    layout: Layout | None = None
+    dynamic: tuple[bool, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not any(self.dynamic):
+            object.__setattr__(self, "dynamic", ())
+        elif len(self.dynamic) != len(self.dimensions):
+            message = f"dynamic has {len(self.dynamic)} entries, but the rank is {self.rank}"
+            raise LayoutFieldError("dynamic", None, message)
+        for index, size in enumerate(self.dimensions):
+            if size >= 0 or (size == UNBOUNDED and self.is_dynamic_dimension(index)):
+                continue
+            raise LayoutFieldError("dimensions", index, f"dimension {index} has the negative size {size}")
+        if self.layout is not None:
+            self._check_layout(self.layout)
+
+    def _check_layout(self, layout: Layout) -> None:
+        if len(layout.minor_to_major) != self.rank:
+            message = f"layout {layout} orders {len(layout.minor_to_major)} dimensions, but the rank is {self.rank}"
+            raise LayoutFieldError("minor_to_major", None, message)
+        if layout.padded_dimensions is not None:
+            for index, (size, padded) in enumerate(zip(self.dimensions, layout.padded_dimensions, strict=True)):
+                if padded < size:
+                    message = f"padded_dimensions pads dimension {index} to {padded}, but its size is {size}"
+                    raise LayoutFieldError("padded_dimensions", index, message)
+        for index, split in enumerate(layout.split_configs):
+            size = self.dimensions[layout.major_to_minor[split.dimension]]
+            if split.split_indices and size != UNBOUNDED and split.split_indices[-1] >= max(size, 1):
+                message = f"split index {split.split_indices[-1]} is outside dimension {split.dimension} of size {size}"
+                raise LayoutFieldError("split_configs", index, message)
+
+    @property
+    def rank(self) -> int:
+        """Returns the number of dimensions."""
+        return len(self.dimensions)
+
+    @property
+    def true_rank(self) -> int:
+        """Returns the number of dimensions whose size is not 1."""
+        return sum(size != 1 for size in self.dimensions)
+
+    @property
+    def element_count(self) -> int:
+        """Returns the number of elements (bounds count as sizes)."""
+        return prod(self.dimensions)
+
+    @property
+    def is_static(self) -> bool:
+        """Is true where no dimension is dynamic."""
+        return not self.dynamic
+
+    def is_dynamic_dimension(self, index: int) -> bool:
+        """Is true where the dimension is `<=N` or `?`."""
+        return bool(self.dynamic) and self.dynamic[index]
+
+    @property
+    def effective_layout(self) -> Layout:
+        """Returns the layout, or the descending one where none was written."""
+        return self.layout if self.layout is not None else Layout.descending(self.rank)
+
+    @property
+    def is_tiled(self) -> bool:
+        """Is true where the layout moves, pads or packs elements in a way minor_to_major does not tell."""
+        layout = self.layout
+        if layout is None:
+            return False
+        packed = 0 < layout.element_size_in_bits != self.element_type.storage_bits
+        return bool(layout.tiles) or packed or layout.padded_dimensions is not None
+
+    def with_layout(self, layout: Layout | None) -> ArrayShape:
+        """Returns the shape under another layout."""
+        return replace(self, layout=layout)
+
+    def __str__(self) -> str:
+        dims = ",".join(self._format_dimension(i) for i in range(self.rank))
+        layout = self.layout
+        # XLA prints braces on a scalar only where something stands behind the colon.
+        hidden = layout is None or (self.rank == 0 and layout.is_default)
+        return f"{self.element_type}[{dims}]" + ("" if hidden else str(layout))
+
+    def _format_dimension(self, index: int) -> str:
+        size = self.dimensions[index]
+        if not self.is_dynamic_dimension(index):
+            return str(size)
+        return "?" if size == UNBOUNDED else f"<={size}"
+
+
+@dataclass(frozen=True, slots=True)
+class TupleShape:
+    """Is a tuple of shapes; it may be empty and may nest."""
+
+    elements: tuple[Shape, ...]
+
+    def __str__(self) -> str:
+        parts = []
+        for index, element in enumerate(self.elements):
+            # XLA marks every fifth element for readers.
+            mark = f"/*index={index}*/" if index and index % 5 == 0 else ""
+            parts.append(mark + str(element))
+        return "(" + ", ".join(parts) + ")"
+
+
+@dataclass(frozen=True, slots=True)
+class TokenShape:
+    """Is the shape of a token, which orders side effects and holds no data."""
+
+    def __str__(self) -> str:
+        return "token[]"
+
+
+@dataclass(frozen=True, slots=True)
+class OpaqueShape:
+    """Is the shape of an opaque value of a custom call."""
+
+    def __str__(self) -> str:
+        return "opaque[]"
+
+
+@dataclass(frozen=True, slots=True)
+class BufferShape:
+    """Is a mutable buffer that holds an array: `b(f32[4]{0})`."""
+
+    array: ArrayShape
+
+    def __str__(self) -> str:
+        return f"b({self.array})"
+
+
+Shape = ArrayShape | TupleShape | TokenShape | OpaqueShape | BufferShape
+
+
+def array_leaves(shape: Shape) -> Iterator[ArrayShape]:
+    """Yields the arrays in a shape, tuples flattened in order; tokens and opaque values are skipped."""
+    if isinstance(shape, ArrayShape):
+        yield shape
+    elif isinstance(shape, BufferShape):
+        yield shape.array
+    elif isinstance(shape, TupleShape):
+        for element in shape.elements:
+            yield from array_leaves(element)
+
+
+def map_arrays(shape: Shape, change: Callable[[ArrayShape], ArrayShape]) -> Shape:
+    """Returns the shape with `change` applied to every array in it, tuples kept."""
+    if isinstance(shape, ArrayShape):
+        return change(shape)
+    if isinstance(shape, BufferShape):
+        return BufferShape(change(shape.array))
+    if isinstance(shape, TupleShape):
+        return TupleShape(tuple(map_arrays(element, change) for element in shape.elements))
+    return shape

@@ -1,0 +1,57 @@
+"""Source text and half-open character ranges in it."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass
+from functools import cached_property
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Is a half-open range `[start, end)` of character offsets."""
+
+    start: int
+    end: int
+
+    def shifted(self, offset: int) -> Span:
+        """Returns the span moved right by `offset` characters."""
+        return Span(self.start + offset, self.end + offset)
+
+
+@dataclass(frozen=True)
+class Source:
+    """Holds a text and the name under which diagnostics mention it."""
+
+    name: str
+    text: str
+
+    @cached_property
+    def _line_starts(self) -> list[int]:
+        starts = [0]
+        starts.extend(i + 1 for i, char in enumerate(self.text) if char == "\n")
+        return starts
+
+    def line_and_column(self, offset: int) -> tuple[int, int]:
+        """Returns the 1-based line and column of a character offset."""
+        line = bisect_right(self._line_starts, offset)
+        return line, offset - self._line_starts[line - 1] + 1
+
+    def line(self, number: int) -> str:
+        """Returns the text of a 1-based line without its line ending."""
+        start = self._line_starts[number - 1]
+        end = self.text.find("\n", start)
+        return self.text[start : end if end >= 0 else len(self.text)].rstrip("\r")
+
+    def offset(self, line: int, column: int) -> int:
+        """Returns the character offset of a 1-based line and column, clamped to the text."""
+        line = min(max(line, 1), len(self._line_starts))
+        return min(self._line_starts[line - 1] + max(column, 1) - 1, len(self.text))
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """Is a span of one source: what a diagnostic points at."""
+
+    source: Source
+    span: Span

@@ -1,0 +1,1 @@
+"""Layout passes over HLO text and StableHLO, written once against `dialect_utils.ir`."""

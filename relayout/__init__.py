@@ -1,0 +1,1 @@
+"""The command line `relayout`, on top of `passes` and `dialect_utils`."""
