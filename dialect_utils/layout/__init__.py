@@ -4,9 +4,19 @@ Knows no IR and no jaxlib.
 """
 
 from dialect_utils.layout.element_type import ELEMENT_TYPES, ElementType, parse_element_type
+from dialect_utils.layout.index_map import (
+    bit_position,
+    element_slot_bits,
+    final_dimensions,
+    linear_index,
+    linear_indices,
+    logical_index,
+    logical_indices,
+    physical_element_count,
+)
 from dialect_utils.layout.layout import COMBINE, MATCH, Layout, LayoutFieldError, SplitConfig, Tile
 from dialect_utils.layout.parse import ShapeParser, parse_array_shape, parse_layout, parse_shape, read_shape
-from dialect_utils.layout.plan import Plan, final_dimensions, physical_plan, physical_shape, simplify
+from dialect_utils.layout.plan import Plan, physical_plan, physical_shape, simplify
 from dialect_utils.layout.shape import (
     UNBOUNDED,
     ArrayShape,
@@ -19,11 +29,13 @@ from dialect_utils.layout.shape import (
     map_arrays,
 )
 from dialect_utils.layout.steps import BitcastConvert, Pad, Reshape, Slice, Step, Transpose, step_result
+from dialect_utils.layout.tpu import TARGETS, Target, allocation_bytes, default_layout, parse_target, tile_for
 
 __all__ = [
     "COMBINE",
     "ELEMENT_TYPES",
     "MATCH",
+    "TARGETS",
     "UNBOUNDED",
     "ArrayShape",
     "BitcastConvert",
@@ -40,20 +52,32 @@ __all__ = [
     "Slice",
     "SplitConfig",
     "Step",
+    "Target",
     "Tile",
     "TokenShape",
     "Transpose",
     "TupleShape",
+    "allocation_bytes",
     "array_leaves",
+    "bit_position",
+    "default_layout",
+    "element_slot_bits",
     "final_dimensions",
+    "linear_index",
+    "linear_indices",
+    "logical_index",
+    "logical_indices",
     "map_arrays",
     "parse_array_shape",
     "parse_element_type",
     "parse_layout",
     "parse_shape",
+    "parse_target",
+    "physical_element_count",
     "physical_plan",
     "physical_shape",
     "read_shape",
     "simplify",
     "step_result",
+    "tile_for",
 ]

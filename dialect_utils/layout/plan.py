@@ -119,37 +119,6 @@ def physical_shape(shape: ArrayShape) -> ArrayShape:
     return ArrayShape(element_type, dimensions, layout)
 
 
-def final_dimensions(dimensions: tuple[int, ...], layout: Layout) -> tuple[int, ...]:
-    """Returns the final dimensions in elements, by the definition: tile by tile, most major first.
-
-    This is the oracle for plans: it shares no code with them and ignores `E(n)`.
-    """
-    sizes = [dimensions[i] for i in layout.major_to_minor]
-    if layout.padded_dimensions is not None:
-        sizes = [layout.padded_dimensions[i] for i in layout.major_to_minor]
-    for tile in layout.tiles:
-        sizes = _tiled_sizes(sizes, tile)
-    return tuple(sizes)
-
-
-def _tiled_sizes(sizes: list[int], tile: Tile) -> list[int]:
-    k = len(tile.dimensions)
-    sizes = [1] * (k - len(sizes)) + sizes
-    kept, met = sizes[: len(sizes) - k], sizes[len(sizes) - k :]
-    outer, inner = [], []
-    merged = 1
-    for size, t in zip(met, tile.dimensions, strict=True):
-        merged *= size
-        if t == COMBINE:
-            continue
-        t = merged if t == MATCH else t
-        # A dimension of size 0 that a `d` meets keeps one empty tile.
-        outer.append(-(-merged // t) if t else 1)
-        inner.append(t)
-        merged = 1
-    return kept + outer + inner
-
-
 def _padded_plan(shape: ArrayShape, layout: Layout) -> Plan:
     assert layout.padded_dimensions is not None
     rank = shape.rank

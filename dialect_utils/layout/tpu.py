@@ -12,8 +12,8 @@ from itertools import permutations
 from math import prod
 
 from dialect_utils.layout.element_type import ElementType
+from dialect_utils.layout.index_map import final_dimensions
 from dialect_utils.layout.layout import Layout, Tile
-from dialect_utils.layout.plan import final_dimensions
 from dialect_utils.layout.shape import ArrayShape
 from dialect_utils.text import Diagnostic, DiagnosticError, nearest
 
