@@ -245,6 +245,12 @@ class Module(Protocol):
         ROOT. StableHLO: main's arguments and results.
         """
 
+    def set_entry_layout(self, parameters: Sequence[Shape], results: Sequence[Shape]) -> None:
+        """Writes the layouts callers see, one shape per parameter and result; types stay as they are.
+
+        HLO: entry_computation_layout. StableHLO: the annotations of main's arguments and results.
+        """
+
     @property
     def aliases(self) -> Sequence[tuple[tuple[int, ...], int, tuple[int, ...]]]:
         """Returns (result index path, parameter number, parameter index path) of every alias.

@@ -56,9 +56,38 @@ class ElementType:
         """Is true for signed and unsigned integers (not pred)."""
         return self.is_signed or self.is_unsigned
 
+    @property
+    def poison_bits(self) -> int:
+        """Returns bits no program expects: a NaN where the type has one, else 1010... from the top."""
+        if self.is_complex:
+            part = _NAN_BITS["f32" if self.bits == _COMPLEX64_BITS else "f64"]
+            return part << (self.bits // 2) | part
+        if self.name == "pred":
+            return 1
+        alternating = int("10" * self.bits, 2) >> self.bits
+        return _NAN_BITS.get(self.name, alternating)
+
     def __str__(self) -> str:
         return self.name
 
+
+_COMPLEX64_BITS = 64
+
+# Quiet NaNs. The types whose names end in `fnuz` have one NaN, at the place of -0; f4 and f6 have none.
+_NAN_BITS = {
+    "f64": 0x7FF8_0000_0000_0000,
+    "f32": 0x7FC0_0000,
+    "bf16": 0x7FC0,
+    "f16": 0x7E00,
+    "f8e5m2": 0x7E,
+    "f8e4m3": 0x7C,
+    "f8e4m3fn": 0x7F,
+    "f8e3m4": 0x78,
+    "f8e4m3b11fnuz": 0x80,
+    "f8e5m2fnuz": 0x80,
+    "f8e4m3fnuz": 0x80,
+    "f8e8m0fnu": 0xFF,
+}
 
 _WIDTHS = {
     1: "pred s1 u1",

@@ -7,6 +7,7 @@ LayoutUtil::ValidateLayout in xla/layout_util.cc.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from html import escape
 
 from dialect_utils.layout.element_type import ElementType
 from dialect_utils.text import Diagnostic, DiagnosticError
@@ -166,6 +167,11 @@ class Layout:
     def replace(self, **changes: object) -> Layout:
         """Returns the layout with some fields changed; validates like the constructor."""
         return replace(self, **changes)  # type: ignore[arg-type]  # names and types are checked on construction
+
+    def _repr_html_(self) -> str:
+        """Returns what a notebook shows: the text, and the dimensions in physical order."""
+        order = " &gt; ".join(f"dim {dim}" for dim in self.major_to_minor) or "a scalar"
+        return f"<code>{escape(str(self))}</code><br>most major first: {order}"
 
     def __str__(self) -> str:
         parts = []

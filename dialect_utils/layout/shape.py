@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from html import escape
 from math import prod
 
 from dialect_utils.layout.element_type import ElementType
@@ -106,6 +107,13 @@ class ArrayShape:
         # XLA prints braces on a scalar only where something stands behind the colon.
         hidden = layout is None or (self.rank == 0 and layout.is_default)
         return f"{self.element_type}[{dims}]" + ("" if hidden else str(layout))
+
+    def _repr_html_(self) -> str:
+        """Returns what a notebook shows: the drawing of the layout, or the text where sizes are dynamic."""
+        # A drawing is wanted in notebooks only, and it is built on shapes.
+        from dialect_utils.layout.picture import draw_shape, format_svg
+
+        return format_svg(draw_shape(self)) if self.is_static else f"<code>{escape(str(self))}</code>"
 
     def _format_dimension(self, index: int) -> str:
         size = self.dimensions[index]

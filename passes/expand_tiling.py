@@ -1,0 +1,309 @@
+"""Rewrites tiled layouts as explicit pad, reshape and transpose ops."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar, Literal
+
+from dialect_utils.ir import Builder, Function, Module, Operation, Value
+from dialect_utils.layout import (
+    ArrayShape,
+    ElementType,
+    Layout,
+    Plan,
+    Shape,
+    TupleShape,
+    array_leaves,
+    map_arrays,
+    physical_plan,
+    physical_shape,
+)
+from dialect_utils.text import Diagnostic, DiagnosticError
+from passes.base import Pass, Report
+from passes.emit import Padding, emit_plan, reinterpret
+
+Interface = Literal["logical", "physical"]
+
+
+@dataclass(frozen=True)
+class ExpandTiling(Pass):
+    """Rewrites every tiled layout as explicit pad, reshape and transpose ops.
+
+    1. A tiled value is put into its physical array right behind its definition, and its users
+       read it back; the value itself loses its layout.
+    2. A tuple keeps its nesting; the tiled layouts of its elements are dropped, since the
+       elements are expanded where they are taken out.
+    3. With `interface=physical` the entry's tiled parameters and results are their physical
+       arrays; with `interface=logical` its signature stays.
+    4. An HLO `bitcast` between layouts of which one is tiled reads the physical array of its
+       operand as the physical array of its result.
+
+    `padding` fills what the layout leaves unspecified: zeros, or `poison` (NaN or an odd bit pattern).
+
+    Before:
+        HloModule m
+        ENTRY e {
+          ROOT p = f32[3,5]{1,0:T(2,2)} parameter(0)
+        }
+
+    After:
+        HloModule m
+        ENTRY e {
+          p = f32[3,5]{1,0} parameter(0)
+          %p.padding = f32[] constant(0)
+          %p.pad = f32[4,6]{1,0} pad(p, %p.padding), padding=0_1x0_1
+          %p.reshape = f32[2,2,3,2]{3,2,1,0} reshape(%p.pad)
+          %p.physical = f32[2,3,2,2]{3,2,1,0} transpose(%p.reshape), dimensions={0,2,1,3}
+          %p.transpose = f32[2,2,3,2]{3,2,1,0} transpose(%p.physical), dimensions={0,2,1,3}
+          %p.reshape.1 = f32[4,6]{1,0} reshape(%p.transpose)
+          ROOT %p.logical = f32[3,5]{1,0} slice(%p.reshape.1), slice={[0:3], [0:5]}
+        }
+    """
+
+    name: ClassVar[str] = "expand-tiling"
+
+    interface: Interface = "logical"
+    padding: Padding = "zero"
+
+    def apply(self, module: Module, report: Report) -> None:
+        """Edits the module in place."""
+        expand_tiling(module, self.interface, self.padding, report)
+
+
+def expand_tiling(
+    module: Module, interface: Interface = "logical", padding: Padding = "zero", report: Report | None = None
+) -> None:
+    """Rewrites every tiled layout of a module in place, as the pass `expand-tiling` does.
+
+    Raises DiagnosticError where a layout has no physical array that ops can express, or where
+    an alias would join a parameter and a result of different physical types.
+    """
+    _Expansion(module, padding, report or Report()).run(interface)
+
+
+@dataclass(slots=True)
+class _Expansion:
+    """Holds what the rewrite of one module needs to remember."""
+
+    module: Module
+    padding: Padding
+    report: Report
+    # The physical array of every expanded value, by the value that users now see.
+    physical: dict[Value, Value] = field(default_factory=dict)
+
+    def run(self, interface: Interface) -> None:
+        # Everything is collected before the first change: a StableHLO region argument takes its
+        # layout from the op around it, which is about to lose it.
+        found = [item for function in self.module.functions for item in _expandable(function)]
+        parameters, results = self.module.entry_layout
+        as_physical = interface == "physical"
+        if as_physical:
+            self._check_aliases(parameters, results)
+        received = set(self.module.entry.parameters) if as_physical else set()
+        for value, shape in found:
+            if value not in received:
+                self._expand(value, shape)
+        if as_physical:
+            self._expand_entry(parameters, results)
+        elif any(map(has_tiles, (*parameters, *results))):
+            self.module.set_entry_layout(tuple(map(untiled, parameters)), tuple(map(untiled, results)))
+
+    def _expand(self, value: Value, shape: Shape) -> None:
+        operation = value.operation
+        if operation is not None and operation.opcode == "bitcast":
+            self._expand_bitcast(operation, shape)
+        elif isinstance(shape, ArrayShape) and not shape.is_static:
+            self.report.note(f"{value.name}: the tiles of {shape} are kept, its dimensions are dynamic", value.location)
+        else:
+            value.set_shape(untiled(shape))
+            if isinstance(shape, ArrayShape):
+                self._put_and_read_back(value, shape)
+
+    def _put_and_read_back(self, value: Value, shape: ArrayShape) -> None:
+        """Puts a value into its physical array and lets its users read it back (rule 1)."""
+        plan = _plan(value, shape)
+        if not plan.steps:
+            return
+        builder = self.module.after(value)
+        name = value.name
+        put = emit_plan(builder, plan, value, base=name, last="physical", like=value, padding=self.padding)
+        _keep_memory_space(put[-1], shape)
+        back = emit_plan(builder, plan.inverse(), put[-1], base=name, last="logical", like=value)
+        first = put[0].operation
+        assert first is not None  # an op made it
+        value.replace_uses(back[-1], keep=(first,))
+        self.physical[back[-1]] = put[-1]
+
+    def _expand_bitcast(self, operation: Operation, shape: Shape) -> None:
+        """Reads the operand's physical array as the result's (rule 4)."""
+        source, result = operation.operands[0], operation.results[0]
+        if not isinstance(shape, ArrayShape) or not isinstance(source.shape, ArrayShape):
+            raise DiagnosticError(Diagnostic(f"bitcast {result.name} is not between arrays", operation.location))
+        builder, name = self.module.before(operation), result.name
+        array = self.physical.get(source)
+        if array is None:
+            put = emit_plan(builder, _plan(source, source.shape), source, base=name, last="source", like=result)
+            array = put[-1] if put else source
+        target = _physical_shape(result, shape)
+        assert isinstance(array.shape, ArrayShape)  # a plan ends in an array
+        view = reinterpret(array.shape, target)
+        if view is None:
+            message = f"bitcast {result.name} reads {array.shape} bytes as {target}, which no ops express"
+            raise DiagnosticError(Diagnostic(message, operation.location))
+        put = emit_plan(builder, view, array, base=name, last="physical", like=result)
+        physical = put[-1] if put else array
+        back = emit_plan(builder, _plan(result, shape).inverse(), physical, base=name, last="logical", like=result)
+        logical = back[-1] if back else physical
+        result.replace_uses(logical)
+        operation.erase()
+        self.physical[logical] = physical
+
+    def _check_aliases(self, parameters: Sequence[Shape], results: Sequence[Shape]) -> None:
+        """Refuses an alias whose two sides would be different physical arrays (rule 3)."""
+        # HLO's paths lead into the one ROOT, StableHLO's into the list of results.
+        returned = results[0] if self.module.form == "hlo" else TupleShape(tuple(results))
+        for result_path, number, parameter_path in self.module.aliases:
+            result = _element(returned, result_path)
+            parameter = _element(parameters[number], parameter_path)
+            if _physical_leaf(result) != _physical_leaf(parameter):
+                message = f"parameter {number} ({parameter}) is aliased to a result ({result}) of another physical type"
+                location = self.module.entry.parameters[number].location
+                hint = "give both the same layout, or use interface=logical"
+                raise DiagnosticError(Diagnostic(message, location, hint=hint))
+
+    def _expand_entry(self, parameters: Sequence[Shape], results: Sequence[Shape]) -> None:
+        entry = self.module.entry
+        for value, shape in zip(entry.parameters, parameters, strict=True):
+            if has_tiles(shape):
+                self._receive(value, shape)
+        returned = [
+            self._return(value, shape) if has_tiles(shape) else value
+            for value, shape in zip(entry.results, results, strict=True)
+        ]
+        entry.set_results(returned)
+        self.module.set_entry_layout(tuple(map(_physical_leaves, parameters)), tuple(map(_physical_leaves, results)))
+
+    def _receive(self, value: Value, shape: Shape) -> None:
+        """Makes a parameter its physical array and lets its users read it back (rule 3)."""
+        earlier = list(value.users)
+        value.set_shape(_physical_leaves(shape))
+        builder = self.module.after(value)
+        if isinstance(shape, ArrayShape):
+            back = self._read_back(builder, value, shape, value)
+            if back is not value:
+                value.replace_uses(back, keep=[user for user in value.users if user not in earlier])
+            return
+        arrays = builder.leaves(value, name=value.name)
+        shapes = list(leaf_shapes(shape))
+        logical = [
+            self._read_back(builder, leaf, leaf_shape, value) for leaf, leaf_shape in zip(arrays, shapes, strict=True)
+        ]
+        packed = builder.pack(logical, untiled(shape), name=f"{value.name}.logical", like=value)
+        value.replace_uses(packed, keep=[user for user in value.users if user not in earlier])
+
+    def _read_back(self, builder: Builder, value: Value, shape: Shape, like: Value) -> Value:
+        if not has_tiles(shape) or not isinstance(shape, ArrayShape):
+            return value
+        plan = _plan(value, shape).inverse()
+        back = emit_plan(builder, plan, value, base=value.name, last="logical", like=like)
+        logical = back[-1] if back else value
+        self.physical[logical] = value
+        return logical
+
+    def _return(self, value: Value, shape: Shape) -> Value:
+        """Returns a result's physical arrays in place of the result (rule 3)."""
+        builder = self.module.at_end(value.function)
+        shapes = list(leaf_shapes(shape))
+        arrays = [
+            self._put(builder, leaf, leaf_shape)
+            for leaf, leaf_shape in zip(builder.leaves(value, name=value.name), shapes, strict=True)
+        ]
+        return builder.pack(arrays, _physical_leaves(shape), name=f"{value.name}.physical", like=value)
+
+    def _put(self, builder: Builder, value: Value, shape: Shape) -> Value:
+        if not has_tiles(shape) or not isinstance(shape, ArrayShape):
+            return value
+        plan = _plan(value, shape)
+        known = self.physical.get(value)
+        if known is not None and _type(known.shape) == plan.result:
+            return known
+        put = emit_plan(builder, plan, value, base=value.name, last="physical", like=value, padding=self.padding)
+        if not put:
+            return value
+        _keep_memory_space(put[-1], shape)
+        return put[-1]
+
+
+def _expandable(function: Function) -> list[tuple[Value, Shape]]:
+    """Returns the values whose shape is tiled, and the results of bitcasts that read a tiled value."""
+    found = [(value, value.shape) for value in function.parameters if has_tiles(value.shape)]
+    for operation in function.operations:
+        reads_tiles = operation.opcode == "bitcast" and has_tiles(operation.operands[0].shape)
+        found += [(value, value.shape) for value in operation.results if reads_tiles or has_tiles(value.shape)]
+    return found
+
+
+def has_tiles(shape: Shape) -> bool:
+    """Is true where an array in the shape is tiled, packed or padded by its layout."""
+    return any(leaf.is_tiled for leaf in array_leaves(shape))
+
+
+def untiled(shape: Shape) -> Shape:
+    """Returns the shape with every tiled static array in the descending layout, the others untouched."""
+    return map_arrays(shape, _untiled_array)
+
+
+def _untiled_array(shape: ArrayShape) -> ArrayShape:
+    return shape.with_layout(Layout.descending(shape.rank)) if shape.is_tiled and shape.is_static else shape
+
+
+def leaf_shapes(shape: Shape) -> Iterator[Shape]:
+    """Yields a shape's leaves, tuples flattened in order, tokens included."""
+    if not isinstance(shape, TupleShape):
+        yield shape
+        return
+    for element in shape.elements:
+        yield from leaf_shapes(element)
+
+
+def _physical_leaves(shape: Shape) -> Shape:
+    return map_arrays(shape, _physical_leaf_array)
+
+
+def _physical_leaf_array(shape: ArrayShape) -> ArrayShape:
+    return physical_shape(shape) if shape.is_tiled and shape.is_static else shape
+
+
+def _physical_leaf(shape: Shape) -> Shape:
+    leaf = _physical_leaves(shape)
+    return leaf.with_layout(None) if isinstance(leaf, ArrayShape) else leaf
+
+
+def _element(shape: Shape, path: Sequence[int]) -> Shape:
+    for index in path:
+        assert isinstance(shape, TupleShape)  # verified: an alias names an element that is there
+        shape = shape.elements[index]
+    return shape
+
+
+def _plan(value: Value, shape: ArrayShape) -> Plan:
+    try:
+        return physical_plan(shape)
+    except ValueError as error:
+        raise DiagnosticError(Diagnostic(f"{value.name}: {error}", value.location)) from None
+
+
+def _physical_shape(value: Value, shape: ArrayShape) -> ArrayShape:
+    _plan(value, shape)
+    return physical_shape(shape)
+
+
+def _type(shape: Shape) -> tuple[ElementType, tuple[int, ...]] | None:
+    return (shape.element_type, shape.dimensions) if isinstance(shape, ArrayShape) else None
+
+
+def _keep_memory_space(value: Value, shape: ArrayShape) -> None:
+    """Lets the physical array lie where the tiled one lay."""
+    if shape.effective_layout.memory_space:
+        value.set_shape(physical_shape(shape))
