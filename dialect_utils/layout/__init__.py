@@ -28,6 +28,7 @@ from dialect_utils.layout.shape import (
     array_leaves,
     map_arrays,
 )
+from dialect_utils.layout.sizes import byte_size, padding_fraction, xla_byte_size
 from dialect_utils.layout.steps import BitcastConvert, Pad, Reshape, Slice, Step, Transpose, step_result
 from dialect_utils.layout.tpu import TARGETS, Target, allocation_bytes, default_layout, parse_target, tile_for
 
@@ -60,6 +61,7 @@ __all__ = [
     "allocation_bytes",
     "array_leaves",
     "bit_position",
+    "byte_size",
     "default_layout",
     "element_slot_bits",
     "final_dimensions",
@@ -68,6 +70,7 @@ __all__ = [
     "logical_index",
     "logical_indices",
     "map_arrays",
+    "padding_fraction",
     "parse_array_shape",
     "parse_element_type",
     "parse_layout",
@@ -80,4 +83,5 @@ __all__ = [
     "simplify",
     "step_result",
     "tile_for",
+    "xla_byte_size",
 ]

@@ -122,7 +122,7 @@ def final_dimensions(dimensions: tuple[int, ...], layout: Layout) -> tuple[int, 
 
 def physical_element_count(shape: ArrayShape) -> int:
     """Returns the element slots an array spans, padding included; raises ValueError where one is unbounded."""
-    _check_bounded(shape)
+    require_bounded(shape)
     return prod(final_dimensions(shape.dimensions, shape.effective_layout))
 
 
@@ -137,7 +137,7 @@ def linear_index(shape: ArrayShape, index: Sequence[int]) -> int:
     Sizes of bounded dynamic dimensions are their bounds. Raises IndexError where the index does
     not fit the shape and ValueError for an unbounded dimension.
     """
-    _check_bounded(shape)
+    require_bounded(shape)
     _check_index(shape, index)
     layout = shape.effective_layout
     position = [index[i] for i in layout.major_to_minor]
@@ -263,7 +263,8 @@ def _strides(sizes: Sequence[int]) -> list[int]:
     return strides
 
 
-def _check_bounded(shape: ArrayShape) -> None:
+def require_bounded(shape: ArrayShape) -> None:
+    """Raises ValueError for an unbounded dimension; sizes of bounded dynamic ones are their bounds."""
     if any(size < 0 for size in shape.dimensions):
         raise ValueError(f"{shape} has an unbounded dimension, so its elements have no fixed place")
 

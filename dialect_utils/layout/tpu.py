@@ -12,7 +12,7 @@ from itertools import permutations
 from math import prod
 
 from dialect_utils.layout.element_type import ElementType
-from dialect_utils.layout.index_map import final_dimensions
+from dialect_utils.layout.index_map import final_dimensions, require_bounded
 from dialect_utils.layout.layout import Layout, Tile
 from dialect_utils.layout.shape import ArrayShape
 from dialect_utils.text import Diagnostic, DiagnosticError, nearest
@@ -118,8 +118,7 @@ def allocation_bytes(shape: ArrayShape, target: str) -> int:
     an unknown target, ValueError for an unbounded dimension.
     """
     chip = parse_target(target)
-    if any(size < 0 for size in shape.dimensions):
-        raise ValueError(f"{shape} has an unbounded dimension, so its size is not known")
+    require_bounded(shape)
     layout = shape.layout or default_layout(shape.element_type, shape.dimensions, target)
     parts = max(1, shape.element_type.bits // _WORD_BITS)
     bits = layout.element_size_in_bits or shape.element_type.storage_bits
