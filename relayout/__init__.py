@@ -1,1 +1,3 @@
 """The command line `relayout`, on top of `passes` and `dialect_utils`."""
+
+__version__ = "0.1.0"

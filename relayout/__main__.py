@@ -1,0 +1,7 @@
+"""Runs the command line: `python -m relayout`."""
+
+import sys
+
+from relayout.cli import main
+
+sys.exit(main())
