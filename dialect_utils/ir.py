@@ -113,6 +113,20 @@ class Operation(Protocol):
         StableHLO's `broadcast_in_dim` answers to `dimensions` with its broadcast dimensions.
         """
 
+    def attribute(self, name: str) -> str | None:
+        """Returns an attribute's text as the form writes it, or None where it is absent."""
+
+    @property
+    def frontend_attributes(self) -> Mapping[str, str]:
+        """Returns HLO's `frontend_attributes`, StableHLO's `mhlo.frontend_attributes`."""
+
+    def set_frontend_attribute(self, name: str, value: str | None) -> None:
+        """Changes, adds or (for None) drops one frontend attribute."""
+
+    @property
+    def splat_bits(self) -> int | None:
+        """Returns the bits that every element of a constant has, or None for other operations and contents."""
+
     @property
     def callee(self) -> str | None:
         """Returns `custom_call_target` of a custom call, else None."""
@@ -177,6 +191,9 @@ class Builder(Protocol):
 
     def constant(self, element_type: ElementType, bits: int, *, name: str, like: Value) -> Value:
         """Makes a scalar constant with exactly these bits (two's complement for integers)."""
+
+    def broadcast(self, value: Value, dimensions: Sequence[int], *, name: str, like: Value) -> Value:
+        """Makes an array of `dimensions` all of whose elements are one scalar."""
 
     def convert(self, value: Value, element_type: ElementType, *, name: str, like: Value) -> Value:
         """Makes an element type conversion."""
