@@ -131,7 +131,9 @@ class _Strided:
         """Yields views of the same elements in both arrays; together they are all elements."""
         choices = [_digit_pieces(size, sizes) for size, sizes in zip(self.start, self.digits, strict=True)]
         for choice in product(*choices):
-            theirs = logical[tuple(piece[0] for piece in choice)]
+            # The ellipsis keeps views where there is no axis or only integers.
+            here: tuple[Any, ...] = (*(piece[0] for piece in choice), ...)
+            theirs = logical[here]
             ours = digits[(*(index for piece in choice for index in piece[1]), ...)]
             yield theirs.reshape(ours.shape), ours
 
