@@ -43,7 +43,10 @@ def configure(config: Any, lit_config: Any) -> None:
     tools = Path(sys.executable).parent
     config.environment["PATH"] = os.pathsep.join([str(tools), os.environ.get("PATH", os.defpath)])
     filecheck = lit_config.params.get("filecheck", "filecheck")
-    config.substitutions += [(_word("FileCheck"), filecheck), (_word("relayout"), f"{sys.executable} -m relayout")]
+    config.substitutions += [
+        (_word("[Ff]ile[Cc]heck"), filecheck),
+        (_word("relayout"), f"{sys.executable} -m relayout"),
+    ]
 
 
 def _word(name: str) -> str:

@@ -1,0 +1,1 @@
+"""A package that adds one pass to relayout."""

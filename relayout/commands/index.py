@@ -1,0 +1,74 @@
+"""`relayout index`: where an element lies, and which element lies at a place."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+
+from dialect_utils.files import STANDARD_INPUT
+from dialect_utils.layout import ArrayShape, linear_index, logical_index
+from dialect_utils.text import Diagnostic, DiagnosticError
+from relayout.arguments import Command, Parser, usage_error
+from relayout.console import Console, print_json
+from relayout.shapes import input_lines, print_each, read_typed_array
+
+
+def _add_arguments(parser: Parser) -> None:
+    parser.option("shape", metavar="SHAPE", help="a shape with its layout; - reads SHAPE INDEX lines")
+    parser.option("indices", metavar="I,J,...", nargs="*", help="logical indices, or linear ones with --linear")
+    parser.option("--linear", action="store_true", help="print the logical index of each linear index, or padding")
+
+
+def _run(arguments: Namespace, console: Console) -> int:
+    def work_on_line(name: str, line: str) -> None:
+        # The index stands last; a shape may hold spaces of its own.
+        shape, _, index = line.rpartition(" ")
+        if not shape:
+            raise DiagnosticError(Diagnostic(f"{name}: expected SHAPE INDEX, not {line}"))
+        _print_one(read_typed_array(shape, name, console), index, arguments)
+
+    if arguments.shape == STANDARD_INPUT:
+        return print_each(input_lines(), work_on_line, console, json=arguments.json)
+    if not arguments.indices:
+        raise usage_error("expected an index", "relayout index 'f32[3,5]{1,0:T(2,2)}' 2,3")
+    shape = read_typed_array(arguments.shape, "<argument>", console)
+    items = (("<argument>", index) for index in arguments.indices)
+    return print_each(items, lambda _, index: _print_one(shape, index, arguments), console, json=arguments.json)
+
+
+def _print_one(shape: ArrayShape, text: str, arguments: Namespace) -> None:
+    numbers = _parse_numbers(text)
+    logical: tuple[int, ...] | None = numbers
+    if arguments.linear:
+        if len(numbers) != 1:
+            raise DiagnosticError(Diagnostic(f"a linear index is one number, not {text}"))
+        linear = numbers[0]
+        logical = logical_index(shape, linear)
+    else:
+        linear = linear_index(shape, numbers)
+    if arguments.json:
+        print_json({"shape": str(shape), "index": logical, "linear": linear})
+    elif not arguments.linear:
+        print(linear)
+    else:
+        print("padding" if logical is None else ",".join(map(str, logical)))
+
+
+def _parse_numbers(text: str) -> tuple[int, ...]:
+    """Reads `2,3`, `(2,3)` or `[2,3]`; the index of a scalar is empty."""
+    inner = text.strip().strip("()[]").strip()
+    try:
+        return tuple(int(part) for part in inner.split(",")) if inner else ()
+    except ValueError:
+        raise DiagnosticError(Diagnostic(f"{text} is no list of integers", hint="write 2,3")) from None
+
+
+COMMAND = Command(
+    name="index",
+    summary="prints linear indices of logical ones, and back",
+    examples=(
+        "relayout index 'f32[3,5]{1,0:T(2,2)}' 2,3 0,4",
+        "relayout index 'f32[3,5]{1,0:T(2,2)}' --linear 17 9",
+    ),
+    add_arguments=_add_arguments,
+    run=_run,
+)

@@ -1,0 +1,217 @@
+"""The contract of the command line that every command keeps."""
+
+from __future__ import annotations
+
+import importlib
+import io
+import json
+import os
+import signal
+import stat
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from dialect_utils.text import Diagnostic, DiagnosticError
+from relayout import __version__
+from relayout.arguments import Command
+from relayout.cli import COMMANDS, main
+from relayout.console import Console, UsageError, colour
+from relayout.output import write_atomically
+
+ROOT = Path(__file__).parents[2]
+MODULE = "HloModule m\r\n\r\nENTRY e {\r\n  ROOT p = f32[3,5]{1,0} parameter(0) // \xe9\r\n}"
+
+
+def command(name: str) -> Command:
+    found = importlib.import_module(f"relayout.commands.{name}").COMMAND
+    assert isinstance(found, Command)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message", "hint"),
+    [
+        ([], "expected a command", "one of opt, check"),
+        (["opr"], "unknown command opr", "did you mean opt?"),
+        (["--versoin"], "unknown option --versoin", "one of"),
+        (["opt", "x.hlo", "--verfy-each"], "unknown option --verfy-each", "did you mean --verify-each?"),
+        (["opt", "x.hlo", "--emit", "txt"], "txt is none of text, bytecode, pb; did you mean text?", "--help"),
+        (["opt"], "expected a FILE", "standard input"),
+        (["opt", "x.hlo", "-p"], "expected one argument", "--help"),
+        (["opt", "x.hlo", "-p", "expand-tilng"], "unknown pass expand-tilng", "did you mean expand-tiling?"),
+        (["opt", "x.hlo", "--pipelines", "absent.toml"], "absent.toml", ""),
+        (["opt", "a.hlo", "b.hlo", "-o", "absent"], "2 FILEs need a directory", ""),
+        (["index", "f32[3]"], "expected an index", "relayout index"),
+    ],
+)
+def test_a_wrong_command_exits_with_2(
+    arguments: list[str], message: str, hint: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(arguments) == 2
+    captured = capsys.readouterr()
+    assert message in captured.err
+    assert hint in captured.err
+    assert captured.out == ""
+    assert "Traceback" not in captured.err
+
+
+def test_version_and_help(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out == f"relayout {__version__}\n"
+    assert main(["--help"]) == 0
+    text = capsys.readouterr().out
+    assert all(name in text for name in COMMANDS)
+    assert tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dynamic"] == ["version"]
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_ends_with_two_examples_that_run(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([name, "--help"]) == 0
+    examples = command(name).examples
+    assert capsys.readouterr().out.rstrip().endswith("\n".join(f"  {example}" for example in examples))
+    for example in examples:
+        shell = example.replace("relayout ", f"{sys.executable} -m relayout ")
+        result = subprocess.run(["bash", "-c", shell], cwd=ROOT, capture_output=True, text=True, timeout=120)
+        assert result.returncode == 0, result.stderr
+
+
+def test_a_missing_file_is_the_inputs_fault_and_the_others_go_on(
+    tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    file = tmp_path / "m.hlo"
+    file.write_bytes(MODULE.encode("latin-1"))
+    assert main(["opt", str(tmp_path / "absent"), str(file)]) == 1
+    captured = capfdbinary.readouterr()
+    assert captured.out == MODULE.encode("latin-1")
+    assert b"absent: no such file or directory" in captured.err
+
+
+def test_bytes_come_back_as_they_were(tmp_path: Path) -> None:
+    file, out = tmp_path / "m.hlo", tmp_path / "out.hlo"
+    file.write_bytes(MODULE.encode("latin-1"))
+    assert main(["opt", str(file), "-o", str(out)]) == 0
+    assert out.read_bytes() == MODULE.encode("latin-1")
+
+
+def test_json_prints_one_object_per_input(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "m.hlo"
+    file.write_text(MODULE)
+    assert main(["opt", str(file), "absent", "--json"]) == 1
+    first, second = map(json.loads, capsys.readouterr().out.splitlines())
+    assert (first["file"], first["modified"], first["module"]) == (str(file), False, file.read_bytes().decode())
+    assert second == {"file": "absent", "error": "absent: no such file or directory"}
+
+
+def test_a_broken_input_shows_its_place_and_no_traceback(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "m.hlo"
+    file.write_text("HloModule m\n\nENTRY e {\n  ROOT p = f32[3,5]{1,1} parameter(0)\n}\n")
+    assert main(["opt", str(file)]) == 1
+    text = capsys.readouterr().err
+    assert f"{file}:4:24: error: minor_to_major {{1,1}} repeats dimension 1" in text
+    assert "Traceback" not in text
+    assert main(["opt", str(file), "--traceback"]) == 1
+    assert "Traceback" in capsys.readouterr().err
+
+
+def test_split_input_shows_the_places_of_the_whole_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    good = "HloModule m\nENTRY e {\n  ROOT p = f32[3]{0} parameter(0)\n}\n"
+    bad = good.replace("{0}", "{7}")
+    file = tmp_path / "m.hlo"
+    file.write_text(f"{good}// -----\n{bad}// -----\n{good}")
+    assert main(["opt", str(file), "--split-input-file"]) == 1
+    captured = capsys.readouterr()
+    assert f"{file}:8:21: error" in captured.err
+    assert captured.out.count("ROOT p") == 2
+    file.write_text(f"{good}// -----\n{good}")
+    assert main(["opt", str(file), "--split-input-file"]) == 0
+    assert capsys.readouterr().out == file.read_text()
+
+
+def test_a_mistake_of_ours_is_no_traceback_either(capsys: pytest.CaptureFixture[str]) -> None:
+    def work() -> int:
+        raise KeyError("x")
+
+    assert Console().attempt(work) == 1
+    assert "error: internal error: KeyError: 'x'" in capsys.readouterr().err
+    with pytest.raises(UsageError):
+        Console().attempt(lambda: (_ for _ in ()).throw(UsageError(Diagnostic("x"))))
+
+
+def test_output_is_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    target = tmp_path / "out"
+    target.write_bytes(b"old")
+    target.chmod(0o640)
+    write_atomically(target, b"new")
+    assert (target.read_bytes(), stat.S_IMODE(target.stat().st_mode)) == (b"new", 0o640)
+
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "replace", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        write_atomically(target, b"newer")
+    assert [file.name for file in tmp_path.iterdir()] == ["out"]
+    assert target.read_bytes() == b"new"
+
+
+def test_a_link_is_followed_and_a_device_is_written_directly(tmp_path: Path) -> None:
+    target, link = tmp_path / "target", tmp_path / "link"
+    link.symlink_to(target)
+    write_atomically(link, b"x")
+    assert link.is_symlink()
+    assert target.read_bytes() == b"x"
+    write_atomically(Path(os.devnull), b"x")
+
+
+def test_a_closed_pipe_ends_quietly(tmp_path: Path) -> None:
+    lines = tmp_path / "lines"
+    lines.write_text("f32[3,5] 1,1\n" * 50_000)
+    shell = f"{sys.executable} -m relayout index - < {lines} | head -n 1; exit ${{PIPESTATUS[0]}}"
+    result = subprocess.run(["bash", "-c", shell], cwd=ROOT, capture_output=True, text=True, timeout=60)
+    assert (result.returncode, result.stdout, result.stderr) == (141, "6\n", "")
+
+
+def test_ctrl_c_ends_quietly() -> None:
+    pipe = subprocess.PIPE
+    command = [sys.executable, "-m", "relayout", "index", "-", "--json"]
+    with subprocess.Popen(command, cwd=ROOT, stdin=pipe, stdout=pipe, stderr=pipe) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(b"f32[3,5] 1,1\n" * 1000)
+        process.stdin.flush()
+        process.stdout.readline()  # it works by now, and waits for more
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=60)
+    assert (process.returncode, errors) == (130, b"")
+
+
+def test_colour_marks_severities_and_carets_only() -> None:
+    text = colour("a:1:2: error: x note: y\n  code\n  ^~~\nhint: z")
+    assert text.splitlines()[0] == "a:1:2: \033[1;31merror:\033[0m x note: y"
+    assert text.splitlines()[1] == "  code"
+    assert "\033[1;32m  ^~~\033[0m" in text
+
+
+def test_colour_only_on_a_terminal_and_not_with_no_color(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    assert not Console().coloured
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    assert Console().coloured
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert not Console().coloured
+
+
+def test_a_name_that_is_no_text_can_be_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    def work() -> int:
+        raise DiagnosticError(Diagnostic("bad\udce9name"))
+
+    assert Console().attempt(work) == 1
+    assert "bad\\udce9name" in capsys.readouterr().err
