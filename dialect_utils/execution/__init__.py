@@ -1,0 +1,36 @@
+"""Executes modules through jaxlib, in a worker process with a time limit.
+
+The only room that imports jaxlib's runtime, and only inside the worker.
+"""
+
+from dialect_utils.execution.arrays import (
+    Array,
+    bits_type,
+    from_bits,
+    from_plain,
+    from_plain_all,
+    is_numpy_type,
+    numpy_type,
+    to_bits,
+    to_plain,
+)
+from dialect_utils.execution.errors import ExecutionError, Failure
+from dialect_utils.execution.process import DEFAULT_TIMEOUT_SECONDS, Engine, Program, Worker
+
+__all__ = [
+    "DEFAULT_TIMEOUT_SECONDS",
+    "Array",
+    "Engine",
+    "ExecutionError",
+    "Failure",
+    "Program",
+    "Worker",
+    "bits_type",
+    "from_bits",
+    "from_plain",
+    "from_plain_all",
+    "is_numpy_type",
+    "numpy_type",
+    "to_bits",
+    "to_plain",
+]

@@ -1,0 +1,164 @@
+"""Numpy arrays of XLA's element types, and their bits.
+
+Types that numpy lacks come from ml_dtypes; a sub-byte element takes one byte there, too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+from numpy.typing import NDArray
+
+from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType
+from dialect_utils.text import Diagnostic, DiagnosticError
+
+Array = NDArray[Any]
+
+_NUMPY_NAMES = {
+    "pred": "bool",
+    **{
+        f"{letter}{bits}": f"{name}{bits}" for letter, name in (("s", "int"), ("u", "uint")) for bits in (8, 16, 32, 64)
+    },
+    **{f"f{bits}": f"float{bits}" for bits in (16, 32, 64)},
+    **{f"c{bits}": f"complex{bits}" for bits in (64, 128)},
+}
+_ML_DTYPES_NAMES = {
+    "bf16": "bfloat16",
+    **{f"{letter}{bits}": f"{name}{bits}" for letter, name in (("s", "int"), ("u", "uint")) for bits in (1, 2, 4)},
+}
+_SMALL_FLOAT = re.compile(r"^f(\d)(e\w+)$")
+_BYTE = 8
+
+
+@lru_cache
+def numpy_type(element_type: ElementType) -> np.dtype[Any]:
+    """Returns the numpy type of an element type; raises DiagnosticError where ml_dtypes has none."""
+    name = element_type.name
+    if name in _NUMPY_NAMES:
+        return np.dtype(_NUMPY_NAMES[name])
+    found = getattr(ml_dtypes, _ML_DTYPES_NAMES.get(name) or _SMALL_FLOAT.sub(r"float\1_\2", name), None)
+    if found is None:
+        raise DiagnosticError(Diagnostic(f"ml_dtypes {ml_dtypes.__version__} has no type for {name}"))
+    result: np.dtype[Any] = np.dtype(found)
+    return result
+
+
+def element_type_of(array: Array) -> ElementType:
+    """Returns the element type of an array; raises DiagnosticError where XLA has none."""
+    found = _by_numpy_type().get(array.dtype)
+    if found is None:
+        raise DiagnosticError(Diagnostic(f"no element type has the numpy type {array.dtype}"))
+    return found
+
+
+@lru_cache
+def _by_numpy_type() -> dict[np.dtype[Any], ElementType]:
+    return {numpy_type(kind): kind for kind in ELEMENT_TYPES.values()}
+
+
+def is_numpy_type(element_type: ElementType) -> bool:
+    """Is true where numpy itself has the type, without ml_dtypes."""
+    return element_type.name in _NUMPY_NAMES
+
+
+def bits_type(element_type: ElementType) -> np.dtype[Any]:
+    """Returns the unsigned integer of an element's storage width; c128 has none and takes pairs of u64."""
+    return np.dtype(f"uint{min(element_type.storage_bits, 64)}")
+
+
+def to_bits(array: Array, element_type: ElementType) -> Array:
+    """Returns the bits of an array as unsigned integers of the same dimensions, unused bits cleared.
+
+    c128 gets a last dimension of two u64: real, imaginary.
+    """
+    array = np.ascontiguousarray(array, numpy_type(element_type)).reshape(np.shape(array))
+    if element_type.name == "c128":
+        return array.reshape(*array.shape, 1).view(np.uint64)
+    bits = array.view(bits_type(element_type))
+    if element_type.bits < _BYTE:
+        bits = bits & np.uint8((1 << element_type.bits) - 1)
+    return bits
+
+
+def from_bits(bits: Array, element_type: ElementType) -> Array:
+    """Returns the array whose bits these are: the inverse of `to_bits`."""
+    bits = np.ascontiguousarray(bits, bits_type(element_type)).reshape(np.shape(bits))
+    if element_type.name == "c128":
+        return bits.view(np.complex128).reshape(bits.shape[:-1])
+    if element_type.is_signed and element_type.bits < _BYTE:
+        # ml_dtypes keeps a negative number sign-extended in its byte.
+        unused = _BYTE - element_type.bits
+        bits = ((bits << np.uint8(unused)).view(np.int8) >> np.int8(unused)).view(np.uint8)
+    return bits.view(numpy_type(element_type))
+
+
+def to_plain(array: Array, element_type: ElementType) -> Array:
+    """Returns an array of a type that numpy can save: bf16 as uint16, f8 as uint8, s4 as int8."""
+    if is_numpy_type(element_type):
+        return array
+    if element_type.is_integral:
+        return array.astype(np.int8 if element_type.is_signed else np.uint8)
+    return to_bits(array, element_type)
+
+
+def from_plain(array: Array, shape: ArrayShape, name: str) -> Array:
+    """Returns a fresh array of exactly the type and dimensions of `shape`: the inverse of `to_plain`.
+
+    Raises DiagnosticError where `array`, called `name` in the message, is of other dimensions,
+    of another type, or holds numbers outside a sub-byte type.
+    """
+    array = np.asarray(array)
+    if array.shape != shape.dimensions:
+        message = f"{name} has the dimensions {list(array.shape)}, but {shape.with_layout(None)} is needed"
+        raise DiagnosticError(Diagnostic(message))
+    element_type = shape.element_type
+    wanted = numpy_type(element_type)
+    if array.dtype == wanted:
+        return array.astype(wanted, copy=True)
+    if is_numpy_type(element_type):
+        return _checked_pred(array, name) if element_type.name == "pred" else _refuse(array, shape, name)
+    is_raw = array.dtype == bits_type(element_type) or array.dtype == np.dtype(f"V{element_type.storage_bytes}")
+    if element_type.is_integral and array.dtype in (np.int8, np.uint8):
+        return _checked_integers(array, element_type, name)
+    if is_raw and not element_type.is_integral:
+        return from_bits(array.view(bits_type(element_type)), element_type).copy()
+    return _refuse(array, shape, name)
+
+
+def from_plain_all(arrays: Sequence[Array], shapes: Sequence[ArrayShape]) -> list[Array]:
+    """Returns `from_plain` of `in0`, `in1`, ...; raises DiagnosticError where the counts differ, too."""
+    if len(arrays) != len(shapes):
+        raise DiagnosticError(
+            Diagnostic(f"{len(arrays)} inputs were given, but the entry has {len(shapes)} parameters")
+        )
+    return [from_plain(array, shape, f"in{i}") for i, (array, shape) in enumerate(zip(arrays, shapes, strict=True))]
+
+
+def _checked_pred(array: Array, name: str) -> Array:
+    if array.dtype not in (np.int8, np.uint8) or not np.isin(array, (0, 1)).all():
+        raise DiagnosticError(Diagnostic(f"{name} is pred, but holds other {array.dtype} than 0 and 1"))
+    return array.astype(np.bool_)
+
+
+def _checked_integers(array: Array, element_type: ElementType, name: str) -> Array:
+    bits = element_type.bits
+    low, high = (-(1 << bits - 1), (1 << bits - 1) - 1) if element_type.is_signed else (0, (1 << bits) - 1)
+    values = array.astype(np.int64)
+    if array.size and not (low <= values.min() and values.max() <= high):
+        message = f"{name} is {element_type}, but holds numbers outside {low} to {high}"
+        raise DiagnosticError(Diagnostic(message))
+    return array.astype(numpy_type(element_type))
+
+
+def _refuse(array: Array, shape: ArrayShape, name: str) -> Array:
+    element_type = shape.element_type
+    accepted = f"{numpy_type(element_type)}"
+    if not is_numpy_type(element_type):
+        accepted += " or " + ("int8" if element_type.is_signed else str(bits_type(element_type)))
+    message = f"{name} has the type {array.dtype}, but {shape.with_layout(None)} is needed"
+    raise DiagnosticError(Diagnostic(message, hint=f"give {accepted}"))

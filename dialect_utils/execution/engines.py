@@ -1,0 +1,170 @@
+"""The two engines, as the worker process runs them: XLA:CPU and StableHLO's reference interpreter.
+
+Only the worker imports this module.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from dialect_utils.execution import seam
+from dialect_utils.execution.arrays import Array, bits_type, from_bits, is_numpy_type, numpy_type, to_bits
+from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType
+
+Run = Callable[[Sequence[Array]], list[tuple[ElementType, Array]]]
+
+_COMPLEX_PARTS = {"c64": ELEMENT_TYPES["f32"], "c128": ELEMENT_TYPES["f64"]}
+_BYTE = 8
+# The interpreter has no chlo ops and no call into another function's scope worth keeping.
+_INTERPRETER_PASSES = "builtin.module(func.func(chlo-legalize-to-stablehlo),inline,symbol-dce)"
+
+
+class UnsupportedError(Exception):
+    """Is raised for what an engine cannot do by design."""
+
+
+def prepare_xla(program: str | bytes, options: dict[str, Any]) -> Run:
+    """Compiles StableHLO text or bytecode and returns the function that runs it on arrays."""
+    client = seam.cpu_client()
+    executable = seam.compile_module(client, program, options)
+    _, results = signature(program)
+
+    def run(arguments: Sequence[Array]) -> list[tuple[ElementType, Array]]:
+        outputs = executable.execute([seam.device_array(array) for array in arguments])
+        # The outputs are views of XLA's buffers.
+        arrays = [np.array(output) for output in outputs]
+        return list(zip((shape.element_type for shape in results), arrays, strict=True))
+
+    return run
+
+
+def signature(program: str | bytes) -> tuple[list[ArrayShape], list[ArrayShape]]:
+    """Returns the shapes of main's arguments and results; raises UnsupportedError for tokens and dynamic shapes."""
+    with seam.mlir_context():
+        return _signature(_main(seam.mlir().Module.parse(program)))
+
+
+def _signature(main: Any) -> tuple[list[ArrayShape], list[ArrayShape]]:
+    kind = main.type
+    return [_array_shape(t) for t in kind.inputs], [_array_shape(t) for t in kind.results]
+
+
+def _main(module: Any) -> Any:
+    for operation in module.body.operations:
+        if operation.operation.name == "func.func" and operation.name.value == "main":
+            return operation
+    raise UnsupportedError("the module has no function main")
+
+
+def _array_shape(kind: Any) -> ArrayShape:
+    ir = seam.mlir()
+    if not isinstance(kind, ir.RankedTensorType) or not kind.has_static_shape:
+        raise UnsupportedError(f"main has an argument or result of type {kind}")
+    return ArrayShape(element_type(str(kind.element_type)), tuple(kind.shape))
+
+
+def element_type(mlir_name: str) -> ElementType:
+    """Returns the element type of MLIR's name for it (`i1`, `ui8`, `f8E4M3FN`, `complex<f32>`)."""
+    if mlir_name.startswith("complex"):
+        name = {"complex<f32>": "c64", "complex<f64>": "c128"}.get(mlir_name, mlir_name)
+    elif mlir_name == "i1":
+        name = "pred"
+    else:
+        # Signless integers are XLA's signed ones.
+        name = mlir_name.lower().replace("ui", "u").replace("i", "s")
+    if name not in ELEMENT_TYPES:
+        raise UnsupportedError(f"the element type {mlir_name}")
+    return ELEMENT_TYPES[name]
+
+
+def prepare_interpreter(program: str | bytes) -> Run:
+    """Returns the function that interprets StableHLO text or bytecode.
+
+    The interpreter's attributes carry neither bf16, f8, 4-bit nor complex results to numpy, so
+    main gives the bits of such results as integers and the parts of complex ones.
+    """
+    context = seam.mlir_context()
+    with context:
+        module = seam.mlir().Module.parse(program)
+        seam.run_passes(module, _INTERPRETER_PASSES)
+        main = _main(module)
+        types = [seam.mlir().Type.parse(str(t)) for t in main.type.inputs]
+        parameters, results = _signature(main)
+        _return_plain(main, results)
+        module.operation.verify()
+
+    def run(arguments: Sequence[Array]) -> list[tuple[ElementType, Array]]:
+        with context:
+            attributes = [
+                _attribute(array, shape.element_type, kind)
+                for array, shape, kind in zip(arguments, parameters, types, strict=True)
+            ]
+            outputs = [np.array(output) for output in seam.interpret(module, attributes)]
+        return _collect(outputs, results)
+
+    return run
+
+
+def _attribute(array: Array, kind: ElementType, mlir_type: Any) -> Any:
+    array = np.ascontiguousarray(array).reshape(array.shape)
+    if not is_numpy_type(kind):
+        array = array.astype(np.int8 if kind.is_signed else np.uint8) if kind.is_integral else to_bits(array, kind)
+    return seam.mlir().DenseElementsAttr.get(array, type=mlir_type)
+
+
+def _return_plain(main: Any, results: Sequence[ArrayShape]) -> None:
+    """Rewrites main's return so that every result is of a type that numpy has and is not complex."""
+    ir = seam.mlir()
+    block = main.regions[0].blocks[0]
+    terminator = block.operations[len(block.operations) - 1]
+    with ir.InsertionPoint(terminator), ir.Location.unknown():
+        plain = [
+            value
+            for operand, shape in zip(list(terminator.operands), results, strict=True)
+            for value in _plain_values(operand, shape.element_type)
+        ]
+        ir.Operation.create("func.return", operands=plain)
+    terminator.operation.erase()
+    kind = ir.FunctionType.get(main.type.inputs, [value.type for value in plain])
+    main.attributes["function_type"] = ir.TypeAttr.get(kind)
+    if "res_attrs" in main.attributes:
+        del main.attributes["res_attrs"]
+
+
+def _plain_values(value: Any, kind: ElementType) -> list[Any]:
+    if kind.is_complex:
+        return [_unary(f"stablehlo.{name}", value, _COMPLEX_PARTS[kind.name].name) for name in ("real", "imag")]
+    if is_numpy_type(kind):
+        return [value]
+    if not kind.is_integral:
+        value = _unary("stablehlo.bitcast_convert", value, f"ui{kind.bits}")
+    if kind.bits < _BYTE:
+        value = _unary("stablehlo.convert", value, "i8" if kind.is_signed else "ui8")
+    return [value]
+
+
+def _unary(name: str, value: Any, element: str) -> Any:
+    ir = seam.mlir()
+    kind = ir.RankedTensorType.get(value.type.shape, ir.Type.parse(element))
+    return ir.Operation.create(name, results=[kind], operands=[value]).results[0]
+
+
+def _collect(outputs: list[Array], results: Sequence[ArrayShape]) -> list[tuple[ElementType, Array]]:
+    """Puts parts of complex results together and gives plain ones their types back."""
+    rest = iter(outputs)
+    collected = []
+    for shape in results:
+        kind = shape.element_type
+        output = next(rest)
+        if kind.is_complex:
+            whole = np.empty(shape.dimensions, numpy_type(kind))
+            whole.real, whole.imag = output, next(rest)
+            output = whole
+        elif not is_numpy_type(kind):
+            integral = kind.is_integral
+            output = output.astype(numpy_type(kind)) if integral else from_bits(output.astype(bits_type(kind)), kind)
+        collected.append((kind, output.reshape(shape.dimensions)))
+    return collected

@@ -1,0 +1,84 @@
+"""What can go wrong with an execution, and jaxlib's messages brought into this project's form."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Literal
+
+from dialect_utils.text import Diagnostic, DiagnosticError, Location, Source, Span
+
+Failure = Literal["rejected", "unsupported", "crash", "timeout"]
+
+# absl::StatusCode names that XLA puts in front of its messages.
+_STATUS = re.compile(r"^(?:[A-Z][A-Z_]+: )+")
+# MLIR: `-:2:7: error: ...` or `error: "-":2:7: ...`; HLO parser: `was parsing 4:19: error: ...`.
+_PLACES = (
+    re.compile(r"was parsing (?P<line>\d+):(?P<column>\d+): error: (?P<message>[^\n]*)"),
+    re.compile(r"^-:(?P<line>\d+):(?P<column>\d+): error: (?P<message>[^\n]*)", re.MULTILINE),
+    re.compile(r'error: "-":(?P<line>\d+):(?P<column>\d+): (?P<message>[^\n]*)'),
+)
+_PLACELESS = re.compile(r"^<unknown>:0: error: (?P<message>[^\n]*)", re.MULTILINE)
+_LLVM_ERROR = re.compile(r"^LLVM ERROR: (?P<message>[^\n]*?)(?:\. However.*| at the moment.*)?$", re.MULTILINE)
+# absl's fatal log lines and the frames behind them.
+_FATAL = re.compile(r"^F\d{4} \S+ +\d+ [^\]]*\] (?P<message>.*)")
+_STACK_FRAME = re.compile(r"^\s*@ +0x|^\*\*\* ")
+_LAST_LINES = 5
+_TOKEN = re.compile(r"[%@]?[\w.#-]+|.")
+
+
+class ExecutionError(DiagnosticError):
+    """Is raised where a module was not executed.
+
+    `failure` says how: `rejected` by jaxlib with a message, `unsupported` by the engine,
+    `crash` of the worker process, or `timeout`.
+    """
+
+    def __init__(self, failure: Failure, message: str, location: Location | None = None, notes: Sequence[str] = ()):
+        self.failure: Failure = failure
+        self.message = message
+        super().__init__(
+            Diagnostic(message, location, notes=tuple(Diagnostic(note, severity="note") for note in notes))
+        )
+
+
+def from_jaxlib(failure: Failure, message: str, source: Source | None) -> ExecutionError:
+    """Returns the error for a message of jaxlib, at the place in `source` that the message names.
+
+    `source` is the text that was given to jaxlib, or None where it has no readable text.
+    """
+    message = _STATUS.sub("", message.strip())
+    for pattern in _PLACES:
+        found = pattern.search(message)
+        if found is not None:
+            text = _sentence(found["message"])
+            location = _location(source, int(found["line"]), int(found["column"]))
+            return ExecutionError(failure, text, location)
+    placeless = _PLACELESS.search(message)
+    return ExecutionError(failure, _sentence(placeless["message"] if placeless else message))
+
+
+def from_crash(ending: str, said: str) -> ExecutionError:
+    """Returns the error for a worker that died: how it ended, and what it wrote to stderr at last."""
+    unsupported = _LLVM_ERROR.search(said)
+    if unsupported is not None:
+        # The interpreter aborts on ops it lacks.
+        return ExecutionError("unsupported", _sentence(unsupported["message"]))
+    lines = [line.strip() for line in said.splitlines() if line.strip() and not _STACK_FRAME.match(line)]
+    fatal = [found["message"] for line in lines if (found := _FATAL.match(line))]
+    return ExecutionError("crash", f"the worker process {ending}", notes=fatal or lines[-_LAST_LINES:])
+
+
+def _location(source: Source | None, line: int, column: int) -> Location | None:
+    if source is None:
+        return None
+    start = source.offset(line, column)
+    token = _TOKEN.match(source.text, start)
+    return Location(source, Span(start, token.end() if token else start + 1))
+
+
+def _sentence(message: str) -> str:
+    """Returns the first line in this project's form: lower case, without a full stop."""
+    # XLA's HLO parser repeats itself: `expects opcode but sees: foo, error: Unknown opcode: foo`.
+    text = message.strip().split("\n")[0].rpartition(", error: ")[2].strip().rstrip(".")
+    return text[:1].lower() + text[1:] if text[1:2].islower() else text

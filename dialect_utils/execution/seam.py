@@ -1,0 +1,89 @@
+"""The one place that names jaxlib's private runtime modules; only the worker process imports it.
+
+Checked with jaxlib 0.10.2 and 0.12.0.
+"""
+
+from __future__ import annotations
+
+import importlib
+from importlib.metadata import version
+from typing import Any
+
+
+class MissingNameError(ImportError):
+    """Is raised where this version of jaxlib lacks a name; says which."""
+
+
+def _find(module: str, *names: str) -> Any:
+    try:
+        found = importlib.import_module(module)
+    except ImportError as error:
+        raise MissingNameError(_lacks(module)) from error
+    for name in names:
+        if not hasattr(found, name):
+            raise MissingNameError(_lacks(f"{module}.{name}"))
+        found = getattr(found, name)
+    return found
+
+
+def _lacks(name: str) -> str:
+    return f"jaxlib {version('jaxlib')} has no {name}; versions 0.10 to 0.12 are known to have it"
+
+
+def cpu_client() -> Any:
+    """Returns the client of the CPU backend that also owns the arrays of `device_array`."""
+    # A client of xla_client.make_cpu_client does not accept arrays of another client.
+    return _find("jax", "devices")("cpu")[0].client
+
+
+def device_array(array: Any) -> Any:
+    """Returns a device array with its own copy of the data.
+
+    The worker runs with JAX_ENABLE_X64, else 64-bit types would become 32-bit ones.
+    """
+    # An aligned numpy array would be passed without a copy.
+    return _find("jax", "device_put")(array, may_alias=False)
+
+
+def compile_module(client: Any, module: str | bytes, options: dict[str, str]) -> Any:
+    """Returns the loaded executable of StableHLO text or bytecode for one device."""
+    compile_options = _find("jaxlib.xla_client", "CompileOptions")()
+    compile_options.env_option_overrides = list(options.items())
+    devices = _find("jaxlib._jax", "DeviceList")(tuple(client.local_devices()[:1]))
+    return client.compile_and_load(module, devices, compile_options)
+
+
+def stablehlo_from_hlo(text: str) -> str:
+    """Returns the StableHLO text of HLO text. Layouts are lost on the way."""
+    module = _find("jaxlib._hlo", "hlo_module_from_text")(text)
+    computation = _find("jaxlib.xla_client", "XlaComputation")(module.as_serialized_hlo_module_proto())
+    converted: str | bytes = _find("jaxlib._jax", "mlir", "xla_computation_to_mlir_module")(computation)
+    return converted.decode() if isinstance(converted, bytes) else converted
+
+
+def mlir() -> Any:
+    """Returns the module `ir` of MLIR's bindings."""
+    return _find("jaxlib.mlir.ir")
+
+
+def mlir_context() -> Any:
+    """Returns a context that knows every dialect jaxlib carries for XLA's input."""
+    context = mlir().Context()
+    registry = mlir().DialectRegistry()
+    _find("jaxlib.mlir._mlir_libs._jax_mlir_ext", "register_dialects")(registry)
+    context.append_dialect_registry(registry)
+    for dialect in ("stablehlo", "chlo", "sdy"):
+        _find(f"jaxlib.mlir.dialects.{dialect}", "register_dialect")(context)
+    context.load_all_available_dialects()
+    return context
+
+
+def run_passes(module: Any, pipeline: str) -> None:
+    """Runs a pipeline of StableHLO's own passes over a module of `mlir_context`, in place."""
+    _find("jaxlib.mlir._mlir_libs._stablehlo", "register_stablehlo_passes")()
+    _find("jaxlib.mlir.passmanager", "PassManager").parse(pipeline).run(module.operation)
+
+
+def interpret(module: Any, arguments: list[Any]) -> list[Any]:
+    """Returns the results of StableHLO's reference interpreter: attributes for attributes."""
+    return list(_find("jaxlib.mlir._mlir_libs._stablehlo", "eval_module")(module, arguments))

@@ -1,0 +1,63 @@
+"""What the worker does with one request. Only the worker imports this module."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from dialect_utils.execution import engines, seam
+from dialect_utils.execution.arrays import Array, numpy_type
+from dialect_utils.execution.messages import Message
+from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType
+
+
+def warm_up() -> None:
+    """Imports and starts what every request needs."""
+    seam.cpu_client()
+
+
+def answer(request: Message) -> Message:
+    """Returns the answer to a request: results, or why there are none."""
+    try:
+        return _answer(request)
+    except (engines.UnsupportedError, seam.MissingNameError) as error:
+        return Message({"status": "error", "failure": "unsupported", "message": str(error)})
+    except Exception as error:  # whatever jaxlib raises is an answer, not the worker's end
+        return Message({"status": "error", "failure": "rejected", "message": str(error) or type(error).__name__})
+
+
+def _answer(request: Message) -> Message:
+    header = request.header
+    program: str | bytes = request.blobs[0]
+    if header["form"] == "hlo":
+        program = seam.stablehlo_from_hlo(request.blobs[0].decode())
+    if header["engine"] == "interpreter":
+        run = engines.prepare_interpreter(program)
+    else:
+        run = engines.prepare_xla(program, header["options"])
+    parameters, _ = engines.signature(program)
+    blobs = iter(request.blobs[1:])
+    described, results = [], []
+    for description in header["runs"]:
+        outputs = run(_arguments(description, blobs, parameters))
+        described.append([[kind.name, list(array.shape)] for kind, array in outputs])
+        results += [array.tobytes() for _, array in outputs]
+    return Message({"status": "ok", "runs": described}, results)
+
+
+def _arguments(description: list[Any], blobs: Iterator[bytes], parameters: Sequence[ArrayShape]) -> list[Array]:
+    arrays = [decode(name, dimensions, next(blobs)) for name, dimensions in description]
+    found = [ArrayShape(ELEMENT_TYPES[name], tuple(dimensions)) for name, dimensions in description]
+    # XLA would check no more than the number of bytes.
+    if found != list(parameters):
+        wanted = ", ".join(map(str, parameters))
+        raise ValueError(f"the inputs are ({', '.join(map(str, found))}), but main takes ({wanted})")
+    return arrays
+
+
+def decode(name: str, dimensions: Sequence[int], data: bytes) -> Array:
+    """Returns an array of its own from its element type's name, dimensions and bytes."""
+    kind: ElementType = ELEMENT_TYPES[name]
+    return np.frombuffer(data, numpy_type(kind)).reshape(dimensions).copy()

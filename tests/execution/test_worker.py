@@ -1,0 +1,210 @@
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dialect_utils.execution import Engine, ExecutionError, Program, Worker, from_bits, numpy_type
+from dialect_utils.layout import ELEMENT_TYPES
+
+ROOT = Path(__file__).parents[2]
+
+DOUBLE_HLO = """HloModule double
+ENTRY main {
+  p = f32[3]{0} parameter(0)
+  ROOT sum = f32[3]{0} add(p, p)
+}
+"""
+
+KEEP = """module {{
+  func.func @main(%a: tensor<4x{0}>) -> tensor<4x{0}> {{
+    return %a : tensor<4x{0}>
+  }}
+}}"""
+
+MLIR_NAMES = {
+    "pred": "i1",
+    "s4": "i4",
+    "u4": "ui4",
+    "s8": "i8",
+    "u16": "ui16",
+    "s64": "i64",
+    "f16": "f16",
+    "bf16": "bf16",
+    "f64": "f64",
+    "f8e5m2": "f8E5M2",
+    "f8e4m3fn": "f8E4M3FN",
+    "c64": "complex<f32>",
+    "c128": "complex<f64>",
+}
+
+# A loop that never ends.
+ENDLESS = """HloModule endless
+condition { p = s32[] parameter(0)
+  one = s32[] constant(1)
+  ROOT c = pred[] compare(p, one), direction=LT }
+body { p = s32[] parameter(0)
+  zero = s32[] constant(0)
+  ROOT m = s32[] multiply(p, zero) }
+ENTRY main { p = s32[] parameter(0)
+  ROOT w = s32[] while(p), condition=condition, body=body }
+"""
+
+# jaxlib's parser aborts on a negative tile size; nothing verified would get here.
+ABORTS = DOUBLE_HLO.replace("f32[3]{0} add", "f32[3]{0:T(-1,2)} add")
+
+
+def ones() -> list[np.ndarray]:
+    return [np.ones(3, np.float32)]
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        # A child that nobody waited for is a zombie, which is dead.
+        return Path(f"/proc/{pid}/stat").read_text().split(")")[1].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def wait_until_dead(pid: int, seconds: float = 10) -> bool:
+    deadline = time.monotonic() + seconds
+    while is_alive(pid) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return not is_alive(pid)
+
+
+@pytest.mark.parametrize("engine", ["xla", "interpreter"])
+def test_hlo_text_runs_once_per_list_of_inputs(worker: Worker, engine: Engine) -> None:
+    runs = [[np.arange(3, dtype=np.float32)], ones()]
+    results = worker.run(Program(DOUBLE_HLO, "hlo"), runs, engine=engine)
+    assert [[list(array) for array in outputs] for outputs in results] == [[[0, 2, 4]], [[2, 2, 2]]]
+
+
+@pytest.mark.parametrize("engine", ["xla", "interpreter"])
+@pytest.mark.parametrize("name", MLIR_NAMES)
+def test_every_type_comes_back_with_its_bits(worker: Worker, name: str, engine: Engine) -> None:
+    element_type = ELEMENT_TYPES[name]
+    values = np.array([0, 1, 2, 3]).astype(numpy_type(element_type))
+    program = Program(KEEP.format(MLIR_NAMES[name]), "stablehlo")
+    [[result]] = worker.run(program, [[values]], engine=engine)
+    assert result.dtype == values.dtype
+    assert result.tobytes() == values.tobytes()
+
+
+def test_nan_payloads_pass_through_the_interpreter(worker: Worker) -> None:
+    values = from_bits(np.array([0x7FC1, 0xFFC3, 0x7F81, 0x8000], np.uint16), ELEMENT_TYPES["bf16"])
+    [[result]] = worker.run(Program(KEEP.format("bf16"), "stablehlo"), [[values]], engine="interpreter")
+    assert result.tobytes() == values.tobytes()
+
+
+def test_nested_tuples_are_flattened(worker: Worker) -> None:
+    text = """HloModule m
+ENTRY e {
+  p = (f32[3], (s32[2])) parameter(0)
+  a = f32[3] get-tuple-element(p), index=0
+  b = (s32[2]) get-tuple-element(p), index=1
+  ROOT t = ((s32[2]), f32[3]) tuple(b, a)
+}
+"""
+    [[b, a]] = worker.run(Program(text, "hlo"), [[np.ones(3, np.float32), np.arange(2, dtype=np.int32)]])
+    assert list(b) == [0, 1]
+    assert list(a) == [1, 1, 1]
+
+
+@pytest.mark.parametrize("engine", ["xla", "interpreter"])
+def test_errors_move_to_line_and_column(worker: Worker, engine: Engine) -> None:
+    with pytest.raises(ExecutionError) as caught:
+        worker.run(Program(DOUBLE_HLO.replace("add", "ad"), "hlo", "my.hlo"), [ones()], engine=engine)
+    assert str(caught.value).splitlines() == [
+        "my.hlo:4:24: error: unknown opcode: ad",
+        "    ROOT sum = f32[3]{0} ad(p, p)",
+        "                         ^~",
+    ]
+    assert caught.value.failure == "rejected"
+
+
+def test_mlir_errors_move_to_line_and_column(worker: Worker) -> None:
+    with pytest.raises(ExecutionError) as caught:
+        worker.run(Program(KEEP.format("f33"), "stablehlo", "my.mlir"), [ones()])
+    assert str(caught.value).startswith("my.mlir:2:")
+
+
+def test_inputs_of_another_shape_are_refused(worker: Worker) -> None:
+    with pytest.raises(ExecutionError, match=r"the inputs are \(s32\[3\]\), but main takes \(f32\[3\]\)"):
+        worker.run(Program(DOUBLE_HLO, "hlo"), [[np.ones(3, np.int32)]])
+
+
+def test_what_the_interpreter_lacks_is_unsupported(worker: Worker) -> None:
+    text = """func.func @main(%a: tensor<3x3xf32>) -> tensor<3x3xf32> {
+      %0 = stablehlo.cholesky %a, lower = true : tensor<3x3xf32>
+      return %0 : tensor<3x3xf32>
+    }"""
+    with pytest.raises(ExecutionError, match=r"^error: operation stablehlo.cholesky is unsupported$") as caught:
+        worker.run(Program(text, "stablehlo"), [[np.eye(3, dtype=np.float32)]], engine="interpreter")
+    assert caught.value.failure == "unsupported"
+
+
+def test_chlo_runs_in_both_engines(worker: Worker) -> None:
+    text = """func.func @main(%a: tensor<1xf32>) -> tensor<1xf32> {
+      %0 = chlo.erf %a : tensor<1xf32> -> tensor<1xf32>
+      return %0 : tensor<1xf32>
+    }"""
+    for engine in ("xla", "interpreter"):
+        [[result]] = worker.run(Program(text, "stablehlo"), [[np.zeros(1, np.float32)]], engine=engine)
+        assert result == 0
+
+
+def test_a_crash_is_an_error_and_the_next_request_runs(worker: Worker) -> None:
+    with pytest.raises(ExecutionError, match=r"was ended by SIGABRT\nnote: Tile dimension size") as caught:
+        worker.run(Program(ABORTS, "hlo"), [ones()])
+    assert caught.value.failure == "crash"
+    [[result]] = worker.run(Program(DOUBLE_HLO, "hlo"), [ones()])
+    assert list(result) == [2, 2, 2]
+
+
+def test_a_timeout_ends_the_process(worker: Worker) -> None:
+    worker.run(Program(DOUBLE_HLO, "hlo"), [ones()])
+    assert worker.pid is not None
+    pid = worker.pid
+    with pytest.raises(ExecutionError, match=r"no result after 0\.5 seconds") as caught:
+        worker.run(Program(ENDLESS, "hlo"), [[np.zeros((), np.int32)]], timeout=0.5)
+    assert caught.value.failure == "timeout"
+    assert wait_until_dead(pid)
+
+
+def test_leaving_the_context_ends_the_process() -> None:
+    with Worker() as own:
+        own.run(Program(DOUBLE_HLO, "hlo"), [ones()])
+        pid = own.pid
+        assert pid is not None
+        assert is_alive(pid)
+    assert wait_until_dead(pid)
+
+
+PARENT = f"""
+import sys, numpy as np
+from dialect_utils.execution import Program, Worker
+worker = Worker()
+worker.run(Program({DOUBLE_HLO!r}, "hlo"), [[np.ones(3, np.float32)]])
+print(worker.pid, flush=True)
+worker.run(Program({ENDLESS!r}, "hlo"), [[np.int32(0)]])
+"""
+
+
+@pytest.mark.parametrize("ending", [signal.SIGKILL, signal.SIGINT])
+def test_no_worker_outlives_its_parent(ending: signal.Signals) -> None:
+    """Ends a process whose worker is busy; Ctrl-C and a kill leave no orphan."""
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    with subprocess.Popen(
+        [sys.executable, "-c", PARENT], env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    ) as parent:
+        assert parent.stdout is not None
+        pid = int(parent.stdout.readline())
+        time.sleep(0.2)
+        parent.send_signal(ending)
+        parent.wait(10)
+    assert wait_until_dead(pid)
