@@ -128,6 +128,6 @@ def serialize(module: Module, emit: Emit = "text") -> bytes:
     if emit == "pb" and module.form == "hlo":
         from dialect_utils import execution
 
-        return execution.hlo_text_to_proto(module.text(), module.name)
+        return execution.hlo_text_to_proto(module.text())
     wanted = {"bytecode": "stablehlo", "pb": "hlo"}[emit]
     raise DiagnosticError(Diagnostic(f"--emit {emit} needs a {wanted} module, but {module.name} is {module.form}"))

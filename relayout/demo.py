@@ -58,8 +58,8 @@ def steps(suffix: str) -> tuple[Step, ...]:
             ("check", attention, training, "-p", _EXPANDED),
         ),
         Step(
-            "Now callers hand over the tiled bytes themselves. They are packed by the index formula, which knows nothing "
-            "of the rewrite.",
+            "Now callers hand over the tiled bytes themselves, packed by the index formula, which shares no code with "
+            "the rewrite.",
             ("check", attention, training, "-p", _PHYSICAL),
         ),
     )

@@ -16,6 +16,7 @@ from dialect_utils.execution.arrays import (
 )
 from dialect_utils.execution.errors import ExecutionError, Failure
 from dialect_utils.execution.process import DEFAULT_TIMEOUT_SECONDS, Engine, Program, Worker
+from dialect_utils.execution.protos import hlo_proto_to_text, hlo_text_to_proto
 
 __all__ = [
     "DEFAULT_TIMEOUT_SECONDS",
@@ -29,6 +30,8 @@ __all__ = [
     "from_bits",
     "from_plain",
     "from_plain_all",
+    "hlo_proto_to_text",
+    "hlo_text_to_proto",
     "is_numpy_type",
     "numpy_type",
     "to_bits",

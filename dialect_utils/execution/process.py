@@ -26,6 +26,7 @@ from dialect_utils.text import Source
 
 Engine = Literal["xla", "interpreter"]
 Form = Literal["hlo", "stablehlo"]
+Conversion = Literal["proto-to-text", "text-to-proto"]
 
 DEFAULT_TIMEOUT_SECONDS = 120.0
 # Importing jax on a busy machine takes seconds.
@@ -105,6 +106,17 @@ class Worker:
         if answer.header["status"] == "error":
             raise from_jaxlib(answer.header["failure"], answer.header["message"], program.source)
         return _results(answer)
+
+    def convert(self, conversion: Conversion, data: bytes) -> bytes:
+        """Converts an HLO module between its text (UTF-8) and a serialized HloModuleProto.
+
+        Raises ExecutionError where jaxlib refuses it.
+        """
+        header = {"convert": conversion, "timeout": self.timeout}
+        answer = self._exchange(Message(header, [data]), self.timeout)
+        if answer.header["status"] == "error":
+            raise from_jaxlib(answer.header["failure"], answer.header["message"], None)
+        return answer.blobs[0]
 
     def _exchange(self, request: Message, limit: float) -> Message:
         process = self._started()

@@ -61,6 +61,19 @@ def stablehlo_from_hlo(text: str) -> str:
     return converted.decode() if isinstance(converted, bytes) else converted
 
 
+def hlo_text_from_proto(data: bytes) -> str:
+    """Returns the HLO text of a serialized HloModuleProto, large constants included."""
+    module = _find("jaxlib._hlo", "HloModule").from_serialized_hlo_module_proto(data)
+    options = _find("jaxlib._hlo", "HloPrintOptions")()
+    options.print_large_constants = True
+    return str(module.to_string(options))
+
+
+def hlo_proto_from_text(text: str) -> bytes:
+    """Returns the serialized HloModuleProto of HLO text."""
+    return bytes(_find("jaxlib._hlo", "hlo_module_from_text")(text).as_serialized_hlo_module_proto())
+
+
 def mlir() -> Any:
     """Returns the module `ir` of MLIR's bindings."""
     return _find("jaxlib.mlir.ir")

@@ -30,6 +30,8 @@ def answer(request: Message) -> Message:
 
 def _answer(request: Message) -> Message:
     header = request.header
+    if "convert" in header:
+        return Message({"status": "ok"}, [_converted(header["convert"], request.blobs[0])])
     program: str | bytes = request.blobs[0]
     if header["form"] == "hlo":
         program = seam.stablehlo_from_hlo(request.blobs[0].decode())
@@ -45,6 +47,12 @@ def _answer(request: Message) -> Message:
         described.append([[kind.name, list(array.shape)] for kind, array in outputs])
         results += [array.tobytes() for _, array in outputs]
     return Message({"status": "ok", "runs": described}, results)
+
+
+def _converted(conversion: str, data: bytes) -> bytes:
+    if conversion == "proto-to-text":
+        return seam.hlo_text_from_proto(data).encode()
+    return seam.hlo_proto_from_text(data.decode())
 
 
 def _arguments(description: list[Any], blobs: Iterator[bytes], parameters: Sequence[ArrayShape]) -> list[Array]:
