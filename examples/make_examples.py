@@ -98,6 +98,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tpu", action="store_true", help="also compile attention for a TPU (needs libtpu)")
     with_tpu = parser.parse_args().tpu
+    jax.config.update("jax_platforms", "cpu")
     jax.config.update("jax_hlo_source_file_canonicalization_regex", ".*/")  # file names without their folders
     write_before_optimization("attention", attention, ATTENTION_SPECS)
     write_before_optimization("training_step", training_step, TRAINING_SPECS)
@@ -106,6 +107,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    os.environ.setdefault("JAX_PLATFORMS", "cpu")
     os.environ.setdefault("TPU_SKIP_MDS_QUERY", "1")  # there is no metadata server to ask about a TPU host
     main()

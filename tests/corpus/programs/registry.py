@@ -1,0 +1,108 @@
+"""What a program of the corpus is, and how its inputs are drawn."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.sharding import PartitionSpec
+from numpy.typing import DTypeLike, NDArray
+
+TOPOLOGIES = {
+    "v2": "v2:2x2",
+    "v3": "v3:2x2",
+    "v4": "v4:2x2x1",
+    "v5e": "v5e:2x2",
+    "v5p": "v5p:2x2x1",
+    "v6e": "v6e:2x2",
+    "tpu7x": "tpu7x:2x2x1",
+}
+GRID = 64  # floats are multiples of 1/64: exact in most types, and small once compressed
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """One input: logical dimensions, element type, how it is filled, and over which mesh axes it is sharded."""
+
+    dims: tuple[int, ...]
+    dtype: DTypeLike
+    fill: str
+    sharding: PartitionSpec | None
+
+    def draw(self, rng: np.random.Generator) -> NDArray[Any]:
+        """Draws the array: `normal`, `small` (a quarter of that), `positive`, `dominant` (a strong diagonal),
+        `below:N` (integers in [0, N)) or `bits` (every bit pattern of an integer type)."""
+        if self.fill.startswith("below:"):
+            return rng.integers(0, int(self.fill[len("below:") :]), self.dims).astype(self.dtype)
+        if self.fill == "bits":
+            limits = jnp.iinfo(self.dtype)
+            wide = np.int64 if limits.min < 0 else np.uint64
+            return rng.integers(int(limits.min), int(limits.max), self.dims, wide, endpoint=True).astype(self.dtype)
+        return self._draw_float(rng).astype(self.dtype)
+
+    def _draw_float(self, rng: np.random.Generator) -> NDArray[Any]:
+        values = np.round(rng.standard_normal(self.dims) * GRID) / GRID
+        if np.issubdtype(np.dtype(self.dtype), np.complexfloating):
+            return values + 1j * np.round(rng.standard_normal(self.dims) * GRID) / GRID
+        if self.fill == "dominant":
+            return values + 2 * self.dims[-1] * np.eye(self.dims[-1])
+        return {"small": values / 4, "positive": np.abs(values) + 0.25}.get(self.fill, values)
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A JAX function with its arguments; a sharded one takes the mesh as its first argument.
+
+    `mesh` names the axes and their sizes, in the order of the partitions. `donated` are the arguments whose memory
+    the outputs may take. `elided` asks for a second dump without the contents of large constants.
+    """
+
+    name: str
+    function: Callable[..., Any]
+    arguments: tuple[Argument, ...]
+    platform: str
+    x64: bool
+    donated: tuple[int, ...]
+    elided: bool
+    mesh: tuple[tuple[str, int], ...]
+
+    def draw_inputs(self) -> list[NDArray[Any]]:
+        """Draws the inputs, the same in every process."""
+        rng = np.random.default_rng(zlib.crc32(self.name.encode()))
+        return [argument.draw(rng) for argument in self.arguments]
+
+
+PROGRAMS: dict[str, Program] = {}
+
+
+def arg(*dims: int, dtype: DTypeLike = jnp.float32, fill: str = "normal", sharding: Any = None) -> Argument:
+    """Describes one input; `sharding` is a tuple of mesh axes, one for each dimension."""
+    return Argument(dims, dtype, fill, None if sharding is None else PartitionSpec(*sharding))
+
+
+def program(
+    *arguments: Argument,
+    on: str = "v5e",
+    x64: bool = False,
+    donated: tuple[int, ...] = (),
+    elided: bool = False,
+    mesh: tuple[tuple[str, int], ...] = (),
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Registers the decorated function under its own name."""
+
+    def register(function: Callable[..., Any]) -> Callable[..., Any]:
+        name = function.__name__
+        if name in PROGRAMS:
+            raise ValueError(f"two programs are called {name}")
+        PROGRAMS[name] = Program(name, function, arguments, on, x64, donated, elided, mesh)
+        return function
+
+    return register
+
+
+A = jax.Array

@@ -1,0 +1,7 @@
+module @jit_conv3d attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 1 : i32} {
+  sdy.mesh @empty_mesh = <[]> {stablehlo.mesh = {axes = []}}
+  func.func public @main(%arg0: tensor<1x5x6x7x4xf32> {sdy.sharding = #sdy.sharding<@empty_mesh, [{}, {}, {}, {}, {}]>}, %arg1: tensor<2x3x3x4x6xf32> {sdy.sharding = #sdy.sharding<@empty_mesh, [{}, {}, {}, {}, {}]>}) -> (tensor<1x5x6x4x6xf32> {jax.result_info = "result"}) {
+    %0 = stablehlo.convolution(%arg0, %arg1) dim_numbers = [b, 0, 1, 2, f]x[0, 1, 2, i, o]->[b, 0, 1, 2, f], window = {stride = [1, 1, 2], pad = [[0, 1], [1, 1], [1, 1]], lhs_dilate = [1, 1, 1], rhs_dilate = [1, 1, 1], reverse = [false, false, false]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64, precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>]} : (tensor<1x5x6x7x4xf32>, tensor<2x3x3x4x6xf32>) -> tensor<1x5x6x4x6xf32>
+    return %0 : tensor<1x5x6x4x6xf32>
+  }
+}

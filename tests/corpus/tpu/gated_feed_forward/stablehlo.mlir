@@ -1,0 +1,23 @@
+module @jit_gated_feed_forward attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 1 : i32} {
+  sdy.mesh @empty_mesh = <[]> {stablehlo.mesh = {axes = []}}
+  func.func public @main(%arg0: tensor<12x64xf32> {sdy.sharding = #sdy.sharding<@empty_mesh, [{}, {}]>}, %arg1: tensor<64x200xf32> {sdy.sharding = #sdy.sharding<@empty_mesh, [{}, {}]>}, %arg2: tensor<200x64xf32> {sdy.sharding = #sdy.sharding<@empty_mesh, [{}, {}]>}, %arg3: tensor<64x200xf32> {sdy.sharding = #sdy.sharding<@empty_mesh, [{}, {}]>}) -> (tensor<12x64xf32> {jax.result_info = "result"}) {
+    %0 = stablehlo.dot_general %arg0, %arg1, contracting_dims = [1] x [0], precision = [DEFAULT, DEFAULT] : (tensor<12x64xf32>, tensor<64x200xf32>) -> tensor<12x200xf32>
+    %1 = call @silu(%0) : (tensor<12x200xf32>) -> tensor<12x200xf32>
+    %2 = stablehlo.dot_general %arg0, %arg3, contracting_dims = [1] x [0], precision = [DEFAULT, DEFAULT] : (tensor<12x64xf32>, tensor<64x200xf32>) -> tensor<12x200xf32>
+    %3 = stablehlo.multiply %1, %2 : tensor<12x200xf32>
+    %4 = stablehlo.dot_general %3, %arg2, contracting_dims = [1] x [0], precision = [DEFAULT, DEFAULT] : (tensor<12x200xf32>, tensor<200x64xf32>) -> tensor<12x64xf32>
+    return %4 : tensor<12x64xf32>
+  }
+  func.func private @silu(%arg0: tensor<12x200xf32>) -> tensor<12x200xf32> {
+    %0 = stablehlo.negate %arg0 : tensor<12x200xf32>
+    %1 = stablehlo.exponential %0 : tensor<12x200xf32>
+    %cst = stablehlo.constant dense<1.000000e+00> : tensor<f32>
+    %2 = stablehlo.broadcast_in_dim %cst, dims = [] : (tensor<f32>) -> tensor<12x200xf32>
+    %3 = stablehlo.add %2, %1 : tensor<12x200xf32>
+    %cst_0 = stablehlo.constant dense<1.000000e+00> : tensor<f32>
+    %4 = stablehlo.broadcast_in_dim %cst_0, dims = [] : (tensor<f32>) -> tensor<12x200xf32>
+    %5 = stablehlo.divide %4, %3 : tensor<12x200xf32>
+    %6 = stablehlo.multiply %arg0, %5 : tensor<12x200xf32>
+    return %6 : tensor<12x200xf32>
+  }
+}
