@@ -1,0 +1,170 @@
+"""Makes HLO instructions at one place of a computation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from dialect_utils.hlo.computation import Computation
+from dialect_utils.hlo.instruction import CONTROL, Instruction, as_instruction
+from dialect_utils.hlo.literals import format_scalar
+from dialect_utils.hlo.movement import OPCODES, format_step
+from dialect_utils.ir import Operation, Value
+from dialect_utils.layout import (
+    ArrayShape,
+    ElementType,
+    Layout,
+    Pad,
+    Shape,
+    Step,
+    TupleShape,
+    step_result,
+)
+
+
+class HloBuilder:
+    """Makes instructions at one place; each new one stands behind the one before.
+
+    New instructions get the metadata and the location of `like`. Its frontend attributes stay
+    its own: they speak of the op that carries them. In a module that writes layouts a new shape
+    has the descending one.
+    """
+
+    def __init__(
+        self, computation: Computation, *, after: Instruction | None = None, before: Instruction | None = None
+    ) -> None:
+        self._computation = computation
+        self._after = after
+        self._before = before
+
+    def _make(
+        self,
+        name: str,
+        shape: Shape,
+        opcode: str,
+        operands: Sequence[Instruction],
+        like: Value | None,
+        inner: str = "",
+        attributes: Mapping[str, str] | None = None,
+    ) -> Instruction:
+        attributes = dict(attributes or {})
+        origin = None if like is None else as_instruction(like)
+        if origin is not None and origin.metadata is not None:
+            attributes["metadata"] = origin.metadata
+        place = self._after
+        if self._before is not None:
+            if self._before not in self._computation._order():
+                raise ValueError(f"%{self._before.name} no longer stands in %{self._computation.name}")
+            place = self._computation._order().before(self._before)
+        made = self._computation.insert(
+            place,
+            name,
+            shape,
+            opcode,
+            operands,
+            inner=inner,
+            attributes=attributes,
+            location=None if origin is None else origin.location,
+        )
+        if self._before is None:
+            self._after = made
+        return made
+
+    def _array(self, element_type: ElementType, dimensions: tuple[int, ...], value: Shape) -> ArrayShape:
+        """Returns a new shape, written as `value` is: with a layout or without one."""
+        if isinstance(value, ArrayShape) and value.rank:
+            written = value.layout is not None
+        else:
+            written = self._computation.module.writes_layouts
+        return ArrayShape(element_type, dimensions, Layout.descending(len(dimensions)) if written else None)
+
+    def apply(self, step: Step, value: Value, *, name: str, like: Value, padding: Value | None = None) -> Instruction:
+        """Makes the op of one data-movement step; raises ValueError where it does not fit the value."""
+        operand = as_instruction(value)
+        old = operand.shape
+        if not isinstance(old, ArrayShape):
+            raise ValueError(f"{step} needs an array, not {old}")
+        shape = self._array(*step_result(step, old.element_type, old.dimensions), old)
+        operands = [operand]
+        if isinstance(step, Pad):
+            if padding is None:
+                raise ValueError("pad needs a padding value")
+            operands.append(as_instruction(padding))
+        return self._make(name, shape, OPCODES[type(step)], operands, like, attributes=format_step(step))
+
+    def constant(self, element_type: ElementType, bits: int, *, name: str, like: Value) -> Instruction:
+        """Makes a scalar constant with exactly these bits (two's complement for integers)."""
+        shape = ArrayShape(element_type, ())
+        return self._make(name, shape, "constant", [], like, inner=format_scalar(element_type, bits))
+
+    def broadcast(self, value: Value, dimensions: Sequence[int], *, name: str, like: Value) -> Instruction:
+        """Makes an array of `dimensions` from one scalar; raises ValueError for what is none."""
+        operand = as_instruction(value)
+        if not isinstance(operand.shape, ArrayShape) or operand.shape.rank:
+            raise ValueError(f"broadcast needs a scalar, not {operand.shape}")
+        shape = self._array(operand.shape.element_type, tuple(dimensions), operand.shape)
+        return self._make(name, shape, "broadcast", [operand], like, attributes={"dimensions": "{}"})
+
+    def convert(self, value: Value, element_type: ElementType, *, name: str, like: Value) -> Instruction:
+        """Makes an element type conversion; raises ValueError for what is no array."""
+        operand = as_instruction(value)
+        if not isinstance(operand.shape, ArrayShape):
+            raise ValueError(f"convert needs an array, not {operand.shape}")
+        shape = self._array(element_type, operand.shape.dimensions, operand.shape)
+        return self._make(name, shape, "convert", [operand], like)
+
+    def copy(self, value: Value, shape: Shape, *, name: str, like: Value) -> Instruction:
+        """Makes a `copy` into another layout."""
+        return self._make(name, shape, "copy", [as_instruction(value)], like)
+
+    def leaves(self, value: Value, *, name: str) -> list[Value]:
+        """Returns the arrays and tokens of a value, through get-tuple-element where it is no `tuple`."""
+        instruction = as_instruction(value)
+        shape = instruction.shape
+        if not isinstance(shape, TupleShape):
+            return [instruction]
+        if instruction.opcode == "tuple":
+            parts: Sequence[Instruction] = instruction.operands
+        else:
+            parts = [
+                self._make(f"{name}.{index}", element, "get-tuple-element", [instruction], instruction, "", _at(index))
+                for index, element in enumerate(shape.elements)
+            ]
+        return [leaf for index, part in enumerate(parts) for leaf in self.leaves(part, name=f"{name}.{index}")]
+
+    def pack(self, leaves: Sequence[Value], shape: Shape, *, name: str, like: Value) -> Instruction:
+        """Puts leaves together into a value of `shape`'s nesting; raises ValueError where their number differs."""
+        rest = [as_instruction(leaf) for leaf in leaves]
+        packed = self._pack(rest, shape, name, like)
+        if rest:
+            raise ValueError(f"{len(rest)} leaves are left over behind {shape}")
+        return packed
+
+    def _pack(self, rest: list[Instruction], shape: Shape, name: str, like: Value) -> Instruction:
+        """Takes as many leaves off the front of `rest` as `shape` has."""
+        if not isinstance(shape, TupleShape):
+            if not rest:
+                raise ValueError(f"no leaf is left for {shape}")
+            return rest.pop(0)
+        parts = [self._pack(rest, element, f"{name}.{index}", like) for index, element in enumerate(shape.elements)]
+        return self._make(name, TupleShape(tuple(part.shape for part in parts)), "tuple", parts, like)
+
+    def clone(
+        self, operation: Operation, operands: Sequence[Value], shapes: Sequence[Shape], *, name: str
+    ) -> Sequence[Instruction]:
+        """Makes a copy of an instruction on other operands with another shape.
+
+        Control predecessors are those of the original that stand in front of the new place.
+        """
+        original = as_instruction(operation)
+        if len(shapes) != 1:
+            raise ValueError(f"an HLO instruction has one value, not {len(shapes)}")
+        attributes = dict(original.attributes)
+        attributes.pop(CONTROL, None)
+        parts = list(map(as_instruction, operands))
+        made = self._make(name, shapes[0], original.opcode, parts, original, original._inner, attributes)
+        made._inherit_control(original)
+        return (made,)
+
+
+def _at(index: int) -> dict[str, str]:
+    return {"index": str(index)}

@@ -1,0 +1,146 @@
+"""Cuts HLO text into tokens as XLA's lexer does, as far as finding structure needs it.
+
+Source: xla/hlo/parser/hlo_lexer.cc. White space and comments (`/*...*/` and `//...`) may stand
+between any two tokens; `name=` without a space before `=` is an attribute name, so an
+instruction without `%` needs that space.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal, NoReturn
+
+from dialect_utils.text import Source, Span, error_at
+
+Kind = Literal["string", "name", "word", "number", "mark", "end"]
+
+# One skip and one token; possessive, so that no input makes it backtrack.
+_TOKEN = re.compile(
+    r"(?:[ \t\r\n]++|/\*(?s:.*?)\*/|//[^\r\n]*+)*+"
+    r"(?:(?P<string>\"(?:[^\"\\]|\\(?s:.))*+\"|'(?:[^'\\]|\\(?s:.))*+')"
+    r"|(?P<name>%[A-Za-z_][\w.\-]*+)"
+    r"|(?P<word>[A-Za-z_](?:[\w.]|-(?!>))*+)"
+    r"|(?P<number>-?\d(?:[\w.]|(?<=[eE])\+|-(?!>))*+)"
+    r"|(?P<mark>->|<=|(?s:.))|\Z)",
+    re.ASCII,
+)
+# XLA's own marks in long lists, and every other comment.
+COMMENT = re.compile(r"/\*.*?\*/|//[^\r\n]*", re.DOTALL)
+IDENTIFIER = re.compile(r"[A-Za-z_][\w.\-]*", re.ASCII)
+
+CLOSERS = {"(": ")", "[": "]", "{": "}"}
+
+
+@dataclass(slots=True)
+class Token:
+    """Is one token: its kind, its text (names without `%`) and its place."""
+
+    kind: Kind
+    text: str
+    start: int
+    end: int
+
+    @property
+    def span(self) -> Span:
+        """Returns the token's place."""
+        return Span(self.start, self.end)
+
+    @property
+    def is_name(self) -> bool:
+        """Is true for what may name an instruction or a computation."""
+        return self.kind in ("name", "word")
+
+
+class Scanner:
+    """Walks over the tokens of one source; `token` is the next one, `last_end` ends the one before."""
+
+    def __init__(self, source: Source, start: int = 0) -> None:
+        self.source = source
+        self.text = source.text
+        self.seek(start)
+
+    def seek(self, offset: int) -> None:
+        """Continues at a character offset."""
+        self.last_end = offset
+        self.token = self._read(offset)
+
+    def _read(self, offset: int) -> Token:
+        match = _TOKEN.match(self.text, offset)
+        assert match is not None  # the pattern matches at every offset
+        kind = match.lastgroup
+        if kind is None:
+            return Token("end", "", match.end(), match.end())
+        start, end = match.span(kind)
+        text = match[kind]
+        if kind == "mark":
+            self._check_mark(text, start)
+        elif kind == "name":
+            text = text[1:]
+        return Token(kind, text, start, end)  # type: ignore[arg-type]  # the groups are the kinds
+
+    def _check_mark(self, text: str, start: int) -> None:
+        if text == '"':
+            raise error_at(self.source, Span(start, start + 1), "this string does not end", 'add "')
+        if text == "/" and self.text.startswith("/*", start):
+            raise error_at(self.source, Span(start, start + 2), "this comment does not end", "add */")
+
+    def next(self) -> Token:
+        """Returns the token and moves behind it."""
+        token = self.token
+        self.last_end = token.end
+        self.token = self._read(token.end)
+        return token
+
+    def peek(self) -> Token:
+        """Returns the token behind the next one."""
+        return self._read(self.token.end)
+
+    def at(self, mark: str) -> bool:
+        """Is true where the next token is this mark."""
+        return self.token.text == mark and self.token.kind == "mark"
+
+    def take(self, mark: str) -> bool:
+        """Moves over a mark where it stands next."""
+        if not self.at(mark):
+            return False
+        self.next()
+        return True
+
+    def expect(self, mark: str, where: str) -> Token:
+        """Moves over a mark; raises DiagnosticError where something else stands."""
+        if not self.at(mark):
+            self.fail(f"expected {mark!r} {where}, found {self.found()}")
+        return self.next()
+
+    def found(self) -> str:
+        """Describes the next token for a message."""
+        token = self.token
+        return "the end of the text" if token.kind == "end" else repr(self.text[token.start : token.end][:40])
+
+    def fail(self, message: str, span: Span | None = None, hint: str | None = None) -> NoReturn:
+        """Raises DiagnosticError at a span, by default at the next token."""
+        raise error_at(self.source, span or self.token.span, message, hint)
+
+    def group(self) -> Span:
+        """Moves over a bracketed group and returns its span, brackets included."""
+        opened = [self.next()]
+        start = opened[0].start
+        while opened:
+            token = self.next()
+            if token.kind == "end":
+                self.fail(f"this {opened[-1].text!r} is never closed", opened[-1].span)
+            if token.kind != "mark":
+                continue
+            if token.text in CLOSERS:
+                opened.append(token)
+            elif token.text in ")]}":
+                closer = CLOSERS[opened.pop().text]
+                if token.text != closer:
+                    self.fail(f"expected {closer!r}, found {token.text!r}", token.span)
+        return Span(start, token.end)
+
+
+def without_comments(text: str) -> str:
+    """Returns a text of the same length with blanks for comments; strings must not stand in it."""
+    return COMMENT.sub(lambda match: " " * len(match[0]), text) if "/" in text else text
