@@ -83,7 +83,7 @@ def _unknown(name: str, hints: dict[str, Any], what: str) -> tuple[str, str]:
 
 
 def _parse_option(option: OptionText, kind: Any) -> Any:
-    kind = _without_none(kind)
+    kind = without_none(kind)
     if option.value is not None:
         return _parse_value(option.value, option, kind)
     if kind is bool:
@@ -130,7 +130,7 @@ def _wrong_value(text: str, option: OptionText, kind: Any) -> tuple[str, str | N
     return message, f"did you mean {close}?" if close else None
 
 
-def _without_none(kind: Any) -> Any:
+def without_none(kind: Any) -> Any:
     """Returns T of `T | None`: None is a default that no text writes."""
     if typing.get_origin(kind) not in (types.UnionType, typing.Union):
         return kind
@@ -138,7 +138,7 @@ def _without_none(kind: Any) -> Any:
 
 
 def _describe_type(kind: Any) -> str:
-    kind = _without_none(kind)
+    kind = without_none(kind)
     if typing.get_origin(kind) is typing.Literal:
         return "|".join(typing.get_args(kind))
     if typing.get_origin(kind) is tuple:

@@ -111,7 +111,7 @@ def test_a_broken_input_shows_its_place_and_no_traceback(tmp_path: Path, capsys:
     file.write_text("HloModule m\n\nENTRY e {\n  ROOT p = f32[3,5]{1,1} parameter(0)\n}\n")
     assert main(["opt", str(file)]) == 1
     text = capsys.readouterr().err
-    assert f"{file}:4:24: error: minor_to_major {{1,1}} repeats dimension 1" in text
+    assert f"{file}:4:23: error: minor_to_major {{1,1}} repeats dimension 1" in text
     assert "Traceback" not in text
     assert main(["opt", str(file), "--traceback"]) == 1
     assert "Traceback" in capsys.readouterr().err
@@ -124,7 +124,7 @@ def test_split_input_shows_the_places_of_the_whole_file(tmp_path: Path, capsys: 
     file.write_text(f"{good}// -----\n{bad}// -----\n{good}")
     assert main(["opt", str(file), "--split-input-file"]) == 1
     captured = capsys.readouterr()
-    assert f"{file}:8:21: error" in captured.err
+    assert f"{file}:8:19: error" in captured.err
     assert captured.out.count("ROOT p") == 2
     file.write_text(f"{good}// -----\n{good}")
     assert main(["opt", str(file), "--split-input-file"]) == 0

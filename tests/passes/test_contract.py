@@ -1,0 +1,104 @@
+"""Every registered pass keeps the contract, on every program here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pytest
+
+from dialect_utils.text import DiagnosticError
+from passes.base import Pass, Report
+from passes.registry import BUILTIN_PASSES, load_pass
+from tests.passes.contract import broken_promises, examples, survives_its_text, variants
+
+ROOT = Path(__file__).parents[2]
+PROGRAMS = sorted(
+    [
+        *(ROOT / "examples").glob("*.hlo"),
+        *(ROOT / "examples").glob("*.mlir"),
+        *(ROOT / "lit_tests/passes").glob("*/basic.*"),
+    ]
+)
+SMALL = "// kept\nHloModule m\n\nENTRY e {\n  p = f32[3,5]{1,0} parameter(0)\n  ROOT n = f32[3,5]{1,0} negate(p)\n}\n"
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda path: f"{path.parent.name}/{path.name}")
+@pytest.mark.parametrize("name", BUILTIN_PASSES)
+def test_every_pass_keeps_the_contract(name: str, program: Path) -> None:
+    text = program.read_text("utf-8")
+    for step in variants(load_pass(name)):
+        try:
+            broken = broken_promises(step, text, str(program))
+        except DiagnosticError:
+            continue  # refusing is allowed; the lit files say when
+        assert broken == [], step
+
+
+@pytest.mark.parametrize("name", BUILTIN_PASSES)
+def test_every_pass_is_its_text(name: str) -> None:
+    assert all(map(survives_its_text, variants(load_pass(name))))
+
+
+@pytest.mark.parametrize("name", BUILTIN_PASSES)
+def test_the_example_of_the_docstring_holds(name: str) -> None:
+    found = list(examples(load_pass(name)))
+    assert found
+    for step, before, after in found:
+        assert broken_promises(step, before, name) == []
+        module = parse_example(before)
+        assert step.run(module).module.text() == parse_example(after).text()
+
+
+def parse_example(text: str) -> Any:
+    from tests.passes.contract import parse
+
+    return parse(text, "<docstring>")
+
+
+@dataclass(frozen=True)
+class EditsItsInput(Pass):
+    name: ClassVar[str] = "edits-its-input"
+
+    def run(self, module: Any) -> Any:
+        self.apply(module, Report())
+        return super().run(module)
+
+    def apply(self, module: Any, report: Report) -> None:
+        value = module.entry.results[0]
+        value.set_shape(value.shape.with_layout(None))
+
+
+@dataclass(frozen=True)
+class NeverDone(Pass):
+    name: ClassVar[str] = "never-done"
+
+    def apply(self, module: Any, report: Report) -> None:
+        operation = module.entry.results[0].operation
+        module.before(operation).clone(operation, operation.operands, [operation.results[0].shape], name="more")
+
+
+@dataclass(frozen=True)
+class Liar(Pass):
+    name: ClassVar[str] = "liar"
+
+    def run(self, module: Any) -> Any:
+        from dataclasses import replace
+
+        return replace(super().run(module), modified=True)
+
+    def apply(self, module: Any, report: Report) -> None:
+        """Does nothing."""
+
+
+@pytest.mark.parametrize(
+    ("step", "promise"),
+    [
+        (EditsItsInput(), "the input stays as it was"),
+        (NeverDone(), "a second run changes nothing"),
+        (Liar(), "modified is true iff the text changed"),
+    ],
+)
+def test_a_pass_that_breaks_a_promise_is_found(step: Pass, promise: str) -> None:
+    assert promise in broken_promises(step, SMALL, "small")
