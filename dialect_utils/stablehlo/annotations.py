@@ -1,0 +1,223 @@
+"""Where StableHLO keeps layouts, on operations and on functions' arguments and results.
+
+The conventions, their order and their reasons stand in docs/conventions.md. Every function
+here raises DiagnosticError, with the place inside the annotation's own text, for an annotation
+that is no layout or does not fit its type.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from dialect_utils.layout import (
+    ArrayShape,
+    Layout,
+    LayoutFieldError,
+    Shape,
+    TupleShape,
+    map_arrays,
+    parse_layout,
+    parse_shape,
+)
+from dialect_utils.stablehlo.bindings import ir
+from dialect_utils.stablehlo.types import shape_of_type
+from dialect_utils.text import Source, Span, error_at
+
+XLA_SHAPE = "xla_shape"
+LAYOUT_MODE = "mhlo.layout_mode"
+FRONTEND_ATTRIBUTES = "mhlo.frontend_attributes"
+# The keys of the mirrors in frontend attributes: of an op or argument, and, on the module, of
+# main's results (HLO has no place for attributes of a result).
+MIRROR = "relayout.layout"
+RESULT_MIRROR = "relayout.result_layouts"
+# XLA's importer writes minor_to_major a second time; nobody reads it, and it would go stale.
+_RESULT_LAYOUT = "result_layout"
+_UNSPECIFIED = ("default", "auto")
+
+
+def without_layouts(shape: Shape) -> Shape:
+    """Returns the shape with every layout dropped."""
+    return map_arrays(shape, lambda array: array.with_layout(None))
+
+
+def as_written(shape: Shape) -> Shape:
+    """Returns the shape with default layouts dropped: what an annotation says.
+
+    Raises ValueError for padded_dimensions, which have no text form.
+    """
+    return map_arrays(shape, _as_written)
+
+
+def _as_written(array: ArrayShape) -> ArrayShape:
+    layout = array.layout
+    if layout is None or layout.is_default:
+        return array.with_layout(None)
+    if layout.padded_dimensions is not None:
+        raise ValueError(f"padded_dimensions of {array} have no text form, so StableHLO cannot carry them")
+    return array
+
+
+def operation_shapes(operation: ir.Operation) -> tuple[Shape, ...]:
+    """Returns the shapes of an operation's results, with the layouts of `xla_shape` or its mirror."""
+    natural = tuple(shape_of_type(result.type) for result in operation.results)
+    text = string_attribute(operation, XLA_SHAPE)
+    if text is not None:
+        return _fitting(text, natural)
+    return _mirrored(_mirror(operation), natural) or natural
+
+
+def annotate_operation(operation: ir.Operation, shapes: Sequence[Shape]) -> None:
+    """Writes the layouts of an operation's results; removes the annotation where all are default."""
+    written = tuple(map(as_written, shapes))
+    text = str(written[0] if len(written) == 1 else TupleShape(written))
+    is_plain = all(shape == without_layouts(shape) for shape in written)
+    attributes = operation.attributes
+    for name in (XLA_SHAPE, _RESULT_LAYOUT):
+        if name in attributes:
+            del attributes[name]
+    if not is_plain:
+        attributes[XLA_SHAPE] = ir.StringAttr.get(text, operation.context)
+    set_frontend_entry(operation, MIRROR, None if is_plain else text)
+
+
+def interface_shape(attributes: Mapping[str, ir.Attribute], natural: Shape) -> Shape | None:
+    """Returns an argument's or result's shape with the layout its own attributes give it, or None."""
+    mode = attributes.get(LAYOUT_MODE)
+    if isinstance(mode, ir.StringAttr) and mode.value not in _UNSPECIFIED and isinstance(natural, ArrayShape):
+        return _with_layout(natural, mode.value)
+    frontend = attributes.get(FRONTEND_ATTRIBUTES)
+    mirror = _text_at(frontend, MIRROR)
+    shapes = _mirrored(mirror, (natural,))
+    return shapes[0] if shapes else None
+
+
+def annotated_interface(
+    attributes: Mapping[str, ir.Attribute], shape: Shape, context: ir.Context
+) -> dict[str, ir.Attribute]:
+    """Returns an argument's or result's attributes with the layout of `shape` written into them."""
+    written = as_written(shape)
+    is_plain = written == without_layouts(written)
+    changed = {name: value for name, value in attributes.items() if name not in (LAYOUT_MODE, FRONTEND_ATTRIBUTES)}
+    if isinstance(written, ArrayShape) and written.layout is not None:
+        changed[LAYOUT_MODE] = ir.StringAttr.get(str(written.layout), context)
+    mirror = None if is_plain else str(written)
+    frontend = with_entry(attributes.get(FRONTEND_ATTRIBUTES), MIRROR, mirror, context)
+    if frontend is not None:
+        changed[FRONTEND_ATTRIBUTES] = frontend
+    return changed
+
+
+def result_mirror(module: ir.Operation, natural: tuple[Shape, ...]) -> tuple[Shape, ...] | None:
+    """Returns the shapes of main's results as the module's frontend attribute gives them, or None."""
+    return _mirrored(_text_at(_frontend(module), RESULT_MIRROR), natural)
+
+
+def set_result_mirror(module: ir.Operation, shapes: Sequence[Shape]) -> None:
+    """Writes the layouts of main's results into the module's frontend attribute."""
+    written = tuple(map(as_written, shapes))
+    is_plain = all(shape == without_layouts(shape) for shape in written)
+    text = None if is_plain else str(TupleShape(written))
+    set_frontend_entry(module, RESULT_MIRROR, text)
+
+
+def frontend_entries(operation: ir.Operation) -> dict[str, str]:
+    """Returns the frontend attributes of an operation, the mirror included."""
+    entries = attribute_entries(_frontend(operation))
+    return {name: found.value for name, found in entries.items() if isinstance(found, ir.StringAttr)}
+
+
+def set_frontend_entry(operation: ir.Operation, key: str, text: str | None) -> None:
+    """Changes, adds or (for None) drops one frontend attribute of an operation."""
+    frontend = with_entry(_frontend(operation), key, text, operation.context)
+    set_or_delete(operation, FRONTEND_ATTRIBUTES, frontend)
+
+
+def string_attribute(operation: ir.Operation, name: str) -> str | None:
+    """Returns the text of a string attribute, or None where there is none."""
+    found = operation.attributes.get(name)
+    return found.value if isinstance(found, ir.StringAttr) else None
+
+
+def text_of(operation: ir.Operation, name: str) -> str:
+    """Returns the text of a string attribute that the operation must have."""
+    return str(ir.StringAttr(operation.attributes[name]).value)
+
+
+def set_or_delete(operation: ir.Operation, name: str, attribute: ir.Attribute | None) -> None:
+    """Sets an attribute, or removes it for None."""
+    if attribute is not None:
+        operation.attributes[name] = attribute
+    elif name in operation.attributes:
+        del operation.attributes[name]
+
+
+def with_entry(frontend: ir.Attribute | None, key: str, text: str | None, context: ir.Context) -> ir.Attribute | None:
+    """Returns frontend attributes with one key set or removed; None where nothing is left."""
+    entries = attribute_entries(frontend)
+    entries.pop(key, None)
+    if text is not None:
+        entries[key] = ir.StringAttr.get(text, context)
+    if not entries:
+        return None
+    return ir.DictAttr.get(entries, context)
+
+
+def attribute_entries(attribute: ir.Attribute | None) -> dict[str, ir.Attribute]:
+    """Returns the entries of a dictionary attribute; none for anything else."""
+    if not isinstance(attribute, ir.DictAttr):
+        return {}
+    return {attribute[i].name: attribute[i].attr for i in range(len(attribute))}
+
+
+def _frontend(operation: ir.Operation) -> ir.Attribute | None:
+    return operation.attributes.get(FRONTEND_ATTRIBUTES)
+
+
+def _mirror(operation: ir.Operation) -> str | None:
+    return _text_at(_frontend(operation), MIRROR)
+
+
+def _text_at(frontend: ir.Attribute | None, key: str) -> str | None:
+    if not isinstance(frontend, ir.DictAttr) or key not in frontend:
+        return None
+    found = frontend[key]
+    return found.value if isinstance(found, ir.StringAttr) else None
+
+
+def _mirrored(text: str | None, natural: tuple[Shape, ...]) -> tuple[Shape, ...] | None:
+    """Returns the shapes of a mirror, or None where it is absent or stale.
+
+    XLA copies frontend attributes to the instructions it makes from an op, and changes the
+    operands of a `while`: a mirror that does not fit speaks of another value.
+    """
+    return None if text is None else _try_fitting(parse_shape(text), natural)
+
+
+def _fitting(text: str, natural: tuple[Shape, ...]) -> tuple[Shape, ...]:
+    shapes = _try_fitting(parse_shape(text), natural)
+    if shapes is None:
+        expected = natural[0] if len(natural) == 1 else TupleShape(natural)
+        message = f"{XLA_SHAPE} {text} does not fit the type, which is {expected}"
+        raise error_at(Source("<shape>", text), Span(0, len(text)), message, "change or remove the annotation")
+    return shapes
+
+
+def _try_fitting(shape: Shape, natural: tuple[Shape, ...]) -> tuple[Shape, ...] | None:
+    whole = (shape,)
+    elements = shape.elements if isinstance(shape, TupleShape) else whole
+    for shapes in (whole, elements):
+        if tuple(map(without_layouts, shapes)) == natural:
+            return tuple(map(as_written, shapes))
+    return None
+
+
+def _with_layout(natural: ArrayShape, text: str) -> ArrayShape:
+    # A scalar's default layout is written {}, which is no layout in a shape's text.
+    layout = Layout(()) if text == "{}" and natural.rank == 0 else parse_layout(text)
+    try:
+        shape = natural.with_layout(layout)
+    except LayoutFieldError as error:
+        raise error_at(Source("<layout>", text), Span(0, len(text)), error.message, error.hint) from None
+    written = _as_written(shape)
+    assert isinstance(written, ArrayShape)
+    return written

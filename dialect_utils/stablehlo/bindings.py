@@ -1,0 +1,129 @@
+"""The one place that imports MLIR's Python bindings, which jaxlib carries as `jaxlib.mlir`.
+
+Facts about these bindings that the rest of the room is built around:
+
+* `hash(operation)` is computed from the operation's contents and changes with every edit, and
+  each access makes another Python object: `address` is the only stable identity.
+* Only the Python object on which `erase` is called learns that the operation is gone; every
+  other object of it, and its values, point into freed memory.
+* An attribute of complex elements cannot be turned into a Python object (TypeError).
+* A detached operation that outlives the module of its operands corrupts the heap.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
+from dialect_utils.text import Diagnostic, DiagnosticError
+
+_SUPPORTED = "0.10 to 0.12"
+
+
+def _missing(error: Exception) -> DiagnosticError:
+    try:
+        from jaxlib.version import __version__ as version
+    except ImportError:
+        return DiagnosticError(Diagnostic("jaxlib is not installed", hint=f"install jaxlib {_SUPPORTED}"))
+    message = f"jaxlib {version} lacks a name of MLIR's bindings: {error}"
+    return DiagnosticError(Diagnostic(message, hint=f"install jaxlib {_SUPPORTED}"))
+
+
+try:
+    from jaxlib.mlir import ir
+    from jaxlib.mlir._mlir_libs import _jax_mlir_ext as _upstream
+    from jaxlib.mlir.dialects import chlo as _chlo
+    from jaxlib.mlir.dialects import mhlo as _mhlo
+    from jaxlib.mlir.dialects import sdy as _sdy
+    from jaxlib.mlir.dialects import stablehlo
+
+    _REGISTER = (
+        stablehlo.register_dialect,
+        stablehlo.register_interpreter_dialect,
+        _chlo.register_dialect,
+        _mhlo.register_mhlo_dialect,
+        _sdy.register_dialect,
+    )
+    _register_upstream = _upstream.register_dialects
+    serialize_portable_artifact = stablehlo.serialize_portable_artifact
+    deserialize_portable_artifact = stablehlo.deserialize_portable_artifact
+    current_version = stablehlo.get_current_version
+    _DIMENSION_NUMBERS: dict[str, Any] = {
+        "dimension_numbers": stablehlo.GatherDimensionNumbers,
+        "dot_dimension_numbers": stablehlo.DotDimensionNumbers,
+        "scatter_dimension_numbers": stablehlo.ScatterDimensionNumbers,
+    }
+except (ImportError, AttributeError) as _error:
+    raise _missing(_error) from _error
+
+__all__ = [
+    "address",
+    "context",
+    "current_version",
+    "deserialize_portable_artifact",
+    "dimension_numbers",
+    "integer_list",
+    "ir",
+    "serialize_portable_artifact",
+]
+
+
+@lru_cache(maxsize=2)
+def context(*, allow_unregistered: bool) -> ir.Context:
+    """Returns the process's context, one that knows every dialect jaxlib offers.
+
+    The second one, which also accepts operations of unknown dialects in generic form, is used
+    where a module needs it.
+    """
+    made = ir.Context()
+    # Threads would not survive a fork and gain nothing on modules of this size.
+    made.enable_multithreading(False)
+    registry = ir.DialectRegistry()
+    _register_upstream(registry)
+    made.append_dialect_registry(registry)
+    for register in (*_REGISTER, *_optional_dialects()):
+        register(made)
+    made.allow_unregistered_dialects = allow_unregistered
+    return made
+
+
+def _optional_dialects() -> list[Callable[[ir.Context], None]]:
+    try:
+        from jaxlib.mlir.dialects import mpmd
+    except ImportError:
+        return []
+    return [mpmd.register_dialect]
+
+
+_capsule_name = ctypes.pythonapi.PyCapsule_GetName
+_capsule_name.restype = ctypes.c_char_p
+_capsule_name.argtypes = [ctypes.py_object]
+_capsule_pointer = ctypes.pythonapi.PyCapsule_GetPointer
+_capsule_pointer.restype = ctypes.c_void_p
+_capsule_pointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
+
+
+def address(operation: ir.Operation) -> int:
+    """Returns the address of the C++ operation: its identity while it is not erased."""
+    capsule = operation._CAPIPtr
+    return int(_capsule_pointer(capsule, _capsule_name(capsule)))
+
+
+def integer_list(attribute: ir.Attribute) -> tuple[int, ...] | None:
+    """Returns the integers of an attribute, one for a single integer, or None for another kind."""
+    if isinstance(attribute, ir.IntegerAttr):
+        return (int(attribute.value),)
+    if isinstance(attribute, ir.DenseI64ArrayAttr | ir.DenseIntElementsAttr):
+        return tuple(attribute[i] for i in range(len(attribute)))
+    return None
+
+
+def dimension_numbers(name: str, attribute: ir.Attribute, field: str) -> tuple[int, ...] | None:
+    """Returns a field of a structured attribute as integers, or None for MHLO's."""
+    kind = _DIMENSION_NUMBERS[name]
+    if not kind.isinstance(attribute):
+        return None
+    found = getattr(kind(attribute), field)
+    return (found,) if isinstance(found, int) else tuple(found)

@@ -1,0 +1,207 @@
+"""Makes operations at one place of a module."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from dialect_utils.layout import (
+    ArrayShape,
+    BitcastConvert,
+    ElementType,
+    Pad,
+    Reshape,
+    Shape,
+    Slice,
+    Step,
+    Transpose,
+    TupleShape,
+    step_result,
+)
+from dialect_utils.stablehlo.annotations import annotate_operation
+from dialect_utils.stablehlo.bindings import ir
+from dialect_utils.stablehlo.constants import literal
+from dialect_utils.stablehlo.operation import StableHloOperation
+from dialect_utils.stablehlo.origins import Origin
+from dialect_utils.stablehlo.types import set_type, type_of_shape, type_text
+from dialect_utils.stablehlo.value import StableHloValue
+
+if TYPE_CHECKING:
+    from dialect_utils.stablehlo.module import StableHloModule
+
+
+class StableHloBuilder:
+    """Makes operations at an insertion point, each behind the one before.
+
+    New operations get the location of `like`, under their own name. Its frontend attributes stay
+    its own: they speak of the operation that carries them.
+    """
+
+    __slots__ = ("_module", "_point")
+
+    def __init__(self, module: StableHloModule, point: ir.InsertionPoint) -> None:
+        self._module = module
+        self._point = point
+
+    def apply(
+        self,
+        step: Step,
+        value: StableHloValue,
+        *,
+        name: str,
+        like: StableHloValue,
+        padding: StableHloValue | None = None,
+    ) -> StableHloValue:
+        """Makes the operation of one data-movement step.
+
+        Raises ValueError for a step that does not fit, and for a pad without padding.
+        """
+        shape = value.shape
+        if not isinstance(shape, ArrayShape):
+            raise ValueError(f"{step} needs an array, found {shape}")
+        result = ArrayShape(*step_result(step, shape.element_type, shape.dimensions))
+        operands = [value]
+        if isinstance(step, Pad):
+            if padding is None:
+                raise ValueError(f"{step} needs a padding value")
+            operands.append(padding)
+        mnemonic, attributes = _spelled(step, shape.rank)
+        return self._create(f"stablehlo.{mnemonic}", operands, result, attributes, name=name, like=like)
+
+    def constant(self, element_type: ElementType, bits: int, *, name: str, like: StableHloValue) -> StableHloValue:
+        """Makes a scalar constant with exactly these bits."""
+        text = type_text(ArrayShape(element_type, ()))
+        # Through text: a constant of complex elements cannot be a Python object.
+        source = f'"stablehlo.constant"() {{value = dense<{literal(element_type, bits)}> : {text}}} : () -> {text}'
+        made = ir.Operation.parse(source, context=self._context).operation
+        self._point.insert(made)
+        return self._adopt(made, name, like)[0]
+
+    def broadcast(
+        self, value: StableHloValue, dimensions: Sequence[int], *, name: str, like: StableHloValue
+    ) -> StableHloValue:
+        """Makes an array of `dimensions` all of whose elements are one scalar."""
+        shape = value.shape
+        if not isinstance(shape, ArrayShape) or shape.rank != 0:
+            raise ValueError(f"only a scalar is broadcast, found {shape}")
+        result = ArrayShape(shape.element_type, tuple(dimensions))
+        attributes = {"broadcast_dimensions": ()}
+        return self._create("stablehlo.broadcast_in_dim", [value], result, attributes, name=name, like=like)
+
+    def convert(
+        self, value: StableHloValue, element_type: ElementType, *, name: str, like: StableHloValue
+    ) -> StableHloValue:
+        """Makes an element type conversion."""
+        shape = value.shape
+        if not isinstance(shape, ArrayShape):
+            raise ValueError(f"only arrays convert, found {shape}")
+        result = ArrayShape(element_type, shape.dimensions, None, shape.dynamic)
+        return self._create("stablehlo.convert", [value], result, {}, name=name, like=like)
+
+    def copy(self, value: StableHloValue, shape: Shape, *, name: str, like: StableHloValue) -> StableHloValue:
+        """Raises ValueError: StableHLO has no copy into another layout."""
+        raise ValueError("StableHLO has no copy operation")
+
+    def leaves(self, value: StableHloValue, *, name: str) -> list[StableHloValue]:
+        """Returns the arrays and tokens of a value, tuples flattened."""
+        shape = value.shape
+        if not isinstance(shape, TupleShape):
+            return [value]
+        operation = value.operation
+        if operation is not None and operation.opcode == "tuple":
+            elements = list(operation.operands)
+        else:
+            elements = [self._element(value, i, part, f"{name}.{i}") for i, part in enumerate(shape.elements)]
+        return [leaf for i, element in enumerate(elements) for leaf in self.leaves(element, name=f"{name}.{i}")]
+
+    def pack(
+        self, leaves: Sequence[StableHloValue], shape: Shape, *, name: str, like: StableHloValue
+    ) -> StableHloValue:
+        """Puts leaves together into a value of a shape's nesting."""
+        remaining = iter(leaves)
+
+        def build(part: Shape) -> StableHloValue:
+            if not isinstance(part, TupleShape):
+                return next(remaining)
+            elements = [build(element) for element in part.elements]
+            packed = TupleShape(tuple(element.shape for element in elements))
+            return self._create("stablehlo.tuple", elements, packed, {}, name=name, like=like)
+
+        return build(shape)
+
+    def clone(
+        self,
+        operation: StableHloOperation,
+        operands: Sequence[StableHloValue],
+        shapes: Sequence[Shape],
+        *,
+        name: str,
+    ) -> Sequence[StableHloValue]:
+        """Makes a copy on other operands with other result shapes, regions and attributes included."""
+        made = operation.mlir.clone(ip=self._point).operation
+        for index, operand in enumerate(operands):
+            made.operands[index] = operand.mlir
+        for result, shape in zip(made.results, shapes, strict=True):
+            set_type(result, shape)
+        annotate_operation(made, shapes)
+        return self._adopt(made, name, operation)
+
+    @property
+    def _context(self) -> ir.Context:
+        return self._module.root.context
+
+    def _element(self, value: StableHloValue, index: int, shape: Shape, name: str) -> StableHloValue:
+        attributes = {"index": ir.IntegerAttr.get(ir.IntegerType.get_signless(32, self._context), index)}
+        return self._create("stablehlo.get_tuple_element", [value], shape, attributes, name=name, like=value)
+
+    def _create(
+        self,
+        opcode: str,
+        operands: Sequence[StableHloValue],
+        shape: Shape,
+        attributes: Mapping[str, ir.Attribute | Sequence[int]],
+        *,
+        name: str,
+        like: StableHloValue,
+    ) -> StableHloValue:
+        made = ir.Operation.create(
+            opcode,
+            results=[type_of_shape(shape, self._context)],
+            operands=[operand.mlir for operand in operands],
+            attributes={key: self._attribute(value) for key, value in attributes.items()},
+            loc=like.mlir.location,
+            ip=self._point,
+        )
+        annotate_operation(made.operation, [shape])
+        return self._adopt(made.operation, name, like)[0]
+
+    def _attribute(self, value: ir.Attribute | Sequence[int]) -> ir.Attribute:
+        return value if isinstance(value, ir.Attribute) else ir.DenseI64ArrayAttr.get(list(value), self._context)
+
+    def _adopt(
+        self, made: ir.Operation, name: str, like: StableHloValue | StableHloOperation
+    ) -> Sequence[StableHloValue]:
+        """Gives a new operation the place of what it was made for, and its own name."""
+        location, place = like.mlir.location, like.place
+        # A made operation is named once: not after the one that it was made for, too.
+        if place is not None and place.name is not None and isinstance(location, ir.NameLoc):
+            location = location.child_loc
+        made.location = ir.Location.name(name, location, self._context)
+        operation = self._module.operation(made)
+        operation.origin = Origin(place.line if place else 0, place.column if place else 0, name)
+        return operation.results
+
+
+def _spelled(step: Step, rank: int) -> tuple[str, dict[str, Sequence[int]]]:
+    """Returns StableHLO's mnemonic and attributes of a step on an array of some rank."""
+    if isinstance(step, Transpose):
+        return "transpose", {"permutation": step.permutation}
+    if isinstance(step, Reshape):
+        return "reshape", {}
+    if isinstance(step, BitcastConvert):
+        return "bitcast_convert", {}
+    if isinstance(step, Slice):
+        strides = step.stride or (1,) * rank
+        return "slice", {"start_indices": step.start, "limit_indices": step.limit, "strides": strides}
+    interior = step.interior or (0,) * rank
+    return "pad", {"edge_padding_low": step.low, "edge_padding_high": step.high, "interior_padding": interior}

@@ -1,0 +1,187 @@
+"""Functions: `func.func`, and the blocks of regions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from dialect_utils.layout import Shape
+from dialect_utils.stablehlo.annotations import operation_shapes, text_of
+from dialect_utils.stablehlo.bindings import ir
+from dialect_utils.stablehlo.interface import Interface
+from dialect_utils.stablehlo.opcodes import CONTROL_FLOW, hlo_opcode
+from dialect_utils.stablehlo.origins import blocks_of
+from dialect_utils.stablehlo.types import set_type, shape_of_type
+from dialect_utils.stablehlo.value import StableHloValue
+from dialect_utils.text import DiagnosticError
+
+if TYPE_CHECKING:
+    from dialect_utils.stablehlo.module import StableHloModule
+    from dialect_utils.stablehlo.operation import StableHloOperation
+
+FUNCTION = "func.func"
+
+
+class StableHloFunction:
+    """Is a function or a region's block; there is one object for each.
+
+    `holder` is the `func.func`, or the operation that holds the region; `block` is None for a
+    function that is only declared.
+    """
+
+    __slots__ = ("_block", "_is_alive", "_parameters", "holder", "module")
+
+    def __init__(self, module: StableHloModule, holder: ir.Operation, block: ir.Block | None) -> None:
+        self.module = module
+        self.holder = holder
+        self._block = block
+        self._is_alive = True
+        self._parameters: tuple[StableHloValue, ...] | None = None
+
+    def __repr__(self) -> str:
+        return f"<function {self.name}>"
+
+    @property
+    def block(self) -> ir.Block | None:
+        """Returns the MLIR block; raises ValueError where its operation was erased."""
+        self.require_alive()
+        return self._block
+
+    @property
+    def body(self) -> ir.Block:
+        """Returns the MLIR block; raises ValueError for a function that is only declared."""
+        if self.block is None:
+            raise ValueError(f"{self.name} is only declared")
+        return self.block
+
+    def require_alive(self) -> None:
+        """Raises ValueError where the region's operation was erased."""
+        if not self._is_alive:
+            raise ValueError("the region's operation was erased")
+
+    def forget(self) -> None:
+        """Marks the region as erased."""
+        self._is_alive = False
+
+    @property
+    def function(self) -> StableHloFunction:
+        """Returns itself: where its parameters live."""
+        return self
+
+    @property
+    def is_region(self) -> bool:
+        """Is true for the block of an operation's region."""
+        return self.holder.name != FUNCTION
+
+    @property
+    def interface(self) -> Interface:
+        """Returns the signature; of a `func.func` only."""
+        return Interface(self.holder, self.module.root)
+
+    @property
+    def name(self) -> str:
+        """Returns the function's name, or the operation's name and the region's position."""
+        if not self.is_region:
+            return text_of(self.holder, "sym_name")
+        operation = self.module.operation(self.holder)
+        name = operation.results[0].name if operation.results else operation.opcode
+        return f"{name}.{self._position}"
+
+    @property
+    def _position(self) -> int:
+        return next(i for i, block in enumerate(blocks_of(self.holder)) if block == self.block)
+
+    @property
+    def parameters(self) -> Sequence[StableHloValue]:
+        """Returns the arguments in order."""
+        if self._parameters is None:
+            arguments = [] if self.block is None else self.block.arguments
+            self._parameters = tuple(StableHloValue(self, argument, i) for i, argument in enumerate(arguments))
+        return self._parameters
+
+    @property
+    def operations(self) -> Sequence[StableHloOperation]:
+        """Returns a snapshot of the operations in order, without the terminator."""
+        if self.block is None:
+            return ()
+        found = [operation.operation for operation in self.block.operations]
+        if self.terminator is not None:
+            found.pop()
+        return tuple(map(self.module.operation, found))
+
+    @property
+    def terminator(self) -> ir.Operation | None:
+        """Returns the operation that yields the results, or None for a declaration."""
+        if self.block is None:
+            return None
+        try:
+            return ir.InsertionPoint.at_block_terminator(self.block).ref_operation
+        except ValueError:
+            return None
+
+    @property
+    def results(self) -> Sequence[StableHloValue]:
+        """Returns the values it yields."""
+        terminator = self.terminator
+        return () if terminator is None else tuple(map(self.module.value, terminator.operands))
+
+    def set_results(self, values: Sequence[StableHloValue]) -> None:
+        """Yields other values, as many as before; the signature follows."""
+        before, terminator = self.results, self.terminator
+        if len(values) != len(before):
+            raise ValueError(f"{self.name} yields {len(before)} values, not {len(values)}")
+        for index, (old, new) in enumerate(zip(before, values, strict=True)):
+            assert terminator is not None
+            terminator.operands[index] = new.mlir
+            self.result_changed(index, old.shape, new.shape, new.mlir.type)
+
+    def result_changed(self, index: int, old: Shape, new: Shape, mlir_type: ir.Type) -> None:
+        """Makes the signature follow another value in a result's place.
+
+        A result's layout may differ from its value's; it stays where the values' shapes agree.
+        """
+        if not self.is_region and old != new:
+            self.interface.set_result(index, new, mlir_type)
+
+    @property
+    def callers(self) -> Sequence[StableHloOperation]:
+        """Returns the operations that call or hold it."""
+        if self.is_region:
+            return (self.module.operation(self.holder),)
+        return self.module.callers_of(self.name)
+
+    @property
+    def is_entry(self) -> bool:
+        """Is true for the public function `main`."""
+        return not self.is_region and self.interface.is_entry
+
+    @property
+    def is_applied(self) -> bool:
+        """Is true for a region that is applied per element, or of which nothing else is known."""
+        return self.is_region and hlo_opcode(self.holder.name) not in CONTROL_FLOW
+
+    def value_shape(self, index: int) -> Shape:
+        """Returns an argument's shape; a `while` region's arguments have the layouts of its results."""
+        self.require_alive()
+        try:
+            if not self.is_region:
+                return self.interface.argument_shape(index)
+            if hlo_opcode(self.holder.name) == "while":
+                return self._carried_shape(index)
+        except DiagnosticError as error:
+            place = self.parameters[index].location
+            raise self.module.placed(error, place) from None
+        return shape_of_type(self.parameters[index].mlir.type)
+
+    def _carried_shape(self, index: int) -> Shape:
+        own = shape_of_type(self.parameters[index].mlir.type)
+        result = operation_shapes(self.holder)[index]
+        # Until a pass has changed both, their types may differ.
+        return result if shape_of_type(self.holder.results[index].type) == own else own
+
+    def set_value_shape(self, index: int, shape: Shape) -> None:
+        """Changes an argument's type, and for a function its layout and the signature."""
+        value = self.parameters[index].mlir
+        set_type(value, shape)
+        if not self.is_region:
+            self.interface.set_argument(index, shape, value.type)

@@ -1,0 +1,236 @@
+"""A StableHLO module behind the interface of `dialect_utils.ir`."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal
+
+from dialect_utils.layout import Shape
+from dialect_utils.stablehlo.annotations import string_attribute, text_of
+from dialect_utils.stablehlo.bindings import address, current_version, integer_list, ir, serialize_portable_artifact
+from dialect_utils.stablehlo.builder import StableHloBuilder
+from dialect_utils.stablehlo.errors import captured, diagnostics_of, moved_to
+from dialect_utils.stablehlo.function import FUNCTION, StableHloFunction
+from dialect_utils.stablehlo.interface import ENTRY_NAME
+from dialect_utils.stablehlo.operation import StableHloOperation
+from dialect_utils.stablehlo.origins import Origin, blocks_of, place_of, walk
+from dialect_utils.stablehlo.value import StableHloValue
+from dialect_utils.text import Diagnostic, DiagnosticError, Location, Source, Span
+
+_ALIAS = "tf.aliasing_output"
+_CALLING = ("func.call", "stablehlo.composite", "stablehlo.custom_call", "mhlo.custom_call")
+
+
+class StableHloModule:
+    """Holds a module and the one object of each operation, function and value in it.
+
+    `source` is the text that was read; `has_locations` says whether it gave locations, which
+    are printed again then.
+    """
+
+    form: Literal["stablehlo"] = "stablehlo"
+
+    def __init__(self, root: ir.Operation, source: Source, *, has_locations: bool) -> None:
+        self.root = root
+        self.source = source
+        self.has_locations = has_locations
+        self._operations: dict[int, StableHloOperation] = {}
+        self._functions: dict[int, StableHloFunction] = {}
+        self._named = {
+            text_of(func, "sym_name"): func
+            for func in (view.operation for view in root.regions[0].blocks[0].operations)
+            if func.name == FUNCTION
+        }
+
+    # Objects of the interface, one for each MLIR object.
+
+    def operation(self, mlir: ir.Operation) -> StableHloOperation:
+        """Returns the one object of an MLIR operation."""
+        key = address(mlir)
+        found = self._operations.get(key)
+        if found is None:
+            found = self._operations[key] = StableHloOperation(self, mlir)
+        return found
+
+    def function(self, block: ir.Block) -> StableHloFunction:
+        """Returns the one object of an MLIR block."""
+        key = hash(block)
+        found = self._functions.get(key)
+        if found is None:
+            found = self._functions[key] = StableHloFunction(self, block.owner.operation, block)
+        return found
+
+    def value(self, mlir: ir.Value[Any]) -> StableHloValue:
+        """Returns the one object of an MLIR value."""
+        if isinstance(mlir, ir.BlockArgument):
+            return self.function(mlir.owner).parameters[mlir.arg_number]
+        result: ir.OpResult[Any] = ir.OpResult(mlir)
+        return self.operation(result.owner.operation).results[result.result_number]
+
+    def forget(self, erased: Iterable[ir.Operation]) -> None:
+        """Marks the objects of what is about to be erased, so that none reaches freed memory."""
+        for mlir in erased:
+            for function in (self._functions.pop(hash(block), None) for block in blocks_of(mlir)):
+                if function is not None:
+                    function.forget()
+            operation = self._operations.pop(address(mlir), None)
+            if operation is not None:
+                operation.forget()
+
+    # Functions.
+
+    @property
+    def name(self) -> str:
+        """Returns the module's name, `module` where it has none."""
+        return string_attribute(self.root, "sym_name") or "module"
+
+    @property
+    def functions(self) -> Sequence[StableHloFunction]:
+        """Returns every function and region, those called or held before their callers."""
+        found: dict[StableHloFunction, None] = {}
+        pending: set[StableHloFunction] = set()
+
+        def visit(function: StableHloFunction) -> None:
+            if function in pending:
+                return
+            pending.add(function)
+            for operation in function.operations:
+                for called in operation.called:
+                    visit(called)
+            found[function] = None
+
+        for name in self._named:
+            visit(self.function_named(name))
+        return tuple(found)
+
+    def has_function(self, name: str) -> bool:
+        """Is true where a function of this name stands in the module."""
+        return name in self._named
+
+    def function_named(self, name: str) -> StableHloFunction:
+        """Returns a function by its name without `@`."""
+        func = self._named[name]
+        blocks = func.regions[0].blocks
+        if len(blocks):
+            return self.function(blocks[0])
+        key = address(func)
+        return self._functions.setdefault(key, StableHloFunction(self, func, None))
+
+    def callers_of(self, name: str) -> Sequence[StableHloOperation]:
+        """Returns the operations that call a function, in the order of the text."""
+        calls = (self.operation(mlir) for mlir in walk(self.root) if mlir.name in _CALLING)
+        return tuple(operation for operation in calls if name in operation.symbols)
+
+    @property
+    def entry(self) -> StableHloFunction:
+        """Returns the public function `main`; raises DiagnosticError where there is none."""
+        if ENTRY_NAME in self._named:
+            function = self.function_named(ENTRY_NAME)
+            if function.is_entry and function.block is not None:
+                return function
+        place = Location(self.source, Span(0, 1)) if self.source.text else None
+        message = f"the module has no public function @{ENTRY_NAME}"
+        raise DiagnosticError(Diagnostic(message, place, hint=f"name the entry @{ENTRY_NAME}"))
+
+    @property
+    def entry_layout(self) -> tuple[tuple[Shape, ...], tuple[Shape, ...]]:
+        """Returns the shapes of main's arguments and results with the layouts callers see."""
+        entry = self.entry
+        try:
+            return entry.interface.argument_shapes, entry.interface.result_shapes
+        except DiagnosticError as error:
+            raise self.placed(error, self.operation(entry.holder).location) from None
+
+    def set_entry_layout(self, parameters: Sequence[Shape], results: Sequence[Shape]) -> None:
+        """Writes the layouts callers see on main's arguments and results; types stay as they are."""
+        self.entry.interface.set_layouts(parameters, results)
+
+    @property
+    def aliases(self) -> Sequence[tuple[tuple[int, ...], int, tuple[int, ...]]]:
+        """Returns `tf.aliasing_output` of main's arguments: (result index path, argument, ())."""
+        attributes = enumerate(self.entry.interface.attributes)
+        found = ((integer_list(entry[_ALIAS]), index) for index, entry in attributes if _ALIAS in entry)
+        return tuple((path, index, ()) for path, index in found if path is not None)
+
+    @property
+    def attributes(self) -> Mapping[str, str]:
+        """Returns the module's attributes as MLIR prints them, by name."""
+        return {name: str(self.root.attributes[name]) for name in self.root.attributes}
+
+    # Text.
+
+    def clone(self) -> StableHloModule:
+        """Returns an independent copy."""
+        root = self.root.clone().operation
+        copy = StableHloModule(root, self.source, has_locations=self.has_locations)
+        for mine, other in zip(walk(self.root), walk(root), strict=True):
+            self._copy_origins(mine, copy, other)
+        return copy
+
+    def _copy_origins(self, mine: ir.Operation, copy: StableHloModule, other: ir.Operation) -> None:
+        operation = self._operations.get(address(mine))
+        if operation is not None and operation.origin is not None:
+            copy.operation(other).origin = operation.origin
+        for block, twin in zip(blocks_of(mine), blocks_of(other), strict=True):
+            function = self._functions.get(hash(block))
+            for index, parameter in enumerate(function.parameters if function else ()):
+                copy.function(twin).parameters[index].origin = parameter.origin
+
+    def text(self) -> str:
+        """Returns the module as MLIR prints it, with locations where the text that was read had some."""
+        return str(self.root.get_asm(enable_debug_info=self.has_locations)).rstrip("\n") + "\n"
+
+    def bytecode(self) -> bytes:
+        """Returns the module as MLIR bytecode."""
+        stream = io.BytesIO()
+        self.root.write_bytecode(stream)
+        return stream.getvalue()
+
+    def portable_artifact(self) -> bytes:
+        """Returns the module as a StableHLO portable artifact of jaxlib's version.
+
+        Operations of other dialects (CHLO's) go in as they are. Raises DiagnosticError where an
+        operation has no portable form.
+        """
+        module = ir.Module.parse(self.bytecode(), self.root.context)
+        with captured(self.root.context, self.source) as found:
+            try:
+                return bytes(serialize_portable_artifact(module, current_version(), allow_other_dialects=True))
+            except (ir.MLIRError, ValueError):
+                message = "the module has no portable form"
+        raise DiagnosticError(Diagnostic(message, notes=tuple(found)))
+
+    def verify(self) -> None:
+        """Raises DiagnosticError with MLIR's messages where the module is not valid."""
+        try:
+            self.root.verify()
+        except ir.MLIRError as error:
+            raise DiagnosticError(diagnostics_of(error, self.source)) from None
+
+    # Places.
+
+    def written_place(self, location: ir.Location) -> Origin | None:
+        """Returns the line and column of a location in the text that was read, or None."""
+        return place_of(location)
+
+    def placed(self, error: DiagnosticError, near: Location | None) -> DiagnosticError:
+        """Returns an error about an annotation's text, moved to where that text stands in the module."""
+        return moved_to(error, self.source, near)
+
+    # Builders.
+
+    def before(self, operation: StableHloOperation) -> StableHloBuilder:
+        """Returns a builder that makes operations in front of one."""
+        return StableHloBuilder(self, ir.InsertionPoint(operation.mlir))
+
+    def after(self, value: StableHloValue) -> StableHloBuilder:
+        """Returns a builder right behind a value's definition; at the block's begin for an argument."""
+        operation = value.operation
+        if operation is not None:
+            return StableHloBuilder(self, ir.InsertionPoint.after(operation.mlir))
+        return StableHloBuilder(self, ir.InsertionPoint.at_block_begin(value.function.body))
+
+    def at_end(self, function: StableHloFunction) -> StableHloBuilder:
+        """Returns a builder behind all operations, in front of the terminator."""
+        return StableHloBuilder(self, ir.InsertionPoint.at_block_terminator(function.body))

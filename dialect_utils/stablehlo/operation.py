@@ -1,0 +1,215 @@
+"""Operations: StableHLO's, and those of any dialect that stands beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from dialect_utils.layout import ArrayShape, BitcastConvert, Pad, Reshape, Shape, Slice, Step, Transpose
+from dialect_utils.stablehlo.annotations import (
+    MIRROR,
+    annotate_operation,
+    frontend_entries,
+    operation_shapes,
+    set_frontend_entry,
+    text_of,
+)
+from dialect_utils.stablehlo.bindings import dimension_numbers, integer_list, ir
+from dialect_utils.stablehlo.constants import constant_text, literal_bits, splat_literal
+from dialect_utils.stablehlo.opcodes import CALL_ATTRIBUTES, attribute_name, hlo_opcode
+from dialect_utils.stablehlo.origins import Origin, blocks_of, location_at, walk
+from dialect_utils.stablehlo.types import set_type
+from dialect_utils.stablehlo.value import StableHloValue
+from dialect_utils.text import DiagnosticError, Location
+
+if TYPE_CHECKING:
+    from dialect_utils.stablehlo.function import StableHloFunction
+    from dialect_utils.stablehlo.module import StableHloModule
+
+
+class StableHloOperation:
+    """Is one operation; there is one object for each, which knows when it was erased."""
+
+    __slots__ = ("_mlir", "_results", "module", "origin")
+
+    def __init__(self, module: StableHloModule, mlir: ir.Operation) -> None:
+        self.module = module
+        self._mlir: ir.Operation | None = mlir
+        self._results: tuple[StableHloValue, ...] | None = None
+        self.origin: Origin | None = None
+
+    def __repr__(self) -> str:
+        return f"<operation {self.opcode}>"
+
+    @property
+    def mlir(self) -> ir.Operation:
+        """Returns the MLIR operation; raises ValueError where it was erased."""
+        if self._mlir is None:
+            raise ValueError("the operation was erased")
+        return self._mlir
+
+    def require_alive(self) -> None:
+        """Raises ValueError where the operation was erased."""
+        _ = self.mlir
+
+    def forget(self) -> None:
+        """Marks the operation as erased."""
+        self._mlir = None
+
+    @property
+    def opcode(self) -> str:
+        """Returns HLO's name of the operation, or the full name where HLO has none."""
+        return hlo_opcode(self.mlir.name)
+
+    @property
+    def operands(self) -> Sequence[StableHloValue]:
+        """Returns the operands in order."""
+        return tuple(map(self.module.value, self.mlir.operands))
+
+    def set_operand(self, index: int, value: StableHloValue) -> None:
+        """Replaces one operand."""
+        self.mlir.operands[index] = value.mlir
+
+    @property
+    def results(self) -> Sequence[StableHloValue]:
+        """Returns the values it defines."""
+        if self._results is None:
+            self._results = tuple(StableHloValue(self, result, i) for i, result in enumerate(self.mlir.results))
+        return self._results
+
+    @property
+    def called(self) -> Sequence[StableHloFunction]:
+        """Returns the functions it calls by name, then the blocks of its regions."""
+        return (*map(self.module.function_named, self.symbols), *map(self.module.function, blocks_of(self.mlir)))
+
+    @property
+    def symbols(self) -> Sequence[str]:
+        """Returns the names of the functions it calls."""
+        attributes = self.mlir.attributes
+        names: list[str] = []
+        for found in (attributes[name] for name in CALL_ATTRIBUTES if name in attributes):
+            listed = list(found) if isinstance(found, ir.ArrayAttr) else [found]
+            names.extend(symbol.value for symbol in listed if isinstance(symbol, ir.FlatSymbolRefAttr))
+        return tuple(name for name in names if self.module.has_function(name))
+
+    @property
+    def function(self) -> StableHloFunction:
+        """Returns the function or region it stands in."""
+        return self.module.function(self.mlir.block)
+
+    @property
+    def step(self) -> Step | None:
+        """Returns the data-movement step of a transpose, reshape, pad, slice or bitcast-convert."""
+        if self.opcode not in ("transpose", "reshape", "pad", "slice", "bitcast-convert"):
+            return None
+        operand, result = self.operands[0].shape, self.results[0].shape
+        if not isinstance(operand, ArrayShape) or not isinstance(result, ArrayShape):
+            return None
+        return self._static_step(result) if operand.is_static and result.is_static else None
+
+    def _static_step(self, result: ArrayShape) -> Step:
+        match self.opcode:
+            case "reshape":
+                return Reshape(result.dimensions)
+            case "bitcast-convert":
+                return BitcastConvert(result.element_type)
+            case "transpose":
+                return Transpose(self.ints("dimensions") or ())
+            case "slice":
+                bounds = (self.ints(name) or () for name in ("start_indices", "limit_indices", "strides"))
+                return Slice(*bounds)
+        amounts = (self.ints(name) or () for name in ("edge_padding_low", "edge_padding_high", "interior_padding"))
+        return Pad(*amounts)
+
+    def ints(self, name: str) -> tuple[int, ...] | None:
+        """Returns a list of integers by HLO's name (a single integer as a list of one), or None."""
+        if name == "dimensions" and self.mlir.name.endswith(".broadcast"):
+            return self._leading_broadcast()
+        attributes = self.mlir.attributes
+        name, _, field = attribute_name(self.mlir.name, name).partition(".")
+        if name not in attributes or name == "value":
+            return None
+        found = attributes[name]
+        if field:
+            return dimension_numbers(name, found, field)
+        return integer_list(found)
+
+    def _leading_broadcast(self) -> tuple[int, ...] | None:
+        operand, result = self.operands[0].shape, self.results[0].shape
+        if not isinstance(operand, ArrayShape) or not isinstance(result, ArrayShape):
+            return None
+        return tuple(range(result.rank - operand.rank, result.rank))
+
+    def attribute(self, name: str) -> str | None:
+        """Returns an attribute as MLIR prints it, strings without quotes; None where it is absent."""
+        attributes = self.mlir.attributes
+        if name not in attributes:
+            return None
+        if self.opcode == "constant" and name == "value":
+            return constant_text(self.mlir)
+        found = attributes[name]
+        return found.value if isinstance(found, ir.StringAttr) else str(found)
+
+    @property
+    def frontend_attributes(self) -> Mapping[str, str]:
+        """Returns `mhlo.frontend_attributes`, without the layout that is mirrored there."""
+        entries = frontend_entries(self.mlir)
+        return MappingProxyType({name: text for name, text in entries.items() if name != MIRROR})
+
+    def set_frontend_attribute(self, name: str, value: str | None) -> None:
+        """Changes, adds or (for None) drops one frontend attribute."""
+        if name == MIRROR:
+            raise ValueError(f"{MIRROR} mirrors the layout; set_shape changes it")
+        set_frontend_entry(self.mlir, name, value)
+
+    @property
+    def splat_bits(self) -> int | None:
+        """Returns the bits that every element of a constant has, or None for other operations and contents."""
+        shape = self.results[0].shape if self.opcode == "constant" else None
+        if not isinstance(shape, ArrayShape):
+            return None
+        text = splat_literal(self.mlir)
+        return None if text is None else literal_bits(shape.element_type, text)
+
+    @property
+    def callee(self) -> str | None:
+        """Returns the target of a custom call, else None."""
+        if self.opcode != "custom-call":
+            return None
+        return text_of(self.mlir, "call_target_name")
+
+    def erase(self) -> None:
+        """Removes the operation; raises ValueError where a value of it is still used."""
+        for result in self.results:
+            if next(iter(result.mlir.uses), None) is not None:
+                raise ValueError(f"%{result.name} is still used")
+        self.module.forget(walk(self.mlir))
+        mlir = self.mlir
+        self.forget()
+        mlir.erase()
+
+    @property
+    def location(self) -> Location | None:
+        """Returns the place in the text that was read; a new operation has that of what it was made for."""
+        place = self.place
+        return location_at(self.module.source, place.line, place.column) if place else None
+
+    @property
+    def place(self) -> Origin | None:
+        """Returns line and column in the text that was read, or None."""
+        return self.origin or self.module.written_place(self.mlir.location)
+
+    def value_shape(self, index: int) -> Shape:
+        """Returns a result's shape with its layout."""
+        try:
+            return operation_shapes(self.mlir)[index]
+        except DiagnosticError as error:
+            raise self.module.placed(error, self.location) from None
+
+    def set_value_shape(self, index: int, shape: Shape) -> None:
+        """Changes a result's type and the annotation."""
+        shapes = [value.shape for value in self.results]
+        shapes[index] = shape
+        set_type(self.results[index].mlir, shape)
+        annotate_operation(self.mlir, shapes)

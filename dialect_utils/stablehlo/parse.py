@@ -1,0 +1,142 @@
+"""Reads MLIR text, MLIR bytecode and StableHLO portable artifacts."""
+
+from __future__ import annotations
+
+import re
+
+from dialect_utils.stablehlo.annotations import text_of
+from dialect_utils.stablehlo.bindings import context, deserialize_portable_artifact, ir
+from dialect_utils.stablehlo.errors import diagnostics_of
+from dialect_utils.stablehlo.function import FUNCTION
+from dialect_utils.stablehlo.module import StableHloModule
+from dialect_utils.stablehlo.origins import Origin, blank_locations, blocks_of, location_at, place_of, walk
+from dialect_utils.text import Diagnostic, DiagnosticError, Source, Span, error_at
+
+BYTECODE_MAGIC = b"ML\xefR"
+# The producer that StableHLO writes behind the magic and a version byte.
+_PORTABLE_PRODUCER = b"StableHLO_v"
+_PRODUCER_END = 32
+# MLIR's parser recurses without a bound and overflows its stack some thousands deep.
+_MAX_NESTING = 500
+_BRACKETS = re.compile(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*|->|>=|[^()\[\]{}<>]+')
+
+
+def parse_module(text_or_bytes: str | bytes, name: str = "<stablehlo>") -> StableHloModule:
+    """Reads a module and verifies it; see `dialect_utils.stablehlo.parse_module`."""
+    if isinstance(text_or_bytes, str):
+        return _parse_text(Source(name, text_or_bytes))
+    if text_or_bytes.startswith(BYTECODE_MAGIC):
+        return _parse_bytecode(text_or_bytes, name)
+    try:
+        return _parse_text(Source(name, text_or_bytes.decode()))
+    except UnicodeDecodeError as error:
+        message = f"{name} is neither MLIR text in UTF-8 nor MLIR bytecode: byte {error.start} is no UTF-8"
+        raise DiagnosticError(Diagnostic(message)) from None
+
+
+def _parse_bytecode(data: bytes, name: str) -> StableHloModule:
+    """Reads bytecode through its text, which gives every operation a place and a name."""
+    is_portable = _PORTABLE_PRODUCER in data[:_PRODUCER_END]
+    for allow_unregistered in (False, True):
+        target = context(allow_unregistered=allow_unregistered)
+        try:
+            module = deserialize_portable_artifact(target, data) if is_portable else ir.Module.parse(data, target)
+            break
+        except (ir.MLIRError, ValueError) as error:
+            if allow_unregistered or is_portable:
+                detail = " ".join(str(error).split())
+                raise DiagnosticError(Diagnostic(f"{name} is not a valid MLIR bytecode file: {detail}")) from None
+    has_locations = any(map(_has_location, walk(module.operation)))
+    return _parse_text(Source(name, str(module.operation.get_asm(enable_debug_info=has_locations))))
+
+
+def _has_location(operation: ir.Operation) -> bool:
+    # Text read in memory leaves "-":line:column, which is no location that someone wrote.
+    return not isinstance(operation.location, ir.UnknownLoc) and place_of(operation.location) is None
+
+
+def _parse_text(source: Source) -> StableHloModule:
+    _check_nesting(source)
+    try:
+        blanked = blank_locations(source.text)
+        has_locations = blanked != source.text
+        root, placed = _parse(source.text, blanked if has_locations else None, source)
+    except UnicodeEncodeError as error:
+        raise error_at(source, Span(error.start, error.end), "a lone surrogate is no character") from None
+    _check_blocks(root, source)
+    module = StableHloModule(root, source, has_locations=has_locations)
+    if placed is not None:
+        _keep_places(module, placed)
+    return module
+
+
+def _parse(text: str, blanked: str | None, source: Source) -> tuple[ir.Operation, ir.Operation | None]:
+    try:
+        return _parse_twice(text, blanked, context(allow_unregistered=False))
+    except ir.MLIRError as strict:
+        try:
+            return _parse_twice(text, blanked, context(allow_unregistered=True))
+        except ir.MLIRError:
+            raise DiagnosticError(_best_diagnostics(strict, blanked, source)) from None
+
+
+def _parse_twice(text: str, blanked: str | None, target: ir.Context) -> tuple[ir.Operation, ir.Operation | None]:
+    root = ir.Module.parse(text, target).operation
+    return root, None if blanked is None else ir.Module.parse(blanked, target).operation
+
+
+def _best_diagnostics(error: ir.MLIRError, blanked: str | None, source: Source) -> tuple[Diagnostic, ...]:
+    """Returns the error's diagnostics; those of the text without `loc(...)` where it fails too.
+
+    The verifier points at an operation's location: at another file where the text gives one.
+    """
+    if blanked is not None:
+        try:
+            ir.Module.parse(blanked, context(allow_unregistered=False))
+        except ir.MLIRError as plain:
+            return diagnostics_of(plain, source)
+    return diagnostics_of(error, source)
+
+
+def _keep_places(module: StableHloModule, placed: ir.Operation) -> None:
+    """Keeps the place of everything in a text that gives locations of its own."""
+    unknown = ir.Location.unknown(module.root.context)
+    for mlir, twin in zip(walk(module.root), walk(placed), strict=True):
+        operation = module.operation(mlir)
+        operation.origin = place_of(twin.location)
+        if _is_implicit(mlir.location, operation.origin):
+            mlir.location = unknown
+        for block, twin_block in zip(blocks_of(mlir), blocks_of(twin), strict=True):
+            parameters = module.function(block).parameters
+            for parameter, argument in zip(parameters, twin_block.arguments, strict=True):
+                parameter.origin = place_of(argument.location)
+                if _is_implicit(argument.location, place_of(parameter.mlir.location)):
+                    ir.BlockArgument(parameter.mlir).set_location(unknown)
+
+
+def _is_implicit(location: ir.Location, origin: Origin | None) -> bool:
+    return isinstance(location, ir.FileLineColLoc) and place_of(location) == origin
+
+
+def _check_blocks(root: ir.Operation, source: Source) -> None:
+    for view in root.regions[0].blocks[0].operations:
+        operation = view.operation
+        if operation.name != FUNCTION or len(operation.regions[0].blocks) <= 1:
+            continue
+        place = place_of(operation.location)
+        message = f"function @{text_of(operation, 'sym_name')} has branches between blocks"
+        where = location_at(source, place.line, place.column) if place else None
+        raise DiagnosticError(Diagnostic(message, where, hint="express control flow by stablehlo.if, case and while"))
+
+
+def _check_nesting(source: Source) -> None:
+    """Raises DiagnosticError where brackets nest deeper than MLIR's parser can follow."""
+    brackets = _BRACKETS.sub("", source.text)
+    for _ in range(_MAX_NESTING):
+        shorter = brackets.replace("()", "").replace("[]", "").replace("{}", "").replace("<>", "")
+        if len(shorter) == len(brackets):
+            break
+        brackets = shorter
+    if sum(brackets.count(opening) for opening in "([{<") > _MAX_NESTING:
+        place = Span(0, 1)
+        raise error_at(source, place, f"brackets nest deeper than {_MAX_NESTING}, or too many are not closed")

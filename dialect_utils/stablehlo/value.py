@@ -1,0 +1,121 @@
+"""Values: results of operations, and arguments of functions and regions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from dialect_utils.layout import Shape
+from dialect_utils.stablehlo.bindings import ir
+from dialect_utils.stablehlo.origins import Origin, argument_name, location_at, result_name
+from dialect_utils.text import Location
+
+if TYPE_CHECKING:
+    from dialect_utils.stablehlo.function import StableHloFunction
+    from dialect_utils.stablehlo.operation import StableHloOperation
+
+_RETURN = "func.return"
+
+
+def is_terminator(operation: ir.Operation) -> bool:
+    """Is true for the operation that yields the results of a function or region."""
+    return operation.name.endswith((".return", ".yield"))
+
+
+class StableHloValue:
+    """Is a result of an operation or an argument of a block; there is one object for each.
+
+    `owner` is the operation or the function; the MLIR value is reached only while it lives.
+    """
+
+    __slots__ = ("_mlir", "index", "origin", "owner")
+
+    def __init__(self, owner: StableHloOperation | StableHloFunction, mlir: ir.Value[Any], index: int) -> None:
+        self.owner = owner
+        self.index = index
+        self._mlir = mlir
+        self.origin: Origin | None = None
+
+    def __repr__(self) -> str:
+        return f"<value %{self.name}: {self.shape}>"
+
+    @property
+    def mlir(self) -> ir.Value[Any]:
+        """Returns the MLIR value; raises ValueError where its operation was erased."""
+        self.owner.require_alive()
+        return self._mlir
+
+    @property
+    def name(self) -> str:
+        """Returns the name in the text that was read, or the one given when it was made."""
+        source, origin = self.owner.module.source, self.place
+        operation = self.operation
+        if operation is not None:
+            if origin is not None and origin.name is not None:
+                return origin.name if len(operation.results) == 1 else f"{origin.name}#{self.index}"
+            return (origin and result_name(source, origin, self.index)) or operation.opcode
+        return (origin and argument_name(source, origin)) or f"arg{self.index}"
+
+    @property
+    def shape(self) -> Shape:
+        """Returns the shape with the layout of the annotations; raises DiagnosticError for a wrong one."""
+        return self.owner.value_shape(self.index)
+
+    def set_shape(self, shape: Shape) -> None:
+        """Changes type, annotations and the signatures that mention the value.
+
+        Raises ValueError where no StableHLO type has the shape.
+        """
+        self.owner.set_value_shape(self.index, shape)
+        for function, position in self._returned():
+            function.interface.set_result(position, shape, self.mlir.type)
+
+    @property
+    def operation(self) -> StableHloOperation | None:
+        """Returns the defining operation, or None for an argument."""
+        from dialect_utils.stablehlo.operation import StableHloOperation
+
+        return self.owner if isinstance(self.owner, StableHloOperation) else None
+
+    @property
+    def function(self) -> StableHloFunction:
+        """Returns the function or region the value lives in."""
+        return self.owner.function
+
+    @property
+    def users(self) -> Sequence[StableHloOperation]:
+        """Returns the operations that use the value, in nested regions too, oldest use first."""
+        module = self.owner.module
+        owners = [use.owner.operation for use in self.mlir.uses]
+        found = (module.operation(owner) for owner in reversed(owners) if not is_terminator(owner))
+        return tuple(dict.fromkeys(found))
+
+    def replace_uses(self, new: StableHloValue, *, keep: Sequence[StableHloOperation] = ()) -> None:
+        """Makes every use, in nested regions and results too, use `new`, but not in `keep`.
+
+        A function's result follows the new value in type; its layout, where the two values
+        differ in theirs.
+        """
+        old_shape, new_shape = self.shape, new.shape
+        returned = self._returned()
+        self.mlir.replace_all_uses_except(new.mlir, [operation.mlir for operation in keep])
+        for function, position in returned:
+            function.result_changed(position, old_shape, new_shape, new.mlir.type)
+
+    @property
+    def location(self) -> Location | None:
+        """Returns the place of the definition in the text that was read."""
+        place = self.place
+        return location_at(self.owner.module.source, place.line, place.column) if place else None
+
+    @property
+    def place(self) -> Origin | None:
+        """Returns line and column in the text that was read, or None."""
+        if self.operation is not None:
+            return self.operation.place
+        return self.origin or self.owner.module.written_place(self.mlir.location)
+
+    def _returned(self) -> list[tuple[StableHloFunction, int]]:
+        module = self.owner.module
+        uses = [(use.owner.operation, use.operand_number) for use in self.mlir.uses]
+        return [(module.function(owner.block), number) for owner, number in uses if owner.name == _RETURN]
