@@ -10,7 +10,6 @@ from dialect_utils.execution.arrays import (
     from_plain,
     from_plain_all,
     is_numpy_type,
-    numpy_type,
     to_bits,
     to_plain,
 )
@@ -33,7 +32,6 @@ __all__ = [
     "hlo_proto_to_text",
     "hlo_text_to_proto",
     "is_numpy_type",
-    "numpy_type",
     "to_bits",
     "to_plain",
 ]

@@ -5,60 +5,24 @@ Types that numpy lacks come from ml_dtypes; a sub-byte element takes one byte th
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
 
-from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType
+from dialect_utils.layout import ArrayShape, ElementType
+from dialect_utils.layout.dtypes import dtype_of
 from dialect_utils.text import Diagnostic, DiagnosticError
 
 Array = NDArray[Any]
 
-_NUMPY_NAMES = {
-    "pred": "bool",
-    **{
-        f"{letter}{bits}": f"{name}{bits}" for letter, name in (("s", "int"), ("u", "uint")) for bits in (8, 16, 32, 64)
-    },
-    **{f"f{bits}": f"float{bits}" for bits in (16, 32, 64)},
-    **{f"c{bits}": f"complex{bits}" for bits in (64, 128)},
-}
-_ML_DTYPES_NAMES = {
-    "bf16": "bfloat16",
-    **{f"{letter}{bits}": f"{name}{bits}" for letter, name in (("s", "int"), ("u", "uint")) for bits in (1, 2, 4)},
-}
-_SMALL_FLOAT = re.compile(r"^f(\d)(e\w+)$")
+_NUMPY_NAMES = frozenset(
+    f"{letter}{bits}"
+    for letter, widths in (("s", (8, 16, 32, 64)), ("u", (8, 16, 32, 64)), ("f", (16, 32, 64)), ("c", (64, 128)))
+    for bits in widths
+) | {"pred"}
 _BYTE = 8
-
-
-@lru_cache
-def numpy_type(element_type: ElementType) -> np.dtype[Any]:
-    """Returns the numpy type of an element type; raises DiagnosticError where ml_dtypes has none."""
-    name = element_type.name
-    if name in _NUMPY_NAMES:
-        return np.dtype(_NUMPY_NAMES[name])
-    found = getattr(ml_dtypes, _ML_DTYPES_NAMES.get(name) or _SMALL_FLOAT.sub(r"float\1_\2", name), None)
-    if found is None:
-        raise DiagnosticError(Diagnostic(f"ml_dtypes {ml_dtypes.__version__} has no type for {name}"))
-    result: np.dtype[Any] = np.dtype(found)
-    return result
-
-
-def element_type_of(array: Array) -> ElementType:
-    """Returns the element type of an array; raises DiagnosticError where XLA has none."""
-    found = _by_numpy_type().get(array.dtype)
-    if found is None:
-        raise DiagnosticError(Diagnostic(f"no element type has the numpy type {array.dtype}"))
-    return found
-
-
-@lru_cache
-def _by_numpy_type() -> dict[np.dtype[Any], ElementType]:
-    return {numpy_type(kind): kind for kind in ELEMENT_TYPES.values()}
 
 
 def is_numpy_type(element_type: ElementType) -> bool:
@@ -76,7 +40,7 @@ def to_bits(array: Array, element_type: ElementType) -> Array:
 
     c128 gets a last dimension of two u64: real, imaginary.
     """
-    array = np.ascontiguousarray(array, numpy_type(element_type)).reshape(np.shape(array))
+    array = np.ascontiguousarray(array, dtype_of(element_type)).reshape(np.shape(array))
     if element_type.name == "c128":
         return array.reshape(*array.shape, 1).view(np.uint64)
     bits = array.view(bits_type(element_type))
@@ -94,7 +58,7 @@ def from_bits(bits: Array, element_type: ElementType) -> Array:
         # ml_dtypes keeps a negative number sign-extended in its byte.
         unused = _BYTE - element_type.bits
         bits = ((bits << np.uint8(unused)).view(np.int8) >> np.int8(unused)).view(np.uint8)
-    return bits.view(numpy_type(element_type))
+    return bits.view(dtype_of(element_type))
 
 
 def to_plain(array: Array, element_type: ElementType) -> Array:
@@ -117,7 +81,7 @@ def from_plain(array: Array, shape: ArrayShape, name: str) -> Array:
         message = f"{name} has the dimensions {list(array.shape)}, but {shape.with_layout(None)} is needed"
         raise DiagnosticError(Diagnostic(message))
     element_type = shape.element_type
-    wanted = numpy_type(element_type)
+    wanted = dtype_of(element_type)
     if array.dtype == wanted:
         return array.astype(wanted, copy=True)
     if is_numpy_type(element_type):
@@ -152,12 +116,12 @@ def _checked_integers(array: Array, element_type: ElementType, name: str) -> Arr
     if array.size and not (low <= values.min() and values.max() <= high):
         message = f"{name} is {element_type}, but holds numbers outside {low} to {high}"
         raise DiagnosticError(Diagnostic(message))
-    return array.astype(numpy_type(element_type))
+    return array.astype(dtype_of(element_type))
 
 
 def _refuse(array: Array, shape: ArrayShape, name: str) -> Array:
     element_type = shape.element_type
-    accepted = f"{numpy_type(element_type)}"
+    accepted = f"{dtype_of(element_type)}"
     if not is_numpy_type(element_type):
         accepted += " or " + ("int8" if element_type.is_signed else str(bits_type(element_type)))
     message = f"{name} has the type {array.dtype}, but {shape.with_layout(None)} is needed"

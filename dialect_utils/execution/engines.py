@@ -11,8 +11,11 @@ from typing import Any
 import numpy as np
 
 from dialect_utils.execution import seam
-from dialect_utils.execution.arrays import Array, bits_type, from_bits, is_numpy_type, numpy_type, to_bits
+from dialect_utils.execution.arrays import Array, bits_type, from_bits, is_numpy_type, to_bits
 from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType
+from dialect_utils.layout.dtypes import dtype_of
+from dialect_utils.stablehlo.bindings import context, ir
+from dialect_utils.stablehlo.types import shape_of_type
 
 Run = Callable[[Sequence[Array]], list[tuple[ElementType, Array]]]
 
@@ -43,8 +46,8 @@ def prepare_xla(program: str | bytes, options: dict[str, Any]) -> Run:
 
 def signature(program: str | bytes) -> tuple[list[ArrayShape], list[ArrayShape]]:
     """Returns the shapes of main's arguments and results; raises UnsupportedError for tokens and dynamic shapes."""
-    with seam.mlir_context():
-        return _signature(_main(seam.mlir().Module.parse(program)))
+    with context(allow_unregistered=False):
+        return _signature(_main(ir.Module.parse(program)))
 
 
 def _signature(main: Any) -> tuple[list[ArrayShape], list[ArrayShape]]:
@@ -59,25 +62,11 @@ def _main(module: Any) -> Any:
     raise UnsupportedError("the module has no function main")
 
 
-def _array_shape(kind: Any) -> ArrayShape:
-    ir = seam.mlir()
-    if not isinstance(kind, ir.RankedTensorType) or not kind.has_static_shape:
-        raise UnsupportedError(f"main has an argument or result of type {kind}")
-    return ArrayShape(element_type(str(kind.element_type)), tuple(kind.shape))
-
-
-def element_type(mlir_name: str) -> ElementType:
-    """Returns the element type of MLIR's name for it (`i1`, `ui8`, `f8E4M3FN`, `complex<f32>`)."""
-    if mlir_name.startswith("complex"):
-        name = {"complex<f32>": "c64", "complex<f64>": "c128"}.get(mlir_name, mlir_name)
-    elif mlir_name == "i1":
-        name = "pred"
-    else:
-        # Signless integers are XLA's signed ones.
-        name = mlir_name.lower().replace("ui", "u").replace("i", "s")
-    if name not in ELEMENT_TYPES:
-        raise UnsupportedError(f"the element type {mlir_name}")
-    return ELEMENT_TYPES[name]
+def _array_shape(mlir_type: Any) -> ArrayShape:
+    shape = shape_of_type(mlir_type)
+    if not isinstance(shape, ArrayShape) or not shape.is_static:
+        raise UnsupportedError(f"main has an argument or result of type {mlir_type}")
+    return shape
 
 
 def prepare_interpreter(program: str | bytes) -> Run:
@@ -86,18 +75,17 @@ def prepare_interpreter(program: str | bytes) -> Run:
     The interpreter's attributes carry neither bf16, f8, 4-bit nor complex results to numpy, so
     main gives the bits of such results as integers and the parts of complex ones.
     """
-    context = seam.mlir_context()
-    with context:
-        module = seam.mlir().Module.parse(program)
+    with context(allow_unregistered=False):
+        module = ir.Module.parse(program)
         seam.run_passes(module, _INTERPRETER_PASSES)
         main = _main(module)
-        types = [seam.mlir().Type.parse(str(t)) for t in main.type.inputs]
+        types = [ir.Type.parse(str(t)) for t in main.type.inputs]
         parameters, results = _signature(main)
         _return_plain(main, results)
         module.operation.verify()
 
     def run(arguments: Sequence[Array]) -> list[tuple[ElementType, Array]]:
-        with context:
+        with context(allow_unregistered=False):
             attributes = [
                 _attribute(array, shape.element_type, kind)
                 for array, shape, kind in zip(arguments, parameters, types, strict=True)
@@ -112,12 +100,12 @@ def _attribute(array: Array, kind: ElementType, mlir_type: Any) -> Any:
     array = np.ascontiguousarray(array).reshape(array.shape)
     if not is_numpy_type(kind):
         array = array.astype(np.int8 if kind.is_signed else np.uint8) if kind.is_integral else to_bits(array, kind)
-    return seam.mlir().DenseElementsAttr.get(array, type=mlir_type)
+    data: Any = array
+    return ir.DenseElementsAttr.get(data, type=mlir_type)
 
 
 def _return_plain(main: Any, results: Sequence[ArrayShape]) -> None:
     """Rewrites main's return so that every result is of a type that numpy has and is not complex."""
-    ir = seam.mlir()
     block = main.regions[0].blocks[0]
     terminator = block.operations[len(block.operations) - 1]
     with ir.InsertionPoint(terminator), ir.Location.unknown():
@@ -147,7 +135,6 @@ def _plain_values(value: Any, kind: ElementType) -> list[Any]:
 
 
 def _unary(name: str, value: Any, element: str) -> Any:
-    ir = seam.mlir()
     kind = ir.RankedTensorType.get(value.type.shape, ir.Type.parse(element))
     return ir.Operation.create(name, results=[kind], operands=[value]).results[0]
 
@@ -160,11 +147,11 @@ def _collect(outputs: list[Array], results: Sequence[ArrayShape]) -> list[tuple[
         kind = shape.element_type
         output = next(rest)
         if kind.is_complex:
-            whole = np.empty(shape.dimensions, numpy_type(kind))
+            whole = np.empty(shape.dimensions, dtype_of(kind))
             whole.real, whole.imag = output, next(rest)
             output = whole
         elif not is_numpy_type(kind):
             integral = kind.is_integral
-            output = output.astype(numpy_type(kind)) if integral else from_bits(output.astype(bits_type(kind)), kind)
+            output = output.astype(dtype_of(kind)) if integral else from_bits(output.astype(bits_type(kind)), kind)
         collected.append((kind, output.reshape(shape.dimensions)))
     return collected

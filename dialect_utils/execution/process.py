@@ -18,10 +18,11 @@ from typing import Any, BinaryIO, Literal
 import numpy as np
 
 import dialect_utils
-from dialect_utils.execution.arrays import Array, element_type_of, numpy_type
+from dialect_utils.execution.arrays import Array
 from dialect_utils.execution.errors import ExecutionError, from_crash, from_jaxlib
 from dialect_utils.execution.messages import Message, read_message, write_message
 from dialect_utils.layout import ELEMENT_TYPES
+from dialect_utils.layout.dtypes import dtype_of, element_type_of
 from dialect_utils.text import Source
 
 Engine = Literal["xla", "interpreter"]
@@ -220,7 +221,7 @@ def _request(
         "engine": engine,
         "options": options,
         "timeout": limit,
-        "runs": [[[element_type_of(array).name, list(array.shape)] for array in arrays] for arrays in runs],
+        "runs": [[[element_type_of(array.dtype).name, list(array.shape)] for array in arrays] for arrays in runs],
     }
     return Message(header, [text, *(np.asarray(array).tobytes() for arrays in runs for array in arrays)])
 
@@ -229,7 +230,7 @@ def _results(answer: Message) -> list[list[Array]]:
     blobs = iter(answer.blobs)
     return [
         [
-            np.frombuffer(next(blobs), numpy_type(ELEMENT_TYPES[name])).reshape(dimensions).copy()
+            np.frombuffer(next(blobs), dtype_of(ELEMENT_TYPES[name])).reshape(dimensions).copy()
             for name, dimensions in described
         ]
         for described in answer.header["runs"]

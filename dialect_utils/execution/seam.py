@@ -74,25 +74,8 @@ def hlo_proto_from_text(text: str) -> bytes:
     return bytes(_find("jaxlib._hlo", "hlo_module_from_text")(text).as_serialized_hlo_module_proto())
 
 
-def mlir() -> Any:
-    """Returns the module `ir` of MLIR's bindings."""
-    return _find("jaxlib.mlir.ir")
-
-
-def mlir_context() -> Any:
-    """Returns a context that knows every dialect jaxlib carries for XLA's input."""
-    context = mlir().Context()
-    registry = mlir().DialectRegistry()
-    _find("jaxlib.mlir._mlir_libs._jax_mlir_ext", "register_dialects")(registry)
-    context.append_dialect_registry(registry)
-    for dialect in ("stablehlo", "chlo", "sdy"):
-        _find(f"jaxlib.mlir.dialects.{dialect}", "register_dialect")(context)
-    context.load_all_available_dialects()
-    return context
-
-
 def run_passes(module: Any, pipeline: str) -> None:
-    """Runs a pipeline of StableHLO's own passes over a module of `mlir_context`, in place."""
+    """Runs a pipeline of StableHLO's own passes over a module, in place."""
     _find("jaxlib.mlir._mlir_libs._stablehlo", "register_stablehlo_passes")()
     _find("jaxlib.mlir.passmanager", "PassManager").parse(pipeline).run(module.operation)
 

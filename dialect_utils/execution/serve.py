@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from dialect_utils.execution import engines, seam
-from dialect_utils.execution.arrays import Array, numpy_type
+from dialect_utils.execution.arrays import Array
 from dialect_utils.execution.messages import Message
-from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType
+from dialect_utils.layout import ELEMENT_TYPES, ArrayShape
+from dialect_utils.layout.dtypes import dtype_of
 
 
 def warm_up() -> None:
@@ -67,5 +68,4 @@ def _arguments(description: list[Any], blobs: Iterator[bytes], parameters: Seque
 
 def decode(name: str, dimensions: Sequence[int], data: bytes) -> Array:
     """Returns an array of its own from its element type's name, dimensions and bytes."""
-    kind: ElementType = ELEMENT_TYPES[name]
-    return np.frombuffer(data, numpy_type(kind)).reshape(dimensions).copy()
+    return np.frombuffer(data, dtype_of(ELEMENT_TYPES[name])).reshape(dimensions).copy()

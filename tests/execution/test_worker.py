@@ -8,8 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dialect_utils.execution import Engine, ExecutionError, Program, Worker, from_bits, numpy_type
+from dialect_utils.execution import Engine, ExecutionError, Program, Worker, from_bits
 from dialect_utils.layout import ELEMENT_TYPES
+from dialect_utils.layout.dtypes import dtype_of
 
 ROOT = Path(__file__).parents[2]
 
@@ -88,7 +89,7 @@ def test_hlo_text_runs_once_per_list_of_inputs(worker: Worker, engine: Engine) -
 @pytest.mark.parametrize("name", MLIR_NAMES)
 def test_every_type_comes_back_with_its_bits(worker: Worker, name: str, engine: Engine) -> None:
     element_type = ELEMENT_TYPES[name]
-    values = np.array([0, 1, 2, 3]).astype(numpy_type(element_type))
+    values = np.array([0, 1, 2, 3]).astype(dtype_of(element_type))
     program = Program(KEEP.format(MLIR_NAMES[name]), "stablehlo")
     [[result]] = worker.run(program, [[values]], engine=engine)
     assert result.dtype == values.dtype
