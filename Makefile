@@ -18,8 +18,8 @@ help: ## list the targets
 setup: $(STAMP) ## make the virtual environment and install everything into it
 
 $(STAMP): pyproject.toml
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
-	  || { echo "error: $(PYTHON) is older than Python 3.11; try make PYTHON=python3.13" >&2; exit 1; }
+	@$(PYTHON) -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' || { echo \
+	  "error: $(PYTHON) is no Python 3.11 or newer with venv; try make PYTHON=python3.13" >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 	python -m pip install --quiet --editable '.[dev]'
 	@touch $@

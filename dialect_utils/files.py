@@ -25,6 +25,7 @@ _BINARY = re.compile(rb"[\x00-\x08\x0e-\x1f]")
 _BINARY_PREFIX = 4096
 
 _BLANKS_AND_COMMENTS = re.compile(r"(?:\s|//[^\n]*|/\*.*?\*/|\ufeff)*", re.DOTALL)
+_HLO_START = re.compile(r"HloModule\b|ENTRY\b|(?:ROOT\s+)?%?[\w.-]+\s*=\s*\(*\w+\[|%?[\w.-]+\s*\([^()]*:\s*\(*\w+\[")
 _MLIR_START = re.compile(
     r'module\b|"?builtin\.module|"?func\.func|[#!][\w.-]+\s*=|\{-#|"?(?:stablehlo|mhlo|chlo|vhlo)\.'
 )
@@ -84,11 +85,11 @@ def find_kind(data: bytes, name: str) -> Kind:
 
 
 def _is_mlir(text: str, start: int) -> bool:
-    if text.startswith(("HloModule", "ENTRY"), start):
+    if _HLO_START.match(text, start):
         return False
     if _MLIR_START.match(text, start):
         return True
-    # A fragment of either form may begin with `%name =` or `name (`.
+    # A fragment of either form may begin with a name.
     return _MLIR_INSIDE.search(text, start) is not None
 
 
@@ -122,9 +123,10 @@ def serialize(module: Module, emit: Emit = "text") -> bytes:
     if emit == "text":
         return encode(module.text())
     if emit == "bytecode" and module.form == "stablehlo":
-        from dialect_utils import stablehlo
+        from dialect_utils.stablehlo.module import StableHloModule
 
-        return stablehlo.to_bytecode(module)
+        assert isinstance(module, StableHloModule)  # the only implementation of the form
+        return module.bytecode()
     if emit == "pb" and module.form == "hlo":
         from dialect_utils import execution
 
