@@ -5,10 +5,13 @@ from __future__ import annotations
 import re
 import sys
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal, cast
 
 from dialect_utils.ir import Module
 from dialect_utils.text import Diagnostic, DiagnosticError
+
+if TYPE_CHECKING:
+    from dialect_utils.stablehlo.module import StableHloModule
 
 Kind = Literal["hlo text", "mlir text", "mlir bytecode", "hlo proto"]
 Emit = Literal["text", "bytecode", "pb"]
@@ -65,7 +68,8 @@ def parse_bytes(data: bytes, name: str) -> Module:
     # Imported here, as each form is: text-only work on HLO must not pay for MLIR.
     from dialect_utils import stablehlo
 
-    return stablehlo.parse_module(data if kind == "mlir bytecode" else decode(data), name)
+    # Its builders take values of its own kind only, which is what callers have.
+    return cast(Module, stablehlo.parse_module(data if kind == "mlir bytecode" else decode(data), name))
 
 
 def find_kind(data: bytes, name: str) -> Kind:
@@ -123,10 +127,7 @@ def serialize(module: Module, emit: Emit = "text") -> bytes:
     if emit == "text":
         return encode(module.text())
     if emit == "bytecode" and module.form == "stablehlo":
-        from dialect_utils.stablehlo.module import StableHloModule
-
-        assert isinstance(module, StableHloModule)  # the only implementation of the form
-        return module.bytecode()
+        return cast("StableHloModule", module).bytecode()
     if emit == "pb" and module.form == "hlo":
         from dialect_utils import execution
 
