@@ -13,6 +13,7 @@ from . import (
     movement,
     reductions,
     sharded,
+    special,
     training,
 )
 from .registry import PROGRAMS, Argument, Program
@@ -30,5 +31,6 @@ __all__ = [
     "movement",
     "reductions",
     "sharded",
+    "special",
     "training",
 ]

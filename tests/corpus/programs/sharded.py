@@ -92,3 +92,26 @@ def ring_attention_scores(mesh: Mesh, q: A, k: A) -> Any:
         return best * (lax.axis_index("x") + 1)
 
     return jax.shard_map(local, mesh=mesh, in_specs=(P("x"), P("x")), out_specs=P("x"), check_vma=False)(q, k)
+
+
+@program(arg(256, 128, dtype=bf16, sharding=("x", None)), arg(128, 64, dtype=bf16, sharding=("x", None)), mesh=LINE)
+def gathered_weights(mesh: Mesh, x: A, w: A) -> Any:
+    y = jax.nn.relu(x @ w)
+    return (y @ w.T).astype(f32).sum(1), y[::64]
+
+
+@program(arg(8, 12, sharding=("x", None)), arg(8, dtype=s32, fill="below:4", sharding=("x",)), on="v6e", mesh=LINE)
+def halo_exchange(mesh: Mesh, a: A, b: A) -> Any:
+    def local(a: A, b: A) -> Any:
+        above = lax.ppermute(a[-1:], "x", [(0, 1), (1, 2), (2, 3)])
+        below = lax.ppermute(a[:1], "x", [(1, 0), (2, 1), (3, 2)])
+        padded = jnp.concatenate([above, a, below])
+        return (padded[:-2] + padded[2:]) * 0.5 + lax.pmin(b, "x")[:, None]
+
+    return jax.shard_map(local, mesh=mesh, in_specs=(P("x"), P("x")), out_specs=P("x"), check_vma=False)(a, b)
+
+
+@program(arg(4, 10, 140, sharding=("x",)), arg(4, 10, 140, sharding=("x",)), on="v4", mesh=LINE)
+def sequence_parallel_norm(mesh: Mesh, x: A, r: A) -> Any:
+    total = lax.with_sharding_constraint(x + r, NamedSharding(mesh, P(None, None, "x")))
+    return total - total.mean(-1, keepdims=True), jnp.cumsum(x, 0), x[::-1], jnp.argmax(r, 0)
