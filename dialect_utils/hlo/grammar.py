@@ -36,6 +36,8 @@ HEADER_LINE = re.compile(
     re.ASCII,
 )
 
+FOOTER_LINE = re.compile(rf"(\r?\n[ \t]*+)\}}(?=[ \t\r\n]*+(?:%|ENTRY |{_NAME} |\Z))", re.ASCII)
+
 
 @dataclass(slots=True)
 class InstructionText:
@@ -49,23 +51,47 @@ class InstructionText:
     end: int
 
 
-def is_closed(attributes: str) -> bool:
+# What a line that goes on may end in.
+_OPEN_ENDS = frozenset(", \t=<")
+
+
+def is_plain(text: str) -> bool:
+    """Is true where a whole text holds no escapes, single quotes, tabs and no comments but `/*index=5*/`."""
+    return (
+        "\\" not in text
+        and "'" not in text
+        and "\t" not in text
+        and "//" not in text
+        and text.count("/*") == text.count("/*index=")
+    )
+
+
+def is_closed_plain(attributes: str) -> bool:
     """Is true where an attribute text surely ends with its line and holds no second instruction.
 
-    Whether a string, a comment or a bracket goes on in the next line, or a comma asks for more,
-    is decided without splitting the attributes; False means that the scanner has to look.
+    Whether a string or a bracket goes on in the next line, or a comma asks for more, is decided
+    without splitting the attributes; False means that the scanner has to look. For texts that
+    are plain.
     """
+    if '"' not in attributes:
+        return _is_closed_code(attributes)
+    parts = attributes.split('"')
+    return len(parts) % 2 == 1 and _is_closed_code('"'.join(parts[::2]))
+
+
+def is_closed(attributes: str) -> bool:
+    """Is `is_closed_plain` for texts of any kind."""
     code = without_strings(attributes)
+    return code is not None and "/" not in code and "'" not in code and "\t" not in code and _is_closed_code(code)
+
+
+def _is_closed_code(code: str) -> bool:
     return (
-        code is not None
-        and code[-1] not in ", \t=<"
-        and "/" not in code
-        and "'" not in code
+        code[-1] not in _OPEN_ENDS
         and " =" not in code
-        and "\t=" not in code
         and code.count("{") == code.count("}")
-        and code.count("(") == code.count(")")
-        and code.count("[") == code.count("]")
+        and ("(" not in code or code.count("(") == code.count(")"))
+        and ("[" not in code or code.count("[") == code.count("]"))
         and ("%" not in code or code.count("%") == code.count("=%") + code.count("{%"))
     )
 

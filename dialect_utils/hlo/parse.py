@@ -9,37 +9,26 @@ from __future__ import annotations
 
 import re
 
-from dialect_utils.hlo.calls import CALLING_OPCODES
+from dialect_utils.hlo.body import BodyReader, ReadingContext, parameters_in_order
 from dialect_utils.hlo.computation import Computation, Frame
 from dialect_utils.hlo.grammar import (
+    FOOTER_LINE,
     HEADER_LINE,
-    LINE,
-    LINE_WITH_CARRIAGE_RETURNS,
-    InstructionText,
-    is_closed,
-    read_shape_at,
     scan_attributes,
     scan_instruction,
     scan_shape,
-    split_attributes,
-    split_operands,
 )
-from dialect_utils.hlo.inference import infer_shape
 from dialect_utils.hlo.instruction import CONTROL, Instruction
 from dialect_utils.hlo.module import HloModule, callees_first
 from dialect_utils.hlo.pause import collector_paused
-from dialect_utils.hlo.tokens import Scanner, Token
-from dialect_utils.layout import Shape
-from dialect_utils.text import Diagnostic, DiagnosticError, Location, Source, Span, error_at, nearest
+from dialect_utils.hlo.tokens import Scanner
+from dialect_utils.text import Source, Span, error_at
 
 _TABLE = re.compile(
     r"\s*+(?:FileNames|FunctionNames|FileLocations|StackFrames)\b"
     r"(?:\s*+\d++\s*+(?:\"(?:[^\"\\]|\\.)*+\"|\{[^{}\"]*+\}))*+",
     re.ASCII | re.DOTALL,
 )
-_INDEX_MARK = re.compile(r"/\*index=\d+\*/", re.ASCII)
-_PARAMETER_NUMBER = re.compile(r"\s*\d+\s*", re.ASCII)
-_WITHOUT_OPERANDS = frozenset(("constant", "parameter"))
 
 
 @collector_paused
@@ -61,18 +50,17 @@ def parse_new_instruction(computation: Computation, place: Instruction | None, t
         scanner.fail(f"unexpected {scanner.found()} behind the instruction")
     if found.is_root:
         scanner.fail("a new instruction is not the ROOT", Span(0, found.name.start), "use set_root")
-    order = computation._order()
-    visible = {
-        key: item for key, item in computation._by_name.items() if place is not None and not order.precedes(place, item)
-    }
-    if f"%{found.name.text}" in computation._by_name:
+    if computation.find(found.name.text) is not None:
         scanner.fail(f"%{found.name.text} is defined twice in %{computation.name}", found.name.span)
-    reader = _BodyReader(source, computation, visible, {})
-    made = reader.instruction(found, 0)
+    made = BodyReader(ReadingContext(source), computation, computation._by_name).instruction(found, 0)
+    order = computation._order()
+    for operand in made._operands:
+        operand._users.pop(made, None)
+        if operand in order and (place is None or order.precedes(place, operand)):
+            message = f"%{operand.name} is not defined in front of the new %{made.name}"
+            scanner.fail(message, found.operands)
     made._begin = made._head = made._end = -1
     made._edited = True
-    for operand in made._operands:
-        del operand._users[made]
     computation._module._note_name(made.name)
     computation._adopt(made, place)
     return made
@@ -81,8 +69,8 @@ def parse_new_instruction(computation: Computation, place: Instruction | None, t
 def parse_new_computation(module: HloModule, text: str) -> Computation:
     """Reads one computation and adds it to a module."""
     parser = _Parser(Source("<computation>", text.strip()))
-    parser.computation(module)
     scanner = parser.scanner
+    scanner.seek(parser.computation(module, 0))
     if scanner.token.kind != "end":
         scanner.fail(f"unexpected {scanner.found()} behind the computation")
     computation = parser.found[0]
@@ -102,18 +90,18 @@ class _Parser:
         self.source = source
         self.scanner = Scanner(source)
         self.found: list[Computation] = []
-        self.calling: list[Instruction] = []
-        self.shapes: dict[str, Shape] = {}
+        self.context = ReadingContext(source)
 
     def module(self) -> HloModule:
+        """Reads the whole text."""
         module = self._header()
-        self._tables()
-        if self._at_bare_instructions():
-            self._bare(module)
-        while self.scanner.token.kind != "end":
-            self.computation(module)
-            self._tables()
+        position = self._behind_tables(self.scanner.last_end)
+        if self._at_bare_instructions(position):
+            position = self._bare(module, position)
+        while not self._at_end(position):
+            position = self._behind_tables(self.computation(module, position))
         if not self.found:
+            self.scanner.seek(position)
             self.scanner.fail("no HLO computation in this text", hint="an HLO module begins with HloModule NAME")
         for computation in self.found:
             self.register(module, computation)
@@ -121,6 +109,12 @@ class _Parser:
         module._read_begin, module._read_end = self.found[0]._frame.begin, self.found[-1]._frame.end
         self.link(module)
         return module
+
+    def _at_end(self, position: int) -> bool:
+        if self.found and HEADER_LINE.match(self.source.text, position):
+            return False
+        self.scanner.seek(position)
+        return self.scanner.token.kind == "end"
 
     def register(self, module: HloModule, computation: Computation) -> None:
         """Makes a computation known by its name."""
@@ -136,7 +130,7 @@ class _Parser:
 
     def link(self, module: HloModule) -> None:
         """Resolves the computations and control predecessors that attributes name."""
-        for item in self.calling:
+        for item in self.context.calling:
             module._link_calls(item)
             if CONTROL in item._tail:
                 item._computation._link_control(item)
@@ -153,55 +147,59 @@ class _Parser:
         scan_attributes(scanner, atoms=True)
         return HloModule(self.source, name, Span(start, scanner.last_end))
 
-    def _tables(self) -> None:
-        """Moves over the tables of file names and stack frames, which stay text."""
-        end = self.scanner.last_end
-        while (match := _TABLE.match(self.source.text, end)) is not None:
-            end = match.end()
-        if end != self.scanner.last_end:
-            self.scanner.seek(end)
+    def _behind_tables(self, position: int) -> int:
+        """Returns the end of the tables of file names and stack frames, which stay text."""
+        while (match := _TABLE.match(self.source.text, position)) is not None:
+            position = match.end()
+        return position
 
-    def _at_bare_instructions(self) -> bool:
+    def _at_bare_instructions(self, position: int) -> bool:
         scanner = self.scanner
+        scanner.seek(position)
         if scanner.token.text == "ROOT":
             return True
         return scanner.token.is_name and scanner.peek().text == "="
 
-    def _bare(self, module: HloModule) -> None:
-        start = self.scanner.last_end
+    def _bare(self, module: HloModule, start: int) -> int:
         frame = Frame(start, start, Span(start, start), None, start, start, start)
         computation = Computation(module, self.source, "", self._style(), frame, False)
-        reader = _BodyReader(self.source, computation, {}, self.shapes, is_fragment=True)
-        frame.tail = reader.body(start)
-        frame.end = frame.tail
+        reader = BodyReader(self.context, computation, {}, is_fragment=True)
+        frame.tail = frame.end = reader.body(start)
         self._finish(computation, reader)
         self.scanner.seek(frame.end)
         if self.scanner.token.kind != "end":
             self.scanner.fail(f"expected an instruction, found {self.scanner.found()}")
+        return frame.end
 
     def _style(self) -> str:
         return "%" if self.source.text[self.scanner.token.start : self.scanner.token.start + 1] == "%" else ""
 
-    def computation(self, module: HloModule) -> None:
-        """Reads one computation."""
-        start = self.scanner.last_end
+    def computation(self, module: HloModule, start: int) -> int:
+        """Reads one computation from `start` on and returns its end."""
+        text = self.source.text
         # A table between two computations belongs to the text in front of the second.
         begin = self.found[-1]._frame.end if self.found else start
-        match = HEADER_LINE.match(self.source.text, start)
+        match = HEADER_LINE.match(text, start)
         if match is not None and match[4].count("(") == match[4].count(")"):
             computation = self._fast_header(module, begin, match)
         else:
-            computation = self._scan_header(module, begin)
+            computation = self._scan_header(module, begin, start)
         frame = computation._frame
-        reader = _BodyReader(self.source, computation, {}, self.shapes)
+        reader = BodyReader(self.context, computation, {})
         frame.tail = reader.body(frame.body)
-        self.scanner.seek(frame.tail)
-        if not self.scanner.at("}"):
-            self.scanner.fail(f"expected an instruction or '}}', found {self.scanner.found()}")
-        self.scanner.next()
-        scan_attributes(self.scanner, atoms=True)
-        frame.end = self.scanner.last_end
+        footer = FOOTER_LINE.match(text, frame.tail)
+        frame.end = footer.end() if footer else self._scan_footer(frame.tail)
         self._finish(computation, reader)
+        return frame.end
+
+    def _scan_footer(self, start: int) -> int:
+        scanner = self.scanner
+        scanner.seek(start)
+        if not scanner.at("}"):
+            scanner.fail(f"expected an instruction or '}}', found {scanner.found()}")
+        scanner.next()
+        scan_attributes(scanner, atoms=True)
+        return scanner.last_end
 
     def _fast_header(self, module: HloModule, begin: int, match: re.Match[str]) -> Computation:
         name = match[3].removeprefix("%")
@@ -211,8 +209,9 @@ class _Parser:
         style = "%" if match[3][0] == "%" else ""
         return Computation(module, self.source, name, style, frame, match[2] is not None)
 
-    def _scan_header(self, module: HloModule, begin: int) -> Computation:
+    def _scan_header(self, module: HloModule, begin: int, start: int) -> Computation:
         scanner = self.scanner
+        scanner.seek(start)
         head = scanner.token.start
         is_entry = scanner.token.kind == "word" and scanner.token.text == "ENTRY"
         if is_entry:
@@ -233,7 +232,7 @@ class _Parser:
         frame = Frame(begin, head, name.span, signature, brace.end, brace.end, brace.end)
         return Computation(module, self.source, name.text, style, frame, is_entry)
 
-    def _finish(self, computation: Computation, reader: _BodyReader) -> None:
+    def _finish(self, computation: Computation, reader: BodyReader) -> None:
         items = reader.items
         if not items:
             span = computation._frame.name
@@ -241,233 +240,5 @@ class _Parser:
         computation._read = items
         computation._root = reader.root or items[-1]
         computation._marks_root = reader.root is not None
-        computation._parameters = _parameters_in_order(computation, items)
-        self.calling += reader.calling
+        computation._parameters = parameters_in_order(computation, items)
         self.found.append(computation)
-
-
-def _parameters_in_order(computation: Computation, items: list[Instruction]) -> list[Instruction]:
-    found = [item for item in items if item._opcode == "parameter"]
-    parameters: list[Instruction | None] = [None] * len(found)
-    for item in found:
-        number = int(item._inner)
-        if number >= len(found):
-            place = item.locate("operands") or computation.location
-            message = f"parameter number {number}, but %{computation.name} has {len(found)} parameters"
-            raise DiagnosticError(Diagnostic(message, place, hint="number them from 0 without gaps"))
-        if parameters[number] is not None:
-            message = f"parameter number {number} stands twice in %{computation.name}"
-            raise DiagnosticError(Diagnostic(message, item.locate("operands")))
-        parameters[number] = item
-    return [item for item in parameters if item is not None]
-
-
-class _BodyReader:
-    """Reads the instructions of one computation."""
-
-    def __init__(
-        self,
-        source: Source,
-        computation: Computation,
-        visible: dict[str, Instruction],
-        shapes: dict[str, Shape],
-        *,
-        is_fragment: bool = False,
-    ) -> None:
-        self.source = source
-        self.computation = computation
-        # Names with `%`, whether it is written or not.
-        self.visible = visible
-        # One shape per text, for the whole module.
-        self.shapes = shapes
-        self.is_fragment = is_fragment
-        self.items: list[Instruction] = []
-        self.calling: list[Instruction] = []
-        self.root: Instruction | None = None
-
-    def body(self, position: int) -> int:
-        """Reads instructions from `position` on and returns where the last one ends."""
-        text = self.source.text
-        match = (LINE_WITH_CARRIAGE_RETURNS if "\r" in text else LINE).match
-        while True:
-            line = match(text, position)
-            if line is not None and self._line(line, position):
-                position = line.end()
-                continue
-            end = self._scan(position)
-            if end is None:
-                break
-            position = end
-        self.computation._by_name = self.visible
-        return position
-
-    def _line(self, line: re.Match[str], begin: int) -> bool:
-        """Adds the instruction of a common dump line; False where the scanner has to read it."""
-        lead, root, written, shape_text, opcode, inner, tail = line.groups()
-        visible = self.visible
-        if tail and not is_closed(tail):
-            return False
-        style = "%"
-        key = written
-        if written[0] != "%":
-            style = ""
-            key = "%" + written
-        operands: list[Instruction] = []
-        if inner and opcode not in _WITHOUT_OPERANDS:
-            names = (_INDEX_MARK.sub("", inner) if "/" in inner else inner).split(", ")
-            try:
-                operands = [visible[name] for name in names] if style else [visible["%" + name] for name in names]
-            except KeyError:
-                return False
-        elif opcode == "parameter" and not inner.isdecimal():
-            return False
-        if key in visible or (root and self.root):
-            return False
-        shape = self.shapes.get(shape_text)
-        if shape is None:
-            shape = self._shape(line.start(4), line.end(4))
-            self.shapes[shape_text] = shape
-        item = Instruction(
-            self.computation,
-            (begin, begin + len(lead), line.end()),
-            style,
-            key[1:],
-            shape,
-            shape_text,
-            opcode,
-            operands,
-            inner,
-            tail,
-        )
-        visible[key] = item
-        for operand in operands:
-            operand._users[item] = None
-        self.items.append(item)
-        if root:
-            self.root = item
-        if "%" in tail or opcode in CALLING_OPCODES or CONTROL in tail:
-            self.calling.append(item)
-        return True
-
-    def _shape(self, start: int, end: int) -> Shape:
-        return read_shape_at(self.source, Span(start, end))
-
-    def _scan(self, position: int) -> int | None:
-        """Reads the next instruction with the scanner; returns its end, or None where none stands."""
-        scanner = Scanner(self.source, position)
-        begin = position
-        if scanner.token.kind == "end" or scanner.at("}"):
-            return None
-        if self.items and not self._starts_instruction(scanner):
-            # What looked like a whole line goes on behind it.
-            last = self._undo()
-            begin = last._begin
-            scanner.seek(last._head)
-            found = scan_instruction(scanner)
-            if found.end == last._end:
-                scanner.fail(f"expected an instruction or '}}', found {scanner.found()}")
-        else:
-            found = scan_instruction(scanner)
-        self.add(self.instruction(found, begin), found)
-        return found.end
-
-    @staticmethod
-    def _starts_instruction(scanner: Scanner) -> bool:
-        token = scanner.token
-        if token.kind == "word" and token.text != "ROOT":
-            return scanner.peek().text == "="
-        return token.is_name
-
-    def _undo(self) -> Instruction:
-        last = self.items.pop()
-        for operand in last._operands:
-            operand._users.pop(last, None)
-        del self.visible[f"%{last.name}"]
-        if self.root is last:
-            self.root = None
-        if self.calling and self.calling[-1] is last:
-            self.calling.pop()
-        return last
-
-    def add(self, item: Instruction, found: InstructionText) -> None:
-        """Appends an instruction that the scanner read."""
-        key = f"%{item.name}"
-        if key in self.visible:
-            message = f"%{item.name} is defined twice in %{self.computation.name}"
-            first = self.visible[key].location
-            notes = (Diagnostic("the first one stands here", first, "note"),) if first else ()
-            raise DiagnosticError(Diagnostic(message, Location(self.source, found.name.span), notes=notes))
-        self.visible[key] = item
-        self.items.append(item)
-        self.calling.append(item)
-        if found.is_root:
-            if self.root is not None:
-                span = Span(item._head, item._head + len("ROOT"))
-                raise error_at(self.source, span, f"%{self.root.name} is already the ROOT of %{self.computation.name}")
-            self.root = item
-
-    def instruction(self, found: InstructionText, begin: int) -> Instruction:
-        """Makes the instruction of a split text."""
-        text = self.source.text
-        name, opcode, inner = found.name, found.opcode.text, found.operands
-        head = text.rindex("ROOT", 0, name.start) if found.is_root else name.start
-        operands, typed = self._operands(opcode, inner)
-        tail = text[inner.end + 1 : found.end]
-        shape_text = text[found.shape.start : found.shape.end] if found.shape else ""
-        shape = self._shape(*_ends(found.shape)) if found.shape else self._infer(found, operands, tail)
-        style = "%" if name.kind == "name" else ""
-        place = (begin, head, found.end)
-        inner_text = text[inner.start : inner.end]
-        item = Instruction(
-            self.computation, place, style, name.text, shape, shape_text, opcode, operands, inner_text, tail
-        )
-        item._typed = typed
-        for operand in operands:
-            operand._users[item] = None
-        return item
-
-    def _operands(self, opcode: str, span: Span) -> tuple[list[Instruction], bool]:
-        if opcode == "parameter" and not _PARAMETER_NUMBER.fullmatch(self.source.text[span.start : span.end]):
-            raise error_at(self.source, span, "expected a parameter number", "write parameter(0)")
-        if opcode in _WITHOUT_OPERANDS:
-            return [], False
-        found = split_operands(self.source, span)
-        shapes = [self._shape(*_ends(shape)) if shape else None for shape, _ in found]
-        operands = [self._operand(name, shape) for (_, name), shape in zip(found, shapes, strict=True)]
-        return operands, any(shape is not None for shape in shapes)
-
-    def _operand(self, name: Token, shape: Shape | None) -> Instruction:
-        item = self.visible.get(f"%{name.text}")
-        if item is not None:
-            return item
-        if self.is_fragment and shape is not None:
-            return self._outside(name, shape)
-        known = nearest(name.text, (key[1:] for key in self.visible))
-        hint = f"did you mean %{known}?" if known else None
-        if self.is_fragment:
-            hint = hint or "write its shape in front of it"
-        raise error_at(self.source, name.span, f"unknown operand %{name.text}", hint)
-
-    def _outside(self, name: Token, shape: Shape) -> Instruction:
-        """Makes a parameter for a value that bare instruction lines use and do not define."""
-        number = len(self.computation._outside)
-        item = Instruction(
-            self.computation, (-1, -1, -1), "%", name.text, shape, str(shape), "parameter", [], str(number), ""
-        )
-        item._location = Location(self.source, name.span)
-        self.visible[f"%{name.text}"] = item
-        self.computation._outside.append(item)
-        return item
-
-    def _infer(self, found: InstructionText, operands: list[Instruction], tail: str) -> Shape:
-        index = split_attributes(tail).get("index") if found.opcode.text == "get-tuple-element" else None
-        number = int(index) if index is not None and index.isdecimal() else None
-        shape = infer_shape(found.opcode.text, [operand.shape for operand in operands], number)
-        if shape is None:
-            span = Span(found.name.start, found.opcode.end)
-            raise error_at(self.source, span, f"the shape of %{found.name.text} is not written", "write it behind =")
-        return shape
-
-
-def _ends(span: Span) -> tuple[int, int]:
-    return span.start, span.end

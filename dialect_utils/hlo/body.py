@@ -1,0 +1,261 @@
+"""Reads the instructions of one computation, linking uses as it goes."""
+
+from __future__ import annotations
+
+import re
+
+from dialect_utils.hlo.calls import CALLING_OPCODES
+from dialect_utils.hlo.computation import Computation
+from dialect_utils.hlo.grammar import (
+    LINE,
+    LINE_WITH_CARRIAGE_RETURNS,
+    InstructionText,
+    is_closed,
+    is_closed_plain,
+    is_plain,
+    read_shape_at,
+    scan_instruction,
+    split_attributes,
+    split_operands,
+)
+from dialect_utils.hlo.inference import infer_shape
+from dialect_utils.hlo.instruction import CONTROL, Instruction
+from dialect_utils.hlo.tokens import Scanner, Token
+from dialect_utils.layout import Shape
+from dialect_utils.text import Diagnostic, DiagnosticError, Location, Source, Span, error_at, nearest
+
+_INDEX_MARK = re.compile(r"/\*index=\d+\*/", re.ASCII)
+_PARAMETER_NUMBER = re.compile(r"\s*\d+\s*", re.ASCII)
+_WITHOUT_OPERANDS = frozenset(("constant", "parameter"))
+
+
+class ReadingContext:
+    """Holds what all computations of one text share while it is read."""
+
+    def __init__(self, source: Source) -> None:
+        text = source.text
+        self.source = source
+        # One shape per text.
+        self.shapes: dict[str, Shape] = {}
+        # Instructions whose attributes name computations or instructions.
+        self.calling: list[Instruction] = []
+        self.match_line = (LINE_WITH_CARRIAGE_RETURNS if "\r" in text else LINE).match
+        self.is_closed = is_closed_plain if is_plain(text) else is_closed
+        self.has_control = CONTROL in text
+
+
+def parameters_in_order(computation: Computation, items: list[Instruction]) -> list[Instruction]:
+    """Returns the parameters by number; raises DiagnosticError where the numbers have gaps or repeat."""
+    found = [item for item in items if item._opcode == "parameter"]
+    parameters: list[Instruction | None] = [None] * len(found)
+    for item in found:
+        number = int(item._inner)
+        if number >= len(found):
+            place = item.locate("operands") or computation.location
+            message = f"parameter number {number}, but %{computation.name} has {len(found)} parameters"
+            raise DiagnosticError(Diagnostic(message, place, hint="number them from 0 without gaps"))
+        if parameters[number] is not None:
+            message = f"parameter number {number} stands twice in %{computation.name}"
+            raise DiagnosticError(Diagnostic(message, item.locate("operands")))
+        parameters[number] = item
+    return [item for item in parameters if item is not None]
+
+
+class BodyReader:
+    """Reads the instructions of one computation."""
+
+    def __init__(
+        self,
+        context: ReadingContext,
+        computation: Computation,
+        visible: dict[str, Instruction],
+        *,
+        is_fragment: bool = False,
+    ) -> None:
+        self.context = context
+        self.source = context.source
+        self.computation = computation
+        # Names with `%`, whether it is written or not.
+        self.visible = visible
+        self.is_fragment = is_fragment
+        self.items: list[Instruction] = []
+        self.root: Instruction | None = None
+
+    def body(self, position: int) -> int:
+        """Reads instructions from `position` on and returns where the last one ends."""
+        text = self.source.text
+        match = self.context.match_line
+        while True:
+            line = match(text, position)
+            if line is not None and self._line(line, position):
+                position = line.end()
+                continue
+            end = self._scan(position)
+            if end is None:
+                break
+            position = end
+        self.computation._by_name = self.visible
+        return position
+
+    def _line(self, line: re.Match[str], begin: int) -> bool:
+        """Adds the instruction of a common dump line; False where the scanner has to read it."""
+        lead, root, written, shape_text, opcode, inner, tail = line.groups()
+        key = written if written[0] == "%" else "%" + written
+        if key in self.visible or (root and self.root) or (tail and not self.context.is_closed(tail)):
+            return False
+        operands = self._known_operands(opcode, inner, key is written)
+        if operands is None:
+            return False
+        shape = self.context.shapes.get(shape_text)
+        if shape is None:
+            shape = self._shape(line.start(4), line.end(4))
+            self.context.shapes[shape_text] = shape
+        place = (begin, begin + len(lead), line.end())
+        style = "%" if key is written else ""
+        item = Instruction(self.computation, place, style, key[1:], shape, shape_text, opcode, operands, inner, tail)
+        self.visible[key] = item
+        for operand in operands:
+            operand._users[item] = None
+        self.items.append(item)
+        if root:
+            self.root = item
+        if "%" in tail or opcode in CALLING_OPCODES or (self.context.has_control and CONTROL in tail):
+            self.context.calling.append(item)
+        return True
+
+    def _known_operands(self, opcode: str, inner: str, has_sigils: bool) -> list[Instruction] | None:
+        """Returns the operands of a plain list of known names; None for every other text."""
+        if not inner or opcode == "constant":
+            return []
+        if opcode == "parameter":
+            return [] if inner.isdecimal() else None
+        visible = self.visible
+        names = (_INDEX_MARK.sub("", inner) if "/" in inner else inner).split(", ")
+        try:
+            return [visible[name] for name in names] if has_sigils else [visible["%" + name] for name in names]
+        except KeyError:
+            return None
+
+    def _shape(self, start: int, end: int) -> Shape:
+        return read_shape_at(self.source, Span(start, end))
+
+    def _scan(self, position: int) -> int | None:
+        """Reads the next instruction with the scanner; returns its end, or None where none stands."""
+        scanner = Scanner(self.source, position)
+        begin = position
+        if scanner.token.kind == "end" or scanner.at("}"):
+            return None
+        if self.items and not self._starts_instruction(scanner):
+            # What looked like a whole line goes on behind it.
+            last = self._undo()
+            begin = last._begin
+            scanner.seek(last._head)
+            found = scan_instruction(scanner)
+            if found.end == last._end:
+                scanner.fail(f"expected an instruction or '}}', found {scanner.found()}")
+        else:
+            found = scan_instruction(scanner)
+        self.add(self.instruction(found, begin), found)
+        return found.end
+
+    @staticmethod
+    def _starts_instruction(scanner: Scanner) -> bool:
+        token = scanner.token
+        if token.kind == "word" and token.text != "ROOT":
+            return scanner.peek().text == "="
+        return token.is_name
+
+    def _undo(self) -> Instruction:
+        last = self.items.pop()
+        for operand in last._operands:
+            operand._users.pop(last, None)
+        del self.visible[f"%{last.name}"]
+        if self.root is last:
+            self.root = None
+        calling = self.context.calling
+        if calling and calling[-1] is last:
+            calling.pop()
+        return last
+
+    def add(self, item: Instruction, found: InstructionText) -> None:
+        """Appends an instruction that the scanner read."""
+        key = f"%{item.name}"
+        if key in self.visible:
+            message = f"%{item.name} is defined twice in %{self.computation.name}"
+            first = self.visible[key].location
+            notes = (Diagnostic("the first one stands here", first, "note"),) if first else ()
+            raise DiagnosticError(Diagnostic(message, Location(self.source, found.name.span), notes=notes))
+        self.visible[key] = item
+        self.items.append(item)
+        self.context.calling.append(item)
+        if found.is_root:
+            if self.root is not None:
+                span = Span(item._head, item._head + len("ROOT"))
+                raise error_at(self.source, span, f"%{self.root.name} is already the ROOT of %{self.computation.name}")
+            self.root = item
+
+    def instruction(self, found: InstructionText, begin: int) -> Instruction:
+        """Makes the instruction of a split text."""
+        text = self.source.text
+        name, opcode, inner = found.name, found.opcode.text, found.operands
+        head = text.rindex("ROOT", 0, name.start) if found.is_root else name.start
+        operands, typed = self._operands(opcode, inner)
+        tail = text[inner.end + 1 : found.end]
+        shape_text = text[found.shape.start : found.shape.end] if found.shape else ""
+        shape = self._shape(*_ends(found.shape)) if found.shape else self._infer(found, operands, tail)
+        style = "%" if name.kind == "name" else ""
+        place = (begin, head, found.end)
+        inner_text = text[inner.start : inner.end]
+        item = Instruction(
+            self.computation, place, style, name.text, shape, shape_text, opcode, operands, inner_text, tail
+        )
+        item._typed = typed
+        for operand in operands:
+            operand._users[item] = None
+        return item
+
+    def _operands(self, opcode: str, span: Span) -> tuple[list[Instruction], bool]:
+        if opcode == "parameter" and not _PARAMETER_NUMBER.fullmatch(self.source.text[span.start : span.end]):
+            raise error_at(self.source, span, "expected a parameter number", "write parameter(0)")
+        if opcode in _WITHOUT_OPERANDS:
+            return [], False
+        found = split_operands(self.source, span)
+        shapes = [self._shape(*_ends(shape)) if shape else None for shape, _ in found]
+        operands = [self._operand(name, shape) for (_, name), shape in zip(found, shapes, strict=True)]
+        return operands, any(shape is not None for shape in shapes)
+
+    def _operand(self, name: Token, shape: Shape | None) -> Instruction:
+        item = self.visible.get(f"%{name.text}")
+        if item is not None:
+            return item
+        if self.is_fragment and shape is not None:
+            return self._outside(name, shape)
+        known = nearest(name.text, (key[1:] for key in self.visible))
+        hint = f"did you mean %{known}?" if known else None
+        if self.is_fragment:
+            hint = hint or "write its shape in front of it"
+        raise error_at(self.source, name.span, f"unknown operand %{name.text}", hint)
+
+    def _outside(self, name: Token, shape: Shape) -> Instruction:
+        """Makes a parameter for a value that bare instruction lines use and do not define."""
+        number = len(self.computation._outside)
+        item = Instruction(
+            self.computation, (-1, -1, -1), "%", name.text, shape, str(shape), "parameter", [], str(number), ""
+        )
+        item._location = Location(self.source, name.span)
+        self.visible[f"%{name.text}"] = item
+        self.computation._outside.append(item)
+        return item
+
+    def _infer(self, found: InstructionText, operands: list[Instruction], tail: str) -> Shape:
+        index = split_attributes(tail).get("index") if found.opcode.text == "get-tuple-element" else None
+        number = int(index) if index is not None and index.isdecimal() else None
+        shape = infer_shape(found.opcode.text, [operand.shape for operand in operands], number)
+        if shape is None:
+            span = Span(found.name.start, found.opcode.end)
+            raise error_at(self.source, span, f"the shape of %{found.name.text} is not written", "write it behind =")
+        return shape
+
+
+def _ends(span: Span) -> tuple[int, int]:
+    return span.start, span.end
