@@ -14,6 +14,7 @@ from dialect_utils.execution.arrays import (
     to_plain,
 )
 from dialect_utils.execution.errors import ExecutionError, Failure
+from dialect_utils.execution.guard import check_executable, prepare, without_layouts
 from dialect_utils.execution.process import DEFAULT_TIMEOUT_SECONDS, Engine, Program, Worker
 from dialect_utils.execution.protos import hlo_proto_to_text, hlo_text_to_proto
 
@@ -26,12 +27,15 @@ __all__ = [
     "Program",
     "Worker",
     "bits_type",
+    "check_executable",
     "from_bits",
     "from_plain",
     "from_plain_all",
     "hlo_proto_to_text",
     "hlo_text_to_proto",
     "is_numpy_type",
+    "prepare",
     "to_bits",
     "to_plain",
+    "without_layouts",
 ]

@@ -78,6 +78,7 @@ def prepare_interpreter(program: str | bytes) -> Run:
     with context(allow_unregistered=False):
         module = ir.Module.parse(program)
         seam.run_passes(module, _INTERPRETER_PASSES)
+        _drop_copies(module)
         main = _main(module)
         types = [ir.Type.parse(str(t)) for t in main.type.inputs]
         parameters, results = _signature(main)
@@ -94,6 +95,21 @@ def prepare_interpreter(program: str | bytes) -> Run:
         return _collect(outputs, results)
 
     return run
+
+
+def _drop_copies(module: Any) -> None:
+    """Replaces the copies of HLO, which the interpreter lacks, by what they copy."""
+    copies = []
+
+    def collect(operation: Any) -> Any:
+        if operation.name == "mhlo.copy":
+            copies.append(operation)
+        return ir.WalkResult.ADVANCE
+
+    module.operation.walk(collect)
+    for copy in copies:
+        copy.results[0].replace_all_uses_with(copy.operands[0])
+        copy.operation.erase()
 
 
 def _attribute(array: Array, kind: ElementType, mlir_type: Any) -> Any:

@@ -149,6 +149,12 @@ def test_what_the_interpreter_lacks_is_unsupported(worker: Worker) -> None:
     assert caught.value.failure == "unsupported"
 
 
+def test_the_interpreter_looks_through_copies(worker: Worker) -> None:
+    text = DOUBLE_HLO.replace("add(p, p)", "copy(p)")
+    [[result]] = worker.run(Program(text, "hlo"), [ones()], engine="interpreter")
+    assert list(result) == [1, 1, 1]
+
+
 def test_chlo_runs_in_both_engines(worker: Worker) -> None:
     text = """func.func @main(%a: tensor<1xf32>) -> tensor<1xf32> {
       %0 = chlo.erf %a : tensor<1xf32> -> tensor<1xf32>

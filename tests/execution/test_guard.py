@@ -1,0 +1,65 @@
+import pytest
+
+from dialect_utils.execution import prepare
+from dialect_utils.files import parse_bytes
+from dialect_utils.text import DiagnosticError
+
+TILED_HLO = """HloModule m, entry_computation_layout={(f32[3,5]{0,1:T(2,2)})->f32[5,3]{1,0:T(2,2)S(1)}}
+
+ENTRY e {
+  p = f32[3,5]{0,1:T(2,2)} parameter(0)
+  ROOT q = f32[5,3]{1,0:T(2,2)S(1)} transpose(p), dimensions={1,0}
+}
+"""
+
+TILED_MLIR = """func.func @main(%p: tensor<3x5xf32> {mhlo.layout_mode = "{1,0:T(2,2)}"}) -> tensor<5x3xf32> {
+  %0 = stablehlo.transpose %p, dims = [1, 0] {xla_shape = "f32[5,3]{1,0:T(2,2)}"} : (tensor<3x5xf32>) -> tensor<5x3xf32>
+  return %0 : tensor<5x3xf32>
+}
+"""
+
+REFUSED = {
+    "q = f32[12] bitcast(p)": "m.hlo:4:3: error: a bitcast reads bytes",
+    "q = (f32[4,3], f32[4,3], u32[]) copy-start(p)": "m.hlo:4:3: error: XLA:CPU does not execute copy-start",
+    "q = f32[4]{0} constant({...})": "m.hlo:4:17: error: the constant is elided",
+    "q = token[] outfeed(p, t)": "m.hlo:4:3: error: outfeed waits for another program",
+}
+
+
+@pytest.mark.parametrize("text", [TILED_HLO, TILED_MLIR], ids=["hlo", "stablehlo"])
+def test_nothing_prepared_has_a_tile(text: str) -> None:
+    module = parse_bytes(text.encode(), "m")
+    program = prepare(module, "m")
+    assert "T(2,2)" in module.text()
+    assert "T(" not in str(program.text)
+    assert program.name == "m (without layouts)"
+
+
+def test_without_layouts_the_text_and_its_name_stay() -> None:
+    text = "HloModule m\nENTRY e {\n  ROOT  p = f32[3] parameter(0)\n}\n"
+    program = prepare(parse_bytes(text.encode(), "m.hlo"), "m.hlo")
+    assert (program.text, program.name) == (text, "m.hlo")
+
+
+@pytest.mark.parametrize("line", REFUSED)
+def test_what_must_not_reach_jaxlib_is_refused_with_its_place(line: str) -> None:
+    text = f"HloModule m\nENTRY e {{\n  p = f32[4,3] parameter(0)\n  {line}\n  t = token[] after-all()\n"
+    if "outfeed" in line:
+        text = text.replace("  t = token[] after-all()\n", "").replace("outfeed(p, t)", "outfeed(p, p)")
+    module = parse_bytes((text + "  ROOT r = f32[4,3] negate(p)\n}\n").encode(), "m.hlo")
+    with pytest.raises(DiagnosticError) as caught:
+        prepare(module, "m.hlo")
+    assert str(caught.value).startswith(REFUSED[line])
+
+
+def test_recursion_is_refused() -> None:
+    text = """func.func @main(%p: tensor<f32>) -> tensor<f32> {
+      %0 = call @f(%p) : (tensor<f32>) -> tensor<f32>
+      return %0 : tensor<f32>
+    }
+    func.func private @f(%p: tensor<f32>) -> tensor<f32> {
+      %0 = call @f(%p) : (tensor<f32>) -> tensor<f32>
+      return %0 : tensor<f32>
+    }"""
+    with pytest.raises(DiagnosticError, match="f calls itself"):
+        prepare(parse_bytes(text.encode(), "m.mlir"), "m.mlir")
