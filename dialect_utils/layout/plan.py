@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from math import prod
 
+from dialect_utils.layout.digits import LATE_PADS, Digits, LatePads
 from dialect_utils.layout.element_type import ELEMENT_TYPES, ElementType
-from dialect_utils.layout.layout import COMBINE, MATCH, Layout, Tile
+from dialect_utils.layout.layout import Layout
 from dialect_utils.layout.shape import ArrayShape
 from dialect_utils.layout.steps import BitcastConvert, Pad, Reshape, Slice, Step, Transpose, step_result
 
@@ -44,6 +45,10 @@ class Plan:
     def result(self) -> tuple[ElementType, tuple[int, ...]]:
         """Returns element type and dimensions behind the last step."""
         return self.stages()[-1]
+
+    def with_steps(self, steps: tuple[Step, ...]) -> Plan:
+        """Returns a plan with other steps from the same start; raises ValueError where one does not fit."""
+        return Plan(self.element_type, self.dimensions, steps)
 
     def then(self, other: Plan) -> Plan:
         """Returns the plan that does this one and then `other`; raises ValueError where they do not meet."""
@@ -106,10 +111,7 @@ def physical_plan(shape: ArrayShape) -> Plan:
     layout = shape.effective_layout
     if layout.padded_dimensions is not None:
         return _padded_plan(shape, layout)
-    digits = _Digits(shape.element_type, shape.dimensions, layout.major_to_minor)
-    for tile in layout.tiles:
-        digits.tile(tile)
-    return _pack_bits(digits.plan(), layout)
+    return min((_plan_for(shape, layout, late) for late in LATE_PADS), key=lambda plan: len(plan.steps))
 
 
 def physical_shape(shape: ArrayShape) -> ArrayShape:
@@ -125,18 +127,28 @@ def _padded_plan(shape: ArrayShape, layout: Layout) -> Plan:
     high = tuple(p - d for p, d in zip(layout.padded_dimensions, shape.dimensions, strict=True))
     pad = Plan(shape.element_type, shape.dimensions, (Pad((0,) * rank, high),) if any(high) else ())
     rest = ArrayShape(shape.element_type, layout.padded_dimensions, layout.replace(padded_dimensions=None))
-    return pad.then(physical_plan(rest))
+    return simplify(pad.then(physical_plan(rest)))
 
 
-def _pack_bits(plan: Plan, layout: Layout) -> Plan:
-    """Appends the packing of a sub-byte type into bytes, least significant bits first."""
-    element_type, dimensions = plan.result
+def _plan_for(shape: ArrayShape, layout: Layout, late: LatePads) -> Plan:
     bits = layout.element_size_in_bits
-    if bits in (0, element_type.storage_bits):
-        return plan
-    if bits != element_type.bits or _BYTE % bits:
-        raise ValueError(f"E({bits}) does not pack {element_type}, whose values have {element_type.bits} bits")
-    per_byte = _BYTE // bits
+    digits = Digits(shape.dimensions, layout.major_to_minor, late)
+    for tile in layout.tiles:
+        digits.tile(tile)
+    start = Plan(shape.element_type, shape.dimensions)
+    if bits in (0, shape.element_type.storage_bits):
+        return simplify(start.with_steps(digits.finish()))
+    if bits != shape.element_type.bits or _BYTE % bits:
+        width = f"whose values have {shape.element_type.bits} bits"
+        raise ValueError(f"E({bits}) does not pack {shape.element_type}, {width}")
+    if digits.split_minor(_BYTE // bits):
+        return simplify(start.with_steps((*digits.finish(), BitcastConvert(ELEMENT_TYPES["u8"]))))
+    return simplify(_pack_tail(start.with_steps(digits.finish()), _BYTE // bits))
+
+
+def _pack_tail(plan: Plan, per_byte: int) -> Plan:
+    """Appends the packing of elements into bytes where no single dimension fills them."""
+    _, dimensions = plan.result
     total = prod(dimensions)
     kept = len(dimensions)
     tail = 1
@@ -149,7 +161,7 @@ def _pack_bits(plan: Plan, layout: Layout) -> Plan:
         steps = [Reshape((total,)), Pad((0,), (padded - total,))]
         kept, tail = 0, padded
     steps += [Reshape((*dimensions[:kept], tail // per_byte, per_byte)), BitcastConvert(ELEMENT_TYPES["u8"])]
-    return simplify(plan.then(Plan(element_type, dimensions, tuple(steps))))
+    return plan.with_steps((*plan.steps, *steps))
 
 
 def simplify(plan: Plan) -> Plan:
@@ -172,7 +184,19 @@ def _merge(first: Step, second: Step) -> Step | None:
         return second
     if isinstance(first, Transpose) and isinstance(second, Transpose):
         return Transpose(tuple(first.permutation[i] for i in second.permutation))
+    if isinstance(first, Pad) and isinstance(second, Pad):
+        return _merge_pads(first, second)
     return None
+
+
+def _merge_pads(first: Pad, second: Pad) -> Pad | None:
+    # A negative edge of the second pad may cut off what the first one added, or elements.
+    edges = (*first.low, *first.high, *second.low, *second.high)
+    if first.interior or second.interior or min(edges, default=0) < 0:
+        return None
+    low = tuple(a + b for a, b in zip(first.low, second.low, strict=True))
+    high = tuple(a + b for a, b in zip(first.high, second.high, strict=True))
+    return Pad(low, high)
 
 
 def _without_identities(plan: Plan) -> Plan:
@@ -193,147 +217,3 @@ def _is_identity(step: Step, element_type: ElementType, dimensions: tuple[int, .
     return step_result(step, element_type, dimensions)[1] == dimensions and (
         isinstance(step, Reshape) or not step.stride
     )
-
-
-@dataclass(slots=True)
-class _Digit:
-    """Is one digit of an array dimension: index // stride % size; the top digit is unbounded above."""
-
-    dim: int
-    stride: int
-    size: int
-    is_top: bool
-
-
-class _Digits:
-    """Follows tiles symbolically: every physical dimension is a digit of an array dimension.
-
-    Splitting a top digit only enlarges the pad in front of everything, so nested tiles whose
-    sizes divide share one pad, one reshape and one transpose. What that cannot express (`*`
-    over digits that are not neighbours, a tile that does not divide a lower digit) first
-    realizes the digits so far and goes on from there.
-    """
-
-    def __init__(self, element_type: ElementType, dims: tuple[int, ...], order: tuple[int, ...]) -> None:
-        self.element_type = element_type
-        self.start = dims
-        self.steps: list[Step] = []
-        self.dims = dims
-        self.axes = [_Digit(i, 1, dims[i], True) for i in order]
-
-    def tile(self, tile: Tile) -> None:
-        """Applies one tile to the most minor physical dimensions."""
-        k = len(tile.dimensions)
-        self._prepend_units(k - len(self.axes))
-        sizes = self._combine(tile)
-        kept = len(self.axes) - len(sizes)
-        met = list(zip(self.axes[kept:], sizes, strict=True))
-        if any(digit.dim < 0 and t not in (1, MATCH) for digit, t in met):
-            self._adopt_units()
-        if not all(self._splits(digit, t) for digit, t in met):
-            self._realize()
-        pairs = [self._split(digit, t) for digit, t in zip(self.axes[kept:], sizes, strict=True)]
-        self.axes = self.axes[:kept] + [outer for outer, _ in pairs] + [inner for _, inner in pairs]
-
-    def _prepend_units(self, count: int) -> None:
-        if count <= 0:
-            return
-        # A unit dimension is a digit of no array dimension until a tile pads it.
-        self.axes = [_Digit(-1, 1, 1, True) for _ in range(count)] + self.axes
-
-    def _adopt_units(self) -> None:
-        """Reshapes the array so that unit digits become leading dimensions, which can be padded."""
-        units = [digit for digit in self.axes if digit.dim < 0]
-        for digit in self.axes:
-            digit.dim += len(units)
-        for dim, digit in enumerate(units):
-            digit.dim = dim
-        self.dims = (1,) * len(units) + self.dims
-        self.steps.append(Reshape(self.dims))
-
-    def _combine(self, tile: Tile) -> list[int]:
-        """Merges what `*` combines and returns the tile's remaining sizes."""
-        kept = len(self.axes) - len(tile.dimensions)
-        groups: list[list[_Digit]] = [[]]
-        sizes = []
-        for digit, t in zip(self.axes[kept:], tile.dimensions, strict=True):
-            groups[-1].append(digit)
-            if t != COMBINE:
-                sizes.append(t)
-                groups.append([])
-        groups.pop()
-        merged = [_merge_digits(group) for group in groups]
-        if any(digit is None for digit in merged):
-            self._realize(transposed=True)
-            self._reshape([d.size for d in self.axes[:kept]] + [prod(d.size for d in group) for group in groups])
-        else:
-            self.axes = self.axes[:kept] + [digit for digit in merged if digit is not None]
-        return sizes
-
-    @staticmethod
-    def _splits(digit: _Digit, t: int) -> bool:
-        return digit.is_top or t == MATCH or digit.size % t == 0
-
-    def _split(self, digit: _Digit, t: int) -> tuple[_Digit, _Digit]:
-        if t == MATCH:
-            t = digit.size
-        outer = -(-digit.size // t) if t else 1
-        return (
-            _Digit(digit.dim, digit.stride * t, outer, digit.is_top),
-            _Digit(digit.dim, digit.stride, t, False),
-        )
-
-    def _by_dimension(self) -> list[_Digit]:
-        """Returns the digits in the array's order: by dimension, most major first."""
-        position = {id(digit): i for i, digit in enumerate(self.axes)}
-        return sorted(self.axes, key=lambda d: (d.dim, -d.stride, position[id(d)]))
-
-    def _realize(self, *, transposed: bool = False) -> None:
-        """Emits pad and reshape (and transpose) so that every digit becomes an array dimension."""
-        digits = self._by_dimension()
-        padded = [1] * len(self.dims)
-        for digit in digits:
-            if digit.dim >= 0:
-                padded[digit.dim] *= digit.size
-        high = tuple(p - d for p, d in zip(padded, self.dims, strict=True))
-        self.steps += [Pad((0,) * len(high), high), Reshape(tuple(d.size for d in digits))]
-        order = {id(digit): i for i, digit in enumerate(digits)}
-        permutation = [order[id(digit)] for digit in self.axes]
-        self.dims = tuple(d.size for d in digits)
-        if transposed:
-            self._transpose(permutation)
-            permutation = list(range(len(self.dims)))
-        self.axes = [_Digit(i, 1, self.dims[i], True) for i in permutation]
-
-    def _transpose(self, permutation: list[int]) -> None:
-        result = tuple(self.dims[i] for i in permutation)
-        moved = [i for i in permutation if self.dims[i] != 1]
-        # Moving only unit dimensions moves no element: a reshape says so.
-        step = Reshape(result) if moved == sorted(moved) else Transpose(tuple(permutation))
-        self.steps.append(step)
-        self.dims = result
-
-    def _reshape(self, dims: list[int]) -> None:
-        self.steps.append(Reshape(tuple(dims)))
-        self.dims = tuple(dims)
-        self.axes = [_Digit(i, 1, size, True) for i, size in enumerate(dims)]
-
-    def plan(self) -> Plan:
-        """Returns the steps so far, ending in the physical array."""
-        self._realize(transposed=True)
-        return simplify(Plan(self.element_type, self.start, tuple(self.steps)))
-
-
-def _merge_digits(group: list[_Digit]) -> _Digit | None:
-    """Returns one digit equal to neighbouring digits in a row, or None where they are not neighbours."""
-    merged = group[-1]
-    for digit in reversed(group[:-1]):
-        if digit.size == 1:
-            continue
-        if merged.size == 1:
-            merged = digit
-        elif digit.dim == merged.dim and digit.stride == merged.stride * merged.size:
-            merged = _Digit(merged.dim, merged.stride, merged.size * digit.size, digit.is_top)
-        else:
-            return None
-    return merged
