@@ -184,8 +184,8 @@ class StableHloOperation:
         for result in self.results:
             if next(iter(result.mlir.uses), None) is not None:
                 raise ValueError(f"%{result.name} is still used")
-        self.module.forget(walk(self.mlir))
         mlir = self.mlir
+        self.module.forget(walk(mlir))
         self.forget()
         mlir.erase()
 
