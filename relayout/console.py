@@ -53,15 +53,10 @@ class Console:
             return work()
         except (BrokenPipeError, UsageError):
             raise
-        except DiagnosticError as error:
-            diagnostics: Sequence[Diagnostic] = error.diagnostics
-        except OSError as error:
-            diagnostics = (Diagnostic(_os_message(error)),)
-        except Exception as error:  # a mistake of ours: still no traceback unless asked for
-            message = f"internal error: {type(error).__name__}: {error}"
-            diagnostics = (Diagnostic(message, hint="--traceback shows where"),)
-        if self.show_traceback:
-            traceback.print_exc()
+        except Exception as error:  # a mistake of ours too: no traceback unless asked for
+            if self.show_traceback:
+                traceback.print_exc()
+            diagnostics = _diagnostics(error)
         self.diagnose(diagnostics)
         if failed is not None:
             failed(diagnostics[0].message)
@@ -76,6 +71,15 @@ class Console:
 
         with tqdm(items, desc=what, delay=1, leave=False, file=sys.stderr) as bar:
             yield from bar
+
+
+def _diagnostics(error: Exception) -> Sequence[Diagnostic]:
+    if isinstance(error, DiagnosticError):
+        return error.diagnostics
+    if isinstance(error, OSError):
+        return (Diagnostic(_os_message(error)),)
+    message = f"internal error: {type(error).__name__}: {error}"
+    return (Diagnostic(message, hint="--traceback shows where"),)
 
 
 def _os_message(error: OSError) -> str:

@@ -33,6 +33,7 @@ def configure(config: Any, lit_config: Any) -> None:
 
     config.name = "relayout" if config.name == "<unnamed>" else config.name
     config.suffixes = list(SUFFIXES)
+    config.excludes = ["Inputs"]
     config.test_format = ShTest(execute_external=False)
     config.excludes = ["Output", "lit.cfg.py"]
     for name in _PASSED_ON:

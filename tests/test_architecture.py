@@ -28,7 +28,13 @@ OWN_IMPORTS = {
 }
 # Which rooms may import a heavy package; a name such as jaxlib.mlir counts as itself only.
 HEAVY_IMPORTS = {
-    "numpy": ("dialect_utils.layout", "dialect_utils.stablehlo", "dialect_utils.execution", "dialect_utils.verdict"),
+    "numpy": (
+        "dialect_utils.layout",
+        "dialect_utils.stablehlo",
+        "dialect_utils.execution",
+        "dialect_utils.verdict",
+        "passes",
+    ),
     "ml_dtypes": ("dialect_utils.layout", "dialect_utils.execution", "dialect_utils.verdict"),
     "islpy": ("dialect_utils.layout", "dialect_utils.verdict"),
     "jaxlib.mlir": ("dialect_utils.stablehlo", "dialect_utils.execution"),
