@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
-from dialect_utils.hlo.calls import CALLING_OPCODES
-from dialect_utils.hlo.computation import Computation
+from dialect_utils.hlo.calls import CALLING_OPCODES, is_calling
+from dialect_utils.hlo.computation import Computation, Frame
 from dialect_utils.hlo.grammar import (
     LINE,
     LINE_WITH_CARRIAGE_RETURNS,
     InstructionText,
+    bodies_in,
     is_closed,
     is_closed_plain,
     is_plain,
@@ -29,6 +31,19 @@ _PARAMETER_NUMBER = re.compile(r"\s*\d+\s*", re.ASCII)
 _WITHOUT_OPERANDS = frozenset(("constant", "parameter"))
 
 
+# XLA prints as deep as computations call each other; Python's own stack ends at a few hundred.
+_MAX_DEPTH = 64
+
+
+@dataclass(frozen=True, slots=True)
+class InlineComputation:
+    """Is a computation that is written as an attribute's value of `owner`."""
+
+    computation: Computation
+    owner: Instruction
+    attribute: str
+
+
 class ReadingContext:
     """Holds what all computations of one text share while it is read."""
 
@@ -40,11 +55,13 @@ class ReadingContext:
         # Instructions whose attributes name computations or instructions.
         self.calling: list[Instruction] = []
         self.match_line = (LINE_WITH_CARRIAGE_RETURNS if "\r" in text else LINE).match
+        # Computations written in place, in the order in which they end.
+        self.inline: list[InlineComputation] = []
         self.is_closed = is_closed_plain if is_plain(text) else is_closed
         self.has_control = CONTROL in text
 
 
-def parameters_in_order(computation: Computation, items: list[Instruction]) -> list[Instruction]:
+def _parameters_in_order(computation: Computation, items: list[Instruction]) -> list[Instruction]:
     """Returns the parameters by number; raises DiagnosticError where the numbers have gaps or repeat."""
     found = [item for item in items if item._opcode == "parameter"]
     parameters: list[Instruction | None] = [None] * len(found)
@@ -71,6 +88,7 @@ class BodyReader:
         visible: dict[str, Instruction],
         *,
         is_fragment: bool = False,
+        depth: int = 0,
     ) -> None:
         self.context = context
         self.source = context.source
@@ -78,6 +96,7 @@ class BodyReader:
         # Names with `%`, whether it is written or not.
         self.visible = visible
         self.is_fragment = is_fragment
+        self.depth = depth
         self.items: list[Instruction] = []
         self.root: Instruction | None = None
 
@@ -212,7 +231,38 @@ class BodyReader:
         item._typed = typed
         for operand in operands:
             operand._users[item] = None
+        for attribute, _, value in found.attributes:
+            if is_calling(attribute):
+                for body in bodies_in(self.source, value):
+                    self._inline(item, attribute, body)
         return item
+
+    def _inline(self, owner: Instruction, attribute: str, place: Span) -> None:
+        """Reads a computation that is written as an attribute's value."""
+        if self.depth == _MAX_DEPTH:
+            raise error_at(self.source, place, f"computations stand in each other deeper than {_MAX_DEPTH}")
+        start = place.start
+        frame = Frame(start, start, Span(start, start), None, start + 1, place.end - 1, place.end)
+        computation = Computation(owner.computation.module, self.source, "", owner._sigil, frame, False)
+        computation._owner = owner
+        reader = BodyReader(self.context, computation, {}, depth=self.depth + 1)
+        frame.tail = reader.body(frame.body)
+        scanner = Scanner(self.source, frame.tail)
+        if scanner.token.start != place.end - 1:
+            scanner.fail(f"expected an instruction or '}}', found {scanner.found()}")
+        reader.finish()
+        self.context.inline.append(InlineComputation(computation, owner, attribute))
+
+    def finish(self) -> None:
+        """Gives the computation what was read; raises DiagnosticError where that is no computation."""
+        computation, items = self.computation, self.items
+        if not items:
+            place = Location(self.source, computation._frame.name)
+            raise DiagnosticError(Diagnostic(f"computation %{computation.name} has no instructions", place))
+        computation._read = items
+        computation._root = self.root or items[-1]
+        computation._marks_root = self.root is not None
+        computation._parameters = _parameters_in_order(computation, items)
 
     def _operands(self, opcode: str, span: Span) -> tuple[list[Instruction], bool]:
         if opcode == "parameter" and not _PARAMETER_NUMBER.fullmatch(self.source.text[span.start : span.end]):

@@ -50,6 +50,8 @@ class Computation:
         self._sigil = style
         self._frame = frame
         self._is_entry = is_entry
+        # The instruction in whose attributes it is written, if any.
+        self._owner: Instruction | None = None
         self._read: list[Instruction] = []
         # What bare instruction lines use and do not define.
         self._outside: list[Instruction] = []
@@ -80,6 +82,14 @@ class Computation:
     def module(self) -> HloModule:
         """Returns the module it belongs to."""
         return self._module
+
+    @property
+    def is_inline(self) -> bool:
+        """Is true where it is printed as an attribute's value of the instruction that calls it.
+
+        An edit of either gives it a place of its own in front of the computation it stood in.
+        """
+        return self._owner is not None and not self._owner._edited
 
     @property
     def is_entry(self) -> bool:
@@ -140,13 +150,16 @@ class Computation:
     def _mark_edited(self) -> None:
         self._edited = True
         self._module._edited = True
+        if self._owner is not None and not self._owner._edited:
+            self._owner._mark_edited()
 
     def _order(self) -> OrderedItems[Instruction]:
         if self._ordered is None:
             self._line_start = self._find_line_start()
             self._ordered = OrderedItems(self._read)
             self._read = []
-            if not self._marks_root:
+            # Bare instruction lines return nothing.
+            if not self._marks_root and self._name:
                 self._marks_root = True
                 # The root was the last instruction; from now on it need not be.
                 self.root._mark_edited()
@@ -351,7 +364,7 @@ class Computation:
     def text(self) -> str:
         """Prints the computation, with the white space and comments in front of it."""
         frame, text = self._frame, self.source.text
-        if not self._edited:
+        if not self._edited and self._owner is None:
             return text[frame.begin : frame.end]
         parts = [text[frame.begin : frame.head], self._header()]
         for item in self.instructions:
@@ -364,6 +377,8 @@ class Computation:
 
     def _header(self) -> str:
         frame, text = self._frame, self.source.text
+        if self._owner is not None:
+            return f"\n\n{sigil(self._sigil, self._name)}{self._name} {{"
         if not self._header_edited or frame.head == frame.body:
             return text[frame.head : frame.body]
         name = f"{sigil(self._sigil, self._name)}{self._name}"

@@ -29,6 +29,7 @@ def copy_module(module: HloModule) -> HloModule:
         if old._called:
             new._called = tuple(computations[callee] for callee in old._called)
     for computation, twin in computations.items():
+        twin._owner = None if computation._owner is None else items.get(computation._owner)
         twin._callers = {items[caller]: None for caller in computation._callers}
     return copy
 

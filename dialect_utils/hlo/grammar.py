@@ -48,6 +48,8 @@ class InstructionText:
     shape: Span | None
     opcode: Token
     operands: Span
+    # Name, place of the name and place of the value.
+    attributes: list[tuple[str, Span, Span]]
     end: int
 
 
@@ -127,8 +129,9 @@ def scan_instruction(scanner: Scanner) -> InstructionText:
     if not scanner.at("("):
         scanner.fail(f"expected '(' behind {opcode.text}, found {scanner.found()}")
     group = scanner.group()
-    scan_attributes(scanner)
-    return InstructionText(is_root, name, shape, opcode, Span(group.start + 1, group.end - 1), scanner.last_end)
+    attributes = scan_attributes(scanner)
+    operands = Span(group.start + 1, group.end - 1)
+    return InstructionText(is_root, name, shape, opcode, operands, attributes, scanner.last_end)
 
 
 def scan_shape(scanner: Scanner) -> Span | None:
@@ -195,6 +198,25 @@ def _ends_value(scanner: Scanner, first: bool) -> bool:
     if token.kind == "name" or token.text in ("ROOT", "ENTRY"):
         return True
     return token.kind == "word" and scanner.peek().text == "="
+
+
+def bodies_in(source: Source, value: Span) -> list[Span]:
+    """Returns the places of the computations that are written in place as an attribute's value.
+
+    `to_apply={p = ...}` holds one, `branch_computations={{p = ...}, {q = ...}}` several.
+    """
+    if not source.text.startswith("{", value.start):
+        return []
+    scanner = Scanner(source, value.start + 1)
+    if scanner.token.text == "ROOT" or (scanner.token.is_name and scanner.peek().text == "="):
+        return [value]
+    bodies = []
+    while scanner.at("{"):
+        start = scanner.token.start
+        scanner.group()
+        bodies.append(Span(start, scanner.last_end))
+        scanner.take(",")
+    return bodies
 
 
 def split_attributes(text: str) -> dict[str, str]:

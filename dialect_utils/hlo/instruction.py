@@ -325,6 +325,7 @@ class Instruction:
             raise ValueError(f"%{self._name} is the ROOT of %{self._computation.name}")
         for operand in set(self._operands):
             del operand._users[self]
+        self._edited = True
         self._computation._remove(self)
 
     # Places

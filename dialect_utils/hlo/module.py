@@ -283,14 +283,16 @@ class HloModule:
         for item in computation.instructions:
             for callee in item.called:
                 callee._callers.pop(item, None)
+                if callee._owner is item and not callee._callers:
+                    self.remove_computation(callee)
         self._computations.remove(computation)
         del self._by_name[computation.name]
         self._edited = True
 
-    def _insert_computation(self, computation: Computation) -> None:
-        called = [callee for item in computation._read for callee in item.called]
-        place = max((self._computations.index(callee) + 1 for callee in called), default=0)
-        self._computations.insert(place, computation)
+    def _insert_computations(self, made: list[Computation]) -> None:
+        called = {callee for computation in made for item in computation._read for callee in item.called}
+        place = max((i + 1 for i, computation in enumerate(self._computations) if computation in called), default=0)
+        self._computations[place:place] = made
         self._edited = True
 
     def _rename_computation(self, computation: Computation, name: str) -> None:
@@ -319,6 +321,9 @@ class HloModule:
         item._called = tuple(called)
         for computation in called:
             computation._callers[item] = None
+            if computation._owner is not None and computation._owner is not item:
+                # Another one calls it by name: it cannot stay inside of its owner.
+                computation._owner._mark_edited()
 
     def _unknown_computation(self, item: Instruction, attribute: str, name: str) -> DiagnosticError:
         place = item.locate(attribute)
@@ -345,7 +350,7 @@ class HloModule:
             return source
         first = self._read_begin
         parts = [source[: self._header_span.start], self._header, source[self._header_span.end : first]]
-        parts += [computation.text() for computation in self._computations]
+        parts += [computation.text() for computation in self._computations if not computation.is_inline]
         parts.append(source[self._read_end :])
         return "".join(parts)
 

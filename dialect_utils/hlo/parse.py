@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from dialect_utils.hlo.body import BodyReader, ReadingContext, parameters_in_order
+from dialect_utils.hlo.body import BodyReader, ReadingContext
 from dialect_utils.hlo.computation import Computation, Frame
 from dialect_utils.hlo.grammar import (
     FOOTER_LINE,
@@ -20,6 +20,7 @@ from dialect_utils.hlo.grammar import (
 )
 from dialect_utils.hlo.instruction import CONTROL, Instruction
 from dialect_utils.hlo.module import HloModule, callees_first
+from dialect_utils.hlo.names import NameTable
 from dialect_utils.hlo.pause import collector_paused
 from dialect_utils.hlo.tokens import Scanner
 from dialect_utils.text import Source, Span, error_at
@@ -73,16 +74,16 @@ def parse_new_computation(module: HloModule, text: str) -> Computation:
     scanner.seek(parser.computation(module, 0))
     if scanner.token.kind != "end":
         scanner.fail(f"unexpected {scanner.found()} behind the computation")
-    computation = parser.found[0]
-    if computation._is_entry:
+    if parser.found[-1]._is_entry:
         scanner.fail("a new computation is not the ENTRY", Span(0, len("ENTRY")))
-    parser.register(module, computation)
+    parser.register(module)
     parser.link(module)
-    module._note_name(computation.name)
-    for item in computation._read:
-        module._note_name(item.name)
-    module._insert_computation(computation)
-    return computation
+    for computation in parser.found:
+        module._note_name(computation.name)
+        for item in computation._read:
+            module._note_name(item.name)
+    module._insert_computations(parser.found)
+    return parser.found[-1]
 
 
 class _Parser:
@@ -91,6 +92,7 @@ class _Parser:
         self.scanner = Scanner(source)
         self.found: list[Computation] = []
         self.context = ReadingContext(source)
+        self.inline_count = 0
 
     def module(self) -> HloModule:
         """Reads the whole text."""
@@ -103,10 +105,11 @@ class _Parser:
         if not self.found:
             self.scanner.seek(position)
             self.scanner.fail("no HLO computation in this text", hint="an HLO module begins with HloModule NAME")
-        for computation in self.found:
-            self.register(module, computation)
+        self.register(module)
         module._computations = self.found
-        module._read_begin, module._read_end = self.found[0]._frame.begin, self.found[-1]._frame.end
+        # What is written in place stands inside of something else.
+        outermost = [computation for computation in self.found if computation._owner is None]
+        module._read_begin, module._read_end = outermost[0]._frame.begin, outermost[-1]._frame.end
         self.link(module)
         return module
 
@@ -116,17 +119,36 @@ class _Parser:
         self.scanner.seek(position)
         return self.scanner.token.kind == "end"
 
-    def register(self, module: HloModule, computation: Computation) -> None:
-        """Makes a computation known by its name."""
-        name = computation.name
-        if name in module._by_name:
-            raise error_at(self.source, computation._frame.name, f"computation %{name} is defined twice")
-        if name:
-            module._by_name[name] = computation
-        if computation._is_entry:
-            if module._entry is not None:
-                raise error_at(self.source, computation._frame.name, "a module has only one ENTRY computation")
-            module._entry = computation
+    def register(self, module: HloModule) -> None:
+        """Makes the computations known by their names; the ones written in place get names."""
+        for computation in self.found:
+            name = computation.name
+            if name in module._by_name:
+                raise error_at(self.source, computation._frame.name, f"computation %{name} is defined twice")
+            if name:
+                module._by_name[name] = computation
+            if computation._is_entry:
+                if module._entry is not None:
+                    raise error_at(self.source, computation._frame.name, "a module has only one ENTRY computation")
+                module._entry = computation
+        self._name_inline(module)
+
+    def _name_inline(self, module: HloModule) -> None:
+        """Names the computations written in place after their owners, and the owners' attributes after them."""
+        owners: dict[Instruction, list[Computation]] = {}
+        names = NameTable(module._by_name)
+        for inline in self.context.inline:
+            computation = inline.computation
+            computation._name = names.fresh(f"{inline.owner.name}.{inline.attribute}")
+            module._by_name[computation._name] = computation
+            owners.setdefault(inline.owner, []).append(computation)
+        for owner, computations in owners.items():
+            start = owner._end - len(owner._tail)
+            parts = []
+            for computation in computations:
+                parts += [self.source.text[start : computation._frame.begin], f"{owner._sigil}{computation._name}"]
+                start = computation._frame.end
+            owner._tail = "".join([*parts, self.source.text[start : owner._end]])
 
     def link(self, module: HloModule) -> None:
         """Resolves the computations and control predecessors that attributes name."""
@@ -165,7 +187,8 @@ class _Parser:
         computation = Computation(module, self.source, "", self._style(), frame, False)
         reader = BodyReader(self.context, computation, {}, is_fragment=True)
         frame.tail = frame.end = reader.body(start)
-        self._finish(computation, reader)
+        reader.finish()
+        self._found(computation)
         self.scanner.seek(frame.end)
         if self.scanner.token.kind != "end":
             self.scanner.fail(f"expected an instruction, found {self.scanner.found()}")
@@ -189,7 +212,8 @@ class _Parser:
         frame.tail = reader.body(frame.body)
         footer = FOOTER_LINE.match(text, frame.tail)
         frame.end = footer.end() if footer else self._scan_footer(frame.tail)
-        self._finish(computation, reader)
+        reader.finish()
+        self._found(computation)
         return frame.end
 
     def _scan_footer(self, start: int) -> int:
@@ -232,13 +256,9 @@ class _Parser:
         frame = Frame(begin, head, name.span, signature, brace.end, brace.end, brace.end)
         return Computation(module, self.source, name.text, style, frame, is_entry)
 
-    def _finish(self, computation: Computation, reader: BodyReader) -> None:
-        items = reader.items
-        if not items:
-            span = computation._frame.name
-            raise error_at(self.source, span, f"computation %{computation.name} has no instructions")
-        computation._read = items
-        computation._root = reader.root or items[-1]
-        computation._marks_root = reader.root is not None
-        computation._parameters = parameters_in_order(computation, items)
+    def _found(self, computation: Computation) -> None:
+        """Notes a computation, behind the ones that are written in place in it."""
+        inline = self.context.inline[self.inline_count :]
+        self.inline_count = len(self.context.inline)
+        self.found += [found.computation for found in inline]
         self.found.append(computation)
