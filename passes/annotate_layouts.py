@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import ClassVar, Literal
 
+from dialect_utils.files import read_module
 from dialect_utils.ir import Module, Value
-from dialect_utils.layout import ArrayShape, Layout, Shape, default_layout, map_arrays
+from dialect_utils.layout import ArrayShape, Layout, Shape, array_leaves, default_layout, map_arrays
+from dialect_utils.text import Diagnostic, DiagnosticError
 from passes.base import Pass, Report
+from passes.layout_rules import LayoutRule, read_layout_rules
 
 Target = Literal["row-major", "tpu-v2", "tpu-v3", "tpu-v4", "tpu-v5e", "tpu-v5p", "tpu-v6e", "tpu7x"]
 Scope = Literal["all", "interface"]
@@ -18,12 +22,15 @@ Scope = Literal["all", "interface"]
 class AnnotateLayouts(Pass):
     """Gives tensors the layouts that a target would choose.
 
-    1. With `scope=all` every array gets the default layout of `target` for its type and
-       dimensions; with `scope=interface` only the entry's parameters and results do.
-    2. A layout that says more than the descending order is already a choice and stays.
-    3. Values of a computation that is applied per element (reduce, sort, scatter, ...) live in
+    1. With `scope=all` every array gets a layout; with `scope=interface` only the entry's
+       parameters and results do.
+    2. A rule of the file `layouts` that matches decides (see `passes.layout_rules`). Else the
+       module `like` does: its entry, parameter by parameter and result by result, and in HLO
+       its values of the same name and type. Else the default layout of `target` does.
+    3. A layout that says more than the descending order is already a choice and stays.
+    4. Values of a computation that is applied per element (reduce, sort, scatter, ...) live in
        registers and get none; so do arrays with dynamic dimensions.
-    4. An HLO module that holds a `bitcast` is laid out already, and another layout would
+    5. An HLO module that holds a `bitcast` is laid out already, and another layout would
        change what the bitcast reads: it is left alone, and a note says so.
 
     Before:
@@ -32,7 +39,7 @@ class AnnotateLayouts(Pass):
           ROOT p = f32[3,5] parameter(0)
         }
 
-    After (target=tpu-v5e):
+    After annotate-layouts{target=tpu-v5e}:
         HloModule m
         ENTRY e {
           ROOT p = f32[3,5]{1,0:T(4,128)} parameter(0)
@@ -41,36 +48,126 @@ class AnnotateLayouts(Pass):
 
     name: ClassVar[str] = "annotate-layouts"
 
-    target: Target = "row-major"
+    target: Target | None = None
+    layouts: Path | None = None
+    like: Path | None = None
     scope: Scope = "all"
 
     def apply(self, module: Module, report: Report) -> None:
         """Edits the module in place."""
-        annotate_layouts(module, self.target, self.scope, report)
+        rules = read_layout_rules(self.layouts) if self.layouts is not None else ()
+        like = read_module(str(self.like)) if self.like is not None else None
+        annotate_layouts(module, self.target, rules=rules, like=like, scope=self.scope, report=report)
 
 
-def annotate_layouts(module: Module, target: Target, scope: Scope = "all", report: Report | None = None) -> None:
-    """Gives a module's arrays the default layouts of a target, in place, as the pass does."""
+def annotate_layouts(
+    module: Module,
+    target: Target | None = None,
+    *,
+    rules: Sequence[LayoutRule] = (),
+    like: Module | None = None,
+    scope: Scope = "all",
+    report: Report | None = None,
+) -> None:
+    """Gives a module's arrays layouts in place, as the pass `annotate-layouts` does.
+
+    Raises DiagnosticError where the entry of `like` has other parameters or results.
+    """
+    report = report or Report()
+    if target is None and not rules and like is None:
+        report.warn("annotate-layouts was given no layouts", hint="give target, layouts or like")
+        return
     bitcast = next(_bitcasts(module), None)
     if bitcast is not None:
-        if report is not None:
-            report.note(
-                f"left alone: the module is laid out already, bitcast {bitcast.name} depends on it", bitcast.location
-            )
+        message = f"left alone: the module is laid out already, bitcast {bitcast.name} depends on it"
+        report.note(message, bitcast.location)
         return
-
-    def annotated(shape: Shape) -> Shape:
-        return map_arrays(shape, lambda array: _annotated_array(array, target))
-
-    parameters, results = module.entry_layout
-    values = _all_values(module) if scope == "all" else _interface_values(module)
-    for value in values:
-        shape = annotated(value.shape)
+    choice = _Choice(target, tuple(rules))
+    if like is not None:
+        choice.imitate(module, like)
+    parameters, results = choice.entry_layout(module)
+    for value in _all_values(module) if scope == "all" else _interface_values(module):
+        shape = choice.shape(value, value.shape)
         if shape != value.shape:
             value.set_shape(shape)
-    wanted = tuple(map(annotated, parameters)), tuple(map(annotated, results))
-    if module.entry_layout != wanted:
-        module.set_entry_layout(*wanted)
+    # Last, since a value that changes takes its place in the entry's layout with it.
+    if module.entry_layout != (parameters, results):
+        module.set_entry_layout(parameters, results)
+
+
+@dataclass(slots=True)
+class _Choice:
+    """Chooses the layout of a value: by rule, else by the module to imitate, else by target."""
+
+    target: Target | None
+    rules: tuple[LayoutRule, ...]
+    # The arrays of the module to imitate: of its values by name, and of the entry's interface.
+    named: dict[str, list[ArrayShape]] = field(default_factory=dict)
+    interface: dict[Value, list[ArrayShape]] = field(default_factory=dict)
+
+    def imitate(self, module: Module, like: Module) -> None:
+        """Takes layouts from `like`; raises DiagnosticError where its entry is another one."""
+        if module.form == like.form == "hlo":
+            self.named = {value.name: list(array_leaves(value.shape)) for value in _all_values(like)}
+        (parameters, results), (like_parameters, like_results) = module.entry_layout, like.entry_layout
+        models = _regrouped("results", results, like_results)
+        for value, arrays in zip(module.entry.results, models, strict=True):
+            self.interface[value] = arrays
+            self._imitate_elements(value, iter(arrays))
+        models = _regrouped("parameters", parameters, like_parameters)
+        self.interface.update(zip(module.entry.parameters, models, strict=True))
+
+    def _imitate_elements(self, value: Value, arrays: Iterator[ArrayShape]) -> None:
+        """Gives the operands of a tuple that is returned the layouts of its elements."""
+        if value.operation is None or value.operation.opcode != "tuple":
+            return
+        for operand in value.operation.operands:
+            self.interface.setdefault(operand, [next(arrays) for _ in array_leaves(operand.shape)])
+
+    def shape(self, value: Value, shape: Shape) -> Shape:
+        """Returns a value's shape with the layouts chosen."""
+        models = iter(self.interface.get(value) or self.named.get(value.name) or [])
+        return map_arrays(shape, lambda array: self._array(value, array, next(models, None)))
+
+    def entry_layout(self, module: Module) -> tuple[tuple[Shape, ...], tuple[Shape, ...]]:
+        """Returns the entry's parameters and results with the layouts chosen."""
+        parameters, results = module.entry_layout
+        return (
+            tuple(map(self.shape, module.entry.parameters, parameters)),
+            tuple(map(self.shape, module.entry.results, results)),
+        )
+
+    def _array(self, value: Value, shape: ArrayShape, model: ArrayShape | None) -> ArrayShape:
+        if not shape.is_static or not shape.effective_layout.is_default:
+            return shape
+        for rule in self.rules:
+            if rule.matches(value, shape):
+                return shape.with_layout(rule.layout)
+        if model is not None and _is_same_type(shape, model):
+            return shape.with_layout(model.effective_layout)
+        if self.target is None:
+            return shape
+        if self.target == "row-major":
+            return shape.with_layout(Layout.descending(shape.rank))
+        return shape.with_layout(default_layout(shape.element_type, shape.dimensions, self.target))
+
+
+def _regrouped(what: str, ours: Sequence[Shape], theirs: Sequence[Shape]) -> list[list[ArrayShape]]:
+    """Returns the arrays of `theirs` grouped as `ours` are: a tuple there may be several results here."""
+    arrays = [leaf for shape in theirs for leaf in array_leaves(shape)]
+    wanted = [leaf for shape in ours for leaf in array_leaves(shape)]
+    if len(arrays) != len(wanted):
+        raise DiagnosticError(Diagnostic(f"the module to imitate has {len(arrays)} {what}, this one {len(wanted)}"))
+    for index, (model, shape) in enumerate(zip(arrays, wanted, strict=True)):
+        if not _is_same_type(model, shape):
+            message = f"{what[:-1]} {index} is {shape}, but {model} in the module to imitate"
+            raise DiagnosticError(Diagnostic(message))
+    remaining = iter(arrays)
+    return [[next(remaining) for _ in array_leaves(shape)] for shape in ours]
+
+
+def _is_same_type(a: ArrayShape, b: ArrayShape) -> bool:
+    return (a.element_type, a.dimensions) == (b.element_type, b.dimensions)
 
 
 def _bitcasts(module: Module) -> Iterator[Value]:
@@ -99,11 +196,3 @@ def _interface_values(module: Module) -> list[Value]:
         if value.operation is not None and value.operation.opcode == "tuple":
             values += value.operation.operands
     return values
-
-
-def _annotated_array(shape: ArrayShape, target: Target) -> ArrayShape:
-    if not shape.is_static or not shape.effective_layout.is_default:
-        return shape
-    if target == "row-major":
-        return shape.with_layout(Layout.descending(shape.rank))
-    return shape.with_layout(default_layout(shape.element_type, shape.dimensions, target))

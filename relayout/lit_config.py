@@ -7,8 +7,10 @@ A `lit.cfg.py` beside your tests needs two lines; lit itself defines `config` an
 
 Then every `.hlo`, `.mlir` and `.test` file below with a `RUN:` line is a test:
 
-    // RUN: relayout opt %s -p expand-tiling | FileCheck %s
+    // RUN: relayout opt %s -p expand-tiling --strip-comments | FileCheck %s
 
+`--strip-comments` keeps FileCheck from finding its own directives in what is printed: HLO comes
+back with its comments. Files that tests only read lie in directories called `Inputs`.
 `relayout` runs under the Python that runs lit. `FileCheck` is PyPI's `filecheck`;
 `lit --param filecheck=FileCheck` takes LLVM's in its place.
 """
@@ -33,9 +35,8 @@ def configure(config: Any, lit_config: Any) -> None:
 
     config.name = "relayout" if config.name == "<unnamed>" else config.name
     config.suffixes = list(SUFFIXES)
-    config.excludes = ["Inputs"]
     config.test_format = ShTest(execute_external=False)
-    config.excludes = ["Output", "lit.cfg.py"]
+    config.excludes = ["Inputs", "Output", "lit.cfg.py"]
     for name in _PASSED_ON:
         if name in os.environ:
             config.environment[name] = os.environ[name]

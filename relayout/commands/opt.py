@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from dialect_utils.files import TEXT_KINDS, decode, display_name, find_kind, parse_bytes, read_bytes, serialize
+from dialect_utils.files import TEXT_KINDS, decode, display_name, encode, find_kind, parse_bytes, read_bytes, serialize
 from dialect_utils.text import Diagnostic, DiagnosticError, Source
 from passes.instrumentation import Observer, dump_to, format_timing, print_after_all
 from passes.pipeline import PassRun, Pipeline, PipelineResult, verify
 from relayout.arguments import Command, Parser, choice, usage_error
+from relayout.comments import strip_comments
 from relayout.console import DONE, Console, print_json
 from relayout.output import STANDARD_OUTPUT, write_output
 from relayout.pipelines import add_pipeline_options, print_passes, read_pipeline
@@ -26,6 +27,7 @@ def _add_arguments(parser: Parser) -> None:
     parser.option("-o", "--output", metavar="OUT", help="a file, or a directory for several FILEs")
     parser.option("--emit", type=choice("text", "bytecode", "pb"), default="text", help="text, bytecode or pb")
     parser.option("--list-passes", action="store_true", help="print all passes and their options")
+    parser.option("--strip-comments", action="store_true", help="drop // comments, FileCheck directives among them")
     parser.option("--split-input-file", action="store_true", help="treat parts between // ----- as modules")
     parser.option("--print-after-all", action="store_true", help="print the module after each pass to stderr")
     parser.option("--dump-dir", metavar="DIR", type=Path, help="write one numbered file per pass")
@@ -141,6 +143,8 @@ class _Work:
         return directory
 
     def _write(self, file: str, output: bytes, results: list[PipelineResult]) -> None:
+        if self.arguments.strip_comments and self.arguments.emit == "text":
+            output = encode(strip_comments(decode(output)))
         target = self.arguments.output
         if target and target != STANDARD_OUTPUT and Path(target).is_dir():
             target = str(Path(target) / Path(file).name)

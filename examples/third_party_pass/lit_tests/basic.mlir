@@ -1,4 +1,4 @@
-// RUN: relayout opt %s -p erase-dead-steps | FileCheck %s
+// RUN: relayout opt %s -p erase-dead-steps --strip-comments | FileCheck %s
 
 func.func @main(%p: tensor<3x5xf32>) -> tensor<3x5xf32> {
   %t = stablehlo.transpose %p, dims = [1, 0] : (tensor<3x5xf32>) -> tensor<5x3xf32>
