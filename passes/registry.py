@@ -22,6 +22,14 @@ ENTRY_POINT_GROUP = "relayout.passes"
 BUILTIN_PASSES = {
     "annotate-layouts": "passes.annotate_layouts:AnnotateLayouts",
     "expand-tiling": "passes.expand_tiling:ExpandTiling",
+    "expand-bitcasts": "passes.expand_bitcasts:ExpandBitcasts",
+    "inline-fusions": "passes.inline_fusions:InlineFusions",
+    "sync-async": "passes.sync_async:SyncAsync",
+    "legalize-types": "passes.legalize_types:LegalizeTypes",
+    "lower-convolutions": "passes.lower_convolutions:LowerConvolutions",
+    "expand-custom-calls": "passes.expand_custom_calls:ExpandCustomCalls",
+    "strip-layouts": "passes.strip_layouts:StripLayouts",
+    "make-portable": "passes.make_portable:MakePortable",
 }
 
 

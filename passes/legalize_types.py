@@ -1,0 +1,273 @@
+"""Adds the conversions that mixed element types imply."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from dialect_utils.hlo import Computation, HloModule, Instruction
+from dialect_utils.ir import Module
+from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType, Shape, TupleShape, array_leaves, map_arrays
+from passes.base import Pass, Report
+from passes.hlo_ops import PRED, S32, Ops, as_hlo, instructions, rebuild, words
+
+_F32, _F64 = ELEMENT_TYPES["f32"], ELEMENT_TYPES["f64"]
+_U32 = ELEMENT_TYPES["u32"]
+
+# Ops that move elements: the listed operands have the result's type.
+_MOVES = {
+    "broadcast": (0,),
+    "reshape": (0,),
+    "transpose": (0,),
+    "slice": (0,),
+    "reverse": (0,),
+    "dynamic-slice": (0,),
+    "gather": (0,),
+    "dynamic-reshape": (0,),
+    "collective-permute": (0,),
+    "pad": (0, 1),
+    "select": (1, 2),
+    "dynamic-update-slice": (0, 1),
+    "clamp": (0, 1, 2),
+}
+_MOVES_ALL = ("concatenate", "all-gather", "all-to-all")
+# Elementwise ops whose operands and result are of one type.
+_ELEMENTWISE = words(
+    """
+    add and atan2 cbrt ceil count-leading-zeros cosine divide erf exponential exponential-minus-one floor log
+    log-plus-one logistic maximum minimum multiply negate not or popcnt power remainder round-nearest-afz
+    round-nearest-even rsqrt shift-left shift-right-arithmetic shift-right-logical sign sine sqrt subtract tan tanh
+    xor acos acosh asin asinh atanh cosh sinh
+    """
+)
+_CONTRACTIONS = ("convolution", "dot", "ragged-dot")
+_APPLYING = ("reduce", "reduce-window", "scatter", "select-and-scatter", "all-reduce", "reduce-scatter", "map")
+
+
+@dataclass(frozen=True)
+class LegalizeTypes(Pass):
+    """Adds the conversions that mixed element types imply.
+
+    1. An op that moves elements (pad, reshape, broadcast, select, ...) has operands of its result's
+       type; a `copy` between types is a conversion.
+    2. An elementwise op and a comparison compute in the widest type of its operands and result.
+    3. Convolutions and dots accumulate in f32 (f64 where a side has it) for floating-point types,
+       in 32 bits or the wider result's type for integers; their operands are converted to that.
+    4. reduce, reduce-window, scatter and the like compute in the type their computation returns,
+       or, where that is none of them, in the widest one; the computation is changed to match.
+    5. The element type of the result stays, through a conversion behind the op.
+
+    Before:
+        HloModule m
+        ENTRY e {
+          p = f32[3]{0} parameter(0)
+          z = f32[] constant(0)
+          ROOT r = bf16[5]{0} pad(p, z), padding=1_1
+        }
+
+    After:
+        HloModule m
+        ENTRY e {
+          p = f32[3]{0} parameter(0)
+          z = f32[] constant(0)
+          %r.convert = bf16[3]{0} convert(p)
+          %r.convert.1 = bf16[] convert(z)
+          ROOT r = bf16[5]{0} pad(%r.convert, %r.convert.1), padding=1_1
+        }
+    """
+
+    name: ClassVar[str] = "legalize-types"
+    forms = ("hlo",)
+
+    def apply(self, module: Module, report: Report) -> None:
+        """Edits the module in place."""
+        legalize_types(as_hlo(module))
+
+
+def legalize_types(module: HloModule) -> None:
+    """Adds conversions where element types are mixed, in place, as the pass does."""
+    for item in instructions(module):
+        if item.opcode == "copy":
+            _legalize_copy(item)
+        elif item.opcode in _MOVES or item.opcode in _MOVES_ALL:
+            _legalize_move(item)
+        elif item.opcode in _ELEMENTWISE:
+            _legalize_elementwise(item)
+        elif item.opcode == "compare":
+            _legalize_compare(item)
+        elif item.opcode in _CONTRACTIONS:
+            _legalize_contraction(item)
+        elif item.opcode in _APPLYING:
+            _legalize_applying(module, item)
+
+
+def element_type_of(value: Instruction) -> ElementType | None:
+    """Returns the element type of an array, else None."""
+    return value.shape.element_type if isinstance(value.shape, ArrayShape) else None
+
+
+def widest(types: Sequence[ElementType]) -> ElementType:
+    """Returns the type that holds values of all of them: complex before floating-point before integers, then width.
+
+    bf16 with f16, and two different types of 8 bits, give f32.
+    """
+    found = [t for t in types if t.is_complex] or [t for t in types if t.is_floating]
+    found = found or [t for t in types if t.is_integral] or list(types)
+    best = max(found, key=lambda t: t.bits)
+    rivals = {t for t in found if t.bits == best.bits}
+    return _F32 if len(rivals) > 1 and best.is_floating else best
+
+
+def _retyped(ops: Ops, item: Instruction, kinds: dict[int, ElementType], result: ElementType) -> None:
+    """Puts an op on converted operands, with the result in the computing type, in place of `item` (rule 5)."""
+    operands = [
+        ops.convert(operand, kinds[index]) if index in kinds else operand for index, operand in enumerate(item.operands)
+    ]
+    shape = item.shape
+    assert isinstance(shape, ArrayShape)
+    if shape.element_type == result:
+        rebuild(item, operands=operands)
+        return
+    computed = ops.emit(item.opcode, _with_type(shape, result), operands, dict(item.attributes))
+    ops.finish(ops.convert(computed, shape.element_type))
+
+
+def _with_type(shape: ArrayShape, element_type: ElementType) -> ArrayShape:
+    """Returns the shape with another element type, in the same order of dimensions without tiles."""
+    layout = None if shape.layout is None else shape.layout.replace(tiles=(), element_size_in_bits=0, memory_space=0)
+    return ArrayShape(element_type, shape.dimensions, layout, shape.dynamic)
+
+
+def _is_legal(item: Instruction, kinds: dict[int, ElementType], result: ElementType) -> bool:
+    types = [element_type_of(operand) for operand in item.operands]
+    return element_type_of(item) == result and all(types[index] == kind for index, kind in kinds.items())
+
+
+def _legalize(item: Instruction, kinds: dict[int, ElementType], result: ElementType) -> None:
+    if not _is_legal(item, kinds, result):
+        _retyped(Ops(item), item, kinds, result)
+
+
+def _legalize_copy(item: Instruction) -> None:
+    wanted, found = element_type_of(item), element_type_of(item.operands[0])
+    if wanted is not None and found is not None and wanted != found:
+        rebuild(item, opcode="convert")
+
+
+def _legalize_move(item: Instruction) -> None:
+    wanted = element_type_of(item)
+    if wanted is None:
+        return
+    positions = _MOVES.get(item.opcode, range(len(item.operands)))
+    kinds = dict.fromkeys(positions, wanted)
+    if item.opcode == "select":
+        kinds[0] = PRED
+    _legalize(item, kinds, wanted)
+
+
+def _legalize_elementwise(item: Instruction) -> None:
+    types = [kind for value in (item, *item.operands) if (kind := element_type_of(value)) is not None]
+    computing = widest(types)
+    _legalize(item, dict.fromkeys(range(len(item.operands)), computing), computing)
+
+
+def _legalize_compare(item: Instruction) -> None:
+    types = [kind for operand in item.operands if (kind := element_type_of(operand)) is not None]
+    if len(types) == len(item.operands):
+        _legalize(item, dict.fromkeys(range(len(types)), widest(types)), PRED)
+
+
+def _legalize_contraction(item: Instruction) -> None:
+    types = [kind for value in (item, *item.operands[:2]) if (kind := element_type_of(value)) is not None]
+    _legalize(item, dict.fromkeys((0, 1), accumulator(types)), accumulator(types))
+
+
+def accumulator(types: Sequence[ElementType]) -> ElementType:
+    """Returns the type in which a contraction of these operand and result types adds up (rule 3)."""
+    wide = widest(types)
+    if wide.is_complex:
+        return wide
+    if wide.is_floating:
+        return _F64 if wide == _F64 else _F32
+    result = types[0]
+    if result.is_integral and result.bits >= _U32.bits:
+        return result
+    return _U32 if result.is_unsigned else S32
+
+
+def _legalize_applying(module: HloModule, item: Instruction) -> None:
+    """Gives data, computation and result the types that the computation returns (rule 4)."""
+    if item.opcode == "select-and-scatter":
+        _legalize_select_and_scatter(module, item)
+        return
+    body = item.called[-1] if item.called else None
+    if body is None:
+        return
+    lanes = [leaf.element_type for leaf in array_leaves(body.root.shape)]
+    positions = _data_positions(item, len(lanes))
+    kinds = {position: lanes[index % len(lanes)] for index, position in enumerate(positions)}
+    _apply_in(module, item, kinds, lanes, body)
+
+
+def _data_positions(item: Instruction, lanes: int) -> list[int]:
+    """Returns the operands that the computation meets, without indices."""
+    positions = list(range(len(item.operands)))
+    return positions[:lanes] + positions[lanes + 1 :] if item.opcode == "scatter" else positions
+
+
+def _legalize_select_and_scatter(module: HloModule, item: Instruction) -> None:
+    select, scatter = (body_named(item, name) for name in ("select", "scatter"))
+    selected = select.parameters[0].shape
+    lanes = [leaf.element_type for leaf in array_leaves(scatter.root.shape)]
+    if isinstance(selected, ArrayShape):
+        _apply_in(module, item, {0: selected.element_type, 1: lanes[0], 2: lanes[0]}, lanes, scatter)
+
+
+def body_named(item: Instruction, attribute: str) -> Computation:
+    """Returns the computation that one attribute names."""
+    name = (item.attribute(attribute) or "").removeprefix("%")
+    return next(body for body in item.called if body.name == name)
+
+
+def _apply_in(
+    module: HloModule, item: Instruction, kinds: dict[int, ElementType], lanes: list[ElementType], body: Computation
+) -> None:
+    declared = [leaf.element_type for leaf in array_leaves(item.shape)]
+    takes = [element_type_of(parameter) for parameter in body.parameters]
+    are_data = all(element_type_of(item.operands[index]) == kind for index, kind in kinds.items())
+    is_uniform = takes == [lanes[index % len(lanes)] for index in range(len(takes))]
+    if are_data and is_uniform and declared == lanes:
+        return
+    ops = Ops(item)
+    operands = [ops.convert(v, kinds[i]) if i in kinds else v for i, v in enumerate(item.operands)]
+    attributes = dict(item.attributes)
+    if not is_uniform:
+        wrapper = _uniform(module, body, lanes)
+        attributes = {key: text.replace(f"%{body.name}", f"%{wrapper.name}") for key, text in attributes.items()}
+    leaves = iter(lanes)
+    computed = ops.emit(
+        item.opcode, map_arrays(item.shape, lambda leaf: _with_type(leaf, next(leaves))), operands, attributes
+    )
+    ops.finish(_converted(ops, computed, item.shape))
+
+
+def _converted(ops: Ops, value: Instruction, shape: Shape) -> Instruction:
+    if isinstance(shape, ArrayShape):
+        return ops.convert(value, shape.element_type)
+    if not isinstance(shape, TupleShape) or value.shape == shape:
+        return value
+    return ops.tuple([_converted(ops, ops.element(value, i), part) for i, part in enumerate(shape.elements)])
+
+
+def _uniform(module: HloModule, body: Computation, lanes: list[ElementType]) -> Computation:
+    """Adds a computation that takes and returns the types of `lanes` and calls `body` in between."""
+    lines, arguments = [], []
+    for index, parameter in enumerate(body.parameters):
+        lines.append(f"p{index} = {lanes[index % len(lanes)]}[] parameter({index})")
+        lines.append(f"c{index} = {element_type_of(parameter)}[] convert(p{index})")
+        arguments.append(f"c{index}")
+    shape = map_arrays(body.root.shape, lambda leaf: leaf.with_layout(None))
+    lines.append(f"ROOT r = {shape} call({', '.join(arguments)}), to_apply=%{body.name}")
+    text = "\n".join(f"  {line}" for line in lines)
+    return module.add_computation(f"%{module.fresh_name(body.name)} {{\n{text}\n}}\n")
