@@ -89,7 +89,7 @@ def swap_two_dimensions(text: str, suffix: str) -> tuple[str, int, str, str]:
             swapped = list(order)
             swapped[i], swapped[j] = order[j], order[i]
             start, end = match.span("order")
-            edited = text[:start] + ", ".join(swapped) + text[end:]
+            edited = text[:start] + (", " if " " in match["order"] else ",").join(swapped) + text[end:]
             line = text.count("\n", 0, start) + 1
             return edited, line, f"{{{','.join(order)}}}", f"{{{','.join(swapped)}}}"
     raise ValueError("no transpose has two dimensions of one size")

@@ -1,0 +1,76 @@
+"""`relayout bitcast`: what reading one shape's bytes as another does."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from functools import partial
+
+from dialect_utils.files import STANDARD_INPUT
+from dialect_utils.layout import byte_size
+from dialect_utils.layout.bitcast import Bitcast, classify_bitcast
+from dialect_utils.text import Diagnostic, DiagnosticError
+from relayout.arguments import Command, Parser, usage_error
+from relayout.console import Console, print_json
+from relayout.shapes import input_lines, print_each, read_typed_array
+
+_ARROW = "->"
+
+
+def _add_arguments(parser: Parser) -> None:
+    parser.option("source", metavar="SRC", help="the shape the bytes have; - reads SRC -> DST lines")
+    parser.option("destination", metavar="DST", nargs="?", help="the shape they are read as")
+
+
+def _run(arguments: Namespace, console: Console) -> int:
+    work = partial(_print_one, arguments, console)
+    if arguments.source == STANDARD_INPUT:
+        return print_each(input_lines(), work, console, json=arguments.json)
+    if arguments.destination is None:
+        raise usage_error("expected two shapes", "relayout bitcast 'f32[3,5]' 'f32[15]'")
+    pair = f"{arguments.source} {_ARROW} {arguments.destination}"
+    return print_each([("<arguments>", pair)], work, console, json=arguments.json)
+
+
+def _print_one(arguments: Namespace, console: Console, name: str, line: str) -> None:
+    source, arrow, destination = line.partition(_ARROW)
+    if not arrow:
+        raise DiagnosticError(Diagnostic(f"{name}: expected SRC -> DST, not {line}"))
+    shapes = (read_typed_array(text.strip(), name, console) for text in (source, destination))
+    found = classify_bitcast(*shapes)
+    if arguments.json:
+        print_json(_as_json(found))
+    else:
+        print(f"{found.verdict}: {_explanation(found)}")
+
+
+def _explanation(found: Bitcast) -> str:
+    if found.verdict == "size-mismatch":
+        return f"{byte_size(found.source)} bytes read as {byte_size(found.destination)}"
+    steps = "" if found.decomposition is None else str(found.decomposition)
+    example = "" if found.counterexample is None else str(found.counterexample)
+    return "; ".join(part for part in (example, steps) if part)
+
+
+def _as_json(found: Bitcast) -> dict[str, object]:
+    example = found.counterexample
+    return {
+        "source": str(found.source),
+        "destination": str(found.destination),
+        "verdict": found.verdict,
+        "decomposition": None if found.decomposition is None else list(map(str, found.decomposition.steps)),
+        "counterexample": None
+        if example is None
+        else {"from": example.source_index, "to": example.destination_index, "expected": example.expected_index},
+    }
+
+
+COMMAND = Command(
+    name="bitcast",
+    summary="says what reading one shape's bytes as another does",
+    examples=(
+        "relayout bitcast 'f32[3,5]{1,0:T(2,2)}' 'f32[2,3,2,2]{3,2,1,0}'",
+        "relayout bitcast 'f32[2,3]{1,0}' 'f32[3,2]{0,1}' --json",
+    ),
+    add_arguments=_add_arguments,
+    run=_run,
+)
