@@ -92,15 +92,18 @@ def interface_shape(attributes: Mapping[str, ir.Attribute], natural: Shape) -> S
 
 
 def annotated_interface(
-    attributes: Mapping[str, ir.Attribute], shape: Shape, context: ir.Context
+    attributes: Mapping[str, ir.Attribute], shape: Shape, context: ir.Context, *, is_mirrored: bool
 ) -> dict[str, ir.Attribute]:
     """Returns an argument's or result's attributes with the layout of `shape` written into them."""
     written = as_written(shape)
     is_plain = written == without_layouts(written)
     changed = {name: value for name, value in attributes.items() if name not in (LAYOUT_MODE, FRONTEND_ATTRIBUTES)}
+    mode = attributes.get(LAYOUT_MODE)
     if isinstance(written, ArrayShape) and written.layout is not None:
         changed[LAYOUT_MODE] = ir.StringAttr.get(str(written.layout), context)
-    mirror = None if is_plain else str(written)
+    elif isinstance(mode, ir.StringAttr) and mode.value in _UNSPECIFIED:
+        changed[LAYOUT_MODE] = mode
+    mirror = str(written) if is_mirrored and not is_plain else None
     frontend = with_entry(attributes.get(FRONTEND_ATTRIBUTES), MIRROR, mirror, context)
     if frontend is not None:
         changed[FRONTEND_ATTRIBUTES] = frontend

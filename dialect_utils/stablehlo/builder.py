@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from dialect_utils.ir import Operation, Value
 from dialect_utils.layout import (
     ArrayShape,
     BitcastConvert,
@@ -21,10 +23,10 @@ from dialect_utils.layout import (
 from dialect_utils.stablehlo.annotations import annotate_operation
 from dialect_utils.stablehlo.bindings import ir
 from dialect_utils.stablehlo.constants import literal
-from dialect_utils.stablehlo.operation import StableHloOperation
-from dialect_utils.stablehlo.origins import Origin
+from dialect_utils.stablehlo.operation import StableHloOperation, as_operation
+from dialect_utils.stablehlo.origins import NOWHERE, Origin
 from dialect_utils.stablehlo.types import set_type, type_of_shape, type_text
-from dialect_utils.stablehlo.value import StableHloValue
+from dialect_utils.stablehlo.value import StableHloValue, as_value
 
 if TYPE_CHECKING:
     from dialect_utils.stablehlo.module import StableHloModule
@@ -46,19 +48,20 @@ class StableHloBuilder:
     def apply(
         self,
         step: Step,
-        value: StableHloValue,
+        value: Value,
         *,
         name: str,
-        like: StableHloValue,
-        padding: StableHloValue | None = None,
+        like: Value,
+        padding: Value | None = None,
     ) -> StableHloValue:
         """Makes the operation of one data-movement step.
 
-        Raises ValueError for a step that does not fit, and for a pad without padding.
+        Raises ValueError for a step that does not fit, for dynamic dimensions, and for a pad
+        without padding.
         """
         shape = value.shape
-        if not isinstance(shape, ArrayShape):
-            raise ValueError(f"{step} needs an array, found {shape}")
+        if not isinstance(shape, ArrayShape) or not shape.is_static:
+            raise ValueError(f"{step} needs an array of fixed dimensions, found {shape}")
         result = ArrayShape(*step_result(step, shape.element_type, shape.dimensions))
         operands = [value]
         if isinstance(step, Pad):
@@ -68,29 +71,26 @@ class StableHloBuilder:
         mnemonic, attributes = _spelled(step, shape.rank)
         return self._create(f"stablehlo.{mnemonic}", operands, result, attributes, name=name, like=like)
 
-    def constant(self, element_type: ElementType, bits: int, *, name: str, like: StableHloValue) -> StableHloValue:
+    def constant(self, element_type: ElementType, bits: int, *, name: str, like: Value) -> StableHloValue:
         """Makes a scalar constant with exactly these bits."""
         text = type_text(ArrayShape(element_type, ()))
         # Through text: a constant of complex elements cannot be a Python object.
         source = f'"stablehlo.constant"() {{value = dense<{literal(element_type, bits)}> : {text}}} : () -> {text}'
         made = ir.Operation.parse(source, context=self._context).operation
         self._point.insert(made)
-        return self._adopt(made, name, like)[0]
+        return self._adopt(made, name, as_value(like))[0]
 
-    def broadcast(
-        self, value: StableHloValue, dimensions: Sequence[int], *, name: str, like: StableHloValue
-    ) -> StableHloValue:
+    def broadcast(self, value: Value, dimensions: Sequence[int], *, name: str, like: Value) -> StableHloValue:
         """Makes an array of `dimensions` all of whose elements are one scalar."""
         shape = value.shape
         if not isinstance(shape, ArrayShape) or shape.rank != 0:
             raise ValueError(f"only a scalar is broadcast, found {shape}")
         result = ArrayShape(shape.element_type, tuple(dimensions))
-        attributes = {"broadcast_dimensions": ()}
+        no_dimensions: Sequence[int] = ()
+        attributes = {"broadcast_dimensions": no_dimensions}
         return self._create("stablehlo.broadcast_in_dim", [value], result, attributes, name=name, like=like)
 
-    def convert(
-        self, value: StableHloValue, element_type: ElementType, *, name: str, like: StableHloValue
-    ) -> StableHloValue:
+    def convert(self, value: Value, element_type: ElementType, *, name: str, like: Value) -> StableHloValue:
         """Makes an element type conversion."""
         shape = value.shape
         if not isinstance(shape, ArrayShape):
@@ -98,31 +98,30 @@ class StableHloBuilder:
         result = ArrayShape(element_type, shape.dimensions, None, shape.dynamic)
         return self._create("stablehlo.convert", [value], result, {}, name=name, like=like)
 
-    def copy(self, value: StableHloValue, shape: Shape, *, name: str, like: StableHloValue) -> StableHloValue:
+    def copy(self, value: Value, shape: Shape, *, name: str, like: Value) -> StableHloValue:
         """Raises ValueError: StableHLO has no copy into another layout."""
         raise ValueError("StableHLO has no copy operation")
 
-    def leaves(self, value: StableHloValue, *, name: str) -> list[StableHloValue]:
+    def leaves(self, value: Value, *, name: str) -> list[Value]:
         """Returns the arrays and tokens of a value, tuples flattened."""
         shape = value.shape
         if not isinstance(shape, TupleShape):
             return [value]
         operation = value.operation
+        elements: list[Value]
         if operation is not None and operation.opcode == "tuple":
             elements = list(operation.operands)
         else:
             elements = [self._element(value, i, part, f"{name}.{i}") for i, part in enumerate(shape.elements)]
         return [leaf for i, element in enumerate(elements) for leaf in self.leaves(element, name=f"{name}.{i}")]
 
-    def pack(
-        self, leaves: Sequence[StableHloValue], shape: Shape, *, name: str, like: StableHloValue
-    ) -> StableHloValue:
+    def pack(self, leaves: Sequence[Value], shape: Shape, *, name: str, like: Value) -> StableHloValue:
         """Puts leaves together into a value of a shape's nesting."""
         remaining = iter(leaves)
 
         def build(part: Shape) -> StableHloValue:
             if not isinstance(part, TupleShape):
-                return next(remaining)
+                return as_value(next(remaining))
             elements = [build(element) for element in part.elements]
             packed = TupleShape(tuple(element.shape for element in elements))
             return self._create("stablehlo.tuple", elements, packed, {}, name=name, like=like)
@@ -131,49 +130,49 @@ class StableHloBuilder:
 
     def clone(
         self,
-        operation: StableHloOperation,
-        operands: Sequence[StableHloValue],
+        operation: Operation,
+        operands: Sequence[Value],
         shapes: Sequence[Shape],
         *,
         name: str,
     ) -> Sequence[StableHloValue]:
         """Makes a copy on other operands with other result shapes, regions and attributes included."""
-        made = operation.mlir.clone(ip=self._point).operation
+        made = as_operation(operation).mlir.clone(ip=self._point).operation
         for index, operand in enumerate(operands):
-            made.operands[index] = operand.mlir
+            made.operands[index] = as_value(operand).mlir
         for result, shape in zip(made.results, shapes, strict=True):
             set_type(result, shape)
         annotate_operation(made, shapes)
-        return self._adopt(made, name, operation)
+        return self._adopt(made, name, as_operation(operation))
 
     @property
     def _context(self) -> ir.Context:
         return self._module.root.context
 
-    def _element(self, value: StableHloValue, index: int, shape: Shape, name: str) -> StableHloValue:
+    def _element(self, value: Value, index: int, shape: Shape, name: str) -> StableHloValue:
         attributes = {"index": ir.IntegerAttr.get(ir.IntegerType.get_signless(32, self._context), index)}
         return self._create("stablehlo.get_tuple_element", [value], shape, attributes, name=name, like=value)
 
     def _create(
         self,
         opcode: str,
-        operands: Sequence[StableHloValue],
+        operands: Sequence[Value],
         shape: Shape,
         attributes: Mapping[str, ir.Attribute | Sequence[int]],
         *,
         name: str,
-        like: StableHloValue,
+        like: Value,
     ) -> StableHloValue:
         made = ir.Operation.create(
             opcode,
             results=[type_of_shape(shape, self._context)],
-            operands=[operand.mlir for operand in operands],
+            operands=[as_value(operand).mlir for operand in operands],
             attributes={key: self._attribute(value) for key, value in attributes.items()},
-            loc=like.mlir.location,
+            loc=ir.Location.unknown(self._context),
             ip=self._point,
         )
         annotate_operation(made.operation, [shape])
-        return self._adopt(made.operation, name, like)[0]
+        return self._adopt(made.operation, name, as_value(like))[0]
 
     def _attribute(self, value: ir.Attribute | Sequence[int]) -> ir.Attribute:
         return value if isinstance(value, ir.Attribute) else ir.DenseI64ArrayAttr.get(list(value), self._context)
@@ -188,7 +187,7 @@ class StableHloBuilder:
             location = location.child_loc
         made.location = ir.Location.name(name, location, self._context)
         operation = self._module.operation(made)
-        operation.origin = Origin(place.line if place else 0, place.column if place else 0, name)
+        operation.origin = replace(place, name=name) if place else Origin(NOWHERE, NOWHERE, name)
         return operation.results
 
 

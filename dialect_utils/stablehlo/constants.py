@@ -74,7 +74,7 @@ def literal_bits(element_type: ElementType, text: str) -> int:
 
 
 def _float_bits(element_type: ElementType, number: float) -> int:
-    # Only here: reading a module must not cost an import of numpy.
+    # Only here: reading a module must not cost an import of ml_dtypes.
     import numpy as np
 
     from dialect_utils.layout.dtypes import dtype_of

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from dialect_utils.stablehlo.bindings import ir
-from dialect_utils.stablehlo.origins import location_at, place_of
+from dialect_utils.stablehlo.origins import location_of, place_of
 from dialect_utils.text import Diagnostic, DiagnosticError, Location, Source, Span
 
 # MLIR lists every dialect there is, in a note longer than a screen is wide.
@@ -27,7 +27,7 @@ def _diagnostic(info: ir.DiagnosticInfo | ir.Diagnostic, source: Source) -> Diag
     severity: ir.DiagnosticSeverity = info.severity
     return Diagnostic(
         re.sub(r"\s+", " ", info.message).strip(),
-        _location(info.location, source),
+        location_of(source, place_of(info.location)),
         "note" if severity in (ir.DiagnosticSeverity.NOTE, ir.DiagnosticSeverity.REMARK) else "error",
         notes=tuple(replace(_diagnostic(note, source), severity="note") for note in notes),
     )
@@ -47,11 +47,6 @@ def captured(context: ir.Context, source: Source) -> Iterator[list[Diagnostic]]:
         yield found
     finally:
         handler.detach()
-
-
-def _location(location: ir.Location, source: Source) -> Location | None:
-    place = place_of(location)
-    return location_at(source, place.line, place.column) if place else None
 
 
 def moved_to(error: DiagnosticError, source: Source, near: Location | None) -> DiagnosticError:

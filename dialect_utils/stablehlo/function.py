@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from dialect_utils.ir import Value
 from dialect_utils.layout import Shape
 from dialect_utils.stablehlo.annotations import operation_shapes, text_of
 from dialect_utils.stablehlo.bindings import ir
@@ -12,7 +13,7 @@ from dialect_utils.stablehlo.interface import Interface
 from dialect_utils.stablehlo.opcodes import CONTROL_FLOW, hlo_opcode
 from dialect_utils.stablehlo.origins import blocks_of
 from dialect_utils.stablehlo.types import set_type, shape_of_type
-from dialect_utils.stablehlo.value import StableHloValue
+from dialect_utils.stablehlo.value import StableHloValue, as_value
 from dialect_utils.text import DiagnosticError
 
 if TYPE_CHECKING:
@@ -125,15 +126,16 @@ class StableHloFunction:
         terminator = self.terminator
         return () if terminator is None else tuple(map(self.module.value, terminator.operands))
 
-    def set_results(self, values: Sequence[StableHloValue]) -> None:
+    def set_results(self, values: Sequence[Value]) -> None:
         """Yields other values, as many as before; the signature follows."""
         before, terminator = self.results, self.terminator
         if len(values) != len(before):
             raise ValueError(f"{self.name} yields {len(before)} values, not {len(values)}")
         for index, (old, new) in enumerate(zip(before, values, strict=True)):
             assert terminator is not None
-            terminator.operands[index] = new.mlir
-            self.result_changed(index, old.shape, new.shape, new.mlir.type)
+            value = as_value(new).mlir
+            terminator.operands[index] = value
+            self.result_changed(index, old.shape, new.shape, value.type)
 
     def result_changed(self, index: int, old: Shape, new: Shape, mlir_type: ir.Type) -> None:
         """Makes the signature follow another value in a result's place.
@@ -185,3 +187,10 @@ class StableHloFunction:
         set_type(value, shape)
         if not self.is_region:
             self.interface.set_argument(index, shape, value.type)
+
+
+def as_function(function: object) -> StableHloFunction:
+    """Returns a function that is one of this room; raises TypeError for others."""
+    if not isinstance(function, StableHloFunction):
+        raise TypeError(f"expected a StableHLO function, found {type(function).__name__}")
+    return function

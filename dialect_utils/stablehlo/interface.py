@@ -139,7 +139,9 @@ class Interface:
     def _annotate(self, kind: str, index: int, shape: Shape, count: int) -> None:
         context = self._func.context
         entries = [self._entries(kind, i) for i in range(count)]
-        entries[index] = annotated_interface(entries[index], shape, context)
+        # A result has no mirror of its own: HLO has no place for it. Main's have one on the module.
+        is_mirrored = kind == _ARGUMENTS
+        entries[index] = annotated_interface(entries[index], shape, context, is_mirrored=is_mirrored)
         made = [ir.DictAttr.get(entry, context) for entry in entries]
         attribute = ir.ArrayAttr.get(made, context) if any(entries) else None
         set_or_delete(self._func, kind, attribute)

@@ -6,16 +6,17 @@ import io
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
+from dialect_utils.ir import Function, Operation, Value
 from dialect_utils.layout import Shape
 from dialect_utils.stablehlo.annotations import string_attribute, text_of
 from dialect_utils.stablehlo.bindings import address, current_version, integer_list, ir, serialize_portable_artifact
 from dialect_utils.stablehlo.builder import StableHloBuilder
 from dialect_utils.stablehlo.errors import captured, diagnostics_of, moved_to
-from dialect_utils.stablehlo.function import FUNCTION, StableHloFunction
+from dialect_utils.stablehlo.function import FUNCTION, StableHloFunction, as_function
 from dialect_utils.stablehlo.interface import ENTRY_NAME
-from dialect_utils.stablehlo.operation import StableHloOperation
+from dialect_utils.stablehlo.operation import StableHloOperation, as_operation
 from dialect_utils.stablehlo.origins import Origin, blocks_of, place_of, walk
-from dialect_utils.stablehlo.value import StableHloValue
+from dialect_utils.stablehlo.value import StableHloValue, as_value
 from dialect_utils.text import Diagnostic, DiagnosticError, Location, Source, Span
 
 _ALIAS = "tf.aliasing_output"
@@ -89,19 +90,17 @@ class StableHloModule:
     def functions(self) -> Sequence[StableHloFunction]:
         """Returns every function and region, those called or held before their callers."""
         found: dict[StableHloFunction, None] = {}
-        pending: set[StableHloFunction] = set()
-
-        def visit(function: StableHloFunction) -> None:
-            if function in pending:
-                return
-            pending.add(function)
-            for operation in function.operations:
-                for called in operation.called:
-                    visit(called)
-            found[function] = None
-
-        for name in self._named:
-            visit(self.function_named(name))
+        begun: set[StableHloFunction] = set()
+        # A stack, not recursion: a chain of calls may be longer than Python's stack is deep.
+        stack = [self.function_named(name) for name in reversed(self._named)]
+        while stack:
+            function = stack[-1]
+            if function in begun:
+                found.setdefault(stack.pop())
+                continue
+            begun.add(function)
+            called = [callee for operation in function.operations for callee in operation.called]
+            stack.extend(callee for callee in reversed(called) if callee not in begun)
         return tuple(found)
 
     def has_function(self, name: str) -> bool:
@@ -220,17 +219,17 @@ class StableHloModule:
 
     # Builders.
 
-    def before(self, operation: StableHloOperation) -> StableHloBuilder:
+    def before(self, operation: Operation) -> StableHloBuilder:
         """Returns a builder that makes operations in front of one."""
-        return StableHloBuilder(self, ir.InsertionPoint(operation.mlir))
+        return StableHloBuilder(self, ir.InsertionPoint(as_operation(operation).mlir))
 
-    def after(self, value: StableHloValue) -> StableHloBuilder:
+    def after(self, value: Value) -> StableHloBuilder:
         """Returns a builder right behind a value's definition; at the block's begin for an argument."""
-        operation = value.operation
+        operation = as_value(value).operation
         if operation is not None:
             return StableHloBuilder(self, ir.InsertionPoint.after(operation.mlir))
-        return StableHloBuilder(self, ir.InsertionPoint.at_block_begin(value.function.body))
+        return StableHloBuilder(self, ir.InsertionPoint.at_block_begin(as_function(value.function).body))
 
-    def at_end(self, function: StableHloFunction) -> StableHloBuilder:
+    def at_end(self, function: Function) -> StableHloBuilder:
         """Returns a builder behind all operations, in front of the terminator."""
-        return StableHloBuilder(self, ir.InsertionPoint.at_block_terminator(function.body))
+        return StableHloBuilder(self, ir.InsertionPoint.at_block_terminator(as_function(function).body))

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from dialect_utils.ir import Value
 from dialect_utils.layout import ArrayShape, BitcastConvert, Pad, Reshape, Shape, Slice, Step, Transpose
 from dialect_utils.stablehlo.annotations import (
     MIRROR,
@@ -18,9 +19,9 @@ from dialect_utils.stablehlo.annotations import (
 from dialect_utils.stablehlo.bindings import dimension_numbers, integer_list, ir
 from dialect_utils.stablehlo.constants import constant_text, literal_bits, splat_literal
 from dialect_utils.stablehlo.opcodes import CALL_ATTRIBUTES, attribute_name, hlo_opcode
-from dialect_utils.stablehlo.origins import Origin, blocks_of, location_at, walk
+from dialect_utils.stablehlo.origins import Origin, blocks_of, location_of, walk
 from dialect_utils.stablehlo.types import set_type
-from dialect_utils.stablehlo.value import StableHloValue
+from dialect_utils.stablehlo.value import StableHloValue, as_value
 from dialect_utils.text import DiagnosticError, Location
 
 if TYPE_CHECKING:
@@ -67,9 +68,9 @@ class StableHloOperation:
         """Returns the operands in order."""
         return tuple(map(self.module.value, self.mlir.operands))
 
-    def set_operand(self, index: int, value: StableHloValue) -> None:
+    def set_operand(self, index: int, value: Value) -> None:
         """Replaces one operand."""
-        self.mlir.operands[index] = value.mlir
+        self.mlir.operands[index] = as_value(value).mlir
 
     @property
     def results(self) -> Sequence[StableHloValue]:
@@ -192,8 +193,7 @@ class StableHloOperation:
     @property
     def location(self) -> Location | None:
         """Returns the place in the text that was read; a new operation has that of what it was made for."""
-        place = self.place
-        return location_at(self.module.source, place.line, place.column) if place else None
+        return location_of(self.module.source, self.place)
 
     @property
     def place(self) -> Origin | None:
@@ -213,3 +213,10 @@ class StableHloOperation:
         shapes[index] = shape
         set_type(self.results[index].mlir, shape)
         annotate_operation(self.mlir, shapes)
+
+
+def as_operation(operation: object) -> StableHloOperation:
+    """Returns an operation that is one of this room; raises TypeError for others."""
+    if not isinstance(operation, StableHloOperation):
+        raise TypeError(f"expected a StableHLO operation, found {type(operation).__name__}")
+    return operation

@@ -17,11 +17,16 @@ from dialect_utils.text import Location, Source, Span
 
 # The name under which MLIR knows a text that was handed over in memory.
 _IN_MEMORY = re.compile(r'"-":(\d+):(\d+)')
-_QUIET = re.compile(r'"(?:[^"\\]|\\.)*"|//[^\n]*|(?<![\w$.#%@!-])(?:#[\w$.-]+\s*=\s*)?loc\(')
+_QUIET = re.compile(r'"(?:[^"\\]|\\.)*"|//[^\n]*|(?<![\w$.#%@!-])(?P<location>(?:#[\w$.-]+\s*=\s*)?loc\()')
 _PARENTHESIS = re.compile(r'"(?:[^"\\]|\\.)*"|[()]')
 _RESULT_NAMES = re.compile(r"((?:%[\w$.\-]+(?::\d+)?\s*,\s*)*%[\w$.\-]+(?::\d+)?)\s*=\s*$")
+_NAME_BEHIND = re.compile(r"[\w$.]+\s*$")
 _VALUE_NAME = re.compile(r"%([\w$.\-]+)")
 _WORD = re.compile(r'"[^"\n]*"|[%@#]?[\w$.\-]+|.')
+
+
+# The line of what was made for something that stands in no text.
+NOWHERE = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +42,7 @@ def blank_locations(text: str) -> str:
     """Returns the text with spaces in place of every `loc(...)` and its aliases; the same length."""
     pieces, position = [], 0
     for match in _QUIET.finditer(text):
-        if not match[0].endswith("loc(") or match.start() < position:
+        if match["location"] is None or match.start() < position:
             continue
         end = _closing(text, match.end())
         pieces.append(text[position : match.start()])
@@ -61,11 +66,22 @@ def place_of(location: ir.Location) -> Origin | None:
     return Origin(int(found[1]), int(found[2])) if found else None
 
 
-def location_at(source: Source, line: int, column: int) -> Location:
-    """Returns the location of the word at a line and a column in bytes."""
-    start = _offset(source, line, column)
+def location_of(source: Source, origin: Origin | None) -> Location | None:
+    """Returns the location of the word at an origin, or None where there is none."""
+    if origin is None or origin.line == NOWHERE:
+        return None
+    start = _start(source, origin.line, origin.column)
     word = _WORD.match(source.text, start)
     return Location(source, Span(start, word.end() if word else start + 1))
+
+
+def _start(source: Source, line: int, column: int) -> int:
+    """Returns the offset of an operation's name; MLIR's place of a `reduce` is the parenthesis behind it."""
+    offset = _offset(source, line, column)
+    if source.text[offset : offset + 1] != "(":
+        return offset
+    name = _NAME_BEHIND.search(source.text, source.offset(line, 1), offset)
+    return name.start() if name else offset
 
 
 def _offset(source: Source, line: int, column: int) -> int:
@@ -78,7 +94,7 @@ def _offset(source: Source, line: int, column: int) -> int:
 
 def result_name(source: Source, origin: Origin, index: int) -> str | None:
     """Returns the name of result `index` of the operation at a place: `a`, or `a#1` of a pack."""
-    end = _offset(source, origin.line, origin.column)
+    end = _start(source, origin.line, origin.column)
     found = _RESULT_NAMES.search(source.text, source.offset(origin.line, 1), end)
     if found is None:
         return None

@@ -9,7 +9,7 @@ from dialect_utils.stablehlo.bindings import context, deserialize_portable_artif
 from dialect_utils.stablehlo.errors import diagnostics_of
 from dialect_utils.stablehlo.function import FUNCTION
 from dialect_utils.stablehlo.module import StableHloModule
-from dialect_utils.stablehlo.origins import Origin, blank_locations, blocks_of, location_at, place_of, walk
+from dialect_utils.stablehlo.origins import Origin, blank_locations, blocks_of, location_of, place_of, walk
 from dialect_utils.text import Diagnostic, DiagnosticError, Source, Span, error_at
 
 BYTECODE_MAGIC = b"ML\xefR"
@@ -56,13 +56,11 @@ def _has_location(operation: ir.Operation) -> bool:
 
 
 def _parse_text(source: Source) -> StableHloModule:
+    _check_characters(source)
     _check_nesting(source)
-    try:
-        blanked = blank_locations(source.text)
-        has_locations = blanked != source.text
-        root, placed = _parse(source.text, blanked if has_locations else None, source)
-    except UnicodeEncodeError as error:
-        raise error_at(source, Span(error.start, error.end), "a lone surrogate is no character") from None
+    blanked = blank_locations(source.text)
+    has_locations = blanked != source.text
+    root, placed = _parse(source.text, blanked if has_locations else None, source)
     _check_blocks(root, source)
     module = StableHloModule(root, source, has_locations=has_locations)
     if placed is not None:
@@ -123,10 +121,16 @@ def _check_blocks(root: ir.Operation, source: Source) -> None:
         operation = view.operation
         if operation.name != FUNCTION or len(operation.regions[0].blocks) <= 1:
             continue
-        place = place_of(operation.location)
         message = f"function @{text_of(operation, 'sym_name')} has branches between blocks"
-        where = location_at(source, place.line, place.column) if place else None
+        where = location_of(source, place_of(operation.location))
         raise DiagnosticError(Diagnostic(message, where, hint="express control flow by stablehlo.if, case and while"))
+
+
+def _check_characters(source: Source) -> None:
+    try:
+        source.text.encode()
+    except UnicodeEncodeError as error:
+        raise error_at(source, Span(error.start, error.end), "a lone surrogate is no character") from None
 
 
 def _check_nesting(source: Source) -> None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from dialect_utils.ir import Operation, Value
 from dialect_utils.layout import Shape
 from dialect_utils.stablehlo.bindings import ir
-from dialect_utils.stablehlo.origins import Origin, argument_name, location_at, result_name
+from dialect_utils.stablehlo.origins import Origin, argument_name, location_of, result_name
 from dialect_utils.text import Location
 
 if TYPE_CHECKING:
@@ -90,23 +91,25 @@ class StableHloValue:
         found = (module.operation(owner) for owner in reversed(owners) if not is_terminator(owner))
         return tuple(dict.fromkeys(found))
 
-    def replace_uses(self, new: StableHloValue, *, keep: Sequence[StableHloOperation] = ()) -> None:
+    def replace_uses(self, new: Value, *, keep: Sequence[Operation] = ()) -> None:
         """Makes every use, in nested regions and results too, use `new`, but not in `keep`.
 
         A function's result follows the new value in type; its layout, where the two values
         differ in theirs.
         """
-        old_shape, new_shape = self.shape, new.shape
+        from dialect_utils.stablehlo.operation import as_operation
+
+        value, shape = as_value(new).mlir, self.shape
+        kept = [as_operation(operation).mlir for operation in keep]
         returned = self._returned()
-        self.mlir.replace_all_uses_except(new.mlir, [operation.mlir for operation in keep])
+        self.mlir.replace_all_uses_except(value, kept)
         for function, position in returned:
-            function.result_changed(position, old_shape, new_shape, new.mlir.type)
+            function.result_changed(position, shape, new.shape, value.type)
 
     @property
     def location(self) -> Location | None:
         """Returns the place of the definition in the text that was read."""
-        place = self.place
-        return location_at(self.owner.module.source, place.line, place.column) if place else None
+        return location_of(self.owner.module.source, self.place)
 
     @property
     def place(self) -> Origin | None:
@@ -119,3 +122,10 @@ class StableHloValue:
         module = self.owner.module
         uses = [(use.owner.operation, use.operand_number) for use in self.mlir.uses]
         return [(module.function(owner.block), number) for owner, number in uses if owner.name == _RETURN]
+
+
+def as_value(value: object) -> StableHloValue:
+    """Returns a value that is one of this room; raises TypeError for others."""
+    if not isinstance(value, StableHloValue):
+        raise TypeError(f"expected a StableHLO value, found {type(value).__name__}")
+    return value
