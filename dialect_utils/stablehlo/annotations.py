@@ -19,7 +19,7 @@ from dialect_utils.layout import (
     parse_layout,
     parse_shape,
 )
-from dialect_utils.stablehlo.bindings import ir
+from dialect_utils.stablehlo.bindings import attribute_of, ir
 from dialect_utils.stablehlo.types import shape_of_type
 from dialect_utils.text import Source, Span, error_at
 
@@ -137,7 +137,7 @@ def set_frontend_entry(operation: ir.Operation, key: str, text: str | None) -> N
 
 def string_attribute(operation: ir.Operation, name: str) -> str | None:
     """Returns the text of a string attribute, or None where there is none."""
-    found = operation.attributes.get(name)
+    found = attribute_of(operation, name)
     return found.value if isinstance(found, ir.StringAttr) else None
 
 
@@ -173,7 +173,7 @@ def attribute_entries(attribute: ir.Attribute | None) -> dict[str, ir.Attribute]
 
 
 def _frontend(operation: ir.Operation) -> ir.Attribute | None:
-    return operation.attributes.get(FRONTEND_ATTRIBUTES)
+    return attribute_of(operation, FRONTEND_ATTRIBUTES)
 
 
 def _mirror(operation: ir.Operation) -> str | None:

@@ -60,6 +60,7 @@ except (ImportError, AttributeError) as _error:
 
 __all__ = [
     "address",
+    "attribute_of",
     "context",
     "current_version",
     "deserialize_portable_artifact",
@@ -109,6 +110,14 @@ def address(operation: ir.Operation) -> int:
     """Returns the address of the C++ operation: its identity while it is not erased."""
     capsule = operation._CAPIPtr
     return int(_capsule_pointer(capsule, _capsule_name(capsule)))
+
+
+def attribute_of(operation: ir.Operation, name: str) -> ir.Attribute | None:
+    """Returns an attribute, or None where it is absent or no Python object can hold it."""
+    try:
+        return operation.attributes.get(name)
+    except TypeError:
+        return None
 
 
 def integer_list(attribute: ir.Attribute) -> tuple[int, ...] | None:

@@ -16,7 +16,7 @@ from dialect_utils.stablehlo.annotations import (
     text_of,
     without_layouts,
 )
-from dialect_utils.stablehlo.bindings import integer_list, ir
+from dialect_utils.stablehlo.bindings import attribute_of, integer_list, ir
 from dialect_utils.stablehlo.types import shape_of_type
 
 ENTRY_NAME = "main"
@@ -129,7 +129,7 @@ class Interface:
             if mirrored is not None:
                 return mirrored[index]
         natural = shape_of_type(types[index])
-        orders, tiles = (_elements(self._module.attributes.get(name)) for name in _MODULE_LAYOUTS[kind])
+        orders, tiles = (_elements(attribute_of(self._module, name)) for name in _MODULE_LAYOUTS[kind])
         if not isinstance(natural, ArrayShape) or len(orders) != len(types):
             return None
         mine = _elements(tiles[index]) if len(tiles) == len(types) else []

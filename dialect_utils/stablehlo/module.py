@@ -9,7 +9,14 @@ from typing import Any, Literal
 from dialect_utils.ir import Function, Operation, Value
 from dialect_utils.layout import Shape
 from dialect_utils.stablehlo.annotations import string_attribute, text_of
-from dialect_utils.stablehlo.bindings import address, current_version, integer_list, ir, serialize_portable_artifact
+from dialect_utils.stablehlo.bindings import (
+    address,
+    attribute_of,
+    current_version,
+    integer_list,
+    ir,
+    serialize_portable_artifact,
+)
 from dialect_utils.stablehlo.builder import StableHloBuilder
 from dialect_utils.stablehlo.errors import captured, diagnostics_of, moved_to
 from dialect_utils.stablehlo.function import FUNCTION, StableHloFunction, as_function
@@ -155,7 +162,7 @@ class StableHloModule:
     @property
     def attributes(self) -> Mapping[str, str]:
         """Returns the module's attributes as MLIR prints them, by name."""
-        return {name: str(self.root.attributes[name]) for name in self.root.attributes}
+        return {name: str(attribute_of(self.root, name)) for name in self.root.attributes}
 
     # Text.
 

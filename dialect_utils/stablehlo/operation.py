@@ -16,7 +16,7 @@ from dialect_utils.stablehlo.annotations import (
     set_frontend_entry,
     text_of,
 )
-from dialect_utils.stablehlo.bindings import dimension_numbers, integer_list, ir
+from dialect_utils.stablehlo.bindings import attribute_of, dimension_numbers, integer_list, ir
 from dialect_utils.stablehlo.constants import constant_text, literal_bits, splat_literal
 from dialect_utils.stablehlo.opcodes import CALL_ATTRIBUTES, attribute_name, hlo_opcode
 from dialect_utils.stablehlo.origins import Origin, blocks_of, location_of, walk
@@ -127,11 +127,10 @@ class StableHloOperation:
         """Returns a list of integers by HLO's name (a single integer as a list of one), or None."""
         if name == "dimensions" and self.mlir.name.endswith(".broadcast"):
             return self._leading_broadcast()
-        attributes = self.mlir.attributes
         name, _, field = attribute_name(self.mlir.name, name).partition(".")
-        if name not in attributes or name == "value":
+        found = attribute_of(self.mlir, name) if name != "value" else None
+        if found is None:
             return None
-        found = attributes[name]
         if field:
             return dimension_numbers(name, found, field)
         return integer_list(found)
@@ -144,12 +143,11 @@ class StableHloOperation:
 
     def attribute(self, name: str) -> str | None:
         """Returns an attribute as MLIR prints it, strings without quotes; None where it is absent."""
-        attributes = self.mlir.attributes
-        if name not in attributes:
-            return None
         if self.opcode == "constant" and name == "value":
             return constant_text(self.mlir)
-        found = attributes[name]
+        found = attribute_of(self.mlir, name)
+        if found is None:
+            return None
         return found.value if isinstance(found, ir.StringAttr) else str(found)
 
     @property

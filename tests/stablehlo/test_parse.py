@@ -152,3 +152,19 @@ def test_reading_does_not_load_the_runtime() -> None:
         "assert not {'jax', 'jaxlib.xla_client', 'jaxlib._jax', 'ml_dtypes'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_attributes_that_no_python_object_can_hold_are_passed_over() -> None:
+    complex_value = "dense<(1.0, 2.0)> : tensor<complex<f32>>"
+    module = parse_module(
+        f"module attributes {{mhlo.frontend_attributes = {complex_value}, mhlo.a = 1 : i32}} {{\n"
+        f"  func.func @main(%a: tensor<f32>) -> tensor<f32> {{\n"
+        f"    %r = stablehlo.negate %a {{xla_shape = {complex_value}, dimensions = {complex_value}}} : tensor<f32>\n"
+        f"    return %r : tensor<f32>\n  }}\n}}"
+    )
+    operation = module.entry.operations[0]
+    assert str(operation.results[0].shape) == "f32[]"
+    assert operation.ints("dimensions") is None
+    assert operation.attribute("xla_shape") is None
+    assert module.attributes["mhlo.a"] == "1 : i32"
+    assert module.entry_layout[1] == (operation.results[0].shape,)
