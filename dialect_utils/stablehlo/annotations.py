@@ -28,8 +28,8 @@ LAYOUT_MODE = "mhlo.layout_mode"
 FRONTEND_ATTRIBUTES = "mhlo.frontend_attributes"
 # The keys of the mirrors in frontend attributes: of an op or argument, and, on the module, of
 # main's results (HLO has no place for attributes of a result).
-MIRROR = "relayout.layout"
-RESULT_MIRROR = "relayout.result_layouts"
+MIRROR = "relayout.xla_shape"
+RESULT_MIRROR = "relayout.result_shapes"
 # XLA's importer writes minor_to_major a second time; nobody reads it, and it would go stale.
 _RESULT_LAYOUT = "result_layout"
 _UNSPECIFIED = ("default", "auto")

@@ -290,5 +290,7 @@ def test_frontend_attributes() -> None:
     assert module.text() == plain
     assert operation.attribute("mhlo.sharding") == "{replicated}"
     assert operation.attribute("none") is None
+    operation.set_frontend_attribute("relayout.layout", "f32[3,5]{0,1}")
+    assert str(operation.results[0].shape) == "f32[3,5]"
     with pytest.raises(ValueError, match="mirrors"):
-        operation.set_frontend_attribute("relayout.layout", "x")
+        operation.set_frontend_attribute("relayout.xla_shape", "x")

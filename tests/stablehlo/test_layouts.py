@@ -1,3 +1,5 @@
+import re
+
 import pytest
 
 from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, Shape, TupleShape, parse_shape
@@ -113,26 +115,26 @@ def test_annotations_are_written_where_the_conventions_say() -> None:
     module.entry.parameters[0].set_shape(parse_shape(TILED))
     text = module.text()
     assert (
-        f'%0 = call @twice(%arg0) {{mhlo.frontend_attributes = {{relayout.layout = "{TILED}"}}, xla_shape = "{TILED}"'
+        f'%0 = call @twice(%arg0) {{mhlo.frontend_attributes = {{relayout.xla_shape = "{TILED}"}}, xla_shape = "{TILED}"'
         in text
     )
-    assert f'relayout.layout = "{TILED}"}}, mhlo.layout_mode = "{{0,1:T(2,2)S(1)}}", tf.aliasing_output = 1' in text
+    assert f'relayout.xla_shape = "{TILED}"}}, mhlo.layout_mode = "{{0,1:T(2,2)S(1)}}", tf.aliasing_output = 1' in text
     assert '-> (tensor<3x5xf32> {mhlo.layout_mode = "{0,1:T(2,2)S(1)}"}, tensor<3x5xf32>)' in text
-    assert f'relayout.result_layouts = "({TILED}, f32[3,5])"' in text
+    assert f'relayout.result_shapes = "({TILED}, f32[3,5])"' in text
 
 
 def test_mirrors_alone_are_enough() -> None:
     module = parse_module(CONTROL_FLOW)
     tile_all(module)
     # What a trip through HLO leaves: frontend attributes.
-    lost = module.text().replace("mhlo.layout_mode", "lost.layout_mode").replace("xla_shape", "lost")
+    lost = re.sub(r"mhlo\.layout_mode|(?<!relayout\.)xla_shape", "lost.annotation", module.text())
     assert shapes(parse_module(lost)) == shapes(module)
     assert parse_module(lost).entry_layout == module.entry_layout
     assert shapes(parse_module(lost.replace("relayout.", "lost."))) != shapes(module)
 
 
 def test_the_primary_annotation_wins_over_its_mirror() -> None:
-    mirror = 'mhlo.frontend_attributes = {relayout.layout = "f32[3,5]{1,0:T(2,2)}"}'
+    mirror = 'mhlo.frontend_attributes = {relayout.xla_shape = "f32[3,5]{1,0:T(2,2)}"}'
     op = f'stablehlo.negate %a {{xla_shape = "f32[3,5]{{0,1}}", {mirror}}} : tensor<3x5xf32>'
     module = parse_module(one_op(op))
     assert str(module.entry.operations[0].results[0].shape) == "f32[3,5]{0,1}"
@@ -140,7 +142,7 @@ def test_the_primary_annotation_wins_over_its_mirror() -> None:
 
 @pytest.mark.parametrize("stale", ["f32[3,6]{0,1}", "(f32[3,5]{0,1}, f32[])", "bf16[3,5]{0,1}"])
 def test_a_mirror_that_does_not_fit_is_passed_over(stale: str) -> None:
-    op = f'stablehlo.negate %a {{mhlo.frontend_attributes = {{relayout.layout = "{stale}"}}}} : tensor<3x5xf32>'
+    op = f'stablehlo.negate %a {{mhlo.frontend_attributes = {{relayout.xla_shape = "{stale}"}}}} : tensor<3x5xf32>'
     assert str(parse_module(one_op(op)).entry.operations[0].results[0].shape) == "f32[3,5]"
 
 
