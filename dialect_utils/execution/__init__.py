@@ -15,8 +15,10 @@ from dialect_utils.execution.arrays import (
 )
 from dialect_utils.execution.errors import ExecutionError, Failure
 from dialect_utils.execution.guard import check_executable, prepare, without_layouts
+from dialect_utils.execution.npz import arrays_to_npz, read_arrays
 from dialect_utils.execution.process import DEFAULT_TIMEOUT_SECONDS, Engine, Program, Worker
 from dialect_utils.execution.protos import hlo_proto_to_text, hlo_text_to_proto
+from dialect_utils.execution.run import entry_arrays, run_module
 
 __all__ = [
     "DEFAULT_TIMEOUT_SECONDS",
@@ -26,8 +28,10 @@ __all__ = [
     "Failure",
     "Program",
     "Worker",
+    "arrays_to_npz",
     "bits_type",
     "check_executable",
+    "entry_arrays",
     "from_bits",
     "from_plain",
     "from_plain_all",
@@ -35,6 +39,8 @@ __all__ = [
     "hlo_text_to_proto",
     "is_numpy_type",
     "prepare",
+    "read_arrays",
+    "run_module",
     "to_bits",
     "to_plain",
     "without_layouts",

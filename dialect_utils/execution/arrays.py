@@ -94,13 +94,16 @@ def from_plain(array: Array, shape: ArrayShape, name: str) -> Array:
     return _refuse(array, shape, name)
 
 
-def from_plain_all(arrays: Sequence[Array], shapes: Sequence[ArrayShape]) -> list[Array]:
-    """Returns `from_plain` of `in0`, `in1`, ...; raises DiagnosticError where the counts differ, too."""
+def from_plain_all(arrays: Sequence[Array], shapes: Sequence[ArrayShape], prefix: str = "in") -> list[Array]:
+    """Returns `from_plain` of `<prefix>0`, `<prefix>1`, ...; raises DiagnosticError where the counts differ, too.
+
+    The prefix is `in` for parameters and `out` for results.
+    """
     if len(arrays) != len(shapes):
-        raise DiagnosticError(
-            Diagnostic(f"{len(arrays)} inputs were given, but the entry has {len(shapes)} parameters")
-        )
-    return [from_plain(array, shape, f"in{i}") for i, (array, shape) in enumerate(zip(arrays, shapes, strict=True))]
+        given, entry = ("inputs", "parameters") if prefix == "in" else ("outputs", "results")
+        raise DiagnosticError(Diagnostic(f"{len(arrays)} {given} were given, but the entry has {len(shapes)} {entry}"))
+    pairs = enumerate(zip(arrays, shapes, strict=True))
+    return [from_plain(array, shape, f"{prefix}{i}") for i, (array, shape) in pairs]
 
 
 def _checked_pred(array: Array, name: str) -> Array:

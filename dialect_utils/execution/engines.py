@@ -12,6 +12,7 @@ import numpy as np
 
 from dialect_utils.execution import seam
 from dialect_utils.execution.arrays import Array, bits_type, from_bits, is_numpy_type, to_bits
+from dialect_utils.execution.main_function import main_function, returned_values, set_main_results
 from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType
 from dialect_utils.layout.dtypes import dtype_of
 from dialect_utils.stablehlo.bindings import context, ir
@@ -47,19 +48,14 @@ def prepare_xla(program: str | bytes, options: dict[str, Any]) -> Run:
 def signature(program: str | bytes) -> tuple[list[ArrayShape], list[ArrayShape]]:
     """Returns the shapes of main's arguments and results; raises UnsupportedError for tokens and dynamic shapes."""
     with context(allow_unregistered=False):
-        return _signature(_main(ir.Module.parse(program)))
+        # A function does not keep its module alive in these bindings.
+        module = ir.Module.parse(program)
+        return _signature(main_function(module))
 
 
 def _signature(main: Any) -> tuple[list[ArrayShape], list[ArrayShape]]:
     kind = main.type
     return [_array_shape(t) for t in kind.inputs], [_array_shape(t) for t in kind.results]
-
-
-def _main(module: Any) -> Any:
-    for operation in module.body.operations:
-        if operation.operation.name == "func.func" and operation.name.value == "main":
-            return operation
-    raise UnsupportedError("the module has no function main")
 
 
 def _array_shape(mlir_type: Any) -> ArrayShape:
@@ -79,7 +75,7 @@ def prepare_interpreter(program: str | bytes) -> Run:
         module = ir.Module.parse(program)
         seam.run_passes(module, _INTERPRETER_PASSES)
         _drop_copies(module)
-        main = _main(module)
+        main = main_function(module)
         types = [ir.Type.parse(str(t)) for t in main.type.inputs]
         parameters, results = _signature(main)
         _return_plain(main, results)
@@ -121,21 +117,15 @@ def _attribute(array: Array, kind: ElementType, mlir_type: Any) -> Any:
 
 
 def _return_plain(main: Any, results: Sequence[ArrayShape]) -> None:
-    """Rewrites main's return so that every result is of a type that numpy has and is not complex."""
+    """Makes main return every result as values of types that numpy has and that are not complex."""
     block = main.regions[0].blocks[0]
-    terminator = block.operations[len(block.operations) - 1]
-    with ir.InsertionPoint(terminator), ir.Location.unknown():
+    with ir.InsertionPoint.at_block_terminator(block), ir.Location.unknown():
         plain = [
             value
-            for operand, shape in zip(list(terminator.operands), results, strict=True)
+            for operand, shape in zip(returned_values(main), results, strict=True)
             for value in _plain_values(operand, shape.element_type)
         ]
-        ir.Operation.create("func.return", operands=plain)
-    terminator.operation.erase()
-    kind = ir.FunctionType.get(main.type.inputs, [value.type for value in plain])
-    main.attributes["function_type"] = ir.TypeAttr.get(kind)
-    if "res_attrs" in main.attributes:
-        del main.attributes["res_attrs"]
+        set_main_results(main, plain)
 
 
 def _plain_values(value: Any, kind: ElementType) -> list[Any]:

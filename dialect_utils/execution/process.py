@@ -94,15 +94,17 @@ class Worker:
         engine: Engine = "xla",
         options: Mapping[str, bool | int | str] | None = None,
         timeout: float | None = None,
+        with_checks: bool = False,
     ) -> list[list[Array]]:
         """Compiles a program once and runs it on each list of inputs; returns a list of outputs for each.
 
         Tuples among parameters and results are flattened; sub-byte types take a byte an element.
         `options` are XLA's debug options by name. `timeout` is in seconds and holds for
-        compilation and all runs. Raises ExecutionError.
+        compilation and all runs. `check.*` calls of StableHLO are left out; `with_checks` puts
+        their operands behind the outputs. Raises ExecutionError.
         """
         limit = self.timeout if timeout is None else timeout
-        request = _request(program, runs, engine, dict(options or {}), limit)
+        request = _request(program, runs, engine, dict(options or {}), limit, with_checks)
         answer = self._exchange(request, limit)
         if answer.header["status"] == "error":
             raise from_jaxlib(answer.header["failure"], answer.header["message"], program.source)
@@ -213,13 +215,19 @@ def _environment() -> dict[str, str]:
 
 
 def _request(
-    program: Program, runs: Sequence[Sequence[Array]], engine: Engine, options: dict[str, Any], limit: float
+    program: Program,
+    runs: Sequence[Sequence[Array]],
+    engine: Engine,
+    options: dict[str, Any],
+    limit: float,
+    with_checks: bool,
 ) -> Message:
     text = program.text.encode() if isinstance(program.text, str) else program.text
     header = {
         "form": program.form,
         "engine": engine,
         "options": options,
+        "checks": with_checks,
         "timeout": limit,
         "runs": [[[element_type_of(array.dtype).name, list(array.shape)] for array in arrays] for arrays in runs],
     }

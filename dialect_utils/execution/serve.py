@@ -9,6 +9,7 @@ import numpy as np
 
 from dialect_utils.execution import engines, seam
 from dialect_utils.execution.arrays import Array
+from dialect_utils.execution.main_function import take_check_calls
 from dialect_utils.execution.messages import Message
 from dialect_utils.layout import ELEMENT_TYPES, ArrayShape
 from dialect_utils.layout.dtypes import dtype_of
@@ -36,6 +37,7 @@ def _answer(request: Message) -> Message:
     program: str | bytes = request.blobs[0]
     if header["form"] == "hlo":
         program = seam.stablehlo_from_hlo(request.blobs[0].decode())
+    program = take_check_calls(program, as_results=header["checks"])
     if header["engine"] == "interpreter":
         run = engines.prepare_interpreter(program)
     else:

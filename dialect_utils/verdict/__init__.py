@@ -1,0 +1,22 @@
+"""Whether two modules compute the same, and how that is known."""
+
+from dialect_utils.verdict.compare import Options, compare_modules, compare_stages
+from dialect_utils.verdict.data import random_inputs, small_integer_positions
+from dialect_utils.verdict.difference import Tolerance, first_difference
+from dialect_utils.verdict.packing import pack_by_index, unpack_by_index
+from dialect_utils.verdict.result import Answer, Counterexample, Verdict
+
+__all__ = [
+    "Answer",
+    "Counterexample",
+    "Options",
+    "Tolerance",
+    "Verdict",
+    "compare_modules",
+    "compare_stages",
+    "first_difference",
+    "pack_by_index",
+    "random_inputs",
+    "small_integer_positions",
+    "unpack_by_index",
+]

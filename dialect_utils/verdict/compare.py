@@ -1,0 +1,227 @@
+"""Decides by execution whether two modules compute the same."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from dialect_utils.execution import (
+    DEFAULT_TIMEOUT_SECONDS,
+    Array,
+    Engine,
+    ExecutionError,
+    Program,
+    Worker,
+    from_plain_all,
+    prepare,
+)
+from dialect_utils.ir import Module
+from dialect_utils.verdict.data import Style, random_inputs, small_integer_positions
+from dialect_utils.verdict.judge import AUTO, Judge
+from dialect_utils.verdict.ports import Port, entry_ports
+from dialect_utils.verdict.promises import Promise, coarsest_epsilon, result_promises
+from dialect_utils.verdict.result import Answer, Counterexample, Verdict
+from dialect_utils.verdict.self_checks import SelfCheck, failed_checks, self_checks
+
+# An engine that folds a module without inputs into its results would execute nothing.
+_WITHOUT_INPUTS = {"xla_disable_hlo_passes": "constant_folding"}
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """Says how to compare.
+
+    `engines` run in this order and all that can execute the modules must agree; `seeds` is how
+    many sets of inputs of each style there are; `compare` is `auto`, `bits`, `ulp:N` or `rel:X`;
+    `inputs` replace the random ones; `timeout` holds for each module and engine, in seconds.
+    """
+
+    engines: tuple[Engine, ...] = ("xla",)
+    seeds: int = 1
+    compare: str = AUTO
+    inputs: tuple[Array, ...] | None = None
+    timeout: float = DEFAULT_TIMEOUT_SECONDS
+
+
+def compare_modules(a: Module, b: Module, options: Options | None = None, worker: Worker | None = None) -> Verdict:
+    """Executes two modules on the same inputs and compares their results.
+
+    Both mean their logical programs: layouts say nothing but how the entry's arrays are packed.
+    Where an array of b's entry has the type and dimensions of the physical array of a's, b works
+    on physical arrays: inputs are packed by the index formula, once with zeros and once with
+    poison as padding, and results are unpacked.
+
+    Raises DiagnosticError where the signatures do not fit or a module must not be executed.
+    """
+    return compare_stages([a, b], options, worker)
+
+
+def compare_stages(stages: Sequence[Module], options: Options | None = None, worker: Worker | None = None) -> Verdict:
+    """Compares the first and the last of several forms of a module, as `compare_modules` does.
+
+    Those in between, such as the module after each pass of a pipeline, give the entry layouts by
+    which the last one's physical arrays are packed.
+    """
+    start = time.perf_counter()
+    comparison = _Comparison.of(stages, options or Options())
+    if worker is not None:
+        verdict = comparison.run(worker)
+    else:
+        with Worker() as own:
+            verdict = comparison.run(own)
+    return replace(verdict, seconds=time.perf_counter() - start)
+
+
+@dataclass(frozen=True, slots=True)
+class _Data:
+    """Is one set of inputs; style None for inputs of unknown style."""
+
+    style: Style | None
+    arrays: list[Array]
+
+
+@dataclass(frozen=True, slots=True)
+class _Finding:
+    """Is what one engine found: a difference with its reason, or only a remark."""
+
+    reason: str = ""
+    counterexample: Counterexample | None = None
+    is_difference: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Comparison:
+    """Is everything about two modules that does not depend on the engine."""
+
+    programs: tuple[Program, Program]
+    parameters: list[Port]
+    results: list[Port]
+    checks: list[SelfCheck]
+    judge: Judge
+    data: list[_Data]
+    options: Options
+
+    @classmethod
+    def of(cls, stages: Sequence[Module], options: Options) -> _Comparison:
+        parameters, results = entry_ports(stages)
+        first, last = stages[0], stages[-1]
+        checks = self_checks(first)
+        promises = list(map(max, _promises(first), _promises(last)))
+        # A check's operands are compared, too; no layout packs them.
+        results += [Port(check.shape) for check in checks for _ in check.operands]
+        kinds = [port.shape.element_type for port in results]
+        epsilon = max(coarsest_epsilon(first), coarsest_epsilon(last))
+        return cls(
+            (prepare(first, "first module"), prepare(last, "second module")),
+            parameters,
+            results,
+            checks,
+            Judge.of(kinds, promises, options.compare, epsilon),
+            _data_sets(first, parameters, promises, options),
+            options,
+        )
+
+    def run(self, worker: Worker) -> Verdict:
+        """Asks every engine; the reason names those that cannot execute the modules."""
+        methods: list[str] = []
+        reasons: list[str] = []
+        for engine in self.options.engines:
+            try:
+                found = self._run_engine(worker, engine)
+            except ExecutionError as error:
+                reasons.append(f"{engine}: {error.failure}: {error.message}")
+                continue
+            if found.is_difference:
+                return Verdict("different", (engine,), self.judge.compared(), found.counterexample, found.reason)
+            methods.append(engine)
+            reasons += [f"{engine}: {found.reason}"] if found.reason else []
+        answer: Answer = "equal" if methods else "unknown"
+        return Verdict(answer, tuple(methods), self.judge.compared() if methods else "", None, "; ".join(reasons))
+
+    def _run_engine(self, worker: Worker, engine: Engine) -> _Finding:
+        inputs = [data.arrays for data in self.data]
+        expected = self._execute(worker, engine, 0, inputs)
+        with_zeros = self._execute_packed(worker, engine, inputs, poison=False)
+        with_poison = with_zeros
+        if any(port.layouts for port in self.parameters):
+            with_poison = self._execute_packed(worker, engine, inputs, poison=True)
+        findings = [self._judge(*runs) for runs in zip(self.data, expected, with_zeros, with_poison, strict=True)]
+        wrong = next((finding for finding in findings if finding.is_difference), None)
+        remarks = dict.fromkeys(finding.reason for finding in findings if finding.reason)
+        return wrong or _Finding("; ".join(remarks))
+
+    def _execute(
+        self, worker: Worker, engine: Engine, which: int, inputs: Sequence[Sequence[Array]]
+    ) -> list[list[Array]]:
+        options = {} if self.parameters else _WITHOUT_INPUTS
+        program = self.programs[which]
+        timeout = self.options.timeout
+        return worker.run(program, inputs, engine=engine, options=options, timeout=timeout, with_checks=True)
+
+    def _execute_packed(
+        self, worker: Worker, engine: Engine, inputs: Sequence[Sequence[Array]], *, poison: bool
+    ) -> list[list[Array]]:
+        packed = [
+            [port.pack(array, poison=poison) for port, array in zip(self.parameters, arrays, strict=True)]
+            for arrays in inputs
+        ]
+        outputs = self._execute(worker, engine, 1, packed)
+        return [[port.unpack(array) for port, array in zip(self.results, arrays, strict=True)] for arrays in outputs]
+
+    def _judge(self, data: _Data, expected: list[Array], zeros: list[Array], poison: list[Array]) -> _Finding:
+        leaks = self.judge.differences(zeros, poison)
+        if leaks:
+            return _Finding("padding reaches a result: it changes with what padding holds", leaks[0], True)
+        small: list[Counterexample] = []
+        for difference in self.judge.differences(expected, zeros):
+            output = difference.output
+            if self.judge.is_wrong(difference, expected[output], zeros[output], data.style):
+                return _Finding(f"the results differ on {_described(data)}", difference, True)
+            small.append(difference)
+        checked = self._self_checks(expected, zeros)
+        if checked.is_difference or not small:
+            return checked
+        remark = f"on {_described(data)} {small[0]}, which is not promised to be equal"
+        return _Finding("; ".join(filter(None, [checked.reason, remark])))
+
+    def _self_checks(self, expected: list[Array], actual: list[Array]) -> _Finding:
+        count = 2 * len(self.checks)
+        if not count:
+            return _Finding()
+        before, after = (failed_checks(self.checks, outputs[-count:]) for outputs in (expected, actual))
+        broken = sorted(set(after) - set(before))
+        if broken:
+            return _Finding(f"check {broken[0]} of the module holds before and fails after", None, True)
+        if before:
+            kinds = ", ".join(f"check {i} ({self.checks[i].kind})" for i in before)
+            return _Finding(f"the module's own {kinds} fails in both forms")
+        return _Finding()
+
+
+def _promises(module: Module) -> list[Promise]:
+    return result_promises(module, [value for check in self_checks(module) for value in check.operands])
+
+
+def _described(data: _Data) -> str:
+    names = {"integers": "integer-valued data", "random": "random data", "special": "random data with special values"}
+    if data.style is None:
+        return "the given inputs" if data.arrays else "its own data"
+    return names[data.style]
+
+
+def _data_sets(
+    module: Module, parameters: Sequence[Port], promises: Sequence[Promise], options: Options
+) -> list[_Data]:
+    shapes = [port.shape for port in parameters]
+    if options.inputs is not None:
+        return [_Data(None, from_plain_all(options.inputs, shapes))]
+    if not shapes:
+        return [_Data(None, [])]
+    small = small_integer_positions(module)
+    is_exact = all(promise is Promise.ALWAYS for promise in promises)
+    # Special values would turn sums into NaNs, which hide everything else.
+    styles: tuple[Style, ...] = ("random", "special") if is_exact else ("integers", "random")
+    return [
+        _Data(style, random_inputs(shapes, seed, style, small)) for seed in range(options.seeds) for style in styles
+    ]
