@@ -20,7 +20,7 @@ from dialect_utils.layout import (
 
 Padding = Literal["zero", "poison"]
 
-_STEP_NAMES: dict[type, str] = {
+STEP_NAMES: dict[type, str] = {
     Transpose: "transpose",
     Reshape: "reshape",
     Pad: "pad",
@@ -39,7 +39,7 @@ def emit_plan(
     chain: list[Value] = []
     for position, step in enumerate(plan.steps):
         is_last = position == len(plan.steps) - 1
-        name = f"{base}.{last if is_last else _STEP_NAMES[type(step)]}"
+        name = f"{base}.{last if is_last else STEP_NAMES[type(step)]}"
         fill = _padding_constant(builder, step, value, base, like, padding)
         value = builder.apply(step, value, name=name, like=like, padding=fill)
         chain.append(value)

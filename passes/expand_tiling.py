@@ -11,6 +11,7 @@ from dialect_utils.layout import (
     ArrayShape,
     ElementType,
     Layout,
+    Pad,
     Plan,
     Shape,
     TupleShape,
@@ -19,11 +20,18 @@ from dialect_utils.layout import (
     physical_plan,
     physical_shape,
 )
+from dialect_utils.layout.movement import Movement
+from dialect_utils.layout.tiling_search import try_tiled_layout
 from dialect_utils.text import Diagnostic, DiagnosticError
 from passes.base import Pass, Report
+from passes.chains import chain_to, mark_unspecified
 from passes.emit import Padding, emit_plan, reinterpret
+from passes.marks import BitcastMark, mark_bitcast, mark_layout, mark_tuple
 
 Interface = Literal["logical", "physical"]
+
+# No layout takes more ops to put an array.
+_LONGEST_PUT = 16
 
 
 @dataclass(frozen=True)
@@ -38,6 +46,10 @@ class ExpandTiling(Pass):
        arrays; with `interface=logical` its signature stays.
     4. An HLO `bitcast` between layouts of which one is tiled reads the physical array of its
        operand as the physical array of its result.
+
+    What the ops do not tell `fold-tiling` stands in frontend attributes: a layout that is not the only
+    one with its ops (`relayout.layout`), a bitcast (`relayout.bitcast`), the padding of a returned
+    physical array (`relayout.padding`).
 
     `padding` fills what the layout leaves unspecified: zeros, or `poison` (NaN or an odd bit pattern).
 
@@ -100,12 +112,14 @@ class _Expansion:
         as_physical = interface == "physical"
         if as_physical:
             self._check_aliases(parameters, results)
+            # First, so that a bitcast of a parameter finds its physical array.
+            self._receive_parameters(parameters)
         received = set(self.module.entry.parameters) if as_physical else set()
         for value, shape in found:
             if value not in received:
                 self._expand(value, shape)
         if as_physical:
-            self._expand_entry(parameters, results)
+            self._return_results(parameters, results)
         elif any(map(has_tiles, (*parameters, *results))):
             self.module.set_entry_layout(tuple(map(untiled, parameters)), tuple(map(untiled, results)))
 
@@ -116,6 +130,8 @@ class _Expansion:
         elif isinstance(shape, ArrayShape) and not shape.is_static:
             self.report.note(f"{value.name}: the tiles of {shape} are kept, its dimensions are dynamic", value.location)
         else:
+            if not isinstance(shape, ArrayShape):
+                mark_tuple(value, shape)
             value.set_shape(untiled(shape))
             if isinstance(shape, ArrayShape):
                 self._put_and_read_back(value, shape)
@@ -134,6 +150,8 @@ class _Expansion:
         assert first is not None  # an op made it
         value.replace_uses(back[-1], keep=(first,))
         self.physical[back[-1]] = put[-1]
+        if try_tiled_layout(Movement(plan)) != _without_space(shape.effective_layout):
+            mark_layout(put[-1], shape)
 
     def _expand_bitcast(self, operation: Operation, shape: Shape) -> None:
         """Reads the operand's physical array as the result's (rule 4)."""
@@ -151,10 +169,12 @@ class _Expansion:
         if view is None:
             message = f"bitcast {result.name} reads {array.shape} bytes as {target}, which no ops express"
             raise DiagnosticError(Diagnostic(message, operation.location))
-        put = emit_plan(builder, view, array, base=name, last="physical", like=result)
-        physical = put[-1] if put else array
+        seen = emit_plan(builder, view, array, base=name, last="physical", like=result)
+        physical = seen[-1] if seen else array
         back = emit_plan(builder, _plan(result, shape).inverse(), physical, base=name, last="logical", like=result)
         logical = back[-1] if back else physical
+        if logical != array:
+            mark_bitcast(logical, operation, BitcastMark(name, source.name, len(seen) + len(back), shape))
         result.replace_uses(logical)
         operation.erase()
         self.physical[logical] = physical
@@ -172,11 +192,13 @@ class _Expansion:
                 hint = "give both the same layout, or use interface=logical"
                 raise DiagnosticError(Diagnostic(message, location, hint=hint))
 
-    def _expand_entry(self, parameters: Sequence[Shape], results: Sequence[Shape]) -> None:
-        entry = self.module.entry
-        for value, shape in zip(entry.parameters, parameters, strict=True):
+    def _receive_parameters(self, shapes: Sequence[Shape]) -> None:
+        for value, shape in zip(self.module.entry.parameters, shapes, strict=True):
             if has_tiles(shape):
                 self._receive(value, shape)
+
+    def _return_results(self, parameters: Sequence[Shape], results: Sequence[Shape]) -> None:
+        entry = self.module.entry
         returned = [
             self._return(value, shape) if has_tiles(shape) else value
             for value, shape in zip(entry.results, results, strict=True)
@@ -209,6 +231,8 @@ class _Expansion:
         back = emit_plan(builder, plan, value, base=value.name, last="logical", like=like)
         logical = back[-1] if back else value
         self.physical[logical] = value
+        if back:
+            mark_layout(logical, shape)
         return logical
 
     def _return(self, value: Value, shape: Shape) -> Value:
@@ -219,7 +243,12 @@ class _Expansion:
             self._put(builder, leaf, leaf_shape)
             for leaf, leaf_shape in zip(builder.leaves(value, name=value.name), shapes, strict=True)
         ]
-        return builder.pack(arrays, _physical_leaves(shape), name=f"{value.name}.physical", like=value)
+        for array in arrays:
+            _mark_paddings(array)
+        packed = builder.pack(arrays, _physical_leaves(shape), name=f"{value.name}.physical", like=value)
+        if isinstance(shape, TupleShape):
+            mark_layout(packed, shape)
+        return packed
 
     def _put(self, builder: Builder, value: Value, shape: Shape) -> Value:
         if not has_tiles(shape) or not isinstance(shape, ArrayShape):
@@ -227,11 +256,14 @@ class _Expansion:
         plan = _plan(value, shape)
         known = self.physical.get(value)
         if known is not None and _type(known.shape) == plan.result:
+            if known.operation is not None:
+                mark_layout(known, shape)
             return known
         put = emit_plan(builder, plan, value, base=value.name, last="physical", like=value, padding=self.padding)
         if not put:
             return value
         _keep_memory_space(put[-1], shape)
+        mark_layout(put[-1], shape)
         return put[-1]
 
 
@@ -307,3 +339,14 @@ def _keep_memory_space(value: Value, shape: ArrayShape) -> None:
     """Lets the physical array lie where the tiled one lay."""
     if shape.effective_layout.memory_space:
         value.set_shape(physical_shape(shape))
+
+
+def _without_space(layout: Layout) -> Layout:
+    return layout.replace(memory_space=0)
+
+
+def _mark_paddings(array: Value) -> None:
+    """Says on the pads of a returned physical array that callers get no promise about the padding."""
+    for operation in chain_to(array, _LONGEST_PUT).operations:
+        if isinstance(operation.step, Pad):
+            mark_unspecified(operation.results[0])

@@ -14,7 +14,7 @@ from itertools import combinations, pairwise
 
 from dialect_utils.layout.element_type import ElementType
 from dialect_utils.layout.linear_map import Fill, LinearMap, Permute, Resize, common_sizes, normalize, try_commute
-from dialect_utils.layout.plan import Plan, simplify
+from dialect_utils.layout.plan import Plan
 from dialect_utils.layout.steps import BitcastConvert, Pad, Reshape, Slice, Step, Transpose, step_result
 
 # Chains with more maps than this between two barriers keep the steps they have: the search for
@@ -87,14 +87,12 @@ def _rewritten(movement: Movement) -> Movement:
     """Returns the steps of a movement's maps, if they are not more."""
     plan = movement.plan
     if any(0 in dimensions for _, dimensions in plan.stages()):
-        return _simplified(movement)
+        return _empty(movement)
     parts = _joined(_parts(movement))
     if any(len(part.maps) > _MOST_MAPS for part in parts):
-        return _simplified(movement)
+        return movement
     found = _emit(parts, plan)
-    if len(found.plan.steps) > len(plan.steps):
-        return _simplified(movement)
-    return found
+    return movement if len(found.plan.steps) > len(plan.steps) else found
 
 
 def is_identity(movement: Movement) -> bool:
@@ -102,11 +100,14 @@ def is_identity(movement: Movement) -> bool:
     return not normal_form(movement).plan.steps
 
 
-def _simplified(movement: Movement) -> Movement:
-    """Returns the movement as it is, or simplified where no fill has to be carried along."""
-    if any(isinstance(step, Pad) for step in movement.plan.steps):
+def _empty(movement: Movement) -> Movement:
+    """Returns the movement of an array without elements: at most one reshape where none are made."""
+    plan = movement.plan
+    before, after = (plan.element_type, plan.dimensions), plan.result
+    if 0 not in before[1] or 0 not in after[1] or before[0] != after[0] or not plan.steps:
         return movement
-    return Movement(simplify(movement.plan))
+    steps = (Reshape(after[1]),) if before != after else ()
+    return Movement(Plan(*before, steps))
 
 
 def _parts(movement: Movement) -> list[_Part]:

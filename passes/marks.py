@@ -1,0 +1,79 @@
+"""Frontend attributes in which `expand-tiling` says what the ops it makes do not show by themselves.
+
+A mark is never evidence: whoever reads one checks that the ops do what it says.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dialect_utils.ir import Operation, Value
+from dialect_utils.layout import Shape, parse_shape
+from dialect_utils.text import DiagnosticError
+
+_PREFIX = "relayout."
+LAYOUT = f"{_PREFIX}layout"
+BITCAST = f"{_PREFIX}bitcast"
+
+# Ops whose tuple's layouts show in their operands, in what they call and in what reads them.
+_TELLING = ("tuple", "get-tuple-element", "while", "conditional", "call", "fusion", "opt-barrier")
+
+
+@dataclass(frozen=True, slots=True)
+class BitcastMark:
+    """Says that the last `count` ops are the bitcast `name` of the value `operand` to `shape`."""
+
+    name: str
+    operand: str
+    count: int
+    shape: Shape
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.operand} {self.count} {self.shape}"
+
+
+def mark_layout(value: Value, shape: Shape) -> None:
+    """Marks the last op of a put or a read-back with the tiled shape."""
+    assert value.operation is not None  # an op made it
+    value.operation.set_frontend_attribute(LAYOUT, str(shape))
+
+
+def mark_tuple(value: Value, shape: Shape) -> None:
+    """Marks an op with the tiled shape of its tuple where nothing else tells it."""
+    if value.operation is not None and value.operation.opcode not in _TELLING:
+        value.operation.set_frontend_attribute(LAYOUT, str(shape))
+
+
+def mark_bitcast(value: Value, bitcast: Operation, mark: BitcastMark) -> None:
+    """Marks the last op of those that a bitcast became, and gives it the bitcast's own frontend attributes."""
+    assert value.operation is not None  # an op made it
+    for name, text in bitcast.frontend_attributes.items():
+        value.operation.set_frontend_attribute(name, text)
+    value.operation.set_frontend_attribute(BITCAST, str(mark))
+
+
+def unmarked_attributes(operation: Operation) -> dict[str, str]:
+    """Returns an op's frontend attributes without marks."""
+    return {name: text for name, text in operation.frontend_attributes.items() if not name.startswith(_PREFIX)}
+
+
+def marked_shape(operation: Operation) -> Shape | None:
+    """Returns the tiled shape that an op is marked with, or None."""
+    text = operation.frontend_attributes.get(LAYOUT)
+    return None if text is None else _shape(text)
+
+
+def marked_bitcast(operation: Operation) -> BitcastMark | None:
+    """Returns the bitcast that an op is marked with, or None."""
+    parts = operation.frontend_attributes.get(BITCAST, "").split(" ", 3)
+    if len(parts) != len(BitcastMark.__slots__) or not parts[2].isdigit():
+        return None
+    shape = _shape(parts[3])
+    return None if shape is None else BitcastMark(parts[0], parts[1], int(parts[2]), shape)
+
+
+def _shape(text: str) -> Shape | None:
+    try:
+        return parse_shape(text)
+    except DiagnosticError:
+        return None

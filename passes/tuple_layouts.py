@@ -1,0 +1,142 @@
+"""Gives tuples the layouts of their elements."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dialect_utils.ir import Function, Module, Operation, Value
+from dialect_utils.layout import ArrayShape, Shape, TupleShape
+from passes.marks import LAYOUT, marked_shape
+
+
+def restore_tuple_layouts(module: Module) -> None:
+    """Gives every tuple the tiled layouts that its elements have where they are put in or taken out.
+
+    Ops that say so in a mark get the marked shape. Layouts spread through calls, loops and
+    branches until nothing changes; only untiled leaves change.
+    """
+    for function in module.functions:
+        for operation in function.operations:
+            _restore_marked(operation)
+    changed = True
+    while changed:
+        changed = False
+        for function in module.functions:
+            for operation in function.operations:
+                changed |= any(_agree(group) for group in _boundaries(operation))
+                changed |= _restore_around(operation)
+    if module.form == "hlo":
+        _return_earlier_tuple(module.entry)
+
+
+def _restore_marked(operation: Operation) -> None:
+    shape = marked_shape(operation)
+    if isinstance(shape, TupleShape) and len(operation.results) == 1:
+        value = operation.results[0]
+        if _untiled_text(value.shape) == _untiled_text(shape):
+            value.set_shape(shape)
+            operation.set_frontend_attribute(LAYOUT, None)
+
+
+def _restore_around(operation: Operation) -> bool:
+    if operation.opcode == "tuple":
+        value = operation.results[0]
+        shape = TupleShape(tuple(operand.shape for operand in operation.operands))
+        return _set(value, shape)
+    if operation.opcode == "get-tuple-element":
+        index = operation.ints("index")
+        value = operation.operands[0]
+        if index is None or not isinstance(value.shape, TupleShape):
+            return False
+        elements = list(value.shape.elements)
+        elements[index[0]] = _merged(elements[index[0]], operation.results[0].shape)
+        part = operation.results[0]
+        is_nested = isinstance(part.shape, TupleShape)
+        return _set(value, TupleShape(tuple(elements))) | (is_nested and _set(part, elements[index[0]]))
+    return False
+
+
+def _boundaries(operation: Operation) -> Iterator[list[Value]]:
+    """Yields values of one tuple type that a call, loop or branch joins."""
+    called, operands, results = operation.called, operation.operands, operation.results
+    if not called or any(function.is_applied for function in called) or len(results) != 1:
+        return
+    if operation.opcode == "while":
+        yield [*results, *operands, *(p for f in called for p in f.parameters), *_root(called[-1])]
+    elif operation.opcode == "conditional":
+        yield [*results, *(root for function in called for root in _root(function))]
+        for operand, function in zip(operands[1:], called, strict=False):
+            yield [operand, *function.parameters]
+    elif operation.opcode in ("call", "fusion"):
+        yield [*results, *_root(called[0])]
+        yield from ([operand, p] for operand, p in zip(operands, called[0].parameters, strict=False))
+
+
+def _root(function: Function) -> list[Value]:
+    return list(function.results)
+
+
+def _agree(values: list[Value]) -> bool:
+    shape = values[0].shape
+    if not isinstance(shape, TupleShape):
+        return False
+    for value in values:
+        shape = _merged(shape, value.shape)
+    return any(_set(value, _merged(value.shape, shape)) for value in values)
+
+
+def _merged(shape: Shape, other: Shape) -> Shape:
+    """Returns a shape with its untiled leaves in the other's tiled layouts, where the types are the same."""
+    if isinstance(shape, TupleShape) and isinstance(other, TupleShape) and len(shape.elements) == len(other.elements):
+        return TupleShape(tuple(map(_merged, shape.elements, other.elements)))
+    if not isinstance(shape, ArrayShape) or not isinstance(other, ArrayShape):
+        return shape
+    same = (shape.element_type, shape.dimensions) == (other.element_type, other.dimensions)
+    return other if same and other.is_tiled and not shape.is_tiled else shape
+
+
+def _set(value: Value, shape: Shape) -> bool:
+    if value.shape == shape:
+        return False
+    value.set_shape(shape)
+    return True
+
+
+def _untiled_text(shape: Shape) -> str:
+    """Returns the types in a shape as text."""
+    if isinstance(shape, TupleShape):
+        return "(" + ", ".join(map(_untiled_text, shape.elements)) + ")"
+    return str(shape.with_layout(None)) if isinstance(shape, ArrayShape) else str(shape)
+
+
+def _return_earlier_tuple(entry: Function) -> None:
+    """Returns the tuple whose physical copy, which is marked, was returned in its place."""
+    root = entry.results[0].operation
+    if root is None or root.opcode != "tuple" or marked_shape(root) is None:
+        return
+    earlier = _whole(root) or next(
+        (o.results[0] for o in entry.operations if o.opcode == "tuple" and o != root and o.operands == root.operands),
+        None,
+    )
+    if earlier is None:
+        root.set_frontend_attribute(LAYOUT, None)
+        return
+    entry.set_results([earlier])
+    operands = list(root.operands)
+    root.erase()
+    for operand in operands:
+        if operand.operation is not None and operand.operation.opcode == "get-tuple-element" and not operand.users:
+            operand.operation.erase()
+
+
+def _whole(root: Operation) -> Value | None:
+    """Returns the tuple whose elements an op puts together again in order, or None."""
+    parts = [operand.operation for operand in root.operands]
+    if not parts or any(part is None or part.opcode != "get-tuple-element" for part in parts):
+        return None
+    taken = [(part.operands[0], part.ints("index")) for part in parts if part is not None]
+    whole = taken[0][0]
+    if taken != [(whole, (index,)) for index in range(len(taken))]:
+        return None
+    shape = whole.shape
+    return whole if isinstance(shape, TupleShape) and len(shape.elements) == len(taken) else None
