@@ -13,8 +13,6 @@ from dialect_utils.hlo.grammar import (
     InstructionText,
     bodies_in,
     is_closed,
-    is_closed_plain,
-    is_plain,
     read_shape_at,
     scan_instruction,
     split_attributes,
@@ -50,14 +48,13 @@ class ReadingContext:
     def __init__(self, source: Source) -> None:
         text = source.text
         self.source = source
-        # One shape per text.
-        self.shapes: dict[str, Shape] = {}
+        # One shape, and one text of it, for all that are written alike.
+        self.shapes: dict[str, tuple[Shape, str]] = {}
         # Instructions whose attributes name computations or instructions.
         self.calling: list[Instruction] = []
         self.match_line = (LINE_WITH_CARRIAGE_RETURNS if "\r" in text else LINE).match
         # Computations written in place, in the order in which they end.
         self.inline: list[InlineComputation] = []
-        self.is_closed = is_closed_plain if is_plain(text) else is_closed
         self.has_control = CONTROL in text
 
 
@@ -102,58 +99,58 @@ class BodyReader:
 
     def body(self, position: int) -> int:
         """Reads instructions from `position` on and returns where the last one ends."""
-        text = self.source.text
-        match = self.context.match_line
         while True:
-            line = match(text, position)
-            if line is not None and self._line(line, position):
-                position = line.end()
-                continue
-            end = self._scan(position)
+            position = self._lines(position)
+            end = None if self.source.text.startswith("\n}", position) else self._scan(position)
             if end is None:
                 break
             position = end
         self.computation._by_name = self.visible
         return position
 
-    def _line(self, line: re.Match[str], begin: int) -> bool:
-        """Adds the instruction of a common dump line; False where the scanner has to read it."""
-        lead, root, written, shape_text, opcode, inner, tail = line.groups()
-        key = written if written[0] == "%" else "%" + written
-        if key in self.visible or (root and self.root) or (tail and not self.context.is_closed(tail)):
-            return False
-        operands = self._known_operands(opcode, inner, key is written)
-        if operands is None:
-            return False
-        shape = self.context.shapes.get(shape_text)
-        if shape is None:
-            shape = self._shape(line.start(4), line.end(4))
-            self.context.shapes[shape_text] = shape
-        place = (begin, begin + len(lead), line.end())
-        style = "%" if key is written else ""
-        item = Instruction(self.computation, place, style, key[1:], shape, shape_text, opcode, operands, inner, tail)
-        self.visible[key] = item
-        for operand in operands:
-            operand._users[item] = None
-        self.items.append(item)
-        if root:
-            self.root = item
-        if "%" in tail or opcode in CALLING_OPCODES or (self.context.has_control and CONTROL in tail):
-            self.context.calling.append(item)
-        return True
-
-    def _known_operands(self, opcode: str, inner: str, has_sigils: bool) -> list[Instruction] | None:
-        """Returns the operands of a plain list of known names; None for every other text."""
-        if not inner or opcode == "constant":
-            return []
-        if opcode == "parameter":
-            return [] if inner.isdecimal() else None
-        visible = self.visible
-        names = (_INDEX_MARK.sub("", inner) if "/" in inner else inner).split(", ")
-        try:
-            return [visible[name] for name in names] if has_sigils else [visible["%" + name] for name in names]
-        except KeyError:
-            return None
+    def _lines(self, position: int) -> int:  # noqa: C901  # one flat loop: calls would cost a third of the time
+        """Reads common dump lines from `position` on, up to the first that needs the scanner."""
+        text, match, shapes = self.source.text, self.context.match_line, self.context.shapes
+        computation, visible, items = self.computation, self.visible, self.items
+        calling, has_control = self.context.calling, self.context.has_control
+        while (line := match(text, position)) is not None:
+            lead, root, written, shape_text, opcode, inner, tail = line.groups()
+            has_sigil = written[0] == "%"
+            key = written if has_sigil else "%" + written
+            if key in visible or (root and self.root) or (tail and not is_closed(tail)):
+                break
+            if not inner or opcode == "constant":
+                operands: list[Instruction] = []
+            elif opcode == "parameter":
+                if not inner.isdecimal():
+                    break
+                operands = []
+            else:
+                names = (_INDEX_MARK.sub("", inner) if "/" in inner else inner).split(", ")
+                try:
+                    operands = [visible[name if has_sigil else "%" + name] for name in names]
+                except KeyError:
+                    break
+            known = shapes.get(shape_text)
+            if known is None:
+                known = shapes[shape_text] = self._shape(line.start(4), line.end(4)), shape_text
+            end = line.end()
+            place = (position, position + len(lead), end)
+            sigil = "%" if has_sigil else ""
+            item = Instruction(computation, place, sigil, key[1:], *known, opcode, operands, inner, tail)
+            visible[key] = item
+            for operand in operands:
+                users = operand._users
+                # An instruction that uses a value twice is one user.
+                if not users or users[-1] is not item:
+                    users.append(item)
+            items.append(item)
+            if root:
+                self.root = item
+            if "%" in tail or opcode in CALLING_OPCODES or (has_control and CONTROL in tail):
+                calling.append(item)
+            position = end
+        return position
 
     def _shape(self, start: int, end: int) -> Shape:
         return read_shape_at(self.source, Span(start, end))
@@ -187,7 +184,8 @@ class BodyReader:
     def _undo(self) -> Instruction:
         last = self.items.pop()
         for operand in last._operands:
-            operand._users.pop(last, None)
+            if last in operand._users:
+                operand._users.remove(last)
         del self.visible[f"%{last.name}"]
         if self.root is last:
             self.root = None
@@ -230,7 +228,10 @@ class BodyReader:
         )
         item._typed = typed
         for operand in operands:
-            operand._users[item] = None
+            users = operand._users
+            # An instruction that uses a value twice is one user.
+            if not users or users[-1] is not item:
+                users.append(item)
         for attribute, _, value in found.attributes:
             if is_calling(attribute):
                 for body in bodies_in(self.source, value):

@@ -18,7 +18,7 @@ _CALLING_ATTRIBUTES_NAMES = (
     "select scatter comparator generator computation"
 )
 _CALLING_ATTRIBUTES = frozenset(_CALLING_ATTRIBUTES_NAMES.split())
-_CALL = re.compile(rf"\b({'|'.join(sorted(_CALLING_ATTRIBUTES))})=\s*+(\{{[^{{}}]*+\}}|%?[\w.\-]++)", re.ASCII)
+_CALL = re.compile(rf",\s*+({'|'.join(sorted(_CALLING_ATTRIBUTES))})=\s*+(\{{[^{{}}]*+\}}|%?[\w.\-]++)", re.ASCII)
 _APPLYING_ATTRIBUTES = frozenset(("to_apply", "select", "scatter", "comparator"))
 # `call` names its computation with to_apply, but hands over whole arrays.
 _WHOLE_ARRAY_OPCODES = frozenset(("call", "async-start", "custom-call"))

@@ -254,8 +254,8 @@ class Computation:
         self._leads[made] = self._line_start
         order.insert_after(place, made)
         self._by_name[f"%{made.name}"] = made
-        for operand in made._operands:
-            operand._users[made] = None
+        for operand in dict.fromkeys(made._operands):
+            operand._users.append(made)
         if made._tail:
             self._module._link_calls(made)
             self._link_control(made)

@@ -25,7 +25,7 @@ def copy_module(module: HloModule) -> HloModule:
     copy._entry = None if module._entry is None else computations[module._entry]
     for old, new in items.items():
         new._operands = [items[operand] for operand in old._operands]
-        new._users = {items[user]: None for user in old._users}
+        new._users = [items[user] for user in old._users]
         if old._called:
             new._called = tuple(computations[callee] for callee in old._called)
     for computation, twin in computations.items():

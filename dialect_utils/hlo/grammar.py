@@ -32,7 +32,7 @@ LINE_WITH_CARRIAGE_RETURNS = _line(r"[^\r\n]*+")
 
 # Groups: white space, ENTRY, name with its sigil, signature.
 HEADER_LINE = re.compile(
-    rf"([\r\n]*+)(ENTRY )?+(%?+{_NAME}) ((?:\([^\r\n\"'/]*(?:/\*index=\d+\*/[^\r\n\"'/]*)*+ )?)\{{(?=\r?\n)",
+    rf"([\r\n]*+)(ENTRY )?+(%?+{_NAME}) ((?:\([^\r\n\"'/]*(?:/\*index=\d+\*/[^\r\n\"'/]*)* )?)\{{(?=\r?\n)",
     re.ASCII,
 )
 
@@ -57,32 +57,12 @@ class InstructionText:
 _OPEN_ENDS = frozenset(", \t=<")
 
 
-def is_plain(text: str) -> bool:
-    """Is true where a whole text holds no escapes, single quotes, tabs and no comments but `/*index=5*/`."""
-    return (
-        "\\" not in text
-        and "'" not in text
-        and "\t" not in text
-        and "//" not in text
-        and text.count("/*") == text.count("/*index=")
-    )
-
-
-def is_closed_plain(attributes: str) -> bool:
+def is_closed(attributes: str) -> bool:
     """Is true where an attribute text surely ends with its line and holds no second instruction.
 
-    Whether a string or a bracket goes on in the next line, or a comma asks for more, is decided
-    without splitting the attributes; False means that the scanner has to look. For texts that
-    are plain.
+    Whether a string, a comment or a bracket goes on in the next line, or a comma asks for more,
+    is decided without splitting the attributes; False means that the scanner has to look.
     """
-    if '"' not in attributes:
-        return _is_closed_code(attributes)
-    parts = attributes.split('"')
-    return len(parts) % 2 == 1 and _is_closed_code('"'.join(parts[::2]))
-
-
-def is_closed(attributes: str) -> bool:
-    """Is `is_closed_plain` for texts of any kind."""
     code = without_strings(attributes)
     return code is not None and "/" not in code and "'" not in code and "\t" not in code and _is_closed_code(code)
 

@@ -81,7 +81,7 @@ class Instruction:
         self._operands = operands
         self._inner = inner
         self._tail = tail
-        self._users: dict[Instruction, None] = {}
+        self._users: list[Instruction] = []
         self._called: tuple[Computation, ...] = ()
         self._attributes: dict[str, str] | None = None
         self._typed = False
@@ -272,10 +272,11 @@ class Instruction:
         new = as_instruction(value)
         self._computation.check_order(new, self)
         old = self._operands[index]
+        if new not in self._operands:
+            new._users.append(self)
         self._operands[index] = new
         if old not in self._operands:
-            del old._users[self]
-        new._users[self] = None
+            old._users.remove(self)
         self._mark_edited()
 
     def replace_uses(self, new: Value, *, keep: Sequence[Operation] = ()) -> None:
@@ -318,13 +319,13 @@ class Instruction:
     def erase(self) -> None:
         """Removes the instruction; raises ValueError where it is used, the ROOT or a parameter."""
         if self._users:
-            raise ValueError(f"%{self._name} is still used by %{next(iter(self._users))._name}")
+            raise ValueError(f"%{self._name} is still used by %{self._users[0]._name}")
         if self._opcode == "parameter":
             raise ValueError(f"%{self._name} is a parameter")
         if self.is_root:
             raise ValueError(f"%{self._name} is the ROOT of %{self._computation.name}")
         for operand in set(self._operands):
-            del operand._users[self]
+            operand._users.remove(self)
         self._edited = True
         self._computation._remove(self)
 

@@ -23,7 +23,7 @@ from dialect_utils.hlo.module import HloModule, callees_first
 from dialect_utils.hlo.names import NameTable
 from dialect_utils.hlo.pause import collector_paused
 from dialect_utils.hlo.tokens import Scanner
-from dialect_utils.text import Source, Span, error_at
+from dialect_utils.text import DiagnosticError, Source, Span, error_at
 
 _TABLE = re.compile(
     r"\s*+(?:FileNames|FunctionNames|FileLocations|StackFrames)\b"
@@ -56,7 +56,7 @@ def parse_new_instruction(computation: Computation, place: Instruction | None, t
     made = BodyReader(ReadingContext(source), computation, computation._by_name).instruction(found, 0)
     order = computation._order()
     for operand in made._operands:
-        operand._users.pop(made, None)
+        operand._users = [user for user in operand._users if user is not made]
         if operand in order and (place is None or order.precedes(place, operand)):
             message = f"%{operand.name} is not defined in front of the new %{made.name}"
             scanner.fail(message, found.operands)
@@ -76,8 +76,13 @@ def parse_new_computation(module: HloModule, text: str) -> Computation:
         scanner.fail(f"unexpected {scanner.found()} behind the computation")
     if parser.found[-1]._is_entry:
         scanner.fail("a new computation is not the ENTRY", Span(0, len("ENTRY")))
-    parser.register(module)
-    parser.link(module)
+    names = dict(module._by_name)
+    try:
+        parser.register(module)
+        parser.link(module)
+    except DiagnosticError:
+        module._by_name = names
+        raise
     for computation in parser.found:
         module._note_name(computation.name)
         for item in computation._read:
@@ -152,11 +157,18 @@ class _Parser:
 
     def link(self, module: HloModule) -> None:
         """Resolves the computations and control predecessors that attributes name."""
+        computations = module._computations if module._computations is self.found else module._computations + self.found
+        position = {computation: index for index, computation in enumerate(computations)}
+        is_ordered = True
         for item in self.context.calling:
             module._link_calls(item)
-            if CONTROL in item._tail:
+            if self.context.has_control and CONTROL in item._tail:
                 item._computation._link_control(item)
-        callees_first(module._computations or self.found)
+            for callee in item._called:
+                is_ordered = is_ordered and position[callee] < position[item._computation]
+        if not is_ordered:
+            # Raises where a computation calls itself.
+            callees_first(computations)
 
     def _header(self) -> HloModule:
         scanner = self.scanner
