@@ -22,11 +22,15 @@ from passes.chains import (
     is_plain,
     is_returned,
     movement_users,
+    movements_of,
 )
 from passes.elementwise import is_elementwise, scalar_operands
 
 # A put or a read-back longer than this many ops is not looked at as one.
 _LONGEST_CHAIN = 12
+_LONGEST_ROUND = 16
+# Elementwise ops further up than this are not counted on; they move when their turn comes.
+_DEEPEST = 100
 
 
 @dataclass(frozen=True)
@@ -35,11 +39,12 @@ class PropagatePhysical(Pass):
 
     A put is a chain of movement ops that pads or splits dimensions, and whose padding nobody reads.
 
-    1. An elementwise op that is put into a physical array, and whose operands are read back from
+    1. What is read back from a physical array as it was put there is the value itself again.
+    2. An elementwise op that is put into a physical array, and whose operands are read back from
        physical arrays of the same kind, works on those. Scalars stay scalars; splat constants and
-       broadcast scalars are made in the physical size. An operand may itself be such an op.
-    2. Other users of an op that moved read its physical array back.
-    3. What is read back and put again as it was, stays.
+       broadcast scalars are made in the physical size. An operand may itself be such an op, or be
+       put where this still saves ops.
+    3. Other users of an op that moved read its physical array back.
 
     An op moves only where fewer data-movement ops are left, and physical arrays meet only where
     they hold the same elements in the same places: a bf16 array seldom lies like an f32 one.
@@ -78,7 +83,25 @@ def propagate_physical(module: Module) -> None:
     while changed:
         changed = False
         for function in module.functions:
+            changed |= _drop_rounds(function)
             changed |= _propagate_in(module, function)
+
+
+def _drop_rounds(function: Function) -> bool:
+    """Lets users of a value that was put and read back use the value itself (rule 1)."""
+    gone: set[Operation] = set()
+    for operation in movements_of(function):
+        if operation in gone:
+            continue
+        value = operation.results[0]
+        whole = chain_to(value, _LONGEST_ROUND)
+        for start in range(len(whole.operations) - 1):
+            chain = Chain(whole.operations[start].operands[0], whole.operations[start:])
+            if array_shape(chain.source) == array_shape(value) and is_identity(chain.movement()):
+                value.replace_uses(chain.source)
+                gone |= erase_dead([value])
+                break
+    return bool(gone)
 
 
 def _propagate_in(module: Module, function: Function) -> bool:
@@ -100,20 +123,22 @@ class _Region:
     """Is what has to be made in a physical array so that the end of a put is there without the put.
 
     `sources` are values with the physical array that they are read back from, `splats` values of
-    one repeated element, `inner` the elementwise ops in order.
+    one repeated element, `entering` values that have to be put, `inner` the elementwise ops in order.
     """
 
     put: Chain
     movement: Movement
     sources: dict[Value, Value] = field(default_factory=dict)
     splats: list[Value] = field(default_factory=list)
+    entering: list[Value] = field(default_factory=list)
     inner: list[Operation] = field(default_factory=list)
 
     @property
     def gain(self) -> int:
         """Returns how many data-movement ops fewer there will be."""
         steps_back = len(normal_form(_read_back(self.movement)).plan.steps)
-        return self._dying_movements() - steps_back * sum(map(self.is_read_elsewhere, self.inner))
+        made = steps_back * sum(map(self.is_read_elsewhere, self.inner))
+        return self._dying_movements() - made - len(self.movement.plan.steps) * len(self.entering)
 
     def is_read_elsewhere(self, operation: Operation) -> bool:
         """Is true where the op's result is used outside the region and its put."""
@@ -139,6 +164,8 @@ class _Region:
         made = dict(self.sources)
         for value in self.splats:
             made[value] = self._make_splat(module, value)
+        for value in self.entering:
+            made[value] = self._put(module, value)
         for operation in self.inner:
             made[operation.results[0]] = self._make_inner(module, operation, made)
         end = self.put.value
@@ -168,6 +195,10 @@ class _Region:
             element_type = array_shape(value).element_type
             scalar = builder.constant(element_type, operation.splat_bits, name=f"{value.name}.scalar", like=value)
         return builder.broadcast(scalar, self._physical_shape(value).dimensions, name=name, like=value)
+
+    def _put(self, module: Module, value: Value) -> Value:
+        movement = _retyped(self.movement, array_shape(value).element_type)
+        return emit_movement(module.after(value), movement, value, base=value.name, like=value, paddings={})
 
     def _make_inner(self, module: Module, operation: Operation, made: dict[Value, Value]) -> Value:
         value = operation.results[0]
@@ -221,7 +252,8 @@ def _is_put(movement: Movement) -> bool:
 
 
 def _region(region: _Region) -> _Region | None:
-    """Fills in what the put's source is computed from, or returns None where something has no physical array."""
+    """Fills in what the put's source is computed from, or returns None where the source itself has to be put."""
+    costs: dict[Value, int] = {}
     function = region.put.source.function
     pending = [region.put.source]
     seen: set[Value] = set()
@@ -235,15 +267,33 @@ def _region(region: _Region) -> _Region | None:
             region.sources[value] = physical
         elif is_splat(value):
             region.splats.append(value)
-        elif _can_move(value, function, region.movement):
-            assert value.operation is not None  # can_move has looked at it
+        elif _cost_of_moving(value, region, costs, _DEEPEST) < len(region.movement.plan.steps):
+            assert value.operation is not None  # only an op can move
             region.inner.append(value.operation)
             pending += _arrays(value.operation)
-        else:
+        elif value == region.put.source:
             return None
+        else:
+            region.entering.append(value)
     place = {operation: index for index, operation in enumerate(function.operations)}
     region.inner.sort(key=place.__getitem__)
     return region
+
+
+def _cost_of_moving(value: Value, region: _Region, costs: dict[Value, int], depth: int) -> int:
+    """Returns the movement ops it takes to have an elementwise op's operands in physical arrays."""
+    too_many = len(region.movement.plan.steps)
+    if value in costs:
+        return costs[value]
+    if depth == 0 or not _can_move(value, region.put.source.function, region.movement):
+        return too_many
+    assert value.operation is not None  # can_move has looked at it
+    total = 0
+    for operand in _arrays(value.operation):
+        if _physical_of(operand, region.movement) is None and not is_splat(operand):
+            total += min(too_many, _cost_of_moving(operand, region, costs, depth - 1))
+    costs[value] = total
+    return total
 
 
 def _arrays(operation: Operation) -> Sequence[Value]:

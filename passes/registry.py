@@ -22,6 +22,9 @@ ENTRY_POINT_GROUP = "relayout.passes"
 BUILTIN_PASSES = {
     "annotate-layouts": "passes.annotate_layouts:AnnotateLayouts",
     "expand-tiling": "passes.expand_tiling:ExpandTiling",
+    "fold-tiling": "passes.fold_tiling:FoldTiling",
+    "propagate-physical": "passes.propagate_physical:PropagatePhysical",
+    "cancel-relayouts": "passes.cancel_relayouts:CancelRelayouts",
     "expand-bitcasts": "passes.expand_bitcasts:ExpandBitcasts",
     "inline-fusions": "passes.inline_fusions:InlineFusions",
     "sync-async": "passes.sync_async:SyncAsync",
