@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import ClassVar
 
 from dialect_utils.hlo import HloModule, Instruction
 from dialect_utils.ir import Module
 from dialect_utils.layout import ArrayShape, Plan, physical_plan, physical_shape
+from dialect_utils.layout.bitcast import Verdict, classify_bitcast
 from dialect_utils.layout.movement import Movement, normal_form
 from dialect_utils.text import Diagnostic, DiagnosticError, Location
 from passes.base import Pass, Report
 from passes.emit import STEP_NAMES, reinterpret
 from passes.hlo_ops import Ops, array_shape, as_hlo, instructions
-
-if TYPE_CHECKING:
-    from passes.padding_reads import Mask
 
 
 @dataclass(frozen=True)
@@ -53,14 +51,12 @@ class ExpandBitcasts(Pass):
         expand_bitcasts(as_hlo(module), report)
 
 
-Verdict = Literal["relabel", "padding-unread"]
-
-
 @dataclass(frozen=True, slots=True)
 class ExpandedBitcast:
-    """Says what a bitcast was, which plan replaced it, and how that plan was decided to be right.
+    """Says what a bitcast was, which plan replaced it, and how that plan was proved.
 
-    `verdict` is `relabel`, or `padding-unread` where elements come from padding that nothing reads.
+    `verdict` is `relabel`, `reorder` (tiles show: the movement is explicit), or `reads-padding`
+    where elements come from padding that nothing reads.
     """
 
     name: str
@@ -83,66 +79,69 @@ def expand_bitcasts(module: HloModule, report: Report | None = None) -> tuple[Ex
     result holds padding that something reads.
     """
     expanded: list[ExpandedBitcast] = []
-    from_padding: list[tuple[int, Instruction, Mask, Location | None]] = []
+    from_padding: list[tuple[ExpandedBitcast, Instruction, Location | None]] = []
     for item in instructions(module, "bitcast"):
-        source, destination, place = array_shape(item.operands[0]), array_shape(item), item.location
-        plan = bitcast_plan(source, destination, item)
-        decided_by, mask = _prove(source, destination, plan, item)
-        expanded.append(ExpandedBitcast(item.name, source, destination, plan, "relabel", decided_by))
-        result = _replace(item, plan)
-        if mask is not None:
-            from_padding.append((len(expanded) - 1, result, mask, place))
+        place = item.location
+        bitcast = _decide(item)
+        result = _replace(item, bitcast.plan)
+        expanded.append(bitcast)
+        if bitcast.verdict == "reads-padding":
+            from_padding.append((bitcast, result, place))
     # What reads padding is asked when no bitcast is left in the way.
-    errors = []
-    for index, result, mask, place in from_padding:
-        bitcast = expanded[index]
-        expanded[index] = replace(bitcast, verdict="padding-unread")
-        error = _check_readers(bitcast, result, mask, place, report)
-        errors += [] if error is None else [error]
+    errors = [error for found in from_padding if (error := _check_readers(*found, report)) is not None]
     if errors:
         raise DiagnosticError(errors)
     return tuple(expanded)
 
 
-def bitcast_plan(source: ArrayShape, destination: ArrayShape, item: Instruction) -> Plan:
-    """Returns the fewest steps from the logical source to the logical destination (rules 1 and 2).
-
-    Elements that come from padding may be any. Raises DiagnosticError, for the bitcast `item`,
-    where the sizes in bits differ or a layout has no physical array.
-    """
+def _decide(item: Instruction) -> ExpandedBitcast:
+    source, destination = _anywhere(array_shape(item.operands[0])), _anywhere(array_shape(item))
     try:
-        put, back = physical_plan(source), physical_plan(destination).inverse()
-        view = reinterpret(physical_shape(source), physical_shape(destination))
+        plan, verdict, decided_by = _decided(source, destination)
     except ValueError as error:
         raise DiagnosticError(Diagnostic(f"bitcast {item.name}: {error}", item.location)) from None
+    return ExpandedBitcast(item.name, source, destination, plan, verdict, decided_by)
+
+
+@lru_cache(maxsize=4096)
+def _decided(source: ArrayShape, destination: ArrayShape) -> tuple[Plan, Verdict, str]:
+    """Returns the plan of a bitcast, its verdict and how they were proved; raises ValueError where there is none."""
+    if source == destination:
+        return Plan(source.element_type, source.dimensions), "relabel", "same layout"
+    found = classify_bitcast(source, destination)
+    if found.verdict == "size-mismatch":
+        raise ValueError(f"it reads {source} as {destination}, which has another size in memory")
+    if found.decomposition is None:
+        plan = _plan_through_padding(source, destination)
+        proof = prove_padded(source, destination, plan)
+    else:
+        # Imported here: the proofs load isl.
+        from dialect_utils.layout.proof import prove_bitcast
+
+        plan = found.decomposition
+        shown = prove_bitcast(source, destination)
+        proof = shown.method if shown.holds else None
+    if proof is None:
+        raise ValueError(f"the plan {plan} does not read {source} as {destination}")
+    return plan, found.verdict, proof
+
+
+def _plan_through_padding(source: ArrayShape, destination: ArrayShape) -> Plan:
+    """Returns the fewest steps through the physical arrays; what comes from padding may be any element."""
+    put, back = physical_plan(source), physical_plan(destination).inverse()
+    view = reinterpret(physical_shape(source), physical_shape(destination))
     if view is None:
-        message = f"bitcast {item.name} reads {source} as {destination}, which has another size in memory"
-        raise DiagnosticError(Diagnostic(message, item.location))
+        raise ValueError(f"it reads bits of {source} that belong to no element")
     return normal_form(Movement(put.then(view).then(back))).plan
 
 
-def _prove(source: ArrayShape, destination: ArrayShape, plan: Plan, item: Instruction) -> tuple[str, Mask | None]:
-    """Returns how the plan was proved, and which elements come from padding (None: none does)."""
-    source, destination = _anywhere(source), _anywhere(destination)
-    if source == destination:
-        return "the same layout", None
-    is_right, mask, count = _compare(source, destination, plan)
-    if not is_right:
-        message = f"bitcast {item.name}: the plan {plan} does not read {source} as {destination}"
-        raise DiagnosticError(Diagnostic(message, item.location))
-    return f"all {count} elements compared", mask
-
-
-@lru_cache(maxsize=1024)
-def _compare(source: ArrayShape, destination: ArrayShape, plan: Plan) -> tuple[bool, Mask | None, int]:
-    """Returns whether a plan is right at every element, which ones come from padding, and how many there are."""
+def prove_padded(source: ArrayShape, destination: ArrayShape, plan: Plan) -> str | None:
+    """Returns how it is known that a plan is right at every element not from padding, or None where it is not."""
     from passes import bitcast_positions as positions
 
     atom = positions.atom_bits(source, destination, plan)
     defined = positions.defined_positions(source, destination, atom)
-    is_right = positions.agrees(defined, positions.planned_positions(source, plan, atom))
-    mask = positions.padding_mask(defined)
-    return is_right, mask if mask.any() else None, mask.size
+    return "enumeration" if positions.agrees(defined, positions.planned_positions(source, plan, atom)) else None
 
 
 def _replace(item: Instruction, plan: Plan) -> Instruction:
@@ -160,13 +159,16 @@ def _anywhere(shape: ArrayShape) -> ArrayShape:
 
 
 def _check_readers(
-    bitcast: ExpandedBitcast, result: Instruction, mask: Mask, place: Location | None, report: Report | None
+    bitcast: ExpandedBitcast, result: Instruction, place: Location | None, report: Report | None
 ) -> Diagnostic | None:
     """Returns the error where padding is read, else leaves a note (rule 4)."""
     import numpy as np
 
+    from passes import bitcast_positions as positions
     from passes.padding_reads import first_reader
 
+    atom = positions.atom_bits(bitcast.source, bitcast.destination, bitcast.plan)
+    mask = positions.padding_mask(positions.defined_positions(bitcast.source, bitcast.destination, atom))
     index = ",".join(str(i) for i in np.argwhere(mask)[0])
     what = f"bitcast {bitcast.name} reads padding: element ({index}) of {bitcast.destination}"
     what += f" lies in the padding of {bitcast.source}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from math import prod
@@ -31,7 +31,7 @@ from passes import tpu_linalg
 from passes.base import Pass, Report
 from passes.hlo_ops import PRED, AttributeValue, Ops, array_shape, as_hlo, instructions, zero_of
 from passes.inline_fusions import use_elements
-from passes.inlining import inline_body
+from passes.splicing import splice
 
 Expansion = Callable[[Ops, Instruction], Instruction]
 
@@ -130,24 +130,6 @@ def _spliced(ops: Ops, given: HloModule) -> Instruction:
         raise DiagnosticError(Diagnostic(message, call.location))
     operands = [ops.fitted(value, p.shape) for value, p in zip(call.operands, entry.parameters, strict=True)]
     return splice(ops, given, operands)
-
-
-def splice(ops: Ops, given: HloModule, operands: Sequence[Instruction]) -> Instruction:
-    """Makes what the entry of another module does, on `operands`, and adds the computations it calls."""
-    module, copy = ops.computation.module, given.clone()
-    for body in copy.functions:
-        if body is copy.entry:
-            continue
-        body.rename(_fresh_in_both(module, copy, body.name))
-        module.add_computation(body.text().strip())
-    return inline_body(ops, copy.entry, operands)
-
-
-def _fresh_in_both(module: HloModule, other: HloModule, name: str) -> str:
-    fresh = module.fresh_name(name)
-    while other.find(fresh) is not None and fresh != name:
-        fresh = module.fresh_name(name)
-    return fresh
 
 
 def _plain(shape: Shape) -> Shape:

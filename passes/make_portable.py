@@ -11,6 +11,8 @@ from dialect_utils.ir import Module
 from dialect_utils.layout import ArrayShape
 from dialect_utils.text import Diagnostic, DiagnosticError
 from passes.base import Pass, Report
+from passes.cpu_hazards import reduce_whole_windows, separate_scatter_operands
+from passes.elementary_functions import expand_elementary_functions
 from passes.expand_bitcasts import ExpandedBitcast, expand_bitcasts
 from passes.expand_custom_calls import expand_custom_calls, read_computations
 from passes.hlo_ops import as_hlo, instructions
@@ -46,8 +48,9 @@ class MakePortable(Pass):
     """Turns an optimized TPU dump into HLO that any XLA backend runs.
 
     In this order: what only the TPU compiler means is dropped; sync-async; inline-fusions;
-    expand-custom-calls; legalize-types; expand-bitcasts; strip-layouts; lower-convolutions; copies,
-    which have nothing left to do, go.
+    expand-custom-calls; legalize-types; expand-bitcasts; strip-layouts; lower-convolutions; then
+    functions that StableHLO lacks (sinh, ...) become formulas, what XLA:CPU computes wrongly or
+    slowly is written in another way, and copies, which have nothing left to do, go.
 
     Elided constants (`constant({...})`) are refused. `custom-call=NAME=module.hlo` is
     expand-custom-calls' option.
@@ -97,6 +100,9 @@ def make_portable(
     bitcasts = expand_bitcasts(module, report)
     strip_layouts(module)
     lower_convolutions(module)
+    expand_elementary_functions(module)
+    reduce_whole_windows(module)
+    separate_scatter_operands(module)
     _drop_copies(module)
     return bitcasts
 
