@@ -23,9 +23,9 @@ from dialect_utils.layout import (
 from dialect_utils.stablehlo.annotations import annotate_operation
 from dialect_utils.stablehlo.bindings import ir
 from dialect_utils.stablehlo.constants import literal
-from dialect_utils.stablehlo.operation import StableHloOperation, as_operation
+from dialect_utils.stablehlo.operation import StableHloOperation, as_operation, set_result_shapes
 from dialect_utils.stablehlo.origins import NOWHERE, Origin
-from dialect_utils.stablehlo.types import set_type, type_of_shape, type_text
+from dialect_utils.stablehlo.types import type_of_shape, type_text
 from dialect_utils.stablehlo.value import StableHloValue, as_value
 
 if TYPE_CHECKING:
@@ -140,9 +140,7 @@ class StableHloBuilder:
         made = as_operation(operation).mlir.clone(ip=self._point).operation
         for index, operand in enumerate(operands):
             made.operands[index] = as_value(operand).mlir
-        for result, shape in zip(made.results, shapes, strict=True):
-            set_type(result, shape)
-        annotate_operation(made, shapes)
+        set_result_shapes(made, shapes)
         return self._adopt(made, name, as_operation(operation))
 
     @property

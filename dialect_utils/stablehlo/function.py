@@ -12,7 +12,7 @@ from dialect_utils.stablehlo.bindings import ir
 from dialect_utils.stablehlo.interface import Interface
 from dialect_utils.stablehlo.opcodes import CONTROL_FLOW, hlo_opcode
 from dialect_utils.stablehlo.origins import blocks_of
-from dialect_utils.stablehlo.types import set_type, shape_of_type
+from dialect_utils.stablehlo.types import retyped, set_type, shape_of_type
 from dialect_utils.stablehlo.value import StableHloValue, as_value
 from dialect_utils.text import DiagnosticError
 
@@ -184,9 +184,9 @@ class StableHloFunction:
     def set_value_shape(self, index: int, shape: Shape) -> None:
         """Changes an argument's type, and for a function its layout and the signature."""
         value = self.parameters[index].mlir
-        set_type(value, shape)
         if not self.is_region:
-            self.interface.set_argument(index, shape, value.type)
+            self.interface.set_argument(index, shape, retyped(value.type, shape))
+        set_type(value, shape)
 
 
 def as_function(function: object) -> StableHloFunction:

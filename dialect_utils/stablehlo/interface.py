@@ -17,6 +17,7 @@ from dialect_utils.stablehlo.annotations import (
     without_layouts,
 )
 from dialect_utils.stablehlo.bindings import attribute_of, integer_list, ir
+from dialect_utils.stablehlo.sharding import changed_ranks, followed_shardings
 from dialect_utils.stablehlo.types import shape_of_type
 
 ENTRY_NAME = "main"
@@ -68,6 +69,7 @@ class Interface:
     def set_argument(self, index: int, shape: Shape, mlir_type: ir.Type) -> None:
         """Changes type and layout of an argument in the signature."""
         self._own_layouts()
+        self._follow(_ARGUMENTS, index, shape)
         types = self._types
         inputs = [*types.inputs]
         inputs[index] = mlir_type
@@ -77,6 +79,7 @@ class Interface:
     def set_result(self, index: int, shape: Shape, mlir_type: ir.Type) -> None:
         """Changes type and layout of a result in the signature."""
         self._own_layouts()
+        self._follow(_RESULTS, index, shape)
         shapes = [*self.result_shapes]
         shapes[index] = shape
         types = self._types
@@ -137,14 +140,27 @@ class Interface:
         return natural.with_layout(None if layout.is_default else layout)
 
     def _annotate(self, kind: str, index: int, shape: Shape, count: int) -> None:
-        context = self._func.context
-        entries = [self._entries(kind, i) for i in range(count)]
         # A result has no mirror of its own: HLO has no place for it. Main's have one on the module.
         is_mirrored = kind == _ARGUMENTS
-        entries[index] = annotated_interface(entries[index], shape, context, is_mirrored=is_mirrored)
+        entry = self._entries(kind, index)
+        annotated = annotated_interface(entry, shape, self._func.context, is_mirrored=is_mirrored)
+        self._set_entry(kind, index, annotated, count)
+
+    def _follow(self, kind: str, index: int, shape: Shape) -> None:
+        """Makes the shardings follow; raises DiagnosticError for one that cannot, before anything changes."""
+        types = self._types.inputs if kind == _ARGUMENTS else self._types.results
+        ranks = changed_ranks([shape_of_type(types[index])], [shape])
+        entry = self._entries(kind, index)
+        changes = dict(followed_shardings(entry, ranks))
+        if changes:
+            self._set_entry(kind, index, {**entry, **changes}, len(types))
+
+    def _set_entry(self, kind: str, index: int, entry: dict[str, ir.Attribute], count: int) -> None:
+        context = self._func.context
+        entries = [self._entries(kind, i) for i in range(count)]
+        entries[index] = entry
         made = [ir.DictAttr.get(entry, context) for entry in entries]
-        attribute = ir.ArrayAttr.get(made, context) if any(entries) else None
-        set_or_delete(self._func, kind, attribute)
+        set_or_delete(self._func, kind, ir.ArrayAttr.get(made, context) if any(entries) else None)
 
     def _own_layouts(self) -> None:
         """Moves layouts from the module's attributes to the entry's arguments and results."""

@@ -20,7 +20,8 @@ from dialect_utils.stablehlo.bindings import attribute_of, dimension_numbers, in
 from dialect_utils.stablehlo.constants import constant_text, literal_bits, splat_literal
 from dialect_utils.stablehlo.opcodes import CALL_ATTRIBUTES, attribute_name, hlo_opcode
 from dialect_utils.stablehlo.origins import Origin, blocks_of, location_of, walk
-from dialect_utils.stablehlo.types import set_type
+from dialect_utils.stablehlo.sharding import SHARDINGS, changed_ranks, followed_shardings
+from dialect_utils.stablehlo.types import set_type, shape_of_type
 from dialect_utils.stablehlo.value import StableHloValue, as_value
 from dialect_utils.text import DiagnosticError, Location
 
@@ -209,8 +210,21 @@ class StableHloOperation:
         """Changes a result's type and the annotation."""
         shapes = [value.shape for value in self.results]
         shapes[index] = shape
-        set_type(self.results[index].mlir, shape)
-        annotate_operation(self.mlir, shapes)
+        set_result_shapes(self.mlir, shapes)
+
+
+def set_result_shapes(operation: ir.Operation, shapes: Sequence[Shape]) -> None:
+    """Changes the types of an operation's results, the shardings that follow, and the annotation.
+
+    Raises DiagnosticError for a sharding that cannot follow.
+    """
+    ranks = changed_ranks([shape_of_type(result.type) for result in operation.results], shapes)
+    attributes = {name: found for name in SHARDINGS if (found := attribute_of(operation, name)) is not None}
+    for name, sharding in followed_shardings(attributes, ranks):
+        operation.attributes[name] = sharding
+    for result, shape in zip(operation.results, shapes, strict=True):
+        set_type(result, shape)
+    annotate_operation(operation, shapes)
 
 
 def as_operation(operation: object) -> StableHloOperation:

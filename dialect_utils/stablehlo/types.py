@@ -114,7 +114,13 @@ def type_of_shape(shape: Shape, context: ir.Context) -> ir.Type:
     return ir.Type.parse(type_text(shape), context)
 
 
+def retyped(mlir_type: ir.Type, shape: Shape) -> ir.Type:
+    """Returns the type of a shape; a type that has the shape already stays, encoding and all."""
+    if map_arrays(shape, lambda array: array.with_layout(None)) == shape_of_type(mlir_type):
+        return mlir_type
+    return type_of_shape(shape, mlir_type.context)
+
+
 def set_type(value: ir.Value[Any], shape: Shape) -> None:
-    """Gives a value the type of a shape; a type that has the shape already stays, encoding and all."""
-    if map_arrays(shape, lambda array: array.with_layout(None)) != shape_of_type(value.type):
-        value.set_type(type_of_shape(shape, value.context))
+    """Gives a value the type of a shape."""
+    value.set_type(retyped(value.type, shape))

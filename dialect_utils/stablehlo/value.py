@@ -9,7 +9,7 @@ from dialect_utils.ir import Operation, Value
 from dialect_utils.layout import Shape
 from dialect_utils.stablehlo.bindings import ir
 from dialect_utils.stablehlo.origins import Origin, argument_name, location_of, result_name
-from dialect_utils.text import Location
+from dialect_utils.text import DiagnosticError, Location
 
 if TYPE_CHECKING:
     from dialect_utils.stablehlo.function import StableHloFunction
@@ -65,11 +65,15 @@ class StableHloValue:
     def set_shape(self, shape: Shape) -> None:
         """Changes type, annotations and the signatures that mention the value.
 
-        Raises ValueError where no StableHLO type has the shape.
+        Raises ValueError where no StableHLO type has the shape, DiagnosticError where a sharding
+        cannot follow.
         """
-        self.owner.set_value_shape(self.index, shape)
-        for function, position in self._returned():
-            function.interface.set_result(position, shape, self.mlir.type)
+        try:
+            self.owner.set_value_shape(self.index, shape)
+            for function, position in self._returned():
+                function.interface.set_result(position, shape, self.mlir.type)
+        except DiagnosticError as error:
+            raise self.owner.module.placed(error, self.location) from None
 
     @property
     def operation(self) -> StableHloOperation | None:
