@@ -139,11 +139,20 @@ def linear_index(shape: ArrayShape, index: Sequence[int]) -> int:
     """
     require_bounded(shape)
     _check_index(shape, index)
+    strides = _strides(final_dimensions(shape.dimensions, shape.effective_layout))
+    return sum(e * s for e, s in zip(physical_index(shape, index), strides, strict=True))
+
+
+def physical_index(shape: ArrayShape, index: Sequence[Coordinate]) -> list[Coordinate]:
+    """Returns the place along the final dimensions of a logical index.
+
+    Coordinates may be ints, numpy arrays, or anything else with `+`, `*`, `//` and `%` by ints.
+    """
     layout = shape.effective_layout
     position = [index[i] for i in layout.major_to_minor]
     for tiling in _tilings(shape.dimensions, layout):
         position = tiling.apply(position)
-    return sum(e * s for e, s in zip(position, _strides(final_dimensions(shape.dimensions, layout)), strict=True))
+    return position
 
 
 def bit_position(shape: ArrayShape, index: Sequence[int]) -> int:
@@ -188,12 +197,9 @@ def linear_indices(
     start = tuple(start) if start is not None else (0,) * shape.rank
     limit = tuple(limit) if limit is not None else shape.dimensions
     _check_block(shape, start, limit)
-    layout = shape.effective_layout
-    position = [_axis(np.arange(start[i], limit[i]), i, shape.rank) for i in layout.major_to_minor]
-    for tiling in _tilings(shape.dimensions, layout):
-        position = tiling.apply(position)
-    strides = _strides(final_dimensions(shape.dimensions, layout))
-    terms = [e * s for e, s in zip(position, strides, strict=True)]
+    axes = [_axis(np.arange(start[i], limit[i]), i, shape.rank) for i in range(shape.rank)]
+    strides = _strides(final_dimensions(shape.dimensions, shape.effective_layout))
+    terms = [e * s for e, s in zip(physical_index(shape, axes), strides, strict=True)]
     return _broadcast_sum(terms, tuple(b - a for a, b in zip(start, limit, strict=True)), out)
 
 
@@ -216,6 +222,32 @@ def logical_indices(shape: ArrayShape) -> NDArray[np.int64]:
     for part in inside:
         np.copyto(result, -1, where=np.logical_not(part))
     return result
+
+
+def elements_at(shape: ArrayShape, linear: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Returns which element lies at each of many linear indices, of any dimensions: int64.
+
+    An element is named by its row-major position in the shape's own dimensions; padding, and what
+    lies outside the physical array, is -1. Raises ValueError like `linear_indices`.
+    """
+    import numpy as np
+
+    count = physical_element_count(shape)
+    if count > INT64_MAX:
+        raise ValueError(f"linear indices of {shape} do not fit 64 bits")
+    layout = shape.effective_layout
+    sizes = final_dimensions(shape.dimensions, layout)
+    position: list[Coordinate] = [
+        linear // max(stride, 1) % max(size, 1) for stride, size in zip(_strides(sizes), sizes, strict=True)
+    ]
+    index, inside = _undo(shape.dimensions, layout, position)
+    element = np.zeros(linear.shape, np.int64)
+    for coordinate, stride in zip(index, _strides(shape.dimensions), strict=True):
+        element += coordinate * stride
+    valid = (linear >= 0) & (linear < count)
+    for part in inside:
+        valid = valid & part
+    return np.where(valid, element, -1)
 
 
 def _undo(
