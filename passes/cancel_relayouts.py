@@ -56,7 +56,7 @@ class CancelRelayouts(Pass):
         HloModule m
         ENTRY e {
           p = f32[2,3]{1,0} parameter(0)
-          ROOT u = f32[2,1,3]{2,1,0} reshape(p)
+          ROOT u.reshape = f32[2,1,3]{2,1,0} reshape(p)
         }
     """
 

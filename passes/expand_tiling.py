@@ -63,13 +63,13 @@ class ExpandTiling(Pass):
         HloModule m
         ENTRY e {
           p = f32[3,5]{1,0} parameter(0)
-          %p.padding = f32[] constant(0)
-          %p.pad = f32[4,6]{1,0} pad(p, %p.padding), padding=0_1x0_1
-          %p.reshape = f32[2,2,3,2]{3,2,1,0} reshape(%p.pad)
-          %p.physical = f32[2,3,2,2]{3,2,1,0} transpose(%p.reshape), dimensions={0,2,1,3}
-          %p.transpose = f32[2,2,3,2]{3,2,1,0} transpose(%p.physical), dimensions={0,2,1,3}
-          %p.reshape.1 = f32[4,6]{1,0} reshape(%p.transpose)
-          ROOT %p.logical = f32[3,5]{1,0} slice(%p.reshape.1), slice={[0:3], [0:5]}
+          p.padding = f32[] constant(0)
+          p.pad = f32[4,6]{1,0} pad(p, p.padding), padding=0_1x0_1
+          p.reshape = f32[2,2,3,2]{3,2,1,0} reshape(p.pad)
+          p.physical = f32[2,3,2,2]{3,2,1,0} transpose(p.reshape), dimensions={0,2,1,3}
+          p.transpose = f32[2,2,3,2]{3,2,1,0} transpose(p.physical), dimensions={0,2,1,3}
+          p.reshape.1 = f32[4,6]{1,0} reshape(p.transpose)
+          ROOT p.logical = f32[3,5]{1,0} slice(p.reshape.1), slice={[0:3], [0:5]}
         }
     """
 
@@ -120,8 +120,13 @@ class _Expansion:
                 self._expand(value, shape)
         if as_physical:
             self._return_results(parameters, results)
-        elif any(map(has_tiles, (*parameters, *results))):
-            self.module.set_entry_layout(tuple(map(untiled, parameters)), tuple(map(untiled, results)))
+        else:
+            self._set_entry_layout(tuple(map(untiled, parameters)), tuple(map(untiled, results)))
+
+    def _set_entry_layout(self, *wanted: tuple[Shape, ...]) -> None:
+        # Where the module writes none, the shapes of parameters and results say it already.
+        if self.module.entry_layout != wanted:
+            self.module.set_entry_layout(*wanted)
 
     def _expand(self, value: Value, shape: Shape) -> None:
         operation = value.operation
@@ -204,7 +209,7 @@ class _Expansion:
             for value, shape in zip(entry.results, results, strict=True)
         ]
         entry.set_results(returned)
-        self.module.set_entry_layout(tuple(map(_physical_leaves, parameters)), tuple(map(_physical_leaves, results)))
+        self._set_entry_layout(tuple(map(_physical_leaves, parameters)), tuple(map(_physical_leaves, results)))
 
     def _receive(self, value: Value, shape: Shape) -> None:
         """Makes a parameter its physical array and lets its users read it back (rule 3)."""
