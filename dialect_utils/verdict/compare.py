@@ -170,15 +170,15 @@ class _Comparison:
         return [[port.unpack(array) for port, array in zip(self.results, arrays, strict=True)] for arrays in outputs]
 
     def _judge(self, data: _Data, expected: list[Array], zeros: list[Array], poison: list[Array]) -> _Finding:
-        leaks = self.judge.differences(zeros, poison)
-        if leaks:
-            return _Finding("padding reaches a result: it changes with what padding holds", leaks[0], True)
         small: list[Counterexample] = []
         for difference in self.judge.differences(expected, zeros):
             output = difference.output
             if self.judge.is_wrong(difference, expected[output], zeros[output], data.style):
                 return _Finding(f"the results differ on {_described(data)}", difference, True)
             small.append(difference)
+        leaks = self.judge.differences(zeros, poison)
+        if leaks:
+            return _Finding("padding reaches a result: it changes with what padding holds", leaks[0], True)
         checked = self._self_checks(expected, zeros)
         if checked.is_difference or not small:
             return checked

@@ -1,0 +1,234 @@
+import numpy as np
+import pytest
+
+from dialect_utils.execution import Worker
+from dialect_utils.files import parse_bytes
+from dialect_utils.ir import Module
+from dialect_utils.text import DiagnosticError
+from dialect_utils.verdict import Options, Verdict, compare_modules, compare_stages
+
+BOTH = Options(engines=("xla", "interpreter"))
+
+# Each pair: the first module, and forms of it on the physical arrays of f32[3,5]{1,0:T(2,2)}.
+HLO = """HloModule m, entry_computation_layout={(f32[3,5]{1,0:T(2,2)})->f32[3,5]{1,0:T(2,2)}}
+ENTRY e {
+  p = f32[3,5]{1,0:T(2,2)} parameter(0)
+  ROOT n = f32[3,5]{1,0:T(2,2)} negate(p)
+}
+"""
+HLO_PHYSICAL = """HloModule m
+ENTRY e {
+  p = f32[2,3,2,2] parameter(0)
+  t = f32[2,2,3,2] transpose(p), dimensions={0,2,1,3}
+  r = f32[4,6] reshape(t)
+  s = f32[3,5] slice(r), slice={[0:3], [0:5]}
+  n = f32[3,5] negate(s)
+  z = f32[] constant(0)
+  w = f32[4,6] pad(n, z), padding=0_1x0_1
+  x = f32[2,2,3,2] reshape(w)
+  ROOT y = f32[2,3,2,2] transpose(x), dimensions={0,2,1,3}
+}
+"""
+MLIR = """func.func @main(%p: tensor<3x5xf32> {mhlo.layout_mode = "{1,0:T(2,2)}"})
+    -> (tensor<3x5xf32> {mhlo.layout_mode = "{1,0:T(2,2)}"}) {
+  %0 = stablehlo.negate %p : tensor<3x5xf32>
+  return %0 : tensor<3x5xf32>
+}
+"""
+MLIR_PHYSICAL = """func.func @main(%p: tensor<2x3x2x2xf32>) -> tensor<2x3x2x2xf32> {
+  %t = stablehlo.transpose %p, dims = [0, 2, 1, 3] : (tensor<2x3x2x2xf32>) -> tensor<2x2x3x2xf32>
+  %r = stablehlo.reshape %t : (tensor<2x2x3x2xf32>) -> tensor<4x6xf32>
+  %s = stablehlo.slice %r [0:3, 0:5] : (tensor<4x6xf32>) -> tensor<3x5xf32>
+  %n = stablehlo.negate %s : tensor<3x5xf32>
+  %z = stablehlo.constant dense<0.0> : tensor<f32>
+  %w = stablehlo.pad %n, %z, low = [0, 0], high = [1, 1], interior = [0, 0]
+    : (tensor<3x5xf32>, tensor<f32>) -> tensor<4x6xf32>
+  %x = stablehlo.reshape %w : (tensor<4x6xf32>) -> tensor<2x2x3x2xf32>
+  %y = stablehlo.transpose %x, dims = [0, 2, 1, 3] : (tensor<2x2x3x2xf32>) -> tensor<2x3x2x2xf32>
+  return %y : tensor<2x3x2x2xf32>
+}
+"""
+FORMS = {"hlo": (HLO, HLO_PHYSICAL), "stablehlo": (MLIR, MLIR_PHYSICAL)}
+
+# What is planted, as edits of the physical form, and the first logical index that must come out.
+PLANTED = {
+    "swapped transpose": (
+        [("f32[2,2,3,2] transpose(p), dimensions={0,2,1,3}", "f32[2,2,3,2] transpose(p), dimensions={0,3,1,2}")],
+        [("transpose %p, dims = [0, 2, 1, 3]", "transpose %p, dims = [0, 3, 1, 2]")],
+        (0, 1),
+    ),
+    "wrong slice bound": (
+        [("slice={[0:3], [0:5]}", "slice={[0:3], [1:6]}")],
+        [("[0:3, 0:5]", "[0:3, 1:6]")],
+        (0, 0),
+    ),
+}
+
+
+def parse(text: str) -> Module:
+    return parse_bytes(text.encode(), "m")
+
+
+def edited(text: str, edits: list[tuple[str, str]]) -> str:
+    for before, after in edits:
+        assert before in text
+        text = text.replace(before, after)
+    return text
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_form_on_physical_arrays_is_equal(worker: Worker, form: str) -> None:
+    first, second = map(parse, FORMS[form])
+    assert compare_modules(first, second, BOTH, worker) == Verdict("equal", ("xla", "interpreter"), "bits")
+
+
+@pytest.mark.parametrize("planted", PLANTED)
+@pytest.mark.parametrize("form", FORMS)
+def test_what_is_planted_is_found_at_its_first_element(worker: Worker, form: str, planted: str) -> None:
+    first, second = FORMS[form]
+    hlo_edits, mlir_edits, index = PLANTED[planted]
+    wrong = edited(second, hlo_edits if form == "hlo" else mlir_edits)
+    for engine in BOTH.engines:
+        verdict = compare_modules(parse(first), parse(wrong), Options(engines=(engine,)), worker)
+        assert (verdict.verdict, verdict.methods) == ("different", (engine,))
+        assert verdict.counterexample is not None
+        assert verdict.counterexample.index == index
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_wrong_tile_is_another_signature(worker: Worker, form: str) -> None:
+    first, second = FORMS[form]
+    with pytest.raises(DiagnosticError, match="different signatures: parameter 0 is f32"):
+        compare_modules(parse(first.replace("T(2,2)", "T(2,4)")), parse(second), worker=worker)
+
+
+def test_a_wrong_order_under_the_same_signature_is_found(worker: Worker) -> None:
+    """The physical form adds rows where the layout's order puts columns."""
+    rows = """HloModule m
+ENTRY e {
+  p = f32[4,4]{1,0:T(2,2)} parameter(0)
+  i = f32[4,4]{1,0:T(2,2)} iota(), iota_dimension=0
+  ROOT n = f32[4,4]{1,0:T(2,2)} add(p, i)
+}
+"""
+    physical = """HloModule m
+ENTRY e {
+  p = f32[2,2,2,2] parameter(0)
+  i = f32[4,4] iota(), iota_dimension=0
+  r = f32[2,2,2,2] reshape(i)
+  t = f32[2,2,2,2] transpose(r), dimensions={0,2,1,3}
+  ROOT n = f32[2,2,2,2] add(p, t)
+}
+"""
+    assert compare_modules(parse(rows), parse(physical), worker=worker).verdict == "equal"
+    other_order = parse(rows.replace("{1,0:", "{0,1:"))
+    assert compare_modules(other_order, parse(physical), worker=worker).verdict == "different"
+
+
+SUM = """HloModule m, entry_computation_layout={(f32[3]{0:T(4)})->f32[]}
+add { a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT s = f32[] add(a, b) }
+ENTRY e {
+  p = f32[3]{0:T(4)} parameter(0)
+  z = f32[] constant(0)
+  ROOT r = f32[] reduce(p, z), dimensions={0}, to_apply=add
+}
+"""
+SUM_PHYSICAL = SUM.replace(", entry_computation_layout={(f32[3]{0:T(4)})->f32[]}", "").replace(
+    "p = f32[3]{0:T(4)} parameter(0)",
+    "q = f32[1,4] parameter(0)\n  f = f32[4] reshape(q)\n  p = f32[3] slice(f), slice={[0:3]}",
+)
+
+
+def test_padding_that_leaks_into_a_sum_is_found(worker: Worker) -> None:
+    right = compare_modules(parse(SUM), parse(SUM_PHYSICAL), BOTH, worker)
+    assert (right.verdict, right.reason) == ("equal", "")
+    assert right.compared.startswith("bits on integer-valued data, within 0.0003 of the largest magnitude on other")
+    leak = SUM_PHYSICAL.replace("p = f32[3] slice(f), slice={[0:3]}", "p = f32[4] copy(f)")
+    wrong = compare_modules(parse(SUM), parse(leak), worker=worker)
+    assert wrong.verdict == "different"
+    assert wrong.reason == "padding reaches a result: it changes with what padding holds"
+
+
+def test_the_layout_may_stand_in_a_stage_between(worker: Worker) -> None:
+    plain = HLO.replace(":T(2,2)", "")
+    stages = [parse(plain), parse(HLO), parse(HLO_PHYSICAL)]
+    assert compare_stages(stages, worker=worker).verdict == "equal"
+    with pytest.raises(DiagnosticError, match="different signatures"):
+        compare_stages([stages[0], stages[2]], worker=worker)
+
+
+def test_sums_in_another_order_are_close_but_not_different(worker: Worker) -> None:
+    """A product of two sums, of which the order differs, is no difference; another factor is."""
+    rows = """func.func @main(%p: tensor<64x64xf32>) -> tensor<f32> {
+  %z = stablehlo.constant dense<0.0> : tensor<f32>
+  %t = stablehlo.tanh %p : tensor<64x64xf32>
+  %a = stablehlo.reduce(%t init: %z) applies stablehlo.add across dimensions = [1]
+    : (tensor<64x64xf32>, tensor<f32>) -> tensor<64xf32>
+  %b = stablehlo.reduce(%a init: %z) applies stablehlo.add across dimensions = [0]
+    : (tensor<64xf32>, tensor<f32>) -> tensor<f32>
+  return %b : tensor<f32>
+}
+"""
+    columns = rows.replace("dimensions = [1]", "dimensions = [0]").replace(
+        "[0]\n    : (tensor<64xf32>", "[0]\n    : (tensor<64xf32>"
+    )
+    options = Options(engines=("interpreter",))
+    verdict = compare_modules(parse(rows), parse(columns), options, worker)
+    assert verdict.verdict == "equal"
+    assert "which is not promised to be equal" in verdict.reason
+    strict = Options(engines=("interpreter",), compare="bits")
+    assert compare_modules(parse(rows), parse(columns), strict, worker).verdict == "different"
+    wrong = columns.replace("stablehlo.tanh", "stablehlo.sine")
+    assert compare_modules(parse(rows), parse(wrong), options, worker).verdict == "different"
+
+
+CHECKED = """module {
+  func.func public @main() -> tensor<2xf32> {
+    %0 = call @inputs() : () -> tensor<2xf32>
+    %1 = call @expected() : () -> tensor<2xf32>
+    %2 = stablehlo.add %0, %0 : tensor<2xf32>
+    stablehlo.custom_call @check.expect_close(%2, %1) {has_side_effect = true} : (tensor<2xf32>, tensor<2xf32>) -> ()
+    return %0 : tensor<2xf32>
+  }
+  func.func private @inputs() -> tensor<2xf32> {
+    %cst = stablehlo.constant dense<[1.5, 2.0]> : tensor<2xf32>
+    return %cst : tensor<2xf32>
+  }
+  func.func private @expected() -> tensor<2xf32> {
+    %cst = stablehlo.constant dense<[3.0, 4.0]> : tensor<2xf32>
+    return %cst : tensor<2xf32>
+  }
+}
+"""
+
+
+def test_modules_that_check_themselves(worker: Worker) -> None:
+    module = parse(CHECKED)
+    assert compare_modules(module, module, BOTH, worker) == Verdict("equal", ("xla", "interpreter"), "bits")
+    # One unit in the last place is within the check's tolerance; the bits still differ.
+    near = parse(CHECKED.replace("[3.0, 4.0]", "[3.0, 4.00000048]"))
+    assert compare_modules(module, near, BOTH, worker).verdict == "different"
+    assert compare_modules(near, near, BOTH, worker).reason == ""
+    failing = parse(CHECKED.replace("[3.0, 4.0]", "[3.0, 5.0]"))
+    verdict = compare_modules(failing, failing, worker=worker)
+    assert verdict.verdict == "equal"
+    assert verdict.reason == "xla: the module's own check 0 (expect_close) fails in both forms"
+    loose = compare_modules(module, failing, Options(compare="rel:0.5"), worker)
+    assert (loose.verdict, loose.reason) == ("different", "check 0 of the module holds before and fails after")
+
+
+def test_what_no_engine_executes_is_unknown(worker: Worker) -> None:
+    text = HLO.replace(":T(2,2)", "").replace("negate(p)", 'custom-call(p), custom_call_target="nobody"')
+    verdict = compare_modules(parse(text), parse(text), worker=worker)
+    assert verdict.verdict == "unknown"
+    assert verdict.reason.startswith("xla: rejected: no registered implementation")
+
+
+def test_given_inputs_are_checked_against_the_signature(worker: Worker) -> None:
+    module = parse(HLO.replace(":T(2,2)", ""))
+    options = Options(inputs=(np.zeros((3, 5), np.float32),))
+    assert compare_modules(module, module, options, worker).verdict == "equal"
+    with pytest.raises(DiagnosticError, match="in0 has the type float64"):
+        compare_modules(module, module, Options(inputs=(np.zeros((3, 5)),)), worker)
