@@ -50,11 +50,12 @@ def steps(suffix: str) -> tuple[Step, ...]:
             ("opt", annotated, "-p", "expand-tiling", "-o", expanded),
         ),
         Step(
-            "Execute the program before and after on this machine: is every output the same, bit for bit?",
+            "Execute the program before and after on this machine: are the outputs the same, bit for bit?",
             ("check", attention, expanded),
         ),
         Step(
-            "The same in one go, for a training step with its gradient too.",
+            "The same in one go, for a training step with its gradient too. Where a sum in another order may round "
+            "otherwise, the report says so.",
             ("check", attention, training, "-p", _EXPANDED),
         ),
         Step(

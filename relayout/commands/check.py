@@ -135,10 +135,14 @@ class _Check:
 
 
 def _format(verdict: Verdict) -> str:
-    """Returns verdict, methods, what was compared, then the counterexample and the reason on lines of their own."""
-    methods = f" ({', '.join(verdict.methods)})" if verdict.methods else ""
-    compared = f", compared {verdict.compared}" if verdict.compared else ""
-    lines = [f"{verdict.verdict}{methods}{compared}"]
+    """Returns verdict, methods and what was compared; the counterexample and the reason on lines of their own."""
+    parts = [verdict.verdict + (f" ({', '.join(verdict.methods)})" if verdict.methods else "")]
+    # Every difference that is tolerated is a reason; without one every bit agreed.
+    if verdict.verdict == "equal" and not verdict.reason:
+        parts.append("bit for bit" + (f"; promised: {verdict.compared}" if verdict.compared != "bits" else ""))
+    elif verdict.compared:
+        parts.append(f"compared {verdict.compared}")
+    lines = [", ".join(parts)]
     if verdict.counterexample is not None:
         lines.append(f"  {verdict.counterexample}")
     if verdict.reason:
