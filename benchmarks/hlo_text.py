@@ -63,7 +63,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     options = parser.parse_args()
 
-    from jaxlib import _hlo
+    import jaxlib._hlo as _hlo
 
     text = big_module(options.instructions)
     module = parse_module(text)

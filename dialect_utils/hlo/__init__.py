@@ -3,7 +3,7 @@
 from dialect_utils.hlo.builder import HloBuilder
 from dialect_utils.hlo.computation import Computation
 from dialect_utils.hlo.instruction import Instruction
-from dialect_utils.hlo.literals import decode_float, format_scalar
+from dialect_utils.hlo.literals import decode_float, format_scalar, parse_scalar
 from dialect_utils.hlo.module import HloModule
 from dialect_utils.hlo.parse import parse_module
 
@@ -15,4 +15,5 @@ __all__ = [
     "decode_float",
     "format_scalar",
     "parse_module",
+    "parse_scalar",
 ]

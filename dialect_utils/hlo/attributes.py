@@ -14,6 +14,18 @@ _ALIAS = re.compile(r"\{([\d,\s]*)\}\s*:\s*\(\s*(\d+)\s*,\s*\{([\d,\s]*)\}", re.
 _ESCAPE = re.compile(r"\\(x[0-9a-fA-F]+|[0-7]{1,3}|.)", re.DOTALL)
 _SIMPLE_ESCAPES = {"n": "\n", "r": "\r", "t": "\t", "a": "\a", "b": "\b", "f": "\f", "v": "\v"}
 
+# XLA prints these last, in this order (HloInstruction::PrintExtraAttributes and Print).
+_LAST = ("sharding", "frontend_attributes", "control-predecessors", "metadata", "backend_config")
+
+
+def with_attribute(attributes: Mapping[str, str], name: str, text: str) -> dict[str, str]:
+    """Returns attributes with one changed, or added where XLA prints it."""
+    if name in attributes or name == _LAST[-1]:
+        return {**attributes, name: text}
+    behind = _LAST[_LAST.index(name) + 1 :] if name in _LAST else _LAST
+    front = {key: value for key, value in attributes.items() if key not in behind}
+    return {**front, name: text, **attributes}
+
 
 def parse_ints(text: str) -> tuple[int, ...] | None:
     """Returns the integers of `{1,0}` or of a lone `1`, or None for any other text."""

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from dialect_utils.hlo.attributes import with_attribute
 from dialect_utils.hlo.calls import called_names, is_applying, names_in
 from dialect_utils.hlo.instruction import CONTROL, Instruction, as_instruction, sigil
 from dialect_utils.hlo.order import OrderedItems
@@ -326,7 +327,7 @@ class Computation:
                 known = nearest(name, (key[1:] for key in self._by_name))
                 hint = f"did you mean %{known}?" if known else None
                 message = f"unknown control predecessor %{name} of %{item.name}"
-                raise DiagnosticError(Diagnostic(message, item.locate(CONTROL), hint=hint))
+                raise DiagnosticError(Diagnostic(message, item.locate_name(CONTROL, name), hint=hint))
             found.append(predecessor)
         self._control[item] = found
 
@@ -334,7 +335,7 @@ class Computation:
         names = [f"{sigil(item._sigil, p.name)}{p.name}" for p in self._control[item]]
         attributes = dict(item._split())
         if names:
-            attributes[CONTROL] = "{" + ", ".join(names) + "}"
+            attributes = with_attribute(attributes, CONTROL, "{" + ", ".join(names) + "}")
         else:
             del attributes[CONTROL]
             del self._control[item]

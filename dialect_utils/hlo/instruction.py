@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from dialect_utils.hlo.attributes import format_frontend_attributes, parse_frontend_attributes, parse_ints
+from dialect_utils.hlo.attributes import (
+    format_frontend_attributes,
+    parse_frontend_attributes,
+    parse_ints,
+    with_attribute,
+)
 from dialect_utils.hlo.calls import is_calling
 from dialect_utils.hlo.grammar import InstructionText, scan_attributes, scan_instruction, split_attributes
 from dialect_utils.hlo.literals import splat_scalar
@@ -214,7 +220,7 @@ class Instruction:
         else:
             if split_attributes(f", {name}={text}") != {name: text}:
                 raise ValueError(f"{text!r} is not the value of one attribute")
-            attributes[name] = text
+            attributes = with_attribute(attributes, name, text)
         self._set_attributes(attributes)
         if is_calling(name):
             self._computation.module._link_calls(self)
@@ -353,6 +359,16 @@ class Instruction:
             places = {name: Span(start.start, value.end) for name, start, value in scan_attributes(scanner)}
             span = places.get(part)
         return Location(self._computation.source, span or found.name.span)
+
+    def locate_name(self, attribute: str, name: str) -> Location | None:
+        """Returns the place of a name in an attribute's value, or that of the attribute."""
+        place = self.locate(attribute)
+        if place is None:
+            return None
+        text, start, end = place.source.text, place.span.start, place.span.end
+        pattern = re.compile(rf"(?<![\w.\-]){re.escape(name)}(?![\w.\-])", re.ASCII)
+        match = pattern.search(text, text.find("=", start, end) + 1, end)
+        return place if match is None else Location(place.source, Span(*match.span()))
 
     def _scan(self) -> InstructionText | None:
         if self._head < 0:

@@ -208,7 +208,9 @@ def _encode(form: FloatFormat, name: str, value: float) -> int:
     limit = form.exponent_bits + form.mantissa_bits
     if not 0 <= magnitude < 1 << limit or isinstance(decode_float(name, magnitude), float):
         raise ValueError(f"{value} does not fit {name}")
-    return magnitude | ((negative and magnitude != 0) << limit)
+    # fnuz types have no negative zero.
+    keeps_sign = magnitude != 0 or form.specials != "fnuz"
+    return magnitude | ((negative and keeps_sign) << limit)
 
 
 def _format_nan(name: str, bits: int) -> str:

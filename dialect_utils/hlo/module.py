@@ -21,7 +21,7 @@ from dialect_utils.hlo.signature import follow, format_entry_layout, parse_entry
 from dialect_utils.hlo.tokens import Scanner
 from dialect_utils.ir import Function, Operation, Value
 from dialect_utils.layout import Shape
-from dialect_utils.text import Diagnostic, DiagnosticError, Location, Source, Span, error_at, nearest
+from dialect_utils.text import Diagnostic, DiagnosticError, Source, Span, error_at, nearest
 
 _ENTRY_LAYOUT = "entry_computation_layout"
 
@@ -326,20 +326,10 @@ class HloModule:
                 computation._owner._mark_edited()
 
     def _unknown_computation(self, item: Instruction, attribute: str, name: str) -> DiagnosticError:
-        place = item.locate(attribute)
-        if place is not None:
-            # The span of the name itself, where it stands in a list.
-            text = place.source.text[place.span.start : place.span.end]
-            start = place.span.start + max(text.find(name), 0)
-            place = Location(place.source, Span(start, start + len(name)))
         known = nearest(name, self._by_name)
-        return DiagnosticError(
-            Diagnostic(
-                f"unknown computation %{name} in {attribute} of %{item.name}",
-                place,
-                hint=f"did you mean %{known}?" if known else None,
-            )
-        )
+        message = f"unknown computation %{name} in {attribute} of %{item.name}"
+        hint = f"did you mean %{known}?" if known else None
+        return DiagnosticError(Diagnostic(message, item.locate_name(attribute, name), hint=hint))
 
     # Text
 

@@ -1,0 +1,106 @@
+from __future__ import annotations
+
+from fractions import Fraction
+
+import ml_dtypes
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dialect_utils.hlo import decode_float, format_scalar, parse_scalar
+from dialect_utils.hlo.literals import FLOAT_FORMATS
+from dialect_utils.layout import ELEMENT_TYPES
+
+NUMPY_NAMES = {"f16": "float16", "f32": "float32", "f64": "float64", "bf16": "bfloat16"}
+SMALL = [name for name in FLOAT_FORMATS if ELEMENT_TYPES[name].bits <= 8]
+
+
+def numpy_type(name: str) -> np.dtype[np.generic]:
+    long_name = NUMPY_NAMES.get(name, f"float{name[1:].replace('e', '_e', 1)}")
+    return np.dtype(getattr(ml_dtypes, long_name, None) or long_name)
+
+
+@pytest.mark.parametrize("name", [*SMALL, "f16", "bf16"])
+def test_every_value_of_the_narrow_types(name: str) -> None:
+    element_type = ELEMENT_TYPES[name]
+    dtype = numpy_type(name)
+    for bits in range(0, 1 << element_type.bits, 1 if name in SMALL else 37):
+        with np.errstate(invalid="ignore"):
+            (value,) = np.array([bits], dtype=f"u{dtype.itemsize}").view(dtype).astype(np.float64)
+        decoded = decode_float(name, bits)
+        if np.isfinite(value) and value:
+            assert decoded == Fraction(float(value))
+        else:
+            np.testing.assert_equal(float(decoded), float(value))
+        assert parse_scalar(element_type, format_scalar(element_type, bits)) == bits
+
+
+@pytest.mark.parametrize("name", [*SMALL, "f16", "bf16"])
+@given(number=st.floats(-600, 600) | st.floats(-1e-3, 1e-3))
+def test_decimals_round_as_in_ml_dtypes(name: str, number: float) -> None:
+    if name == "f8e8m0fnu":
+        number = abs(number)
+    dtype = numpy_type(name)
+    with np.errstate(over="ignore"):
+        rounded = np.array([number]).astype(dtype)
+    # XLA refuses what does not fit; ml_dtypes saturates, or gives inf or NaN.
+    if abs(number) > float(ml_dtypes.finfo(dtype).max) or (name == "f8e8m0fnu" and number < 2.0**-127):
+        return
+    assert parse_scalar(ELEMENT_TYPES[name], repr(number)) == int(rounded.view(f"u{dtype.itemsize}")[0])
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_f32(bits: int) -> None:
+    text = format_scalar(ELEMENT_TYPES["f32"], bits)
+    assert parse_scalar(ELEMENT_TYPES["f32"], text) == bits
+    if "nan" not in text:
+        assert int(np.array([float(text)]).astype(np.float32).view(np.uint32)[0]) == bits
+
+
+@given(st.sampled_from(sorted(ELEMENT_TYPES)), st.data())
+def test_every_type_comes_back(name: str, data: st.DataObject) -> None:
+    element_type = ELEMENT_TYPES[name]
+    bits = data.draw(st.integers(0, (1 << element_type.bits) - 1))
+    assert parse_scalar(element_type, format_scalar(element_type, bits)) == bits
+
+
+def test_examples() -> None:
+    cases = [
+        ("f32", 0x3DCCCCCD, "0.1"),
+        ("f32", 0x80000000, "-0.0"),
+        ("f32", 0x7F800000, "inf"),
+        ("f32", 0xFF800000, "-inf"),
+        ("f32", 0x7FC00000, "nan"),
+        ("f32", 0xFF800001, "-nan(0x1)"),
+        ("bf16", 0x3DCD, "0.10009765625"),
+        ("pred", 1, "true"),
+        ("s4", 0x8, "-8"),
+        ("u64", 2**64 - 1, "18446744073709551615"),
+        ("s64", 2**63, "-9223372036854775808"),
+        ("c64", 0x4000_0000_3F80_0000, "(1, 2)"),
+    ]
+    for name, bits, text in cases:
+        assert format_scalar(ELEMENT_TYPES[name], bits) == text
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("s8", "128"),
+        ("u8", "-1"),
+        ("f16", "65520"),
+        ("f4e2m1fn", "nan"),
+        ("f8e4m3fn", "inf"),
+        ("c64", "1"),
+        ("f32", "x"),
+    ],
+)
+def test_what_does_not_fit_is_refused(name: str, text: str) -> None:
+    with pytest.raises(ValueError, match=r"."):
+        parse_scalar(ELEMENT_TYPES[name], text)
+
+
+def test_bits_that_do_not_fit_are_refused() -> None:
+    with pytest.raises(ValueError, match="8 bits"):
+        format_scalar(ELEMENT_TYPES["s8"], 256)

@@ -1,0 +1,36 @@
+"""HLO texts for the tests: the corpus in the tree, and the shared dumps where they are at hand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+IN_TREE = sorted((ROOT / "tests" / "corpus").glob("**/*.hlo")) + sorted((ROOT / "examples").glob("*.hlo"))
+SHARED = sorted((ROOT.parent / "shared" / "corpus").glob("tpu*/**/*.hlo"))
+
+# Texts of the corpus that are refused for a reason: several modules in one file are for the
+# command line to split, and a tile that ends in `*` means nothing.
+REFUSED = ("by_hand_several_modules.hlo", "by_hand_layouts.hlo")
+
+MODULE = """HloModule m, entry_computation_layout={(f32[3,5]{0,1}, f32[])->f32[3,5]{1,0}}
+
+%plus (a: f32[], b: f32[]) -> f32[] {
+  %a = f32[] parameter(0)
+  %b = f32[] parameter(1)
+  ROOT %c = f32[] add(%a, %b)
+}
+
+ENTRY %main (x: f32[3,5], y: f32[]) -> f32[3,5] {
+  %x = f32[3,5]{1,0} parameter(0) // the first
+  %y = f32[] parameter(1)
+  %z = f32[3,5]{1,0} add(%x, %x), frontend_attributes={q="1"}, metadata={op_name="a/b"} /* zed */
+  %r = f32[5]{0} reduce(%z, %y), dimensions={0}, to_apply=%plus
+  ROOT %w = f32[3,5]{1,0} negate(%z), control-predecessors={%r}
+}
+"""
+
+
+def read(path: Path) -> str:
+    """Returns a file's text with its line ends as they are."""
+    with path.open(newline="") as file:
+        return file.read()
