@@ -29,8 +29,9 @@ from dialect_utils.layout import (
 from dialect_utils.text import Diagnostic, DiagnosticError, nearest
 from passes import tpu_linalg
 from passes.base import Pass, Report
-from passes.hlo_ops import PRED, AttributeValue, Ops, array_shape, as_hlo, instructions, zero_of
+from passes.hlo_ops import PRED, AttributeValue, Ops, array_shape, as_hlo, erase_unused, instructions, zero_of
 from passes.inline_fusions import use_elements
+from passes.inlining import inline_body, is_call_of
 from passes.splicing import splice
 
 Expansion = Callable[[Ops, Instruction], Instruction]
@@ -51,7 +52,8 @@ class ExpandCustomCalls(Pass):
        CompactWyHelper, LuRealDecompositionBlock and QrDecompositionBlock are loops over columns.
     4. TopK and PartialReduce sort by their comparator and keep the first elements;
        TopKBatchMajorSmallK sorts downwards.
-    5. `custom-call=NAME=module.hlo` gives the computation for any other name.
+    5. A call that names the computation it runs (on another core) is that computation.
+    6. `custom-call=NAME=module.hlo` gives the computation for any other name.
 
     An unknown custom call is an error that names it and its operands.
 
@@ -102,14 +104,22 @@ def expand_custom_calls(module: HloModule, computations: Mapping[str, HloModule]
     """
     given = computations or {}
     calls = instructions(module, "custom-call")
-    unknown = [_unknown(call) for call in calls if call.callee not in given and call.callee not in EXPANSIONS]
+    known = {*given, *EXPANSIONS}
+    unknown = [_unknown(call) for call in calls if call.callee not in known and not is_call_of(call, call.operands)]
     if unknown:
         raise DiagnosticError(unknown)
+    called = [body for call in calls for body in call.called]
     for call in calls:
         ops = Ops(call)
         target = call.callee or ""
-        result = _spliced(ops, given[target]) if target in given else EXPANSIONS[target](ops, call)
+        if target in given:
+            result = _spliced(ops, given[target])
+        elif target in EXPANSIONS:
+            result = EXPANSIONS[target](ops, call)
+        else:
+            result = inline_body(ops, call.called[0], call.operands)
         use_elements(ops.finish(result))
+    erase_unused(module, dict.fromkeys(called))
 
 
 def _unknown(call: Instruction) -> Diagnostic:

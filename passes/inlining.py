@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dialect_utils.hlo import Computation, Instruction
-from dialect_utils.layout import ArrayShape, Shape, TupleShape
+from dialect_utils.layout import ArrayShape, Shape, TupleShape, map_arrays
 from passes.hlo_ops import Ops
 
 
@@ -22,6 +22,21 @@ def inline_body(ops: Ops, body: Computation, operands: Sequence[Instruction]) ->
     for item in body.operations:
         values[item] = _copied(ops, item, [values[operand] for operand in item.operands])
     return values[body.root]
+
+
+def is_call_of(item: Instruction, operands: Sequence[Instruction]) -> bool:
+    """Is true for an instruction that names one computation that takes exactly these operands.
+
+    The comparator of a sort, or what a reduction applies, takes scalars instead.
+    """
+    if item.opcode not in ("custom-call", "custom-call-start") or len(item.called) != 1:
+        return False
+    taken = [_plain(parameter.shape) for parameter in item.called[0].parameters]
+    return taken == [_plain(operand.shape) for operand in operands]
+
+
+def _plain(shape: Shape) -> Shape:
+    return map_arrays(shape, lambda leaf: leaf.with_layout(None))
 
 
 def _copied(ops: Ops, item: Instruction, operands: list[Instruction]) -> Instruction:

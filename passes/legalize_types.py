@@ -42,6 +42,7 @@ _ELEMENTWISE = words(
     """
 )
 _CONTRACTIONS = ("convolution", "dot", "ragged-dot")
+_APPLIED_TO_EACH = ("all-reduce", "reduce-scatter")
 _APPLYING = ("reduce", "reduce-window", "scatter", "select-and-scatter", "all-reduce", "reduce-scatter", "map")
 
 
@@ -205,6 +206,9 @@ def _legalize_applying(module: HloModule, item: Instruction) -> None:
     if body is None:
         return
     lanes = [leaf.element_type for leaf in array_leaves(body.root.shape)]
+    if item.opcode in _APPLIED_TO_EACH:
+        # One scalar computation serves every operand.
+        lanes = lanes * len(item.operands)
     positions = _data_positions(item, len(lanes))
     kinds = {position: lanes[index % len(lanes)] for index, position in enumerate(positions)}
     _apply_in(module, item, kinds, lanes, body)

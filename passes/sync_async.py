@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -13,7 +13,7 @@ from dialect_utils.text import Diagnostic, DiagnosticError
 from passes.base import Pass, Report
 from passes.hlo_ops import Ops, as_hlo, erase_unused, instructions, tuple_elements
 from passes.inline_fusions import body_of, use_elements
-from passes.inlining import inline_body
+from passes.inlining import inline_body, is_call_of
 
 _REFUSED = ("send", "send-done", "recv", "recv-done")
 # Where the value stands in the tuple of a start; the value itself is what all-reduce-start returns.
@@ -28,7 +28,8 @@ class SyncAsync(Pass):
 
     1. `<op>-start` with its `<op>-done` becomes `<op>` in the place of the done; this holds for
        copy, slice and any other op, and for collectives.
-    2. `async-start`, `async-update`, `async-done` become the body of the wrapped computation.
+    2. `async-start`, `async-update`, `async-done` become the body of the wrapped computation; so
+       does a custom call to another core that names the computation it runs there.
     3. A start that something else than its update and done uses (a loop that carries it) becomes
        the tuple it promises, with zeros for contexts, and the done takes the element out.
     4. send and recv have no other side here: they are refused.
@@ -108,26 +109,29 @@ def _own_dones(start: Instruction) -> list[Instruction] | None:
 
 
 def _finish_dones(start: Instruction, dones: list[Instruction]) -> None:
+    late = [operand for update in _updates(start) for operand in update.operands[1:]]
     for done in dones:
         ops = Ops(done)
-        use_elements(ops.finish(_perform(ops, start, done.shape)))
+        use_elements(ops.finish(_perform(ops, start, done.shape, late)))
     for item in reversed([start, *_updates(start)]):
         item.erase()
 
 
 def _updates(start: Instruction) -> Iterator[Instruction]:
     for user in start.users:
-        yield user
-        yield from _updates(user)
+        if user.opcode.endswith("-update"):
+            yield user
+            yield from _updates(user)
 
 
-def _perform(ops: Ops, start: Instruction, shape: Shape) -> Instruction:
-    """Makes the plain op of a start, with the done's shape (rules 1 and 2)."""
+def _perform(ops: Ops, start: Instruction, shape: Shape, late: Sequence[Instruction] = ()) -> Instruction:
+    """Makes the plain op of a start, with the done's shape (rules 1 and 2); updates may bring `late` operands."""
     opcode = start.opcode.removesuffix("-start")
-    if opcode == "async":
-        return inline_body(ops, body_of(start), start.operands)
+    operands = [*start.operands, *late]
+    if opcode == "async" or is_call_of(start, operands):
+        return inline_body(ops, body_of(start), operands)
     attributes = {name: text for name, text in start.attributes.items() if name not in _OF_THE_SCHEDULE}
-    return ops.emit(opcode, shape, start.operands, attributes)
+    return ops.emit(opcode, shape, operands, attributes)
 
 
 def _start_as_tuple(start: Instruction) -> None:
