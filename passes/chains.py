@@ -207,14 +207,17 @@ def _padding(
     return builder.constant(element_type, 0, name=f"{base}.padding", like=like)
 
 
-def erase_dead(values: Sequence[Value]) -> set[Operation]:
-    """Removes movement ops and constants among dead values, and what they alone used; returns what went."""
+def erase_dead(values: Sequence[Value], *, keep: Value | None = None) -> set[Operation]:
+    """Removes movement ops and constants among dead values, and what they alone used, but not `keep`.
+
+    Returns the removed operations.
+    """
     pending = list(values)
     gone: set[Operation] = set()
     while pending:
         value = pending.pop()
         operation = value.operation
-        if operation is None or operation in gone or not is_dead(value):
+        if operation is None or value == keep or operation in gone or not is_dead(value):
             continue
         if operation.opcode != "constant" and not is_movement(operation):
             continue

@@ -24,14 +24,11 @@ from dialect_utils.layout.movement import Movement
 from dialect_utils.layout.tiling_search import try_tiled_layout
 from dialect_utils.text import Diagnostic, DiagnosticError
 from passes.base import Pass, Report
-from passes.chains import chain_to, mark_unspecified
+from passes.chains import mark_unspecified
 from passes.emit import Padding, emit_plan, reinterpret
 from passes.marks import BitcastMark, mark_bitcast, mark_layout, mark_tuple
 
 Interface = Literal["logical", "physical"]
-
-# No layout takes more ops to put an array.
-_LONGEST_PUT = 16
 
 
 @dataclass(frozen=True)
@@ -103,6 +100,8 @@ class _Expansion:
     report: Report
     # The physical array of every expanded value, by the value that users now see.
     physical: dict[Value, Value] = field(default_factory=dict)
+    # The pads that filled up a physical array.
+    pads: dict[Value, list[Value]] = field(default_factory=dict)
 
     def run(self, interface: Interface) -> None:
         # Everything is collected before the first change: a StableHLO region argument takes its
@@ -155,6 +154,7 @@ class _Expansion:
         assert first is not None  # an op made it
         value.replace_uses(back[-1], keep=(first,))
         self.physical[back[-1]] = put[-1]
+        self.pads[put[-1]] = _pads(put)
         if try_tiled_layout(Movement(plan)) != _without_space(shape.effective_layout):
             mark_layout(put[-1], shape)
 
@@ -183,6 +183,7 @@ class _Expansion:
         result.replace_uses(logical)
         operation.erase()
         self.physical[logical] = physical
+        self.pads[physical] = self.pads.get(array, [])
 
     def _check_aliases(self, parameters: Sequence[Shape], results: Sequence[Shape]) -> None:
         """Refuses an alias whose two sides would be different physical arrays (rule 3)."""
@@ -248,8 +249,8 @@ class _Expansion:
             self._put(builder, leaf, leaf_shape)
             for leaf, leaf_shape in zip(builder.leaves(value, name=value.name), shapes, strict=True)
         ]
-        for array in arrays:
-            _mark_paddings(array)
+        for pad in (pad for array in arrays for pad in self.pads.get(array, ())):
+            mark_unspecified(pad)
         packed = builder.pack(arrays, _physical_leaves(shape), name=f"{value.name}.physical", like=value)
         if isinstance(shape, TupleShape):
             mark_layout(packed, shape)
@@ -269,6 +270,7 @@ class _Expansion:
             return value
         _keep_memory_space(put[-1], shape)
         mark_layout(put[-1], shape)
+        self.pads[put[-1]] = _pads(put)
         return put[-1]
 
 
@@ -350,8 +352,5 @@ def _without_space(layout: Layout) -> Layout:
     return layout.replace(memory_space=0)
 
 
-def _mark_paddings(array: Value) -> None:
-    """Says on the pads of a returned physical array that callers get no promise about the padding."""
-    for operation in chain_to(array, _LONGEST_PUT).operations:
-        if isinstance(operation.step, Pad):
-            mark_unspecified(operation.results[0])
+def _pads(values: Sequence[Value]) -> list[Value]:
+    return [value for value in values if value.operation is not None and isinstance(value.operation.step, Pad)]

@@ -35,7 +35,7 @@ class FoundBitcast:
         """Makes the bitcast of `source` again in place of the ops; returns the removed ones."""
         made = self.insert(source)
         self.end.replace_uses(made)
-        return erase_dead([self.end])
+        return erase_dead([self.end], keep=source)
 
     def insert(self, source: Value) -> Value:
         """Makes the bitcast of `source` in front of the ops."""
@@ -78,7 +78,7 @@ class Reads:
             end.replace_uses(value)
         for end, new in made.items():
             end.replace_uses(new)
-        return erase_dead([*self.logical, *made, self.physical])
+        return erase_dead([*self.logical, *made, self.physical], keep=value)
 
     def note_returned(self, put: Chain, value: Value) -> bool:
         """Notes whose array the entry returns; is false where that is not known."""
