@@ -72,9 +72,6 @@ def test_verdicts(source: str, destination: str, verdict: str, detail: str) -> N
     assert prove_bitcast(found.source, found.destination).holds
 
 
-FLAGS: st.SearchStrategy[bool] = st.booleans()
-
-
 def numbered(shape: ArrayShape) -> NDArray[np.unsignedinteger]:
     return np.arange(1, shape.element_count + 1, dtype=f"u{shape.element_type.storage_bytes}").reshape(shape.dimensions)
 
@@ -101,17 +98,17 @@ def check_verdict(source: ArrayShape, destination: ArrayShape) -> None:
     assert prove_bitcast(source, destination).holds
 
 
-@given(tiled_shapes(element_types=("f32",), largest=6), st.data())
+@given(tiled_shapes(element_types=("f32",), largest=6), st.booleans(), st.booleans(), st.data())
 @settings(max_examples=100, deadline=None)
-def test_verdicts_on_drawn_shapes(source: ArrayShape, data: st.DataObject) -> None:
+def test_verdicts_on_drawn_shapes(source: ArrayShape, merged: bool, shrunk: bool, data: st.DataObject) -> None:
     assume(0 < byte_size(source) <= 2400)
     dims: tuple[int, ...] = tuple(data.draw(st.permutations(source.dimensions)))
-    if dims and data.draw(FLAGS):
+    if dims and merged:
         dims = (prod(dims[:2]), *dims[2:])
     order = tuple(data.draw(st.permutations(range(len(dims)))))
     tiles = data.draw(st.sampled_from((source.effective_layout.tiles, ())))
     destination = ArrayShape(source.element_type, dims, Layout(order, tiles))
-    if data.draw(FLAGS) and dims:
+    if shrunk and dims:
         destination = replace(destination, dimensions=(max(1, dims[0] - 1), *dims[1:]))
     assume(byte_size(source) == byte_size(destination))
     check_verdict(source, destination)

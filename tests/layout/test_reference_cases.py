@@ -1,0 +1,276 @@
+"""The reference cases beside the repository, where they are there: every one right, or named with what XLA does."""
+
+import json
+from collections.abc import Callable
+from math import prod
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dialect_utils.layout import (
+    COMBINE,
+    ArrayShape,
+    Layout,
+    Tile,
+    byte_size,
+    final_dimensions,
+    linear_index,
+    logical_index,
+    logical_indices,
+    map_arrays,
+    parse_array_shape,
+    parse_element_type,
+    parse_shape,
+    read_shape,
+    xla_byte_size,
+)
+from dialect_utils.layout.bitcast import classify_bitcast
+from dialect_utils.layout.sizes import array_data_size, byte_size_of, byte_strides, max_elements_in_per_split
+from dialect_utils.layout.xla_compat import (
+    align_layouts,
+    decompose_bitcast,
+    delete_dimensions,
+    dimensions_unmodified_by_reshape,
+    is_reshape_or_transpose_bitcast,
+    is_untiled_layout,
+    normalized_logical_transpose,
+    reshape_is_bitcast,
+    transpose_plan,
+)
+from dialect_utils.text import DiagnosticError
+
+CASES = Path(__file__).parents[3] / "shared" / "reference" / "cases.json"
+Case = dict[str, Any]
+
+# What XLA's text parser reads although it is wrong; loading the proto refuses it, or it aborts later.
+XLA_ACCEPTS_WRONGLY = {
+    "parser_measured-076": "minor_to_major {5,4} names no dimensions",
+    "parser_measured-077": "minor_to_major {-1,0} names no dimension",
+    "parser_measured-080": "T() has no dimension",
+    "parser_measured-082": "a tile of 0 rows holds nothing",
+    "parser_measured-088": "INT64_MIN is the internal code of *, not a size",
+    "parser_measured-105": "E(-4) is negative",
+    "parser_measured-118": "SC(9:2) splits a dimension that is not there",
+    "parser_measured-135": "#(s32) is signed",
+    "parser_measured-137": "*(f32) is no integer type",
+}
+# What XLA refuses although it means something.
+XLA_REFUSES_WRONGLY = {
+    "proto_validate-003": "a proto cannot hold * in jaxlib 0.10",
+    "proto_validate-010": "#(u32) stands in dumps of arrays that are not sparse",
+    "on_device_size-021": "T(2,*) combines nothing: the error is right, XLA's is an internal one",
+}
+# XLA's CPU client stores one element a byte where there is no tile, whatever E(n) says.
+CPU_CLIENT_DROPS_E = {"on_device_size-014"}
+
+
+def cases(*kinds: str) -> list[Any]:
+    if not CASES.exists():
+        return [pytest.param({}, marks=pytest.mark.skip(reason="the reference does not stand beside the repository"))]
+    found = json.loads(CASES.read_text())["cases"]
+    return [pytest.param(case, id=case["id"]) for case in found if case["kind"] in kinds]
+
+
+def shape_of(case: Case) -> ArrayShape:
+    return parse_array_shape(case["input"]["shape"])
+
+
+@pytest.mark.parametrize("case", cases("linear_index"))
+def test_linear_index(case: Case) -> None:
+    assert linear_index(shape_of(case), case["input"]["index"]) == case["expected"]
+
+
+@pytest.mark.parametrize("case", cases("delinearize"))
+def test_delinearize(case: Case) -> None:
+    assert logical_index(shape_of(case), case["input"]["linear"]) == tuple(case["expected"])
+
+
+@pytest.mark.parametrize("case", cases("physical_order"))
+def test_physical_order(case: Case) -> None:
+    found = logical_indices(shape_of(case)).ravel().tolist()
+    assert [None if element < 0 else element for element in found] == case["expected"]
+
+
+@pytest.mark.parametrize("case", cases("physical_elements"))
+def test_physical_elements(case: Case) -> None:
+    shape = shape_of(case)
+    assert prod(final_dimensions(shape.dimensions, shape.effective_layout)) == case["expected"]
+
+
+@pytest.mark.parametrize("case", cases("byte_size"))
+def test_byte_size(case: Case) -> None:
+    functions: dict[str, Callable[[ArrayShape], int | None]] = {
+        "ByteSizeOf": byte_size_of,
+        "ArraySize": xla_byte_size,
+        "ArrayDataSize": array_data_size,
+    }
+    assert functions[case["input"]["function"]](shape_of(case)) == case["expected"]
+
+
+@pytest.mark.parametrize("case", cases("byte_strides"))
+def test_byte_strides(case: Case) -> None:
+    assert byte_strides(shape_of(case)) == case["expected"]
+
+
+@pytest.mark.parametrize("case", cases("max_elements_in_per_split"))
+def test_max_elements_in_per_split(case: Case) -> None:
+    assert max_elements_in_per_split(shape_of(case)) == case["expected"]
+
+
+@pytest.mark.parametrize("case", cases("on_device_size_measured"))
+def test_on_device_size(case: Case) -> None:
+    if str(case["expected"]).startswith("EXC"):
+        with pytest.raises(DiagnosticError):
+            shape_of(case)
+        return
+    shape = shape_of(case)
+    if case["id"] in CPU_CLIENT_DROPS_E:
+        assert shape.layout is not None
+        assert xla_byte_size(shape) != case["expected"]
+        shape = shape.with_layout(shape.layout.replace(element_size_in_bits=0))
+    assert xla_byte_size(shape) == case["expected"]
+    assert byte_size(shape) == case["expected"]
+
+
+@pytest.mark.parametrize("case", cases("is_untiled_layout"))
+def test_is_untiled_layout(case: Case) -> None:
+    dims, tiles = case["input"]["physical_dims"], case["input"]["tiles"]
+    layout = Layout.descending(len(dims)).replace(tiles=tuple(Tile(tuple(tile)) for tile in tiles))
+    assert is_untiled_layout(ArrayShape(parse_element_type("f32"), tuple(dims), layout)) == case["expected"]
+
+
+@pytest.mark.parametrize("case", cases("to_string"))
+def test_to_string(case: Case) -> None:
+    given = case["input"]
+    tiles = tuple(Tile(tuple(COMBINE if d == "*" else d for d in tile)) for tile in given.get("tiles", ()))
+    pointer = parse_element_type(given["pointer"]) if "pointer" in given else None
+    layout = Layout(
+        tuple(given["m2m"]),
+        tiles,
+        given.get("L", 1),
+        pointer_primitive_type=pointer,
+        element_size_in_bits=given.get("E", 0),
+        memory_space=given.get("S", 0),
+    )
+    assert str(layout) == case["expected"]
+
+
+@pytest.mark.parametrize("case", cases("round_trip"))
+def test_round_trip(case: Case) -> None:
+    assert str(parse_shape(case["input"])) == case["expected"]
+
+
+@pytest.mark.parametrize("case", cases("parser_measured"))
+def test_parser(case: Case) -> None:
+    is_wrong = case["id"] in XLA_ACCEPTS_WRONGLY
+    if is_wrong or not case["expected"].startswith("OK "):
+        assert is_wrong == case["expected"].startswith("OK ")
+        with pytest.raises(DiagnosticError):
+            parse_shape(case["input"])
+        return
+    # XLA prints the descending layout where none was written.
+    shape = map_arrays(read_shape(case["input"])[0], lambda a: a.with_layout(a.effective_layout))
+    assert str(shape) == str(map_arrays(parse_shape(case["expected"][3:]), lambda a: a.with_layout(a.effective_layout)))
+    assert str(parse_shape(case["input"])) in (case["expected"][3:], case["input"])
+
+
+@pytest.mark.parametrize("case", cases("proto_validate_measured"))
+def test_validation(case: Case) -> None:
+    if case["expected"] == "ok" or case["id"] in XLA_REFUSES_WRONGLY:
+        assert str(parse_shape(case["input"])) == case["input"]
+        return
+    with pytest.raises(DiagnosticError):
+        parse_shape(case["input"])
+
+
+@pytest.mark.parametrize("case", cases("reshape_is_bitcast"))
+def test_reshape_is_bitcast(case: Case) -> None:
+    given = case["input"]
+    source, result = parse_array_shape(given["input"]), parse_array_shape(given["output"])
+    found = reshape_is_bitcast(source, result, ignore_element_type=given.get("ignore_element_type", False))
+    assert found == case["expected"]
+
+
+@pytest.mark.parametrize("case", cases("is_reshape_or_transpose_bitcast"))
+def test_is_reshape_or_transpose_bitcast(case: Case) -> None:
+    a, b = parse_array_shape(case["input"]["a"]), parse_array_shape(case["input"]["b"])
+    assert is_reshape_or_transpose_bitcast(a, b) == case["expected"]
+
+
+@pytest.mark.parametrize("case", cases("decompose_bitcast"))
+def test_decompose_bitcast(case: Case) -> None:
+    found = decompose_bitcast(parse_array_shape(case["input"]["input"]), parse_array_shape(case["input"]["output"]))
+    if case["expected"] is None:
+        assert found is None
+        return
+    for name, value in case["expected"].items():
+        answer = getattr(found, name)
+        assert (str(answer) if isinstance(value, str) else list(answer)) == value
+
+
+@pytest.mark.parametrize("case", cases("align_layouts"))
+def test_align_layouts(case: Case) -> None:
+    source = parse_array_shape(case["input"]["input"])
+    found = align_layouts(source, tuple(case["input"]["output_dims"]))
+    if case["expected"] is None:
+        assert found is None
+        return
+    assert found is not None
+    assert reshape_is_bitcast(source, found)
+    if isinstance(case["expected"], list):
+        assert list(found.effective_layout.minor_to_major) == case["expected"]
+
+
+@pytest.mark.parametrize("case", cases("delete_dimensions"))
+def test_delete_dimensions(case: Case) -> None:
+    assert str(delete_dimensions(shape_of(case), case["input"]["dims"])) == case["expected"]
+
+
+@pytest.mark.parametrize("case", cases("unmodified_dims"))
+def test_unmodified_dims(case: Case) -> None:
+    found = dimensions_unmodified_by_reshape(case["input"]["a"], case["input"]["b"])
+    assert [list(pair) for pair in found] == case["expected"]
+
+
+@pytest.mark.parametrize("case", cases("normalized_logical_transpose"))
+def test_normalized_logical_transpose(case: Case) -> None:
+    dimensions, permutation = normalized_logical_transpose(case["input"]["output"], case["input"]["dims"])
+    assert list(dimensions) == case["expected"]["normalized_output"]
+    assert list(permutation) == case["expected"]["permutation"]
+
+
+@pytest.mark.parametrize("case", cases("transpose_plan"))
+def test_transpose_plan(case: Case) -> None:
+    given = {name: tuple(value) for name, value in case["input"].items()}
+    plan = transpose_plan(given["dims"], given["permutation"], given["input_tiling"], given["output_tiling"])
+    assert prod(plan.dimensions) == case["expected"]["input_elements"]
+    assert prod(plan.result[1]) == case["expected"]["output_elements"]
+
+
+@pytest.mark.parametrize("case", cases("transpose_plan_error"))
+def test_transpose_plan_error(case: Case) -> None:
+    given = {name: tuple(value) for name, value in case["input"].items()}
+    with pytest.raises(ValueError, match=r"(?i)only one of the input and output may have a non-trivial tiling"):
+        transpose_plan(given["dims"], given["permutation"], given["input_tiling"], given["output_tiling"])
+    assert "only one of the input" in case["expected"].lower()
+
+
+@pytest.mark.parametrize("case", cases("tpu_bitcast_measured"))
+def test_tpu_bitcast(case: Case) -> None:
+    source, result = parse_array_shape(case["input"]["operand"]), parse_array_shape(case["input"]["result"])
+    found = classify_bitcast(source, result)
+    assert found.verdict == "relabel"
+    assert found.kind in ("identity", case["expected"]["kind"])
+    same_places = np.array_equal(logical_indices(source).ravel() < 0, logical_indices(result).ravel() < 0)
+    assert same_places == case["expected"]["valid_physical_sets_equal"]
+
+
+def test_every_kind_is_tested_here_or_with_its_pass() -> None:
+    if not CASES.exists():
+        pytest.skip("the reference does not stand beside the repository")
+    kinds = {case["kind"] for case in json.loads(CASES.read_text())["cases"]}
+    text = Path(__file__).read_text()
+    # Layout normalization is a pass; its cases are lit tests of normalize-layouts.
+    assert {kind for kind in kinds if f'cases("{kind}")' not in text} == {"layout_normalization"}
