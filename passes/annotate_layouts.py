@@ -110,12 +110,12 @@ class _Choice:
         if module.form == like.form == "hlo":
             self.named = {value.name: list(array_leaves(value.shape)) for value in _all_values(like)}
         (parameters, results), (like_parameters, like_results) = module.entry_layout, like.entry_layout
-        models = _regrouped("results", results, like_results)
-        for value, arrays in zip(module.entry.results, models, strict=True):
+        received = _regrouped("parameters", parameters, like_parameters)
+        returned = _regrouped("results", results, like_results)
+        for value, arrays in zip(module.entry.results, returned, strict=True):
             self.interface[value] = arrays
             self._imitate_elements(value, iter(arrays))
-        models = _regrouped("parameters", parameters, like_parameters)
-        self.interface.update(zip(module.entry.parameters, models, strict=True))
+        self.interface.update(zip(module.entry.parameters, received, strict=True))
 
     def _imitate_elements(self, value: Value, arrays: Iterator[ArrayShape]) -> None:
         """Gives the operands of a tuple that is returned the layouts of its elements."""

@@ -20,6 +20,7 @@ ENTRY_POINT_GROUP = "relayout.passes"
 
 # One line a pass, in the order in which `--list-passes` shows them.
 BUILTIN_PASSES = {
+    "verify-layouts": "passes.verify_layouts:VerifyLayouts",
     "annotate-layouts": "passes.annotate_layouts:AnnotateLayouts",
     "expand-tiling": "passes.expand_tiling:ExpandTiling",
     "fold-tiling": "passes.fold_tiling:FoldTiling",

@@ -1,0 +1,65 @@
+import pytest
+
+from dialect_utils.files import parse_bytes
+from passes.verify_layouts import find_problems
+
+HEAD = "HloModule m\n\n%add (a: f32[], b: f32[]) -> f32[] {\n  %a = f32[] parameter(0)\n  %b = f32[] parameter(1)\n"
+HEAD += "  ROOT %c = f32[] add(%a, %b)\n}\n\n%id (i: f32[3,5]) -> f32[3,5] {\n  ROOT %i = f32[3,5] parameter(0)\n}\n\n"
+ENTRY = "ENTRY %main {\n  %x = f32[3,5] parameter(0)\n  %z = f32[] constant(0)\n  %n = s32[] constant(0)\n  ROOT %y = "
+
+# A right instruction, and the same with one mistake: every rule's twin.
+PAIRS = [
+    ("f32[5,3] transpose(%x), dimensions={1,0}", "f32[3,5] transpose(%x), dimensions={1,0}"),
+    ("f32[15] reshape(%x)", "f32[14] reshape(%x)"),
+    ("f32[2,5] slice(%x), slice={[0:2], [0:5]}", "f32[2,5] slice(%x), slice={[0:4], [0:5]}"),
+    ("f32[4,5] pad(%x, %z), padding=0_1x0_0", "f32[4,6] pad(%x, %z), padding=0_1x0_0"),
+    ("f32[5,3,5] broadcast(%x), dimensions={1,2}", "f32[5,3,5] broadcast(%x), dimensions={0,2}"),
+    ("f32[6,5] concatenate(%x, %x), dimensions={0}", "f32[6,5] concatenate(%x, %x), dimensions={1}"),
+    ("f32[5] reduce(%x, %z), dimensions={0}, to_apply=%add", "f32[3] reduce(%x, %z), dimensions={0}, to_apply=%add"),
+    ("f32[3] reduce(%x, %z), dimensions={1}, to_apply=%add", "f32[3] reduce(%x, %z), dimensions={1}, to_apply=%id"),
+    ("f32[3,5] add(%x, %x)", "f32[3,5] add(%x, %z)"),
+    ("f32[3,5] clamp(%z, %x, %z)", "f32[3,5] clamp(%z, %z, %x)"),
+    ("f32[3,5] reverse(%x), dimensions={0}", "f32[5,3] reverse(%x), dimensions={0}"),
+    ("(f32[3,5], f32[]) tuple(%x, %z)", "(f32[3,5]) tuple(%x, %z)"),
+    ("s32[3,5] bitcast-convert(%x)", "s32[5,3] bitcast-convert(%x)"),
+    ("f32[15]{0} bitcast(%x)", "f32[3,5]{1,0:T(2,2)} bitcast(%x)"),
+    ("f32[3,5] call(%x), to_apply=%id", "f32[3,5] call(%z), to_apply=%id"),
+    ("f32[3,5] call(%x), to_apply=%id", "f32[3,5] call(%x, %z), to_apply=%id"),
+    ("f32[3,5] fusion(%x), kind=kLoop, calls=%id", "f32[3] fusion(%x), kind=kLoop, calls=%id"),
+    (
+        "f32[3,5] conditional(%n, %x, %x), branch_computations={%id, %id}",
+        "f32[3,5] conditional(%n, %x, %z), branch_computations={%id, %id}",
+    ),
+]
+
+
+def problems(instruction: str) -> list[str]:
+    text = HEAD + ENTRY + instruction + "\n}\n"
+    return [problem.message for problem in find_problems(parse_bytes(text.encode(), "m.hlo"))]
+
+
+@pytest.mark.parametrize(("right", "wrong"), PAIRS)
+def test_one_mistake_is_found(right: str, wrong: str) -> None:
+    assert problems(right) == []
+    assert len(problems(wrong)) == 1
+
+
+@pytest.mark.parametrize(
+    "instruction",
+    [
+        "bf16[4,5] pad(%x, %z), padding=0_1x0_0",
+        "bf16[3,5] copy(%x)",
+        "bf16[3,5] add(%x, %x)",
+        "f32[<=3,5] slice(%x), slice={[0:3], [0:5]}",
+    ],
+)
+def test_what_the_tpu_compiler_writes_is_right(instruction: str) -> None:
+    assert problems(instruction) == []
+
+
+def test_layouts_of_a_boundary_agree_where_both_are_tiled() -> None:
+    tiled = HEAD.replace("f32[3,5] parameter", "f32[3,5]{1,0:T(2,4)} parameter") + ENTRY
+    call = "f32[3,5] call(%x), to_apply=%id\n}\n"
+    for layout, count in (("{1,0:T(2,4)S(1)}", 0), ("{1,0}", 0), ("{1,0:T(4,4)}", 1)):
+        text = (tiled + call).replace("%x = f32[3,5] ", f"%x = f32[3,5]{layout} ")
+        assert len(list(find_problems(parse_bytes(text.encode(), "m.hlo")))) == count
