@@ -142,7 +142,8 @@ def try_reads(put: Chain, shape: ArrayShape | None = None) -> Reads | None:
                 reads.bitcasts.append(ends[user])
             else:
                 pending.append(longer)
-    return reads if _order_bitcasts(reads) else None
+    is_read = bool(reads.logical or reads.bitcasts or reads.returned)
+    return reads if is_read and _order_bitcasts(reads) else None
 
 
 def _bitcasts_of(physical: Value) -> list[FoundBitcast]:

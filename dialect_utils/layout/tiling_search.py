@@ -12,6 +12,7 @@ from dialect_utils.layout.layout import Layout, Tile
 from dialect_utils.layout.movement import Movement, is_identity, normal_form
 from dialect_utils.layout.plan import Plan, physical_plan
 from dialect_utils.layout.shape import ArrayShape
+from dialect_utils.layout.steps import Reshape
 
 _BYTE = 8
 # Layouts of more dimensions or with more tile dimensions are not searched for.
@@ -44,10 +45,14 @@ def try_tiled_layout(movement: Movement) -> Layout | None:
 
     Of several the one with the fewest tiles, then the greatest minor_to_major. Tiles that
     combine dimensions (`*`) or match them (`d`), split configs and alignments are not found:
-    structure does not tell them.
+    structure does not tell them. Nor do reshapes alone: any array can be reshaped and back.
     """
     plan = movement.plan
-    if not plan.steps or len(plan.dimensions) > _MOST_DIMENSIONS or 0 in plan.dimensions:
+    if (
+        all(isinstance(step, Reshape) for step in normal_form(movement).plan.steps)
+        or len(plan.dimensions) > _MOST_DIMENSIONS
+        or 0 in plan.dimensions
+    ):
         return None
     return next((layout for layout in _candidates(plan) if _fits(plan, layout, movement)), None)
 

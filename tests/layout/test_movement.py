@@ -34,11 +34,11 @@ def evaluate(movement: Movement) -> np.ndarray:
     dimensions = movement.plan.dimensions
     array = np.arange(int(np.prod(dimensions, dtype=np.int64))).reshape(dimensions)
     for step, fill in zip(movement.plan.steps, movement.fills, strict=True):
-        array = _move(array, step, ANYTHING if fill is None else FIRST_FILL - int(str(fill)))
+        array = move(array, step, ANYTHING if fill is None else FIRST_FILL - int(str(fill)))
     return array
 
 
-def _move(array: np.ndarray, step: Step, fill: int) -> np.ndarray:
+def move(array: np.ndarray, step: Step, fill: int) -> np.ndarray:
     if isinstance(step, Transpose):
         return array.transpose(step.permutation)
     if isinstance(step, Reshape):

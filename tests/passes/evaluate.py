@@ -1,0 +1,71 @@
+"""Evaluates HLO of data movement and s32 arithmetic with numpy: an oracle that shares nothing with the passes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from dialect_utils.hlo import HloModule, Instruction
+from dialect_utils.layout import ArrayShape, Plan, physical_plan
+from dialect_utils.layout.movement import Movement
+from tests.layout.test_movement import move
+
+# What fills the padding of packed arguments, and what no test value is.
+POISON = 987_654
+
+ELEMENTWISE: dict[str, Callable[..., np.ndarray]] = {
+    "add": np.add,
+    "subtract": np.subtract,
+    "multiply": np.multiply,
+    "maximum": np.maximum,
+    "negate": np.negative,
+    "copy": np.copy,
+}
+
+
+def evaluate(module: HloModule, arguments: list[np.ndarray]) -> list[np.ndarray]:
+    """Returns the entry's results, a tuple taken apart."""
+    values: dict[Instruction, np.ndarray] = dict(zip(module.entry.parameters, arguments, strict=True))
+    for operation in module.entry.operations:
+        if operation.opcode != "tuple":
+            values[operation] = _evaluate(operation, [values[operand] for operand in operation.operands])
+    root = module.entry.root
+    returned = root.operands if root.opcode == "tuple" else [root]
+    return [values[value] for value in returned]
+
+
+def _evaluate(operation: Instruction, operands: list[np.ndarray]) -> np.ndarray:
+    shape = operation.shape
+    assert isinstance(shape, ArrayShape)
+    if operation.opcode == "constant":
+        assert operation.literal is not None
+        return np.array(int(operation.literal))
+    if operation.opcode == "broadcast":
+        return np.broadcast_to(operands[0], shape.dimensions)
+    if operation.opcode == "reduce":
+        return np.asarray(operands[0].sum(axis=operation.ints("dimensions")))
+    if operation.opcode == "select":
+        return np.where(operands[0], operands[1], operands[2])
+    if operation.opcode == "compare":
+        return operands[0] > operands[1]
+    if operation.step is None:
+        return ELEMENTWISE[operation.opcode](*operands)
+    fill = int(operands[1]) if len(operands) > 1 else 0
+    return move(operands[0], operation.step, fill)
+
+
+def pack(array: np.ndarray, shape: ArrayShape) -> np.ndarray:
+    """Returns the physical array of a tiled shape, its padding poisoned."""
+    return _run(physical_plan(shape), array)
+
+
+def unpack(array: np.ndarray, shape: ArrayShape) -> np.ndarray:
+    """Returns the logical array in a physical one."""
+    return _run(physical_plan(shape).inverse(), array)
+
+
+def _run(plan: Plan, array: np.ndarray) -> np.ndarray:
+    for step in Movement(plan).plan.steps:
+        array = move(array, step, POISON)
+    return array

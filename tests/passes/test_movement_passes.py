@@ -1,0 +1,258 @@
+"""What the passes over data movement keep: every result, on random modules, evaluated with numpy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from dialect_utils.hlo import HloModule, parse_module
+from dialect_utils.layout import ArrayShape, array_leaves
+from passes.base import Pass
+from passes.cancel_relayouts import CancelRelayouts
+from passes.expand_tiling import ExpandTiling
+from passes.fold_tiling import FoldTiling
+from passes.propagate_physical import PropagatePhysical
+from tests.passes.evaluate import evaluate, pack, unpack
+from tests.passes.random_modules import modules
+
+MOVEMENT = ("transpose", "reshape", "pad", "slice", "bitcast-convert")
+
+
+def movements(module: HloModule) -> int:
+    return sum(operation.opcode in MOVEMENT for operation in module.entry.operations)
+
+
+def run(step: Pass, module: HloModule) -> HloModule:
+    result = step.run(module).module
+    assert isinstance(result, HloModule)
+    return parse_module(result.text())
+
+
+def arguments(module: HloModule) -> list[np.ndarray]:
+    shapes = [shape for parameter in module.entry.parameters for shape in array_leaves(parameter.shape)]
+    return [
+        np.arange(shape.element_count).reshape(shape.dimensions) * 7 + 100 * i + 3 for i, shape in enumerate(shapes)
+    ]
+
+
+def same_results(module: HloModule, other: HloModule) -> bool:
+    values = arguments(module)
+    return all(map(np.array_equal, evaluate(module, values), evaluate(other, values)))
+
+
+@settings(max_examples=60, deadline=None)
+@given(modules(), st.sampled_from([CancelRelayouts(), PropagatePhysical()]))
+def test_results_stay_and_ops_do_not_grow(text: str, step: Pass) -> None:
+    module = parse_module(text)
+    after = run(step, module)
+    assert same_results(module, after)
+    assert movements(after) <= movements(module)
+    assert not step.run(after).modified
+
+
+@settings(max_examples=60, deadline=None)
+@given(modules(is_tiled=True, most=6), st.sampled_from(["logical", "physical"]))
+def test_folding_what_was_expanded_gives_the_same_text(text: str, interface: str) -> None:
+    module = parse_module(text)
+    # A tiling that the module spells out itself folds as well.
+    assume(not FoldTiling().run(module).modified)
+    expanded = run(ExpandTiling(interface=interface), module)  # type: ignore[arg-type]  # drawn from its choices
+    assert FoldTiling().run(expanded).module.text() == text
+
+
+@settings(max_examples=50, deadline=None)
+@given(modules(is_tiled=True, most=6), st.permutations([CancelRelayouts(), PropagatePhysical()]))
+def test_tiled_modules_keep_their_results_through_physical_interfaces(text: str, steps: list[Pass]) -> None:
+    module = parse_module(text)
+    shapes = list(array_leaves(module.entry.root.shape))
+    wanted = evaluate(module, arguments(module))
+    after = run(ExpandTiling(interface="physical"), module)
+    for step in steps:
+        after = run(step, after)
+    packed = [
+        pack_if_tiled(value, parameter.shape)
+        for value, parameter in zip(arguments(module), module.entry.parameters, strict=True)
+    ]
+    found = evaluate(after, packed)
+    for array, expected, shape in zip(found, wanted, shapes, strict=True):
+        assert np.array_equal(unpack(array, shape) if shape.is_tiled else array, expected)
+
+
+def pack_if_tiled(value: np.ndarray, shape: object) -> np.ndarray:
+    assert isinstance(shape, ArrayShape)
+    return pack(value, shape) if shape.is_tiled else value
+
+
+def entry(*lines: str) -> HloModule:
+    return parse_module("HloModule m\n\nENTRY e {\n  " + "\n  ".join(lines) + "\n}\n")
+
+
+def test_the_check_finds_a_wrong_rewrite() -> None:
+    right = entry("p = s32[2,3]{1,0} parameter(0)", "ROOT t = s32[3,2]{1,0} transpose(p), dimensions={1,0}")
+    wrong = entry("p = s32[2,3]{1,0} parameter(0)", "ROOT t = s32[3,2]{1,0} reshape(p)")
+    assert not same_results(right, wrong)
+
+
+def test_a_padding_that_is_read_stays() -> None:
+    module = entry(
+        "p = s32[4]{0} parameter(0)",
+        "zero = s32[] constant(0)",
+        "s = s32[3]{0} slice(p), slice={[0:3]}",
+        "ROOT q = s32[4]{0} pad(s, zero), padding=0_1",
+    )
+    assert not CancelRelayouts().run(module).modified
+
+
+@pytest.mark.parametrize("reader", ["slice(n), slice={[0:3]}", "slice(n), slice={[0:2]}"])
+def test_a_padding_that_every_use_drops_gives_the_array_back(reader: str) -> None:
+    size = reader[-3]
+    module = entry(
+        "p = s32[4]{0} parameter(0)",
+        "zero = s32[] constant(0)",
+        "s = s32[3]{0} slice(p), slice={[0:3]}",
+        "q = s32[4]{0} pad(s, zero), padding=0_1",
+        "n = s32[4]{0} negate(q)",
+        f"ROOT r = s32[{size}]{{0}} {reader}",
+    )
+    after = run(CancelRelayouts(), module)
+    assert movements(after) == 1
+    assert same_results(module, after)
+
+
+def test_an_op_with_another_user_stays_for_it() -> None:
+    module = entry(
+        "p = s32[2,3]{1,0} parameter(0)",
+        "t = s32[3,2]{1,0} transpose(p), dimensions={1,0}",
+        "u = s32[2,3]{1,0} transpose(t), dimensions={1,0}",
+        "ROOT r = (s32[3,2]{1,0}, s32[2,3]{1,0}) tuple(t, u)",
+    )
+    after = run(CancelRelayouts(), module)
+    assert movements(after) == 1
+    assert after.entry.root.operands[1].name == "p"
+
+
+def test_equal_movements_are_one() -> None:
+    module = entry(
+        "p = s32[2,3]{1,0} parameter(0)",
+        "t = s32[3,2]{1,0} transpose(p), dimensions={1,0}",
+        "u = s32[3,2]{1,0} transpose(p), dimensions={1,0}",
+        "ROOT a = s32[3,2]{1,0} add(t, u)",
+    )
+    assert movements(run(CancelRelayouts(), module)) == 1
+
+
+def test_a_sharded_movement_stays() -> None:
+    module = entry(
+        "p = s32[2,3]{1,0} parameter(0)",
+        "t = s32[3,2]{1,0} transpose(p), dimensions={1,0}, sharding={devices=[1,2]<=[2]}",
+        "ROOT u = s32[2,3]{1,0} transpose(t), dimensions={1,0}",
+    )
+    assert not CancelRelayouts().run(module).modified
+
+
+TILED = (
+    "p = s32[3,5]{1,0:T(2,2)} parameter(0)",
+    "q = s32[3,5]{1,0:T(2,2)} parameter(1)",
+    "c = s32[] constant(3)",
+    "b = s32[3,5]{1,0:T(2,2)} broadcast(c), dimensions={}",
+    "m = s32[3,5]{1,0:T(2,2)} multiply(p, b)",
+    "x = s32[3,5]{1,0:T(2,2)} maximum(m, q)",
+    "ROOT a = s32[3,5]{1,0:T(2,2)} add(x, m)",
+)
+
+
+def test_a_chain_between_tiled_values_holds_no_movement() -> None:
+    expanded = run(ExpandTiling(interface="physical"), entry(*TILED))
+    assert movements(run(PropagatePhysical(), expanded)) == 0
+
+
+def test_padding_reaches_no_sum() -> None:
+    text = "HloModule m\n\nadd {\n  l = s32[] parameter(0)\n  r = s32[] parameter(1)\n  ROOT s = s32[] add(l, r)\n}\n\n"
+    lines = "\n  ".join([*TILED[:-2], "zero = s32[] constant(0)", "ROOT s = s32[] reduce(m, zero), dimensions={0,1}"])
+    module = parse_module(text + "ENTRY e {\n  " + lines + ", to_apply=add\n}\n")
+    after = module
+    for step in (ExpandTiling(interface="physical"), PropagatePhysical(), CancelRelayouts()):
+        after = run(step, after)
+    shape = module.entry.parameters[0].shape
+    assert isinstance(shape, ArrayShape)
+    values = arguments(module)
+    expected = evaluate(module, values)[0]
+    assert np.array_equal(evaluate(after, [pack(value, shape) for value in values])[0], expected)
+
+
+def test_an_integer_division_by_padding_does_not_move() -> None:
+    lines = [line.replace("maximum(m, q)", "divide(m, q)") for line in TILED]
+    expanded = run(ExpandTiling(interface="physical"), entry(*lines))
+    after = run(PropagatePhysical(), expanded)
+    division = next(operation for operation in after.entry.operations if operation.opcode == "divide")
+    shape = division.shape
+    assert isinstance(shape, ArrayShape)
+    assert shape.dimensions == (3, 5)
+
+
+HAND_WRITTEN = (
+    "p = s32[3,5]{1,0} parameter(0)",
+    "zero = s32[] constant(0)",
+    "wide = s32[3,6]{1,0} pad(p, zero), padding=0_0x0_1",
+    "split = s32[3,3,2]{2,1,0} reshape(wide)",
+    "high = s32[4,3,2]{2,1,0} pad(split, zero), padding=0_1x0_0x0_0",
+    "tiles = s32[2,2,3,2]{3,2,1,0} reshape(high)",
+    "put = s32[2,3,2,2]{3,2,1,0} transpose(tiles), dimensions={0,2,1,3}",
+    "rows = s32[2,2,3,2]{3,2,1,0} transpose(put), dimensions={0,2,1,3}",
+    "whole = s32[4,6]{1,0} reshape(rows)",
+    "back = s32[3,5]{1,0} slice(whole), slice={[0:3], [0:5]}",
+    "ROOT n = s32[3,5]{1,0} negate(back)",
+)
+
+
+def test_a_hand_written_tiling_folds() -> None:
+    folded = run(FoldTiling(), entry(*HAND_WRITTEN))
+    assert [str(item.shape) for item in folded.entry.instructions] == ["s32[3,5]{1,0:T(2,2)}", "s32[3,5]{1,0}"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("put), dimensions={0,2,1,3}", "put), dimensions={1,2,0,3}"),
+        ("slice={[0:3], [0:5]}", "slice={[1:4], [0:5]}"),
+        ("negate(back)", 'add(back, back), metadata={op_name="x"}'),
+    ],
+)
+def test_a_tiling_folds_only_where_it_is_read_back_unchanged(old: str, new: str) -> None:
+    lines = [line.replace(old, new) for line in HAND_WRITTEN]
+    is_same = "add" in new
+    assert FoldTiling().run(entry(*lines)).modified is is_same
+
+
+def test_a_physical_array_that_is_returned_does_not_fold() -> None:
+    lines = [*HAND_WRITTEN[:-1], "ROOT r = (s32[3,5]{1,0}, s32[2,3,2,2]{3,2,1,0}) tuple(back, put)"]
+    assert not FoldTiling().run(entry(*lines)).modified
+
+
+def test_a_mark_that_the_ops_contradict_counts_for_nothing() -> None:
+    marked = [
+        line + ', frontend_attributes={relayout.layout="s32[3,5]{0,1:T(2,2)}"}' if line.startswith("put") else line
+        for line in HAND_WRITTEN
+    ]
+    folded = run(FoldTiling(), entry(*marked))
+    assert str(folded.entry.parameters[0].shape) == "s32[3,5]{1,0:T(2,2)}"
+
+
+BITCASTS = """HloModule m, entry_computation_layout={(f32[9,33]{1,0:T(8,128)})->f32[9,33]{1,0:T(8,128)}}
+
+ENTRY %e (p: f32[9,33]) -> f32[9,33] {
+  %p = f32[9,33]{1,0:T(8,128)} parameter(0)
+  %b = f32[1,9,33]{2,1,0:T(8,128)} bitcast(%p), metadata={op_name="b"}
+  %c = f32[9,1,33]{2,0,1:T(8,128)} bitcast(%b)
+  ROOT %d = f32[9,33]{1,0:T(8,128)} bitcast(%c), frontend_attributes={k="v"}
+}
+"""
+
+
+@pytest.mark.parametrize("interface", ["logical", "physical"])
+def test_bitcasts_come_back(interface: str) -> None:
+    expanded = run(ExpandTiling(interface=interface), parse_module(BITCASTS))  # type: ignore[arg-type]
+    assert "bitcast(" not in expanded.text()
+    assert FoldTiling().run(expanded).module.text() == BITCASTS
