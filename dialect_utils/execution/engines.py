@@ -22,24 +22,33 @@ Run = Callable[[Sequence[Array]], list[tuple[ElementType, Array]]]
 
 _COMPLEX_PARTS = {"c64": ELEMENT_TYPES["f32"], "c128": ELEMENT_TYPES["f64"]}
 _BYTE = 8
-# The interpreter has no chlo ops and no call into another function's scope worth keeping.
-_INTERPRETER_PASSES = "builtin.module(func.func(chlo-legalize-to-stablehlo),inline,symbol-dce)"
+# The interpreter has neither chlo ops nor the old forms (dot, broadcast) that XLA's importer writes.
+_INTERPRETER_PASSES = (
+    "builtin.module(func.func(chlo-legalize-to-stablehlo,stablehlo-legalize-deprecated-ops{fail-on-unused=false}),"
+    "inline,symbol-dce)"
+)
 
 
 class UnsupportedError(Exception):
     """Is raised for what an engine cannot do by design."""
 
 
-def prepare_xla(program: str | bytes, options: dict[str, Any]) -> Run:
-    """Compiles StableHLO text or bytecode and returns the function that runs it on arrays."""
+def prepare_xla(program: str | bytes, options: dict[str, Any], devices: int = 1) -> Run:
+    """Compiles StableHLO text or bytecode and returns the function that runs it on arrays.
+
+    On several devices the leading dimension of arguments and results counts them.
+    """
     client = seam.cpu_client()
-    executable = seam.compile_module(client, program, options)
+    executable = seam.compile_module(client, program, options, devices)
     _, results = signature(program)
 
     def run(arguments: Sequence[Array]) -> list[tuple[ElementType, Array]]:
-        outputs = executable.execute([seam.device_array(array) for array in arguments])
-        # The outputs are views of XLA's buffers.
-        arrays = [np.array(output) for output in outputs]
+        if devices > 1:
+            arrays = [np.stack(parts) for parts in seam.execute_on_devices(executable, client, arguments, devices)]
+        else:
+            outputs = executable.execute([seam.device_array(array) for array in arguments])
+            # The outputs are views of XLA's buffers.
+            arrays = [np.array(output) for output in outputs]
         return list(zip((shape.element_type for shape in results), arrays, strict=True))
 
     return run

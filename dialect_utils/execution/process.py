@@ -58,10 +58,12 @@ class Worker:
     """Runs modules in a process of its own, one request after another.
 
     A context manager; without one the process ends with this object or with this process.
-    Not to be shared between threads.
+    Not to be shared between threads. With `devices` > 1 a program is run by that many replicas,
+    each on a host device of its own.
     """
 
     timeout: float = DEFAULT_TIMEOUT_SECONDS
+    devices: int = 1
     _process: subprocess.Popen[bytes] | None = field(default=None, init=False)
     _stderr: BinaryIO | None = field(default=None, init=False)
     _finalizer: weakref.finalize[Any, Any] | None = field(default=None, init=False)
@@ -99,12 +101,14 @@ class Worker:
         """Compiles a program once and runs it on each list of inputs; returns a list of outputs for each.
 
         Tuples among parameters and results are flattened; sub-byte types take a byte an element.
+        On several devices every input and output has a leading dimension that counts them.
         `options` are XLA's debug options by name. `timeout` is in seconds and holds for
         compilation and all runs. `check.*` calls of StableHLO are left out; `with_checks` puts
         their operands behind the outputs. Raises ExecutionError.
         """
         limit = self.timeout if timeout is None else timeout
         request = _request(program, runs, engine, dict(options or {}), limit, with_checks)
+        request.header["devices"] = self.devices
         answer = self._exchange(request, limit)
         if answer.header["status"] == "error":
             raise from_jaxlib(answer.header["failure"], answer.header["message"], program.source)
@@ -150,7 +154,7 @@ class Worker:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._stderr,
-            env=_environment(),
+            env=_environment(self.devices),
             # Ctrl-C is for this process, which then ends the worker.
             start_new_session=True,
         )
@@ -202,10 +206,12 @@ def _end(process: subprocess.Popen[bytes], stderr: BinaryIO) -> None:
     process.wait()
 
 
-def _environment() -> dict[str, str]:
+def _environment(devices: int) -> dict[str, str]:
     environment = {key: value for key, value in os.environ.items() if key != "XLA_FLAGS"}
     root = str(Path(dialect_utils.__file__).parent.parent)
     paths = [root, *filter(None, [environment.get("PYTHONPATH")])]
+    if devices > 1:
+        environment["XLA_FLAGS"] = f"--xla_force_host_platform_device_count={devices}"
     return environment | {
         "JAX_PLATFORMS": "cpu",
         "JAX_ENABLE_X64": "1",

@@ -45,12 +45,26 @@ def device_array(array: Any) -> Any:
     return _find("jax", "device_put")(array, may_alias=False)
 
 
-def compile_module(client: Any, module: str | bytes, options: dict[str, str]) -> Any:
-    """Returns the loaded executable of StableHLO text or bytecode for one device."""
+def compile_module(client: Any, module: str | bytes, options: dict[str, str], replicas: int = 1) -> Any:
+    """Returns the loaded executable of StableHLO text or bytecode, for one device a replica."""
     compile_options = _find("jaxlib.xla_client", "CompileOptions")()
     compile_options.env_option_overrides = list(options.items())
-    devices = _find("jaxlib._jax", "DeviceList")(tuple(client.local_devices()[:1]))
+    compile_options.num_replicas = replicas
+    devices = _find("jaxlib._jax", "DeviceList")(tuple(client.local_devices()[:replicas]))
     return client.compile_and_load(module, devices, compile_options)
+
+
+def execute_on_devices(executable: Any, client: Any, arguments: Any, count: int) -> list[list[Any]]:
+    """Returns each result's parts, one a device; `arguments` hold the devices' parts one after another."""
+    devices = client.local_devices()[:count]
+    mesh = _find("jax", "sharding", "Mesh")(devices, ("replica",))
+    # Each device has data of its own under what JAX is told is a replicated array: it never looks.
+    everywhere = _find("jax", "sharding", "NamedSharding")(mesh, _find("jax", "sharding", "PartitionSpec")())
+    gather = _find("jax", "make_array_from_single_device_arrays")
+    put = _find("jax", "device_put")
+    shards = [[put(part, device) for part, device in zip(array, devices, strict=True)] for array in arguments]
+    sharded = [gather(parts[0].shape, everywhere, parts) for parts in shards]
+    return list(executable.execute_sharded(sharded).disassemble_into_single_device_arrays())
 
 
 def stablehlo_from_hlo(text: str) -> str:

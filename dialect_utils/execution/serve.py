@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -41,8 +42,10 @@ def _answer(request: Message) -> Message:
     if header["engine"] == "interpreter":
         run = engines.prepare_interpreter(program)
     else:
-        run = engines.prepare_xla(program, header["options"])
+        run = engines.prepare_xla(program, header["options"], header["devices"])
     parameters, _ = engines.signature(program)
+    if header["devices"] > 1:
+        parameters = [replace(shape, dimensions=(header["devices"], *shape.dimensions)) for shape in parameters]
     blobs = iter(request.blobs[1:])
     described, results = [], []
     for description in header["runs"]:

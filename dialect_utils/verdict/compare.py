@@ -17,6 +17,7 @@ from dialect_utils.execution import (
     prepare,
 )
 from dialect_utils.ir import Module
+from dialect_utils.text import Diagnostic, DiagnosticError
 from dialect_utils.verdict.data import Style, random_inputs, small_integer_positions
 from dialect_utils.verdict.judge import AUTO, Judge
 from dialect_utils.verdict.ports import Port, entry_ports
@@ -26,6 +27,7 @@ from dialect_utils.verdict.self_checks import SelfCheck, failed_checks, self_che
 
 # An engine that folds a module without inputs into its results would execute nothing.
 _WITHOUT_INPUTS = {"xla_disable_hlo_passes": "constant_folding"}
+_GRAVITY: tuple[Answer, ...] = ("equal", "unknown", "different")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,11 +85,11 @@ class _Data:
 
 @dataclass(frozen=True, slots=True)
 class _Finding:
-    """Is what one engine found: a difference with its reason, or only a remark."""
+    """Is what one engine found, or one set of data on it, and why that is no plain `equal`."""
 
+    answer: Answer = "equal"
     reason: str = ""
     counterexample: Counterexample | None = None
-    is_difference: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,14 +108,15 @@ class _Comparison:
     def of(cls, stages: Sequence[Module], options: Options) -> _Comparison:
         parameters, results = entry_ports(stages)
         first, last = stages[0], stages[-1]
-        checks = self_checks(first)
+        checks = _checks_of_both(first, last)
         promises = list(map(max, _promises(first), _promises(last)))
         # A check's operands are compared, too; no layout packs them.
         results += [Port(check.shape) for check in checks for _ in check.operands]
         kinds = [port.shape.element_type for port in results]
         epsilon = max(coarsest_epsilon(first), coarsest_epsilon(last))
+        names = _file_name(first), _file_name(last)
         return cls(
-            (prepare(first, "first module"), prepare(last, "second module")),
+            (prepare(first, names[0]), prepare(last, names[1] + (" (rewritten)" if names[0] == names[1] else ""))),
             parameters,
             results,
             checks,
@@ -123,8 +126,9 @@ class _Comparison:
         )
 
     def run(self, worker: Worker) -> Verdict:
-        """Asks every engine; the reason names those that cannot execute the modules."""
-        methods: list[str] = []
+        """Asks every engine until one finds a difference; one that is sure settles what is unclear on another."""
+        sure: list[str] = []
+        unclear: list[str] = []
         reasons: list[str] = []
         for engine in self.options.engines:
             try:
@@ -132,12 +136,13 @@ class _Comparison:
             except ExecutionError as error:
                 reasons.append(f"{engine}: {error.failure}: {error.message}")
                 continue
-            if found.is_difference:
+            if found.answer == "different":
                 return Verdict("different", (engine,), self.judge.compared(), found.counterexample, found.reason)
-            methods.append(engine)
+            (sure if found.answer == "equal" else unclear).append(engine)
             reasons += [f"{engine}: {found.reason}"] if found.reason else []
-        answer: Answer = "equal" if methods else "unknown"
-        return Verdict(answer, tuple(methods), self.judge.compared() if methods else "", None, "; ".join(reasons))
+        methods = tuple(sure or unclear)
+        compared = self.judge.compared() if methods else ""
+        return Verdict("equal" if sure else "unknown", methods, compared, None, "; ".join(reasons))
 
     def _run_engine(self, worker: Worker, engine: Engine) -> _Finding:
         inputs = [data.arrays for data in self.data]
@@ -147,9 +152,10 @@ class _Comparison:
         if any(port.layouts for port in self.parameters):
             with_poison = self._execute_packed(worker, engine, inputs, poison=True)
         findings = [self._judge(*runs) for runs in zip(self.data, expected, with_zeros, with_poison, strict=True)]
-        wrong = next((finding for finding in findings if finding.is_difference), None)
-        remarks = dict.fromkeys(finding.reason for finding in findings if finding.reason)
-        return wrong or _Finding("; ".join(remarks))
+        worst = max(findings, key=lambda finding: _GRAVITY.index(finding.answer))
+        if worst.answer == "different":
+            return worst
+        return replace(worst, reason="; ".join(dict.fromkeys(each.reason for each in findings if each.reason)))
 
     def _execute(
         self, worker: Worker, engine: Engine, which: int, inputs: Sequence[Sequence[Array]]
@@ -170,20 +176,30 @@ class _Comparison:
         return [[port.unpack(array) for port, array in zip(self.results, arrays, strict=True)] for arrays in outputs]
 
     def _judge(self, data: _Data, expected: list[Array], zeros: list[Array], poison: list[Array]) -> _Finding:
-        small: list[Counterexample] = []
-        for difference in self.judge.differences(expected, zeros):
-            output = difference.output
-            if self.judge.is_wrong(difference, expected[output], zeros[output], data.style):
-                return _Finding(f"the results differ on {_described(data)}", difference, True)
-            small.append(difference)
+        found = self._differences(data, expected, zeros)
+        if found.answer == "different":
+            return found
         leaks = self.judge.differences(zeros, poison)
         if leaks:
-            return _Finding("padding reaches a result: it changes with what padding holds", leaks[0], True)
+            return _Finding("different", "padding reaches a result: it changes with what padding holds", leaks[0])
         checked = self._self_checks(expected, zeros)
-        if checked.is_difference or not small:
+        if checked.answer == "different":
             return checked
-        remark = f"on {_described(data)} {small[0]}, which is not promised to be equal"
-        return _Finding("; ".join(filter(None, [checked.reason, remark])))
+        return _Finding(found.answer, "; ".join(filter(None, [checked.reason, found.reason])))
+
+    def _differences(self, data: _Data, expected: list[Array], actual: list[Array]) -> _Finding:
+        """Judges the outputs; only the first one that is no more than unclear is told of."""
+        answer: Answer = "equal"
+        reason = ""
+        for difference in self.judge.differences(expected, actual):
+            output = difference.output
+            severity = self.judge.severity(difference, expected[output], actual[output], data.style)
+            if severity == "wrong":
+                return _Finding("different", f"the results differ on {_described(data)}", difference)
+            if severity == "unclear":
+                answer = "unknown"
+            reason = reason or f"on {_described(data)} {difference}, which is not promised to be equal"
+        return _Finding(answer, reason)
 
     def _self_checks(self, expected: list[Array], actual: list[Array]) -> _Finding:
         count = 2 * len(self.checks)
@@ -192,11 +208,25 @@ class _Comparison:
         before, after = (failed_checks(self.checks, outputs[-count:]) for outputs in (expected, actual))
         broken = sorted(set(after) - set(before))
         if broken:
-            return _Finding(f"check {broken[0]} of the module holds before and fails after", None, True)
+            return _Finding("different", f"check {broken[0]} of the module holds before and fails after")
         if before:
             kinds = ", ".join(f"check {i} ({self.checks[i].kind})" for i in before)
-            return _Finding(f"the module's own {kinds} fails in both forms")
+            return _Finding("equal", f"the module's own {kinds} fails in both forms")
         return _Finding()
+
+
+def _checks_of_both(first: Module, last: Module) -> list[SelfCheck]:
+    ours, theirs = self_checks(first), self_checks(last)
+    if [check.kind for check in ours] != [check.kind for check in theirs]:
+        message = f"one module makes {len(ours)} checks of its own, the other {len(theirs)}, or others"
+        raise DiagnosticError(Diagnostic(message))
+    return ours
+
+
+def _file_name(module: Module) -> str:
+    """Returns the name of the text a module was read from."""
+    places = (operation.location for operation in module.entry.operations)
+    return next((place.source.name for place in places if place is not None), "<module>")
 
 
 def _promises(module: Module) -> list[Promise]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from dialect_utils.execution import Array
 from dialect_utils.layout import ElementType
@@ -14,9 +15,13 @@ from dialect_utils.verdict.result import Counterexample
 
 AUTO = "auto"
 
-# What sums in another order may differ by, of the largest magnitude, is the root of the coarsest
-# epsilon: half the digits (bf16: 9 %, f32: 0.03 %).
-_EPSILON_POWER = 0.5
+Severity = Literal["rounding", "unclear", "wrong"]
+
+# What sums in another order may differ by, of the largest magnitude, as powers of the coarsest
+# epsilon. Up to the first it is rounding (f32: 6e-06, bf16: 3 %); beyond the second, half the
+# digits, it is a difference (f32: 0.03 %, bf16: 9 %).
+_ROUNDING_POWER = 0.75
+_WRONG_POWER = 0.5
 # Of integers that hang on such sums, so large a share may flip before that is a difference.
 _FLIPPED_SHARE = 0.01
 
@@ -25,14 +30,15 @@ _FLIPPED_SHARE = 0.01
 class Judge:
     """Knows what is promised of each output. `compare` is `auto`, `bits`, `ulp:N` or `rel:X`.
 
-    `auto`: bits wherever they are promised. Elsewhere floats may differ by `loose`, and other
-    types in one element of a hundred.
+    `auto`: bits wherever they are promised. Elsewhere floats may differ within `rounding`, and
+    beyond `limit` they are wrong; of other types one element may flip, and at most one of a hundred.
     """
 
     element_types: tuple[ElementType, ...]
     promises: tuple[Promise, ...]
     compare: str
-    loose: Tolerance
+    rounding: Tolerance
+    limit: Tolerance
 
     @classmethod
     def of(
@@ -41,8 +47,8 @@ class Judge:
         """Returns the judge; raises DiagnosticError for another `compare`."""
         if compare != AUTO:
             Tolerance.parse(compare)
-        loose = Tolerance(of_largest=epsilon**_EPSILON_POWER)
-        return cls(tuple(element_types), tuple(promises), compare, loose)
+        rounding, limit = (Tolerance(of_largest=epsilon**power) for power in (_ROUNDING_POWER, _WRONG_POWER))
+        return cls(tuple(element_types), tuple(promises), compare, rounding, limit)
 
     def differences(self, a: Sequence[Array], b: Sequence[Array], tolerance: Tolerance = BITS) -> list[Counterexample]:
         """Returns the first difference of every output that has one."""
@@ -50,16 +56,22 @@ class Judge:
         found = (first_difference(i, x, y, kind, tolerance) for i, (x, y, kind) in pairs)
         return [difference for difference in found if difference is not None]
 
-    def is_wrong(self, difference: Counterexample, a: Array, b: Array, style: Style | None) -> bool:
-        """Is true for a difference that the promise of its output rules out on this data."""
+    def severity(self, difference: Counterexample, a: Array, b: Array, style: Style | None) -> Severity:
+        """Says how bad a difference of two arrays is, by the promise of their output on this data."""
         kind, promise = self.element_types[difference.output], self.promises[difference.output]
+
+        def differs(tolerance: Tolerance) -> bool:
+            return first_difference(difference.output, a, b, kind, tolerance) is not None
+
         if self.compare != AUTO:
-            return first_difference(0, a, b, kind, Tolerance.parse(self.compare)) is not None
+            return "wrong" if differs(Tolerance.parse(self.compare)) else "rounding"
         if promise is Promise.ALWAYS or (promise is Promise.ON_INTEGERS and style == "integers"):
-            return True
-        if kind.is_floating or kind.is_complex:
-            return first_difference(0, a, b, kind, self.loose) is not None
-        return difference.differing > max(1, _FLIPPED_SHARE * difference.elements)
+            return "wrong"
+        if not kind.is_floating and not kind.is_complex:
+            return "wrong" if difference.differing > max(1, _FLIPPED_SHARE * difference.elements) else "unclear"
+        if differs(self.limit):
+            return "wrong"
+        return "unclear" if differs(self.rounding) else "rounding"
 
     def compared(self) -> str:
         """Says what is compared, and where no more than that is promised."""
@@ -68,10 +80,10 @@ class Judge:
         parts = ["bits"] if Promise.ALWAYS in self.promises or not self.promises else []
         sums = self._outputs(Promise.ON_INTEGERS)
         if sums:
-            parts.append(f"bits on integer-valued data, {self.loose} on other data (sums of floats: {sums})")
+            parts.append(f"bits on integer-valued data, {self.rounding} on other data (sums of floats: {sums})")
         rest = self._outputs(Promise.NEVER)
         if rest:
-            parts.append(f"{self.loose} (sums of floats that are exact on no data: {rest})")
+            parts.append(f"{self.rounding} (sums of floats that are exact on no data: {rest})")
         return "; ".join(parts)
 
     def _outputs(self, promise: Promise) -> str:
