@@ -37,6 +37,7 @@ HEAVY_IMPORTS = {
     ),
     "ml_dtypes": ("dialect_utils.layout", "dialect_utils.execution", "dialect_utils.verdict"),
     "islpy": ("dialect_utils.layout", "dialect_utils.verdict"),
+    "PIL": ("dialect_utils.layout.picture",),
     "jaxlib.mlir": ("dialect_utils.stablehlo", "dialect_utils.execution"),
     "jaxlib.version": ("dialect_utils.stablehlo", "dialect_utils.execution"),
     "jaxlib": ("dialect_utils.execution",),

@@ -20,7 +20,7 @@ def read_arrays(path: str, prefix: str) -> list[Array]:
     Raises DiagnosticError where the file cannot be read, or a number is missing between two.
     """
     try:
-        with np.load(Path(path), allow_pickle=False) as file:
+        with Path(path).open("rb") as raw, np.load(raw, allow_pickle=False) as file:
             found = {int(name[len(prefix) :]): file[name] for name in file.files if _is_numbered(name, prefix)}
     except OSError as error:
         raise DiagnosticError(Diagnostic(f"{path}: {(error.strerror or str(error)).lower()}")) from None

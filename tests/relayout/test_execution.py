@@ -1,0 +1,135 @@
+"""`relayout check` and `relayout run`: verdicts, exit codes, files of arrays."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from relayout.cli import main
+
+HLO = """HloModule m
+
+ENTRY e {
+  p = f32[3,5]{1,0} parameter(0)
+  ROOT n = f32[3,5]{1,0} negate(p)
+}
+"""
+MLIR = """func.func @main(%p: tensor<3x5xf32>) -> tensor<3x5xf32> {
+  %n = stablehlo.negate %p : tensor<3x5xf32>
+  return %n : tensor<3x5xf32>
+}
+"""
+TILED = HLO.replace("{1,0}", "{1,0:T(2,2)}")
+KEYS = {"file", "verdict", "methods", "compared", "counterexample", "reason", "seconds"}
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    for name, text in {
+        "a.hlo": HLO,
+        "a.mlir": MLIR,
+        "tiled.hlo": TILED,
+        "wrong.hlo": HLO.replace("negate", "abs"),
+    }.items():
+        (tmp_path / name).write_text(text)
+    return tmp_path
+
+
+def check(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, list[dict[str, object]]]:
+    status = main(["check", *arguments, "--json"])
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert all(set(line) >= KEYS for line in lines)
+    return status, lines
+
+
+def test_two_forms_of_one_module_are_equal(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    status, (found,) = check(capsys, str(files / "a.hlo"), str(files / "a.mlir"), "--engines", "xla,interpreter")
+    assert (status, found["verdict"], found["methods"], found["compared"]) == (
+        0,
+        "equal",
+        ["xla", "interpreter"],
+        "bits",
+    )
+
+
+def test_a_difference_is_shown_with_its_first_element(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    status, (found,) = check(capsys, str(files / "a.hlo"), str(files / "wrong.hlo"))
+    assert (status, found["verdict"]) == (1, "different")
+    assert isinstance(found["counterexample"], dict)
+    assert len(found["counterexample"]["index"]) == 2
+    assert main(["check", str(files / "a.hlo"), str(files / "wrong.hlo")]) == 1
+    text = capsys.readouterr().out
+    assert ": different (xla)" in text
+    assert "output 0 at [" in text
+
+
+def test_pipelines_keep_every_file_and_those_that_cannot_be_read_are_unknown(
+    files: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    names = [str(files / name) for name in ("tiled.hlo", "absent", "a.mlir")]
+    spec = "annotate-layouts{target=tpu-v5e},expand-tiling{interface=physical}"
+    status, found = check(capsys, *names, "-p", spec)
+    assert (status, [each["verdict"] for each in found]) == (1, ["equal", "unknown", "equal"])
+    assert "no such file" in str(found[1]["reason"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["a.hlo"], "expected two FILEs"),
+        (["a.hlo", "b.hlo", "--engines", "xal"], "did you mean xla?"),
+        (["a.hlo", "b.hlo", "--compare", "ulps:3"], "cannot compare by"),
+        (["a.hlo", "b.hlo", "--seeds", "0"], "0 is not a positive integer"),
+    ],
+)
+def test_a_wrong_check_is_a_wrong_command(
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["check", *arguments]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_outputs_are_written_and_expected(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    module, inputs, outputs = str(files / "a.hlo"), files / "in.npz", files / "out.npz"
+    array = np.arange(15, dtype=np.float32).reshape(3, 5)
+    np.savez(inputs, in0=array)
+    assert main(["run", module, "--inputs", str(inputs), "--outputs", str(outputs)]) == 0
+    with np.load(outputs) as found:
+        assert (found["out0"] == -array).all()
+    capsys.readouterr()
+    assert main(["run", module, "--inputs", str(inputs), "--expect", str(outputs)]) == 0
+    assert "out0: equal bits" in capsys.readouterr().out
+    wrong = -array
+    wrong[2, 3] += 1
+    np.savez(outputs, out0=wrong)
+    assert main(["run", module, "--inputs", str(inputs), "--expect", str(outputs)]) == 1
+    assert "1 of 15 elements differ, largest absolute difference 1 at [2,3]" in capsys.readouterr().out
+    assert main(["run", module, "--inputs", str(inputs), "--expect", str(outputs), "--compare", "rel:0.5"]) == 0
+
+
+def test_types_that_numpy_lacks_are_unsigned_integers(tmp_path: Path) -> None:
+    module = tmp_path / "m.hlo"
+    module.write_text(HLO.replace("f32", "bf16"))
+    np.savez(tmp_path / "in.npz", in0=np.full((3, 5), 0x3F80, np.uint16))
+    out = tmp_path / "out.npz"
+    assert main(["run", str(module), "--inputs", str(tmp_path / "in.npz"), "--outputs", str(out)]) == 0
+    with np.load(out) as found:
+        assert found["out0"].dtype == np.uint16
+        assert (found["out0"] == 0xBF80).all()
+
+
+def test_wrong_arrays_are_the_inputs_fault(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    np.savez(files / "short.npz", in1=np.zeros(3))
+    (files / "broken.npz").write_bytes(b"PK\x03\x04broken")
+    np.savez(files / "shape.npz", in0=np.zeros((5, 3), np.float32))
+    for name, message in [
+        ("short.npz", "holds in1, but no in0"),
+        ("broken.npz", "no NPZ file"),
+        ("shape.npz", "in0 has the dimensions [5, 3]"),
+        ("absent.npz", "no such file"),
+    ]:
+        assert main(["run", str(files / "a.hlo"), "--inputs", str(files / name)]) == 1
+        assert message in capsys.readouterr().err
