@@ -114,11 +114,12 @@ class BodyReader:
         computation, visible, items = self.computation, self.visible, self.items
         calling, has_control = self.context.calling, self.context.has_control
         while (line := match(text, position)) is not None:
-            lead, root, written, shape_text, opcode, inner, tail = line.groups()
+            lead, root, written, shape_text, opcode, inner, tail, rest = line.groups()
             has_sigil = written[0] == "%"
             key = written if has_sigil else "%" + written
-            if key in visible or (root and self.root) or (tail and not is_closed(tail)):
+            if key in visible or (root and self.root) or (rest and not is_closed(rest)):
                 break
+            tail += rest
             if not inner or opcode == "constant":
                 operands: list[Instruction] = []
             elif opcode == "parameter":
@@ -137,7 +138,8 @@ class BodyReader:
             end = line.end()
             place = (position, position + len(lead), end)
             sigil = "%" if has_sigil else ""
-            item = Instruction(computation, place, sigil, key[1:], *known, opcode, operands, inner, tail)
+            shape, shape_text = known
+            item = Instruction(computation, place, sigil, key[1:], shape, shape_text, opcode, operands, inner, tail)
             visible[key] = item
             for operand in operands:
                 users = operand._users

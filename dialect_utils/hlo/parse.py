@@ -71,7 +71,7 @@ def parse_new_computation(module: HloModule, text: str) -> Computation:
     """Reads one computation and adds it to a module."""
     parser = _Parser(Source("<computation>", text.strip()))
     scanner = parser.scanner
-    scanner.seek(parser.computation(module, 0))
+    scanner.seek(parser.computation(module, 0, None))
     if scanner.token.kind != "end":
         scanner.fail(f"unexpected {scanner.found()} behind the computation")
     if parser.found[-1]._is_entry:
@@ -105,8 +105,13 @@ class _Parser:
         position = self._behind_tables(self.scanner.last_end)
         if self._at_bare_instructions(position):
             position = self._bare(module, position)
-        while not self._at_end(position):
-            position = self._behind_tables(self.computation(module, position))
+        header = HEADER_LINE.match(self.source.text, position)
+        while header is not None or not self._at_end(position):
+            position = self.computation(module, position, header)
+            # Tables and comments are rare behind a computation; most often the next header stands there.
+            header = HEADER_LINE.match(self.source.text, position)
+            if header is None:
+                position = self._behind_tables(position)
         if not self.found:
             self.scanner.seek(position)
             self.scanner.fail("no HLO computation in this text", hint="an HLO module begins with HloModule NAME")
@@ -119,8 +124,6 @@ class _Parser:
         return module
 
     def _at_end(self, position: int) -> bool:
-        if self.found and HEADER_LINE.match(self.source.text, position):
-            return False
         self.scanner.seek(position)
         return self.scanner.token.kind == "end"
 
@@ -209,12 +212,11 @@ class _Parser:
     def _style(self) -> str:
         return "%" if self.source.text[self.scanner.token.start : self.scanner.token.start + 1] == "%" else ""
 
-    def computation(self, module: HloModule, start: int) -> int:
-        """Reads one computation from `start` on and returns its end."""
+    def computation(self, module: HloModule, start: int, match: re.Match[str] | None) -> int:
+        """Reads one computation from `start` on, where its header line may match, and returns its end."""
         text = self.source.text
         # A table between two computations belongs to the text in front of the second.
         begin = self.found[-1]._frame.end if self.found else start
-        match = HEADER_LINE.match(text, start)
         if match is not None and match[4].count("(") == match[4].count(")"):
             computation = self._fast_header(module, begin, match)
         else:
