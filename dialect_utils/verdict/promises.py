@@ -11,8 +11,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
-from math import prod
+from math import isfinite, prod
 
+from dialect_utils.hlo.literals import decode_float
 from dialect_utils.ir import Function, Module, Operation, Value
 from dialect_utils.layout import ArrayShape, ElementType, Shape, array_leaves
 from dialect_utils.verdict.data import LARGEST_INTEGER
@@ -113,6 +114,8 @@ class _Analysis:
         opcode = operation.opcode
         if opcode in _UNPROMISED:
             return _LOST
+        if opcode == "constant":
+            return _State(Promise.ALWAYS, _whole_number(operation))
         if opcode in _COMBINING:
             return self._combined(operation, operands)
         if opcode in _PRODUCTS:
@@ -155,6 +158,20 @@ class _Analysis:
         for position, parameter in enumerate(function.parameters):
             self.states[parameter] = operands[position] if direct else joined
         return self.run(function)
+
+
+def _whole_number(constant: Operation) -> int | None:
+    """Returns the magnitude of a constant whose elements all are one whole number, else None."""
+    bits, shape = constant.splat_bits, constant.results[0].shape
+    if bits is None or not isinstance(shape, ArrayShape):
+        return None
+    element_type = shape.element_type
+    if element_type.is_complex:
+        return None
+    if not element_type.is_floating:
+        return min(bits, (1 << element_type.bits) - bits) if element_type.is_signed else bits
+    value = decode_float(element_type.name, bits)
+    return abs(int(value)) if isfinite(value) and value == int(value) else None
 
 
 def _elementwise(opcode: str, operands: Sequence[_State]) -> _State:
