@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from dialect_utils.hlo.calls import CALLING_OPCODES, is_calling
 from dialect_utils.hlo.computation import Computation, Frame
+from dialect_utils.hlo.control import CONTROL
 from dialect_utils.hlo.grammar import (
     LINE,
     LINE_WITH_CARRIAGE_RETURNS,
@@ -19,7 +20,7 @@ from dialect_utils.hlo.grammar import (
     split_operands,
 )
 from dialect_utils.hlo.inference import infer_shape
-from dialect_utils.hlo.instruction import CONTROL, Instruction
+from dialect_utils.hlo.instruction import Instruction
 from dialect_utils.hlo.tokens import Scanner, Token
 from dialect_utils.layout import Shape
 from dialect_utils.text import Diagnostic, DiagnosticError, Location, Source, Span, error_at, nearest

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from dialect_utils.hlo.computation import Computation
-from dialect_utils.hlo.instruction import CONTROL, Instruction, as_instruction
+from dialect_utils.hlo.control import CONTROL
+from dialect_utils.hlo.instruction import Instruction, as_instruction
 from dialect_utils.hlo.literals import format_scalar
 from dialect_utils.hlo.movement import OPCODES, format_step
 from dialect_utils.ir import Operation, Value
@@ -162,7 +163,7 @@ class HloBuilder:
         attributes.pop(CONTROL, None)
         parts = list(map(as_instruction, operands))
         made = self._make(name, shapes[0], original.opcode, parts, original, original._inner, attributes)
-        made._inherit_control(original)
+        self._computation._control.inherit(made, original)
         return (made,)
 
 

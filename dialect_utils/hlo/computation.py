@@ -7,14 +7,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dialect_utils.hlo.attributes import with_attribute
-from dialect_utils.hlo.calls import called_names, is_applying, names_in
-from dialect_utils.hlo.instruction import CONTROL, Instruction, as_instruction, sigil
+from dialect_utils.hlo.calls import called_names, is_applying
+from dialect_utils.hlo.control import ControlEdges
+from dialect_utils.hlo.instruction import Instruction, as_instruction
 from dialect_utils.hlo.order import OrderedItems
 from dialect_utils.hlo.signature import Signature, parse_signature
+from dialect_utils.hlo.spelling import with_sigil
 from dialect_utils.ir import Value
 from dialect_utils.layout import Shape
-from dialect_utils.text import Diagnostic, DiagnosticError, Location, Source, Span, nearest
+from dialect_utils.text import Location, Source, Span
 
 if TYPE_CHECKING:
     from dialect_utils.hlo.module import HloModule
@@ -61,7 +62,7 @@ class Computation:
         self._root: Instruction | None = None
         self._marks_root = False
         self._callers: dict[Instruction, None] = {}
-        self._control: dict[Instruction, list[Instruction]] = {}
+        self._control = ControlEdges(self)
         # From the first edit on: the order, and what stands in front of some instructions.
         self._ordered: OrderedItems[Instruction] | None = None
         self._leads: dict[Instruction | None, str] = {}
@@ -259,7 +260,7 @@ class Computation:
             operand._users.append(made)
         if made._tail:
             self._module._link_calls(made)
-            self._link_control(made)
+            self._control.link(made)
         self._mark_edited()
 
     def _find_line_start(self) -> str:
@@ -281,7 +282,7 @@ class Computation:
         del self._by_name[f"%{item.name}"]
         for callee in item._called:
             callee._callers.pop(item, None)
-        self._drop_control(item)
+        self._control.drop(item)
         self._mark_edited()
 
     def _lead(self, item: Instruction | None) -> str:
@@ -297,9 +298,7 @@ class Computation:
         item._name = name
         if item in self._parameters:
             self._header_edited = True
-        for user, predecessors in self._control.items():
-            if item in predecessors:
-                self._write_control(user)
+        self._control.renamed(item)
 
     def _shape_changed(self, item: Instruction, old: Shape) -> None:
         is_parameter = item.opcode == "parameter"
@@ -312,49 +311,6 @@ class Computation:
             self._module._entry_shape_changed(item.parameter_number, old, item.shape)
         if item is self._root:
             self._module._entry_shape_changed(None, old, item.shape)
-
-    # Control predecessors
-
-    def _link_control(self, item: Instruction) -> None:
-        text = item.attribute(CONTROL)
-        if text is None:
-            self._control.pop(item, None)
-            return
-        found = []
-        for name in names_in(text):
-            predecessor = self.find(name)
-            if predecessor is None:
-                known = nearest(name, (key[1:] for key in self._by_name))
-                hint = f"did you mean %{known}?" if known else None
-                message = f"unknown control predecessor %{name} of %{item.name}"
-                raise DiagnosticError(Diagnostic(message, item.locate_name(CONTROL, name), hint=hint))
-            found.append(predecessor)
-        self._control[item] = found
-
-    def _write_control(self, item: Instruction) -> None:
-        names = [f"{sigil(item._sigil, p.name)}{p.name}" for p in self._control[item]]
-        attributes = dict(item._split())
-        if names:
-            attributes = with_attribute(attributes, CONTROL, "{" + ", ".join(names) + "}")
-        else:
-            del attributes[CONTROL]
-            del self._control[item]
-        item._set_attributes(attributes)
-
-    def _redirect_control(self, old: Instruction, new: Instruction, keep: set[int]) -> None:
-        """Lets what has to run behind `old` run behind `new`, where that stands in front of it."""
-        for user, found in list(self._control.items()):
-            if old in found and id(user) not in keep and self._order().precedes(new, user):
-                self._control[user] = [new if p is old else p for p in found]
-                self._write_control(user)
-
-    def _drop_control(self, item: Instruction) -> None:
-        """Takes an instruction out of all control predecessors; its own ones take its place."""
-        inherited = self._control.pop(item, [])
-        for user in [user for user, found in self._control.items() if item in found]:
-            kept = [p for p in self._control[user] if p is not item]
-            self._control[user] = kept + [p for p in inherited if p not in kept]
-            self._write_control(user)
 
     # Text
 
@@ -379,10 +335,10 @@ class Computation:
     def _header(self) -> str:
         frame, text = self._frame, self.source.text
         if self._owner is not None:
-            return f"\n\n{sigil(self._sigil, self._name)}{self._name} {{"
+            return f"\n\n{with_sigil(self._sigil, self._name)} {{"
         if not self._header_edited or frame.head == frame.body:
             return text[frame.head : frame.body]
-        name = f"{sigil(self._sigil, self._name)}{self._name}"
+        name = with_sigil(self._sigil, self._name)
         if frame.signature is None:
             return text[frame.head : frame.name.start].removesuffix("%") + name + text[frame.name.end : frame.body]
         between = text[frame.name.end : frame.signature.start]

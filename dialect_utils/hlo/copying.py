@@ -43,7 +43,7 @@ def _copy_computation(module: HloModule, old: Computation, items: dict[Instructi
     new._parameters = [items[item] for item in old._parameters]
     new._root = items[old.root]
     new._marks_root = old._marks_root
-    new._control = {items[item]: [items[p] for p in found] for item, found in old._control.items()}
+    old._control.copy_to(new._control, items)
     if old._ordered is not None:
         new._ordered = OrderedItems(items[item] for item in old._ordered)
     new._leads = {None if item is None else items[item]: lead for item, lead in old._leads.items()}

@@ -14,24 +14,18 @@ from dialect_utils.hlo.attributes import (
     with_attribute,
 )
 from dialect_utils.hlo.calls import is_calling
+from dialect_utils.hlo.control import CONTROL
 from dialect_utils.hlo.grammar import InstructionText, scan_attributes, scan_instruction, split_attributes
 from dialect_utils.hlo.literals import splat_scalar
 from dialect_utils.hlo.movement import parse_step
+from dialect_utils.hlo.spelling import with_sigil
 from dialect_utils.hlo.tokens import Scanner
 from dialect_utils.ir import Operation, Value
-from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, Shape, Step
+from dialect_utils.layout import ArrayShape, Shape, Step
 from dialect_utils.text import Location, Span
 
 if TYPE_CHECKING:
     from dialect_utils.hlo.computation import Computation
-
-CONTROL = "control-predecessors"
-# Names that XLA's lexer reads as something else where no `%` stands in front.
-_RESERVED_NAMES = (
-    "true false inf nan HloModule ENTRY ROOT FileLocations FileNames FunctionNames StackFrames maximal replicated "
-    "manual last_tile_dim_replicate shard_as shard_like unknown unreduced token opaque invalid"
-)
-_RESERVED = frozenset(_RESERVED_NAMES.split())
 
 
 class Instruction:
@@ -185,7 +179,7 @@ class Instruction:
     @property
     def control_predecessors(self) -> Sequence[Instruction]:
         """Returns the instructions that have to run before it without being operands."""
-        return tuple(self._computation._control.get(self, ()))
+        return self._computation._control.of(self)
 
     # Attributes
 
@@ -225,7 +219,7 @@ class Instruction:
         if is_calling(name):
             self._computation.module._link_calls(self)
         if name == CONTROL:
-            self._computation._link_control(self)
+            self._computation._control.link(self)
 
     def _set_attributes(self, attributes: dict[str, str]) -> None:
         self._attributes = attributes
@@ -301,17 +295,9 @@ class Instruction:
             for index, operand in enumerate(user._operands):
                 if operand is self:
                     user.set_operand(index, replacement)
-        self._computation._redirect_control(self, replacement, kept)
+        self._computation._control.redirect(self, replacement, kept)
         if self.is_root:
             self._computation.set_root(replacement)
-
-    def _inherit_control(self, original: Instruction) -> None:
-        """Runs behind the control predecessors of another instruction, as far as they stand in front."""
-        order = self._computation._order()
-        found = [p for p in original.control_predecessors if p in order and order.precedes(p, self)]
-        if found:
-            self._computation._control[self] = found
-            self._computation._write_control(self)
 
     def rename(self, name: str) -> None:
         """Changes the name, everywhere; raises ValueError where the computation has another of that name."""
@@ -381,7 +367,7 @@ class Instruction:
         root = "ROOT " if self._computation.marks_root(self) else ""
         shape = f"{self._shape_text} " if self._shape_text else ""
         inner = self._render_operands() if self._operands else self._inner
-        return f"{root}{sigil(self._sigil, self._name)}{self._name} = {shape}{self._opcode}({inner}){self._tail}"
+        return f"{root}{with_sigil(self._sigil, self._name)} = {shape}{self._opcode}({inner}){self._tail}"
 
     def _render_operands(self) -> str:
         parts = []
@@ -389,13 +375,8 @@ class Instruction:
             # XLA marks every fifth operand for readers.
             mark = f"/*index={index}*/" if index and index % 5 == 0 else ""
             shape = f"{operand._shape} " if self._typed else ""
-            parts.append(f"{mark}{shape}{sigil(self._sigil, operand._name)}{operand._name}")
+            parts.append(f"{mark}{shape}{with_sigil(self._sigil, operand._name)}")
         return ", ".join(parts)
-
-
-def sigil(style: str, name: str) -> str:
-    """Returns the `%` or nothing in front of a name: `%` also where XLA would misread the bare name."""
-    return "%" if style or name in _RESERVED or name in ELEMENT_TYPES else ""
 
 
 def as_instruction(value: object) -> Instruction:

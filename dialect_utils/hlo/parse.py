@@ -11,6 +11,7 @@ import re
 
 from dialect_utils.hlo.body import BodyReader, ReadingContext
 from dialect_utils.hlo.computation import Computation, Frame
+from dialect_utils.hlo.control import CONTROL
 from dialect_utils.hlo.grammar import (
     FOOTER_LINE,
     HEADER_LINE,
@@ -18,7 +19,7 @@ from dialect_utils.hlo.grammar import (
     scan_instruction,
     scan_shape,
 )
-from dialect_utils.hlo.instruction import CONTROL, Instruction
+from dialect_utils.hlo.instruction import Instruction
 from dialect_utils.hlo.module import HloModule, callees_first
 from dialect_utils.hlo.names import NameTable
 from dialect_utils.hlo.pause import collector_paused
@@ -166,7 +167,7 @@ class _Parser:
         for item in self.context.calling:
             module._link_calls(item)
             if self.context.has_control and CONTROL in item._tail:
-                item._computation._link_control(item)
+                item._computation._control.link(item)
             for callee in item._called:
                 is_ordered = is_ordered and position[callee] < position[item._computation]
         if not is_ordered:
