@@ -178,8 +178,9 @@ class Function(Protocol):
 class Builder(Protocol):
     """Makes operations at one place of a function; each new one stands behind the one before.
 
-    `name` becomes the HLO name (made unique) and `like` gives metadata, frontend attributes
-    and location; in StableHLO names appear only in debug locations.
+    `name` becomes the HLO name (made unique) and `like` gives metadata and location; its
+    frontend attributes speak of the op that carries them and stay its own. In StableHLO names
+    appear only in debug locations.
     """
 
     def apply(self, step: Step, value: Value, *, name: str, like: Value, padding: Value | None = None) -> Value:

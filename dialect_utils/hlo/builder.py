@@ -89,6 +89,8 @@ class HloBuilder:
         if isinstance(step, Pad):
             if padding is None:
                 raise ValueError("pad needs a padding value")
+            if not old.rank:
+                raise ValueError("the padding of a scalar has no text in HLO")
             operands.append(as_instruction(padding))
         return self._make(name, shape, OPCODES[type(step)], operands, like, attributes=format_step(step))
 

@@ -59,8 +59,8 @@ FLOAT_FORMATS = {
 def format_scalar(element_type: ElementType, bits: int) -> str:
     """Returns the literal of a scalar with these bits, as it stands in `constant(...)`.
 
-    Integers are two's complement, a complex number has its real part in the low half. Raises
-    ValueError where the bits do not fit the type.
+    Integers are two's complement, a complex number has its real part in the low half (XLA does
+    not keep a NaN's payload in one). Raises ValueError where the bits do not fit the type.
     """
     if not 0 <= bits < 1 << element_type.bits:
         raise ValueError(f"{bits:#x} does not fit the {element_type.bits} bits of {element_type}")

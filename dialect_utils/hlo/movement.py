@@ -52,8 +52,9 @@ def _parse_slice(instruction: Instruction) -> Slice | None:
 
 
 def _parse_pad(instruction: Instruction) -> Pad | None:
-    # A scalar's padding is empty, and XLA prints none.
-    text = instruction.attribute("padding") or ""
+    text = instruction.attribute("padding")
+    if text is None:
+        return None
     found = _PADDING.findall(text)
     return Pad(
         tuple(int(low) for low, _, _ in found),
@@ -68,7 +69,7 @@ def format_step(step: Step) -> dict[str, str]:
         return {"dimensions": "{" + ",".join(map(str, step.permutation)) + "}"}
     if isinstance(step, Slice):
         return {"slice": "{" + ", ".join(_format_slice(step)) + "}"}
-    if isinstance(step, Pad) and step.low:
+    if isinstance(step, Pad):
         interior = step.interior or (0,) * len(step.low)
         parts = [f"{a}_{b}" + (f"_{c}" if c else "") for a, b, c in zip(step.low, step.high, interior, strict=True)]
         return {"padding": "x".join(parts)}

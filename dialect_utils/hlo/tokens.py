@@ -26,8 +26,7 @@ _TOKEN = re.compile(
     re.ASCII,
 )
 # XLA's own marks in long lists, and every other comment.
-COMMENT = re.compile(r"/\*.*?\*/|//[^\r\n]*", re.DOTALL)
-IDENTIFIER = re.compile(r"[A-Za-z_][\w.\-]*", re.ASCII)
+_COMMENT = re.compile(r"/\*.*?\*/|//[^\r\n]*", re.DOTALL)
 
 CLOSERS = {"(": ")", "[": "]", "{": "}"}
 
@@ -143,4 +142,4 @@ class Scanner:
 
 def without_comments(text: str) -> str:
     """Returns a text of the same length with blanks for comments; strings must not stand in it."""
-    return COMMENT.sub(lambda match: " " * len(match[0]), text) if "/" in text else text
+    return _COMMENT.sub(lambda match: " " * len(match[0]), text) if "/" in text else text
