@@ -72,9 +72,9 @@ class LegalizeTypes(Pass):
         ENTRY e {
           p = f32[3]{0} parameter(0)
           z = f32[] constant(0)
-          %r.convert = bf16[3]{0} convert(p)
-          %r.convert.1 = bf16[] convert(z)
-          ROOT r = bf16[5]{0} pad(%r.convert, %r.convert.1), padding=1_1
+          r.convert = bf16[3]{0} convert(p)
+          r.convert.1 = bf16[] convert(z)
+          ROOT r = bf16[5]{0} pad(r.convert, r.convert.1), padding=1_1
         }
     """
 

@@ -19,6 +19,7 @@ from passes.hlo_ops import as_hlo, instructions
 from passes.inline_fusions import inline_fusions
 from passes.legalize_types import legalize_types
 from passes.lower_convolutions import lower_convolutions
+from passes.replicate_partitions import replicate_partitions
 from passes.strip_layouts import strip_layouts
 from passes.sync_async import sync_async
 
@@ -47,7 +48,8 @@ _REFUSED = ("infeed", "outfeed")
 class MakePortable(Pass):
     """Turns an optimized TPU dump into HLO that any XLA backend runs.
 
-    In this order: what only the TPU compiler means is dropped; sync-async; inline-fusions;
+    In this order: what only the TPU compiler means is dropped; sync-async; partitions become
+    replicas; inline-fusions;
     expand-custom-calls; legalize-types; expand-bitcasts; strip-layouts; lower-convolutions; then
     functions that StableHLO lacks (sinh, ...) become formulas, what XLA:CPU computes wrongly or
     slowly is written in another way, and copies, which have nothing left to do, go.
@@ -94,6 +96,7 @@ def make_portable(
     check_runnable(module)
     _drop_target_attributes(module)
     sync_async(module)
+    replicate_partitions(module)
     inline_fusions(module)
     expand_custom_calls(module, computations)
     legalize_types(module)

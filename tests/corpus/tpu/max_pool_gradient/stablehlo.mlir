@@ -1,16 +1,17 @@
 module @jit_max_pool_gradient attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 1 : i32} {
   sdy.mesh @empty_mesh = <[]> {stablehlo.mesh = {axes = []}}
-  func.func public @main(%arg0: tensor<2x10x10x20xf32> {sdy.sharding = #sdy.sharding<@empty_mesh, [{}, {}, {}, {}]>}, %arg1: tensor<2x5x5x20xf32> {sdy.sharding = #sdy.sharding<@empty_mesh, [{}, {}, {}, {}]>}) -> (tensor<2x10x10x20xf32> {jax.result_info = "result"}) {
+  func.func public @main(%arg0: tensor<2x10x10x20xi32> {sdy.sharding = #sdy.sharding<@empty_mesh, [{}, {}, {}, {}]>}, %arg1: tensor<2x5x5x20xf32> {sdy.sharding = #sdy.sharding<@empty_mesh, [{}, {}, {}, {}]>}) -> (tensor<2x10x10x20xf32> {jax.result_info = "result"}) {
+    %0 = stablehlo.convert %arg0 : (tensor<2x10x10x20xi32>) -> tensor<2x10x10x20xf32>
     %cst = stablehlo.constant dense<0.000000e+00> : tensor<f32>
-    %0 = "stablehlo.select_and_scatter"(%arg0, %arg1, %cst) <{padding = dense<[[0, 0], [0, 1], [0, 1], [0, 0]]> : tensor<4x2xi64>, window_dimensions = array<i64: 1, 3, 3, 1>, window_strides = array<i64: 1, 2, 2, 1>}> ({
+    %1 = "stablehlo.select_and_scatter"(%0, %arg1, %cst) <{padding = dense<[[0, 0], [0, 1], [0, 1], [0, 0]]> : tensor<4x2xi64>, window_dimensions = array<i64: 1, 3, 3, 1>, window_strides = array<i64: 1, 2, 2, 1>}> ({
     ^bb0(%arg2: tensor<f32>, %arg3: tensor<f32>):
-      %1 = stablehlo.compare GE, %arg2, %arg3, FLOAT : (tensor<f32>, tensor<f32>) -> tensor<i1>
-      stablehlo.return %1 : tensor<i1>
+      %2 = stablehlo.compare GE, %arg2, %arg3, FLOAT : (tensor<f32>, tensor<f32>) -> tensor<i1>
+      stablehlo.return %2 : tensor<i1>
     }, {
     ^bb0(%arg2: tensor<f32>, %arg3: tensor<f32>):
-      %1 = stablehlo.add %arg2, %arg3 : tensor<f32>
-      stablehlo.return %1 : tensor<f32>
+      %2 = stablehlo.add %arg2, %arg3 : tensor<f32>
+      stablehlo.return %2 : tensor<f32>
     }) : (tensor<2x10x10x20xf32>, tensor<2x5x5x20xf32>, tensor<f32>) -> tensor<2x10x10x20xf32>
-    return %0 : tensor<2x10x10x20xf32>
+    return %1 : tensor<2x10x10x20xf32>
   }
 }
