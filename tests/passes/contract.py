@@ -19,6 +19,7 @@ from passes.pipeline import Pipeline, verify
 def broken_promises(step: Pass, text: str, name: str) -> list[str]:
     """Runs a pass on a module's text and returns what of the contract it breaks; raises what it refuses."""
     module = parse(text, name)
+    verify(module)  # what a pass is promised
     before = module.text()
     result = step.run(module)
     after = result.module.text()

@@ -14,6 +14,7 @@ from dialect_utils.files import read_module
 from dialect_utils.text import DiagnosticError
 from dialect_utils.verdict import compare_stages
 from passes.base import Pass, Report
+from passes.pipeline import verify
 from passes.registry import BUILTIN_PASSES, load_pass
 from relayout.portable import executable_form
 from tests.passes.contract import broken_promises, examples, parse, survives_its_text, variants
@@ -55,6 +56,7 @@ def test_every_pass_keeps_the_values(name: str, program: Path, worker: Worker) -
     module = read_module(str(program))
     for step in variants(load_pass(name)):
         try:
+            verify(module)
             result = step.run(module)
         except DiagnosticError:
             continue  # refusing is allowed; the lit files say when
