@@ -110,10 +110,15 @@ def _puts(value: Value) -> list[Chain]:
 
 
 def _is_private(chain: Chain) -> bool:
-    """Is true where nothing else uses what lies between a chain's ends, nor is it the source again."""
+    """Is true where nothing else uses what lies between a chain's ends, nor is it the source again.
+
+    Where a value in between is as good a source, the names that `expand-tiling` gives decide.
+    """
     for end in range(1, len(chain.operations)):
         part = Chain(chain.source, chain.operations[:end])
         if len(part.value.users) > 1 or is_returned(part.value) or is_identity(part.movement()):
+            return False
+        if chain.value.name.startswith(f"{part.value.name}."):
             return False
     return True
 

@@ -247,8 +247,10 @@ def _is_put(movement: Movement) -> bool:
     steps = movement.plan.steps
     if any(fill is not None for fill in movement.fills) or any(isinstance(step, Slice) for step in steps):
         return False
-    is_split = len(movement.plan.result[1]) > len(movement.plan.dimensions)
-    return is_split or any(isinstance(step, Pad) for step in steps)
+    pads = [step for step in steps if isinstance(step, Pad)]
+    if any(pad.interior or min((*pad.low, *pad.high)) < 0 for pad in pads):
+        return False
+    return bool(pads) or len(movement.plan.result[1]) > len(movement.plan.dimensions)
 
 
 def _region(region: _Region) -> _Region | None:
