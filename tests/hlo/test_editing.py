@@ -187,8 +187,8 @@ def test_builder_refuses_what_does_not_fit(module: HloModule) -> None:
     z = named(module, "z")
     with pytest.raises(ValueError, match="padding value"):
         module.after(z).apply(Pad((0, 0), (1, 1)), z, name="n", like=z)
+    y = named(module, "y")
     with pytest.raises(ValueError, match="scalar has no text"):
-        y = named(module, "y")
         module.after(z).apply(Pad((), ()), y, name="n", like=z, padding=y)
     with pytest.raises(ValueError, match="does not keep"):
         module.after(z).apply(Reshape((4,)), z, name="n", like=z)
