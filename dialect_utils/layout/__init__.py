@@ -3,10 +3,13 @@
 Knows no IR and no jaxlib.
 """
 
+from dialect_utils.layout.bitcast import Bitcast, Counterexample, classify_bitcast
 from dialect_utils.layout.element_type import ELEMENT_TYPES, ElementType, parse_element_type
+from dialect_utils.layout.fold import fold
 from dialect_utils.layout.index_map import (
     bit_position,
     element_slot_bits,
+    elements_at,
     final_dimensions,
     linear_index,
     linear_indices,
@@ -39,8 +42,10 @@ __all__ = [
     "TARGETS",
     "UNBOUNDED",
     "ArrayShape",
+    "Bitcast",
     "BitcastConvert",
     "BufferShape",
+    "Counterexample",
     "ElementType",
     "Layout",
     "LayoutFieldError",
@@ -62,9 +67,12 @@ __all__ = [
     "array_leaves",
     "bit_position",
     "byte_size",
+    "classify_bitcast",
     "default_layout",
     "element_slot_bits",
+    "elements_at",
     "final_dimensions",
+    "fold",
     "linear_index",
     "linear_indices",
     "logical_index",
