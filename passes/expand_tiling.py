@@ -243,7 +243,8 @@ class _Expansion:
 
     def _return(self, value: Value, shape: Shape) -> Value:
         """Returns a result's physical arrays in place of the result (rule 3)."""
-        builder = self.module.at_end(value.function)
+        own = _own_tuple(value)
+        builder = self.module.before(own) if own is not None else self.module.at_end(value.function)
         shapes = list(leaf_shapes(shape))
         arrays = [
             self._put(builder, leaf, leaf_shape)
@@ -251,6 +252,11 @@ class _Expansion:
         ]
         for pad in (pad for array in arrays for pad in self.pads.get(array, ())):
             mark_unspecified(pad)
+        if own is not None:
+            for index, array in enumerate(arrays):
+                own.set_operand(index, array)
+            value.set_shape(TupleShape(tuple(array.shape for array in arrays)))
+            return value
         packed = builder.pack(arrays, _physical_leaves(shape), name=f"{value.name}.physical", like=value)
         if isinstance(shape, TupleShape):
             mark_layout(packed, shape)
@@ -350,6 +356,15 @@ def _keep_memory_space(value: Value, shape: ArrayShape) -> None:
 
 def _without_space(layout: Layout) -> Layout:
     return layout.replace(memory_space=0)
+
+
+def _own_tuple(value: Value) -> Operation | None:
+    """Returns the op that packs arrays into a tuple for nothing but to return it, or None."""
+    operation = value.operation
+    if operation is None or operation.opcode != "tuple" or value.users:
+        return None
+    is_flat = not any(isinstance(operand.shape, TupleShape) for operand in operation.operands)
+    return operation if is_flat else None
 
 
 def _pads(values: Sequence[Value]) -> list[Value]:

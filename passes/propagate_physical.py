@@ -18,6 +18,7 @@ from passes.chains import (
     emit_movement,
     erase_dead,
     fill_unless_unread,
+    is_dead,
     is_movement,
     is_plain,
     is_returned,
@@ -224,6 +225,10 @@ class _Region:
             operation.erase()
             gone.add(operation)
             gone |= erase_dead([operand for operand in operands if operand.operation not in gone])
+        for value in self.splats:
+            if value.operation is not None and value.operation not in gone and is_dead(value):
+                gone.add(value.operation)
+                value.operation.erase()
         return gone
 
 
