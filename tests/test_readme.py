@@ -68,6 +68,14 @@ def test_snippet_runs(snippet: str, checkout: Path) -> None:
     assert result.returncode == 0, result.stdout + result.stderr
 
 
+def test_modules_are_examples_or_what_a_command_prints(checkout: Path) -> None:
+    printed = [run(command, checkout).stdout for command in commands() if command.startswith("relayout opt")]
+    known = [*printed, *(file.read_text("utf-8") for file in (ROOT / "examples").glob("*.hlo"))]
+    shown = blocks("hlo")
+    assert shown
+    assert [module for module in shown if module not in known] == []
+
+
 def test_a_failing_command_is_noticed(checkout: Path) -> None:
     assert run("relayout op", checkout).returncode == 2
     assert {"make demo", "make test"} <= set(commands())
