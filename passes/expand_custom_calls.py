@@ -22,6 +22,8 @@ from dialect_utils.layout import (
     TupleShape,
     array_leaves,
     linear_index,
+    linear_indices,
+    logical_indices,
     map_arrays,
     physical_element_count,
     physical_plan,
@@ -214,19 +216,31 @@ def _concatenate(ops: Ops, call: Instruction) -> Instruction:
     dim = _joined_dimension(call)
     if dim is not None:
         return ops.array("concatenate", array_shape(call).dimensions, call.operands, {"dimensions": (dim,)})
+    problem = _concatenation_problem(call)
+    if problem is not None:
+        raise DiagnosticError(Diagnostic(f"ConcatBitcast {call.name} {problem}", call.location))
     parts = []
     for operand in call.operands:
         physical = ops.steps(physical_plan(array_shape(operand)), operand)
         parts.append(ops.reshape(physical, (array_shape(physical).element_count,)))
     back = physical_plan(array_shape(call)).inverse()
-    count = sum(array_shape(part).element_count for part in parts)
-    if count != prod(back.dimensions):
-        message = (
-            f"ConcatBitcast {call.name} joins {count} elements in memory, but its result has {prod(back.dimensions)}"
-        )
-        raise DiagnosticError(Diagnostic(message, call.location))
+    count = prod(back.dimensions)
     joined = ops.array("concatenate", (count,), parts, {"dimensions": (0,)}, element_type=back.element_type)
     return ops.steps(back, ops.reshape(joined, back.dimensions))
+
+
+def _concatenation_problem(call: Instruction) -> str | None:
+    """Returns why the operands' bytes in a row are not the result, or None where they are."""
+    import numpy as np
+
+    result = array_shape(call)
+    held = np.concatenate([logical_indices(array_shape(operand)).reshape(-1) for operand in call.operands])
+    needed = physical_element_count(result)
+    if held.size != needed:
+        return f"joins {held.size} elements in memory, but its result has {needed}"
+    if (held[linear_indices(result)] < 0).any():
+        return "reads padding of its operands"
+    return None
 
 
 def _joined_dimension(call: Instruction) -> int | None:

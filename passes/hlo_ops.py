@@ -17,6 +17,7 @@ from dialect_utils.layout import (
     Shape,
     TupleShape,
     array_leaves,
+    map_arrays,
     step_result,
 )
 from dialect_utils.text import Diagnostic, DiagnosticError
@@ -184,7 +185,8 @@ class Ops:
 
     def filled(self, element_type: ElementType, dimensions: Sequence[int], literal: str = "0") -> Instruction:
         """Makes an array of one value."""
-        return self.broadcast(self.constant(element_type, literal), dimensions)
+        value = self.constant(element_type, literal)
+        return self.broadcast(value, dimensions) if dimensions else value
 
     def reshape(self, value: Instruction, dimensions: Sequence[int]) -> Instruction:
         """Makes a reshape."""
@@ -236,6 +238,8 @@ class Ops:
         if value in self._made and not value.users and value.opcode not in _FIXED_SHAPE:
             value.set_shape(shape)
             return value
+        if _written_in_full(value.shape) == _written_in_full(shape):
+            return value
         if not isinstance(shape, TupleShape):
             return self.emit("copy", shape, (value,))
         return self.tuple([self.fitted(self.element(value, i), part) for i, part in enumerate(shape.elements)])
@@ -253,6 +257,10 @@ class Ops:
 
 def _leaves(values: Iterable[Instruction]) -> list[ArrayShape]:
     return [leaf for value in values for leaf in array_leaves(value.shape)]
+
+
+def _written_in_full(shape: Shape) -> Shape:
+    return map_arrays(shape, lambda leaf: leaf.with_layout(leaf.effective_layout))
 
 
 def rebuild(
