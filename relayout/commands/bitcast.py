@@ -8,6 +8,7 @@ from functools import partial
 from dialect_utils.files import STANDARD_INPUT
 from dialect_utils.layout import byte_size
 from dialect_utils.layout.bitcast import Bitcast, classify_bitcast
+from dialect_utils.layout.xla_answers import xla_answers
 from dialect_utils.text import Diagnostic, DiagnosticError
 from relayout.arguments import Command, Parser, usage_error
 from relayout.console import Console, print_json
@@ -19,6 +20,7 @@ _ARROW = "->"
 def _add_arguments(parser: Parser) -> None:
     parser.option("source", metavar="SRC", help="the shape the bytes have; - reads SRC -> DST lines")
     parser.option("destination", metavar="DST", nargs="?", help="the shape they are read as")
+    parser.option("--xla", action="store_true", help="print what XLA's own functions say, too (--json always does)")
 
 
 def _run(arguments: Namespace, console: Console) -> int:
@@ -41,6 +43,9 @@ def _print_one(arguments: Namespace, console: Console, name: str, line: str) -> 
         print_json(_as_json(found))
     else:
         print(f"{found.verdict}: {_explanation(found)}")
+        if arguments.xla:
+            for function, answer in xla_answers(found.source, found.destination).items():
+                print(f"  XLA's {function}: {answer}")
 
 
 def _explanation(found: Bitcast) -> str:
@@ -61,6 +66,7 @@ def _as_json(found: Bitcast) -> dict[str, object]:
         "counterexample": None
         if example is None
         else {"from": example.source_index, "to": example.destination_index, "expected": example.expected_index},
+        "xla": xla_answers(found.source, found.destination),
     }
 
 
