@@ -10,7 +10,7 @@ export JAX_PLATFORMS := cpu
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test format lint types unit lit bench check-readme clean
+.PHONY: help setup demo test format lint types unit lit bench campaign check-readme clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{printf "%-20s %s\n", $$1, $$2}'
@@ -48,6 +48,9 @@ lit: $(STAMP) ## the passes' text tests
 
 bench: $(STAMP) ## the figures of the README, measured here
 	@for file in benchmarks/bench_*.py; do echo "# $$file"; python $$file || exit 1; done
+
+campaign: $(STAMP) ## run every pass over every corpus and print a table (about half an hour)
+	python -m tests.campaign
 
 check-readme: $(STAMP) ## run the commands of the README
 	python -m pytest tests/test_readme.py
