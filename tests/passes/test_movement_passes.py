@@ -182,6 +182,88 @@ def test_padding_reaches_no_sum() -> None:
     assert np.array_equal(evaluate(after, [pack(value, shape) for value in values])[0], expected)
 
 
+LOOP = """HloModule m
+
+cond {
+  cp = (s32[3,5]{1,0:T(2,2)}, s32[]) parameter(0)
+  i = s32[] get-tuple-element(cp), index=1
+  n = s32[] constant(3)
+  ROOT lt = pred[] compare(i, n), direction=LT
+}
+
+body {
+  bp = (s32[3,5]{1,0:T(2,2)}, s32[]) parameter(0)
+  x = s32[3,5]{1,0:T(2,2)} get-tuple-element(bp), index=0
+  j = s32[] get-tuple-element(bp), index=1
+  one = s32[] constant(1)
+  y = s32[3,5]{1,0:T(2,2)} OP
+  k = s32[] add(j, one)
+  ROOT r = (s32[3,5]{1,0:T(2,2)}, s32[]) tuple(y, k)
+}
+
+ENTRY e {
+  p = s32[3,5]{1,0:T(2,2)} parameter(0)
+  z = s32[] constant(0)
+  t = (s32[3,5]{1,0:T(2,2)}, s32[]) tuple(p, z)
+  w = (s32[3,5]{1,0:T(2,2)}, s32[]) while(t), condition=cond, body=body
+  ROOT o = s32[3,5]{1,0:T(2,2)} get-tuple-element(w), index=0
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("operation", "dimensions"), [("add(x, x)", (2, 3, 2, 2)), ("reverse(x), dimensions={1}", (3, 5))]
+)
+def test_a_loop_passes_physical_arrays_where_its_body_can_use_them(operation: str, dimensions: tuple[int, ...]) -> None:
+    expanded = run(ExpandTiling(interface="physical"), parse_module(LOOP.replace("OP", operation)))
+    after = run(PropagatePhysical(), expanded)
+    loop = next(item for item in after.entry.operations if item.opcode == "while")
+    assert next(array_leaves(loop.shape)).dimensions == dimensions
+    assert FoldTiling().run(expanded).module.text() == LOOP.replace("OP", operation)
+
+
+CALL = """HloModule m
+
+f {
+  a = s32[3,5]{1,0:T(2,2)} parameter(0)
+  ROOT n = s32[3,5]{1,0:T(2,2)} negate(a)
+}
+
+ENTRY e {
+  p = s32[3,5]{1,0:T(2,2)} parameter(0)
+  c = s32[3,5]{1,0:T(2,2)} call(p), to_apply=f
+  ROOT d = s32[3,5]{1,0:T(2,2)} call(c), to_apply=f
+}
+"""
+
+BRANCHES = """HloModule m
+
+f {
+  a = s32[3,5]{1,0:T(2,2)} parameter(0)
+  ROOT n = s32[3,5]{1,0:T(2,2)} negate(a)
+}
+
+g {
+  b = s32[3,5]{1,0:T(2,2)} parameter(0)
+  ROOT o = s32[3,5]{1,0:T(2,2)} add(b, b)
+}
+
+ENTRY e {
+  p = s32[3,5]{1,0:T(2,2)} parameter(0)
+  q = pred[] parameter(1)
+  ROOT c = s32[3,5]{1,0:T(2,2)} conditional(q, p, p), true_computation=f, false_computation=g
+}
+"""
+
+
+@pytest.mark.parametrize("text", [LOOP.replace("OP", "negate(x)"), CALL, BRANCHES])
+def test_boundaries_hold_no_movement(text: str) -> None:
+    expanded = run(ExpandTiling(interface="physical"), parse_module(text))
+    after = run(PropagatePhysical(), expanded)
+    assert not any(item.opcode in MOVEMENT for function in after.functions for item in function.operations)
+    assert FoldTiling().run(expanded).module.text() == text
+
+
 def test_an_integer_division_by_padding_does_not_move() -> None:
     lines = [line.replace("maximum(m, q)", "divide(m, q)") for line in TILED]
     expanded = run(ExpandTiling(interface="physical"), entry(*lines))

@@ -1,0 +1,285 @@
+"""What has to be made in a physical array so that a put vanishes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from dialect_utils.ir import Function, Module, Operation, Value
+from dialect_utils.layout import ArrayShape, BitcastConvert, ElementType, Pad, Slice
+from dialect_utils.layout.movement import Movement, is_identity, normal_form
+from passes.chains import (
+    Chain,
+    array_shape,
+    chain_to,
+    chains_from,
+    emit_movement,
+    erase_dead,
+    fill_unless_unread,
+    is_dead,
+    is_movement,
+    is_plain,
+    is_returned,
+)
+from passes.elementwise import is_elementwise, scalar_operands
+
+# A put or a read-back longer than this many ops is not looked at as one.
+LONGEST_CHAIN = 12
+# Elementwise ops further up than this are not counted on; they move when their turn comes.
+_DEEPEST = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """Is what has to be made in a physical array so that the end of a put is there without the put.
+
+    `sources` are values with the physical array that they are read back from, `splats` values of
+    one repeated element, `entering` values that have to be put, `inner` the elementwise ops in order.
+    """
+
+    put: Chain
+    movement: Movement
+    sources: dict[Value, Value] = field(default_factory=dict)
+    splats: list[Value] = field(default_factory=list)
+    entering: list[Value] = field(default_factory=list)
+    inner: list[Operation] = field(default_factory=list)
+
+    @property
+    def gain(self) -> int:
+        """Returns how many data-movement ops fewer there will be."""
+        steps_back = len(normal_form(read_back(self.movement)).plan.steps)
+        made = steps_back * sum(map(self.is_read_elsewhere, self.inner))
+        return self._dying_movements() - made - len(self.movement.plan.steps) * len(self.entering)
+
+    def is_read_elsewhere(self, operation: Operation) -> bool:
+        """Is true where the op's result is used outside the region and its put."""
+        value = operation.results[0]
+        inside = {*self.inner, self.put.operations[0]}
+        return is_returned(value) or any(user not in inside for user in value.users)
+
+    def _dying_movements(self) -> int:
+        dying: set[Operation] = {*self.inner, self.put.operations[-1]}
+        pending = [operand for operation in dying for operand in operation.operands]
+        while pending:
+            value = pending.pop()
+            operation = value.operation
+            if operation is None or operation in dying or not is_movement(operation) or is_returned(value):
+                continue
+            if all(user in dying for user in value.users):
+                dying.add(operation)
+                pending += operation.operands
+        return sum(is_movement(operation) for operation in dying - set(self.inner))
+
+    def move(self, module: Module) -> set[Operation]:
+        """Makes the physical arrays and removes what is no longer used; returns the removed ops."""
+        made = dict(self.sources)
+        for value in self.splats:
+            made[value] = self._make_splat(module, value)
+        for value in self.entering:
+            made[value] = self._put(module, value)
+        for operation in self.inner:
+            made[operation.results[0]] = self._make_inner(module, operation, made)
+        end = self.put.value
+        root = made[self.put.source]
+        if root.shape != end.shape:
+            root.set_shape(end.shape)
+        for operation in self.inner:
+            if self.is_read_elsewhere(operation):
+                self._read_back_elsewhere(module, operation, made[operation.results[0]])
+        end.replace_uses(root)
+        return self._erase(end)
+
+    def _physical_shape(self, value: Value) -> ArrayShape:
+        end, shape = array_shape(self.put.value), array_shape(value)
+        layout = end.layout.replace(memory_space=0) if end.layout is not None else None
+        return ArrayShape(shape.element_type, end.dimensions, layout)
+
+    def _make_splat(self, module: Module, value: Value) -> Value:
+        operation = value.operation
+        assert operation is not None  # a splat is an op's result
+        builder = module.after(value)
+        name = f"{value.name}.physical"
+        if operation.opcode == "broadcast":
+            scalar = operation.operands[0]
+        else:
+            assert operation.splat_bits is not None  # what else would a splat be
+            element_type = array_shape(value).element_type
+            scalar = builder.constant(element_type, operation.splat_bits, name=f"{value.name}.scalar", like=value)
+        return builder.broadcast(scalar, self._physical_shape(value).dimensions, name=name, like=value)
+
+    def _put(self, module: Module, value: Value) -> Value:
+        movement = retyped(self.movement, array_shape(value).element_type)
+        return emit_movement(module.after(value), movement, value, base=value.name, like=value, paddings={})
+
+    def _make_inner(self, module: Module, operation: Operation, made: dict[Value, Value]) -> Value:
+        value = operation.results[0]
+        scalars = scalar_operands(operation)
+        operands = [operand if index in scalars else made[operand] for index, operand in enumerate(operation.operands)]
+        name = f"{value.name}.physical"
+        shape = self._physical_shape(value)
+        return module.before(operation).clone(operation, operands, [shape], name=name)[0]
+
+    def _read_back_elsewhere(self, module: Module, operation: Operation, physical: Value) -> None:
+        value = operation.results[0]
+        back = normal_form(read_back(retyped(self.movement, array_shape(value).element_type)))
+        builder = module.before(operation)
+        logical = emit_movement(builder, back, physical, base=value.name, like=value, paddings={})
+        if logical.shape != value.shape:
+            logical.set_shape(value.shape)
+        value.replace_uses(logical, keep=[*self.inner, self.put.operations[0]])
+
+    def _erase(self, end: Value) -> set[Operation]:
+        gone = erase_dead([end])
+        for operation in reversed(self.inner):
+            operands = list(operation.operands)
+            operation.erase()
+            gone.add(operation)
+            gone |= erase_dead([operand for operand in operands if operand.operation not in gone])
+        for value in self.splats:
+            if value.operation is not None and value.operation not in gone and is_dead(value):
+                gone.add(value.operation)
+                value.operation.erase()
+        return gone
+
+
+def best_region(value: Value) -> Region | None:
+    """Returns the region of the put with the most steps that leaves fewer ops, or None."""
+    puts = [(chain, normal_form(chain.movement(fill_unless_unread))) for chain in chains_from(value, LONGEST_CHAIN)]
+    for chain, movement in sorted(puts, key=lambda put: -len(put[1].plan.steps)):
+        if not is_put(movement):
+            continue
+        region = _region(Region(chain, movement))
+        if region is not None and region.gain > 0:
+            return region
+    return None
+
+
+def is_put(movement: Movement) -> bool:
+    """Is true for a movement that pads or splits dimensions, and only adds elements that nobody reads.
+
+    Its inverse never is one: ops move towards the physical array and not back.
+    """
+    steps = movement.plan.steps
+    if any(fill is not None for fill in movement.fills) or any(isinstance(step, Slice) for step in steps):
+        return False
+    pads = [step for step in steps if isinstance(step, Pad)]
+    if any(pad.interior or min((*pad.low, *pad.high)) < 0 for pad in pads):
+        return False
+    return bool(pads) or len(movement.plan.result[1]) > len(movement.plan.dimensions)
+
+
+def _region(region: Region) -> Region | None:
+    """Fills in what the put's source is computed from, or returns None where the source itself has to be put."""
+    costs: dict[Value, int] = {}
+    function = region.put.source.function
+    pending = [region.put.source]
+    seen: set[Value] = set()
+    while pending:
+        value = pending.pop()
+        if value in seen:
+            continue
+        seen.add(value)
+        physical = _physical_of(value, region.movement)
+        if physical is not None:
+            region.sources[value] = physical
+        elif is_splat(value):
+            region.splats.append(value)
+        elif _cost_of_moving(value, region, costs, _DEEPEST) < len(region.movement.plan.steps):
+            assert value.operation is not None  # only an op can move
+            region.inner.append(value.operation)
+            pending += _arrays(value.operation)
+        elif value == region.put.source:
+            return None
+        else:
+            region.entering.append(value)
+    place = {operation: index for index, operation in enumerate(function.operations)}
+    region.inner.sort(key=place.__getitem__)
+    return region
+
+
+def _cost_of_moving(value: Value, region: Region, costs: dict[Value, int], depth: int) -> int:
+    """Returns the movement ops it takes to have an elementwise op's operands in physical arrays."""
+    too_many = len(region.movement.plan.steps)
+    if value in costs:
+        return costs[value]
+    if depth == 0 or not _can_move(value, region.put.source.function, region.movement):
+        return too_many
+    assert value.operation is not None  # can_move has looked at it
+    total = 0
+    for operand in _arrays(value.operation):
+        if _physical_of(operand, region.movement) is None and not is_splat(operand):
+            total += min(too_many, _cost_of_moving(operand, region, costs, depth - 1))
+    costs[value] = total
+    return total
+
+
+def _arrays(operation: Operation) -> Sequence[Value]:
+    scalars = scalar_operands(operation)
+    return [operand for index, operand in enumerate(operation.operands) if index not in scalars]
+
+
+def _can_move(value: Value, function: Function, movement: Movement) -> bool:
+    """Is true for an elementwise op of the function whose result may hold anything in the padding."""
+    operation = value.operation
+    if operation is None or operation.function != function or not is_plain(value) or not is_elementwise(operation):
+        return False
+    if any(isinstance(step, BitcastConvert) for step in movement.plan.steps):
+        # A packed byte holds several elements.
+        return False
+    if any(operation.attribute(name) for name in ("sharding", "mhlo.sharding", "control-predecessors")):
+        return False
+    return not _may_divide_by_zero(operation)
+
+
+def _may_divide_by_zero(operation: Operation) -> bool:
+    """Is true for an integer division by what padding could make zero.
+
+    XLA defines it, other backends and interpreters do not.
+    """
+    if (
+        operation.opcode not in ("divide", "remainder")
+        or not array_shape(operation.results[0]).element_type.is_integral
+    ):
+        return False
+    divisor = operation.operands[1].operation
+    if divisor is not None and divisor.opcode == "broadcast":
+        divisor = divisor.operands[0].operation
+    return divisor is None or not divisor.splat_bits
+
+
+def is_splat(value: Value) -> bool:
+    """Is true for an array whose elements are all one scalar, known or not."""
+    operation = value.operation
+    if operation is None or not is_plain(value):
+        return False
+    if operation.opcode == "broadcast":
+        return is_plain(operation.operands[0]) and array_shape(operation.operands[0]).rank == 0
+    return operation.splat_bits is not None
+
+
+def _physical_of(value: Value, put: Movement) -> Value | None:
+    """Returns an array that holds what the put of a value would hold, wherever that is specified."""
+    if not is_plain(value):
+        return None
+    whole = chain_to(value, LONGEST_CHAIN)
+    put = retyped(put, array_shape(value).element_type)
+    for start in range(len(whole.operations)):
+        back = Chain(whole.operations[start].operands[0], whole.operations[start:])
+        source = array_shape(back.source)
+        if (source.element_type, source.dimensions) != put.plan.result:
+            continue
+        if is_identity(back.movement().then(put)):
+            return back.source
+    return None
+
+
+def retyped(movement: Movement, element_type: ElementType) -> Movement:
+    """Returns the same movement of another element type; one that packs elements stays as it is."""
+    if any(isinstance(step, BitcastConvert) for step in movement.plan.steps):
+        return movement
+    return replace(movement, plan=replace(movement.plan, element_type=element_type))
+
+
+def read_back(movement: Movement) -> Movement:
+    """Returns the movement from the physical array back."""
+    return Movement(movement.plan.inverse())
