@@ -20,7 +20,7 @@ from dialect_utils.text import DiagnosticError
 from dialect_utils.verdict import Options, compare_stages
 from passes.pipeline import Pipeline, PipelineResult, verify
 from passes.registry import load_pass, pass_names
-from relayout.portable import is_optimized_dump
+from relayout.portable import executable_form, is_optimized_dump
 
 ROOT = Path(__file__).resolve().parent.parent
 PROGRAMS = ("tests/corpus/stablehlo", "tests/corpus/tpu", "examples", "../shared/corpus")
@@ -47,14 +47,14 @@ def specs(module: Module) -> Iterator[tuple[str, str]]:
     yield "annotate, expand, propagate, cancel", PHYSICAL
 
 
-def outcome(module: Module, spec: str, worker: Worker) -> str:
+def outcome(module: Module, spec: str, worker: Worker, *, execute_dumps: bool) -> str:
     """Returns `unchanged`, `equal`, `different`, `verifies` or why the pass or the engine refuses."""
     try:
         result = Pipeline.parse(spec).run(module)
-        if not result.runs[-1].result.modified:
+        if not result.modified:
             return "unchanged"
-        if is_optimized_dump(module):
-            verify(result.module)
+        verify(result.module)
+        if is_optimized_dump(module) and not execute_dumps:
             return "verifies"
         return compare_stages(stages(module, result), Options(), worker).verdict
     except DiagnosticError as error:
@@ -64,8 +64,9 @@ def outcome(module: Module, spec: str, worker: Worker) -> str:
 
 
 def stages(module: Module, result: PipelineResult) -> list[Module]:
-    """Returns the module and what each pass made of it."""
-    return [module, *(run.result.module for run in result.runs)]
+    """Returns the module and what each pass made of it, first and last in a form that executes."""
+    first, last = executable_form(module), executable_form(result.module)
+    return [first, module, *(run.result.module for run in result.runs), last]
 
 
 def fold_of_expand(module: Module) -> str:
@@ -101,7 +102,9 @@ def main() -> int:
     """Prints the table; returns 1 where a pass changed what a program computes."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("directories", nargs="*", type=Path)
-    roots = parser.parse_args().directories or [ROOT / place for place in PROGRAMS]
+    parser.add_argument("--execute-dumps", action="store_true", help="execute optimized dumps, too: hours")
+    arguments = parser.parse_args()
+    roots = arguments.directories or [ROOT / place for place in PROGRAMS]
     table: dict[tuple[str, str], Counter[str]] = {}
     wrong = 0
     with Worker() as worker:
@@ -112,7 +115,10 @@ def main() -> int:
             except DiagnosticError as error:
                 print(f"{path}: {error.diagnostics[0].message}", file=sys.stderr)
                 continue
-            found = {column: outcome(module, spec, worker) for column, spec in specs(module)}
+            found = {
+                column: outcome(module, spec, worker, execute_dumps=arguments.execute_dumps)
+                for column, spec in specs(module)
+            }
             found["fold(expand(m))"] = fold_of_expand(module)
             for column, result in found.items():
                 table.setdefault((class_of(module), column), Counter())[result] += 1
