@@ -66,6 +66,17 @@ class ExpandedBitcast:
     verdict: Verdict
     decided_by: str
 
+    def row(self) -> dict[str, str]:
+        """Returns the line of a table: what the bitcast reads as what, its kind, the verdict and how it was decided."""
+        return {
+            "bitcast": self.name,
+            "source": str(self.source),
+            "destination": str(self.destination),
+            "kind": self.kind,
+            "verdict": self.verdict,
+            "decided_by": self.decided_by,
+        }
+
     @property
     def kind(self) -> str:
         """Returns what the plan is made of, e.g. `reshape`, `transpose+reshape`; `same` for nothing."""
@@ -99,8 +110,16 @@ def _decide(item: Instruction) -> ExpandedBitcast:
     try:
         plan, verdict, decided_by = _decided(source, destination)
     except ValueError as error:
-        raise DiagnosticError(Diagnostic(f"bitcast {item.name}: {error}", item.location)) from None
-    return ExpandedBitcast(item.name, source, destination, plan, verdict, decided_by)
+        raise DiagnosticError(Diagnostic(f"bitcast {_name_in_text(item)}: {error}", item.location)) from None
+    return ExpandedBitcast(_name_in_text(item), source, destination, plan, verdict, decided_by)
+
+
+def _name_in_text(item: Instruction) -> str:
+    """Returns the name the bitcast has in the text that was read: inlining renames."""
+    place = item.location
+    if place is None:
+        return item.name
+    return place.source.text[place.span.start : place.span.end].removeprefix("%")
 
 
 @lru_cache(maxsize=4096)

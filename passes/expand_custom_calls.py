@@ -90,12 +90,16 @@ def read_computations(options: tuple[str, ...]) -> dict[str, HloModule]:
         name, separator, path = option.partition("=")
         if not separator:
             raise DiagnosticError(Diagnostic(f"custom-call {option} is not of the form NAME=module.hlo"))
-        try:
-            text = Path(path).read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise DiagnosticError(Diagnostic(f"{path}: {error}")) from None
-        found[name] = parse_module(text, path)
+        found[name] = read_hlo(Path(path))
     return found
+
+
+def read_hlo(path: Path) -> HloModule:
+    """Reads an HLO module's file; raises DiagnosticError for what cannot be read."""
+    try:
+        return parse_module(path.read_text(encoding="utf-8"), str(path))
+    except (OSError, UnicodeDecodeError) as error:
+        raise DiagnosticError(Diagnostic(f"{path}: {error}")) from None
 
 
 def expand_custom_calls(module: HloModule, computations: Mapping[str, HloModule] | None = None) -> None:

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import ClassVar
 
-from dialect_utils.hlo import HloModule, Instruction
+from dialect_utils.hlo import HloModule
 from dialect_utils.ir import Module
 from dialect_utils.layout import ArrayShape
 from dialect_utils.text import Diagnostic, DiagnosticError
 from passes.base import Pass, Report
 from passes.cpu_hazards import reduce_whole_windows, separate_scatter_operands
 from passes.elementary_functions import expand_elementary_functions
+from passes.elided_constants import elided_constants, take_constants
 from passes.expand_bitcasts import ExpandedBitcast, expand_bitcasts
-from passes.expand_custom_calls import expand_custom_calls, read_computations
+from passes.expand_custom_calls import expand_custom_calls, read_computations, read_hlo
 from passes.hlo_ops import as_hlo, instructions
 from passes.inline_fusions import inline_fusions
 from passes.legalize_types import legalize_types
@@ -54,8 +56,8 @@ class MakePortable(Pass):
     functions that StableHLO lacks (sinh, ...) become formulas, what XLA:CPU computes wrongly or
     slowly is written in another way, and copies, which have nothing left to do, go.
 
-    Elided constants (`constant({...})`) are refused. `custom-call=NAME=module.hlo` is
-    expand-custom-calls' option.
+    Elided constants (`constant({...})`) are refused, unless `constants-like=FILE` names another
+    dump of the module that holds them. `custom-call=NAME=module.hlo` is expand-custom-calls' option.
 
     Before:
         HloModule m, is_scheduled=true
@@ -78,10 +80,22 @@ class MakePortable(Pass):
     forms = ("hlo",)
 
     custom_call: tuple[str, ...] = ()
+    constants_like: Path | None = None
 
     def apply(self, module: Module, report: Report) -> None:
         """Edits the module in place."""
+        if self.constants_like is not None:
+            take_constants(as_hlo(module), read_hlo(self.constants_like))
         make_portable(as_hlo(module), report=report, computations=read_computations(self.custom_call))
+
+    def bitcasts(self, module: Module) -> tuple[ExpandedBitcast, ...]:
+        """Returns what each bitcast of a module becomes, and how that is proved; the module stays as it is."""
+        if module.form != "hlo":
+            return ()
+        clone = as_hlo(module.clone())
+        if self.constants_like is not None:
+            take_constants(clone, read_hlo(self.constants_like))
+        return make_portable(clone, computations=read_computations(self.custom_call))
 
 
 def make_portable(
@@ -118,8 +132,7 @@ def check_runnable(module: HloModule) -> None:
             item.location,
             hint="print the dump with large constants, or take them from another one: --constants like=FILE",
         )
-        for item in instructions(module, "constant")
-        if is_elided(item)
+        for item in elided_constants(module)
     ]
     errors += [
         Diagnostic(f"{item.opcode} {item.name} talks to a host, which is not here", item.location)
@@ -127,11 +140,6 @@ def check_runnable(module: HloModule) -> None:
     ]
     if errors:
         raise DiagnosticError(errors)
-
-
-def is_elided(item: Instruction) -> bool:
-    """Is true for a constant whose values were left out: `constant({...})`."""
-    return item.literal is not None and "..." in item.literal
 
 
 def _drop_target_attributes(module: HloModule) -> None:

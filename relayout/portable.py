@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dialect_utils.ir import Module
+from passes.base import Pass
 from passes.registry import load_pass
 
 _PORTABLE = "make-portable"
@@ -21,9 +22,9 @@ def is_optimized_dump(module: Module) -> bool:
     return bool(opcodes & _COMPILED) or any(opcode.endswith(_ASYNCHRONOUS) for opcode in opcodes)
 
 
-def executable_form(module: Module) -> Module:
-    """Returns the module, an optimized dump as the pass make-portable rewrites it.
+def executable_form(module: Module, step: Pass | None = None) -> Module:
+    """Returns the module, an optimized dump as the pass make-portable (`step`: with options) rewrites it.
 
     Raises DiagnosticError for a dump that the pass refuses.
     """
-    return load_pass(_PORTABLE)().run(module).module if is_optimized_dump(module) else module
+    return (step or load_pass(_PORTABLE)()).run(module).module if is_optimized_dump(module) else module

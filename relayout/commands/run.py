@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from dialect_utils.layout import ArrayShape
     from dialect_utils.verdict import Tolerance
     from dialect_utils.verdict.expectation import Distance
+    from passes.expand_bitcasts import ExpandedBitcast
+    from passes.make_portable import MakePortable
 
 
 def _add_arguments(parser: Parser) -> None:
@@ -34,6 +36,12 @@ def _add_arguments(parser: Parser) -> None:
     parser.option("--compare", default="bits", help="with --expect: bits, ulp:N or rel:X decide the exit code")
     parser.option("--seed", metavar="N", type=int, default=0, help="of the random inputs (default 0)")
     parser.option("--engine", type=choice("xla", "interpreter"), default="xla", help="xla (default) or interpreter")
+    parser.option("--devices", metavar="N", type=count, default=1, help="host devices, for a module of N partitions")
+    parser.option("--custom-call", metavar="NAME=HLO", action="append", default=[], help="what a custom call computes")
+    parser.option(
+        "--constants", metavar="like=FILE", help="values of elided constants, from another dump of the module"
+    )
+    parser.option("--verify-bitcasts", action="store_true", help="print what each bitcast of a dump is, and its proof")
     parser.option("--timeout", metavar="SECONDS", type=count, help="for compilation and execution (default 120)")
 
 
@@ -76,13 +84,22 @@ class _Runner:
 
         module = read_module(file)
         verify(module)
-        module = executable_form(module)
-        _, results = entry_arrays(module)
+        step = self._make_portable()
+        if self.arguments.verify_bitcasts:
+            self._print_bitcasts(file, step.bitcasts(module))
+        module = executable_form(module, step)
+        devices = self.arguments.devices
+        _, results = entry_arrays(module, devices)
         expected = self._expected(results)
         timeout = self.arguments.timeout or DEFAULT_TIMEOUT_SECONDS
         start = perf_counter()
         outputs = run_module(
-            module, self._inputs(module), engine=self.arguments.engine, name=display_name(file), timeout=timeout
+            module,
+            self._inputs(module),
+            engine=self.arguments.engine,
+            name=display_name(file),
+            timeout=timeout,
+            devices=devices,
         )
         seconds = perf_counter() - start
         if self.arguments.outputs:
@@ -92,13 +109,31 @@ class _Runner:
             return DONE
         return self._print_distances(file, outputs, expected, results, seconds)
 
+    def _make_portable(self) -> MakePortable:
+        # Imported here: the pass is not asked for by every file.
+        from passes.make_portable import MakePortable
+
+        kind, separator, path = (self.arguments.constants or "").partition("=")
+        if self.arguments.constants and not (kind == "like" and separator):
+            raise usage_error(f"--constants is like=FILE, not {self.arguments.constants}")
+        return MakePortable(tuple(self.arguments.custom_call), Path(path) if path else None)
+
+    def _print_bitcasts(self, file: str, bitcasts: Sequence[ExpandedBitcast]) -> None:
+        rows = [bitcast.row() for bitcast in bitcasts]
+        if self.arguments.json:
+            print_json({"file": file, "bitcasts": rows})
+            return
+        widths = {key: max(len(row[key]) for row in rows) for key in rows[0]} if rows else {}
+        for row in rows:
+            print("  ".join(value.ljust(widths[key]) for key, value in row.items()).rstrip())
+
     def _inputs(self, module: Module) -> Sequence[Array]:
         from dialect_utils.execution import entry_arrays, read_arrays
         from dialect_utils.verdict import random_inputs, small_integer_positions
 
         if self.arguments.inputs:
             return read_arrays(self.arguments.inputs, "in")
-        parameters, _ = entry_arrays(module)
+        parameters, _ = entry_arrays(module, self.arguments.devices)
         return random_inputs(parameters, self.arguments.seed, small=small_integer_positions(module))
 
     def _expected(self, results: Sequence[ArrayShape]) -> list[Array] | None:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from dialect_utils.execution import Worker
 from dialect_utils.hlo import HloModule, parse_module
 from dialect_utils.layout import array_leaves
 from dialect_utils.text import DiagnosticError
+from passes.elided_constants import take_constants
 from passes.expand_custom_calls import EXPANSIONS
 from passes.make_portable import make_portable
 from passes.pipeline import verify
@@ -84,7 +86,20 @@ def leftovers(module: HloModule) -> list[str]:
     return found
 
 
-def test_a_wrong_constant_is_found(workers: dict[int, Worker]) -> None:
+@pytest.mark.parametrize("file", sorted(OWN.glob("*/tpu_elided.hlo")), ids=lambda file: file.parent.name)
+def test_elided_constants_are_refused_or_taken_from_the_full_dump(file: Path) -> None:
+    full, elided = Dump(file.parent), Dump(file.parent, file.name)
+    with pytest.raises(DiagnosticError, match="is elided: its values are not in this text"):
+        make_portable(elided.module())
+    module = elided.module()
+    take_constants(module, full.module())
+    make_portable(module)
+    wanted = full.module()
+    make_portable(wanted)
+    assert module.text() == wanted.text()
+
+
+def test_a_wrong_op_is_found(workers: dict[int, Worker]) -> None:
     dump = next(dump for dump in OWN_DUMPS if dump.name == "rms_and_group_norm")
     planted = PlantedDump(dump.folder, dump.text().replace(" add(", " subtract("))
     assert planted.text() != dump.text()
