@@ -47,13 +47,14 @@ def follow(plan: Plan, index: Sequence[Coordinate], unit: Coordinate, bits: int)
     places = Places(list(index), unit)
     for step, (element_type, dims), (_, after) in zip(plan.steps, plan.stages(), plan.stages()[1:], strict=False):
         if isinstance(step, BitcastConvert):
-            _regroup_units(places, element_type.bits // bits, step.element_type.bits // bits)
+            regroup_units(places, element_type.bits // bits, step.element_type.bits // bits)
         else:
             _move(places, step, dims, after)
     return places
 
 
-def _regroup_units(places: Places, old: int, new: int) -> None:
+def regroup_units(places: Places, old: int, new: int) -> None:
+    """Changes places in elements of `old` units into places in elements of `new` units, as bitcast-convert does."""
     if new < old:
         places.coordinates.append(places.unit // new)
         places.unit = places.unit % new

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import Any, Literal
+from typing import Literal
 
 import islpy as isl
 import numpy as np
@@ -19,17 +19,13 @@ import numpy as np
 from dialect_utils.layout.bitcast import classify_bitcast, reads_padding
 from dialect_utils.layout.index_map import element_slot_bits, elements_at, final_dimensions, physical_index
 from dialect_utils.layout.linear_map import common_sizes
-from dialect_utils.layout.places import Condition, Coordinate, Places, follow, regroup, unit_bits
+from dialect_utils.layout.places import Coordinate, Places, follow, regroup, unit_bits
 from dialect_utils.layout.plan import Plan
+from dialect_utils.layout.presburger import ISL_BUDGET, Budget, Terms, at, blocks, keeps
 from dialect_utils.layout.shape import ArrayShape
 from dialect_utils.layout.steps import Reshape
 
 Method = Literal["isl", "enumeration", "structure"]
-
-# isl counts its operations; about two seconds on one core of 2024.
-_ISL_BUDGET = 5_000_000
-# Units enumerated at a time: bounds the memory at some tens of megabytes whatever the array.
-_BLOCK = 1 << 18
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +55,7 @@ class _Question:
     second: _Map
 
 
-def prove_equal(a: Plan, b: Plan, *, budget: int = _ISL_BUDGET) -> Proof:
+def prove_equal(a: Plan, b: Plan, *, budget: int = ISL_BUDGET) -> Proof:
     """Decides whether two plans put every element at the same place; padding contents do not count.
 
     Raises ValueError where the plans do not start and end with the same arrays.
@@ -78,7 +74,7 @@ def prove_equal(a: Plan, b: Plan, *, budget: int = _ISL_BUDGET) -> Proof:
     )
 
 
-def prove_layout(plan: Plan, shape: ArrayShape, *, budget: int = _ISL_BUDGET) -> Proof:
+def prove_layout(plan: Plan, shape: ArrayShape, *, budget: int = ISL_BUDGET) -> Proof:
     """Decides whether a plan puts every element where the layout of `shape` says, by the definition of tiles.
 
     Raises ValueError where the plan starts with another array, or the slots of the layout
@@ -115,11 +111,11 @@ def prove_layout(plan: Plan, shape: ArrayShape, *, budget: int = _ISL_BUDGET) ->
     )
 
 
-def prove_injective(shape: ArrayShape, *, budget: int = _ISL_BUDGET) -> Proof:
+def prove_injective(shape: ArrayShape, *, budget: int = ISL_BUDGET) -> Proof:
     """Decides whether no two elements of a shape lie at the same place; a counterexample shares its place."""
     started = time.perf_counter()
-    with _Budget(budget) as context:
-        terms = _Terms(context, shape.dimensions, 1)
+    with Budget(budget) as context:
+        terms = Terms(context, shape.dimensions, 1)
         places = Places(physical_index(shape, terms.index), terms.unit)
         relation = terms.relation(places)
         if relation.is_injective():
@@ -130,7 +126,7 @@ def prove_injective(shape: ArrayShape, *, budget: int = _ISL_BUDGET) -> Proof:
     return Proof(*_injective_by_blocks(shape), seconds=time.perf_counter() - started)
 
 
-def prove_bitcast(source: ArrayShape, destination: ArrayShape, *, budget: int = _ISL_BUDGET) -> Proof:
+def prove_bitcast(source: ArrayShape, destination: ArrayShape, *, budget: int = ISL_BUDGET) -> Proof:
     """Decides whether `classify_bitcast` is right about every element.
 
     `relabel` and `reorder`: every element of the destination reads the bits its decomposition says. The other
@@ -160,8 +156,8 @@ def prove_bitcast(source: ArrayShape, destination: ArrayShape, *, budget: int = 
 
 def find_padding_read(source: ArrayShape, destination: ArrayShape) -> tuple[int, ...] | None:
     """Returns a destination element of which some bit is in no element of the source, or None."""
-    with _Budget(_ISL_BUDGET) as context:
-        theirs, ours = _Terms(context, source.dimensions, 1), _Terms(context, destination.dimensions, 1)
+    with Budget(ISL_BUDGET) as context:
+        theirs, ours = Terms(context, source.dimensions, 1), Terms(context, destination.dimensions, 1)
         width = (element_slot_bits(source), element_slot_bits(destination))
         if width[0] == width[1]:
             sizes = [final_dimensions(s.dimensions, s.effective_layout) for s in (source, destination)]
@@ -189,7 +185,7 @@ def find_moved_element(source: ArrayShape, destination: ArrayShape) -> tuple[int
             there = _physical_units(destination, index, unit, bits)
             return Places(_in_common(there, destination, source, bits), 0)
 
-        return _decide(_Question(destination.dimensions, 1, expected, read), _ISL_BUDGET).counterexample
+        return _decide(_Question(destination.dimensions, 1, expected, read), ISL_BUDGET).counterexample
     return None
 
 
@@ -230,7 +226,7 @@ def _decide(question: _Question, budget: int) -> Proof:
     started = time.perf_counter()
     if 0 in question.dimensions:
         return Proof(True, "structure")
-    with _Budget(budget) as context:
+    with Budget(budget) as context:
         counterexample = _differs(question, context)
         return Proof(counterexample is None, "isl", counterexample, time.perf_counter() - started)
     counterexample = _differs_by_blocks(question)
@@ -239,7 +235,7 @@ def _decide(question: _Question, budget: int) -> Proof:
 
 def _differs(question: _Question, context: isl.Context) -> tuple[int, ...] | None:
     """Returns an element the two maps put at different places, or None."""
-    terms = _Terms(context, question.dimensions, question.units)
+    terms = Terms(context, question.dimensions, question.units)
     first, second = question.first(terms.index, terms.unit), question.second(terms.index, terms.unit)
     kept, also_kept = terms.domain(first.conditions), terms.domain(second.conditions)
     if first.conditions != second.conditions:
@@ -254,144 +250,35 @@ def _differs(question: _Question, context: isl.Context) -> tuple[int, ...] | Non
     return None
 
 
-class _Budget:
-    """Gives isl a context that stops at its budget; `with` swallows that stop, so the code behind it runs."""
-
-    def __init__(self, operations: int) -> None:
-        self.operations = operations
-
-    def __enter__(self) -> isl.Context:
-        context = isl.Context()
-        context.set_max_operations(self.operations)
-        return context
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> bool:
-        return kind is not None and issubclass(kind, isl.Error)
-
-
-class _Term:
-    """Is a quasi-affine expression of the index: what coordinates compute with."""
-
-    def __init__(self, aff: isl.Aff) -> None:
-        self.value = aff
-
-    def _constant(self, number: int) -> isl.Val:
-        return isl.Val.read_from_str(self.value.get_ctx(), str(number))
-
-    def __add__(self, other: _Term | int) -> _Term:
-        if isinstance(other, int):
-            return _Term(self.value.add_constant_val(self._constant(other)))
-        return _Term(self.value.add(other.value))
-
-    __radd__ = __add__
-
-    def __mul__(self, factor: int) -> _Term:
-        return _Term(self.value.scale_val(self._constant(factor)))
-
-    def __floordiv__(self, divisor: int) -> _Term:
-        return _Term(self.value.scale_down_val(self._constant(divisor)).floor())
-
-    def __mod__(self, divisor: int) -> _Term:
-        return _Term(self.value.mod_val(self._constant(divisor)))
-
-
-class _Terms:
-    """Holds one term per dimension of an array and one for the unit within an element."""
-
-    def __init__(self, context: isl.Context, dimensions: tuple[int, ...], units: int) -> None:
-        self.sizes = (*dimensions, units)
-        names = [f"i{k}" for k in range(len(self.sizes))]
-        self.local = isl.LocalSpace.from_space(isl.Space.create_from_names(context, set=names))
-        variables = [isl.Aff.var_on_domain(self.local, isl.dim_type.set, k) for k in range(len(self.sizes))]
-        *self.index, self.unit = map(_Term, variables)
-
-    def aff(self, value: _Term | int) -> isl.Aff:
-        """Returns a coordinate as isl's expression; a number is a constant one."""
-        if isinstance(value, _Term):
-            return value.value
-        number = isl.Val.read_from_str(self.local.get_ctx(), str(value))
-        return isl.Aff.val_on_domain(self.local, number)
-
-    def domain(self, conditions: Sequence[Condition]) -> isl.Set:
-        """Returns the indices and units that exist and keep the conditions."""
-        box = [Condition(term, 0, size) for term, size in zip([*self.index, self.unit], self.sizes, strict=True)]
-        result = isl.Set.universe(self.local.get_space())
-        for condition in [*box, *conditions]:
-            value = self.aff(condition.value)
-            result = result.intersect(value.ge_set(self.aff(condition.low)))
-            result = result.intersect(value.lt_set(self.aff(condition.high)))
-            if condition.stride > 1:
-                rest = (_Term(value) % condition.stride).value
-                result = result.intersect(rest.eq_set(self.aff(0)))
-        return result
-
-    def relation(self, places: Places) -> isl.Map:
-        """Returns the map from indices and units to places."""
-        found = isl.Map.from_aff(self.aff(places.unit))
-        for coordinate in places.coordinates:
-            found = found.flat_range_product(isl.Map.from_aff(self.aff(coordinate)))
-        return found.intersect_domain(self.domain(places.conditions))
-
-    def sample(self, indices: isl.Set) -> tuple[int, ...]:
-        """Returns one index of a set that is not empty."""
-        point = indices.sample_point()
-        values = (point.get_coordinate_val(isl.dim_type.set, k) for k in range(len(self.sizes) - 1))
-        return tuple(int(str(value)) for value in values)
-
-
 def _differs_by_blocks(question: _Question) -> tuple[int, ...] | None:
     sizes = (*question.dimensions, question.units)
-    for index, unit in _blocks(sizes):
+    for index, unit in blocks(sizes):
         first, second = question.first(index, unit), question.second(index, unit)
-        kept, also_kept = _keeps(first, unit.shape), _keeps(second, unit.shape)
+        kept, also_kept = keeps(first, unit.shape), keeps(second, unit.shape)
         different = kept != also_kept
         for a, b in zip([*first.coordinates, first.unit], [*second.coordinates, second.unit], strict=True):
             different |= kept & np.not_equal(a, b)
         if different.any():
-            return _at(index, int(different.argmax()))
+            return at(index, int(different.argmax()))
     return None
-
-
-def _blocks(sizes: tuple[int, ...]) -> Any:
-    """Yields index and unit of all elements in row-major order, a block of flat arrays at a time."""
-    total = prod(sizes)
-    for begin in range(0, total, _BLOCK):
-        flat = np.arange(begin, min(begin + _BLOCK, total))
-        coordinates: list[Any] = []
-        for size in reversed(sizes):
-            coordinates.insert(0, flat % size)
-            flat = flat // size
-        yield coordinates[:-1], coordinates[-1]
-
-
-def _keeps(places: Places, shape: tuple[int, ...]) -> Any:
-    kept = np.ones(shape, bool)
-    for condition in places.conditions:
-        kept &= (condition.value >= condition.low) & (condition.value < condition.high)
-        kept &= condition.value % condition.stride == 0
-    return kept
-
-
-def _at(index: Sequence[Any], position: int) -> tuple[int, ...]:
-    return tuple(int(coordinate[position]) for coordinate in index)
 
 
 def _injective_by_blocks(shape: ArrayShape) -> tuple[bool, Method, tuple[int, ...] | None]:
     """Reads every element back from its place; needs no memory beyond a block."""
     sizes = final_dimensions(shape.dimensions, shape.effective_layout)
-    for index, _ in _blocks((*shape.dimensions, 1)):
+    for index, _ in blocks((*shape.dimensions, 1)):
         linear = np.asarray(_linear(physical_index(shape, index), sizes))
         back = elements_at(shape, linear)
         wrong = back != _linear(index, shape.dimensions)
         if wrong.any():
-            return False, "enumeration", _at(index, int(wrong.argmax()))
+            return False, "enumeration", at(index, int(wrong.argmax()))
     return True, "enumeration", None
 
 
 def _padding_by_blocks(source: ArrayShape, destination: ArrayShape) -> tuple[int, ...] | None:
     sizes = final_dimensions(destination.dimensions, destination.effective_layout)
     width, slot = element_slot_bits(destination), element_slot_bits(source)
-    for index, _ in _blocks((*destination.dimensions, 1)):
+    for index, _ in blocks((*destination.dimensions, 1)):
         first = np.asarray(_linear(physical_index(destination, index), sizes)) * width
         begin, end = first // slot, -(-(first + width) // slot)
         missing = np.zeros(first.shape, bool)
@@ -399,5 +286,5 @@ def _padding_by_blocks(source: ArrayShape, destination: ArrayShape) -> tuple[int
             linear = begin + offset
             missing |= (linear < end) & (elements_at(source, linear) < 0)
         if missing.any():
-            return _at(index, int(missing.argmax()))
+            return at(index, int(missing.argmax()))
     return None
