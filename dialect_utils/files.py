@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Literal, cast
 
 from dialect_utils.ir import Module
@@ -26,6 +25,9 @@ _FIRST_PROTO_FIELD = b"\x0a"
 # No text has these; the tags and lengths of a protocol buffer soon do.
 _BINARY = re.compile(rb"[\x00-\x08\x0e-\x1f]")
 _BINARY_PREFIX = 4096
+_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+# Editors on Windows put it in front of UTF-8; neither form's grammar knows it.
+_BYTE_ORDER_MARK = "\ufeff"
 
 _BLANKS_AND_COMMENTS = re.compile(r"(?:\s|//[^\n]*|/\*.*?\*/|\ufeff)*", re.DOTALL)
 _HLO_START = re.compile(r"HloModule\b|ENTRY\b|(?:ROOT\s+)?%?[\w.-]+\s*=\s*\(*\w+\[|%?[\w.-]+\s*\([^()]*:\s*\(*\w+\[")
@@ -48,7 +50,10 @@ def read_module(path: str) -> Module:
 def read_bytes(path: str) -> bytes:
     """Reads a file, or standard input for `-`; raises DiagnosticError where that fails."""
     try:
-        return sys.stdin.buffer.read() if path == STANDARD_INPUT else Path(path).read_bytes()
+        if path == STANDARD_INPUT:
+            return sys.stdin.buffer.read()
+        with open(path, "rb") as file:
+            return file.read()
     except OSError as error:
         raise DiagnosticError(Diagnostic(f"{path}: {(error.strerror or str(error)).lower()}")) from None
 
@@ -62,24 +67,28 @@ def parse_bytes(data: bytes, name: str) -> Module:
     """Parses a module in any form; `name` is the file's name in diagnostics."""
     kind = find_kind(data, name)
     if kind == "hlo text":
-        return _parse_hlo(decode(data), name)
+        return _parse_hlo(_text(data), name)
     if kind == "hlo proto":
         return _parse_hlo(_proto_to_text(data, name), name)
     # Imported here, as each form is: text-only work on HLO must not pay for MLIR.
     from dialect_utils import stablehlo
 
     # Its builders take values of its own kind only, which is what callers have.
-    return cast(Module, stablehlo.parse_module(data if kind == "mlir bytecode" else decode(data), name))
+    return cast(Module, stablehlo.parse_module(data if kind == "mlir bytecode" else _text(data), name))
 
 
 def find_kind(data: bytes, name: str) -> Kind:
     """Returns what the bytes hold; raises DiagnosticError where they are no module in any form."""
     if data.startswith(_BYTECODE_MAGIC):
         return "mlir bytecode"
-    if _BINARY.search(data, 0, _BINARY_PREFIX):
+    binary = _BINARY.search(data, 0, _BINARY_PREFIX)
+    if binary is not None:
         if data.startswith(_FIRST_PROTO_FIELD):
             return "hlo proto"
-        raise DiagnosticError(Diagnostic(f"{name}: neither text, MLIR bytecode, nor a serialized HloModuleProto"))
+        message = f"{name}: neither text, MLIR bytecode, nor a serialized HloModuleProto"
+        hint = f"byte {binary.start()} is {binary[0][0]:#04x}, which no text holds"
+        hint = "it seems to be UTF-16; convert it to UTF-8" if data.startswith(_UTF_16) else hint
+        raise DiagnosticError(Diagnostic(message, hint=hint))
     text = decode(data)
     start = _BLANKS_AND_COMMENTS.match(text)
     assert start is not None  # it matches the empty string
@@ -95,6 +104,10 @@ def _is_mlir(text: str, start: int) -> bool:
         return True
     # A fragment of either form may begin with a name.
     return _MLIR_INSIDE.search(text, start) is not None
+
+
+def _text(data: bytes) -> str:
+    return decode(data).removeprefix(_BYTE_ORDER_MARK)
 
 
 def decode(data: bytes) -> str:

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from dialect_utils.hlo import HloModule, Instruction
+from dialect_utils.hlo.opcodes import OPCODES, is_opcode
 from dialect_utils.ir import Module
-from dialect_utils.text import Diagnostic, DiagnosticError
+from dialect_utils.text import Diagnostic, DiagnosticError, nearest
 from passes.base import Pass, Report
 from passes.verification.boundaries import find_call_problems, find_entry_problems, find_recursion
 from passes.verification.shapes import find_shape_problems
@@ -19,7 +20,7 @@ class VerifyLayouts(Pass):
     """Finds what is wrong with a module's layouts, shapes, calls and interface; changes nothing.
 
     1. Every layout fits its shape. (Reading the module checks this, with the place in the text.)
-    2. An instruction has the operands its opcode takes, and its dimensions follow from theirs.
+    2. An instruction has an opcode that XLA knows and the operands it takes, and its dimensions follow from theirs.
     3. A bitcast keeps the physical size in bytes.
     4. Operands and parameters, ROOTs and results agree at fusion, call, while and conditional: in
        type, and where both sides are tiled, in where elements lie. Memory spaces may differ.
@@ -75,6 +76,11 @@ def _form_problems(module: Module) -> Iterator[Diagnostic]:
 
 
 def _instruction_problems(instruction: Instruction) -> Iterator[Diagnostic]:
+    if not is_opcode(instruction.opcode):
+        close = nearest(instruction.opcode, OPCODES)
+        hint = f"did you mean {close}?" if close else None
+        yield Diagnostic(f"unknown opcode {instruction.opcode}", instruction.locate("opcode"), hint=hint)
+        return
     try:
         messages = [*find_shape_problems(instruction), *find_call_problems(instruction)]
     except DiagnosticError as error:

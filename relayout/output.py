@@ -18,7 +18,11 @@ def write_output(path: str | None, data: bytes) -> None:
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()
         return
-    write_atomically(Path(path), data)
+    try:
+        write_atomically(Path(path), data)
+    except OSError as error:
+        # The temporary file's name says nothing to the user.
+        raise OSError(error.errno, error.strerror, path) from error
 
 
 def write_atomically(path: Path, data: bytes) -> None:

@@ -47,6 +47,28 @@ def test_what_is_no_module_is_refused_by_name(data: bytes) -> None:
         find_kind(data, "x.hlo")
 
 
+@pytest.mark.parametrize(
+    ("data", "hint"),
+    [
+        (HLO.encode("utf-16"), "convert it to UTF-8"),
+        (HLO.replace("negate", "neg\0ate").encode(), "is 0x00, which no text"),
+    ],
+)
+def test_why_bytes_are_no_text_is_said(data: bytes, hint: str) -> None:
+    with pytest.raises(DiagnosticError, match=hint):
+        parse_bytes(data, "x.hlo")
+
+
+@pytest.mark.parametrize("text", [HLO, MLIR])
+def test_a_byte_order_mark_is_no_part_of_the_text(text: str) -> None:
+    assert parse_bytes(b"\xef\xbb\xbf" + text.encode(), "x").text() == parse_bytes(text.encode(), "x").text()
+
+
+def test_a_proto_cut_short_is_refused_by_name() -> None:
+    with pytest.raises(DiagnosticError, match=r"error: m\.pb: failed to deserialize"):
+        parse_bytes(b"\x0a\x05hello\x12", "m.pb")
+
+
 @given(st.binary())
 def test_decoding_loses_nothing(data: bytes) -> None:
     assert encode(decode(data)) == data

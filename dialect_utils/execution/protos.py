@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dialect_utils.execution.errors import ExecutionError
 from dialect_utils.execution.process import DEFAULT_TIMEOUT_SECONDS, Worker
 from dialect_utils.text import Diagnostic, DiagnosticError
 
@@ -18,8 +19,11 @@ def hlo_proto_to_text(data: bytes, name: str = "<proto>", timeout: float = DEFAU
     bytes that are none of these.
     """
     module = _innermost(data, name)
-    with Worker(timeout) as worker:
-        return worker.convert("proto-to-text", module).decode()
+    try:
+        with Worker(timeout) as worker:
+            return worker.convert("proto-to-text", module).decode()
+    except ExecutionError as error:
+        raise ExecutionError(error.failure, f"{name}: {error.message}") from None
 
 
 def hlo_text_to_proto(text: str, timeout: float = DEFAULT_TIMEOUT_SECONDS) -> bytes:

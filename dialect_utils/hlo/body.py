@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from dialect_utils.hlo.attributes import parse_ints
 from dialect_utils.hlo.calls import CALLING_OPCODES, is_calling
 from dialect_utils.hlo.computation import Computation, Frame
 from dialect_utils.hlo.control import CONTROL
@@ -26,7 +27,8 @@ from dialect_utils.layout import Shape
 from dialect_utils.text import Diagnostic, DiagnosticError, Location, Source, Span, error_at, nearest
 
 _INDEX_MARK = re.compile(r"/\*index=\d+\*/", re.ASCII)
-_PARAMETER_NUMBER = re.compile(r"\s*\d+\s*", re.ASCII)
+# int() refuses thousands of digits, and no module has a billion parameters.
+_PARAMETER_NUMBER = re.compile(r"\s*\d{1,9}\s*", re.ASCII)
 _WITHOUT_OPERANDS = frozenset(("constant", "parameter"))
 
 
@@ -121,11 +123,11 @@ class BodyReader:
             if key in visible or (root and self.root) or (rest and not is_closed(rest)):
                 break
             tail += rest
-            if not inner or opcode == "constant":
-                operands: list[Instruction] = []
-            elif opcode == "parameter":
-                if not inner.isdecimal():
+            if opcode == "parameter":
+                if not _PARAMETER_NUMBER.fullmatch(inner):
                     break
+                operands: list[Instruction] = []
+            elif not inner or opcode == "constant":
                 operands = []
             else:
                 names = (_INDEX_MARK.sub("", inner) if "/" in inner else inner).split(", ")
@@ -303,7 +305,8 @@ class BodyReader:
 
     def _infer(self, found: InstructionText, operands: list[Instruction], tail: str) -> Shape:
         index = split_attributes(tail).get("index") if found.opcode.text == "get-tuple-element" else None
-        number = int(index) if index is not None and index.isdecimal() else None
+        numbers = parse_ints(index) if index is not None else None
+        number = numbers[0] if numbers else None
         shape = infer_shape(found.opcode.text, [operand.shape for operand in operands], number)
         if shape is None:
             span = Span(found.name.start, found.opcode.end)

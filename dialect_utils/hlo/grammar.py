@@ -24,13 +24,16 @@ _TUPLE = r"\((?:[^\r\n\"'/=%)]++|\)(?! [a-z])|/\*index=\d+\*/)*+\)"
 # Attributes that surely end where they seem to: words, lists of numbers, strings and metadata.
 _WORD = r"[A-Za-z0-9_.\-%>]++"
 _STRING = r"\"[^\"\\\r\n]*+\""
-_SIMPLE_VALUE = rf"(?:{_WORD}|\{{[^{{}}\"'\r\n/=%]*+\}}|{_STRING}|\{{(?:[a-z_]++=(?:{_STRING}|{_WORD}) ?+)*+\}})"
+_FLAT = r"[^{}()\[\]\"'\r\n/=%]"
+_SIMPLE_VALUE = (
+    rf"(?:{_WORD}|\{{(?:{_FLAT}++|\[{_FLAT}*+\])*+\}}|{_STRING}|\{{(?:[a-z_]++=(?:{_STRING}|{_WORD}) ?+)*+\}})"
+)
 _SIMPLE = rf"(?:, [a-z_\-]++={_SIMPLE_VALUE}(?=[,\r\n]))*+"
 
 
 def _line(rest: str) -> re.Pattern[str]:
     left = rf"(\r?\n[ \t]*+)(ROOT )?+(%?+{_NAME})"
-    right = rf"({_ARRAY}|{_TUPLE}) ([a-z][a-z0-9\-]*+)\(({_PLAIN})\)({_SIMPLE})((?:, {rest})?+)"
+    right = rf"({_ARRAY}|{_TUPLE}) ([a-z][a-z0-9\-]*+)\(({_PLAIN})\)({_SIMPLE})((?:, [a-z_\-]++={rest})?+)"
     return re.compile(rf"{left} = {right}(?=\r?\n)", re.ASCII)
 
 

@@ -22,7 +22,7 @@ from dialect_utils.hlo.spelling import with_sigil
 from dialect_utils.hlo.tokens import Scanner
 from dialect_utils.ir import Operation, Value
 from dialect_utils.layout import ArrayShape, Shape, Step
-from dialect_utils.text import Location, Span
+from dialect_utils.text import DiagnosticError, Location, Span
 
 if TYPE_CHECKING:
     from dialect_utils.hlo.computation import Computation
@@ -190,7 +190,12 @@ class Instruction:
 
     def _split(self) -> dict[str, str]:
         if self._attributes is None:
-            self._attributes = split_attributes(self._tail) if self._tail else {}
+            try:
+                self._attributes = split_attributes(self._tail) if self._tail else {}
+            except DiagnosticError:
+                # The same error once more, at its place in the text that was read.
+                self._scan()
+                raise
         return self._attributes
 
     def attribute(self, name: str) -> str | None:
@@ -230,6 +235,14 @@ class Instruction:
         """Returns an attribute `{1,0}` as integers, a lone integer as one; None for all others."""
         text = self.attribute(name)
         return None if text is None else parse_ints(text)
+
+    def set_ints(self, name: str, values: Sequence[int]) -> None:
+        """Changes an attribute of integers, in the spelling it has; raises ValueError where there is none."""
+        text = self.attribute(name)
+        if text is None or parse_ints(text) is None:
+            raise ValueError(f"%{self._name} has no integers {name}")
+        listed = ",".join(map(str, values))
+        self.set_attribute(name, f"{{{listed}}}" if "{" in text else listed)
 
     @property
     def metadata(self) -> str | None:

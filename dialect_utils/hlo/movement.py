@@ -11,8 +11,9 @@ from dialect_utils.layout import ArrayShape, BitcastConvert, Pad, Reshape, Slice
 if TYPE_CHECKING:
     from dialect_utils.hlo.instruction import Instruction
 
-_SLICE = re.compile(r"\[\s*(\d+)\s*:\s*(\d+)\s*(?::\s*(\d+)\s*)?\]", re.ASCII)
-_PADDING = re.compile(r"(-?\d+)_(-?\d+)(?:_(\d+))?", re.ASCII)
+# As many digits as an int64 has.
+_SLICE = re.compile(r"\[\s*(\d{1,19})\s*:\s*(\d{1,19})\s*(?::\s*(\d{1,19})\s*)?\]", re.ASCII)
+_PADDING = re.compile(r"(?<!\d)(-?\d{1,19})_(-?\d{1,19})(?:_(\d{1,19}))?(?![\d_])", re.ASCII)
 
 OPCODES: dict[type, str] = {
     Transpose: "transpose",

@@ -32,6 +32,8 @@ _TABLE = re.compile(
     re.ASCII | re.DOTALL,
 )
 
+_BEGINNING = "an HLO module begins with HloModule NAME"
+
 
 @collector_paused
 def parse_module(text: str, name: str = "<hlo>") -> HloModule:
@@ -115,7 +117,7 @@ class _Parser:
                 position = self._behind_tables(position)
         if not self.found:
             self.scanner.seek(position)
-            self.scanner.fail("no HLO computation in this text", hint="an HLO module begins with HloModule NAME")
+            self.scanner.fail("no HLO computation in this text", hint=_BEGINNING)
         self.register(module)
         module._computations = self.found
         # What is written in place stands inside of something else.
@@ -259,6 +261,9 @@ class _Parser:
             scanner.fail(f"expected a computation, found {scanner.found()}")
         style = self._style()
         name = scanner.next()
+        if name.text == "HloModule" and scanner.token.is_name:
+            hint = "opt --split-input-file reads modules that // ----- separates"
+            scanner.fail("a second module begins here", name.span, hint)
         signature = None
         if scanner.at("("):
             start = scanner.token.start
@@ -267,6 +272,8 @@ class _Parser:
             if scan_shape(scanner) is None:
                 scanner.fail(f"expected the result's shape, found {scanner.found()}")
             signature = Span(start, scanner.last_end)
+        if not scanner.at("{") and not module.name and not self.found:
+            scanner.fail(f"{name.text} begins no HLO", name.span, _BEGINNING)
         brace = scanner.expect("{", "at the start of the instructions")
         frame = Frame(begin, head, name.span, signature, brace.end, brace.end, brace.end)
         return Computation(module, self.source, name.text, style, frame, is_entry)

@@ -72,7 +72,7 @@ def location_of(source: Source, origin: Origin | None) -> Location | None:
         return None
     start = _start(source, origin.line, origin.column)
     word = _WORD.match(source.text, start)
-    return Location(source, Span(start, word.end() if word else start + 1))
+    return Location(source, Span(start, word.end() if word else min(start + 1, len(source.text))))
 
 
 def _start(source: Source, line: int, column: int) -> int:

@@ -125,12 +125,13 @@ def _concatenate(instruction: Instruction, shape: Shape, operands: Sequence[Shap
 
 
 def _get_tuple_element(instruction: Instruction, shape: Shape, operands: Sequence[Shape]) -> str | None:
-    operand, text = operands[0], instruction.attribute("index")
+    operand, index = operands[0], instruction.ints("index")
     if not isinstance(operand, TupleShape):
         return f"get-tuple-element of {operand}, which is no tuple"
-    if text is None or not text.isdigit() or int(text) >= len(operand.elements):
+    if index is None or len(index) != 1 or not 0 <= index[0] < len(operand.elements):
+        text = instruction.attribute("index")
         return f"get-tuple-element takes element {text} of a tuple of {len(operand.elements)}"
-    element = operand.elements[int(text)]
+    element = operand.elements[index[0]]
     return None if is_same_type(element, shape) else f"get-tuple-element gives {element}, but the shape is {shape}"
 
 

@@ -4,12 +4,22 @@ from __future__ import annotations
 
 import sys
 from argparse import Namespace
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from dialect_utils.files import TEXT_KINDS, decode, display_name, encode, find_kind, parse_bytes, read_bytes, serialize
+from dialect_utils.files import (
+    STANDARD_INPUT,
+    TEXT_KINDS,
+    decode,
+    display_name,
+    encode,
+    find_kind,
+    parse_bytes,
+    read_bytes,
+    serialize,
+)
 from dialect_utils.text import Diagnostic, DiagnosticError, Source
 from passes.instrumentation import Observer, dump_to, format_timing, print_after_all
 from passes.pipeline import PassRun, Pipeline, PipelineResult, verify
@@ -50,9 +60,25 @@ def _run(arguments: Namespace, console: Console) -> int:
 
 
 def _check_output(arguments: Namespace) -> None:
-    output = arguments.output
-    if output and output != STANDARD_OUTPUT and len(arguments.files) > 1 and not Path(output).is_dir():
-        raise usage_error(f"{len(arguments.files)} FILEs need a directory, but -o {output} is none")
+    output, files = arguments.output, arguments.files
+    if len(files) > 1 and arguments.dump_dir is not None:
+        _check_names(files, arguments.dump_dir)
+    if output in (None, STANDARD_OUTPUT):
+        return
+    if Path(output).is_dir():
+        if STANDARD_INPUT in files:
+            raise usage_error(f"-o {output} is a directory, and standard input has no name for a file in it")
+        _check_names(files, Path(output))
+    elif len(files) > 1:
+        raise usage_error(f"{len(files)} FILEs need a directory, but -o {output} is none")
+
+
+def _check_names(files: Sequence[str], directory: Path) -> None:
+    """Raises UsageError where two files would overwrite each other's output in a directory."""
+    names = [Path(file).name for file in files]
+    repeated = next((name for name in names if names.count(name) > 1), None)
+    if repeated is not None:
+        raise usage_error(f"several FILEs would be written to {directory / repeated}")
 
 
 def _json_failure(arguments: Namespace, file: str) -> Callable[[str], None] | None:

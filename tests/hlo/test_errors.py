@@ -6,6 +6,8 @@ from dialect_utils.hlo import parse_module
 from dialect_utils.text import DiagnosticError
 
 HEAD = "HloModule m\nENTRY e {\n"
+# More than int() takes.
+MANY_DIGITS = "9" * 5000
 
 # The text, with the place that the error points at between « and », and a part of the message.
 CASES = [
@@ -53,6 +55,20 @@ CASES = [
     ("", "no HLO computation", "HloModule NAME"),
     ("HloModule m\nENTRY e { p = f32[] parameter(0) }\n«}»", "expected a computation", None),
     ("%b = f32[2] negate(«%a»)", "unknown operand %a", "write its shape"),
+    (
+        HEAD + "  p = f32[] parameter(«»)\n  q = f32[] negate(p)\n}\n",
+        "expected a parameter number",
+        "write parameter(0)",
+    ),
+    (
+        HEAD + f"  p = f32[] parameter(«{MANY_DIGITS}»)\n  q = f32[] negate(p)\n}}\n",
+        "expected a parameter number",
+        None,
+    ),
+    (HEAD + "  p = f32[] parameter(0)\n  q = f32[] negate(p), «#»x\n}\n", "expected an attribute name", None),
+    (HEAD + "  p = f32[] parameter(0)\n  q = f32[] negate(p), sharding={[x«}»\n}\n", "expected ']', found '}'", None),
+    ("HloModule m\ne { p = f32[] parameter(0) }\n«HloModule» n\n", "a second module begins here", "--split-input-file"),
+    ("«hello» world, this is no module", "hello begins no HLO", "begins with HloModule NAME"),
 ]
 
 

@@ -21,6 +21,11 @@ PAIRS = [
     ("f32[3,5] clamp(%z, %x, %z)", "f32[3,5] clamp(%z, %z, %x)"),
     ("f32[3,5] reverse(%x), dimensions={0}", "f32[5,3] reverse(%x), dimensions={0}"),
     ("(f32[3,5], f32[]) tuple(%x, %z)", "(f32[3,5]) tuple(%x, %z)"),
+    ("f32[3,5] negate(%x)", "f32[3,5] negat(%x)"),
+    # More digits than int() takes.
+    ("f32[2,5] slice(%x), slice={[0:2], [0:5]}", f"f32[2,5] slice(%x), slice={{[0:{'9' * 5000}], [0:5]}}"),
+    ("f32[4,5] pad(%x, %z), padding=0_1x0_0", f"f32[4,5] pad(%x, %z), padding=0_1x0_{'9' * 5000}"),
+    ("f32[5,3] transpose(%x), dimensions={1,0}", f"f32[5,3] transpose(%x), dimensions={{{'9' * 5000},0}}"),
     ("s32[3,5] bitcast-convert(%x)", "s32[5,3] bitcast-convert(%x)"),
     ("f32[15]{0} bitcast(%x)", "f32[3,5]{1,0:T(2,2)} bitcast(%x)"),
     ("f32[3,5] call(%x), to_apply=%id", "f32[3,5] call(%z), to_apply=%id"),
@@ -42,6 +47,14 @@ def problems(instruction: str) -> list[str]:
 def test_one_mistake_is_found(right: str, wrong: str) -> None:
     assert problems(right) == []
     assert len(problems(wrong)) == 1
+
+
+def test_an_unknown_opcode_gets_the_nearest_known_one() -> None:
+    text = HEAD + ENTRY + "f32[3,5] negat(%x)\n}\n"
+    (problem,) = find_problems(parse_bytes(text.encode(), "m.hlo"))
+    assert (problem.message, problem.hint) == ("unknown opcode negat", "did you mean negate?")
+    assert problem.location is not None
+    assert text[problem.location.span.start : problem.location.span.end] == "negat"
 
 
 @pytest.mark.parametrize(

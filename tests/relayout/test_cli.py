@@ -158,6 +158,26 @@ def test_output_is_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pyte
     assert target.read_bytes() == b"new"
 
 
+def test_what_cannot_be_written_is_named_as_the_user_wrote_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, target = tmp_path / "m.hlo", tmp_path / "absent" / "out.hlo"
+    file.write_text(MODULE)
+    assert main(["opt", str(file), "-o", str(target)]) == 1
+    assert capsys.readouterr().err == f"error: {target}: no such file or directory\n"
+
+
+@pytest.mark.parametrize("option", ["-o", "--dump-dir"])
+def test_files_of_one_name_do_not_overwrite_each_other(
+    option: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "out").mkdir()
+    assert main(["opt", "a/m.hlo", "b/m.hlo", option, str(tmp_path / "out")]) == 2
+    assert f"several FILEs would be written to {tmp_path / 'out' / 'm.hlo'}" in capsys.readouterr().err
+    if option == "-o":
+        assert main(["opt", "-", option, str(tmp_path / "out")]) == 2
+
+
 def test_a_link_is_followed_and_a_device_is_written_directly(tmp_path: Path) -> None:
     target, link = tmp_path / "target", tmp_path / "link"
     link.symlink_to(target)
