@@ -10,7 +10,7 @@ export JAX_PLATFORMS := cpu
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test format lint types unit lit bench campaign check-readme clean
+.PHONY: help setup demo test format lint types unit fuzz lit bench campaign check-readme clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{printf "%-20s %s\n", $$1, $$2}'
@@ -42,6 +42,9 @@ types: $(STAMP) ## mypy, strict
 
 unit: $(STAMP) ## pytest, on all cores (every command of the README included)
 	python -m pytest --numprocesses auto
+
+fuzz: $(STAMP) ## a hundred thousand texts of shapes, by our parser and by XLA's
+	RELAYOUT_FUZZ=100000 python -m pytest tests/layout/test_parse_fuzz.py
 
 lit: $(STAMP) ## the passes' text tests
 	lit --verbose --order smart lit_tests

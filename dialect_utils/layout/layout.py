@@ -17,6 +17,9 @@ COMBINE = -(2**63)
 MATCH = -(2**63) + 1
 INT64_MAX = 2**63 - 1
 
+# XLA stores the memory space in 8 bits; its text parser reads S(128) as S(-128) and S(256) as none.
+LARGEST_MEMORY_SPACE = 127
+
 # MakeDescendingLayout and friends write 1; XLA prints only other values.
 DEFAULT_TAIL_PADDING_ALIGNMENT = 1
 
@@ -110,14 +113,16 @@ class Layout:
             found: ElementType | None = getattr(self, field)
             if found is not None and not found.is_unsigned:
                 raise LayoutFieldError(field, 0, f"{name}({found}) must be an unsigned integer type", "write u32")
-        for field, name in (
-            ("element_size_in_bits", "E"),
-            ("memory_space", "S"),
-            ("dynamic_shape_metadata_prefix_bytes", "M"),
+        for field, name, most in (
+            ("element_size_in_bits", "E", INT64_MAX),
+            ("memory_space", "S", LARGEST_MEMORY_SPACE),
+            ("dynamic_shape_metadata_prefix_bytes", "M", INT64_MAX),
         ):
             value = getattr(self, field)
-            if not 0 <= value <= INT64_MAX:
+            if value < 0:
                 raise LayoutFieldError(field, 0, f"{name}({value}) must not be negative")
+            if value > most:
+                raise LayoutFieldError(field, 0, f"{name}({value}) is greater than {most}, the most that XLA stores")
         self._check_splits()
         self._check_padded_dimensions()
 

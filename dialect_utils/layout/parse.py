@@ -1,19 +1,19 @@
 """Parses the text of shapes and layouts; every error carries the span of what is wrong.
 
-Grammar: xla/hlo/parser/hlo_parser.cc (ParseShape, ParseLayout). White space and `/*...*/` may
-stand between any two tokens. Unlike XLA's parser, which checks values only when a proto is
+Grammar: xla/hlo/parser/hlo_parser.cc (ParseShape, ParseLayout). White space, `/*...*/` and `// ...`
+may stand between any two tokens. Unlike XLA's parser, which checks values only when a proto is
 loaded, an invalid value is an error here.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from functools import lru_cache
 from typing import NoReturn
 
 from dialect_utils.layout.element_type import ELEMENT_TYPES, ElementType
-from dialect_utils.layout.layout import COMBINE, INT64_MAX, MATCH, Layout, LayoutFieldError, SplitConfig, Tile
+from dialect_utils.layout.layout import COMBINE, MATCH, Layout, LayoutFieldError, SplitConfig, Tile
+from dialect_utils.layout.scanner import Scanner
 from dialect_utils.layout.shape import (
     UNBOUNDED,
     ArrayShape,
@@ -29,10 +29,6 @@ from dialect_utils.text import Diagnostic, Location, Source, Span, error_at, nea
 _SHARED_SHAPES = 65536
 # XLA's parser recurses without a bound and overflows its stack; real tuples nest a handful deep.
 _MAX_NESTING = 200
-# A number longer than this cannot be an int64; int() is quadratic in the digits.
-_MAX_DIGITS = 30
-
-_TOKEN = re.compile(r"(?:[\s\0]|/\*.*?\*/)*(?:(?P<int>-?\d+)|(?P<name>[A-Za-z_]\w*)|(?P<mark><=|.)|\Z)", re.DOTALL)
 _PARTS = ("D", "T", "L", "#", "*", "E", "S", "SC", "P", "M")
 
 
@@ -66,63 +62,16 @@ def read_shape(text: str, name: str = "<shape>") -> tuple[Shape, tuple[Diagnosti
     return shape, tuple(parser.notes)
 
 
-class ShapeParser:
+class ShapeParser(Scanner):
     """Reads shapes from one source, from `start` on; `position` is where the next token begins."""
 
     def __init__(self, source: Source, start: int = 0, *, typed: bool = False) -> None:
-        self.source = source
-        self.position = start
+        super().__init__(source, start)
         self.typed = typed
         self.notes: list[Diagnostic] = []
-        self._advance(start)
-
-    # Tokens
-
-    def _advance(self, offset: int) -> None:
-        match = _TOKEN.match(self.source.text, offset)
-        assert match is not None  # the pattern matches at every offset
-        self.kind = match.lastgroup or "end"
-        self.value = match.group(self.kind) if match.lastgroup else ""
-        self.span = Span(match.start(self.kind), match.end(self.kind)) if match.lastgroup else Span(offset, offset)
-        if self.value == "/" and self.source.text.startswith("/*", self.span.start):
-            self._fail("this comment does not end", hint="add */")
-
-    def _next(self) -> str:
-        value = self.value
-        self.position = self.span.end
-        self._advance(self.position)
-        return value
-
-    def _at(self, mark: str) -> bool:
-        return self.kind == "mark" and self.value == mark
-
-    def _take(self, mark: str) -> bool:
-        if not self._at(mark):
-            return False
-        self._next()
-        return True
-
-    def _fail(self, message: str, span: Span | None = None, hint: str | None = None) -> NoReturn:
-        raise error_at(self.source, span or self.span, message, hint)
-
-    def _expect(self, mark: str, where: str) -> None:
-        if not self._take(mark):
-            self._fail(f"expected {mark!r} {where}, found {self._found()}")
-
-    def _found(self) -> str:
-        return repr(self.value) if self.value else "the end of the text"
 
     def _note(self, message: str, span: Span, hint: str | None = None) -> None:
         self.notes.append(Diagnostic(message, Location(self.source, span), "note", hint))
-
-    def _integer(self, what: str) -> int:
-        if self.kind != "int":
-            self._fail(f"expected {what}, found {self._found()}")
-        value = int(self.value) if len(self.value) <= _MAX_DIGITS else INT64_MAX + 1
-        if abs(value) > INT64_MAX:
-            self._fail(f"{what} {self.value[:_MAX_DIGITS]} does not fit 64 bits")
-        self._next()
-        return value
 
     # Shapes
 
@@ -160,6 +109,9 @@ class ShapeParser:
         self._expect("[", f"behind {name}")
         dims = self._dimensions()
         layout, places = self._try_layout(rank=len(dims))
+        if not dims and layout is not None and layout.is_default:
+            # XLA prints no braces here, so `f32[]{:}` and `f32[]` are one shape.
+            layout = None
         dynamic = tuple(d for _, d in dims)
         try:
             return ArrayShape(element_type, tuple(size for size, _ in dims), layout, dynamic)
@@ -229,9 +181,7 @@ class ShapeParser:
         """Reads the layout where one stands; `{` starts one only if an int or `:` follows."""
         if not self._at("{"):
             return None, {}
-        follower = _TOKEN.match(self.source.text, self.span.end)
-        assert follower is not None  # the pattern matches at every offset
-        if follower.lastgroup != "int" and follower.group("mark") != ":":
+        if self._following() not in ("int", ":"):
             return None, {}
         return self._layout(rank)
 
@@ -266,6 +216,10 @@ class ShapeParser:
             dims.append(self._integer("a dimension number"))
             if not self._take(","):
                 break
+            if self.kind != "int":
+                self._fail(
+                    f"expected a dimension number behind the comma, found {self._found()}", hint="drop the comma"
+                )
         if dims:
             places["minor_to_major", None] = Span(start.start, self.position)
         return tuple(dims)
