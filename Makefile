@@ -49,8 +49,8 @@ fuzz: $(STAMP) ## a hundred thousand texts of shapes, by our parser and by XLA's
 lit: $(STAMP) ## the passes' text tests
 	lit --verbose --order smart lit_tests
 
-bench: $(STAMP) ## the figures of the README, measured here
-	@for file in benchmarks/bench_*.py; do echo "# $$file"; python $$file || exit 1; done
+bench: $(STAMP) ## ratios of speed, each measured in one run
+	@for file in benchmarks/*.py; do echo "# $$file"; python -m benchmarks.$$(basename $$file .py) || exit 1; done
 
 campaign: $(STAMP) ## run every pass over every corpus and print a table (about half an hour)
 	python -m tests.campaign
