@@ -1,4 +1,4 @@
-"""Replaces the custom calls of the TPU compiler by ops."""
+"""Replaces the custom calls of the TPU and GPU compilers by ops."""
 
 from __future__ import annotations
 
@@ -31,6 +31,7 @@ from dialect_utils.layout import (
 from dialect_utils.text import Diagnostic, DiagnosticError, nearest
 from passes import tpu_linalg
 from passes.base import Pass, Report
+from passes.gpu_calls import GPU_EXPANSIONS
 from passes.hlo_ops import PRED, AttributeValue, Ops, array_shape, as_hlo, erase_unused, instructions, zero_of
 from passes.inline_fusions import use_elements
 from passes.inlining import inline_body, is_call_of
@@ -44,18 +45,21 @@ _HALF_BITS = "32"
 
 @dataclass(frozen=True)
 class ExpandCustomCalls(Pass):
-    """Replaces the custom calls of the TPU compiler by ops.
+    """Replaces the custom calls of the TPU and GPU compilers by ops.
 
     1. AllocateBuffer is an array of zeros; AssumeGatherIndicesInBound and
        GatherScatterIndicesBitpacked return their operand; ConcatBitcast concatenates.
     2. X64SplitLow, X64SplitHigh and X64Combine are the two 32-bit halves of an integer, the real
        and imaginary part of a complex number, and the rest and the rounded value of an f64.
     3. Cholesky, InvertDiagBlocksLowerTriangular, InvertDiagBlocksUpperTriangular,
-       CompactWyHelper, LuRealDecompositionBlock and QrDecompositionBlock are loops over columns.
+       CompactWyHelper, LuRealDecompositionBlock, QrDecompositionBlock and EighTpu are loops of ops.
     4. TopK and PartialReduce sort by their comparator and keep the first elements;
        TopKBatchMajorSmallK sorts downwards.
     5. A call that names the computation it runs (on another core) is that computation.
-    6. `custom-call=NAME=module.hlo` gives the computation for any other name.
+    6. The products, convolutions, solvers, sorts and random bits of XLA:GPU (`__cublas$gemm`,
+       `__cudnn$convForward`, ...) are dot, convolution, triangular-solve, cholesky and sort, with
+       the scales, biases and activations that their backend_config says; workspaces are zeros.
+    7. `custom-call=NAME=module.hlo` gives the computation for any other name.
 
     An unknown custom call is an error that names it and its operands.
 
@@ -125,6 +129,7 @@ def expand_custom_calls(module: HloModule, computations: Mapping[str, HloModule]
         else:
             result = inline_body(ops, call.called[0], call.operands)
         use_elements(ops.finish(result))
+        ops.drop_unused()
     erase_unused(module, dict.fromkeys(called))
 
 
@@ -327,9 +332,11 @@ EXPANSIONS: dict[str, Expansion] = {
     "TopKBatchMajorSmallK": _top,
     "PartialReduce": _top,
     "Cholesky": _block(tpu_linalg.cholesky),
+    "EighTpu": _block(tpu_linalg.eigh),
     "CompactWyHelper": _block(tpu_linalg.compact_wy),
     "InvertDiagBlocksLowerTriangular": _block(partial(tpu_linalg.invert_triangular, lower=True)),
     "InvertDiagBlocksUpperTriangular": _block(partial(tpu_linalg.invert_triangular, lower=False)),
     "LuRealDecompositionBlock": _block(tpu_linalg.lu),
     "QrDecompositionBlock": _block(tpu_linalg.qr),
+    **GPU_EXPANSIONS,
 }

@@ -254,6 +254,14 @@ class Ops:
             result.rename(name)
         return result
 
+    def drop_unused(self) -> None:
+        """Removes what was made and is not used: the other results of a call of which one was wanted."""
+        waiting = [item for item in self._made if self.computation.find(item.name) is item]
+        while dead := [item for item in waiting if not item.users and not item.is_root]:
+            for item in dead:
+                item.erase()
+            waiting = [item for item in waiting if item not in dead]
+
 
 def _leaves(values: Iterable[Instruction]) -> list[ArrayShape]:
     return [leaf for value in values for leaf in array_leaves(value.shape)]

@@ -65,6 +65,54 @@ def qr(a: ArrayShape) -> str:
     )
 
 
+def eigh(a: ArrayShape) -> str:
+    """Returns `EighTpu`: eigenvalues and eigenvectors of a symmetric matrix given as four blocks a[n, n].
+
+    Results: the eigenvalues of the upper and lower half, and the four blocks of a matrix whose rows
+    are the eigenvectors. Jacobi's method in Brent and Luk's parallel order, as in XLA's eigh_expander.
+    """
+    n = a.dimensions[-1]
+    return _fill(_EIGH, a, N=n, STEPS=_SWEEPS * (2 * n - 1), **_tournament(a.element_type.name, n))
+
+
+# Jacobi's method converges quadratically: f32 needs six to eight sweeps up to n = 256.
+_SWEEPS = 10
+
+
+def _tournament(kind: str, n: int) -> dict[str, str]:
+    """Returns the lines that send every index to its next partner; the first one stays."""
+    rows = _exchange("r", (("tl", "bl"), ("tr", "br")), kind, n, dim=0)
+    columns = _exchange("c", (("tl", "tr"), ("bl", "br")), kind, n, dim=1, source="r")
+    vectors = _exchange("u", (("tl", "bl"), ("tr", "br")), kind, n, dim=0, source="v")
+    return {"PERMUTED": "".join(rows + columns), "PERMUTED_VECTORS": "".join(vectors)}
+
+
+def _exchange(
+    name: str, pairs: tuple[tuple[str, str], ...], kind: str, n: int, dim: int, source: str = "w"
+) -> list[str]:
+    whole = f"{kind}[{n},{n}]"
+    if n == 1:
+        return [f"  {name}_{block} = {whole} copy({source}_{block})\n" for pair in pairs for block in pair]
+    lines = []
+    for first, second in pairs:
+        parts = {
+            f"{name}_{first}_0": (f"{source}_{first}", 0, 1),
+            f"{name}_{first}_1": (f"{source}_{second}", 0, 1),
+            f"{name}_{first}_2": (f"{source}_{first}", 1, n - 1),
+            f"{name}_{second}_0": (f"{source}_{second}", 1, n),
+            f"{name}_{second}_1": (f"{source}_{first}", n - 1, n),
+        }
+        for part, (value, start, limit) in parts.items():
+            size = limit - start
+            bounds = [f"[{start}:{limit}]", f"[0:{n}]"] if dim == 0 else [f"[0:{n}]", f"[{start}:{limit}]"]
+            dims = f"{size},{n}" if dim == 0 else f"{n},{size}"
+            lines.append(f"  {part} = {kind}[{dims}] slice({value}), slice={{{', '.join(bounds)}}}\n")
+        for block, count in ((first, 3), (second, 2)):
+            taken = ", ".join(f"{name}_{block}_{i}" for i in range(count))
+            lines.append(f"  {name}_{block} = {whole} concatenate({taken}), dimensions={{{dim}}}\n")
+    return lines
+
+
 def _shape(element_type: str, batch: list[int], *dimensions: int) -> str:
     return f"{element_type}[{','.join(map(str, (*batch, *dimensions)))}]"
 
@@ -332,3 +380,131 @@ ENTRY block {{
   ROOT result = ($RESULT, $TAUS) tuple(packed, taus)
 }}
 """
+
+# A rotation for every i makes (tl, tr, br)[i, i] diagonal; all of them are applied at once.
+_EIGH = (
+    """HloModule eigh
+add {
+  x = $T[] parameter(0)
+  y = $T[] parameter(1)
+  ROOT sum = $T[] add(x, y)
+}
+step {
+  state = (s32[], $A, $A, $A, $A, $A, $A, $A, $A) parameter(0)
+  k = s32[] get-tuple-element(state), index=0
+  a_tl = $A get-tuple-element(state), index=1
+  a_tr = $A get-tuple-element(state), index=2
+  a_bl = $A get-tuple-element(state), index=3
+  a_br = $A get-tuple-element(state), index=4
+  z_tl = $A get-tuple-element(state), index=5
+  z_tr = $A get-tuple-element(state), index=6
+  z_bl = $A get-tuple-element(state), index=7
+  z_br = $A get-tuple-element(state), index=8
+  zero = $T[] constant(0)
+  one = $T[] constant(1)
+  two = $T[] constant(2)
+  tiny = $T[] constant(1e-8)
+  zeros = $T[$N] broadcast(zero), dimensions={}
+  ones = $T[$N] broadcast(one), dimensions={}
+  twos = $T[$N] broadcast(two), dimensions={}
+  tinies = $T[$N] broadcast(tiny), dimensions={}
+  zeros_nn = $A broadcast(zero), dimensions={}
+  row = s32[$N,$N] iota(), iota_dimension=0
+  column = s32[$N,$N] iota(), iota_dimension=1
+  is_diagonal = pred[$N,$N] compare(row, column), direction=EQ
+  only_tl = $A select(is_diagonal, a_tl, zeros_nn)
+  p = $T[$N] reduce(only_tl, zero), dimensions={1}, to_apply=add
+  only_tr = $A select(is_diagonal, a_tr, zeros_nn)
+  q = $T[$N] reduce(only_tr, zero), dimensions={1}, to_apply=add
+  only_br = $A select(is_diagonal, a_br, zeros_nn)
+  r = $T[$N] reduce(only_br, zero), dimensions={1}, to_apply=add
+  p_size = $T[$N] abs(p)
+  q_size = $T[$N] abs(q)
+  r_size = $T[$N] abs(r)
+  smaller = $T[$N] minimum(p_size, r_size)
+  limit = $T[$N] multiply(smaller, tinies)
+  is_done = pred[$N] compare(q_size, limit), direction=LE
+  q_twice = $T[$N] multiply(q, twos)
+  q_safe = $T[$N] select(is_done, ones, q_twice)
+  gap = $T[$N] subtract(r, p)
+  tau = $T[$N] divide(gap, q_safe)
+  tau_squared = $T[$N] multiply(tau, tau)
+  tau_sum = $T[$N] add(tau_squared, ones)
+  root = $T[$N] sqrt(tau_sum)
+  is_up = pred[$N] compare(tau, zeros), direction=GE
+  root_minus = $T[$N] negate(root)
+  root_signed = $T[$N] select(is_up, root, root_minus)
+  denominator = $T[$N] add(tau, root_signed)
+  tangent = $T[$N] divide(ones, denominator)
+  t = $T[$N] select(is_done, zeros, tangent)
+  t_squared = $T[$N] multiply(t, t)
+  t_sum = $T[$N] add(t_squared, ones)
+  c = $T[$N] rsqrt(t_sum)
+  s = $T[$N] multiply(t, c)
+  t_q = $T[$N] multiply(t, q)
+  p_new = $T[$N] subtract(p, t_q)
+  r_new = $T[$N] add(r, t_q)
+  c_row = $A broadcast(c), dimensions={0}
+  s_row = $A broadcast(s), dimensions={0}
+  c_column = $A broadcast(c), dimensions={1}
+  s_column = $A broadcast(s), dimensions={1}
+  p_diagonal = $A broadcast(p_new), dimensions={1}
+  r_diagonal = $A broadcast(r_new), dimensions={1}
+"""
+    + "".join(
+        f"""  {out}c_{a} = $A multiply({first}_{a}, {axis_c})
+  {out}s_{a} = $A multiply({first}_{b}, {axis_s})
+  {out}_{a} = $A subtract({out}c_{a}, {out}s_{a})
+  {out}s_{b} = $A multiply({first}_{a}, {axis_s})
+  {out}c_{b} = $A multiply({first}_{b}, {axis_c})
+  {out}_{b} = $A add({out}s_{b}, {out}c_{b})
+"""
+        for out, first, pairs, axis_c, axis_s in (
+            ("x", "a", (("tl", "bl"), ("tr", "br")), "c_row", "s_row"),
+            ("y", "x", (("tl", "tr"), ("bl", "br")), "c_column", "s_column"),
+            ("v", "z", (("tl", "bl"), ("tr", "br")), "c_row", "s_row"),
+        )
+        for a, b in pairs
+    )
+    + """  w_tl = $A select(is_diagonal, p_diagonal, y_tl)
+  w_tr = $A select(is_diagonal, zeros_nn, y_tr)
+  w_bl = $A select(is_diagonal, zeros_nn, y_bl)
+  w_br = $A select(is_diagonal, r_diagonal, y_br)
+$PERMUTED$PERMUTED_VECTORS  one_s32 = s32[] constant(1)
+  next_k = s32[] add(k, one_s32)
+  ROOT next = (s32[], $A, $A, $A, $A, $A, $A, $A, $A) tuple(next_k, c_tl, c_tr, c_bl, c_br, u_tl, u_tr, u_bl, u_br)
+}
+continues {
+  state = (s32[], $A, $A, $A, $A, $A, $A, $A, $A) parameter(0)
+  k = s32[] get-tuple-element(state), index=0
+  count = s32[] constant($STEPS)
+  ROOT goes_on = pred[] compare(k, count), direction=LT
+}
+ENTRY block {
+  tl = $A parameter(0)
+  tr = $A parameter(1)
+  bl = $A parameter(2)
+  br = $A parameter(3)
+  row = s32[$N,$N] iota(), iota_dimension=0
+  column = s32[$N,$N] iota(), iota_dimension=1
+  is_diagonal = pred[$N,$N] compare(row, column), direction=EQ
+  identity = $A convert(is_diagonal)
+  zero = $T[] constant(0)
+  zeros = $A broadcast(zero), dimensions={}
+  zero_s32 = s32[] constant(0)
+  start = (s32[], $A, $A, $A, $A, $A, $A, $A, $A) tuple(zero_s32, tl, tr, bl, br, identity, zeros, zeros, identity)
+  loop = (s32[], $A, $A, $A, $A, $A, $A, $A, $A) while(start), condition=continues, body=step
+  end_tl = $A get-tuple-element(loop), index=1
+  end_br = $A get-tuple-element(loop), index=4
+  only_tl = $A select(is_diagonal, end_tl, zeros)
+  upper = $T[$N] reduce(only_tl, zero), dimensions={1}, to_apply=add
+  only_br = $A select(is_diagonal, end_br, zeros)
+  lower = $T[$N] reduce(only_br, zero), dimensions={1}, to_apply=add
+  v_tl = $A get-tuple-element(loop), index=5
+  v_tr = $A get-tuple-element(loop), index=6
+  v_bl = $A get-tuple-element(loop), index=7
+  v_br = $A get-tuple-element(loop), index=8
+  ROOT result = ($T[$N], $T[$N], $A, $A, $A, $A) tuple(upper, lower, v_tl, v_tr, v_bl, v_br)
+}
+"""
+)

@@ -59,6 +59,17 @@ def test_qr_and_its_compact_form_agree_on_the_reflectors(worker: Worker) -> None
     assert np.allclose(np.eye(9) + v @ t @ v.T, q, atol=1e-5)
 
 
+@pytest.mark.parametrize("n", [1, 2, 5])
+def test_eigenvectors_of_four_blocks(worker: Worker, n: int) -> None:
+    a = matrices(2 * n, 2 * n)
+    a = a + a.T
+    blocks = [np.ascontiguousarray(part) for half in np.split(a, 2) for part in np.split(half, 2, axis=1)]
+    upper, lower, *vectors = run(worker, tpu_linalg.eigh(parse_array_shape(f"f32[{n},{n}]")), *blocks)
+    values, rows = np.concatenate([upper, lower]), np.block([vectors[:2], vectors[2:]])
+    assert np.allclose(rows @ a, values[:, None] * rows, atol=1e-5)
+    assert np.allclose(rows @ rows.T, np.eye(2 * n), atol=1e-5)
+
+
 def test_triangles(worker: Worker) -> None:
     shape = parse_array_shape("f32[2,5,5]")
     lower = np.tril(matrices(2, 5, 5)).astype(np.float32) + 4 * np.eye(5, dtype=np.float32)
