@@ -89,13 +89,14 @@ class MakePortable(Pass):
         make_portable(as_hlo(module), report=report, computations=read_computations(self.custom_call))
 
     def bitcasts(self, module: Module) -> tuple[ExpandedBitcast, ...]:
-        """Returns what each bitcast of a module becomes, and how that is proved; the module stays as it is."""
+        """Returns what each bitcast of a module becomes, and how that is proved; the module stays as it is.
+
+        Values do not matter for that: constants may be elided.
+        """
         if module.form != "hlo":
             return ()
         clone = as_hlo(module.clone())
-        if self.constants_like is not None:
-            take_constants(clone, read_hlo(self.constants_like))
-        return make_portable(clone, computations=read_computations(self.custom_call))
+        return _until_bitcasts(clone, None, read_computations(self.custom_call))
 
 
 def make_portable(
@@ -108,13 +109,7 @@ def make_portable(
     calls and bitcasts whose result holds padding that something reads.
     """
     check_runnable(module)
-    _drop_target_attributes(module)
-    sync_async(module)
-    replicate_partitions(module)
-    inline_fusions(module)
-    expand_custom_calls(module, computations)
-    legalize_types(module)
-    bitcasts = expand_bitcasts(module, report)
+    bitcasts = _until_bitcasts(module, report, computations)
     strip_layouts(module)
     lower_convolutions(module)
     expand_elementary_functions(module)
@@ -122,6 +117,19 @@ def make_portable(
     separate_scatter_operands(module)
     _drop_copies(module)
     return bitcasts
+
+
+def _until_bitcasts(
+    module: HloModule, report: Report | None, computations: Mapping[str, HloModule] | None
+) -> tuple[ExpandedBitcast, ...]:
+    """Does what comes before layouts mean nothing any more."""
+    _drop_target_attributes(module)
+    sync_async(module)
+    replicate_partitions(module)
+    inline_fusions(module)
+    expand_custom_calls(module, computations)
+    legalize_types(module)
+    return expand_bitcasts(module, report)
 
 
 def check_runnable(module: HloModule) -> None:
