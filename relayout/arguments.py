@@ -51,6 +51,8 @@ class Parser(argparse.ArgumentParser):
         namespace, unknown = self.parse_known_intermixed_args(arguments)
         if not unknown:
             return namespace
+        if not unknown[0].startswith("-"):
+            raise usage_error(f"unexpected argument {unknown[0]}", f"{self.prog} --help shows what it takes")
         name = unknown[0].partition("=")[0]
         close = nearest(name, self._option_names)
         hint = f"did you mean {close}?" if close else f"{self.prog} --help shows all options"

@@ -5,69 +5,87 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 
-from dialect_utils.files import STANDARD_INPUT, decode
+from dialect_utils.files import STANDARD_INPUT, decode, display_name
 from dialect_utils.layout import ArrayShape, Shape, read_shape
-from dialect_utils.text import Diagnostic, DiagnosticError
+from dialect_utils.text import Diagnostic, DiagnosticError, Location, Source, Span
+from passes.spec import Text
 from relayout.console import DONE, Console, print_json
 
 
-def read_typed_shape(text: str, name: str, console: Console) -> Shape:
+def typed(text: str) -> Text:
+    """Returns an argument as a source that diagnostics can point at."""
+    return Text(Source("<argument>", text), Span(0, len(text)))
+
+
+def read_typed_shape(text: Text, console: Console) -> Shape:
     """Reads a shape and shows its notes; raises DiagnosticError."""
-    shape, notes = read_shape(text, name)
-    console.diagnose(notes)
+    piece = text.stripped()
+    try:
+        shape, notes = read_shape(str(piece))
+    except DiagnosticError as error:
+        raise DiagnosticError(_placed(diagnostic, piece) for diagnostic in error.diagnostics) from None
+    console.diagnose(_placed(note, piece) for note in notes)
     return shape
 
 
-def read_typed_array(text: str, name: str, console: Console) -> ArrayShape:
+def _placed(diagnostic: Diagnostic, piece: Text) -> Diagnostic:
+    """Moves a diagnostic about the shape's text to where that text stands."""
+    span = piece.span if diagnostic.location is None else diagnostic.location.span.shifted(piece.span.start)
+    return replace(diagnostic, location=Location(piece.source, span))
+
+
+def read_typed_array(text: Text, console: Console) -> ArrayShape:
     """Reads an array's shape and shows its notes; raises DiagnosticError for tuples, tokens and the like."""
-    shape = read_typed_shape(text, name, console)
+    shape = read_typed_shape(text, console)
     if not isinstance(shape, ArrayShape):
-        raise DiagnosticError(Diagnostic(f"expected an array shape, found {shape}"))
+        raise text.stripped().error(f"expected an array shape, found {shape}")
     return shape
 
 
-def input_lines() -> Iterator[tuple[str, str]]:
-    """Yields (name for diagnostics, text) of every line of standard input that is not blank."""
-    for number, line in enumerate(sys.stdin.buffer, start=1):
-        text = decode(line).strip()
-        if text:
-            yield f"<stdin> line {number}", text
+def input_lines() -> Iterator[Text]:
+    """Yields every line of standard input that is not blank, as it comes."""
+    for number, data in enumerate(sys.stdin.buffer, start=1):
+        line = decode(data).rstrip("\r\n")
+        if line.strip():
+            yield Text(Source(display_name(STANDARD_INPUT), line, number), Span(0, len(line))).stripped()
 
 
-def named_arguments(arguments: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Yields (name for diagnostics, text) of every argument; `-` stands for standard input's lines."""
+def named_arguments(arguments: Iterable[str]) -> Iterator[Text]:
+    """Yields every argument; `-` stands for standard input's lines."""
     for argument in arguments:
         if argument == STANDARD_INPUT:
             yield from input_lines()
         else:
-            yield "<argument>", argument
+            yield typed(argument)
 
 
 @contextmanager
-def values_checked() -> Iterator[None]:
-    """Turns the errors of the layout functions about values into diagnostics."""
+def _values_checked(text: Text) -> Iterator[None]:
+    """Turns the errors of the layout functions about values into diagnostics, and gives every one a place."""
     try:
         yield
+    except DiagnosticError as error:
+        placed = (d if d.location is not None else _placed(d, text) for d in error.diagnostics)
+        raise DiagnosticError(placed) from error
     except (IndexError, ValueError) as error:
-        raise DiagnosticError(Diagnostic(str(error))) from error
+        raise text.error(str(error)) from error
 
 
-def print_each(
-    items: Iterable[tuple[str, str]], work: Callable[[str, str], None], console: Console, *, json: bool
-) -> int:
-    """Does the work on every (name, text); one that fails is diagnosed and the others go on."""
+def print_each(items: Iterable[Text], work: Callable[[Text], None], console: Console, *, json: bool) -> int:
+    """Does the work on every text; one that fails is diagnosed and the others go on."""
     status = DONE
-    for name, text in items:
-        failed = partial(_print_failure, text) if json else None
-        status = max(status, console.attempt(partial(_done, work, name, text), failed))
+    for text in items:
+        failed = partial(_print_failure, str(text)) if json else None
+        status = max(status, console.attempt(partial(_done, work, text), failed))
     return status
 
 
-def _done(work: Callable[[str, str], None], name: str, text: str) -> int:
-    with values_checked():
-        work(name, text)
+def _done(work: Callable[[Text], None], text: Text) -> int:
+    with _values_checked(text):
+        work(text)
     return DONE
 
 

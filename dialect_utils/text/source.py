@@ -21,10 +21,11 @@ class Span:
 
 @dataclass(frozen=True)
 class Source:
-    """Holds a text and the name under which diagnostics mention it."""
+    """Holds a text, the name under which diagnostics mention it, and the number of its first line."""
 
     name: str
     text: str
+    first_line: int = 1
 
     @cached_property
     def _line_starts(self) -> list[int]:
@@ -33,19 +34,19 @@ class Source:
         return starts
 
     def line_and_column(self, offset: int) -> tuple[int, int]:
-        """Returns the 1-based line and column of a character offset."""
+        """Returns the line's number and the 1-based column of a character offset."""
         line = bisect_right(self._line_starts, offset)
-        return line, offset - self._line_starts[line - 1] + 1
+        return self.first_line + line - 1, offset - self._line_starts[line - 1] + 1
 
     def line(self, number: int) -> str:
-        """Returns the text of a 1-based line without its line ending."""
-        start = self._line_starts[number - 1]
+        """Returns the text of a line, by its number, without its line ending."""
+        start = self._line_starts[number - self.first_line]
         end = self.text.find("\n", start)
         return self.text[start : end if end >= 0 else len(self.text)].rstrip("\r")
 
     def offset(self, line: int, column: int) -> int:
-        """Returns the character offset of a 1-based line and column, clamped to the text."""
-        line = min(max(line, 1), len(self._line_starts))
+        """Returns the character offset of a line, by its number, and a 1-based column, clamped to the text."""
+        line = min(max(line - self.first_line + 1, 1), len(self._line_starts))
         return min(self._line_starts[line - 1] + max(column, 1) - 1, len(self.text))
 
 

@@ -9,10 +9,10 @@ from dialect_utils.files import STANDARD_INPUT
 from dialect_utils.layout import byte_size
 from dialect_utils.layout.bitcast import Bitcast, classify_bitcast
 from dialect_utils.layout.xla_answers import xla_answers
-from dialect_utils.text import Diagnostic, DiagnosticError
+from passes.spec import Text
 from relayout.arguments import Command, Parser, usage_error
 from relayout.console import Console, print_json
-from relayout.shapes import input_lines, print_each, read_typed_array
+from relayout.shapes import input_lines, print_each, read_typed_array, typed
 
 _ARROW = "->"
 
@@ -30,14 +30,15 @@ def _run(arguments: Namespace, console: Console) -> int:
     if arguments.destination is None:
         raise usage_error("expected two shapes", "relayout bitcast 'f32[3,5]' 'f32[15]'")
     pair = f"{arguments.source} {_ARROW} {arguments.destination}"
-    return print_each([("<arguments>", pair)], work, console, json=arguments.json)
+    return print_each([typed(pair)], work, console, json=arguments.json)
 
 
-def _print_one(arguments: Namespace, console: Console, name: str, line: str) -> None:
-    source, arrow, destination = line.partition(_ARROW)
-    if not arrow:
-        raise DiagnosticError(Diagnostic(f"{name}: expected SRC -> DST, not {line}"))
-    shapes = (read_typed_array(text.strip(), name, console) for text in (source, destination))
+def _print_one(arguments: Namespace, console: Console, line: Text) -> None:
+    arrow = str(line).find(_ARROW)
+    if arrow < 0:
+        raise line.error(f"expected SRC {_ARROW} DST")
+    pieces = line.part(0, arrow), line.part(arrow + len(_ARROW), len(str(line)))
+    shapes = (read_typed_array(piece, console) for piece in pieces)
     found = classify_bitcast(*shapes)
     if arguments.json:
         print_json(_as_json(found))

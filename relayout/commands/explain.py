@@ -12,6 +12,7 @@ from dialect_utils.layout import ArrayShape, BufferShape, Shape, TupleShape, par
 from dialect_utils.layout.explain import Explanation, explain_shape
 from dialect_utils.layout.picture import draw_shape, format_svg, format_terminal
 from dialect_utils.text import DiagnosticError
+from passes.spec import Text
 from relayout.arguments import Command, Parser, choice, usage_error
 from relayout.console import Console, UsageError, print_json
 from relayout.output import STANDARD_OUTPUT, write_output
@@ -53,8 +54,8 @@ def _check(arguments: Namespace) -> None:
         raise usage_error("a PNG is no text for a terminal", "write it to a file with -o FILE")
 
 
-def _explain_one(arguments: Namespace, console: Console, pieces: list[bytes], name: str, text: str) -> None:
-    shape = read_typed_shape(text, name, console)
+def _explain_one(arguments: Namespace, console: Console, pieces: list[bytes], text: Text) -> None:
+    shape = read_typed_shape(text, console)
     if arguments.json:
         print_json(_as_json(shape, arguments.target))
         return

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from argparse import Namespace
 
 from dialect_utils.files import STANDARD_INPUT
 from dialect_utils.layout import ArrayShape, linear_index, logical_index
 from dialect_utils.text import Diagnostic, DiagnosticError
+from passes.spec import Text
 from relayout.arguments import Command, Parser, usage_error
 from relayout.console import Console, print_json
-from relayout.shapes import input_lines, print_each, read_typed_array
+from relayout.shapes import input_lines, print_each, read_typed_array, typed
+
+# The index stands last; a shape may hold spaces of its own, and so may an index in brackets.
+_SHAPE_INDEX = re.compile(r"(.*\S)\s+([(\[][^()\[\]]*[)\]]|[^\s()\[\]]+)")
 
 
 def _add_arguments(parser: Parser) -> None:
@@ -19,20 +24,25 @@ def _add_arguments(parser: Parser) -> None:
 
 
 def _run(arguments: Namespace, console: Console) -> int:
-    def work_on_line(name: str, line: str) -> None:
-        # The index stands last; a shape may hold spaces of its own.
-        shape, _, index = line.rpartition(" ")
-        if not shape:
-            raise DiagnosticError(Diagnostic(f"{name}: expected SHAPE INDEX, not {line}"))
-        _print_one(read_typed_array(shape, name, console), index, arguments)
+    def work_on_line(line: Text) -> None:
+        found = _SHAPE_INDEX.fullmatch(str(line))
+        if found is None:
+            raise line.error("expected SHAPE INDEX")
+        _print_one(read_typed_array(line.part(*found.span(1)), console), found[2], arguments)
 
     if arguments.shape == STANDARD_INPUT:
         return print_each(input_lines(), work_on_line, console, json=arguments.json)
     if not arguments.indices:
         raise usage_error("expected an index", "relayout index 'f32[3,5]{1,0:T(2,2)}' 2,3")
-    shape = read_typed_array(arguments.shape, "<argument>", console)
-    items = (("<argument>", index) for index in arguments.indices)
-    return print_each(items, lambda _, index: _print_one(shape, index, arguments), console, json=arguments.json)
+    shapes: list[ArrayShape] = []
+
+    def read(text: Text) -> None:
+        shapes.append(read_typed_array(text, console))
+
+    if status := print_each([typed(arguments.shape)], read, console, json=arguments.json):
+        return status
+    indices = map(typed, arguments.indices)
+    return print_each(indices, lambda text: _print_one(shapes[0], str(text), arguments), console, json=arguments.json)
 
 
 def _print_one(shape: ArrayShape, text: str, arguments: Namespace) -> None:
