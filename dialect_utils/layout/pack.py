@@ -29,8 +29,8 @@ _Kind = TypeVar("_Kind", Pad, Reshape, Transpose)
 _BYTE = 8
 # numpy's inner loop over this few elements costs more in overhead than in copies.
 _SHORT_AXIS = 8
-# Blocks that stay in a second-level cache while their sub-rows are interleaved.
-_BLOCK_BYTES = 1 << 17
+# Blocks that stay in a second-level cache while their sub-rows are interleaved; smaller ones cost more calls than they save.
+_BLOCK_BYTES = 1 << 19
 
 
 def pack(array: Array, shape: ArrayShape, *, padding_bits: int = 0, out: Array | None = None) -> Array:
