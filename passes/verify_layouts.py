@@ -12,6 +12,7 @@ from dialect_utils.ir import Module
 from dialect_utils.text import Diagnostic, DiagnosticError, nearest
 from passes.base import Pass, Report
 from passes.verification.boundaries import find_call_problems, find_entry_problems, find_recursion
+from passes.verification.dimensions import find_dimension_problems
 from passes.verification.shapes import find_shape_problems
 
 
@@ -82,7 +83,11 @@ def _instruction_problems(instruction: Instruction) -> Iterator[Diagnostic]:
         yield Diagnostic(f"unknown opcode {instruction.opcode}", instruction.locate("opcode"), hint=hint)
         return
     try:
-        messages = [*find_shape_problems(instruction), *find_call_problems(instruction)]
+        messages = [
+            *find_shape_problems(instruction),
+            *find_dimension_problems(instruction),
+            *find_call_problems(instruction),
+        ]
     except DiagnosticError as error:
         yield from error.diagnostics
         return

@@ -78,6 +78,8 @@ def _diagnostics(error: Exception) -> Sequence[Diagnostic]:
         return error.diagnostics
     if isinstance(error, OSError):
         return (Diagnostic(_os_message(error)),)
+    if isinstance(error, MemoryError):
+        return (Diagnostic(f"not enough memory: {str(error)[:1].lower()}{str(error)[1:]}"),)
     message = f"internal error: {type(error).__name__}: {error}"
     return (Diagnostic(message, hint="--traceback shows where"),)
 

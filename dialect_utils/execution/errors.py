@@ -18,8 +18,15 @@ _PLACES = (
     re.compile(r"^-:(?P<line>\d+):(?P<column>\d+): error: (?P<message>[^\n]*)", re.MULTILINE),
     re.compile(r'error: "-":(?P<line>\d+):(?P<column>\d+): (?P<message>[^\n]*)'),
 )
-_PLACELESS = re.compile(r"^<unknown>:0: error: (?P<message>[^\n]*)", re.MULTILINE)
+# MLIR that was made from HLO: the place is the instruction's name, made unique in the module.
+_NAMED = re.compile(
+    r'(?:loc\((?:callsite\()?"(?P<name>[^"\n]+)".*?\)|^error: "(?P<own>[^"\n]+)"): (?:error: )?(?P<message>[^\n]*)',
+    re.MULTILINE,
+)
+_NUMBER_OF_COPY = re.compile(r"\.\d+$")
+_PLACELESS = re.compile(r"^(?:<unknown>:0: error|error: unknown): (?P<message>[^\n]*)", re.MULTILINE)
 _LLVM_ERROR = re.compile(r"^LLVM ERROR: (?P<message>[^\n]*?)(?:\. However.*| at the moment.*)?$", re.MULTILINE)
+_NO_REASON = "Syntax error when trying to parse the text as a HloModule:"
 # absl's fatal log lines and the frames behind them.
 _FATAL = re.compile(r"^F\d{4} \S+ +\d+ [^\]]*\] (?P<message>.*)")
 _STACK_FRAME = re.compile(r"^\s*@ +0x|^\*\*\* ")
@@ -54,6 +61,13 @@ def from_jaxlib(failure: Failure, message: str, source: Source | None) -> Execut
             text = _sentence(found["message"])
             location = _location(source, int(found["line"]), int(found["column"]))
             return ExecutionError(failure, text, location)
+    named = _NAMED.search(message)
+    if named is not None:
+        name, text = named["name"] or named["own"], _sentence(named["message"])
+        location = _definition(source, name)
+        return ExecutionError(failure, text if location else f"{name}: {text}", location)
+    if message == _NO_REASON:
+        return ExecutionError(failure, "XLA's parser refuses the text and does not say why")
     placeless = _PLACELESS.search(message)
     return ExecutionError(failure, _sentence(placeless["message"] if placeless else message))
 
@@ -75,6 +89,18 @@ def _location(source: Source | None, line: int, column: int) -> Location | None:
     start = source.offset(line, column)
     token = _TOKEN.match(source.text, start)
     return Location(source, Span(start, token.end() if token else start + 1))
+
+
+def _definition(source: Source | None, name: str) -> Location | None:
+    """Returns the place of the one instruction that has a name, or had it before it was made unique."""
+    if source is None:
+        return None
+    for candidate in (name, _NUMBER_OF_COPY.sub("", name)):
+        pattern = rf"^[^\n=(]*?%?({re.escape(candidate)}) = "
+        found = list(re.finditer(pattern, source.text, re.MULTILINE))
+        if len(found) == 1:
+            return Location(source, Span(*found[0].span(1)))
+    return None
 
 
 def _sentence(message: str) -> str:

@@ -93,6 +93,10 @@ def _problem(operation: Operation) -> Diagnostic | None:
         # What it reads depends on layouts, which are dropped; XLA refuses it, too.
         hint = "rewrite bitcasts with the pass expand-bitcasts"
         return Diagnostic("a bitcast reads bytes, so what it gives depends on layouts", place, hint=hint)
+    if any(not function.results and not function.operations for function in operation.called):
+        # XLA:CPU calls an address that is not there.
+        names = ", ".join(function.name for function in operation.called)
+        return Diagnostic(f"{opcode} of {names}, which has no body", place)
     if opcode.endswith(_ASYNCHRONOUS):
         return Diagnostic(f"XLA:CPU does not execute {opcode}", place, hint="rewrite it with the pass sync-async")
     return None

@@ -52,6 +52,17 @@ def test_what_must_not_reach_jaxlib_is_refused_with_its_place(line: str) -> None
     assert str(caught.value).startswith(REFUSED[line])
 
 
+def test_a_function_without_a_body_is_not_called() -> None:
+    text = """func.func private @g(tensor<f32>) -> tensor<f32>
+    func.func @main(%p: tensor<f32>) -> tensor<f32> {
+      %0 = call @g(%p) : (tensor<f32>) -> tensor<f32>
+      return %0 : tensor<f32>
+    }
+    """
+    with pytest.raises(DiagnosticError, match="m:3:12: error: call of g, which has no body"):
+        prepare(parse_bytes(text.encode(), "m"), "m")
+
+
 def test_recursion_is_refused() -> None:
     text = """func.func @main(%p: tensor<f32>) -> tensor<f32> {
       %0 = call @f(%p) : (tensor<f32>) -> tensor<f32>

@@ -128,6 +128,33 @@ def test_errors_move_to_line_and_column(worker: Worker, engine: Engine) -> None:
     assert caught.value.failure == "rejected"
 
 
+@pytest.mark.parametrize("engine", ["xla", "interpreter"])
+def test_errors_that_name_an_instruction_move_to_it(worker: Worker, engine: Engine) -> None:
+    text = (
+        "HloModule m\nENTRY e {\n  p = f32[4] parameter(0)\n  ROOT r = (f32[9], s32[9]) topk(p), k=9, largest=true\n}\n"
+    )
+    with pytest.raises(ExecutionError) as caught:
+        worker.run(Program(text, "hlo", "my.hlo"), [[np.ones(4, np.float32)]], engine=engine)
+    assert str(caught.value).startswith("my.hlo:4:8: error: operand's last dimension must be at least 9")
+
+
+def test_a_name_that_stands_twice_is_said_without_a_place(worker: Worker) -> None:
+    text = """HloModule m
+f {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT c = s32[] constant(1)
+}
+ENTRY e {
+  p = f32[3,4] parameter(0)
+  z = f32[] constant(0)
+  ROOT b = f32[3] reduce(p, z), dimensions={1}, to_apply=f
+}
+"""
+    with pytest.raises(ExecutionError, match=r"^error: b\.1: the type of reduction-region's parameter"):
+        worker.run(Program(text, "hlo", "my.hlo"), [[np.ones((3, 4), np.float32)]])
+
+
 def test_mlir_errors_move_to_line_and_column(worker: Worker) -> None:
     with pytest.raises(ExecutionError) as caught:
         worker.run(Program(KEEP.format("f33"), "stablehlo", "my.mlir"), [ones()])

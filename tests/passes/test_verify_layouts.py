@@ -22,6 +22,16 @@ PAIRS = [
     ("f32[3,5] reverse(%x), dimensions={0}", "f32[5,3] reverse(%x), dimensions={0}"),
     ("(f32[3,5], f32[]) tuple(%x, %z)", "(f32[3,5]) tuple(%x, %z)"),
     ("f32[3,5] negate(%x)", "f32[3,5] negat(%x)"),
+    ("f32[3,5] sort(%x), dimensions={1}, to_apply=%add", "f32[3,5] sort(%x), dimensions={2}, to_apply=%add"),
+    ("f32[4] iota(), iota_dimension=0", "f32[4] iota(), iota_dimension=1"),
+    (
+        "f32[5,5] dot(%x, %x), lhs_contracting_dims={0}, rhs_contracting_dims={0}",
+        "f32[5,5] dot(%x, %x), lhs_contracting_dims={0}, rhs_contracting_dims={2}",
+    ),
+    (
+        "c64[3,3] fft(%x), fft_type=RFFT, fft_length={5}",
+        "c64[3,3] fft(%x), fft_type=RFFT, fft_length={4}",
+    ),
     # More digits than int() takes.
     ("f32[2,5] slice(%x), slice={[0:2], [0:5]}", f"f32[2,5] slice(%x), slice={{[0:{'9' * 5000}], [0:5]}}"),
     ("f32[4,5] pad(%x, %z), padding=0_1x0_0", f"f32[4,5] pad(%x, %z), padding=0_1x0_{'9' * 5000}"),

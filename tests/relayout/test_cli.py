@@ -137,6 +137,12 @@ def test_a_mistake_of_ours_is_no_traceback_either(capsys: pytest.CaptureFixture[
 
     assert Console().attempt(work) == 1
     assert "error: internal error: KeyError: 'x'" in capsys.readouterr().err
+
+    def hoard() -> int:
+        raise MemoryError("Unable to allocate 7 TiB")
+
+    assert Console().attempt(hoard) == 1
+    assert capsys.readouterr().err == "error: not enough memory: unable to allocate 7 TiB\n"
     with pytest.raises(UsageError):
         Console().attempt(lambda: (_ for _ in ()).throw(UsageError(Diagnostic("x"))))
 
