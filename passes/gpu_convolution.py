@@ -62,8 +62,8 @@ def expand_backward_filter(ops: Ops, call: Instruction) -> Instruction:
 
 def expand_fused(ops: Ops, call: Instruction) -> Instruction:
     """Makes a forward convolution with scales, bias, side input and activation."""
-    config = CallConfig.of(call, "cudnn_conv_backend_config")
     check_operands(call, 3, 4)
+    config = CallConfig.of(call, "cudnn_conv_backend_config")
     found = _read(call)
     shape = result_shapes(call, 1)[0]
     value = _emit(ops, found, shape.dimensions, summing_type(shape, found.lhs, found.rhs))

@@ -108,7 +108,6 @@ def _product(ops: Ops, config: CallConfig, lhs: Instruction, rhs: Instruction) -
     dimensions += [size for i, size in enumerate(a.dimensions) if i not in (*left[0], *left[1])]
     dimensions += [size for i, size in enumerate(b.dimensions) if i not in (*right[0], *right[1])]
     names = ("lhs_batch_dims", "lhs_contracting_dims", "rhs_batch_dims", "rhs_contracting_dims")
-    groups: tuple[tuple[int, ...], ...] = (*left, *right)
     attributes = {name: dims for name, dims in zip(names, (*left, *right), strict=True) if dims}
     return ops.array("dot", dimensions, (lhs, rhs), attributes, element_type=a.element_type)
 

@@ -72,7 +72,8 @@ def parse_new_instruction(computation: Computation, place: Instruction | None, t
 
 def parse_new_computation(module: HloModule, text: str) -> Computation:
     """Reads one computation and adds it to a module."""
-    parser = _Parser(Source("<computation>", text.strip()))
+    # An empty line stands between computations.
+    parser = _Parser(Source("<computation>", f"\n\n{text.strip()}"))
     scanner = parser.scanner
     scanner.seek(parser.computation(module, 0, None))
     if scanner.token.kind != "end":
