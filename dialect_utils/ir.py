@@ -117,6 +117,10 @@ class Operation(Protocol):
         """Returns an attribute's text as the form writes it, or None where it is absent."""
 
     @property
+    def attributes(self) -> Mapping[str, str]:
+        """Returns the texts of all attributes by the form's own names, a StableHLO constant's contents included."""
+
+    @property
     def frontend_attributes(self) -> Mapping[str, str]:
         """Returns HLO's `frontend_attributes`, StableHLO's `mhlo.frontend_attributes`."""
 

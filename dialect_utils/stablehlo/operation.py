@@ -152,6 +152,16 @@ class StableHloOperation:
         return found.value if isinstance(found, ir.StringAttr) else str(found)
 
     @property
+    def attributes(self) -> Mapping[str, str]:
+        """Returns all attributes as MLIR prints them, by StableHLO's names."""
+        found = ((name, self.attribute(name)) for name in self.mlir.attributes)
+        return MappingProxyType({name: self._whole_text() if text is None else text for name, text in found})
+
+    def _whole_text(self) -> str:
+        """Returns the print of the operation: it shows attributes that no Python object can hold."""
+        return str(self.mlir.get_asm(print_generic_op_form=True, use_local_scope=True))
+
+    @property
     def frontend_attributes(self) -> Mapping[str, str]:
         """Returns `mhlo.frontend_attributes`, without the layout that is mirrored there."""
         entries = frontend_entries(self.mlir)

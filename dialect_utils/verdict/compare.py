@@ -1,10 +1,11 @@
-"""Decides by execution whether two modules compute the same."""
+"""Decides by proof and by execution whether two modules compute the same."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from dialect_utils.execution import (
     DEFAULT_TIMEOUT_SECONDS,
@@ -18,11 +19,13 @@ from dialect_utils.execution import (
 )
 from dialect_utils.ir import Module
 from dialect_utils.text import Diagnostic, DiagnosticError
+from dialect_utils.verdict.combine import combined
 from dialect_utils.verdict.data import Style, random_inputs, small_integer_positions
 from dialect_utils.verdict.judge import AUTO, Judge
 from dialect_utils.verdict.ports import Port, entry_ports
 from dialect_utils.verdict.promises import Promise, coarsest_epsilon, result_promises
-from dialect_utils.verdict.result import Answer, Counterexample, Verdict
+from dialect_utils.verdict.proof import ProofResult, try_prove
+from dialect_utils.verdict.result import NOT_PROMISED, PROOF, Answer, Counterexample, Verdict
 from dialect_utils.verdict.self_checks import SelfCheck, failed_checks, self_checks
 
 # An engine that folds a module without inputs into its results would execute nothing.
@@ -30,16 +33,20 @@ _WITHOUT_INPUTS = {"xla_disable_hlo_passes": "constant_folding"}
 _GRAVITY: tuple[Answer, ...] = ("equal", "unknown", "different")
 
 
+Method = Literal["proof"] | Engine
+
+
 @dataclass(frozen=True, slots=True)
 class Options:
     """Says how to compare.
 
-    `engines` run in this order and all that can execute the modules must agree; `seeds` is how
+    `engines`: `proof` looks for a proof first; engines run in this order, and all that can execute the
+    modules must agree. `seeds` is how
     many sets of inputs of each style there are; `compare` is `auto`, `bits`, `ulp:N` or `rel:X`;
     `inputs` replace the random ones; `timeout` holds for each module and engine, in seconds.
     """
 
-    engines: tuple[Engine, ...] = ("xla",)
+    engines: tuple[Method, ...] = (PROOF, "xla")
     seeds: int = 1
     compare: str = AUTO
     inputs: tuple[Array, ...] | None = None
@@ -47,32 +54,76 @@ class Options:
 
 
 def compare_modules(a: Module, b: Module, options: Options | None = None, worker: Worker | None = None) -> Verdict:
-    """Executes two modules on the same inputs and compares their results.
+    """Looks for a proof that two modules compute the same, then executes both and compares their results.
 
     Both mean their logical programs: layouts say nothing but how the entry's arrays are packed.
     Where an array of b's entry has the type and dimensions of the physical array of a's, b works
     on physical arrays: inputs are packed by the index formula, once with zeros and once with
     poison as padding, and results are unpacked.
 
-    Raises DiagnosticError where the signatures do not fit or a module must not be executed.
+    Raises DiagnosticError where the signatures do not fit, or a module must not be executed and
+    nothing is proved.
     """
     return compare_stages([a, b], options, worker)
 
 
-def compare_stages(stages: Sequence[Module], options: Options | None = None, worker: Worker | None = None) -> Verdict:
+def compare_stages(
+    stages: Sequence[Module],
+    options: Options | None = None,
+    worker: Worker | None = None,
+    *,
+    executable: Callable[[Module], Module] | None = None,
+) -> Verdict:
     """Compares the first and the last of several forms of a module, as `compare_modules` does.
 
     Those in between, such as the module after each pass of a pipeline, give the entry layouts by
-    which the last one's physical arrays are packed.
+    which the last one's physical arrays are packed. `executable` returns what is executed in a module's place.
     """
     start = time.perf_counter()
-    comparison = _Comparison.of(stages, options or Options())
-    if worker is not None:
-        verdict = comparison.run(worker)
-    else:
-        with Worker() as own:
-            verdict = comparison.run(own)
+    options = options or Options()
+    proved = _try_prove(stages) if PROOF in options.engines else None
+    verdict = _executed(stages, options, worker, proved, executable or _as_it_is)
     return replace(verdict, seconds=time.perf_counter() - start)
+
+
+def _as_it_is(module: Module) -> Module:
+    return module
+
+
+def _try_prove(stages: Sequence[Module]) -> ProofResult:
+    return try_prove(stages, *entry_ports(stages))
+
+
+def _executed(
+    stages: Sequence[Module],
+    options: Options,
+    worker: Worker | None,
+    proved: ProofResult | None,
+    executable: Callable[[Module], Module],
+) -> Verdict:
+    """Returns what proof and engines find together; a proof needs no module that can be executed."""
+    engines = [engine for engine in options.engines if engine != PROOF]
+    if not engines:
+        return combined(proved, None)
+    # Layouts may go where a module becomes executable; those of the stages say how arrays are packed.
+    try:
+        forms = executable(stages[0]), executable(stages[-1])
+        programs = _programs(*forms)
+        checks = _checks_of_both(*forms)
+    except DiagnosticError as error:
+        if proved is None or proved.answer == "unknown":
+            raise
+        return combined(proved, Verdict("unknown", reason=error.diagnostics[0].message))
+    comparison = _Comparison.of([forms[0], *stages, forms[1]], programs, checks, options)
+    if worker is not None:
+        return combined(proved, comparison.run(worker, engines))
+    with Worker() as own:
+        return combined(proved, comparison.run(own, engines))
+
+
+def _programs(first: Module, last: Module) -> tuple[Program, Program]:
+    names = _file_name(first), _file_name(last)
+    return prepare(first, names[0]), prepare(last, names[1] + (" (rewritten)" if names[0] == names[1] else ""))
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,32 +156,30 @@ class _Comparison:
     options: Options
 
     @classmethod
-    def of(cls, stages: Sequence[Module], options: Options) -> _Comparison:
+    def of(
+        cls,
+        stages: Sequence[Module],
+        programs: tuple[Program, Program],
+        checks: list[SelfCheck],
+        options: Options,
+    ) -> _Comparison:
         parameters, results = entry_ports(stages)
         first, last = stages[0], stages[-1]
-        checks = _checks_of_both(first, last)
         promises = list(map(max, _promises(first), _promises(last)))
         # A check's operands are compared, too; no layout packs them.
         results += [Port(check.shape) for check in checks for _ in check.operands]
         kinds = [port.shape.element_type for port in results]
         epsilon = max(coarsest_epsilon(first), coarsest_epsilon(last))
-        names = _file_name(first), _file_name(last)
-        return cls(
-            (prepare(first, names[0]), prepare(last, names[1] + (" (rewritten)" if names[0] == names[1] else ""))),
-            parameters,
-            results,
-            checks,
-            Judge.of(kinds, promises, options.compare, epsilon),
-            _data_sets(first, parameters, promises, options),
-            options,
-        )
+        judge = Judge.of(kinds, promises, options.compare, epsilon)
+        data = _data_sets(first, parameters, promises, options)
+        return cls(programs, parameters, results, checks, judge, data, options)
 
-    def run(self, worker: Worker) -> Verdict:
+    def run(self, worker: Worker, engines: Sequence[Engine]) -> Verdict:
         """Asks every engine until one finds a difference; one that is sure settles what is unclear on another."""
         sure: list[str] = []
         unclear: list[str] = []
         reasons: list[str] = []
-        for engine in self.options.engines:
+        for engine in engines:
             try:
                 found = self._run_engine(worker, engine)
             except ExecutionError as error:
@@ -198,7 +247,7 @@ class _Comparison:
                 return _Finding("different", f"the results differ on {_described(data)}", difference)
             if severity == "unclear":
                 answer = "unknown"
-            reason = reason or f"on {_described(data)} {difference}, which is not promised to be equal"
+            reason = reason or f"on {_described(data)} {difference}, {NOT_PROMISED}"
         return _Finding(answer, reason)
 
     def _self_checks(self, expected: list[Array], actual: list[Array]) -> _Finding:

@@ -3,9 +3,46 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 Answer = Literal["equal", "different", "unknown"]
+# What a reason says of a difference that is tolerated, or that leaves the verdict open.
+NOT_PROMISED: Final = "which is not promised to be equal"
+# The method that executes nothing.
+PROOF: Final = "proof"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Is where an element comes from: an array of the entry and the logical index there, None for padding."""
+
+    source: str
+    index: tuple[int, ...] | None
+
+    def as_json(self) -> dict[str, Any]:
+        """Returns the values by name."""
+        return {"source": self.source, "index": None if self.index is None else list(self.index)}
+
+    def __str__(self) -> str:
+        return self.source if self.index is None else f"{self.source}[{','.join(map(str, self.index))}]"
+
+
+@dataclass(frozen=True, slots=True)
+class MovedElement:
+    """Is an element of an output that two modules take from different places."""
+
+    output: int
+    index: tuple[int, ...]
+    places: tuple[Place, Place]
+
+    def as_json(self) -> dict[str, Any]:
+        """Returns the keys of a counterexample; bits are for executions to tell."""
+        places = [place.as_json() for place in self.places]
+        return {"output": self.output, "index": list(self.index), "bits": None, "values": None, "moved": places}
+
+    def __str__(self) -> str:
+        index = ",".join(map(str, self.index))
+        return f"output {self.output} at [{index}]: {self.places[0]} in one module, {self.places[1]} in the other"
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +59,7 @@ class Counterexample:
     values: tuple[str, str]
     differing: int
     elements: int
+    moved: MovedElement | None = None
 
     def as_json(self) -> dict[str, Any]:
         """Returns the values by name, tuples as lists."""
@@ -32,13 +70,15 @@ class Counterexample:
             "values": list(self.values),
             "differing": self.differing,
             "elements": self.elements,
+            **({"moved": self.moved.as_json()["moved"]} if self.moved else {}),
         }
 
     def __str__(self) -> str:
         index = ",".join(map(str, self.index))
         count = f"{self.differing} of {self.elements} elements differ"
         pair = " and ".join(f"{bits} ({value})" for bits, value in zip(self.bits, self.values, strict=True))
-        return f"output {self.output} at [{index}]: {pair}; {count}"
+        moved = f"; {self.moved}" if self.moved else ""
+        return f"output {self.output} at [{index}]: {pair}; {count}{moved}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,23 +86,30 @@ class Verdict:
     """Says whether two modules compute the same, and how that is known.
 
     `methods` are those that decided (`proof`, `xla`, `interpreter`), `compared` says what was
-    compared, `reason` why the verdict is no plain yes.
+    compared, `reason` why the verdict is no plain yes, `proof` what a proof used or why there is none.
     """
 
     verdict: Answer
     methods: tuple[str, ...] = ()
     compared: str = ""
-    counterexample: Counterexample | None = None
+    counterexample: Counterexample | MovedElement | None = None
     reason: str = ""
+    proof: str = field(default="", compare=False)
     seconds: float = field(default=0.0, compare=False)
+
+    @property
+    def gave_up(self) -> str:
+        """Returns why there is no proof; empty where there is one, or none was asked for."""
+        return f"no proof: {self.proof}" if self.proof and PROOF not in self.methods else ""
 
     def as_json(self) -> dict[str, Any]:
         """Returns the JSON keys of `relayout check`, but for `file`."""
+        used = self.proof if PROOF in self.methods else ""
         return {
             "verdict": self.verdict,
             "methods": list(self.methods),
-            "compared": self.compared,
+            "compared": "; ".join(filter(None, [self.compared, used])),
             "counterexample": self.counterexample.as_json() if self.counterexample else None,
-            "reason": self.reason,
+            "reason": "; ".join(filter(None, [self.reason, self.gave_up])),
             "seconds": round(self.seconds, 3),
         }

@@ -21,13 +21,18 @@ if TYPE_CHECKING:
     from dialect_utils.execution import Array, Worker
     from dialect_utils.verdict import Options, Verdict
 
-_ENGINES = ("xla", "interpreter")
+_ENGINES = ("proof", "xla", "interpreter")
 
 
 def _add_arguments(parser: Parser) -> None:
     parser.option("files", metavar="FILE", nargs="+", help="two modules, or with -p any number; - is standard input")
     add_pipeline_options(parser)
-    parser.option("--engines", type=choices(*_ENGINES), default=("xla",), help="xla, interpreter or both: a,b")
+    parser.option(
+        "--engines",
+        type=choices(*_ENGINES),
+        default=("proof", "xla"),
+        help="of proof, xla, interpreter: a,b (default proof,xla)",
+    )
     parser.option("--seeds", metavar="N", type=count, default=1, help="sets of random inputs of each style")
     parser.option("--compare", default="auto", help="auto, bits, ulp:N or rel:X (default auto: bits where promised)")
     parser.option("--inputs", metavar="NPZ", help="inputs in0, in1, ... in place of random ones")
@@ -118,8 +123,7 @@ class _Check:
             if is_optimized_dump(module):
                 message = f"{module.name} is an optimized dump, executed as make-portable rewrites it"
                 self.console.diagnose([Diagnostic(message, severity="note")])
-        # Layouts go where a dump becomes portable; those of the stages say how arrays are packed.
-        return compare_stages([executable_form(first), *stages, executable_form(last)], self.options, worker)
+        return compare_stages(stages, self.options, worker, executable=executable_form)
 
     def _print_unknown(self, files: Sequence[str], reason: str) -> None:
         from dialect_utils.verdict import Verdict
@@ -138,15 +142,16 @@ def _format(verdict: Verdict) -> str:
     """Returns verdict, methods and what was compared; the counterexample and the reason on lines of their own."""
     parts = [verdict.verdict + (f" ({', '.join(verdict.methods)})" if verdict.methods else "")]
     # Every difference that is tolerated is a reason; without one every bit agreed.
-    if verdict.verdict == "equal" and not verdict.reason:
+    if verdict.verdict == "equal" and verdict.compared and not verdict.reason:
         parts.append("bit for bit" + (f"; promised: {verdict.compared}" if verdict.compared != "bits" else ""))
     elif verdict.compared:
         parts.append(f"compared {verdict.compared}")
+    elif not verdict.gave_up and verdict.proof:
+        parts.append(f"compared {verdict.proof}")
     lines = [", ".join(parts)]
     if verdict.counterexample is not None:
         lines.append(f"  {verdict.counterexample}")
-    if verdict.reason:
-        lines.append(f"  {verdict.reason}")
+    lines += [f"  {remark}" for remark in (verdict.reason, verdict.gave_up) if remark]
     return "\n".join(lines)
 
 

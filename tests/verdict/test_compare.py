@@ -237,9 +237,11 @@ def test_modules_that_check_themselves(worker: Worker) -> None:
 
 def test_what_no_engine_executes_is_unknown(worker: Worker) -> None:
     text = HLO.replace(":T(2,2)", "").replace("negate(p)", 'custom-call(p), custom_call_target="nobody"')
-    verdict = compare_modules(parse(text), parse(text), worker=worker)
+    verdict = compare_modules(parse(text), parse(text), Options(engines=("xla",)), worker)
     assert verdict.verdict == "unknown"
     assert verdict.reason.startswith("xla: rejected: no registered implementation")
+    proved = compare_modules(parse(text), parse(text), worker=worker)
+    assert (proved.verdict, proved.methods, proved.reason) == ("equal", ("proof",), verdict.reason)
 
 
 def test_given_inputs_are_checked_against_the_signature(worker: Worker) -> None:
