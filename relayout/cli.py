@@ -38,6 +38,7 @@ examples:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs a command line and returns the exit code: 0 done, 1 the input is wrong, 2 the command is."""
     arguments = sys.argv[1:] if arguments is None else list(arguments)
+    _open_closed_streams()
     console = Console(show_traceback="--traceback" in arguments)
     try:
         status = _run(arguments, console)
@@ -50,10 +51,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
             traceback.print_exc()
         return _INTERRUPTED
     except BrokenPipeError:
-        # Python would complain once more when it closes standard output at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()
         return _CLOSED_PIPE
+    except OSError as error:  # a full disk
+        _drop_output()
+        return console.fail(error)
     return status
+
+
+def _open_closed_streams() -> None:
+    """Gives streams that the caller closed (`>&-`) something to read from and write to."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115 (open as long as the process)
+
+
+def _drop_output() -> None:
+    """Sends what is still buffered nowhere: Python would complain once more when it exits."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _run(arguments: Sequence[str], console: Console) -> int:

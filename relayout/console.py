@@ -54,12 +54,16 @@ class Console:
         except (BrokenPipeError, UsageError):
             raise
         except Exception as error:  # a mistake of ours too: no traceback unless asked for
-            if self.show_traceback:
-                traceback.print_exc()
-            diagnostics = _diagnostics(error)
-        self.diagnose(diagnostics)
-        if failed is not None:
-            failed(diagnostics[0].message)
+            status = self.fail(error)
+            if failed is not None:
+                failed(_diagnostics(error)[0].message)
+        return status
+
+    def fail(self, error: Exception) -> int:
+        """Shows an error and returns the exit code it ends with."""
+        if self.show_traceback:
+            traceback.print_exception(error)
+        self.diagnose(_diagnostics(error))
         return FAILED
 
     def track(self, items: Sequence[T], what: str) -> Iterator[T]:

@@ -201,6 +201,22 @@ def test_a_closed_pipe_ends_quietly(tmp_path: Path) -> None:
     assert (result.returncode, result.stdout, result.stderr) == (141, "6\n", "")
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a device that is always full")
+@pytest.mark.parametrize("arguments", [["--help"], ["opt", "--list-passes"], ["index", "f32[3]", "1"]])
+def test_a_full_disk_is_said_without_a_traceback(arguments: list[str]) -> None:
+    with open("/dev/full", "w") as full:
+        result = subprocess.run(
+            [sys.executable, "-m", "relayout", *arguments], cwd=ROOT, stdout=full, stderr=subprocess.PIPE, text=True
+        )
+    assert (result.returncode, result.stderr) == (1, "error: no space left on device\n")
+
+
+def test_streams_that_are_closed_are_empty() -> None:
+    shell = f"{sys.executable} -m relayout opt - <&- >&-"
+    result = subprocess.run(["bash", "-c", shell], cwd=ROOT, stderr=subprocess.PIPE, text=True)
+    assert (result.returncode, result.stderr) == (1, "error: <stdin>: holds no module\n")
+
+
 def test_ctrl_c_ends_quietly() -> None:
     pipe = subprocess.PIPE
     command = [sys.executable, "-m", "relayout", "index", "-", "--json"]
