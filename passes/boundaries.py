@@ -33,8 +33,10 @@ class Source:
         operation = self.whole.operation
         if operation is None or operation.opcode != "tuple":
             return None
+        passed = self.at.results if isinstance(self.at, Function) else self.at.operands
         users = [] if isinstance(self.at, Function) else [self.at]
-        return operation if list(self.whole.users) == users else None
+        is_alone = list(self.whole.users) == users and list(passed).count(self.whole) == 1
+        return operation if is_alone else None
 
     @property
     def value(self) -> Value:

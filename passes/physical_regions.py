@@ -131,6 +131,8 @@ class Region:
     def _erase(self, end: Value) -> set[Operation]:
         gone = erase_dead([end])
         for operation in reversed(self.inner):
+            if operation in gone:
+                continue
             operands = list(operation.operands)
             operation.erase()
             gone.add(operation)

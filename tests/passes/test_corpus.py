@@ -1,0 +1,66 @@
+"""The whole pipeline, from annotation to the fewest ops, on the tree's own programs, executed."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from dialect_utils.execution import Worker
+from dialect_utils.files import read_module
+from dialect_utils.verdict import compare_stages
+from passes.pipeline import Pipeline
+from relayout.portable import executable_form
+
+CORPUS = Path(__file__).parents[1] / "corpus"
+PIPELINE = "annotate-layouts{target=tpu-v5e},expand-tiling{interface=physical},propagate-physical,cancel-relayouts"
+# Dumps whose control flow passes tuples; the others go through the same passes in `make campaign`.
+DUMPS = ["cond_with_tuples", "momentum_in_loop", "switch_in_scan", "while_nested_tuples"]
+PROGRAMS = [*sorted((CORPUS / "stablehlo").glob("*.mlir"))]
+PROGRAMS += [CORPUS / "tpu" / name / "tpu.hlo" for name in DUMPS]
+
+
+@pytest.fixture(scope="module")
+def worker() -> Iterator[Worker]:
+    with Worker() as started:
+        yield started
+
+
+@pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem if path.stem != "tpu" else path.parent.name)
+def test_the_pipeline_keeps_what_a_program_computes(worker: Worker, path: Path) -> None:
+    module = read_module(str(path))
+    result = Pipeline.parse(PIPELINE).run(module)
+    stages = [module, *(run.result.module for run in result.runs)]
+    verdict = compare_stages([executable_form(module), *stages, executable_form(result.module)], worker=worker)
+    assert verdict.verdict == "equal", verdict
+
+
+BRANCHES_SHARE_A_TUPLE = """HloModule m
+
+negated (a: (f32[3,5])) -> (f32[3,5]) {
+  a = (f32[3,5]) parameter(0)
+  x = f32[3,5]{1,0:T(2,2)} get-tuple-element(a), index=0
+  n = f32[3,5]{1,0:T(2,2)} negate(x)
+  ROOT t = (f32[3,5]) tuple(n)
+}
+
+kept (b: (f32[3,5])) -> (f32[3,5]) {
+  b = (f32[3,5]) parameter(0)
+  y = f32[3,5]{1,0:T(2,2)} get-tuple-element(b), index=0
+  m = f32[3,5]{1,0:T(2,2)} abs(y)
+  ROOT u = (f32[3,5]) tuple(m)
+}
+
+ENTRY main {
+  p = f32[3,5]{1,0:T(2,2)} parameter(0)
+  q = pred[] parameter(1)
+  both = (f32[3,5]) tuple(p)
+  c = (f32[3,5]) conditional(q, both, both), true_computation=negated, false_computation=kept
+  ROOT r = f32[3,5]{1,0:T(2,2)} get-tuple-element(c), index=0
+}
+"""
+
+
+def test_branches_that_share_a_tuple(worker: Worker, tmp_path: Path) -> None:
+    path = tmp_path / "m.hlo"
+    path.write_text(BRANCHES_SHARE_A_TUPLE)
+    test_the_pipeline_keeps_what_a_program_computes(worker, path)
