@@ -29,7 +29,7 @@ _Kind = TypeVar("_Kind", Pad, Reshape, Transpose)
 _BYTE = 8
 # numpy's inner loop over this few elements costs more in overhead than in copies.
 _SHORT_AXIS = 8
-# Blocks that stay in a second-level cache while their sub-rows are interleaved; smaller ones cost more calls than they save.
+# Blocks that stay in a second-level cache while their sub-rows are interleaved; in smaller ones calls cost most.
 _BLOCK_BYTES = 1 << 19
 
 

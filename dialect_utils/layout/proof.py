@@ -21,7 +21,16 @@ from dialect_utils.layout.index_map import element_slot_bits, elements_at, final
 from dialect_utils.layout.linear_map import common_sizes
 from dialect_utils.layout.places import Coordinate, Places, follow, regroup, unit_bits
 from dialect_utils.layout.plan import Plan
-from dialect_utils.layout.presburger import ISL_BUDGET, Budget, Terms, at, blocks, keeps
+from dialect_utils.layout.presburger import (
+    ELEMENTS_PER_OPERATION,
+    ISL_BUDGET,
+    RELATION_BUDGET,
+    Budget,
+    Terms,
+    at,
+    blocks,
+    keeps,
+)
 from dialect_utils.layout.shape import ArrayShape
 from dialect_utils.layout.steps import Reshape
 
@@ -111,7 +120,7 @@ def prove_layout(plan: Plan, shape: ArrayShape, *, budget: int = ISL_BUDGET) -> 
     )
 
 
-def prove_injective(shape: ArrayShape, *, budget: int = ISL_BUDGET) -> Proof:
+def prove_injective(shape: ArrayShape, *, budget: int = RELATION_BUDGET) -> Proof:
     """Decides whether no two elements of a shape lie at the same place; a counterexample shares its place."""
     started = time.perf_counter()
     with Budget(budget) as context:
@@ -156,7 +165,7 @@ def prove_bitcast(source: ArrayShape, destination: ArrayShape, *, budget: int = 
 
 def find_padding_read(source: ArrayShape, destination: ArrayShape) -> tuple[int, ...] | None:
     """Returns a destination element of which some bit is in no element of the source, or None."""
-    with Budget(ISL_BUDGET) as context:
+    with Budget(RELATION_BUDGET) as context:
         theirs, ours = Terms(context, source.dimensions, 1), Terms(context, destination.dimensions, 1)
         width = (element_slot_bits(source), element_slot_bits(destination))
         if width[0] == width[1]:
@@ -226,7 +235,8 @@ def _decide(question: _Question, budget: int) -> Proof:
     started = time.perf_counter()
     if 0 in question.dimensions:
         return Proof(True, "structure")
-    with Budget(budget) as context:
+    longest = max(budget, prod(question.dimensions) // ELEMENTS_PER_OPERATION)
+    with Budget(longest) as context:
         counterexample = _differs(question, context)
         return Proof(counterexample is None, "isl", counterexample, time.perf_counter() - started)
     counterexample = _differs_by_blocks(question)

@@ -18,7 +18,7 @@ import numpy as np
 from dialect_utils.layout.linear_map import Fill
 from dialect_utils.layout.movement import Movement
 from dialect_utils.layout.places import Condition, Coordinate, Places, regroup, regroup_units, unit_bits
-from dialect_utils.layout.presburger import ISL_BUDGET, Budget, Terms, at, blocks, keeps
+from dialect_utils.layout.presburger import RELATION_BUDGET, Budget, Terms, at, blocks, keeps
 from dialect_utils.layout.proof import Proof
 from dialect_utils.layout.steps import BitcastConvert, Pad, Reshape, Slice, Step, Transpose
 
@@ -70,7 +70,7 @@ def _holds(condition: Condition) -> bool:
 
 @lru_cache(maxsize=4096)
 def try_prove_same_reads(
-    first: Movement, second: Movement, *, budget: int = ISL_BUDGET, small: int = _SMALL
+    first: Movement, second: Movement, *, budget: int = RELATION_BUDGET, small: int = _SMALL
 ) -> Proof | None:
     """Decides whether two movements of one array have the same elements, and the same fills, everywhere.
 

@@ -1,3 +1,5 @@
+import tracemalloc
+
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
@@ -100,6 +102,34 @@ def test_dropped_elements_are_a_difference() -> None:
 def test_enumeration_says_so() -> None:
     shape = parse_array_shape("f32[30,50]{1,0:T(8,128)}")
     assert prove_layout(physical_plan(shape), shape, budget=NO_BUDGET).method == "enumeration"
+
+
+def _shuffled(size: int, factors: tuple[int, ...]) -> Plan:
+    """Returns pads and transposes by factors without a common divisor: a map that no few terms say."""
+    steps: list[Pad | Reshape | Transpose] = []
+    total = size
+    for factor in factors:
+        padded = -(-(total + 1) // factor) * factor
+        steps += [Pad((0,), (padded - total,)), Reshape((padded // factor, factor))]
+        steps += [Transpose((1, 0)), Reshape((padded,))]
+        total = padded
+    return Plan(parse_element_type("f32"), (size,), tuple(steps))
+
+
+def test_a_map_that_isl_does_not_decide_in_time_is_enumerated_in_little_memory() -> None:
+    there = _shuffled(1_000_003, (7, 11, 13, 17, 19, 23))
+    back = there.then(there.inverse())
+    tracemalloc.start()
+    found = prove_equal(back, Plan(there.element_type, there.dimensions))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert (found.holds, found.method) == (True, "enumeration")
+    assert peak < 100 * 2**20
+    assert found.seconds < 20
+    moved = there.with_steps((*there.steps[:-2], Transpose((0, 1)), *there.steps[-1:]))
+    wrong = prove_equal(there, moved)
+    assert not wrong.holds
+    assert wrong.counterexample is not None
 
 
 @given(st.permutations([2, 3, 4]), st.permutations(range(3)))
