@@ -50,11 +50,11 @@ _REFUSED = ("infeed", "outfeed")
 class MakePortable(Pass):
     """Turns an optimized TPU dump into HLO that any XLA backend runs.
 
-    In this order: what only the TPU compiler means is dropped; sync-async; partitions become
-    replicas; inline-fusions;
-    expand-custom-calls; legalize-types; expand-bitcasts; strip-layouts; lower-convolutions; then
-    functions that StableHLO lacks (sinh, ...) become formulas, what XLA:CPU computes wrongly or
-    slowly is written in another way, and copies, which have nothing left to do, go.
+    1. What only the target's compiler and its schedule mean is dropped.
+    2. sync-async; partitions become replicas; inline-fusions; expand-custom-calls; legalize-types;
+       expand-bitcasts; strip-layouts; lower-convolutions.
+    3. Functions that StableHLO lacks (sinh, ...) become formulas, what XLA:CPU computes wrongly or
+       slowly is written in another way, and copies, which have nothing left to do, go.
 
     Elided constants (`constant({...})`) are refused, unless `constants-like=FILE` names another
     dump of the module that holds them. `custom-call=NAME=module.hlo` is expand-custom-calls' option.
@@ -145,6 +145,11 @@ def check_runnable(module: HloModule) -> None:
     errors += [
         Diagnostic(f"{item.opcode} {item.name} talks to a host, which is not here", item.location)
         for item in instructions(module, *_REFUSED)
+    ]
+    errors += [
+        Diagnostic(f"convolution {item.name} is a gradient in cuDNN's form, which is not known here", item.location)
+        for item in instructions(module, "convolution")
+        if "dgrad" in (item.attribute("conv_kind") or "").lower()
     ]
     if errors:
         raise DiagnosticError(errors)

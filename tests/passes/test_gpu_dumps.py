@@ -206,3 +206,15 @@ ENTRY e {{
       backend_config={config}
   ROOT r = f32[3,4]{{1,0}} get-tuple-element(c), index=0
 }}"""
+
+
+def test_a_gradient_in_the_form_of_cudnn_is_refused() -> None:
+    text = """HloModule m
+ENTRY e {
+  x = f32[2,4,4,3]{3,2,1,0} parameter(0)
+  k = f32[1,1,3,3]{3,2,1,0} parameter(1)
+  ROOT c = f32[2,4,4,3]{3,2,1,0} convolution(x, k), window={size=1x1}, dim_labels=b01f_01io->b01f, conv_kind=dgrad
+}"""
+    with pytest.raises(DiagnosticError, match="convolution c is a gradient in cuDNN's form"):
+        portable(text)
+    portable(text.replace("dgrad", "fprop"))
