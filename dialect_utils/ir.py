@@ -113,6 +113,9 @@ class Operation(Protocol):
         StableHLO's `broadcast_in_dim` answers to `dimensions` with its broadcast dimensions.
         """
 
+    def set_ints(self, name: str, values: Sequence[int]) -> None:
+        """Changes an attribute that `ints` reads; raises ValueError where the operation has no such one."""
+
     def attribute(self, name: str) -> str | None:
         """Returns an attribute's text as the form writes it, or None where it is absent."""
 

@@ -13,7 +13,7 @@ Facts about these bindings that the rest of the room is built around:
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -68,6 +68,7 @@ __all__ = [
     "integer_list",
     "ir",
     "serialize_portable_artifact",
+    "with_integers",
 ]
 
 
@@ -126,6 +127,20 @@ def integer_list(attribute: ir.Attribute) -> tuple[int, ...] | None:
         return (int(attribute.value),)
     if isinstance(attribute, ir.DenseI64ArrayAttr | ir.DenseIntElementsAttr):
         return tuple(attribute[i] for i in range(len(attribute)))
+    return None
+
+
+def with_integers(attribute: ir.Attribute, values: Sequence[int]) -> ir.Attribute | None:
+    """Returns an attribute of the same kind with other integers, or None where `integer_list` reads none."""
+    if isinstance(attribute, ir.IntegerAttr):
+        (value,) = values
+        return ir.IntegerAttr.get(attribute.type, value)
+    if isinstance(attribute, ir.DenseI64ArrayAttr):
+        return ir.DenseI64ArrayAttr.get(list(values), attribute.context)
+    if isinstance(attribute, ir.DenseIntElementsAttr):
+        element_type = ir.ShapedType(attribute.type).element_type
+        text = f"dense<{list(values)}> : tensor<{len(values)}x{element_type}>"
+        return ir.Attribute.parse(text, attribute.context)
     return None
 
 

@@ -16,7 +16,7 @@ from dialect_utils.stablehlo.annotations import (
     set_frontend_entry,
     text_of,
 )
-from dialect_utils.stablehlo.bindings import attribute_of, dimension_numbers, integer_list, ir
+from dialect_utils.stablehlo.bindings import attribute_of, dimension_numbers, integer_list, ir, with_integers
 from dialect_utils.stablehlo.constants import constant_text, literal_bits, splat_literal
 from dialect_utils.stablehlo.opcodes import CALL_ATTRIBUTES, attribute_name, hlo_opcode
 from dialect_utils.stablehlo.origins import Origin, blocks_of, location_of, walk
@@ -141,6 +141,14 @@ class StableHloOperation:
         if not isinstance(operand, ArrayShape) or not isinstance(result, ArrayShape):
             return None
         return tuple(range(result.rank - operand.rank, result.rank))
+
+    def set_ints(self, name: str, values: Sequence[int]) -> None:
+        """Changes an attribute of integers of its own; raises ValueError where there is none, or a structured one."""
+        found = attribute_of(self.mlir, attribute_name(self.mlir.name, name))
+        made = None if found is None else with_integers(found, values)
+        if made is None:
+            raise ValueError(f"{self.mlir.name} has no integers {name}")
+        self.mlir.attributes[attribute_name(self.mlir.name, name)] = made
 
     def attribute(self, name: str) -> str | None:
         """Returns an attribute as MLIR prints it, strings without quotes; None where it is absent."""
