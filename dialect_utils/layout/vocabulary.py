@@ -34,5 +34,20 @@ def describe_order(layout: Layout) -> str:
     if len(order) < 2:
         return f"dim {order[0]} is minor and major" if order else "a scalar has no dimensions"
     between = "".join(f"dim {dim} is next, " for dim in order[1:-1])
-    suffix = " (the default layout)" if layout.is_descending else ""
+    suffix = ""
+    if layout.is_descending:
+        suffix = " (the default layout)" if layout.is_default else " (the default order)"
     return f"dim {order[0]} is minor, {between}dim {order[-1]} is major{suffix}"
+
+
+def describe_dimensions(dimensions: tuple[int, ...]) -> str:
+    """Returns every dimension with its names and its size in elements, e.g. `y = dim 0 = dim -2: 3`.
+
+    Unbounded dimensions, which are negative, show as `?`.
+    """
+    rank = len(dimensions)
+    letters = dimension_letters(rank) or ("",) * rank
+    names = [f"{letter} = " if letter else "" for letter in letters]
+    sizes = ["?" if size < 0 else str(size) for size in dimensions]
+    parts = zip(names, range(rank), sizes, strict=True)
+    return ", ".join(f"{name}dim {dim} = dim {dim - rank}: {size}" for name, dim, size in parts)

@@ -11,6 +11,7 @@ from dialect_utils.files import STANDARD_INPUT, encode
 from dialect_utils.layout import ArrayShape, BufferShape, Shape, TupleShape, parse_target
 from dialect_utils.layout.explain import Explanation, explain_shape
 from dialect_utils.layout.picture import draw_shape, format_svg, format_terminal
+from dialect_utils.layout.vocabulary import describe_dimensions, describe_order
 from dialect_utils.text import DiagnosticError
 from passes.spec import Text
 from relayout.arguments import Command, Parser, choice, usage_error
@@ -96,21 +97,18 @@ def _is_small(found: Explanation) -> bool:
 
 def _lines(found: Explanation) -> list[str]:
     shape = found.shape
-    order = ",".join(map(str, shape.effective_layout.minor_to_major))
+    layout = shape.effective_layout
+    order = ",".join(map(str, layout.minor_to_major))
     lines = [
         str(shape),
         f"  element type     {shape.element_type}, {shape.element_type.bits} bits",
         f"  rank             {shape.rank}, true rank {shape.true_rank}",
-        f"  minor_to_major   {{{order}}}{_ends(shape)}",
+        f"  dimensions       {describe_dimensions(shape.dimensions) or 'none: a scalar'}",
+        f"  minor_to_major   {{{order}}}: {describe_order(layout)}",
     ]
     if found.stages:
         lines += _numbers(found)
     return [*lines, *(f"  warning          {warning}" for warning in found.warnings)]
-
-
-def _ends(shape: ArrayShape) -> str:
-    order = shape.effective_layout.minor_to_major
-    return f": dim {order[0]} is minor, dim {order[-1]} is major" if len(order) > 1 else ""
 
 
 def _numbers(found: Explanation) -> list[str]:

@@ -65,6 +65,27 @@ def test_what_a_drawing_leaves_out_is_said(text: str, note: str) -> None:
     assert note in format_svg(picture)
 
 
+def test_where_a_drawing_is_cut_no_border_closes_it() -> None:
+    wide, tall = "f32[4,20]{1,0:T(4,4)}", "f32[20,4]{1,0:T(4,4)}"
+    drawn = format_terminal(draw_shape(parse_array_shape(wide))).splitlines()
+    assert drawn[1].endswith(" …")
+    assert drawn[5].endswith("───")
+    drawn = format_terminal(draw_shape(parse_array_shape(tall))).splitlines()
+    assert drawn[1].endswith("│")
+    assert drawn[20].strip() == "…"
+    for text, dots in ((wide, 4), (tall, 1), ("f32[4,4]{1,0:T(4,4)}", 0)):
+        assert format_svg(draw_shape(parse_array_shape(text))).count("…") == dots
+
+
+def test_a_drawing_says_which_way_dimensions_run() -> None:
+    for text, words in (
+        ("f32[2,3,5]{0,1,2}", "down: dim 1, across: dim 2; dim 0 is minor, dim 1 is next, dim 2 is major"),
+        ("f32[3,5]{1,0:T(2,2)}", "down: dim 0, across: dim 1; dim 1 is minor, dim 0 is major (the default order)"),
+    ):
+        assert words in draw_shape(parse_array_shape(text)).notes
+    assert draw_shape(parse_array_shape("f32[5]{0:T(2)}")).notes == ()
+
+
 def test_every_form_can_be_drawn() -> None:
     texts = ["f32[]", "f32[]{:T(128)}", "f32[5]{0:T(2,4)}", "f32[3,4]{0,1}", "f32[2,3,5]{2,1,0:T(*,2,4)}"]
     texts += ["f32[3,5]{1,0:T(d,2)}", "s4[8,128]{1,0:T(8,128)(8,1)E(4)}"]

@@ -1,7 +1,7 @@
 import pytest
 
 from dialect_utils.layout import Layout, parse_array_shape
-from dialect_utils.layout.vocabulary import describe_order, dimension_letters, dimension_number
+from dialect_utils.layout.vocabulary import describe_dimensions, describe_order, dimension_letters, dimension_number
 from dialect_utils.text import DiagnosticError
 
 
@@ -21,8 +21,15 @@ def test_letters() -> None:
 def test_orders() -> None:
     assert describe_order(Layout((0, 1))) == "dim 0 is minor, dim 1 is major"
     assert describe_order(Layout((2, 1, 0))) == "dim 2 is minor, dim 1 is next, dim 0 is major (the default layout)"
+    assert describe_order(Layout((1, 0), memory_space=1)).endswith("(the default order)")
     assert describe_order(Layout((0,))) == "dim 0 is minor and major"
     assert "scalar" in describe_order(Layout(()))
+
+
+def test_names_of_dimensions() -> None:
+    assert describe_dimensions((3, 5)) == "y = dim 0 = dim -2: 3, x = dim 1 = dim -1: 5"
+    assert describe_dimensions((2, 3, 4, 5, -1)).endswith("dim 3 = dim -2: 5, dim 4 = dim -1: ?")
+    assert describe_dimensions(()) == ""
 
 
 def test_ranks() -> None:

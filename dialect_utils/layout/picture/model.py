@@ -16,6 +16,7 @@ from dialect_utils.layout.layout import COMBINE, MATCH, Layout
 from dialect_utils.layout.plan import physical_plan
 from dialect_utils.layout.shape import ArrayShape
 from dialect_utils.layout.steps import Pad
+from dialect_utils.layout.vocabulary import describe_order
 
 # A screen's worth: more cells than this do not read at a glance.
 MAX_ROWS = 16
@@ -43,14 +44,19 @@ class Panel:
     full_columns: int
 
     @property
-    def is_cut(self) -> bool:
-        """Is true where not all rows or columns are shown."""
-        return (len(self.rows), len(self.rows[0])) != (self.full_rows, self.full_columns)
+    def has_more_rows(self) -> bool:
+        """Is true where rows are left out at the bottom."""
+        return len(self.rows) < self.full_rows
+
+    @property
+    def has_more_columns(self) -> bool:
+        """Is true where columns are left out on the right."""
+        return len(self.rows[0]) < self.full_columns
 
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """Is everything a drawing of `shape` shows; `notes` say what it leaves out."""
+    """Is everything a drawing of `shape` shows; `notes` say how it lies and what it leaves out."""
 
     shape: ArrayShape
     panels: tuple[Panel, ...]
@@ -74,9 +80,12 @@ def draw_shape(shape: ArrayShape) -> Picture:
 
 def _notes(shape: ArrayShape, padded: tuple[int, ...], count: int, panels: Sequence[Panel]) -> list[str]:
     notes = []
+    if shape.rank > 1:
+        order = describe_order(shape.effective_layout)
+        notes.append(f"down: dim {shape.rank - 2}, across: dim {shape.rank - 1}; {order}")
     if count > len(panels):
         notes.append(f"{len(panels)} of {count} parts are drawn")
-    if any(panel.is_cut for panel in panels):
+    if any(panel.has_more_rows or panel.has_more_columns for panel in panels):
         first = panels[0]
         shown = f"{len(first.rows)} x {len(first.rows[0])}"
         notes.append(f"{shown} of {first.full_rows} x {first.full_columns} cells are drawn")

@@ -13,12 +13,14 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 # Light fills on which black text reads, told apart by people with any colour vision (after Paul Tol's "light").
-FILLS = ("#BBCCEE", "#EEEEBB", "#CCDDAA", "#FFCCCC", "#CCEEFF", "#E8D8F0", "#FFDDAA", "#DDDDDD")
+# Seven: rows of eight or sixteen tiles, which are common, must not put one colour below the same.
+FILLS = ("#BBCCEE", "#EEEEBB", "#CCDDAA", "#FFCCCC", "#CCEEFF", "#E8D8F0", "#FFDDAA")
 _CELL_HEIGHT = 32
 _CHARACTER = 9
 _MARGIN = 16
 _TITLE = 24
 _FONT = 15
+_DOTS = "\N{HORIZONTAL ELLIPSIS}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +78,8 @@ def lay_out(picture: Picture) -> Scene:
             marks.append(Label(_MARGIN, top + _FONT, panel.title, False))
             top += _TITLE
         marks += _panel_marks(panel, _MARGIN, top, cell_width)
-        right = max(right, 2 * _MARGIN + len(panel.rows[0]) * cell_width)
-        top += len(panel.rows) * _CELL_HEIGHT + _MARGIN
+        right = max(right, 2 * _MARGIN + len(panel.rows[0]) * cell_width + panel.has_more_columns * _MARGIN)
+        top += len(panel.rows) * _CELL_HEIGHT + _MARGIN + panel.has_more_rows * _MARGIN
     for mark in _legend(picture, _MARGIN, top):
         marks.append(mark)
         if isinstance(mark, Label):
@@ -96,7 +98,7 @@ def _panel_marks(panel: Panel, left: int, top: int, width: int) -> Iterator[Rect
     yield from _borders(panel, left, top, width)
 
 
-def _borders(panel: Panel, left: int, top: int, width: int) -> Iterator[Line]:
+def _borders(panel: Panel, left: int, top: int, width: int) -> Iterator[Line | Label]:
     rows = panel.rows
     for r in range(len(rows)):
         for c in range(len(rows[r])):
@@ -105,9 +107,21 @@ def _borders(panel: Panel, left: int, top: int, width: int) -> Iterator[Line]:
             yield Line(x, y, x, y + _CELL_HEIGHT, weight)
             weight = _weight(rows[r - 1][c] if r else None, rows[r][c])
             yield Line(x, y, x + width, y, weight)
-    x, y = left + len(rows[0]) * width, top + len(rows) * _CELL_HEIGHT
-    yield Line(x, top, x, y, 3)
-    yield Line(left, y, x, y, 3)
+    yield from _far_edges(panel, left, top, left + len(rows[0]) * width, top + len(rows) * _CELL_HEIGHT)
+
+
+def _far_edges(panel: Panel, left: int, top: int, right: int, bottom: int) -> Iterator[Line | Label]:
+    """Yields the right and the lower border; dots where the array goes on."""
+    if panel.has_more_columns:
+        yield from (
+            Label(right + _MARGIN, y, _DOTS, True) for y in range(top + _CELL_HEIGHT // 2, bottom, _CELL_HEIGHT)
+        )
+    else:
+        yield Line(right, top, right, bottom, 3)
+    if panel.has_more_rows:
+        yield Label((left + right) // 2, bottom + _MARGIN, _DOTS, True)
+    else:
+        yield Line(left, bottom, right, bottom, 3)
 
 
 def _weight(before: Cell | None, cell: Cell) -> int:
@@ -119,8 +133,8 @@ def _weight(before: Cell | None, cell: Cell) -> int:
 
 def _legend(picture: Picture, left: int, top: int) -> Iterator[Rectangle | Label]:
     cells = [c for p in picture.panels for row in p.rows for c in row]
-    entries = [("number", "linear index: position in memory, in elements")]
-    if len({c.tile for c in cells}) > 1 or picture.shape.effective_layout.tiles:
+    entries = [("number", "linear index: position in memory, in elements")] if cells else []
+    if cells and picture.shape.effective_layout.tiles:
         entries.append(("fill", "one colour and thick border: one tile"))
     if any(c.run != c.tile for c in cells):
         entries.append(("fill", "thinner border: elements the last tile keeps together"))

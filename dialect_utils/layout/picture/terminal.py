@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dialect_utils.layout.picture.model import Cell, Panel, Picture
 
-# Background colours of 256-colour terminals that black text reads on.
-_BACKGROUNDS = (153, 223, 151, 225, 229, 159, 217, 189)
+# Background colours of 256-colour terminals that black text reads on; seven, as in the SVG.
+_BACKGROUNDS = (153, 223, 151, 225, 159, 217, 189)
 _PADDING_MARK = "░"
+_DOTS = "…"
 
 
 def format_terminal(picture: Picture, *, colour: bool = False) -> str:
@@ -25,7 +26,9 @@ def format_terminal(picture: Picture, *, colour: bool = False) -> str:
 
 def _legend(picture: Picture) -> str:
     cells = [c for p in picture.panels for row in p.rows for c in row]
-    legend = "each cell: linear index of the element; box: tile"
+    legend = "each cell: linear index of the element"
+    if picture.shape.effective_layout.tiles:
+        legend += "; box: tile"
     if any(c.is_padding for c in cells):
         legend += f"; {_PADDING_MARK * 2}: padding"
     if any(c.run != c.tile for c in cells):
@@ -35,6 +38,15 @@ def _legend(picture: Picture) -> str:
 
 def _panel_lines(panel: Panel, width: int, colour: bool) -> list[str]:
     rows = panel.rows
+    lines = _grid_lines(rows, width, colour)
+    if panel.has_more_columns:
+        lines = [line[:-1] + (_DOTS if line.endswith("│") else "") for line in lines]
+    if panel.has_more_rows:
+        lines[-1] = _DOTS.center(len(rows[0]) * (width + 3)).rstrip()
+    return lines
+
+
+def _grid_lines(rows: tuple[tuple[Cell, ...], ...], width: int, colour: bool) -> list[str]:
     lines = [_rule(None, rows[0], width)]
     for number, row in enumerate(rows):
         lines.append(_cells(row, width, colour))
