@@ -84,6 +84,8 @@ def _diagnostics(error: Exception) -> Sequence[Diagnostic]:
         return (Diagnostic(_os_message(error)),)
     if isinstance(error, MemoryError):
         return (Diagnostic(f"not enough memory: {str(error)[:1].lower()}{str(error)[1:]}"),)
+    if isinstance(error, RecursionError):
+        return (Diagnostic("calls or regions nest too deep here", hint="inline some of them"),)
     message = f"internal error: {type(error).__name__}: {error}"
     return (Diagnostic(message, hint="--traceback shows where"),)
 

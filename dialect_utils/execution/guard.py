@@ -7,6 +7,7 @@ can still be refused by jaxlib, or kill the worker, which is an error like any o
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from dialect_utils.execution.process import Program
 from dialect_utils.ir import Function, Module, Operation, Value
@@ -105,15 +106,23 @@ def _problem(operation: Operation) -> Diagnostic | None:
 def _recursive_call(module: Module) -> Diagnostic | None:
     """Finds a function that reaches itself; XLA's call graph overflows the stack on it."""
     finished: set[str] = set()
+    # An explicit stack: how deep calls nest is up to the file.
+    stack = [(module.entry, _called_functions(module.entry))]
+    inside = {module.entry.name}
+    while stack:
+        function, called = stack[-1]
+        inner = next(called, None)
+        if inner is None:
+            stack.pop()
+            inside.discard(function.name)
+            finished.add(function.name)
+        elif inner.name in inside:
+            return Diagnostic(f"{inner.name} calls itself")
+        elif inner.name not in finished:
+            stack.append((inner, _called_functions(inner)))
+            inside.add(inner.name)
+    return None
 
-    def visit(function: Function, callers: tuple[str, ...]) -> Diagnostic | None:
-        if function.name in callers:
-            return Diagnostic(f"{function.name} calls itself")
-        if function.name in finished:
-            return None
-        finished.add(function.name)
-        inside = (*callers, function.name)
-        below = (visit(called, inside) for operation in function.operations for called in operation.called)
-        return next((problem for problem in below if problem is not None), None)
 
-    return visit(module.entry, ())
+def _called_functions(function: Function) -> Iterator[Function]:
+    return (called for operation in function.operations for called in operation.called)

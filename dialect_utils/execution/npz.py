@@ -13,6 +13,9 @@ from dialect_utils.execution.arrays import Array, to_plain
 from dialect_utils.layout import ArrayShape
 from dialect_utils.text import Diagnostic, DiagnosticError
 
+# Of an NPZ that holds other names than those that are read.
+_SHOWN_NAMES = 5
+
 
 def read_arrays(path: str, prefix: str) -> list[Array]:
     """Returns the arrays `<prefix>0`, `<prefix>1`, ... of an NPZ file, as saved.
@@ -20,12 +23,18 @@ def read_arrays(path: str, prefix: str) -> list[Array]:
     Raises DiagnosticError where the file cannot be read, or a number is missing between two.
     """
     try:
-        with Path(path).open("rb") as raw, np.load(raw, allow_pickle=False) as file:
-            found = {int(name[len(prefix) :]): file[name] for name in file.files if _is_numbered(name, prefix)}
+        with Path(path).open("rb") as raw:
+            if not zipfile.is_zipfile(raw):
+                raise DiagnosticError(Diagnostic(f"{path}: no NPZ file", hint="numpy.savez writes one"))
+            with np.load(raw, allow_pickle=False) as file:
+                found = {int(name[len(prefix) :]): file[name] for name in file.files if _is_numbered(name, prefix)}
+                names = ", ".join(file.files[:_SHOWN_NAMES])
     except OSError as error:
         raise DiagnosticError(Diagnostic(f"{path}: {(error.strerror or str(error)).lower()}")) from None
     except (ValueError, TypeError, AttributeError, EOFError, zipfile.BadZipFile) as error:
         raise DiagnosticError(Diagnostic(f"{path}: no NPZ file of plain arrays: {error}")) from None
+    if names and not found:
+        raise DiagnosticError(Diagnostic(f"{path}: holds {names}, but no {prefix}0"))
     missing = next((number for number in range(len(found)) if number not in found), None)
     if missing is not None:
         raise DiagnosticError(Diagnostic(f"{path}: holds {prefix}{max(found)}, but no {prefix}{missing}"))

@@ -63,6 +63,15 @@ def test_a_function_without_a_body_is_not_called() -> None:
         prepare(parse_bytes(text.encode(), "m"), "m")
 
 
+def test_how_deep_calls_nest_is_up_to_the_file() -> None:
+    chain = "".join(
+        f"c{i + 1} {{\n  p = f32[] parameter(0)\n  ROOT q = f32[] call(p), to_apply=c{i}\n}}\n" for i in range(2000)
+    )
+    text = "HloModule m\nc0 {\n  ROOT p = f32[] parameter(0)\n}\n" + chain
+    text += "ENTRY e {\n  p = f32[] parameter(0)\n  ROOT q = f32[] call(p), to_apply=c2000\n}\n"
+    assert prepare(parse_bytes(text.encode(), "m"), "m").text == text
+
+
 def test_recursion_is_refused() -> None:
     text = """func.func @main(%p: tensor<f32>) -> tensor<f32> {
       %0 = call @f(%p) : (tensor<f32>) -> tensor<f32>

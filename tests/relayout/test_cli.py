@@ -138,6 +138,12 @@ def test_a_mistake_of_ours_is_no_traceback_either(capsys: pytest.CaptureFixture[
     assert Console().attempt(work) == 1
     assert "error: internal error: KeyError: 'x'" in capsys.readouterr().err
 
+    def dig() -> int:
+        return dig()
+
+    assert Console().attempt(dig) == 1
+    assert "error: calls or regions nest too deep here" in capsys.readouterr().err
+
     def hoard() -> int:
         raise MemoryError("Unable to allocate 7 TiB")
 
