@@ -54,8 +54,8 @@ def parse_layout(text: str) -> Layout:
 def read_shape(text: str, name: str = "<shape>") -> tuple[Shape, tuple[Diagnostic, ...]]:
     """Reads a shape as people type it and returns it with the notes to show.
 
-    Beyond the grammar it reads upper-case element types and the first documents' `{1,0:(2,2)}`,
-    each with a note, and warns about what XLA drops (`D(...)`).
+    Beyond the grammar it reads upper-case element types, with a note, and the first documents'
+    `{1,0:(2,2)}`, with a warning; it warns about what XLA drops (`D(...)`), too. Raises DiagnosticError.
     """
     parser = ShapeParser(Source(name, text), typed=True)
     shape = parser.whole_shape()
@@ -70,8 +70,11 @@ class ShapeParser(Scanner):
         self.typed = typed
         self.notes: list[Diagnostic] = []
 
-    def _note(self, message: str, span: Span, hint: str | None = None) -> None:
-        self.notes.append(Diagnostic(message, Location(self.source, span), "note", hint))
+    def _note(self, message: str, span: Span) -> None:
+        self.notes.append(Diagnostic(message, Location(self.source, span), "note"))
+
+    def _warn(self, message: str, span: Span, hint: str | None = None) -> None:
+        self.notes.append(Diagnostic(message, Location(self.source, span), "warning", hint))
 
     # Shapes
 
@@ -233,7 +236,7 @@ class ShapeParser(Scanner):
         }
         done = -1
         if self.typed and self._at("("):
-            self._note("read the tile without T as the first documents write it", self.span, "write T(...)")
+            self._warn("read the tile without T as the first documents write it", self.span, "write T(...)")
             self._tiles(fields, places, named=False)
             done = _PARTS.index("T")
         while self.value in _PARTS and self.kind in ("name", "mark"):
@@ -268,8 +271,7 @@ class ShapeParser(Scanner):
                 self._next()
             levels += 1
         span = Span(start.start, self.position)
-        message = "D(...) belonged to sparse arrays, which XLA removed: dropped"
-        self.notes.append(Diagnostic(message, Location(self.source, span), "warning"))
+        self._warn("D(...) belonged to sparse arrays, which XLA removed: dropped", span)
 
     def _tiles(
         self, fields: dict[str, object], places: dict[tuple[str, int | None], Span], *, named: bool = True

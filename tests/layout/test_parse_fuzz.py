@@ -140,7 +140,9 @@ def test_errors_name_values_and_propose_an_edit(text: str, message: str, hint: s
 def test_typed_shapes_get_notes() -> None:
     shape, notes = read_shape("F32[3,5]{1,0:(2,2)}")
     assert str(shape) == "f32[3,5]{1,0:T(2,2)}"
-    assert len(notes) == 2
+    assert [note.severity for note in notes] == ["note", "warning"]
+    _, notes = read_shape("f32[3]{0:D(D)}")
+    assert [note.severity for note in notes] == ["warning"]
     assert read_shape("f32[3,5]")[1] == ()
 
 
