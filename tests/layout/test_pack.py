@@ -10,6 +10,7 @@ from dialect_utils.layout import (
     ELEMENT_TYPES,
     ArrayShape,
     BitcastConvert,
+    Layout,
     Pad,
     Plan,
     element_slot_bits,
@@ -64,6 +65,17 @@ def test_packed_elements_lie_at_their_linear_index(shape: ArrayShape) -> None:
 def test_packing_of_drawn_shapes(shape: ArrayShape) -> None:
     if physical_element_count(shape) <= 20000:
         check_packing(shape)
+
+
+def test_padding_value_fills_padded_dimensions() -> None:
+    layout = Layout((0, 1), padded_dimensions=(3, 5), padding_value=0.0)
+    shape = ArrayShape(ELEMENT_TYPES["f32"], (2, 3), layout)
+    a, b, c, d, e, f = array = np.arange(1, 7, dtype=np.float32)
+    packed = pack(array.reshape(2, 3), shape, padding_bits=0x7FC00000)
+    assert packed.ravel().tolist() == [a, d, 0, b, e, 0, c, f, 0, 0, 0, 0, 0, 0, 0]
+    assert unpack(packed, shape).ravel().tolist() == array.tolist()
+    ones = shape.with_layout(layout.replace(padding_value=1.0))
+    assert pack(array.reshape(2, 3), ones).ravel().tolist() == [a, d, 1, b, e, 1, c, f, 1, 1, 1, 1, 1, 1, 1]
 
 
 def test_a_wrong_plan_is_noticed() -> None:
