@@ -1,17 +1,18 @@
 """For which results two correct forms of a module have equal bits: an analysis of one module.
 
 XLA and the interpreter add floats in an order of their own choosing, so a sum over another shape
-may round otherwise. What is no sum rounds element by element, alike in both forms (measured with
-XLA:CPU at default options). On small whole numbers sums are exact, in any order, as long as the
-largest possible one fits the mantissa.
+may round otherwise; and XLA:CPU leaves out a rounding between two ops that it fuses. What is
+neither rounds element by element, alike in both forms (measured with XLA:CPU at default options).
+On small whole numbers sums are exact, in any order, as long as the largest possible one fits the
+mantissa.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
-from math import isfinite, prod
+from math import frexp, isfinite, prod
 
 from dialect_utils.hlo.literals import decode_float
 from dialect_utils.ir import Function, Module, Operation, Value
@@ -32,10 +33,16 @@ class _State:
     """Is what is known of a value: the promise, and a bound of its magnitude where it is a whole number.
 
     The bound holds for inputs of the style "integers"; None: no whole number, or unbounded.
+    `is_product`: a float product that an addition may take unrounded. `is_narrow`: a rounded float
+    of 16 bits or fewer, whose rounding XLA may leave out before the next op. `is_scale`: a power of
+    two, by which a product is exact.
     """
 
     promise: Promise
     bound: int | None
+    is_product: bool = False
+    is_narrow: bool = False
+    is_scale: bool = False
 
 
 _UNKNOWN = _State(Promise.ALWAYS, None)
@@ -44,6 +51,9 @@ _LOST = _State(Promise.NEVER, None)
 # Bits of the significand, the hidden one included.
 _MANTISSA_BITS = {"f64": 53, "f32": 24, "bf16": 8, "f16": 11, "c64": 24, "c128": 53}
 _SMALLEST_MANTISSA_BITS = 2
+_NARROW_BITS = 16
+# The significand that frexp gives a power of two.
+_HALF = 0.5
 
 _MOVEMENT = frozenset(
     {"transpose", "reshape", "slice", "pad", "broadcast", "concatenate", "reverse", "gather", "select", "sort", "copy"}
@@ -104,7 +114,7 @@ class _Analysis:
     def run(self, function: Function) -> _State:
         """Computes the states of a function whose parameters have one; returns its results' joined."""
         for operation in function.operations:
-            state = self._state(operation)
+            state = self._rounded(operation, self._state(operation))
             for value in operation.results:
                 self.states[value] = _fit(state, value.shape)
         return _join([self.states[value] for value in function.results])
@@ -115,7 +125,7 @@ class _Analysis:
         if opcode in _UNPROMISED:
             return _LOST
         if opcode == "constant":
-            return _State(Promise.ALWAYS, _whole_number(operation))
+            return _State(Promise.ALWAYS, _whole_number(operation), is_scale=_is_power_of_two(operation))
         if opcode in _COMBINING:
             return self._combined(operation, operands)
         if opcode in _PRODUCTS:
@@ -124,6 +134,31 @@ class _Analysis:
             return self._called(operation, operands)
         # What a correct form pads with is not read, or is the same in both.
         return _elementwise(opcode, operands[:1] if opcode == "pad" else operands)
+
+    def _rounded(self, operation: Operation, state: _State) -> _State:
+        """Lowers the promise where XLA may round twice or once, as it fuses or not.
+
+        XLA:CPU contracts a multiplication and an addition to one fused multiply-add inside a
+        fusion, and computes chains of 16-bit floats in 32 bits; data movement in between
+        decides. Both were seen to change the last bit of random data, and cannot where every
+        value is a whole number that the type holds.
+        """
+        if not _is_inexact(operation.results):
+            return state
+        operands = [self.states[value] for value in operation.operands]
+        opcode = operation.opcode
+        moves = opcode in _MOVEMENT and not _widens(operation)
+        is_scaling = opcode == "multiply" and any(operand.is_scale for operand in operands)
+        contracts = opcode in ("add", "subtract") and any(operand.is_product for operand in operands)
+        rounds = contracts or (not moves and any(operand.is_narrow for operand in operands))
+        promise = max(state.promise, Promise.NEVER if state.bound is None else Promise.ON_INTEGERS)
+        return _State(
+            promise if rounds else state.promise,
+            state.bound,
+            any(operand.is_product for operand in operands) if moves or is_scaling else opcode == "multiply",
+            _is_narrow(operation) and (not moves or opcode == "convert" or any(op.is_narrow for op in operands)),
+            state.is_scale,
+        )
 
     def _combined(self, operation: Operation, operands: Sequence[_State]) -> _State:
         """Handles an op that applies a function to many elements in some order."""
@@ -174,6 +209,14 @@ def _whole_number(constant: Operation) -> int | None:
     return abs(int(value)) if isfinite(value) and value == int(value) else None
 
 
+def _is_power_of_two(constant: Operation) -> bool:
+    bits, shape = constant.splat_bits, constant.results[0].shape
+    if bits is None or not isinstance(shape, ArrayShape) or not shape.element_type.is_floating:
+        return False
+    value = decode_float(shape.element_type.name, bits)
+    return isfinite(value) and value != 0 and abs(frexp(value)[0]) == _HALF
+
+
 def _elementwise(opcode: str, operands: Sequence[_State]) -> _State:
     promise = _join(operands).promise
     bounds = [state.bound for state in operands]
@@ -181,9 +224,9 @@ def _elementwise(opcode: str, operands: Sequence[_State]) -> _State:
         return _State(promise, 1 if opcode in _PREDICATES else None)
     known = [bound for bound in bounds if bound is not None]
     if len(known) < len(bounds) or not known:
-        return _State(promise, None)
+        return _State(promise, None, is_scale=opcode in _MOVEMENT and _join(operands).is_scale)
     if opcode in _MOVEMENT:
-        return _State(promise, max(known))
+        return _State(promise, max(known), is_scale=_join(operands).is_scale)
     if opcode in ("add", "subtract"):
         return _State(promise, sum(known))
     return _State(promise, prod(known) if opcode == "multiply" else None)
@@ -233,6 +276,16 @@ def _is_inexact(values: Sequence[Value]) -> bool:
     return any(array.element_type.is_floating or array.element_type.is_complex for array in arrays)
 
 
+def _is_narrow(operation: Operation) -> bool:
+    arrays = [array for value in operation.results for array in array_leaves(value.shape)]
+    return any(array.element_type.is_floating and array.element_type.bits <= _NARROW_BITS for array in arrays)
+
+
+def _widens(operation: Operation) -> bool:
+    """Is true for a conversion to a wider float, which XLA merges with the one to the narrow type."""
+    return operation.opcode == "convert" and not _is_narrow(operation)
+
+
 def _fits(bound: int, shape: Shape) -> bool:
     return all(
         bound <= 1 << _mantissa_bits(array.element_type)
@@ -245,7 +298,7 @@ def _fit(state: _State, shape: Shape) -> _State:
     """Drops a bound that the value's type cannot hold exactly."""
     if state.bound is None or _fits(state.bound, shape):
         return state
-    return _State(state.promise, None)
+    return replace(state, bound=None)
 
 
 def _join(states: Sequence[_State]) -> _State:
@@ -253,4 +306,10 @@ def _join(states: Sequence[_State]) -> _State:
         return _UNKNOWN
     bounds = [state.bound for state in states]
     known = [bound for bound in bounds if bound is not None]
-    return _State(max(state.promise for state in states), max(known) if len(known) == len(bounds) else None)
+    return _State(
+        max(state.promise for state in states),
+        max(known) if len(known) == len(bounds) else None,
+        any(state.is_product for state in states),
+        any(state.is_narrow for state in states),
+        all(state.is_scale for state in states),
+    )

@@ -26,6 +26,23 @@ SUM = "r = f32[8] reduce({0}, z), dimensions={{1}}, to_apply=add"
         ("ROOT r = f32[8,8] dot(p, p), lhs_contracting_dims={1}, rhs_contracting_dims={0}", "", Promise.ON_INTEGERS),
         (SUM.format("p") + "\nROOT e = f32[8] exponential(r)", ADD, Promise.ON_INTEGERS),
         (SUM.format("p") + "\nROOT e = s32[8] convert(r)", ADD, Promise.ON_INTEGERS),
+        ("m = f32[8,8] multiply(p, p)\nROOT a = f32[8,8] add(m, p)", "", Promise.ON_INTEGERS),
+        ("m = f32[8,8] multiply(p, p)\nROOT a = f32[8,8] multiply(m, p)", "", Promise.ALWAYS),
+        ("t = f32[8,8] tanh(p)\nm = f32[8,8] multiply(t, p)\nROOT a = f32[8,8] subtract(p, m)", "", Promise.NEVER),
+        (
+            "m = f32[8,8] multiply(p, p)\nt = f32[8,8] transpose(m), dimensions={1,0}\nROOT a = f32[8,8] add(p, t)",
+            "",
+            Promise.ON_INTEGERS,
+        ),
+        (
+            "t = f32[8,8] tanh(p)\nh = f32[] constant(0.125)\nhb = f32[8,8] broadcast(h), dimensions={}\n"
+            "m = f32[8,8] multiply(t, hb)\nROOT a = f32[8,8] subtract(p, m)",
+            "",
+            Promise.ALWAYS,
+        ),
+        ("b = bf16[8,8] convert(p)\nROOT r = f32[8,8] convert(b)", "", Promise.ON_INTEGERS),
+        ("b = bf16[8,8] convert(p)\nROOT r = bf16[8,8] transpose(b), dimensions={1,0}", "", Promise.ALWAYS),
+        ("b = bf16[8,8] convert(p)\nt = bf16[8,8] tanh(b)\nROOT r = bf16[8,8] add(t, b)", "", Promise.NEVER),
         ('ROOT r = f32[8,8] custom-call(p), custom_call_target="x"', "", Promise.NEVER),
     ],
 )
