@@ -1,6 +1,7 @@
 from dataclasses import replace
 from itertools import permutations, product
 from math import prod
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from dialect_utils.layout import ArrayShape, Layout, Plan, Reshape, Transpose, parse_array_shape, parse_element_type
-from dialect_utils.layout.bitcast import classify_bitcast, reads_padding, source_index
+from dialect_utils.layout.bitcast import Bitcast, Counterexample, classify_bitcast, reads_padding, source_index
 from dialect_utils.layout.interpret import run_plan
 from dialect_utils.layout.pack import pack
 from dialect_utils.layout.proof import find_moved_element, find_padding_read, prove_bitcast
@@ -76,9 +77,9 @@ def numbered(shape: ArrayShape) -> NDArray[np.unsignedinteger]:
     return np.arange(1, shape.element_count + 1, dtype=f"u{shape.element_type.storage_bytes}").reshape(shape.dimensions)
 
 
-def check_verdict(source: ArrayShape, destination: ArrayShape) -> None:
+def check_verdict(found: Bitcast) -> None:
     """States what every verdict means, element by element."""
-    found = classify_bitcast(source, destination)
+    source, destination = found.source, found.destination
     indices = list(product(*map(range, destination.dimensions)))
     origins = [source_index(source, destination, index) for index in indices]
     padding = [index for index in indices if reads_padding(source, destination, index)]
@@ -111,7 +112,28 @@ def test_verdicts_on_drawn_shapes(source: ArrayShape, merged: bool, shrunk: bool
     if shrunk and dims:
         destination = replace(destination, dimensions=(max(1, dims[0] - 1), *dims[1:]))
     assume(byte_size(source) == byte_size(destination))
-    check_verdict(source, destination)
+    check_verdict(classify_bitcast(source, destination))
+
+
+@pytest.mark.parametrize(
+    ("source", "destination", "planted"),
+    [
+        ("f32[3,5]{1,0:T(2,2)}", "f32[24]", {"verdict": "reorder"}),
+        ("f32[3,5]{1,0:T(2,2)}", "f32[24]", {"counterexample": Counterexample((0,), None)}),
+        ("f32[4,4]{1,0:T(2,2)}", "f32[4,4]", {"verdict": "reads-padding"}),
+        (
+            "f32[3,4]{1,0}",
+            "f32[6,2]{0,1}",
+            {"decomposition": Plan(parse_element_type("f32"), (3, 4), (Reshape((6, 2)),))},
+        ),
+        ("f32[4,4]{1,0:T(2,2)}", "f32[4,4]", {"counterexample": Counterexample((0, 2), (0, 2))}),
+    ],
+)
+def test_a_planted_verdict_is_noticed(source: str, destination: str, planted: dict[str, Any]) -> None:
+    found = classify_bitcast(parse_array_shape(source), parse_array_shape(destination))
+    check_verdict(found)
+    with pytest.raises(AssertionError):
+        check_verdict(replace(found, **planted))
 
 
 def is_transpose_reshape_transpose(source: ArrayShape, destination: ArrayShape) -> bool:

@@ -42,12 +42,11 @@ def test_layouts_come_back(text: str) -> None:
     assert str(fold(physical_plan(shape))) == str(shape.layout)
 
 
-def check_fold(shape: ArrayShape) -> None:
+def check_fold(plan: Plan, layout: Layout | None) -> None:
     """States that what is folded expands to the same plan again."""
-    plan = physical_plan(shape)
-    layout = fold(plan)
     assert layout is not None
-    again = physical_plan(ArrayShape(shape.element_type, shape.dimensions, layout))
+    again = physical_plan(ArrayShape(plan.element_type, plan.dimensions, layout))
+    assert plan.result == again.result
     assert prove_equal(plan, again).holds
 
 
@@ -57,7 +56,16 @@ def check_fold(shape: ArrayShape) -> None:
     ids=str,
 )
 def test_given_plans_fold(shape: ArrayShape) -> None:
-    check_fold(shape)
+    plan = physical_plan(shape)
+    check_fold(plan, fold(plan))
+
+
+@pytest.mark.parametrize("wrong", ["f32[4,4]{0,1:T(2,2)}", "f32[4,4]{1,0:T(2,2)(2,1)}", "f32[4,4]{1,0}"])
+def test_a_wrong_layout_is_noticed(wrong: str) -> None:
+    plan = physical_plan(parse_array_shape("f32[4,4]{1,0:T(2,2)}"))
+    check_fold(plan, fold(plan))
+    with pytest.raises(AssertionError):
+        check_fold(plan, parse_array_shape(wrong).layout)
 
 
 @given(tiled_shapes(element_types=("f32", "bf16"), largest=5))
@@ -67,8 +75,7 @@ def test_what_folds_is_right(shape: ArrayShape) -> None:
     plan = physical_plan(shape)
     layout = fold(plan)
     if layout is not None:
-        again = physical_plan(ArrayShape(shape.element_type, shape.dimensions, layout))
-        assert prove_equal(plan, again).holds
+        check_fold(plan, layout)
 
 
 @pytest.mark.parametrize(

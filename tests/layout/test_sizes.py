@@ -1,6 +1,10 @@
+import numpy as np
 import pytest
+from hypothesis import assume, given, settings
 
-from dialect_utils.layout import linear_index, parse_array_shape
+from dialect_utils.layout import ArrayShape, linear_index, parse_array_shape, physical_element_count
+from dialect_utils.layout.dtypes import dtype_of
+from dialect_utils.layout.pack import pack
 from dialect_utils.layout.sizes import (
     array_data_size,
     byte_size,
@@ -12,6 +16,7 @@ from dialect_utils.layout.sizes import (
     padding_fraction,
     xla_byte_size,
 )
+from tests.layout.shapes import tiled_shapes
 
 # shape, true bytes, ArraySize, ByteSizeOf
 SIZES = [
@@ -72,6 +77,24 @@ def test_xla_index_functions_miss_tiles() -> None:
 def test_array_data_size_ends_at_the_last_element() -> None:
     assert array_data_size(parse_array_shape("f32[3,5]{1,0:T(2,2)}")) == 21 * 4
     assert array_data_size(parse_array_shape("f32[0,5]{1,0:T(2,2)}")) == 0
+
+
+def bytes_by_definition(shape: ArrayShape) -> int:
+    """Returns the bytes of the array that packing makes."""
+    return pack(np.zeros(shape.dimensions, dtype_of(shape.element_type)), shape).nbytes
+
+
+@given(tiled_shapes())
+@settings(max_examples=60, deadline=None)
+def test_byte_size_is_what_packing_takes(shape: ArrayShape) -> None:
+    assume(physical_element_count(shape) <= 20000)
+    assert byte_size(shape) == bytes_by_definition(shape)
+
+
+def test_a_wrong_size_is_noticed() -> None:
+    nested = parse_array_shape("f32[3,5]{1,0:T(2,2)(4,1)}")
+    assert xla_byte_size(nested) != bytes_by_definition(nested)
+    assert byte_size_of(nested) != bytes_by_definition(nested)
 
 
 def test_unbounded_dimensions_have_no_size() -> None:
