@@ -110,27 +110,35 @@ def expand_custom_calls(module: HloModule, computations: Mapping[str, HloModule]
     """Replaces every custom call of a module, in place, as the pass does.
 
     `computations` holds, by target, modules whose entry computes what the call does. Raises
-    DiagnosticError that names every unknown custom call.
+    DiagnosticError that names every custom call that is unknown or cannot be expanded.
     """
     given = computations or {}
     calls = instructions(module, "custom-call")
-    known = {*given, *EXPANSIONS}
-    unknown = [_unknown(call) for call in calls if call.callee not in known and not is_call_of(call, call.operands)]
-    if unknown:
-        raise DiagnosticError(unknown)
     called = [body for call in calls for body in call.called]
+    errors: list[Diagnostic] = []
     for call in calls:
-        ops = Ops(call)
-        target = call.callee or ""
-        if target in given:
-            result = _spliced(ops, given[target])
-        elif target in EXPANSIONS:
-            result = EXPANSIONS[target](ops, call)
-        else:
-            result = inline_body(ops, call.called[0], call.operands)
-        use_elements(ops.finish(result))
-        ops.drop_unused()
+        try:
+            _expand(call, given)
+        except DiagnosticError as error:
+            errors += error.diagnostics
+    if errors:
+        raise DiagnosticError(errors)
     erase_unused(module, dict.fromkeys(called))
+
+
+def _expand(call: Instruction, given: Mapping[str, HloModule]) -> None:
+    ops = Ops(call)
+    target = call.callee or ""
+    if target in given:
+        result = _spliced(ops, given[target])
+    elif target in EXPANSIONS:
+        result = EXPANSIONS[target](ops, call)
+    elif is_call_of(call, call.operands):
+        result = inline_body(ops, call.called[0], call.operands)
+    else:
+        raise DiagnosticError(_unknown(call))
+    use_elements(ops.finish(result))
+    ops.drop_unused()
 
 
 def _unknown(call: Instruction) -> Diagnostic:

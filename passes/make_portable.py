@@ -1,4 +1,4 @@
-"""Turns an optimized TPU dump into HLO that any XLA backend runs."""
+"""Turns an optimized TPU or GPU dump into HLO that any XLA backend runs."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _REFUSED = ("infeed", "outfeed")
 
 @dataclass(frozen=True)
 class MakePortable(Pass):
-    """Turns an optimized TPU dump into HLO that any XLA backend runs.
+    """Turns an optimized TPU or GPU dump into HLO that any XLA backend runs.
 
     1. What only the target's compiler and its schedule mean is dropped.
     2. sync-async; partitions become replicas; inline-fusions; expand-custom-calls; legalize-types;
@@ -102,7 +102,7 @@ class MakePortable(Pass):
 def make_portable(
     module: HloModule, *, report: Report | None = None, computations: Mapping[str, HloModule] | None = None
 ) -> tuple[ExpandedBitcast, ...]:
-    """Turns an optimized TPU dump into portable HLO, in place; returns what each bitcast became.
+    """Turns an optimized TPU or GPU dump into portable HLO, in place; returns what each bitcast became.
 
     `computations` holds, by custom call target, modules whose entry computes what the call does.
     Raises DiagnosticError for elided constants, ops that talk to another program, unknown custom

@@ -173,6 +173,17 @@ def test_what_cannot_be_run_is_named(text: str, why: str) -> None:
     assert why in message
 
 
+def test_everything_that_cannot_be_run_is_named_at_once() -> None:
+    first = call("__cublas$gemm")
+    text = first.replace("  ROOT c", '  d = f32[4,4]{1,0} custom-call(a), custom_call_target="__cudnn$norm"\n  ROOT c')
+    with pytest.raises(DiagnosticError) as caught:
+        portable(text)
+    assert [error.message.split(",")[0] for error in caught.value.diagnostics] == [
+        "custom call d calls __cudnn$norm",
+        "custom call c calls __cublas$gemm",
+    ]
+
+
 def test_every_activation_of_a_fused_convolution() -> None:
     x = np.linspace(-3, 8, 12).reshape(3, 4)
     wanted = {
