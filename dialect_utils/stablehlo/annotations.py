@@ -19,7 +19,7 @@ from dialect_utils.layout import (
     parse_layout,
     parse_shape,
 )
-from dialect_utils.stablehlo.bindings import attribute_of, ir
+from dialect_utils.stablehlo.bindings import attribute_of, ir, string_value
 from dialect_utils.stablehlo.types import shape_of_type
 from dialect_utils.text import Source, Span, error_at
 
@@ -83,8 +83,9 @@ def annotate_operation(operation: ir.Operation, shapes: Sequence[Shape]) -> None
 def interface_shape(attributes: Mapping[str, ir.Attribute], natural: Shape) -> Shape | None:
     """Returns an argument's or result's shape with the layout its own attributes give it, or None."""
     mode = attributes.get(LAYOUT_MODE)
-    if isinstance(mode, ir.StringAttr) and mode.value not in _UNSPECIFIED and isinstance(natural, ArrayShape):
-        return _with_layout(natural, mode.value)
+    text = string_value(mode) if isinstance(mode, ir.StringAttr) else None
+    if text is not None and text not in _UNSPECIFIED and isinstance(natural, ArrayShape):
+        return _with_layout(natural, text)
     frontend = attributes.get(FRONTEND_ATTRIBUTES)
     mirror = _text_at(frontend, MIRROR)
     shapes = _mirrored(mirror, (natural,))
@@ -138,12 +139,12 @@ def set_frontend_entry(operation: ir.Operation, key: str, text: str | None) -> N
 def string_attribute(operation: ir.Operation, name: str) -> str | None:
     """Returns the text of a string attribute, or None where there is none."""
     found = attribute_of(operation, name)
-    return found.value if isinstance(found, ir.StringAttr) else None
+    return string_value(found) if isinstance(found, ir.StringAttr) else None
 
 
 def text_of(operation: ir.Operation, name: str) -> str:
     """Returns the text of a string attribute that the operation must have."""
-    return str(ir.StringAttr(operation.attributes[name]).value)
+    return string_value(ir.StringAttr(operation.attributes[name]))
 
 
 def set_or_delete(operation: ir.Operation, name: str, attribute: ir.Attribute | None) -> None:
@@ -184,7 +185,7 @@ def _text_at(frontend: ir.Attribute | None, key: str) -> str | None:
     if not isinstance(frontend, ir.DictAttr) or key not in frontend:
         return None
     found = frontend[key]
-    return found.value if isinstance(found, ir.StringAttr) else None
+    return string_value(found) if isinstance(found, ir.StringAttr) else None
 
 
 def _mirrored(text: str | None, natural: tuple[Shape, ...]) -> tuple[Shape, ...] | None:

@@ -68,8 +68,14 @@ __all__ = [
     "integer_list",
     "ir",
     "serialize_portable_artifact",
+    "string_value",
     "with_integers",
 ]
+
+
+def string_value(attribute: ir.StringAttr) -> str:
+    """Returns the text of a string; bytes that are no UTF-8 (serialized shardings) become escapes."""
+    return attribute.value_bytes.decode(errors="backslashreplace")
 
 
 @lru_cache(maxsize=2)

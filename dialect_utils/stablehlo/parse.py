@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
+from pathlib import Path
 
 from dialect_utils.stablehlo.annotations import text_of
-from dialect_utils.stablehlo.bindings import context, deserialize_portable_artifact, ir
+from dialect_utils.stablehlo.bindings import context, ir
 from dialect_utils.stablehlo.errors import diagnostics_of
 from dialect_utils.stablehlo.function import FUNCTION
 from dialect_utils.stablehlo.module import StableHloModule
@@ -13,9 +17,8 @@ from dialect_utils.stablehlo.origins import Origin, blank_locations, blocks_of, 
 from dialect_utils.text import Diagnostic, DiagnosticError, Source, Span, error_at
 
 BYTECODE_MAGIC = b"ML\xefR"
-# The producer that StableHLO writes behind the magic and a version byte.
-_PORTABLE_PRODUCER = b"StableHLO_v"
-_PRODUCER_END = 32
+_READER = "dialect_utils.stablehlo.bytecode_reader"
+_READER_SECONDS = 120
 # MLIR's parser recurses without a bound and overflows its stack some thousands deep.
 _MAX_NESTING = 500
 _BRACKETS = re.compile(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*|->|>=|[^()\[\]{}<>]+')
@@ -36,23 +39,29 @@ def parse_module(text_or_bytes: str | bytes, name: str = "<stablehlo>") -> Stabl
 
 def _parse_bytecode(data: bytes, name: str) -> StableHloModule:
     """Reads bytecode through its text, which gives every operation a place and a name."""
-    is_portable = _PORTABLE_PRODUCER in data[:_PRODUCER_END]
-    for allow_unregistered in (False, True):
-        target = context(allow_unregistered=allow_unregistered)
-        try:
-            module = deserialize_portable_artifact(target, data) if is_portable else ir.Module.parse(data, target)
-            break
-        except (ir.MLIRError, ValueError) as error:
-            if allow_unregistered or is_portable:
-                detail = " ".join(str(error).split())
-                raise DiagnosticError(Diagnostic(f"{name} is not a valid MLIR bytecode file: {detail}")) from None
-    has_locations = any(map(_has_location, walk(module.operation)))
-    return _parse_text(Source(name, str(module.operation.get_asm(enable_debug_info=has_locations))))
+    root = str(Path(__file__).parents[2])
+    path = os.pathsep.join([root, *filter(None, [os.environ.get("PYTHONPATH")])])
+    try:
+        result = subprocess.run(
+            [sys.executable, "-P", "-m", _READER],
+            input=data,
+            capture_output=True,
+            timeout=_READER_SECONDS,
+            env={**os.environ, "PYTHONPATH": path},
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise _no_bytecode(name, f"its reader takes more than {_READER_SECONDS} seconds") from None
+    if result.returncode == 0:
+        return _parse_text(Source(name, result.stdout.decode()))
+    if result.returncode < 0:
+        raise _no_bytecode(name, "its reader dies of it")
+    # MLIR itself may have written lines in front of the reason.
+    raise _no_bytecode(name, result.stderr.decode(errors="replace").strip().rpartition("\n")[2])
 
 
-def _has_location(operation: ir.Operation) -> bool:
-    # Text read in memory leaves "-":line:column, which is no location that someone wrote.
-    return not isinstance(operation.location, ir.UnknownLoc) and place_of(operation.location) is None
+def _no_bytecode(name: str, reason: str) -> DiagnosticError:
+    return DiagnosticError(Diagnostic(f"{name} is not a valid MLIR bytecode file: {reason}"))
 
 
 def _parse_text(source: Source) -> StableHloModule:

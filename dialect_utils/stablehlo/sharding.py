@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from dialect_utils.layout import ArrayShape, Shape
-from dialect_utils.stablehlo.bindings import ir
+from dialect_utils.stablehlo.bindings import ir, string_value
 from dialect_utils.text import Diagnostic, DiagnosticError
 
 _SDY, _MHLO = "sdy.sharding", "mhlo.sharding"
@@ -44,8 +44,8 @@ def followed_shardings(
     if all(rank is None for rank in ranks):
         return
     found = attributes.get(_MHLO)
-    if isinstance(found, ir.StringAttr) and not _WHOLE.fullmatch(found.value):
-        raise _refused(_MHLO, found.value)
+    if isinstance(found, ir.StringAttr) and not _WHOLE.fullmatch(string_value(found)):
+        raise _refused(_MHLO, string_value(found))
     sharding = attributes.get(_SDY)
     if sharding is not None:
         yield _SDY, _followed(sharding, ranks)

@@ -1,5 +1,6 @@
 import subprocess
 import sys
+from contextlib import suppress
 
 import pytest
 
@@ -32,6 +33,39 @@ def test_print_is_a_fixed_point_and_every_form_reads_back(text: str) -> None:
     assert parse_module(module.bytecode()).text() == printed
     assert parse_module(module.portable_artifact()).entry_layout == module.entry_layout
     assert module.clone().text() == printed
+
+
+def test_damaged_bytecode_is_refused_and_kills_nobody() -> None:
+    # MLIR's reader overflows its stack, aborts or reads out of bounds on some of these.
+    data = parse_module(CONTROL_FLOW).bytecode()
+    for place in range(len(b"ML\xefR"), len(data), len(data) // 3):
+        damaged = data[:place] + bytes([data[place] ^ 0x55]) + data[place + 1 :]
+        with suppress(DiagnosticError):
+            parse_module(damaged, "damaged")
+    with pytest.raises(DiagnosticError, match="cut is not a valid MLIR bytecode file: "):
+        parse_module(data[: len(data) // 2], "cut")
+
+
+def test_the_death_of_the_reader_of_bytecode_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    def die(*_: object, **__: object) -> "subprocess.CompletedProcess[bytes]":
+        return subprocess.CompletedProcess([], -11, b"", b"")
+
+    monkeypatch.setattr(subprocess, "run", die)
+    with pytest.raises(DiagnosticError, match="m is not a valid MLIR bytecode file: its reader dies of it"):
+        parse_module(b"ML\xefR", "m")
+
+
+def test_strings_that_are_no_utf_8_stay_as_they_are() -> None:
+    text = """module {
+  func.func @main(%arg0: tensor<4xf32> {mhlo.sharding = "\\08\\FF"}) -> tensor<4xf32> {
+    %0 = stablehlo.custom_call @"f\\FF"(%arg0) {mhlo.sharding = "\\08\\FF"} : (tensor<4xf32>) -> tensor<4xf32>
+    return %0 : tensor<4xf32>
+  }
+}
+"""
+    module = parse_module(text)
+    assert module.text() == text
+    assert module.entry.operations[0].callee == "f\\xff"
 
 
 @pytest.mark.parametrize("text", [CONTROL_FLOW, IMPORTED, MANY_RESULTS, WITH_LOCATIONS])
