@@ -158,6 +158,8 @@ class HloModule:
 
         Raises ValueError for a fragment without a header.
         """
+        if not self._header and text is None:
+            return
         if not self._header:
             raise ValueError("a fragment without a HloModule line has no attributes")
         places = {key: (start, value) for key, start, value in self._split_header()}

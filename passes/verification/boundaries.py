@@ -14,16 +14,27 @@ from passes.verification.shapes import is_same_type
 _APPLIED_ARITY = {"reduce": 1, "reduce-window": 1, "sort": 2, "map": 1}
 
 
+# opcode -> how many computations it names.
+_CALLED = {
+    **dict.fromkeys(("all-reduce", "call", "fusion", "map", "reduce", "reduce-scatter", "reduce-window"), 1),
+    **dict.fromkeys(("scatter", "sort"), 1),
+    **dict.fromkeys(("select-and-scatter", "while"), 2),
+}
+
+
 def find_call_problems(instruction: Instruction) -> Iterator[str]:
     """Yields where an instruction and the computations it calls disagree."""
     opcode, called = instruction.opcode, instruction.called
-    if opcode == "while" and len(called) == 2:
+    if len(called) != _CALLED.get(opcode, len(called)):
+        counted = "1 computation" if _CALLED[opcode] == 1 else f"{_CALLED[opcode]} computations"
+        yield f"{opcode} applies {counted}, found {len(called)}"
+    elif opcode == "while":
         yield from _while_problems(instruction)
     elif opcode == "conditional":
         yield from _conditional_problems(instruction, called)
-    elif opcode in ("call", "fusion") and len(called) == 1:
+    elif opcode in ("call", "fusion"):
         yield from _interface_problems(opcode, instruction, called[0], list(instruction.operands))
-    elif opcode in ("reduce", "reduce-window", "map", "sort") and len(called) == 1:
+    elif opcode in _APPLIED_ARITY:
         count = len(instruction.operands) * _APPLIED_ARITY[opcode]
         have = len(called[0].parameters)
         if have != count:
@@ -74,7 +85,7 @@ def _condition_and_body(instruction: Instruction) -> tuple[Computation, Computat
 
 def _conditional_problems(instruction: Instruction, branches: Sequence[Computation]) -> Iterator[str]:
     operands = instruction.operands[1:]
-    if len(operands) != len(branches):
+    if len(operands) != len(branches) or not branches:
         yield f"conditional has {len(branches)} branches, but operands for {len(operands)}"
         return
     for branch, operand in zip(branches, operands, strict=True):

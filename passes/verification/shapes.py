@@ -140,6 +140,20 @@ def _tuple(instruction: Instruction, shape: Shape, operands: Sequence[Shape]) ->
     return None if is_same_type(made, shape) else f"tuple gives {_bare(made)}, but the shape is {shape}"
 
 
+def _copy_start(instruction: Instruction, shape: Shape, operands: Sequence[Shape]) -> str | None:
+    copied = shape.elements[:2] if isinstance(shape, TupleShape) else ()
+    if len(copied) < 2 or any(_dimensions(copy) != _dimensions(operands[0]) for copy in copied):
+        return f"copy-start of {operands[0]} gives it twice and a context, but the shape is {shape}"
+    return None
+
+
+def _copy_done(instruction: Instruction, shape: Shape, operands: Sequence[Shape]) -> str | None:
+    started = operands[0].elements[:1] if isinstance(operands[0], TupleShape) else ()
+    if not started or _dimensions(started[0]) != _dimensions(shape):
+        return f"copy-done of {operands[0]} cannot give {shape}"
+    return None
+
+
 def _as_operand(instruction: Instruction, shape: Shape, operands: Sequence[Shape]) -> str | None:
     if not operands or _dimensions(operands[0]) is None:
         return f"{instruction.opcode} needs an array"
@@ -177,6 +191,8 @@ _RULES: dict[str, Callable[[Instruction, Shape, Sequence[Shape]], str | None]] =
     "bitcast": _bitcast,
     "broadcast": _broadcast,
     "concatenate": _concatenate,
+    "copy-done": _copy_done,
+    "copy-start": _copy_start,
     "get-tuple-element": _get_tuple_element,
     "reduce": _reduce,
     "tuple": _tuple,

@@ -61,6 +61,8 @@ def _run(arguments: Namespace, console: Console) -> int:
 
 def _check_output(arguments: Namespace) -> None:
     output, files = arguments.output, arguments.files
+    if arguments.split_input_file and arguments.emit != "text":
+        raise usage_error(f"--emit {arguments.emit} writes one module, --split-input-file reads several")
     if len(files) > 1 and arguments.dump_dir is not None:
         _check_names(files, arguments.dump_dir)
     if output in (None, STANDARD_OUTPUT):

@@ -44,6 +44,7 @@ def command(name: str) -> Command:
         (["opt", "x.hlo", "-p"], "expected one argument", "--help"),
         (["opt", "x.hlo", "-p", "expand-tilng"], "unknown pass expand-tilng", "did you mean expand-tiling?"),
         (["opt", "x.hlo", "--pipelines", "absent.toml"], "absent.toml", ""),
+        (["opt", "x.hlo", "--split-input-file", "--emit", "pb"], "--emit pb writes one module", ""),
         (["opt", "a.hlo", "b.hlo", "-o", "absent"], "2 FILEs need a directory", ""),
         (["index", "f32[3]"], "expected an index", "relayout index"),
     ],
