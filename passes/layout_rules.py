@@ -52,8 +52,10 @@ def read_layout_rules(path: Path) -> tuple[LayoutRule, ...]:
     """Reads a rules file; raises DiagnosticError at what is wrong in it."""
     try:
         text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise DiagnosticError(Diagnostic(f"cannot read the rules file {path}: {error}")) from None
+    except OSError as error:
+        raise DiagnosticError(Diagnostic(f"{path}: {(error.strerror or str(error)).lower()}")) from None
+    except UnicodeDecodeError as error:
+        raise DiagnosticError(Diagnostic(f"{path}: byte {error.start} is no UTF-8")) from None
     source = Source(str(path), text)
     try:
         document = tomllib.loads(text)

@@ -140,7 +140,9 @@ def read_pipelines(file: Path) -> Mapping[str, NamedPipeline]:
     """Reads a TOML file with one table a pipeline: `[name]`, `summary = "..."`, `passes = "a,b{x=1}"`."""
     try:
         tables = tomllib.loads(file.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except OSError as error:
+        raise DiagnosticError(Diagnostic(f"{file}: {(error.strerror or str(error)).lower()}")) from None
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise DiagnosticError(Diagnostic(f"{file}: {error}")) from None
     return {name: _named_pipeline(file, name, table) for name, table in tables.items()}
 

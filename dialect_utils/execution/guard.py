@@ -31,6 +31,9 @@ def prepare(module: Module, name: str) -> Program:
     """
     check_executable(module, name)
     text = without_layouts(module).text()
+    if module.form == "hlo" and not module.name:
+        # jaxlib reads no lone computation.
+        return Program(f"HloModule fragment\n\n{text}", module.form, f"{name} (as a module)")
     # Lines stay, columns may not: the excerpt under an error must be what jaxlib saw.
     return Program(text, module.form, name if text == module.text() else f"{name} (without layouts)")
 

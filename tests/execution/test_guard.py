@@ -41,6 +41,12 @@ def test_without_layouts_the_text_and_its_name_stay() -> None:
     assert (program.text, program.name) == (text, "m.hlo")
 
 
+def test_a_lone_computation_becomes_a_module() -> None:
+    text = "%c (p: f32[3]) -> f32[3] {\n  ROOT %p = f32[3] parameter(0)\n}\n"
+    program = prepare(parse_bytes(text.encode(), "m.hlo"), "m.hlo")
+    assert (program.text, program.name) == (f"HloModule fragment\n\n{text}", "m.hlo (as a module)")
+
+
 @pytest.mark.parametrize("line", REFUSED)
 def test_what_must_not_reach_jaxlib_is_refused_with_its_place(line: str) -> None:
     text = f"HloModule m\nENTRY e {{\n  p = f32[4,3] parameter(0)\n  {line}\n  t = token[] after-all()\n"
