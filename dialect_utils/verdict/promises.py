@@ -249,7 +249,7 @@ def _summands(operation: Operation) -> Sequence[Value]:
         return [*operands[:arrays], *operands[arrays + 1 :]]
     if operation.opcode == "select-and-scatter":
         return operands[:2]
-    return operands[: len(operands) // 2] if operation.opcode.startswith("reduce") else operands
+    return operands[: len(operands) // 2] if operation.opcode in ("reduce", "reduce-window") else operands
 
 
 def _product(operands: Sequence[_State]) -> int | None:
