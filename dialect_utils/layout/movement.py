@@ -95,6 +95,32 @@ def _rewritten(movement: Movement) -> Movement:
     return movement if len(found.plan.steps) > len(plan.steps) else found
 
 
+@lru_cache(maxsize=4096)
+def split_at_padding(movement: Movement) -> tuple[Movement, Movement]:
+    """Returns two movements that one after the other do what a movement does; the first pads nothing.
+
+    As much as possible is in the first; equal movements of the kind that `normal_form` decides are split alike.
+    """
+    parts = _joined(_parts(movement))
+    plan = movement.plan
+    if len(parts) > 1 or len(parts[0].maps) > _MOST_MAPS or any(0 in dims for _, dims in plan.stages()):
+        pads = [i for i, step in enumerate(plan.steps) if isinstance(step, Pad)]
+        return _split(movement, pads[0] if pads else len(plan.steps))
+    maps = _resizes_last(parts[0].maps)
+    count = next((i for i, m in enumerate(maps) if isinstance(m, Resize) and m.grows), len(maps))
+    middle = maps[count].sizes if count < len(maps) else plan.result[1]
+    steps = _steps_between(maps[:count], plan.dimensions, middle)
+    others = _steps_between(maps[count:], middle, plan.result[1])
+    made = Plan(plan.element_type, plan.dimensions, tuple(step for step, _ in [*steps, *others]))
+    return _split(Movement(made, tuple(fill for _, fill in [*steps, *others])), len(steps))
+
+
+def _split(movement: Movement, count: int) -> tuple[Movement, Movement]:
+    plan, fills = movement.plan, movement.fills
+    first = Plan(plan.element_type, plan.dimensions, plan.steps[:count])
+    return Movement(first, fills[:count]), Movement(Plan(*first.result, plan.steps[count:]), fills[count:])
+
+
 def is_identity(movement: Movement) -> bool:
     """Is true where every element stays where it is, unspecified ones aside."""
     return not normal_form(movement).plan.steps

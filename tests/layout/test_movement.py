@@ -22,7 +22,7 @@ from dialect_utils.layout import (
     physical_plan,
     step_result,
 )
-from dialect_utils.layout.movement import Movement, is_identity, normal_form
+from dialect_utils.layout.movement import Movement, is_identity, normal_form, split_at_padding
 
 F32 = parse_element_type("f32")
 ANYTHING = -1
@@ -256,3 +256,19 @@ def test_the_check_finds_a_wrong_form() -> None:
     padded = Movement(Plan(F32, (2,), (Pad((0,), (1,)),)), ("0",))
     assert not agrees(padded, Movement(padded.plan, ("1",)))
     assert agrees(Movement(padded.plan), padded)
+
+
+@given(movements(with_strides=True))
+@settings(max_examples=100, deadline=None)
+def test_what_is_split_at_the_padding_does_the_same(movement: Movement) -> None:
+    before, after = split_at_padding(movement)
+    assert not any(isinstance(step, Pad) for step in before.plan.steps)
+    assert agrees(movement, before.then(after))
+
+
+def test_movements_split_alike_wherever_the_pad_stands() -> None:
+    first = Plan(F32, (2, 3), (Transpose((1, 0)), Pad((0, 0), (1, 0))))
+    second = Plan(F32, (2, 3), (Pad((0, 0), (0, 1)), Transpose((1, 0))))
+    parts = [split_at_padding(Movement(plan)) for plan in (first, second)]
+    assert parts[0] == parts[1]
+    assert [type(step) for step in parts[0][0].plan.steps] == [Transpose, Reshape]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TypeGuard
 
 from dialect_utils.elementwise import is_elementwise, scalar_operands
@@ -71,6 +72,8 @@ class Evaluation:
 
     def call(self, function: Function, arguments: Sequence[Tree]) -> list[Tree]:
         """Returns what a function yields; what has no effects is evaluated once for the same arguments."""
+        if not function.results and not function.operations:
+            raise GaveUpError(f"{function.name} has no body")
         key = (function, tuple(map(self.flat, arguments)), self.level)
         if key not in self._known_calls:
             before = len(self.effects)
@@ -134,7 +137,7 @@ class Evaluation:
         stages = zip(plan.steps, plan.stages(), strict=False)
         if any(isinstance(step, Pad) or _keeps_width(step, before) for step, (before, _) in stages):
             return None
-        if not prove_bitcast(source, result).holds:
+        if not _is_proved(source, result):
             return None
         return self.terms.chain(self.array(operation.operands[0])).then(Motion.of(plan, None))
 
@@ -196,6 +199,11 @@ class Evaluation:
         results, effects = self.within(0, lambda: self.run(function, arguments))
         label = ("function", self.level, tuple(shapes), len(results))
         return self.terms.make("op", label, TupleShape(()), (*results, *effects)), bool(effects)
+
+
+@lru_cache(maxsize=4096)
+def _is_proved(source: ArrayShape, result: ArrayShape) -> bool:
+    return prove_bitcast(source, result).holds
 
 
 def _is_static(shape: Shape) -> TypeGuard[ArrayShape]:

@@ -108,18 +108,22 @@ def key_of(operation: Operation) -> Hashable:
     Raises GaveUpError where they do not say it: elided constants, types without a name.
     """
     opcode, attributes = operation.opcode, operation.attributes
-    integers, replaced = _INTEGERS.get(opcode, ((), ()))
-    said = [(name, operation.ints(name) or ()) for name in integers]
-    ignored = {*integers, *replaced, *_SILENT}
+    names, replaced = _INTEGERS.get(opcode, ((), ()))
+    found = {name: operation.ints(name) for name in names}
+    # What cannot be read as integers counts as it is written.
+    ignored = {*_SILENT, *(name for name in names if found[name] is not None)}
+    if None not in found.values():
+        ignored.update(replaced)
     if opcode == "custom-call":
         ignored -= _SPOKEN_IN_CUSTOM_CALLS
+    said = tuple((name, found[name] or ()) for name in names)
     texts = sorted(
         normalized
         for name, text in attributes.items()
         if name not in ignored and not _is_call(name, operation)
         for normalized in _normalized(operation, name, text)
     )
-    return opcode, tuple(said), tuple(texts), _contents(operation), _written_shapes(operation)
+    return opcode, said, tuple(texts), _contents(operation), _written_shapes(operation)
 
 
 def _is_call(name: str, operation: Operation) -> bool:
@@ -156,6 +160,8 @@ def _without_space(text: str) -> str:
 def _contents(operation: Operation) -> Hashable:
     """Returns what an HLO constant holds between its parentheses; in StableHLO it is an attribute."""
     literal = getattr(operation, "literal", None)
+    if operation.opcode == "constant" and not literal and not operation.attributes.get("value"):
+        raise GaveUpError("a constant is written in a way that is not read")
     if not isinstance(literal, str):
         return None
     if _ELIDED in literal:

@@ -18,7 +18,7 @@ from dialect_utils.layout import (
     Transpose,
     step_result,
 )
-from dialect_utils.layout.movement import Movement, normal_form
+from dialect_utils.layout.movement import Movement, normal_form, split_at_padding
 from dialect_utils.layout.proof import Method
 from dialect_utils.layout.reads import try_prove_same_reads
 
@@ -105,11 +105,22 @@ class Motion:
             return self, "structure"
         numbers: dict[Fill, int] = {}
         form, method = _proved_form(self.movement(numbers))
-        terms = {number: fill for fill, number in numbers.items()}
-        motion = Motion.none(*self.stages[0])
-        for step, fill in zip(form.plan.steps, form.fills, strict=True):
-            motion = motion.append(step, terms[fill] if isinstance(fill, int) else None)
-        return motion, method
+        return self._with(form, numbers, self.stages[0]), method
+
+    def split(self) -> tuple[Motion, Motion]:
+        """Returns two motions that one after the other read the same; the first pads nothing and does all it can."""
+        numbers: dict[Fill, int] = {}
+        before, after = _proved_split(self.movement(numbers))
+        first = self._with(before, numbers, self.stages[0])
+        return first, self._with(after, numbers, first.result)
+
+    def _with(self, movement: Movement, numbers: dict[Fill, int], start: _Stage) -> Motion:
+        """Returns the motion of a movement that was made of this one's."""
+        fills = {number: fill for fill, number in numbers.items()}
+        motion = Motion.none(*start)
+        for step, number in zip(movement.plan.steps, movement.fills, strict=True):
+            motion = motion.append(step, fills[number] if isinstance(number, int) else None)
+        return motion
 
 
 def _is_identity(step: Step, is_same_array: bool) -> bool:
@@ -141,3 +152,13 @@ def _proved_form(movement: Movement) -> tuple[Movement, Method]:
     form = normal_form(movement)
     proof = try_prove_same_reads(movement, form)
     return (form, proof.method) if proof is not None and proof.holds else (movement, "structure")
+
+
+@lru_cache(maxsize=8192)
+def _proved_split(movement: Movement) -> tuple[Movement, Movement]:
+    """Returns both parts of a movement where they are proved to read the same, else nothing and the movement."""
+    parts = split_at_padding(movement)
+    proof = try_prove_same_reads(movement, parts[0].then(parts[1]))
+    if proof is not None and proof.holds:
+        return parts
+    return Movement(Plan(movement.plan.element_type, movement.plan.dimensions)), movement

@@ -152,9 +152,13 @@ class Terms:
         self.methods[method] += bool(value.motion.steps)
         return value.base, motion
 
-    def _passes(self, base: Term, motion: Motion) -> bool:
-        """Is true where a motion may stand in front of what computes its base."""
-        return bool(motion.steps) and base.kind in ("each", "choice") and not (motion.pads or motion.regroups_bits)
+    def _parts(self, base: Term, motion: Motion) -> tuple[Motion, Motion]:
+        """Returns what of a motion may stand in front of what computes its base, and the rest."""
+        nothing = Motion.none(*motion.stages[0])
+        if base.kind not in ("each", "choice"):
+            return nothing, motion
+        before, after = motion.split() if motion.pads else (motion, Motion.none(*motion.result))
+        return (nothing, motion) if before.regroups_bits else (before, after)
 
     def _arrays(self, base: Term, motion: Motion) -> list[tuple[Term, Motion]]:
         """Returns the operands of an elementwise base, or the branches of a choice, behind its motion."""
@@ -163,19 +167,25 @@ class Terms:
         return [self._normal(chain.then(motion.retyped(chain.motion.result[0]))) for chain in chains]
 
     def _needed(self, base: Term, motion: Motion) -> list[tuple[Term, Motion]]:
-        return self._arrays(base, motion) if self._passes(base, motion) else []
+        before, _ = self._parts(base, motion)
+        return self._arrays(base, before) if before.steps else []
 
     def _push(self, base: Term, motion: Motion) -> Term:
+        before, after = self._parts(base, motion)
+        if before.steps:
+            arrays = [self._pushed[key] for key in self._arrays(base, before)]
+            if base.kind == "choice":
+                base = self.choice(base.label, base.operands[0], arrays)
+            else:
+                base = self.each(base.label, before.result[0], arrays)
+        return self._moved(*self._normal(Moved(base, after)))
+
+    def _moved(self, base: Term, motion: Motion) -> Term:
         if not motion.steps:
             return base
         element_type, dimensions = motion.result
         if base.kind == "splat" and not motion.regroups_bits and {*motion.fills} <= {None, base.operands[0]}:
             return self.splat(base.operands[0], dimensions)
-        if self._passes(base, motion):
-            arrays = [self._pushed[key] for key in self._arrays(base, motion)]
-            if base.kind == "choice":
-                return self.choice(base.label, base.operands[0], arrays)
-            return self.each(base.label, element_type, arrays)
         fills = [fill for fill in motion.fills if isinstance(fill, Term)]
         label = Motion(motion.stages, motion.steps, tuple(None if fill is None else True for fill in motion.fills))
         return self.make("moved", label, ArrayShape(element_type, dimensions), (base, *fills))

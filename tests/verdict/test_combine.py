@@ -1,0 +1,99 @@
+"""What a proof and an engine say together."""
+
+from __future__ import annotations
+
+import pytest
+
+from dialect_utils.execution import Worker
+from dialect_utils.verdict import Options, Verdict, compare_modules
+from dialect_utils.verdict.combine import combined
+from dialect_utils.verdict.proof import ProofResult
+from dialect_utils.verdict.result import Counterexample, MovedElement, Place
+from tests.verdict.test_compare import FORMS, PLANTED, edited, parse
+
+MOVED = MovedElement(0, (1,), (Place("parameter 0", (1,)), Place("parameter 0", (0,))))
+DIFFERENCE = Counterexample(0, (1,), ("0x1", "0x2"), ("1", "2"), 1, 4)
+PROVED = ProofResult("equal", "movements: 2 by isl")
+OPEN = ProofResult("unknown", "output 0: add and subtract are not known to be equal")
+TOLERATED = "xla: on random data ..., which is not promised to be equal"
+
+
+@pytest.mark.parametrize(
+    ("proved", "run", "verdict", "methods"),
+    [
+        (PROVED, None, "equal", ("proof",)),
+        (PROVED, Verdict("equal", ("xla",), "bits"), "equal", ("proof", "xla")),
+        (PROVED, Verdict("unknown", ("xla",), "bits", reason=TOLERATED), "equal", ("proof",)),
+        (PROVED, Verdict("unknown", reason="xla: rejected: nobody"), "equal", ("proof",)),
+        (PROVED, Verdict("different", ("xla",), "bits", DIFFERENCE), "unknown", ("proof", "xla")),
+        (OPEN, None, "unknown", ()),
+        (OPEN, Verdict("equal", ("xla",), "bits"), "equal", ("xla",)),
+        (OPEN, Verdict("different", ("xla",), "bits", DIFFERENCE), "different", ("xla",)),
+        (ProofResult("different", "moved", MOVED), None, "different", ("proof",)),
+        (ProofResult("different", "moved", MOVED), Verdict("equal", ("xla",), "bits"), "different", ("proof",)),
+        (None, Verdict("equal", ("xla",), "bits"), "equal", ("xla",)),
+    ],
+)
+def test_what_both_say(proved: ProofResult | None, run: Verdict | None, verdict: str, methods: tuple[str, ...]) -> None:
+    found = combined(proved, run)
+    assert (found.verdict, found.methods) == (verdict, methods)
+
+
+def test_reasons_tell_what_a_proof_adds() -> None:
+    open_bits = combined(PROVED, Verdict("unknown", ("xla",), "bits", reason=TOLERATED))
+    assert open_bits.reason == f"{TOLERATED}; proved equal, so these bits differ only by the engine's choice of order"
+    assert open_bits.as_json()["compared"] == "bits; terms of all results; movements: 2 by isl"
+    contradicted = combined(PROVED, Verdict("different", ("xla",), "bits", DIFFERENCE, "the results differ"))
+    assert contradicted.reason == "proved equal, yet an engine computes something else: the results differ"
+    gave_up = combined(OPEN, Verdict("equal", ("xla",), "bits"))
+    assert (gave_up.reason, gave_up.gave_up) == ("", f"no proof: {OPEN.reason}")
+    assert gave_up.as_json()["reason"] == f"no proof: {OPEN.reason}"
+
+
+def test_bits_and_the_moved_element_stand_together() -> None:
+    found = combined(ProofResult("different", "moved", MOVED), Verdict("different", ("xla",), "bits", DIFFERENCE))
+    assert found.counterexample is not None
+    assert found.methods == ("proof", "xla")
+    described = found.counterexample.as_json()
+    assert described["bits"] == ["0x1", "0x2"]
+    assert described["moved"] == [
+        {"source": "parameter 0", "index": [1]},
+        {"source": "parameter 0", "index": [0]},
+    ]
+    assert str(found.counterexample).endswith(
+        "output 0 at [1]: parameter 0[1] in one module, parameter 0[0] in the other"
+    )
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_by_default_both_are_asked(worker: Worker, form: str) -> None:
+    first, second = FORMS[form]
+    found = compare_modules(parse(first), parse(second), worker=worker)
+    assert (found.verdict, found.methods, found.compared, found.reason) == ("equal", ("proof", "xla"), "bits", "")
+    alone = compare_modules(parse(first), parse(second), Options(engines=("proof",)))
+    assert (alone.verdict, alone.methods) == ("equal", ("proof",))
+    for hlo_edits, mlir_edits, _ in PLANTED.values():
+        wrong = parse(edited(second, hlo_edits if form == "hlo" else mlir_edits))
+        assert compare_modules(parse(first), wrong, Options(engines=("proof",))).verdict != "equal"
+        found = compare_modules(parse(first), wrong, worker=worker)
+        assert (found.verdict, found.methods) == ("different", ("xla",))
+        assert found.gave_up
+
+
+def test_sums_in_any_order_are_settled_by_the_proof(worker: Worker) -> None:
+    """A sum over two padded dimensions: engines may round otherwise, the program is the same."""
+    text = """HloModule m
+add { a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT s = f32[] add(a, b) }
+ENTRY e {
+  p = f32[64,64] parameter(0)
+  t = f32[64,64] tanh(p)
+  z = f32[] constant(0)
+  ROOT r = f32[] reduce(t, z), dimensions={0,1}, to_apply=add
+}
+"""
+    found = compare_modules(
+        parse(text), parse(text.replace("p = f32", "q = f32", 1).replace("(p)", "(q)")), worker=worker
+    )
+    assert (found.verdict, found.methods) == ("equal", ("proof", "xla"))
