@@ -42,7 +42,12 @@ class MovedElement:
 
     def __str__(self) -> str:
         index = ",".join(map(str, self.index))
-        return f"output {self.output} at [{index}]: {self.places[0]} in one module, {self.places[1]} in the other"
+        return f"output {self.output} at [{index}]: {self.where}"
+
+    @property
+    def where(self) -> str:
+        """Says where either module takes the element from."""
+        return f"{self.places[0]} in one module, {self.places[1]} in the other"
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +82,7 @@ class Counterexample:
         index = ",".join(map(str, self.index))
         count = f"{self.differing} of {self.elements} elements differ"
         pair = " and ".join(f"{bits} ({value})" for bits, value in zip(self.bits, self.values, strict=True))
-        moved = f"; {self.moved}" if self.moved else ""
+        moved = f"; {self.moved.where}" if self.moved and self.moved.index == self.index else ""
         return f"output {self.output} at [{index}]: {pair}; {count}{moved}"
 
 

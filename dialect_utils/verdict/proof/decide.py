@@ -48,6 +48,9 @@ def try_prove(stages: Sequence[Module], parameters: Sequence[Port], results: Seq
         found = ProofResult("unknown", str(reason))
     except DiagnosticError as error:
         found = ProofResult("unknown", error.diagnostics[0].message)
+    except ValueError as error:
+        # A step or a layout that does not fit: only modules that were not verified have one.
+        found = ProofResult("unknown", str(error))
     except RecursionError:
         found = ProofResult("unknown", "the modules are nested too deeply")
     return replace(found, seconds=time.perf_counter() - started)
