@@ -54,8 +54,14 @@ class Region:
     def is_read_elsewhere(self, operation: Operation) -> bool:
         """Is true where the op's result is used outside the region and its put."""
         value = operation.results[0]
-        inside = {*self.inner, self.put.operations[0]}
+        inside = self._inside()
         return is_returned(value) or any(user not in inside for user in value.users)
+
+    def _inside(self) -> list[Operation]:
+        """Returns the ops that no longer read logical values: those of the region, and the put where it goes."""
+        links = [operation.results[0] for operation in self.put.operations[:-1]]
+        is_shared = any(is_returned(value) or len(value.users) > 1 for value in links)
+        return self.inner if is_shared else [*self.inner, self.put.operations[0]]
 
     def _dying_movements(self) -> int:
         dying: set[Operation] = {*self.inner, self.put.operations[-1]}
@@ -126,7 +132,7 @@ class Region:
         logical = emit_movement(builder, back, physical, base=value.name, like=value, paddings={})
         if logical.shape != value.shape:
             logical.set_shape(value.shape)
-        value.replace_uses(logical, keep=[*self.inner, self.put.operations[0]])
+        value.replace_uses(logical, keep=self._inside())
 
     def _erase(self, end: Value) -> set[Operation]:
         gone = erase_dead([end])

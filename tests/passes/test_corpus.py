@@ -60,7 +60,21 @@ ENTRY main {
 """
 
 
-def test_branches_that_share_a_tuple(worker: Worker, tmp_path: Path) -> None:
+A_PUT_IS_READ_HALFWAY = """HloModule m
+
+ENTRY main {
+  x = s32[1]{0:T(2)} parameter(0)
+  zero = s32[] constant(0)
+  n = s32[1]{0:T(2)} negate(x)
+  r = s32[1,1]{1,0} reshape(n)
+  p = s32[1,2]{1,0} pad(r, zero), padding=0_0x0_1
+  ROOT t = (s32[1,1]{1,0}) tuple(r)
+}
+"""
+
+
+@pytest.mark.parametrize("text", [BRANCHES_SHARE_A_TUPLE, A_PUT_IS_READ_HALFWAY], ids=["tuple", "halfway"])
+def test_what_stopped_propagate_physical(worker: Worker, tmp_path: Path, text: str) -> None:
     path = tmp_path / "m.hlo"
-    path.write_text(BRANCHES_SHARE_A_TUPLE)
+    path.write_text(text)
     test_the_pipeline_keeps_what_a_program_computes(worker, path)
