@@ -9,7 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from dialect_utils.hlo import Instruction
-from dialect_utils.layout import ArrayShape, BitcastConvert, Shape, TupleShape, array_leaves, map_arrays, step_result
+from dialect_utils.layout import (
+    ArrayShape,
+    BitcastConvert,
+    Pad,
+    Shape,
+    TupleShape,
+    array_leaves,
+    map_arrays,
+    step_result,
+)
 from dialect_utils.layout.sizes import byte_size
 from passes.elementwise import ELEMENTWISE, scalar_operands
 
@@ -86,6 +95,8 @@ def _movement(instruction: Instruction, shape: Shape, operands: Sequence[Shape])
     step, operand = instruction.step, operands[0]
     if step is None or not isinstance(operand, ArrayShape):
         return f"{instruction.opcode} of {operand} needs an array and its attributes"
+    if isinstance(step, Pad) and _dimensions(operands[1]) != ():
+        return f"pad needs a scalar to pad with, found {operands[1]}"
     # A pad or copy may convert on TPU, so the type of the operand is not compared.
     if isinstance(step, BitcastConvert) and operand.element_type.bits == step.element_type.bits:
         return _differs(instruction.opcode, shape, operand.dimensions)

@@ -13,6 +13,7 @@ PAIRS = [
     ("f32[15] reshape(%x)", "f32[14] reshape(%x)"),
     ("f32[2,5] slice(%x), slice={[0:2], [0:5]}", "f32[2,5] slice(%x), slice={[0:4], [0:5]}"),
     ("f32[4,5] pad(%x, %z), padding=0_1x0_0", "f32[4,6] pad(%x, %z), padding=0_1x0_0"),
+    ("f32[4,5] pad(%x, %z), padding=0_1x0_0", "f32[4,5] pad(%x, %x), padding=0_1x0_0"),
     ("f32[5,3,5] broadcast(%x), dimensions={1,2}", "f32[5,3,5] broadcast(%x), dimensions={0,2}"),
     ("f32[6,5] concatenate(%x, %x), dimensions={0}", "f32[6,5] concatenate(%x, %x), dimensions={1}"),
     ("f32[5] reduce(%x, %z), dimensions={0}, to_apply=%add", "f32[3] reduce(%x, %z), dimensions={0}, to_apply=%add"),
