@@ -74,10 +74,17 @@ class _Copies:
 
     def _made_copy(self, value: Value, shape: Shape) -> Value:
         builder, name = self.module.after(value), f"{value.name}.copy"
-        if not isinstance(shape, TupleShape):
-            return builder.copy(value, shape, name=name, like=value)
+        if isinstance(shape, ArrayShape):
+            return builder.copy(value, _written(shape), name=name, like=value)
         parts = [
-            part if part.shape == leaf else builder.copy(part, leaf, name=f"{part.name}.copy", like=value)
+            builder.copy(part, _written(leaf), name=f"{part.name}.copy", like=value)
+            if isinstance(leaf, ArrayShape) and part.shape != leaf
+            else part
             for part, leaf in zip(builder.leaves(value, name=value.name), leaf_shapes(shape), strict=True)
         ]
         return builder.pack(parts, shape, name=name, like=value)
+
+
+def _written(shape: ArrayShape) -> ArrayShape:
+    """Returns the shape with its layout written: what a copy is for."""
+    return shape.with_layout(shape.effective_layout)

@@ -103,8 +103,8 @@ class Edge:
 def fixed_nodes(module: Module) -> set[Node]:
     """Returns the nodes whose layout must stay as it is.
 
-    Those of bitcasts, custom calls and asynchronous ops, and what is aliased: the caller has one
-    buffer for both.
+    Those of bitcasts, custom calls and asynchronous ops; what is aliased, since the caller has one
+    buffer for both; and the result of a copy where a layout is written: that is what the copy is for.
     """
     fixed: set[Node] = set()
     for function in module.functions:
@@ -112,12 +112,18 @@ def fixed_nodes(module: Module) -> set[Node]:
             if operation.opcode in _FIXED or operation.opcode.endswith(_FIXED_ENDINGS):
                 for value in (*operation.operands, *operation.results):
                     fixed |= set(_nodes(value))
+            elif operation.opcode == "copy" and _is_written(operation.results[0].shape):
+                fixed |= set(_nodes(operation.results[0]))
     for result_path, number, parameter_path in module.aliases:
         parameter = module.entry.parameters[number]
         results = module.entry.results
         result, path = (results[0], result_path) if module.form == "hlo" else (results[result_path[0]], result_path[1:])
         fixed |= set(_nodes_at(parameter, parameter_path)) | set(_nodes_at(result, path))
     return fixed
+
+
+def _is_written(shape: Shape) -> bool:
+    return isinstance(shape, ArrayShape) and shape.layout is not None
 
 
 def edges(module: Module) -> Iterator[Edge]:

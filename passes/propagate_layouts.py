@@ -22,8 +22,9 @@ Direction = Literal["forward", "backward", "both"]
 class PropagateLayouts(Pass):
     """Spreads layouts to values that have none of their own.
 
-    1. A layout that says more than the descending order is a choice, and stays. All other values
-       are undecided, the entry's parameters and results too. A memory space is not spread.
+    1. A layout that says more than the descending order is a choice and stays, and so does any that
+       is written on a copy. All other values are undecided, the entry's parameters and results too.
+       Memory spaces are not spread.
     2. Layouts pass along the flow of data (`direction=forward`), against it (`backward`), or `both`
        ways: through elementwise ops, copies, slices, pads, concatenates and the like; into and out of tuples,
        calls, fusions, loops and branches; through transposes, reshapes and broadcasts where the

@@ -272,5 +272,5 @@ def test_every_kind_is_tested_here_or_with_its_pass() -> None:
         pytest.skip("the reference does not stand beside the repository")
     kinds = {case["kind"] for case in json.loads(CASES.read_text())["cases"]}
     text = Path(__file__).read_text()
-    # Layout normalization is a pass; its cases are lit tests of normalize-layouts.
+    # Layout normalization is a pass; its cases stand with its tests.
     assert {kind for kind in kinds if f'cases("{kind}")' not in text} == {"layout_normalization"}

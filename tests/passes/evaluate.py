@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from dialect_utils.hlo import HloModule, Instruction
-from dialect_utils.layout import ArrayShape, Plan, physical_plan
+from dialect_utils.layout import ArrayShape, Plan, linear_indices, physical_element_count, physical_plan
 from dialect_utils.layout.movement import Movement
 from tests.layout.test_movement import move
 
@@ -49,10 +49,21 @@ def _evaluate(operation: Instruction, operands: list[np.ndarray]) -> np.ndarray:
         return np.where(operands[0], operands[1], operands[2])
     if operation.opcode == "compare":
         return operands[0] > operands[1]
+    if operation.opcode == "bitcast":
+        source = operation.operands[0].shape
+        assert isinstance(source, ArrayShape)
+        return read_as(operands[0], source, shape)
     if operation.step is None:
         return ELEMENTWISE[operation.opcode](*operands)
     fill = int(operands[1]) if len(operands) > 1 else 0
     return move(operands[0], operation.step, fill)
+
+
+def read_as(array: np.ndarray, source: ArrayShape, destination: ArrayShape) -> np.ndarray:
+    """Returns what the memory that holds an array in one layout holds in another, by the definition of both."""
+    memory = np.full(max(physical_element_count(source), physical_element_count(destination)), POISON)
+    memory[linear_indices(source)] = array
+    return np.asarray(memory[linear_indices(destination)])
 
 
 def pack(array: np.ndarray, shape: ArrayShape) -> np.ndarray:

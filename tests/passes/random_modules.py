@@ -19,10 +19,12 @@ class Lines:
     layouts: dict[Dimensions, str]
     text: list[str] = field(default_factory=list)
     values: dict[str, Dimensions] = field(default_factory=dict)
+    shapes: dict[str, str] = field(default_factory=dict)
 
     def add(self, dimensions: Dimensions, rest: str) -> str:
         name = f"v{len(self.text)}"
-        self.text.append(f"{name} = {self.shape(dimensions)} {rest}")
+        self.shapes[name] = self.shape(dimensions)
+        self.text.append(f"{name} = {self.shapes[name]} {rest}")
         self.values[name] = dimensions
         return name
 
@@ -32,9 +34,11 @@ class Lines:
 
 
 @st.composite
-def modules(draw: st.DrawFn, *, is_tiled: bool = False, most: int = 10) -> str:
-    """Draws a module; with `is_tiled` arrays of the same dimensions have the same tiled layout."""
-    lines = Lines(_Layouts(draw) if is_tiled else {})
+def modules(draw: st.DrawFn, *, is_tiled: bool = False, is_mixed: bool = False, most: int = 10) -> str:
+    """Draws a module; with `is_tiled` arrays of the same dimensions have the same tiled layout, with
+    `is_mixed` every array has one of its own.
+    """
+    lines = Lines(_Mixed(draw) if is_mixed else _Layouts(draw) if is_tiled else {})
     for number in range(2):
         dimensions = tuple(draw(st.lists(st.integers(1, 4), min_size=1, max_size=3)))
         lines.add(dimensions, f"parameter({number})")
@@ -42,7 +46,7 @@ def modules(draw: st.DrawFn, *, is_tiled: bool = False, most: int = 10) -> str:
     for _ in range(draw(st.integers(1, most))):
         _add_operation(draw, lines, zero)
     returned = draw(st.lists(st.sampled_from(list(lines.values)), min_size=1, max_size=3, unique=True))
-    shapes = ", ".join(lines.shape(lines.values[name]) for name in returned)
+    shapes = ", ".join(lines.shapes[name] for name in returned)
     lines.text.append(f"ROOT result = ({shapes}) tuple({', '.join(returned)})")
     return "HloModule m\n\nENTRY e {\n  " + "\n  ".join(lines.text) + "\n}\n"
 
@@ -56,10 +60,28 @@ class _Layouts(dict[Dimensions, str]):
 
     def get(self, dimensions: Dimensions, default: str = "") -> str:  # type: ignore[override]  # draws what is missing
         if dimensions not in self:
-            order = tuple(self.draw(st.permutations(range(len(dimensions)))))
-            tile = Tile(tuple(self.draw(st.lists(st.sampled_from([1, 2, 4]), min_size=1, max_size=2))))
-            self[dimensions] = str(Layout(order, (tile,))) if self.draw(st.booleans()) else default
+            self[dimensions] = _drawn_layout(self.draw, len(dimensions), default)
         return self[dimensions]
+
+
+class _Mixed(dict[Dimensions, str]):
+    """Draws a layout every time that one is asked for: an order, tiles, both, or none."""
+
+    def __init__(self, draw: st.DrawFn) -> None:
+        super().__init__()
+        self.draw = draw
+
+    def get(self, dimensions: Dimensions, default: str = "") -> str:  # type: ignore[override]  # draws each
+        if not dimensions:
+            return ""
+        written = _drawn_layout(self.draw, len(dimensions), default)
+        return written.partition(":")[0] + "}" if ":" in written and self.draw(st.booleans()) else written
+
+
+def _drawn_layout(draw: st.DrawFn, rank: int, default: str) -> str:
+    order = tuple(draw(st.permutations(range(rank))))
+    tile = Tile(tuple(draw(st.lists(st.sampled_from([1, 2, 4]), min_size=1, max_size=2))))
+    return str(Layout(order, (tile,))) if draw(st.booleans()) else default
 
 
 def _add_operation(draw: st.DrawFn, lines: Lines, zero: str) -> None:

@@ -1,0 +1,36 @@
+"""Gives the values of a StableHLO program layouts at random: what a pass keeps, it keeps under all of them."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+from dialect_utils.files import read_module
+from dialect_utils.ir import Module, Value
+from dialect_utils.layout import ArrayShape, Layout, Tile
+
+CORPUS = Path(__file__).parents[1] / "corpus" / "stablehlo"
+
+_TILES = ((), ((2, 2),), ((8, 128),), ((2, 4), (2, 1)), ((4,),))
+
+
+def laid_out(name: str, *, share: float, seed: int = 0) -> Module:
+    """Returns a program of the tree in which a share of the arrays have layouts of their own."""
+    module = read_module(str(CORPUS / f"{name}.mlir"))
+    choose = random.Random(seed)
+    for value in _values(module):
+        shape = value.shape
+        if isinstance(shape, ArrayShape) and shape.is_static and choose.random() < share:
+            order = choose.sample(range(shape.rank), shape.rank)
+            tiles = tuple(Tile(tile) for tile in choose.choice(_TILES))
+            value.set_shape(shape.with_layout(Layout(tuple(order), tiles)))
+    return module
+
+
+def _values(module: Module) -> list[Value]:
+    values: list[Value] = []
+    for function in module.functions:
+        if not function.is_applied:
+            values += function.parameters
+            values += [value for operation in function.operations for value in operation.results]
+    return values
