@@ -51,17 +51,17 @@ def steps(suffix: str) -> tuple[Step, ...]:
         ),
         Step(
             "Execute the program before and after on this machine: are the outputs the same, bit for bit?",
-            ("check", attention, expanded),
+            ("check", attention, expanded, "--verbose"),
         ),
         Step(
             "The same in one go, for a training step with its gradient too. Where a sum in another order may round "
             "otherwise, the report says so.",
-            ("check", attention, training, "-p", _EXPANDED),
+            ("check", attention, training, "-p", _EXPANDED, "--verbose"),
         ),
         Step(
             "Now callers hand over the tiled bytes themselves, packed by the index formula, which shares no code with "
             "the rewrite.",
-            ("check", attention, training, "-p", _PHYSICAL),
+            ("check", attention, training, "-p", _PHYSICAL, "--verbose"),
         ),
     )
 

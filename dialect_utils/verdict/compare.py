@@ -141,6 +141,8 @@ class _Finding:
     answer: Answer = "equal"
     reason: str = ""
     counterexample: Counterexample | None = None
+    # Outputs of which some bit differs, whether that was promised or not.
+    differing: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,6 +181,7 @@ class _Comparison:
         sure: list[str] = []
         unclear: list[str] = []
         reasons: list[str] = []
+        differing: set[int] = set()
         for engine in engines:
             try:
                 found = self._run_engine(worker, engine)
@@ -187,11 +190,22 @@ class _Comparison:
                 continue
             if found.answer == "different":
                 return Verdict("different", (engine,), self.judge.compared(), found.counterexample, found.reason)
+            differing |= found.differing
             (sure if found.answer == "equal" else unclear).append(engine)
             reasons += [f"{engine}: {found.reason}"] if found.reason else []
         methods = tuple(sure or unclear)
         compared = self.judge.compared() if methods else ""
-        return Verdict("equal" if sure else "unknown", methods, compared, None, "; ".join(reasons))
+        outputs = self._outputs(differing) if methods else ()
+        return Verdict("equal" if sure else "unknown", methods, compared, None, "; ".join(reasons), outputs=outputs)
+
+    def _outputs(self, differing: set[int]) -> tuple[str, ...]:
+        """Returns a line for every output, those that checks of the module's own compare left out."""
+        count = len(self.results) - sum(len(check.operands) for check in self.checks)
+        return tuple(
+            f"output {number} {port.shape.with_layout(None)}: "
+            + ("some bits differ" if number in differing else "all bits equal")
+            for number, port in enumerate(self.results[:count])
+        )
 
     def _run_engine(self, worker: Worker, engine: Engine) -> _Finding:
         inputs = [data.arrays for data in self.data]
@@ -204,7 +218,9 @@ class _Comparison:
         worst = max(findings, key=lambda finding: _GRAVITY.index(finding.answer))
         if worst.answer == "different":
             return worst
-        return replace(worst, reason="; ".join(dict.fromkeys(each.reason for each in findings if each.reason)))
+        differing = frozenset[int]().union(*(finding.differing for finding in findings))
+        reason = "; ".join(dict.fromkeys(each.reason for each in findings if each.reason))
+        return replace(worst, reason=reason, differing=differing)
 
     def _execute(
         self, worker: Worker, engine: Engine, which: int, inputs: Sequence[Sequence[Array]]
@@ -234,13 +250,14 @@ class _Comparison:
         checked = self._self_checks(expected, zeros)
         if checked.answer == "different":
             return checked
-        return _Finding(found.answer, "; ".join(filter(None, [checked.reason, found.reason])))
+        return replace(found, reason="; ".join(filter(None, [checked.reason, found.reason])))
 
     def _differences(self, data: _Data, expected: list[Array], actual: list[Array]) -> _Finding:
         """Judges the outputs; only the first one that is no more than unclear is told of."""
         answer: Answer = "equal"
         reason = ""
-        for difference in self.judge.differences(expected, actual):
+        differences = self.judge.differences(expected, actual)
+        for difference in differences:
             output = difference.output
             severity = self.judge.severity(difference, expected[output], actual[output], data.style)
             if severity == "wrong":
@@ -248,7 +265,7 @@ class _Comparison:
             if severity == "unclear":
                 answer = "unknown"
             reason = reason or f"on {_described(data)} {difference}, {NOT_PROMISED}"
-        return _Finding(answer, reason)
+        return _Finding(answer, reason, None, frozenset(difference.output for difference in differences))
 
     def _self_checks(self, expected: list[Array], actual: list[Array]) -> _Finding:
         count = 2 * len(self.checks)

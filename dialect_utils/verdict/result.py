@@ -92,6 +92,7 @@ class Verdict:
 
     `methods` are those that decided (`proof`, `xla`, `interpreter`), `compared` says what was
     compared, `reason` why the verdict is no plain yes, `proof` what a proof used or why there is none.
+    `outputs` says of each output that was executed whether all of its bits were equal.
     """
 
     verdict: Answer
@@ -100,6 +101,7 @@ class Verdict:
     counterexample: Counterexample | MovedElement | None = None
     reason: str = ""
     proof: str = field(default="", compare=False)
+    outputs: tuple[str, ...] = field(default=(), compare=False)
     seconds: float = field(default=0.0, compare=False)
 
     @property

@@ -35,6 +35,7 @@ def _add_arguments(parser: Parser) -> None:
     )
     parser.option("--seeds", metavar="N", type=count, default=1, help="sets of random inputs of each style")
     parser.option("--compare", default="auto", help="auto, bits, ulp:N or rel:X (default auto: bits where promised)")
+    parser.option("--verbose", action="store_true", help="say of each output whether all of its bits were equal")
     parser.option("--inputs", metavar="NPZ", help="inputs in0, in1, ... in place of random ones")
     parser.option("--timeout", metavar="SECONDS", type=count, help="for each module and engine (default 120)")
 
@@ -96,7 +97,9 @@ class _Check:
 
         def compare_and_print() -> int:
             verdict = compare()
-            self._print(files, verdict.as_json(), _format(verdict))
+            outputs = verdict.outputs if self.arguments.verbose else ()
+            lines = [_format(verdict), *(f"  {output}" for output in outputs)]
+            self._print(files, verdict.as_json(), "\n".join(lines))
             return DONE if verdict.verdict == "equal" else FAILED
 
         return self.console.attempt(compare_and_print, partial(self._print_unknown, files))

@@ -250,3 +250,9 @@ def test_given_inputs_are_checked_against_the_signature(worker: Worker) -> None:
     assert compare_modules(module, module, options, worker).verdict == "equal"
     with pytest.raises(DiagnosticError, match="in0 has the type float64"):
         compare_modules(module, module, Options(inputs=(np.zeros((3, 5)),)), worker)
+
+
+def test_every_output_says_whether_its_bits_were_equal(worker: Worker) -> None:
+    text = HLO.replace(":T(2,2)", "")
+    assert compare_modules(parse(text), parse(text), worker=worker).outputs == ("output 0 f32[3,5]: all bits equal",)
+    assert compare_modules(parse(text), parse(text.replace("negate", "abs")), worker=worker).outputs == ()
