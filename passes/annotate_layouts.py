@@ -9,7 +9,7 @@ from typing import ClassVar, Literal
 
 from dialect_utils.files import read_module
 from dialect_utils.ir import Module, Value
-from dialect_utils.layout import ArrayShape, Layout, Shape, array_leaves, default_layout, map_arrays
+from dialect_utils.layout import ArrayShape, Layout, Shape, TokenShape, array_leaves, default_layout, map_arrays
 from dialect_utils.text import Diagnostic, DiagnosticError
 from passes.base import Pass, Report
 from passes.layout_rules import LayoutRule, read_layout_rules
@@ -29,7 +29,7 @@ class AnnotateLayouts(Pass):
        its values of the same name and type. Else the default layout of `target` does.
     3. A layout that says more than the descending order is already a choice and stays.
     4. Values of a computation that is applied per element (reduce, sort, scatter, ...) live in
-       registers and get none; so do arrays with dynamic dimensions.
+       registers and get none. Arrays with dynamic dimensions and tokens are left alone; a note says so.
     5. An HLO module that holds a `bitcast` is laid out already, and another layout would
        change what the bitcast reads: it is left alone, and a note says so.
 
@@ -82,6 +82,7 @@ def annotate_layouts(
         message = f"left alone: the module is laid out already, bitcast {bitcast.name} depends on it"
         report.note(message, bitcast.location)
         return
+    _note_left_alone(module, report)
     choice = _Choice(target, tuple(rules))
     if like is not None:
         choice.imitate(module, like)
@@ -168,6 +169,17 @@ def _regrouped(what: str, ours: Sequence[Shape], theirs: Sequence[Shape]) -> lis
 
 def _is_same_type(a: ArrayShape, b: ArrayShape) -> bool:
     return (a.element_type, a.dimensions) == (b.element_type, b.dimensions)
+
+
+def _note_left_alone(module: Module, report: Report) -> None:
+    """Says once for each kind what no layout can be given to (rule 4)."""
+    values = _all_values(module)
+    dynamic = [value for value in values if any(not array.is_static for array in array_leaves(value.shape))]
+    tokens = [value for value in values if isinstance(value.shape, TokenShape)]
+    for found, why in ((dynamic, "dimensions are dynamic"), (tokens, "tokens have no layout")):
+        if found:
+            more = f" and {len(found) - 1} more" if len(found) > 1 else ""
+            report.note(f"left alone: {found[0].name}{more}, {why}", found[0].location)
 
 
 def _bitcasts(module: Module) -> Iterator[Value]:

@@ -8,11 +8,12 @@ from typing import ClassVar
 
 from dialect_utils.hlo import HloModule, Instruction
 from dialect_utils.ir import Module
-from dialect_utils.layout import ArrayShape, Plan, physical_plan, physical_shape
+from dialect_utils.layout import ArrayShape, Plan, TupleShape, physical_plan, physical_shape
 from dialect_utils.layout.bitcast import Verdict, classify_bitcast
 from dialect_utils.layout.movement import Movement, normal_form
 from dialect_utils.text import Diagnostic, DiagnosticError, Location
 from passes.base import Pass, Report
+from passes.byte_readers import bitcast_error
 from passes.emit import STEP_NAMES, reinterpret
 from passes.hlo_ops import Ops, array_shape, as_hlo, instructions
 
@@ -25,7 +26,8 @@ class ExpandBitcasts(Pass):
        and back, in the fewest steps. What only relabels becomes reshape and transpose, a
        shrinking view slice; where tiles show, the movement is explicit.
     2. Another element type is read through bitcast-convert.
-    3. Layouts of which one only changes the memory space are one layout: the bitcast goes.
+    3. Layouts of which one only changes the memory space are one layout: the bitcast goes. One of
+       a whole tuple always goes: its elements have to have the same layouts.
     4. A bitcast that reads padding is an error, unless nothing reads those elements: then a note.
 
     Before:
@@ -93,6 +95,9 @@ def expand_bitcasts(module: HloModule, report: Report | None = None) -> tuple[Ex
     from_padding: list[tuple[ExpandedBitcast, Instruction, Location | None]] = []
     for item in instructions(module, "bitcast"):
         place = item.location
+        if isinstance(item.shape, TupleShape):
+            _drop_tuple_bitcast(item)
+            continue
         bitcast = _decide(item)
         result = _replace(item, bitcast.plan)
         expanded.append(bitcast)
@@ -103,6 +108,15 @@ def expand_bitcasts(module: HloModule, report: Report | None = None) -> tuple[Ex
     if errors:
         raise DiagnosticError(errors)
     return tuple(expanded)
+
+
+def _drop_tuple_bitcast(item: Instruction) -> None:
+    """Removes a bitcast of a tuple; raises DiagnosticError where an element has another layout (rule 3)."""
+    error = bitcast_error(item)
+    if error is not None:
+        raise DiagnosticError(error)
+    item.replace_uses(item.operands[0])
+    item.erase()
 
 
 def _decide(item: Instruction) -> ExpandedBitcast:

@@ -9,6 +9,7 @@ from typing import ClassVar, Literal
 from dialect_utils.ir import Builder, Function, Module, Operation, Value
 from dialect_utils.layout import (
     ArrayShape,
+    BufferShape,
     ElementType,
     Layout,
     Pad,
@@ -24,9 +25,11 @@ from dialect_utils.layout.movement import Movement
 from dialect_utils.layout.tiling_search import try_tiled_layout
 from dialect_utils.text import Diagnostic, DiagnosticError
 from passes.base import Pass, Report
+from passes.byte_readers import find_byte_readers
 from passes.chains import mark_unspecified
 from passes.emit import Padding, emit_plan, reinterpret
-from passes.marks import BitcastMark, mark_bitcast, mark_layout, mark_tuple
+from passes.marks import BitcastMark, mark_bitcast, mark_layout, mark_packed, mark_tuple
+from passes.tiled_shapes import has_tiles, physical_leaves, untiled
 
 Interface = Literal["logical", "physical"]
 
@@ -42,7 +45,13 @@ class ExpandTiling(Pass):
     3. With `interface=physical` the entry's tiled parameters and results are their physical
        arrays; with `interface=logical` its signature stays.
     4. An HLO `bitcast` between layouts of which one is tiled reads the physical array of its
-       operand as the physical array of its result.
+       operand as the physical array of its result. One of a whole tuple stays, untiled.
+    5. Dynamic dimensions have no physical array: such an array keeps its tiles, and a note says so.
+    6. A custom call that reads the bytes of tiled operands, or prescribes their tiled layouts, is an
+       error: behind the rewrite there are no such bytes. One that returns its operand stays.
+    7. A constant is put like any other value: the tiles of a TPU hold 128 elements or more, so that a
+       packed literal says less than the ops, and `fold-tiling` gives it back as it was written.
+       `propagate-physical` makes splat constants of physical arrays broadcasts of one scalar.
 
     What the ops do not tell `fold-tiling` stands in frontend attributes: a layout that is not the only
     one with its ops (`relayout.layout`), a bitcast (`relayout.bitcast`), the padding of a returned
@@ -104,9 +113,13 @@ class _Expansion:
     pads: dict[Value, list[Value]] = field(default_factory=dict)
 
     def run(self, interface: Interface) -> None:
+        errors = find_byte_readers(self.module)
+        if errors:
+            raise DiagnosticError(errors)
+        self._check_plans()
         # Everything is collected before the first change: a StableHLO region argument takes its
         # layout from the op around it, which is about to lose it.
-        found = [item for function in self.module.functions for item in _expandable(function)]
+        found = [item for function in self.module.functions for item in self._expandable(function)]
         parameters, results = self.module.entry_layout
         as_physical = interface == "physical"
         if as_physical:
@@ -129,21 +142,20 @@ class _Expansion:
 
     def _expand(self, value: Value, shape: Shape) -> None:
         operation = value.operation
-        if operation is not None and operation.opcode == "bitcast":
+        if operation is not None and operation.opcode == "bitcast" and isinstance(shape, ArrayShape):
             self._expand_bitcast(operation, shape)
-        elif isinstance(shape, ArrayShape) and not shape.is_static:
-            self.report.note(f"{value.name}: the tiles of {shape} are kept, its dimensions are dynamic", value.location)
-        else:
-            if not isinstance(shape, ArrayShape):
-                mark_tuple(value, shape)
-            value.set_shape(untiled(shape))
-            if isinstance(shape, ArrayShape):
-                self._put_and_read_back(value, shape)
+            return
+        if not isinstance(shape, ArrayShape):
+            mark_tuple(value, shape)
+        value.set_shape(untiled(shape))
+        if isinstance(shape, ArrayShape):
+            self._put_and_read_back(value, shape)
 
     def _put_and_read_back(self, value: Value, shape: ArrayShape) -> None:
         """Puts a value into its physical array and lets its users read it back (rule 1)."""
         plan = _plan(value, shape)
         if not plan.steps:
+            _keep_memory_space(value, shape)
             return
         builder = self.module.after(value)
         name = value.name
@@ -158,11 +170,10 @@ class _Expansion:
         if try_tiled_layout(Movement(plan)) != _without_space(shape.effective_layout):
             mark_layout(put[-1], shape)
 
-    def _expand_bitcast(self, operation: Operation, shape: Shape) -> None:
+    def _expand_bitcast(self, operation: Operation, shape: ArrayShape) -> None:
         """Reads the operand's physical array as the result's (rule 4)."""
         source, result = operation.operands[0], operation.results[0]
-        if not isinstance(shape, ArrayShape) or not isinstance(source.shape, ArrayShape):
-            raise DiagnosticError(Diagnostic(f"bitcast {result.name} is not between arrays", operation.location))
+        assert isinstance(source.shape, ArrayShape)  # verified: a bitcast is between arrays or between tuples
         builder, name = self.module.before(operation), result.name
         array = self.physical.get(source)
         if array is None:
@@ -185,6 +196,30 @@ class _Expansion:
         self.physical[logical] = physical
         self.pads[physical] = self.pads.get(array, [])
 
+    def _expandable(self, function: Function) -> list[tuple[Value, Shape]]:
+        """Returns the values whose shape is tiled, and the results of bitcasts that read a tiled value."""
+        found = []
+        for value in (*function.parameters, *(value for o in function.operations for value in o.results)):
+            shape, operation = value.shape, value.operation
+            self._note_dynamic(value, shape)
+            if has_tiles(shape) or (operation is not None and _is_bitcast_of_tiles(operation)):
+                found.append((value, shape))
+        return found
+
+    def _check_plans(self) -> None:
+        """Raises DiagnosticError where a layout of the entry's interface has no physical array."""
+        entry = self.module.entry
+        for values, shapes in zip((entry.parameters, entry.results), self.module.entry_layout, strict=True):
+            for value, shape in zip(values, shapes, strict=True):
+                for leaf in filter(has_tiles, array_leaves(shape)):
+                    _plan(value, leaf)
+
+    def _note_dynamic(self, value: Value, shape: Shape) -> None:
+        for leaf in array_leaves(shape):
+            if leaf.is_tiled and not leaf.is_static:
+                message = f"{value.name}: the tiles of {leaf} are kept, its dimensions are dynamic"
+                self.report.note(message, value.location)
+
     def _check_aliases(self, parameters: Sequence[Shape], results: Sequence[Shape]) -> None:
         """Refuses an alias whose two sides would be different physical arrays (rule 3)."""
         # HLO's paths lead into the one ROOT, StableHLO's into the list of results.
@@ -192,7 +227,7 @@ class _Expansion:
         for result_path, number, parameter_path in self.module.aliases:
             result = _element(returned, result_path)
             parameter = _element(parameters[number], parameter_path)
-            if _physical_leaf(result) != _physical_leaf(parameter):
+            if _physical_type(result) != _physical_type(parameter):
                 message = f"parameter {number} ({parameter}) is aliased to a result ({result}) of another physical type"
                 location = self.module.entry.parameters[number].location
                 hint = "give both the same layout, or use interface=logical"
@@ -201,21 +236,24 @@ class _Expansion:
     def _receive_parameters(self, shapes: Sequence[Shape]) -> None:
         for value, shape in zip(self.module.entry.parameters, shapes, strict=True):
             if has_tiles(shape):
+                _check_buffers(value, shape)
                 self._receive(value, shape)
 
     def _return_results(self, parameters: Sequence[Shape], results: Sequence[Shape]) -> None:
         entry = self.module.entry
+        for value, shape in zip(entry.results, results, strict=True):
+            _check_buffers(value, shape)
         returned = [
             self._return(value, shape) if has_tiles(shape) else value
             for value, shape in zip(entry.results, results, strict=True)
         ]
         entry.set_results(returned)
-        self._set_entry_layout(tuple(map(_physical_leaves, parameters)), tuple(map(_physical_leaves, results)))
+        self._set_entry_layout(tuple(map(physical_leaves, parameters)), tuple(map(physical_leaves, results)))
 
     def _receive(self, value: Value, shape: Shape) -> None:
         """Makes a parameter its physical array and lets its users read it back (rule 3)."""
         earlier = list(value.users)
-        value.set_shape(_physical_leaves(shape))
+        value.set_shape(physical_leaves(shape))
         builder = self.module.after(value)
         if isinstance(shape, ArrayShape):
             back = self._read_back(builder, value, shape, value)
@@ -228,6 +266,7 @@ class _Expansion:
             self._read_back(builder, leaf, leaf_shape, value) for leaf, leaf_shape in zip(arrays, shapes, strict=True)
         ]
         packed = builder.pack(logical, untiled(shape), name=f"{value.name}.logical", like=value)
+        mark_packed(packed, shape)
         value.replace_uses(packed, keep=[user for user in value.users if user not in earlier])
 
     def _read_back(self, builder: Builder, value: Value, shape: Shape, like: Value) -> Value:
@@ -241,25 +280,23 @@ class _Expansion:
             mark_layout(logical, shape)
         return logical
 
-    def _return(self, value: Value, shape: Shape) -> Value:
-        """Returns a result's physical arrays in place of the result (rule 3)."""
-        own = _own_tuple(value)
-        builder = self.module.before(own) if own is not None else self.module.at_end(value.function)
-        shapes = list(leaf_shapes(shape))
+    def _return(self, value: Value, shape: Shape, parent: Operation | None = None) -> Value:
+        """Returns a result's physical arrays in place of the result (rule 3); `parent` is the tuple around it."""
+        own = _own_tuple(value, parent)
+        if own is not None and isinstance(shape, TupleShape):
+            for index, (operand, element) in enumerate(zip(own.operands, shape.elements, strict=True)):
+                own.set_operand(index, self._return(operand, element, own))
+            value.set_shape(TupleShape(tuple(operand.shape for operand in own.operands)))
+            return value
+        builder = self.module.at_end(value.function) if parent is None else self.module.before(parent)
         arrays = [
             self._put(builder, leaf, leaf_shape)
-            for leaf, leaf_shape in zip(builder.leaves(value, name=value.name), shapes, strict=True)
+            for leaf, leaf_shape in zip(builder.leaves(value, name=value.name), leaf_shapes(shape), strict=True)
         ]
         for pad in (pad for array in arrays for pad in self.pads.get(array, ())):
             mark_unspecified(pad)
-        if own is not None:
-            for index, array in enumerate(arrays):
-                own.set_operand(index, array)
-            value.set_shape(TupleShape(tuple(array.shape for array in arrays)))
-            return value
-        packed = builder.pack(arrays, _physical_leaves(shape), name=f"{value.name}.physical", like=value)
-        if isinstance(shape, TupleShape):
-            mark_layout(packed, shape)
+        packed = builder.pack(arrays, physical_leaves(shape), name=f"{value.name}.physical", like=value)
+        mark_packed(packed, shape)
         return packed
 
     def _put(self, builder: Builder, value: Value, shape: Shape) -> Value:
@@ -280,27 +317,15 @@ class _Expansion:
         return put[-1]
 
 
-def _expandable(function: Function) -> list[tuple[Value, Shape]]:
-    """Returns the values whose shape is tiled, and the results of bitcasts that read a tiled value."""
-    found = [(value, value.shape) for value in function.parameters if has_tiles(value.shape)]
-    for operation in function.operations:
-        reads_tiles = operation.opcode == "bitcast" and has_tiles(operation.operands[0].shape)
-        found += [(value, value.shape) for value in operation.results if reads_tiles or has_tiles(value.shape)]
-    return found
+def _is_bitcast_of_tiles(operation: Operation) -> bool:
+    return operation.opcode == "bitcast" and has_tiles(operation.operands[0].shape)
 
 
-def has_tiles(shape: Shape) -> bool:
-    """Is true where an array in the shape is tiled, packed or padded by its layout."""
-    return any(leaf.is_tiled for leaf in array_leaves(shape))
-
-
-def untiled(shape: Shape) -> Shape:
-    """Returns the shape with every tiled static array in the descending layout, the others untouched."""
-    return map_arrays(shape, _untiled_array)
-
-
-def _untiled_array(shape: ArrayShape) -> ArrayShape:
-    return shape.with_layout(Layout.descending(shape.rank)) if shape.is_tiled and shape.is_static else shape
+def _check_buffers(value: Value, shape: Shape) -> None:
+    """Refuses a tiled buffer in the interface: no op moves what lies in it."""
+    if any(isinstance(leaf, BufferShape) and has_tiles(leaf) for leaf in leaf_shapes(shape)):
+        message = f"{value.name} is {shape}, and no op moves what lies in a buffer"
+        raise DiagnosticError(Diagnostic(message, value.location, hint="use interface=logical"))
 
 
 def leaf_shapes(shape: Shape) -> Iterator[Shape]:
@@ -312,17 +337,8 @@ def leaf_shapes(shape: Shape) -> Iterator[Shape]:
         yield from leaf_shapes(element)
 
 
-def _physical_leaves(shape: Shape) -> Shape:
-    return map_arrays(shape, _physical_leaf_array)
-
-
-def _physical_leaf_array(shape: ArrayShape) -> ArrayShape:
-    return physical_shape(shape) if shape.is_tiled and shape.is_static else shape
-
-
-def _physical_leaf(shape: Shape) -> Shape:
-    leaf = _physical_leaves(shape)
-    return leaf.with_layout(None) if isinstance(leaf, ArrayShape) else leaf
+def _physical_type(shape: Shape) -> Shape:
+    return map_arrays(physical_leaves(shape), lambda array: array.with_layout(None))
 
 
 def _element(shape: Shape, path: Sequence[int]) -> Shape:
@@ -358,13 +374,15 @@ def _without_space(layout: Layout) -> Layout:
     return layout.replace(memory_space=0)
 
 
-def _own_tuple(value: Value) -> Operation | None:
-    """Returns the op that packs arrays into a tuple for nothing but to return it, or None."""
+def _own_tuple(value: Value, parent: Operation | None) -> Operation | None:
+    """Returns the op that packs a tuple for nothing but to be returned, by itself or in `parent`, or None."""
     operation = value.operation
-    if operation is None or operation.opcode != "tuple" or value.users:
+    if operation is None or operation.opcode != "tuple":
         return None
-    is_flat = not any(isinstance(operand.shape, TupleShape) for operand in operation.operands)
-    return operation if is_flat else None
+    if parent is None:
+        return None if value.users else operation
+    is_alone = list(value.users) == [parent] and list(parent.operands).count(value) == 1
+    return operation if is_alone else None
 
 
 def _pads(values: Sequence[Value]) -> list[Value]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from dialect_utils.ir import Module, Operation, Value
-from dialect_utils.layout import ArrayShape, Layout, Slice, physical_plan
+from dialect_utils.layout import ArrayShape, Layout, Slice, TupleShape, physical_plan
 from dialect_utils.layout.movement import Movement, is_identity, normal_form
 from dialect_utils.layout.tiling_search import is_put_of, try_tiled_layout
 from passes.base import Pass, Report
@@ -68,6 +68,7 @@ def fold_tiling(module: Module) -> None:
     for function in module.functions:
         for parameter in function.parameters:
             _fold_value(parameter) or _fold_physical_parameter(parameter)
+            _fold_physical_elements(parameter)
         gone: set[Operation] = set()
         for operation in function.operations:
             for value in operation.results if operation not in gone else ():
@@ -152,6 +153,21 @@ def _fold_physical_parameter(value: Value) -> set[Operation]:
         value.set_shape(shape.with_layout(Layout.descending(shape.rank)))
         return gone | _give_layout(value, shape)
     return set()
+
+
+def _fold_physical_elements(value: Value) -> None:
+    """Makes the elements of a tuple that the entry takes logical again (rule 2)."""
+    if not value.function.is_entry or not isinstance(value.shape, TupleShape):
+        return
+    elements = list(value.shape.elements)
+    for user in value.users:
+        index = user.ints("index") if user.opcode == "get-tuple-element" else None
+        if index is not None:
+            element = user.results[0]
+            _fold_physical_parameter(element)
+            _fold_physical_elements(element)
+            elements[index[0]] = element.shape
+    value.set_shape(TupleShape(tuple(elements)))
 
 
 def _is_read_back_of(chain: Chain, shape: ArrayShape) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dialect_utils.ir import Operation, Value
-from dialect_utils.layout import Shape, parse_shape
+from dialect_utils.layout import Shape, TupleShape, parse_shape
 from dialect_utils.text import DiagnosticError
 
 _PREFIX = "relayout."
@@ -39,9 +39,26 @@ def mark_layout(value: Value, shape: Shape) -> None:
 
 
 def mark_tuple(value: Value, shape: Shape) -> None:
-    """Marks an op with the tiled shape of its tuple where nothing else tells it."""
-    if value.operation is not None and value.operation.opcode not in _TELLING:
-        value.operation.set_frontend_attribute(LAYOUT, str(shape))
+    """Marks an op, or a parameter of the entry, with the tiled shape of its tuple where nothing else tells it."""
+    carrier = tuple_carrier(value)
+    if carrier is not None and carrier.opcode not in _TELLING:
+        carrier.set_frontend_attribute(LAYOUT, str(shape))
+
+
+def tuple_carrier(value: Value) -> Operation | None:
+    """Returns what carries the mark of a tuple; nobody calls the entry, and HLO's parameters are instructions."""
+    if value.operation is None and value.function.is_entry and isinstance(value, Operation):
+        return value
+    return value.operation
+
+
+def mark_packed(value: Value, shape: Shape) -> None:
+    """Marks the ops that packed a copy of a tuple, from the inside out."""
+    if isinstance(shape, TupleShape):
+        assert value.operation is not None  # an op packed it
+        for operand, element in zip(value.operation.operands, shape.elements, strict=True):
+            mark_packed(operand, element)
+        mark_layout(value, shape)
 
 
 def mark_bitcast(value: Value, bitcast: Operation, mark: BitcastMark) -> None:

@@ -99,7 +99,7 @@ def _is_marked_with_source(put: Chain) -> bool:
 
 
 def _return_instead(array: Value, value: Value) -> None:
-    """Lets the entry return a value instead of its physical array, directly or in a tuple."""
+    """Lets the entry return a value instead of its physical array, directly or in tuples."""
     for user in array.users:
         if _is_returned_tuple(user):
             for index, operand in enumerate(user.operands):
@@ -111,7 +111,10 @@ def _return_instead(array: Value, value: Value) -> None:
 
 
 def _is_returned_tuple(operation: Operation) -> bool:
-    return operation.opcode == "tuple" and is_returned(operation.results[0])
+    if operation.opcode != "tuple":
+        return False
+    value = operation.results[0]
+    return is_returned(value) or (bool(value.users) and all(map(_is_returned_tuple, value.users)))
 
 
 def try_reads(put: Chain, shape: ArrayShape | None = None) -> Reads | None:

@@ -11,9 +11,7 @@ from dialect_utils.ir import Module, Operation, Value
 from dialect_utils.layout import ArrayShape, Layout, Shape, map_arrays
 from dialect_utils.text import Diagnostic, DiagnosticError
 from passes.base import Pass, Report
-
-# What these return follows from where their operands lie.
-_OF_BYTES = ("ConcatBitcast",)
+from passes.byte_readers import CALLS_OF_BYTES
 
 Keep = Literal["nothing", "order", "memory-space"]
 
@@ -104,7 +102,7 @@ def _need(operation: Operation) -> Diagnostic | None:
 
 def _prescribes_layouts(operation: Operation) -> bool:
     if isinstance(operation, Instruction):
-        return operation.callee in _OF_BYTES or operation.attribute("operand_layout_constraints") is not None
+        return operation.callee in CALLS_OF_BYTES or operation.attribute("operand_layout_constraints") is not None
     return operation.ints("operand_layouts") is not None
 
 

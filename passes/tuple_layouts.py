@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from dialect_utils.ir import Function, Module, Operation, Value
 from dialect_utils.layout import ArrayShape, Shape, TupleShape
-from passes.marks import LAYOUT, marked_shape
+from passes.marks import LAYOUT, marked_shape, tuple_carrier
 
 
 def restore_tuple_layouts(module: Module) -> None:
@@ -16,8 +16,8 @@ def restore_tuple_layouts(module: Module) -> None:
     branches until nothing changes; only untiled leaves change.
     """
     for function in module.functions:
-        for operation in function.operations:
-            _restore_marked(operation)
+        for value in (*function.parameters, *(value for o in function.operations for value in o.results)):
+            _restore_marked(value)
     changed = True
     while changed:
         changed = False
@@ -25,17 +25,18 @@ def restore_tuple_layouts(module: Module) -> None:
             for operation in function.operations:
                 changed |= any(_agree(group) for group in _boundaries(operation))
                 changed |= _restore_around(operation)
-    if module.form == "hlo":
-        _return_earlier_tuple(module.entry)
+    for function in module.functions:
+        if function.is_entry:
+            _give_back_tuples(function)
 
 
-def _restore_marked(operation: Operation) -> None:
-    shape = marked_shape(operation)
-    if isinstance(shape, TupleShape) and len(operation.results) == 1:
-        value = operation.results[0]
-        if _untiled_text(value.shape) == _untiled_text(shape):
-            value.set_shape(shape)
-            operation.set_frontend_attribute(LAYOUT, None)
+def _restore_marked(value: Value) -> None:
+    carrier = tuple_carrier(value) if isinstance(value.shape, TupleShape) else None
+    # A tuple op with a mark is a copy of another tuple.
+    shape = None if carrier is None or carrier.opcode == "tuple" else marked_shape(carrier)
+    if carrier is not None and shape is not None and _untiled_text(value.shape) == _untiled_text(shape):
+        value.set_shape(shape)
+        carrier.set_frontend_attribute(LAYOUT, None)
 
 
 def _restore_around(operation: Operation) -> bool:
@@ -109,21 +110,24 @@ def _untiled_text(shape: Shape) -> str:
     return str(shape.with_layout(None)) if isinstance(shape, ArrayShape) else str(shape)
 
 
-def _return_earlier_tuple(entry: Function) -> None:
-    """Returns the tuple whose physical copy, which is marked, was returned in its place."""
-    root = entry.results[0].operation
-    if root is None or root.opcode != "tuple" or marked_shape(root) is None:
-        return
-    earlier = _whole(root) or next(
-        (o.results[0] for o in entry.operations if o.opcode == "tuple" and o != root and o.operands == root.operands),
+def _give_back_tuples(entry: Function) -> None:
+    """Puts tuples in place of their copies, which are marked: their elements are the same again."""
+    for operation in entry.operations:
+        if operation.opcode == "tuple" and marked_shape(operation) is not None:
+            _give_back_tuple(entry, operation)
+
+
+def _give_back_tuple(entry: Function, copy: Operation) -> None:
+    earlier = _whole(copy) or next(
+        (o.results[0] for o in entry.operations if o.opcode == "tuple" and o != copy and o.operands == copy.operands),
         None,
     )
     if earlier is None:
-        root.set_frontend_attribute(LAYOUT, None)
+        copy.set_frontend_attribute(LAYOUT, None)
         return
-    entry.set_results([earlier])
-    operands = list(root.operands)
-    root.erase()
+    copy.results[0].replace_uses(earlier)
+    operands = list(copy.operands)
+    copy.erase()
     for operand in operands:
         if operand.operation is not None and operand.operation.opcode == "get-tuple-element" and not operand.users:
             operand.operation.erase()

@@ -1,0 +1,4 @@
+func.func public @main(%x: tensor<2x3x5xf32> {mhlo.layout_mode = "{2,1,0:T(2,*,2)}"}, %y: tensor<3x5xf32> {mhlo.layout_mode = "{1,0:T(d,2)}"}, %z: tensor<0x5xf32> {mhlo.layout_mode = "{1,0:T(2,2)}"}, %s: tensor<f32> {mhlo.layout_mode = "{:T(128)S(6)}"}, %r: tensor<3xf32> {mhlo.layout_mode = "{0:T(2,4,8)(2,1)L(1024)}"}) -> (tensor<2x3x5xf32> {mhlo.layout_mode = "{2,1,0:T(*,4,2)}"}, tensor<3x5xf32> {mhlo.layout_mode = "{1,0:T(d,2)}"}, tensor<0x5xf32> {mhlo.layout_mode = "{1,0:T(2,2)}"}, tensor<f32> {mhlo.layout_mode = "{:T(128)S(6)}"}, tensor<3xf32> {mhlo.layout_mode = "{0:T(2,4,8)(2,1)L(1024)}"}) {
+  %n = stablehlo.negate %x {xla_shape = "f32[2,3,5]{2,1,0:T(*,4,2)}"} : tensor<2x3x5xf32>
+  return %n, %y, %z, %s, %r : tensor<2x3x5xf32>, tensor<3x5xf32>, tensor<0x5xf32>, tensor<f32>, tensor<3xf32>
+}
