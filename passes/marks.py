@@ -15,6 +15,9 @@ _PREFIX = "relayout."
 LAYOUT = f"{_PREFIX}layout"
 BITCAST = f"{_PREFIX}bitcast"
 
+# What a compiler notes on any instruction.
+_OWN = ("sharding", "backend_config", "statistics")
+
 # Ops whose tuple's layouts show in their operands, in what they call and in what reads them.
 _TELLING = ("tuple", "get-tuple-element", "while", "conditional", "call", "fusion", "opt-barrier")
 
@@ -62,11 +65,22 @@ def mark_packed(value: Value, shape: Shape) -> None:
 
 
 def mark_bitcast(value: Value, bitcast: Operation, mark: BitcastMark) -> None:
-    """Marks the last op of those that a bitcast became, and gives it the bitcast's own frontend attributes."""
-    assert value.operation is not None  # an op made it
+    """Marks the last op of those that a bitcast became, and gives it the bitcast's own attributes."""
+    # Imported here: only HLO has bitcasts.
+    from dialect_utils.hlo import Instruction
+
+    assert isinstance(value.operation, Instruction)  # an op made it
+    assert isinstance(bitcast, Instruction)
+    for name, text in own_attributes(bitcast).items():
+        value.operation.set_attribute(name, text)
     for name, text in bitcast.frontend_attributes.items():
         value.operation.set_frontend_attribute(name, text)
     value.operation.set_frontend_attribute(BITCAST, str(mark))
+
+
+def own_attributes(operation: Operation) -> dict[str, str]:
+    """Returns the attributes that say nothing of what an op computes, without metadata and frontend attributes."""
+    return {name: text for name, text in operation.attributes.items() if name in _OWN}
 
 
 def unmarked_attributes(operation: Operation) -> dict[str, str]:

@@ -10,7 +10,7 @@ from dialect_utils.layout.movement import Movement, is_identity, normal_form
 from dialect_utils.layout.tiling_search import is_put_of
 from passes.chains import Chain, array_shape, chains_from, erase_dead, is_returned, movement_users
 from passes.emit import reinterpret
-from passes.marks import BitcastMark, marked_bitcast, marked_shape, unmarked_attributes
+from passes.marks import BitcastMark, marked_bitcast, marked_shape, own_attributes, unmarked_attributes
 
 # A put with its read-back, or with a row of bitcasts behind it, takes no more ops.
 _LONGEST_ROUND = 24
@@ -50,6 +50,8 @@ class FoundBitcast:
         for name, text in unmarked_attributes(self.operations[-1]).items():
             made.set_frontend_attribute(name, text)
         made.set_attribute("metadata", first.metadata)
+        for name, text in own_attributes(self.operations[-1]).items():
+            made.set_attribute(name, text)
         return made
 
 
