@@ -10,7 +10,6 @@ from dialect_utils.ir import Builder, Function, Module, Operation, Value
 from dialect_utils.layout import (
     ArrayShape,
     BufferShape,
-    ElementType,
     Layout,
     Pad,
     Plan,
@@ -109,6 +108,8 @@ class _Expansion:
     report: Report
     # The physical array of every expanded value, by the value that users now see.
     physical: dict[Value, Value] = field(default_factory=dict)
+    # The plan behind each of these arrays: another layout may give one of the same dimensions.
+    plans: dict[Value, Plan] = field(default_factory=dict)
     # The pads that filled up a physical array.
     pads: dict[Value, list[Value]] = field(default_factory=dict)
 
@@ -166,6 +167,7 @@ class _Expansion:
         assert first is not None  # an op made it
         value.replace_uses(back[-1], keep=(first,))
         self.physical[back[-1]] = put[-1]
+        self.plans[back[-1]] = plan
         self.pads[put[-1]] = _pads(put)
         if try_tiled_layout(Movement(plan)) != _without_space(shape.effective_layout):
             mark_layout(put[-1], shape)
@@ -194,6 +196,7 @@ class _Expansion:
         result.replace_uses(logical)
         operation.erase()
         self.physical[logical] = physical
+        self.plans[logical] = _plan(result, shape)
         self.pads[physical] = self.pads.get(array, [])
 
     def _expandable(self, function: Function) -> list[tuple[Value, Shape]]:
@@ -272,10 +275,11 @@ class _Expansion:
     def _read_back(self, builder: Builder, value: Value, shape: Shape, like: Value) -> Value:
         if not has_tiles(shape) or not isinstance(shape, ArrayShape):
             return value
-        plan = _plan(value, shape).inverse()
-        back = emit_plan(builder, plan, value, base=value.name, last="logical", like=like)
+        plan = _plan(value, shape)
+        back = emit_plan(builder, plan.inverse(), value, base=value.name, last="logical", like=like)
         logical = back[-1] if back else value
         self.physical[logical] = value
+        self.plans[logical] = plan
         if back:
             mark_layout(logical, shape)
         return logical
@@ -304,7 +308,7 @@ class _Expansion:
             return value
         plan = _plan(value, shape)
         known = self.physical.get(value)
-        if known is not None and _type(known.shape) == plan.result:
+        if known is not None and self.plans[value] == plan:
             if known.operation is not None:
                 mark_layout(known, shape)
             return known
@@ -358,10 +362,6 @@ def _plan(value: Value, shape: ArrayShape) -> Plan:
 def _physical_shape(value: Value, shape: ArrayShape) -> ArrayShape:
     _plan(value, shape)
     return physical_shape(shape)
-
-
-def _type(shape: Shape) -> tuple[ElementType, tuple[int, ...]] | None:
-    return (shape.element_type, shape.dimensions) if isinstance(shape, ArrayShape) else None
 
 
 def _keep_memory_space(value: Value, shape: ArrayShape) -> None:

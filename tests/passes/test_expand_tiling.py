@@ -325,3 +325,12 @@ def test_elements_wider_than_their_type_are_refused() -> None:
     module = hlo("ROOT x = pred[5,3]{1,0:E(32)} parameter(0)")
     with pytest.raises(DiagnosticError, match=r"E\(32\) does not pack pred"):
         expand(module)
+
+
+def test_a_result_of_another_layout_and_the_same_physical_dimensions_is_put_anew(worker: Worker) -> None:
+    module = hlo(
+        "p = f32[4,4]{1,0:T(2,2)} parameter(0)",
+        "ROOT n = f32[4,4]{1,0:T(2,2)} negate(p)",
+        header="HloModule m, entry_computation_layout={(f32[4,4]{1,0:T(2,2)})->f32[4,4]{0,1:T(2,2)}}",
+    )
+    assert is_equal(module, expand(module), worker)
