@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from dialect_utils.elementwise import is_elementwise
 from dialect_utils.ir import Builder, Function, Operation, Value
 from dialect_utils.layout import ArrayShape, BitcastConvert, Pad, Plan, Step
 from dialect_utils.layout.linear_map import Fill
 from dialect_utils.layout.movement import Movement, normal_form
-from passes.elementwise import is_elementwise
 from passes.emit import STEP_NAMES
 
 # The frontend attribute of a pad whose padding nobody may rely on.

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Literal
 
+from dialect_utils.elementwise import is_elementwise, scalar_operands
 from dialect_utils.ir import Function, Module, Operation, Value
 from dialect_utils.layout import ArrayShape, Shape, TupleShape
 from passes.carried_layouts import (
@@ -21,7 +22,6 @@ from passes.carried_layouts import (
     carry_transposed,
     carry_unbroadcast,
 )
-from passes.elementwise import is_elementwise, scalar_operands
 from passes.expand_tiling import leaf_shapes
 
 # Leading array operands whose dimensions are the result's; -1 for all.

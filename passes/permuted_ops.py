@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from dialect_utils.elementwise import is_elementwise, scalar_operands
 from dialect_utils.ir import Operation
 from dialect_utils.layout import ArrayShape, Pad, Slice
-from passes.elementwise import is_elementwise, scalar_operands
 
 NamedInts = tuple[str, tuple[int, ...]]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from dialect_utils.elementwise import is_elementwise, scalar_operands
 from dialect_utils.ir import Function, Module, Operation, Value
 from dialect_utils.layout import ArrayShape, BitcastConvert, ElementType, Pad, Slice
 from dialect_utils.layout.movement import Movement, is_identity, normal_form
@@ -21,7 +22,6 @@ from passes.chains import (
     is_plain,
     is_returned,
 )
-from passes.elementwise import is_elementwise, scalar_operands
 
 # A put or a read-back longer than this many ops is not looked at as one.
 LONGEST_CHAIN = 12

@@ -4,6 +4,7 @@ Each function returns the text of a module whose entry computes what the custom 
 arrays with any leading batch dimensions. The algorithms are those of XLA's own expanders
 (xla/hlo/transforms/expanders: qr_expander, triangular_solve_expander, cholesky_expander) and of
 `jax.lax.linalg` (`_lu_unblocked`): unblocked loops over columns, since these calls get one block.
+The file is long because most of it is programs: one HLO template for each call.
 """
 
 from __future__ import annotations

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
+from dialect_utils.elementwise import ELEMENTWISE, scalar_operands
 from dialect_utils.hlo import Instruction
 from dialect_utils.layout import (
     ArrayShape,
@@ -20,7 +21,6 @@ from dialect_utils.layout import (
     step_result,
 )
 from dialect_utils.layout.sizes import byte_size
-from passes.elementwise import ELEMENTWISE, scalar_operands
 
 # Instructions of a fixed number of operands; the others take any number, or several forms exist.
 _NO_OPERANDS = "constant iota parameter partition-id replica-id"

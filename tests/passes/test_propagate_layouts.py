@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dialect_utils.elementwise import is_elementwise
 from dialect_utils.execution import Worker
 from dialect_utils.hlo import HloModule, Instruction, parse_module
 from dialect_utils.layout import ArrayShape, Plan, Reshape, Transpose, parse_array_shape
@@ -24,7 +25,6 @@ from passes.carried_layouts import (
     carry_transposed,
     carry_unbroadcast,
 )
-from passes.elementwise import is_elementwise
 from passes.free_movement import moves_no_byte
 from passes.pipeline import verify
 from passes.propagate_layouts import Direction, PropagateLayouts

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape
 
 from dialect_utils.layout.picture.model import Cell, Panel, Picture
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 # Light fills on which black text reads, told apart by people with any colour vision (after Paul Tol's "light").
 # Seven: rows of eight or sixteen tiles, which are common, must not put one colour below the same.
@@ -183,10 +179,3 @@ def _svg_mark(mark: Rectangle | Line | Label) -> Iterator[str]:
         centre = ' text-anchor="middle" dominant-baseline="central"' if mark.centred else ""
         bold = ' font-weight="bold"' if mark.bold else ""
         yield f'<text x="{mark.x}" y="{mark.y}"{centre}{bold}>{escape(mark.text)}</text>'
-
-
-def write_png(picture: Picture, path: Path) -> None:
-    """Writes the picture as a PNG file, at twice the SVG's size so that digits stay sharp."""
-    from dialect_utils.layout.picture.png import render_png
-
-    path.write_bytes(render_png(lay_out(picture)))
