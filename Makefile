@@ -10,18 +10,18 @@ export JAX_PLATFORMS := cpu
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test format lint types unit fuzz lit bench campaign check-readme clean
+.PHONY: help setup demo test format lint types unit docs fuzz hostile hostile-mutants lit bench campaign campaign-dumps campaign-proof campaign-verdict scale kernels mutants notebooks check-readme clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{printf "%-20s %s\n", $$1, $$2}'
 
 setup: $(STAMP) ## make the virtual environment and install everything into it
 
-$(STAMP): pyproject.toml
+$(STAMP): pyproject.toml dev-constraints.txt
 	@$(PYTHON) -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' || { echo \
 	  "error: $(PYTHON) is no Python 3.11 or newer with venv; try make PYTHON=python3.13" >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)
-	python -m pip install --quiet --editable '.[dev]'
+	python -m pip install --quiet --constraint dev-constraints.txt --editable '.[dev]'
 	@touch $@
 
 demo: $(STAMP) ## annotate, expand, execute and compare real programs, and find a planted mistake
@@ -40,23 +40,63 @@ lint: $(STAMP) ## ruff: format and rules
 types: $(STAMP) ## mypy, strict
 	mypy
 
-unit: $(STAMP) ## pytest, on all cores (every command of the README included)
+unit: $(STAMP) ## pytest, on all cores (every command of the README and the tutorials included)
 	python -m pytest --numprocesses auto
 
-fuzz: $(STAMP) ## a hundred thousand texts of shapes, by our parser and by XLA's
-	RELAYOUT_FUZZ=100000 python -m pytest tests/layout/test_parse_fuzz.py
+fuzz: $(STAMP) ## thousands of inputs for every reader; a hundred thousand texts of shapes, by our parser and by XLA's
+	RELAYOUT_FUZZ=100000 python -m pytest tests/layout/text/test_parse_fuzz.py tests/hostile/test_fuzz.py
+
+hostile: $(STAMP) ## every command of the table of hostile inputs (about twenty minutes)
+	RELAYOUT_HOSTILE=1 python -m pytest tests/hostile
+
+hostile-mutants: $(STAMP) ## a thousand changed modules that verify: none may end the worker unexplained (five minutes)
+	python -m tests.hostile.mutants
 
 lit: $(STAMP) ## the passes' text tests
 	lit --verbose --order smart lit_tests
 
-bench: $(STAMP) ## ratios of speed, each measured in one run
-	@for file in benchmarks/*.py; do echo "# $$file"; python -m benchmarks.$$(basename $$file .py) || exit 1; done
+bench: $(STAMP) ## ratios of speed, each measured in one run; keeps them in docs/performance.md
+	python -m benchmarks.ratios --json build/bench.json --docs
+	python -m benchmarks.layouts
+
+.PHONY: bench-quick superlinear
+superlinear: $(STAMP) ## counts calls on 5,000 to 20,000 instructions (make unit counts on hundreds)
+	RELAYOUT_SUPERLINEAR=1 python -m pytest tests/test_superlinear.py
+
+bench-quick: $(STAMP) ## the short rows of make bench, once (two minutes)
+	python -m benchmarks.ratios --quick
 
 campaign: $(STAMP) ## run every pass over every corpus and print a table (about half an hour)
 	python -m tests.campaign
 
-check-readme: $(STAMP) ## run the commands of the README
-	python -m pytest tests/test_readme.py
+scale: $(STAMP) ## 500 modules in an S3 server on a Dask cluster, one of three workers killed (two minutes)
+	RELAYOUT_SCALE=500 python -m pytest --numprocesses 0 -s tests/relayout/batch/test_cluster.py
+
+kernels: $(STAMP) ## run every dump with Pallas kernels (make unit runs some of them)
+	RELAYOUT_KERNELS=all python -m pytest tests/passes/dumps/mosaic
+
+mutants: $(STAMP) ## plant one-line mistakes in the product and run the tests that must notice them (LISTS="layout hlo")
+	python -m tests.mutants $(LISTS)
+
+campaign-verdict: $(STAMP) ## plant 1,500 mistakes, make 240 correct rewrites, and print what check says (ten minutes)
+	python -m tests.campaign_verdict
+
+campaign-dumps: $(STAMP) ## compile 92 programs for TPUs, run their dumps on the CPU and compare (about ten minutes; needs the tpu extra)
+	python -m tests.campaign_dumps
+
+campaign-proof: $(STAMP) ## 1,500 mutants and attribute flips against proofs (a minute)
+	python -m tests.campaign_proof
+
+docs: $(STAMP) ## build the site into build/site; a broken link is an error
+	python -m pip install --quiet --constraint dev-constraints.txt --editable '.[dev,docs]'
+	NO_MKDOCS_2_WARNING=1 PYTHONPATH=$(CURDIR) python -m mkdocs build --strict  # not quiet: it would count no warnings
+
+notebooks: $(STAMP) ## execute the notebooks anew and keep their outputs
+	python -m pip install --quiet --constraint dev-constraints.txt --editable '.[dev,notebooks]'
+	PYTHONPATH=$(CURDIR) python -m docs_site.notebooks
+
+check-readme: $(STAMP) ## work through the README, the tutorials and the notebooks
+	python -m pytest tests/test_readme.py tests/docs_site
 
 clean: ## remove what the targets made
 	rm -rf .venv .venv-* .mypy_cache .ruff_cache .pytest_cache .hypothesis build *.egg-info

@@ -1,24 +1,12 @@
-"""Which ops compute every element from the elements at the same place: one table for both text forms."""
+"""Which operations compute every element from the operands' elements at the same index."""
 
 from __future__ import annotations
 
 from dialect_utils.ir import Operation
-from dialect_utils.layout import ArrayShape
+from dialect_utils.layout import ArrayShape, Shape
+from dialect_utils.opcodes import Trait, with_trait
 
-# xla/hlo/ir/hlo_instruction.cc, HloInstruction::IsElementwiseImpl; `copy` keeps every element.
-# fmt: off
-ELEMENTWISE = frozenset((
-    "abs", "add", "and", "atan2", "cbrt", "ceil", "clamp", "compare", "complex", "convert", "copy", "cosine",
-    "count-leading-zeros", "divide", "erf", "exponential", "exponential-minus-one", "floor", "imag", "is-finite",
-    "log", "log-plus-one", "logistic", "maximum", "minimum", "multiply", "negate", "not", "or", "popcnt", "power",
-    "real", "reduce-precision", "remainder", "round-nearest-afz", "round-nearest-even", "rsqrt", "select",
-    "shift-left", "shift-right-arithmetic", "shift-right-logical", "sign", "sine", "sqrt", "subtract", "tan", "tanh",
-    "xor", "acos", "acosh", "asin", "asinh", "atanh", "cosh", "sinh", "chlo.acos", "chlo.acosh", "chlo.asin",
-    "chlo.asinh", "chlo.atan", "chlo.atanh", "chlo.bessel_i1e", "chlo.conj", "chlo.cosh", "chlo.digamma", "chlo.erf",
-    "chlo.erf_inv", "chlo.erfc", "chlo.is_inf", "chlo.is_neg_inf", "chlo.is_pos_inf", "chlo.lgamma",
-    "chlo.next_after", "chlo.polygamma", "chlo.sinh", "chlo.square", "chlo.tan", "chlo.zeta",
-))
-# fmt: on
+ELEMENTWISE = with_trait(Trait.ELEMENTWISE)
 
 # Operands that may be scalars beside arrays of any size: the predicate of select, the bounds of clamp.
 _SCALAR_OPERANDS = {"select": (0,), "clamp": (0, 2)}
@@ -37,24 +25,29 @@ def is_elementwise(operation: Operation) -> bool:
     result = operation.results[0].shape
     if not isinstance(result, ArrayShape) or not result.is_static:
         return False
-    return all(
-        index in scalar_operands(operation) or _has_dimensions(operation, index, result.dimensions)
-        for index in range(len(operation.operands))
-    )
+    dimensions, scalar = result.dimensions, _SCALAR_OPERANDS.get(operation.opcode, ())
+    for index, operand in enumerate(operation.operands):
+        shape = operand.shape
+        if not isinstance(shape, ArrayShape) or shape.dynamic:
+            return False
+        if shape.dimensions != dimensions and (shape.dimensions or index not in scalar):
+            return False
+    return True
 
 
 def scalar_operands(operation: Operation) -> tuple[int, ...]:
     """Returns the operands that are scalars used at every place."""
+    allowed = _SCALAR_OPERANDS.get(operation.opcode, ())
+    if not allowed:
+        return ()
     result = operation.results[0].shape
     if isinstance(result, ArrayShape) and result.rank == 0:
         return ()
-    allowed = _SCALAR_OPERANDS.get(operation.opcode, ())
-    return tuple(index for index in allowed if _has_dimensions(operation, index, ()))
+    return tuple(index for index in allowed if _is_scalar(operation.operands[index].shape))
 
 
-def _has_dimensions(operation: Operation, index: int, dimensions: tuple[int, ...]) -> bool:
-    shape = operation.operands[index].shape
-    return isinstance(shape, ArrayShape) and shape.is_static and shape.dimensions == dimensions
+def _is_scalar(shape: Shape) -> bool:
+    return isinstance(shape, ArrayShape) and not shape.dimensions
 
 
 def _keeps_width(operation: Operation) -> bool:

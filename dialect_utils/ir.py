@@ -1,35 +1,38 @@
-"""The small interface through which a pass sees a module, whatever its text form.
+"""The small interface through which a pass sees a module, whatever its dialect.
 
 `dialect_utils.hlo` and `dialect_utils.stablehlo` implement these protocols; a pass written
 against them runs on both. Data movement is spoken in the steps of `dialect_utils.layout`.
 
-What differs between the forms, and how the interface hides it:
+What differs between the dialects, and how the interface hides it:
 
 * An HLO instruction is an operation and its one value, which may be a tuple. A StableHLO
-  operation has any number of values, none of them tuples. `Builder.leaves` and `Builder.pack`
+  operation has any number of values, none of them tuples. `Builder.flatten` and `Builder.make_tuple`
   take a value apart into arrays and put it together again; on a value that is no tuple they
   do nothing.
 * An HLO computation and a StableHLO function or region block are both a `Function`. What the
   ROOT or the return yields are its `results`; they count as uses of those values.
 * Parameters are values without a defining operation (HLO's `parameter` instructions do not
   appear among `operations`).
-* `opcode` is HLO's spelling in both forms ("broadcast", "dynamic-slice", "custom-call").
+* `opcode` is HLO's spelling in both dialects ("broadcast", "dynamic-slice", "custom-call").
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
-from dialect_utils.layout import ElementType, Shape, Step
-from dialect_utils.text import Location
+from dialect_utils.layout import ArrayShape, ElementType, Shape, Step
+from dialect_utils.text import Diagnostic, DiagnosticError, Location
 
-Form = Literal["hlo", "stablehlo"]
+if TYPE_CHECKING:
+    from dialect_utils.control_flow import Join
+
+Dialect = Literal["hlo", "stablehlo"]
 
 
 @runtime_checkable
 class Value(Protocol):
-    """Is a typed value with one definition: an operation's result or a function's parameter.
+    """A typed value with one definition: an operation's result or a function's parameter.
 
     Values are equal where they are the same value of the same module, and hash alike.
     """
@@ -37,6 +40,9 @@ class Value(Protocol):
     @property
     def name(self) -> str:
         """Returns the name without `%`; new operations are named after it."""
+
+    def rename(self, name: str) -> None:
+        """Changes the name of an operation's only result; raises ValueError for other values and for a name in use."""
 
     @property
     def shape(self) -> Shape:
@@ -70,13 +76,20 @@ class Value(Protocol):
         """Returns where the value is defined in the text that was read, for diagnostics."""
 
 
+def array_shape(value: Value) -> ArrayShape:
+    """Returns the shape of a value that has to be an array; raises DiagnosticError for others."""
+    if not isinstance(value.shape, ArrayShape):
+        raise DiagnosticError(Diagnostic(f"{value.name} is not an array but {value.shape}", value.location))
+    return value.shape
+
+
 @runtime_checkable
 class Operation(Protocol):
-    """Is one operation; equal and hashed by identity in its module."""
+    """One operation; equal and hashed by identity in its module."""
 
     @property
     def opcode(self) -> str:
-        """Returns HLO's name of the operation, e.g. `dynamic-slice`, in both forms.
+        """Returns HLO's name of the operation, e.g. `dynamic-slice`, in both dialects.
 
         A StableHLO op without a counterpart has its full name, e.g. `chlo.erf`.
         """
@@ -94,11 +107,27 @@ class Operation(Protocol):
 
     @property
     def called(self) -> Sequence[Function]:
-        """Returns the functions it calls or the regions it holds, in order."""
+        """Returns the functions it calls or the regions it holds, in the order of their roles, not of the text."""
+
+    @property
+    def roles(self) -> Sequence[str]:
+        """Returns what each called function is for: `condition`, `body`, `to_apply`, `branch 0` and the like.
+
+        HLO's names of the attributes that name them, in both dialects; branches are numbered.
+        """
+
+    def called_as(self, role: str) -> Function:
+        """Returns the function it calls in a role; raises ValueError where there is none."""
+
+    def control_flow(self) -> Sequence[Join]:
+        """Returns where the values that it passes to functions, and that these yield, arrive.
+
+        None for an operation that calls no function as a whole.
+        """
 
     @property
     def function(self) -> Function:
-        """Returns the function the operation stands in."""
+        """Returns the function the operation is in."""
 
     @property
     def step(self) -> Step | None:
@@ -117,11 +146,14 @@ class Operation(Protocol):
         """Changes an attribute that `ints` reads; raises ValueError where the operation has no such one."""
 
     def attribute(self, name: str) -> str | None:
-        """Returns an attribute's text as the form writes it, or None where it is absent."""
+        """Returns an attribute's text as the dialect writes it, or None where it is absent."""
 
     @property
     def attributes(self) -> Mapping[str, str]:
-        """Returns the texts of all attributes by the form's own names, a StableHLO constant's contents included."""
+        """Returns the texts of all attributes by the dialect's own names, a StableHLO constant's contents included."""
+
+    def set_attribute(self, name: str, text: str | None) -> None:
+        """Changes, adds or (for None) drops an attribute, by the dialect's name and in its spelling."""
 
     @property
     def frontend_attributes(self) -> Mapping[str, str]:
@@ -143,12 +175,12 @@ class Operation(Protocol):
 
     @property
     def location(self) -> Location | None:
-        """Returns where the operation stands in the text that was read, for diagnostics."""
+        """Returns where the operation is in the text that was read, for diagnostics."""
 
 
 @runtime_checkable
 class Function(Protocol):
-    """Is an HLO computation, or a StableHLO function or region block."""
+    """An HLO computation, or a StableHLO function or region block."""
 
     @property
     def name(self) -> str:
@@ -178,12 +210,12 @@ class Function(Protocol):
         """Is true for the ENTRY computation and for the public function `main`."""
 
     @property
-    def is_applied(self) -> bool:
-        """Is true where an op applies it per element: reduce, sort, scatter, map and the like."""
+    def is_embedded(self) -> bool:
+        """Is true for an embedded computation: one that reduce, sort, scatter, map and the like apply per element."""
 
 
 class Builder(Protocol):
-    """Makes operations at one place of a function; each new one stands behind the one before.
+    """A maker of operations at one place of a function; each new one comes after the one before.
 
     `name` becomes the HLO name (made unique) and `like` gives metadata and location; its
     frontend attributes speak of the op that carries them and stay its own. In StableHLO names
@@ -209,14 +241,17 @@ class Builder(Protocol):
     def copy(self, value: Value, shape: Shape, *, name: str, like: Value) -> Value:
         """Makes an HLO `copy` into another layout; raises ValueError in StableHLO, which has none."""
 
-    def leaves(self, value: Value, *, name: str) -> list[Value]:
+    def bitcast(self, value: Value, shape: Shape, *, name: str, like: Value) -> Value:
+        """Makes an HLO `bitcast`, which reads the bytes of a value as `shape`; raises ValueError in StableHLO."""
+
+    def flatten(self, value: Value, *, name: str) -> list[Value]:
         """Returns the arrays (and tokens) of a value, tuples flattened, through get-tuple-element.
 
         The operands of a `tuple` operation are used directly.
         """
 
-    def pack(self, leaves: Sequence[Value], shape: Shape, *, name: str, like: Value) -> Value:
-        """Puts leaves together into a value of `shape`'s nesting; the leaves' own shapes count."""
+    def make_tuple(self, leaves: Sequence[Value], shape: Shape, *, name: str, like: Value) -> Value:
+        """Joins leaves into a value of `shape`'s nesting; the leaves' own shapes count."""
 
     def clone(
         self, operation: Operation, operands: Sequence[Value], shapes: Sequence[Shape], *, name: str
@@ -229,11 +264,11 @@ class Builder(Protocol):
 
 @runtime_checkable
 class Module(Protocol):
-    """Is a whole module. Passes edit a clone; `text` prints it."""
+    """A whole module. Passes edit a clone; `text` prints it."""
 
     @property
-    def form(self) -> Form:
-        """Returns which text form it has."""
+    def dialect(self) -> Dialect:
+        """Returns which dialect it is in."""
 
     @property
     def name(self) -> str:
@@ -254,13 +289,13 @@ class Module(Protocol):
         """Prints the module: untouched HLO byte for byte, StableHLO as MLIR prints it."""
 
     def before(self, operation: Operation) -> Builder:
-        """Returns a builder that makes operations in front of one."""
+        """Returns a builder that makes operations before one."""
 
     def after(self, value: Value) -> Builder:
-        """Returns a builder right behind a value's definition, behind all parameters for a parameter."""
+        """Returns a builder right after a value's definition, after all parameters for a parameter."""
 
     def at_end(self, function: Function) -> Builder:
-        """Returns a builder behind all operations, in front of the terminator."""
+        """Returns a builder after all operations, before the terminator."""
 
     @property
     def entry_layout(self) -> tuple[tuple[Shape, ...], tuple[Shape, ...]]:

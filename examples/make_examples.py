@@ -1,8 +1,8 @@
-"""Writes the example modules beside this file: what JAX hands to XLA, and one optimized TPU dump.
+"""Writes the example modules beside this file: what JAX hands to XLA, and optimized TPU dumps.
 
 `python examples/make_examples.py` writes the StableHLO and the HLO text before optimization; with `--tpu` and the
-`tpu` extra installed it also compiles the attention block ahead of time for a TPU and stores seeded inputs and the
-outputs computed on this machine's CPU.
+`tpu` extra installed it also compiles ahead of time for a TPU: the attention block, with seeded inputs and the outputs
+computed on this machine's CPU, and the forces between particles, written in two ways.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from jax.sharding import SingleDeviceSharding
 
 HERE = Path(__file__).resolve().parent
 HEADS, HEAD_DIM, MODEL_DIM, SEQUENCE, BATCH = 4, 24, 64, 50, 2
+PARTICLES, NEIGHBOURS = 65536, 32
 Specs = tuple[jax.ShapeDtypeStruct, ...]
 
 ATTENTION_SPECS: Specs = (
@@ -35,6 +36,10 @@ TRAINING_SPECS: Specs = (
     jax.ShapeDtypeStruct((10,), jnp.float32),
     jax.ShapeDtypeStruct((12, 20), jnp.float32),
     jax.ShapeDtypeStruct((12, 10), jnp.float32),
+)
+FORCES_SPECS: Specs = (
+    jax.ShapeDtypeStruct((PARTICLES, 3), jnp.float32),
+    jax.ShapeDtypeStruct((PARTICLES, NEIGHBOURS), jnp.int32),
 )
 
 
@@ -65,6 +70,21 @@ def training_step(
     return loss, tuple(p - 0.03125 * g for p, g in zip(params, gradients, strict=True))
 
 
+def forces(positions: jax.Array, neighbours: jax.Array) -> jax.Array:
+    """Computes the force on each particle, one row of x, y and z, from its listed neighbours."""
+    offsets = positions[neighbours] - positions[:, None, :]
+    squared = (offsets * offsets).sum(-1, keepdims=True) + 1e-6
+    return (offsets * (1 / squared**3 - 1 / squared**6)).sum(1)
+
+
+def forces_by_coordinate(positions: jax.Array, neighbours: jax.Array) -> jax.Array:
+    """Computes the same from x, y and z one after the other: no array has a dimension of 3."""
+    offsets = [each[neighbours] - each[:, None] for each in positions.T]
+    squared = sum(each * each for each in offsets) + 1e-6
+    weights = 1 / squared**3 - 1 / squared**6
+    return jnp.stack([(each * weights).sum(1) for each in offsets], 1)
+
+
 def seeded_inputs(specs: Specs) -> list[np.ndarray[Any, Any]]:
     """Draws multiples of 1/16 in [-0.5, 0.5], exact in bf16 and small in a compressed file."""
     rng = np.random.default_rng(0)
@@ -79,11 +99,15 @@ def write_before_optimization(name: str, function: Callable[..., Any], specs: Sp
 
 
 def write_tpu_dump(name: str, function: Callable[..., Any], specs: Specs, topology_name: str) -> None:
-    """Writes NAME_tpu.hlo, optimized for one TPU device, and NAME_tpu.npz with inputs and outputs (bf16 as uint16)."""
+    """Writes NAME_tpu.hlo, optimized for one TPU device."""
     topology = topologies.get_topology_desc(platform="tpu", topology_name=topology_name)
     device = SingleDeviceSharding(topology.devices[0])
     placed = [jax.ShapeDtypeStruct(s.shape, s.dtype, sharding=device) for s in specs]
     (HERE / f"{name}_tpu.hlo").write_text(str(jax.jit(function).lower(*placed).compile().as_text()))
+
+
+def write_arrays(name: str, function: Callable[..., Any], specs: Specs) -> None:
+    """Writes NAME_tpu.npz with inputs, and outputs computed on this machine's CPU (bf16 as uint16)."""
     inputs = seeded_inputs(specs)
     outputs = jax.tree.leaves(jax.jit(function)(*inputs))
     arrays = {f"in{i}": _storable(a) for i, a in enumerate(inputs)}
@@ -98,7 +122,7 @@ def _storable(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 def main() -> None:
     """Writes every example; `--tpu` adds the optimized dump."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--tpu", action="store_true", help="also compile attention for a TPU (needs libtpu)")
+    parser.add_argument("--tpu", action="store_true", help="also compile for a TPU (needs libtpu)")
     with_tpu = parser.parse_args().tpu
     jax.config.update("jax_platforms", "cpu")
     jax.config.update("jax_hlo_source_file_canonicalization_regex", ".*/")  # file names without their folders
@@ -106,6 +130,9 @@ def main() -> None:
     write_before_optimization("training_step", training_step, TRAINING_SPECS)
     if with_tpu:
         write_tpu_dump("attention", attention, ATTENTION_SPECS, "v5e:2x2")
+        write_arrays("attention", attention, ATTENTION_SPECS)
+        write_tpu_dump("forces", forces, FORCES_SPECS, "v5e:2x2")
+        write_tpu_dump("forces_by_coordinate", forces_by_coordinate, FORCES_SPECS, "v5e:2x2")
 
 
 if __name__ == "__main__":

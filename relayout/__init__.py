@@ -1,3 +1,92 @@
-"""The command line `relayout`, on top of `passes` and `dialect_utils`."""
+"""Layout passes for XLA's HLO text and StableHLO: annotate tiles, rewrite them explicitly, check bit for bit.
+
+    import relayout
+
+    module = relayout.read("examples/attention.mlir")
+    expanded = relayout.optimize(module, "annotate-layouts{target=tpu-v5e},expand-tiling")
+    print(relayout.check(module, expanded))
+
+Names are imported when they are first used: `import relayout` loads neither numpy nor jax.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from relayout.shadowing import find_own_packages
+
+if TYPE_CHECKING:
+    from dialect_utils.ir import Module
+    from dialect_utils.layout import Layout, Shape, parse_shape
+    from dialect_utils.verdict import Verdict
+    from passes.framework.base import Pass, Report, module_pass
+    from passes.framework.pipeline import Pipeline
+    from relayout.api import check, draw, explain, linear_index, memory_report, optimize, parse, read, run, write
+    from relayout.jax.modules import from_jax
 
 __version__ = "0.1.0"
+
+# Where each public name is defined.
+_HOME = {
+    "Layout": "dialect_utils.layout",
+    "Module": "dialect_utils.ir",
+    "Pass": "passes.framework.base",
+    "Pipeline": "passes.framework.pipeline",
+    "Report": "passes.framework.base",
+    "Shape": "dialect_utils.layout",
+    "Verdict": "dialect_utils.verdict",
+    "check": "relayout.api",
+    "draw": "relayout.api",
+    "explain": "relayout.api",
+    "from_jax": "relayout.jax.modules",
+    "linear_index": "relayout.api",
+    "memory_report": "relayout.api",
+    "module_pass": "passes.framework.base",
+    "optimize": "relayout.api",
+    "parse": "relayout.api",
+    "parse_shape": "dialect_utils.layout",
+    "read": "relayout.api",
+    "run": "relayout.api",
+    "write": "relayout.api",
+}
+__all__ = [  # noqa: RUF022  # what a module goes through, then shapes, then what passes are written with
+    "read",
+    "parse",
+    "from_jax",
+    "write",
+    "Module",
+    "optimize",
+    "check",
+    "run",
+    "Verdict",
+    "memory_report",
+    "parse_shape",
+    "Shape",
+    "Layout",
+    "linear_index",
+    "explain",
+    "draw",
+    "Pipeline",
+    "Pass",
+    "module_pass",
+    "Report",
+]
+
+find_own_packages()
+
+
+def __getattr__(name: str) -> object:
+    """Imports a public name where it is first used."""
+    from importlib import import_module
+
+    if name == "jax":
+        return import_module("relayout.jax")
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__} has no attribute {name}")
+    value: object = getattr(import_module(_HOME[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*__all__, *(name for name in globals() if name.startswith("__"))})

@@ -3,12 +3,34 @@
 from __future__ import annotations
 
 import argparse
+import os
+import re
+import sys
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from dialect_utils.text import Diagnostic, nearest
-from relayout.console import Console, UsageError
+from relayout import __version__
+from relayout.console import COLOURS, Console, UsageError
+
+if TYPE_CHECKING:
+    from relayout.batch.unit import Work
+
+EXIT_CODES = """exit codes:
+  0  done
+  1  the input is wrong
+  2  the command is wrong"""
+
+_MOST_GIGABYTES = 1e6
+# What options are called elsewhere: numpy, pytest, XLA's own tools.
+_OTHER_WORDS = {
+    **dict.fromkeys(("--tolerance", "--rtol", "--atol", "--abs_error_bound", "--rel_error_bound"), "--compare rel:X"),
+    "--ulp": "--compare ulp:N",
+    "--platform": "--engine xla",
+    **dict.fromkeys(("--out", "--outfile"), "-o OUT"),
+}
 
 
 def usage_error(message: str, hint: str | None = None) -> UsageError:
@@ -16,35 +38,51 @@ def usage_error(message: str, hint: str | None = None) -> UsageError:
     return UsageError(Diagnostic(message, hint=hint))
 
 
+def examples_heading() -> str:
+    """Returns `examples:`, and where their files are unless that is here."""
+    if os.path.isdir("examples"):
+        return "examples:"
+    checkout = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    installed = os.path.join(sys.prefix, "share", "relayout")  # pyproject.toml, data-files
+    for folder in (checkout, installed):
+        if os.path.isfile(os.path.join(folder, "examples", "negate.hlo")):
+            return f"examples (files: {os.path.join(folder, 'examples')}):"
+    return "examples:"
+
+
 @dataclass(frozen=True, slots=True)
 class Command:
-    """Is one command: its arguments, what it does with them, and two examples that run."""
+    """One command: its arguments, what it does with them, and two examples that run."""
 
     name: str
     summary: str
     examples: tuple[str, str]
     add_arguments: Callable[[Parser], None]
     run: Callable[[argparse.Namespace, Console], int]
+    notes: str = ""
+    # Begins to work on the units of a batch (relayout/batch), for a command that takes several inputs.
+    open: Callable[[argparse.Namespace, Console], AbstractContextManager[Work]] | None = None
 
 
 class Parser(argparse.ArgumentParser):
-    """Raises UsageError where argparse would exit, and remembers option names for hints."""
+    """A parser that raises UsageError where argparse would exit, and remembers option names for hints."""
 
     def __init__(self, command: Command) -> None:
         examples = "\n".join(f"  {example}" for example in command.examples)
         super().__init__(
             prog=f"relayout {command.name}",
             description=command.summary,
-            epilog=f"examples:\n{examples}",
+            epilog="\n\n".join([command.notes or EXIT_CODES, f"{examples_heading()}\n{examples}"]),
             formatter_class=argparse.RawDescriptionHelpFormatter,
             allow_abbrev=False,
         )
         self._option_names: list[str] = ["-h", "--help"]
+        self.added: list[argparse.Action] = []
 
     def option(self, *names: str, **settings: Any) -> None:
         """Adds an option or a positional argument, as `add_argument` does."""
         self._option_names += [name for name in names if name.startswith("-")]
-        self.add_argument(*names, **settings)
+        self.added.append(self.add_argument(*names, **settings))
 
     def read(self, arguments: Sequence[str]) -> argparse.Namespace:
         """Parses arguments; raises UsageError for what is unknown or missing."""
@@ -54,9 +92,23 @@ class Parser(argparse.ArgumentParser):
         if not unknown[0].startswith("-"):
             raise usage_error(f"unexpected argument {unknown[0]}", f"{self.prog} --help shows what it takes")
         name = unknown[0].partition("=")[0]
+        raise usage_error(f"unknown option {name}", self._hint(name))
+
+    def _hint(self, name: str) -> str:
+        # Imported here: most commands are spelt right, and some run no passes.
+        from passes.framework.registry import is_pass
+
+        if "--passes" in self._option_names and is_pass(name.lstrip("-")):
+            return f"passes are given with -p: {self.prog} FILE -p {name.lstrip('-')}"
+        if re.fullmatch(r"-\d[\d,]*", name):
+            return "an index is not negative: the first is 0"
+        if name == "->":
+            return "write the two shapes without it"
+        meant = _OTHER_WORDS.get(name)
+        if meant is not None and meant.split()[0] in self._option_names:
+            return f"write {meant}"
         close = nearest(name, self._option_names)
-        hint = f"did you mean {close}?" if close else f"{self.prog} --help shows all options"
-        raise usage_error(f"unknown option {name}", hint)
+        return f"did you mean {close}?" if close else f"{self.prog} --help shows all options"
 
     def error(self, message: str) -> NoReturn:
         """Raises what argparse finds wrong."""
@@ -83,13 +135,49 @@ def choices(*known: str) -> Callable[[str], tuple[str, ...]]:
 
 
 def count(text: str) -> int:
-    """Is the argument type of a positive integer."""
+    """Reads a positive integer."""
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text} is not a positive integer")
     return int(text)
 
 
+def natural(text: str) -> int:
+    """Reads an integer of 0 or more."""
+    return 0 if text == "0" else count(text)
+
+
+def files_or_input(files: Sequence[str]) -> Sequence[str]:
+    """Returns the files named, or standard input where it is no terminal; raises UsageError."""
+    # Imported here: --version and --help read nothing.
+    from dialect_utils.files import STANDARD_INPUT
+
+    if not files and sys.stdin.isatty():
+        raise usage_error("expected a FILE", "- reads standard input")
+    return files or [STANDARD_INPUT]
+
+
+def gigabytes(text: str) -> int:
+    """Is the argument type of a size in gigabytes; gives bytes."""
+    try:
+        size = float(text)
+    except ValueError:
+        size = 0.0
+    if not 0 < size < _MOST_GIGABYTES:
+        raise argparse.ArgumentTypeError(f"{text} is no number of gigabytes")
+    return int(size * 1e9)
+
+
+def add_worker_options(parser: Parser, covers: str) -> None:
+    """Adds the limits of what executes modules."""
+    parser.option("--timeout", metavar="SECONDS", type=count, help=f"for {covers} (default 120)")
+    parser.option("--memory", metavar="GB", type=gigabytes, help="what executing a module may take (default 4)")
+
+
 def add_shared_options(parser: Parser) -> None:
     """Adds what every command understands."""
+    parser.option("--version", action="version", version=f"relayout {__version__}", help="show the version")
+    parser.option(
+        "--color", type=choice(*COLOURS), default="auto", help="auto, always or never (default auto: on a terminal)"
+    )
     parser.option("--json", action="store_true", help="print one JSON object per input on a line of its own")
     parser.option("--traceback", action="store_true", help="show where in the program an error arose")

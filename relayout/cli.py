@@ -6,18 +6,25 @@ import importlib
 import os
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import pairwise, zip_longest
+from typing import TextIO, cast
 
-from dialect_utils.text import nearest
+from dialect_utils.text import PrintableStream, nearest
 from relayout import __version__
 from relayout.arguments import Command, Parser, add_shared_options, usage_error
-from relayout.console import DONE, WRONG_COMMAND, Console, UsageError
+from relayout.console import COLOURS, DONE, WRONG_COMMAND, Console, UsageError
+from relayout.limits import LEAST_SECONDS, UNLIMITED
+from relayout.signals import ended_by_signals, exit_code
 
-COMMANDS = ("opt", "check", "run", "explain", "index", "bitcast")
+COMMANDS = ("opt", "check", "reduce", "run", "report", "explain", "index", "bitcast")
 
-# What a shell reports for a program ended by SIGINT and by SIGPIPE.
-_INTERRUPTED = 130
+# What a shell reports for a program ended by SIGPIPE.
 _CLOSED_PIPE = 141
+
+_HELP_NAMES = ("-h", "--help", "help")
+_OPTIONS = ("--help", "--version", "--print-completion")
 
 _HELP = """usage: relayout COMMAND ...
 
@@ -27,8 +34,14 @@ commands:
 {commands}
 
 options:
-  -h, --help  show this help
-  --version   show the version
+  -h, --help [COMMAND|PASS]   show this help, or that of a command or a pass
+  --version                   show the version
+  --print-completion SHELL    print what completes commands in bash, zsh or tcsh
+
+exit codes:
+  0  done
+  1  the input is wrong, or a check failed
+  2  the command is wrong
 
 examples:
   relayout explain 'f32[3,5]{{1,0:T(2,2)}}'
@@ -39,17 +52,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Runs a command line and returns the exit code: 0 done, 1 the input is wrong, 2 the command is."""
     arguments = sys.argv[1:] if arguments is None else list(arguments)
     _open_closed_streams()
-    console = Console(show_traceback="--traceback" in arguments)
+    with _printable_output(), ended_by_signals():
+        return _status(arguments)
+
+
+def _status(arguments: Sequence[str]) -> int:
+    console = Console("--traceback" in arguments, _colour(arguments))
     try:
         status = _run(arguments, console)
         sys.stdout.flush()
     except UsageError as error:
         console.diagnose(error.diagnostics)
         return WRONG_COMMAND
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as interrupt:
         if console.show_traceback:
             traceback.print_exc()
-        return _INTERRUPTED
+        return exit_code(interrupt)
     except BrokenPipeError:
         _drop_output()
         return _CLOSED_PIPE
@@ -57,6 +75,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _drop_output()
         return console.fail(error)
     return status
+
+
+def _colour(arguments: Sequence[str]) -> str:
+    """Returns what --color says, before the arguments are parsed: what is wrong with them is coloured, too."""
+    given = [b if a == "--color" else a.partition("--color=")[2] for a, b in zip_longest(arguments, arguments[1:])]
+    return next((each for each in reversed(given) if each in COLOURS), "auto")
+
+
+@contextmanager
+def _printable_output() -> Iterator[None]:
+    """Keeps what a file holds from acting on the terminal, wherever it is printed."""
+    stream = sys.stdout
+    sys.stdout = cast(TextIO, PrintableStream(sys.stdout))
+    try:
+        yield
+    finally:
+        sys.stdout = stream
 
 
 def _open_closed_streams() -> None:
@@ -75,31 +110,85 @@ def _run(arguments: Sequence[str], console: Console) -> int:
     if not arguments:
         raise usage_error("expected a command", f"one of {', '.join(COMMANDS)}; relayout --help shows more")
     name, rest = arguments[0], arguments[1:]
-    if name in ("-h", "--help", "help"):
-        print(_help())
-        return DONE
     if name == "--version":
         print(f"relayout {__version__}")
         return DONE
-    command = _load(name)
-    parser = Parser(command)
-    command.add_arguments(parser)
-    add_shared_options(parser)
+    if name == "--print-completion":
+        return _print_completion(rest)
+    if name in _HELP_NAMES:
+        return _show_help(rest)
+    parser, command = _parser(name)
+    about = _pass_asked(rest) if "--passes" in {name for each in parser.added for name in each.option_strings} else None
+    if about is not None:
+        return _show_help([about])
     try:
         parsed = parser.read(rest)
     except SystemExit:  # argparse printed the help
         return DONE
-    return console.attempt(lambda: command.run(parsed, console))
+    # Imported here: --version and --help read nothing.
+    from dialect_utils.files import STANDARD_INPUT
+
+    # A command limits its work on each of its files by itself; what comes in lines has no end of its own.
+    is_limited = hasattr(parsed, "files") or STANDARD_INPUT in rest
+    seconds = UNLIMITED if is_limited else LEAST_SECONDS
+    return console.attempt(lambda: command.run(parsed, console), seconds=seconds)
+
+
+def _parser(name: str) -> tuple[Parser, Command]:
+    command = _load(name)
+    parser = Parser(command)
+    command.add_arguments(parser)
+    add_shared_options(parser)
+    return parser, command
+
+
+def _show_help(names: Sequence[str]) -> int:
+    """Prints the help of the program, of a command, or of a pass."""
+    if not names:
+        print(_help())
+    elif names[0] in COMMANDS:
+        print(_parser(names[0])[0].format_help(), end="")
+    else:
+        # Imported here, as below: most commands show no help.
+        from relayout.pipelines import describe_pass
+
+        print(describe_pass(names[0]))
+    return DONE
+
+
+def _pass_asked(arguments: Sequence[str]) -> str | None:
+    """Returns the name after --help, where there is one."""
+    asked = [after for before, after in pairwise(arguments) if before in _HELP_NAMES]
+    return next((name for name in asked if not name.startswith("-")), None)
+
+
+def _print_completion(shells: Sequence[str]) -> int:
+    from relayout.completion import completion
+
+    if len(shells) != 1:
+        raise usage_error("expected a shell", "relayout --print-completion bash")
+    print(completion({name: _parser(name) for name in COMMANDS}, shells[0]))
+    return DONE
 
 
 def _load(name: str) -> Command:
     if name not in COMMANDS:
-        close = nearest(name, COMMANDS)
         what = "option" if name.startswith("-") else "command"
-        hint = f"did you mean {close}?" if close else f"one of {', '.join(COMMANDS)}"
-        raise usage_error(f"unknown {what} {name}", hint)
+        raise usage_error(f"unknown {what} {name}", _command_hint(name))
     command: Command = importlib.import_module(f"relayout.commands.{name}").COMMAND
     return command
+
+
+def _command_hint(name: str) -> str:
+    # Imported here: most commands are known.
+    from passes.framework.registry import is_pass
+
+    if is_pass(name):
+        return f"passes are given with -p: relayout opt FILE -p {name}"
+    if os.path.exists(name):
+        return f"a command comes first: relayout opt {name}"
+    close = nearest(name, (*COMMANDS, *_OPTIONS, "help"))
+    return f"did you mean {close}?" if close else f"one of {', '.join(COMMANDS)}"
 
 
 def _help() -> str:

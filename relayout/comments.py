@@ -1,4 +1,4 @@
-"""Drops `//` comments, which both text forms have, so that FileCheck does not read its own directives."""
+"""Drops `//` comments, which both text dialects have, so that FileCheck does not read its own directives."""
 
 from __future__ import annotations
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
 import sys
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from dataclasses import dataclass
+from typing import Any, TextIO, TypeVar
 
-from dialect_utils.text import Diagnostic, DiagnosticError, render
+from dialect_utils.text import Diagnostic, DiagnosticError, printable, render
+from relayout.limits import LEAST_SECONDS, limited_computation
 
 T = TypeVar("T")
 
@@ -19,38 +21,58 @@ _COLOURS = {"error": "1;31", "warning": "1;35", "note": "1;36", "hint": "1;32"}
 _SEVERITY = re.compile(r"^((?:.*?:\d+:\d+: )?)(error|warning|note|hint):", re.MULTILINE)
 _CARET = re.compile(r"^(\s*\^~*)$", re.MULTILINE)
 
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+
+COLOURS = ("auto", "always", "never")
+
 DONE = 0
 FAILED = 1
 WRONG_COMMAND = 2
 
 
+def is_coloured(choice: str, stream: TextIO) -> bool:
+    """Is true where the user wants colours on a stream: --color decides, then NO_COLOR, then FORCE_COLOR."""
+    if choice != "auto":
+        return choice == "always"
+    if os.environ.get("NO_COLOR"):
+        return False
+    return bool(os.environ.get("FORCE_COLOR")) or stream.isatty()
+
+
 class UsageError(DiagnosticError):
-    """Is raised where the command itself is wrong."""
+    """A command that is wrong."""
 
 
 @dataclass(slots=True)
 class Console:
-    """Prints diagnostics, progress and results; knows whether the user wants tracebacks."""
+    """What prints diagnostics, progress and results, and knows whether the user wants tracebacks."""
 
     show_traceback: bool = False
-    coloured: bool = field(default_factory=lambda: sys.stderr.isatty() and not os.environ.get("NO_COLOR"))
+    colour: str = "auto"
+
+    def colour_of_errors(self) -> str:
+        """Returns `always` or `never`: whether diagnostics are coloured here, wherever they are made."""
+        return "always" if is_coloured(self.colour, sys.stderr) else "never"
 
     def diagnose(self, diagnostics: Iterable[Diagnostic]) -> None:
         """Prints diagnostics to standard error."""
         for diagnostic in diagnostics:
-            text = render(diagnostic)
-            # A name or a line of the input may hold what the terminal's encoding lacks.
+            # Rendered texts are printable already; a name may hold what the terminal's encoding lacks.
+            text = printable(render(diagnostic))
             encoding = sys.stderr.encoding or "utf-8"
             safe = text.encode(encoding, "backslashreplace").decode(encoding)
-            print(colour(safe) if self.coloured else safe, file=sys.stderr)
+            print(colour(safe) if is_coloured(self.colour, sys.stderr) else safe, file=sys.stderr)
 
-    def attempt(self, work: Callable[[], int], failed: Callable[[str], None] | None = None) -> int:
+    def attempt(
+        self, work: Callable[[], int], failed: Callable[[str], None] | None = None, seconds: float = LEAST_SECONDS
+    ) -> int:
         """Runs work on one input and returns its exit code; errors become diagnostics and `FAILED`.
 
-        `failed` receives the first error's message.
+        `failed` receives the first error's message; `seconds` is how long this process may compute.
         """
         try:
-            return work()
+            with limited_computation(seconds):
+                return work()
         except (BrokenPipeError, UsageError):
             raise
         except Exception as error:  # a mistake of ours too: no traceback unless asked for
@@ -66,14 +88,14 @@ class Console:
         self.diagnose(_diagnostics(error))
         return FAILED
 
-    def track(self, items: Sequence[T], what: str) -> Iterator[T]:
+    def track(self, items: Iterable[T], what: str, total: int) -> Iterator[T]:
         """Yields the items; several that take longer than a second show a bar on a terminal."""
-        if len(items) < 2 or not sys.stderr.isatty():
+        if total < 2 or not sys.stderr.isatty():
             yield from items
             return
         from tqdm import tqdm
 
-        with tqdm(items, desc=what, delay=1, leave=False, file=sys.stderr) as bar:
+        with tqdm(items, desc=what, total=total, delay=1, leave=False, file=sys.stderr) as bar:
             yield from bar
 
 
@@ -92,7 +114,9 @@ def _diagnostics(error: Exception) -> Sequence[Diagnostic]:
 
 def _os_message(error: OSError) -> str:
     reason = (error.strerror or str(error)).lower()
-    return f"{os.fsdecode(error.filename)}: {reason}" if error.filename else reason
+    # Files are named where they are written; what is left is what was printed.
+    name = "standard output" if error.errno in _FULL and not error.filename else error.filename
+    return f"{os.fsdecode(name)}: {reason}" if name else reason
 
 
 def colour(text: str) -> str:

@@ -29,7 +29,7 @@ _TRANSPOSES = {
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """Is one command of the demo, why it is run, and the exit code it must end with."""
+    """One command of the demo, why it is run, and the exit code it must end with."""
 
     why: str
     command: tuple[str, ...]
@@ -37,7 +37,7 @@ class Step:
 
 
 def steps(suffix: str) -> tuple[Step, ...]:
-    """Returns the steps for the examples of one form (`.mlir` or `.hlo`), up to the planted mistake."""
+    """Returns the steps for the examples of one dialect (`.mlir` or `.hlo`), up to the planted mistake."""
     attention, training = f"examples/attention{suffix}", f"examples/training_step{suffix}"
     annotated, expanded = (str(OUTPUT / f"attention_{what}{suffix}") for what in ("annotated", "expanded"))
     return (
@@ -112,11 +112,11 @@ def run(step: Step) -> None:
 
 
 def main() -> None:
-    """Runs the demo on both forms."""
+    """Runs the demo on both dialects."""
     OUTPUT.mkdir(parents=True, exist_ok=True)
     run(Step("What a tiled layout means: 3x5 floats in 2x2 tiles.", ("explain", "f32[3,5]{1,0:T(2,2)}")))
-    for suffix, form in ((".mlir", "StableHLO"), (".hlo", "HLO text")):
-        print(f"\n==== {form} ====")
+    for suffix, dialect in ((".mlir", "StableHLO"), (".hlo", "HLO text")):
+        print(f"\n==== {dialect} ====")
         for step in steps(suffix):
             run(step)
         run(find_planted(suffix))

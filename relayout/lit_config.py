@@ -10,7 +10,7 @@ Then every `.hlo`, `.mlir` and `.test` file below with a `RUN:` line is a test:
     // RUN: relayout opt %s -p expand-tiling --strip-comments | FileCheck %s
 
 `--strip-comments` keeps FileCheck from finding its own directives in what is printed: HLO comes
-back with its comments. Files that tests only read lie in directories called `Inputs`.
+back with its comments. Files that tests only read are in directories called `Inputs`.
 `relayout` runs under the Python that runs lit. `FileCheck` is PyPI's `filecheck`;
 `lit --param filecheck=FileCheck` takes LLVM's in its place.
 """
@@ -29,7 +29,7 @@ _PASSED_ON = ("HOME", "PYTHONPATH", "PYTHONWARNINGS")
 
 
 def configure(config: Any, lit_config: Any) -> None:
-    """Sets up a suite whose files lie beside the `lit.cfg.py` that calls this."""
+    """Sets up a suite whose files are beside the `lit.cfg.py` that calls this."""
     # Imported here: lit is a tool of developers, not a dependency.
     from lit.formats import ShTest
 

@@ -2,53 +2,55 @@
 
 from __future__ import annotations
 
-import os
-import stat
 import sys
-import tempfile
 from pathlib import Path
+
+from dialect_utils.files import Emit, decode, encode, write_file
+from dialect_utils.remote import is_url, write_url
+from dialect_utils.text import printable
 
 STANDARD_OUTPUT = "-"
 
+COMPRESSED = (".gz", ".xz", ".zst")
+# How the names of files end that hold no text; a proto's text gets the ending that XLA gives it.
+_BINARY = {".hlo.pb": ".txt", ".pb": ".txt", ".mlirbc": ".mlir", ".bc": ".mlir"}
+_TEXTUAL = {"pb": (".hlo.pb", (".txt", ".hlo")), "bytecode": (".mlirbc", (".mlir",))}
+
+
+def output_name(name: str, emit: Emit) -> str:
+    """Returns the name under which what was made of an input is written: text never under the name of a proto.
+
+    >>> output_name("module_0003.jit_f.before_optimizations.hlo.pb.gz", "text")
+    'module_0003.jit_f.before_optimizations.txt'
+    """
+    name = next((name.removesuffix(ending) for ending in COMPRESSED if name.endswith(ending)), name)
+    binary = next((ending for ending in _BINARY if name.endswith(ending)), None)
+    if emit == "text":
+        return name if binary is None else name.removesuffix(binary) + _BINARY[binary]
+    wanted, textual = _TEXTUAL[emit]
+    if binary is not None:
+        return name
+    return next((name.removesuffix(ending) for ending in textual if name.endswith(ending)), name) + wanted
+
+
+def is_name_of(name: str, emit: Emit) -> bool:
+    """Is false for the name of a compressed file, and for that of a proto or bytecode where text is written."""
+    return not name.endswith((*COMPRESSED, *(_BINARY if emit == "text" else ())))
+
 
 def write_output(path: str | None, data: bytes) -> None:
-    """Writes to a file (whole or not at all), or to standard output for None and `-`."""
-    if path is None or path == STANDARD_OUTPUT:
-        sys.stdout.flush()
-        sys.stdout.buffer.write(data)
-        sys.stdout.buffer.flush()
-        return
-    try:
-        write_atomically(Path(path), data)
-    except OSError as error:
-        # The temporary file's name says nothing to the user.
-        raise OSError(error.errno, error.strerror, path) from error
+    """Writes to a file or URL (whole or not at all), or to standard output for None and `-`.
 
-
-def write_atomically(path: Path, data: bytes) -> None:
-    """Replaces a file by a temporary one beside it; its mode stays, a link is followed.
-
-    What is no regular file (a pipe, a device) is written directly. Raises OSError.
+    A terminal gets escapes for what would act on it; a file or a pipe gets every byte.
     """
-    target = Path(os.path.realpath(path))
-    if target.exists() and not target.is_file():
-        target.write_bytes(data)
+    if path is not None and is_url(path):
+        write_url(path, data)
         return
-    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-        os.chmod(temporary, _mode(target))
-        os.replace(temporary, target)
-    except BaseException:  # Ctrl-C too
-        os.unlink(temporary)
-        raise
-
-
-def _mode(target: Path) -> int:
-    """Returns the file's own mode, or that of a new file."""
-    if target.exists():
-        return stat.S_IMODE(target.stat().st_mode)
-    mask = os.umask(0)
-    os.umask(mask)
-    return 0o666 & ~mask
+    if path is not None and path != STANDARD_OUTPUT:
+        write_file(Path(path), data)
+        return
+    if sys.stdout.isatty():
+        data = encode(printable(decode(data)))
+    sys.stdout.flush()
+    sys.stdout.buffer.write(data)
+    sys.stdout.buffer.flush()

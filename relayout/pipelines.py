@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
+import os
+import shlex
+import tempfile
 from argparse import Namespace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
-from dialect_utils.text import DiagnosticError
-from passes.options import describe_options
-from passes.pipeline import NamedPipeline, Pipeline, named_pipelines
-from passes.registry import load_pass, pass_names
+from dialect_utils.files import encode
+from dialect_utils.ir import Module
+from dialect_utils.text import Diagnostic, DiagnosticError, nearest
+from passes.framework.base import Pass
+from passes.framework.instrumentation import SUFFIX, Observer
+from passes.framework.options import describe_options
+from passes.framework.pipeline import NamedPipeline, PassError, Pipeline, PipelineResult, named_pipelines
+from passes.framework.registry import is_pass, load_pass, pass_names
 from relayout.arguments import Parser
-from relayout.console import UsageError, print_json
+from relayout.console import Console, UsageError, print_json
 
 
 def add_pipeline_options(parser: Parser) -> None:
     """Adds `-p SPEC` and the files with named pipelines."""
-    parser.option("-p", "--passes", metavar="SPEC", help="passes as MLIR writes them: a,b{x=1 y=2}")
+    names = ("-p", "--passes", "--pass-pipeline", "-pass-pipeline")  # mlir-opt's names, too
+    parser.option(*names, metavar="SPEC", help="passes as MLIR writes them: a,b{x=1 y=2}")
     parser.option(
         "--pipelines", metavar="TOML", type=Path, action="append", default=[], help="a file with named pipelines"
     )
@@ -25,38 +35,103 @@ def add_pipeline_options(parser: Parser) -> None:
     parser.option("--no-verify-each", dest="verify_each", action="store_false", help="verify the input only")
 
 
-def read_pipeline(arguments: Namespace) -> Pipeline:
-    """Returns the pipeline of the command line, an empty one without `-p`; raises UsageError."""
+def read_pipeline(arguments: Namespace, console: Console) -> Pipeline:
+    """Returns the pipeline of the command line, an empty one without `-p`, and shows its notes; raises UsageError."""
     try:
         known = named_pipelines(arguments.pipelines)
-        return Pipeline.parse(arguments.passes or "", pipelines=known)
+        pipeline = Pipeline.parse(arguments.passes or "", pipelines=known)
     except DiagnosticError as error:
         raise UsageError(error.diagnostics) from error
+    console.diagnose(pipeline.notes)
+    return pipeline
 
 
-def print_passes(arguments: Namespace) -> None:
+def run_pipeline(
+    pipeline: Pipeline,
+    module: Module,
+    *,
+    verify_each: bool,
+    before_pass: Callable[[Pass, Module], None] | None = None,
+    on_pass: Observer | None = None,
+) -> PipelineResult:
+    """Runs a pipeline; where a pass fails, writes a file that reproduces it and says so in the error."""
+    try:
+        return pipeline.run(module, verify_each=verify_each, before_pass=before_pass, on_pass=on_pass)
+    except PassError as error:
+        raise DiagnosticError((*error.diagnostics, reproducer("opt", error.step, error.before))) from error
+
+
+def reproducer(command: str, step: Pass, before: Module) -> Diagnostic:
+    """Writes the module before a pass to a new file, under the command as a comment; returns a note with both."""
+    handle, name = tempfile.mkstemp(prefix=f"relayout-{step.name}-", suffix=f".{SUFFIX[before.dialect]}")
+    line = f"relayout {command} {name} -p {shlex.quote(str(step))}"
+    with os.fdopen(handle, "wb") as file:
+        file.write(encode(f"// {line}\n{before.text()}"))
+    return Diagnostic(f"to reproduce: {line}", severity="note")
+
+
+def first_breaking(stages: Sequence[Module], is_broken: Callable[[Sequence[Module]], bool]) -> int:
+    """Returns the index of a stage that breaks what the one before it keeps, by halves; the last one is broken."""
+    kept, broken = 0, len(stages) - 1
+    while broken - kept > 1:
+        middle = (kept + broken) // 2
+        if is_broken(stages[: middle + 1]):
+            broken = middle
+        else:
+            kept = middle
+    return broken
+
+
+def _loaded_passes(console: Console) -> Iterator[tuple[str, Pass]]:
+    """Yields every pass by its name; one of another package that cannot be loaded is a note."""
+    for name in pass_names():
+        try:
+            yield name, load_pass(name)
+        except DiagnosticError as error:
+            console.diagnose(replace(diagnostic, severity="note") for diagnostic in error.diagnostics)
+
+
+def describe_pass(name: str) -> str:
+    """Returns the page of a pass or a named pipeline: what it does, what it reads, its options; raises UsageError."""
+    if not is_pass(name):
+        pipeline = named_pipelines().get(name)
+        if pipeline is not None:
+            return _pipeline_line(pipeline)
+        close = nearest(name.replace("_", "-"), [*pass_names(), *named_pipelines()])
+        hint = f"did you mean {close}?" if close else "relayout opt --list-passes prints all passes"
+        raise UsageError(Diagnostic(f"no command, pass or pipeline is called {name}", hint=hint))
+    step = load_pass(name)
+    lines = [f"{step.name}: {step.doc}", "", f"Reads {' and '.join(step.dialects)}."]
+    options = _option_lines(step)
+    return "\n".join([*lines, *(["", "options:"] if options else ["It has no options."]), *options])
+
+
+def _option_lines(step: Pass) -> list[str]:
+    described = describe_options(step.options)
+    return [f"  {option}={kind}{f' (default {default})' if default else ''}" for option, kind, default in described]
+
+
+def print_passes(arguments: Namespace, console: Console) -> None:
     """Prints all passes with their options, then the named pipelines."""
     if arguments.json:
-        for name in pass_names():
-            print_json(_describe(name))
+        for name, step in _loaded_passes(console):
+            print_json(_describe(name, step))
         return
-    for name in pass_names():
-        cls = load_pass(name)
-        print(f"{name:20} {cls.summary()}")
-        for option, kind, default in describe_options(cls):
-            print(f"{'':22}{option}={kind}{f' (default {default})' if default else ''}")
+    print(f"{'pass':22} what it does, and its options")
+    for name, step in _loaded_passes(console):
+        print("\n".join([f"{name:22} {step.summary}", *(f"{'':22}{line}" for line in _option_lines(step))]))
     pipelines = named_pipelines(arguments.pipelines)
     if pipelines:
-        print("\nnamed pipelines:")
+        print(f"\n{'named pipeline':22} what it does, and its passes")
     for pipeline in pipelines.values():
         print(_pipeline_line(pipeline))
 
 
 def _pipeline_line(pipeline: NamedPipeline) -> str:
-    return f"{pipeline.name:20} {pipeline.summary}\n{'':22}{pipeline.spec}"
+    return f"{pipeline.name:22} {pipeline.summary}\n{'':24}{pipeline.spec}"
 
 
-def _describe(name: str) -> dict[str, object]:
-    cls = load_pass(name)
-    options = [{"name": option, "type": kind, "default": default} for option, kind, default in describe_options(cls)]
-    return {"pass": name, "summary": cls.summary(), "forms": list(cls.forms), "options": options}
+def _describe(name: str, step: Pass) -> dict[str, object]:
+    described = describe_options(step.options)
+    options = [{"name": option, "type": kind, "default": default} for option, kind, default in described]
+    return {"pass": name, "summary": step.summary, "dialects": list(step.dialects), "options": options}

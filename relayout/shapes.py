@@ -9,9 +9,10 @@ from dataclasses import replace
 from functools import partial
 
 from dialect_utils.files import STANDARD_INPUT, decode, display_name
-from dialect_utils.layout import ArrayShape, Shape, read_shape
+from dialect_utils.layout import ArrayShape, Shape
+from dialect_utils.layout.text.parse import read_shape
 from dialect_utils.text import Diagnostic, DiagnosticError, Location, Source, Span
-from passes.spec import Text
+from passes.framework.spec import Text
 from relayout.console import DONE, Console, print_json
 
 
@@ -32,7 +33,7 @@ def read_typed_shape(text: Text, console: Console) -> Shape:
 
 
 def _placed(diagnostic: Diagnostic, piece: Text) -> Diagnostic:
-    """Moves a diagnostic about the shape's text to where that text stands."""
+    """Moves a diagnostic about the shape's text to where that text is written."""
     span = piece.span if diagnostic.location is None else diagnostic.location.span.shifted(piece.span.start)
     return replace(diagnostic, location=Location(piece.source, span))
 
@@ -54,7 +55,7 @@ def input_lines() -> Iterator[Text]:
 
 
 def named_arguments(arguments: Iterable[str]) -> Iterator[Text]:
-    """Yields every argument; `-` stands for standard input's lines."""
+    """Yields every argument; `-` is standard input's lines."""
     for argument in arguments:
         if argument == STANDARD_INPUT:
             yield from input_lines()

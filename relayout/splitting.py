@@ -13,7 +13,7 @@ _SEPARATOR = re.compile(r"^// -----[^\n]*\n?", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """Is one module's text: its bytes, its offset in the file, and the separator line behind it."""
+    """One module's text: its bytes, its offset in the file, and the separator line after it."""
 
     data: bytes
     start: int

@@ -1,8 +1,8 @@
 """Runs every pass over whole directories of programs and prints a table: `make campaign`.
 
 `python -m tests.campaign [DIR ...]`; without arguments the corpora of this tree, and those of
-`../shared` where they are. A pass keeps a program where executing both forms gives the same
-results, or where it changes nothing; an optimized dump has to verify behind each pass.
+`../shared` where they are. A pass keeps a program where executing both dialects gives the same
+results, or where it changes nothing; an optimized dump has to verify after each pass.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from dialect_utils.files import read_module
 from dialect_utils.ir import Module
 from dialect_utils.text import DiagnosticError
 from dialect_utils.verdict import Options, compare_stages
-from passes.pipeline import Pipeline, PipelineResult, verify
-from passes.registry import load_pass, pass_names
-from relayout.portable import executable_form, is_optimized_dump
+from passes.dumps.executable import executable_form, is_optimized_dump
+from passes.framework.pipeline import Pipeline, PipelineResult, verify
+from passes.framework.registry import load_pass, pass_names
 
 ROOT = Path(__file__).resolve().parent.parent
 PROGRAMS = ("tests/corpus/stablehlo", "tests/corpus/tpu", "examples", "../shared/corpus")
 LAID_OUT = "annotate-layouts{target=tpu-v5e}"
 EXPANDED = f"{LAID_OUT},expand-tiling"
 PHYSICAL = f"{LAID_OUT},expand-tiling{{interface=physical}},propagate-physical,cancel-relayouts"
-# What a pass needs in front of it to have work on a program without layouts.
+# What a pass needs before it to have work on a program without layouts.
 BEFORE = {
     "fold-tiling": f"{EXPANDED},",
     "propagate-physical": f"{EXPANDED},",
@@ -38,9 +38,9 @@ BEFORE = {
 
 
 def specs(module: Module) -> Iterator[tuple[str, str]]:
-    """Yields (column, pipeline) for every pass that reads the module's form."""
+    """Yields (column, pipeline) for every pass that reads the module's dialect."""
     for name in pass_names():
-        if module.form in load_pass(name).forms:
+        if module.dialect in load_pass(name).dialects:
             options = "{target=tpu-v5e}" if name == "annotate-layouts" else ""
             yield name, f"{BEFORE.get(name, f'{LAID_OUT},')}{name}{options}"
     yield "expand-tiling physical", f"{LAID_OUT},expand-tiling{{interface=physical}}"
@@ -86,7 +86,7 @@ def fold_of_expand(module: Module) -> str:
 
 def class_of(module: Module) -> str:
     """Returns the class of programs that a file belongs to."""
-    if module.form == "hlo":
+    if module.dialect == "hlo":
         return "optimized dumps" if is_optimized_dump(module) else "HLO text"
     checks_itself = any(op.callee and op.callee.startswith("check.") for op in module.entry.operations)
     return "self-checking StableHLO" if checks_itself else "StableHLO"

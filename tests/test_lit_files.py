@@ -13,11 +13,11 @@ import pytest
 from filecheck.matcher import Matcher
 from filecheck.options import parse_argv_options
 
-from passes.pipeline import Pipeline
+from passes.framework.pipeline import Pipeline
 from relayout.cli import main
 from relayout.lit_config import SUFFIXES
+from tests.paths import ROOT
 
-ROOT = Path(__file__).parents[1]
 SUITES = (ROOT / "lit_tests", ROOT / "examples" / "third_party_pass" / "lit_tests")
 FILES = sorted(
     file for suite in SUITES for file in suite.rglob("*") if file.suffix in SUFFIXES and "Inputs" not in file.parts

@@ -5,15 +5,14 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from dialect_utils.files import parse_bytes
 from dialect_utils.text import Diagnostic, DiagnosticError
-from passes.pipeline import verify
+from passes.framework.pipeline import verify
+from tests.paths import OWN_CORPUS
 
-CORPUS = Path(__file__).parent / "corpus"
 TOKEN = re.compile(r'"[^"\n]*"|[\w.%@-]+|\s+|.')
 # What breaks a reader that splits text by regular expressions, or hands it to int().
 SPLICES = (
@@ -38,7 +37,7 @@ MUTANTS = 500
 
 
 def programs(suffix: str) -> list[list[str]]:
-    texts = (path.read_text("utf-8") for path in sorted(CORPUS.rglob(f"*{suffix}")))
+    texts = (path.read_text("utf-8") for path in sorted(OWN_CORPUS.rglob(f"*{suffix}")))
     return [TOKEN.findall(text) for text in texts if len(text) < LARGEST]
 
 

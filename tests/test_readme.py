@@ -1,81 +1,110 @@
-"""Runs every command and Python snippet of the README, as a reader would, in the repository's root."""
+"""Executes every command and Python snippet of the README, as a reader would, in the repository's root."""
 
 from __future__ import annotations
 
-import os
+import json
 import re
-import subprocess
-import sys
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
+import relayout
+from dialect_utils.ir import Function, Module
+from dialect_utils.layout import ArrayShape, Shape
+from dialect_utils.layout.targets.tpu import default_layout
+from tests.pages import Reader, blocks, checkout, first_missing, is_installable
+from tests.paths import OWN_CORPUS, ROOT
+
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-MAKE_TARGETS = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+COMMANDS = [command for block in blocks(README) if block.language == "sh" for command in block.commands]
 
 
-def blocks(language: str) -> list[str]:
-    return re.findall(rf"^```{language}\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
+def test_every_command_runs_and_prints_what_is_shown(tmp_path: Path) -> None:
+    Reader(checkout(tmp_path)).work_through(README)
 
 
-def commands() -> list[str]:
-    text = "\n".join(blocks("sh")).replace("\\\n", " ")
-    return [line.strip() for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")]
+def test_the_two_commands_are_there() -> None:
+    assert {"pip install relayout", "make setup", "make test"} <= set(COMMANDS)
 
 
-def is_make(command: str) -> bool:
-    return command.startswith("make ")
+def test_a_failing_command_is_noticed(tmp_path: Path) -> None:
+    reader = Reader(tmp_path)
+    assert reader.try_run("relayout op")[0] == 2
+    for page in (
+        "```sh\nrelayout op\n```\n",
+        "```sh\nfalse | false\n```\n",
+        "```sh\nmake tests\n```\n",
+        "```sh\npip install relayuot\n```\n",
+        "```sh\nrelayout --version\n```\n\n```text\nrelayout 99\n```\n",
+        "```python\nassert False\n```\n",
+    ):
+        with pytest.raises(AssertionError):
+            reader.work_through(page)
 
 
-@pytest.fixture
-def checkout(tmp_path: Path) -> Path:
-    """Looks like the repository's root, but what commands write there does not reach it."""
-    for entry in ROOT.iterdir():
-        if entry.name != ".git":
-            (tmp_path / entry.name).symlink_to(entry)
-    tools = tmp_path / "tools"
-    tools.mkdir()
-    (tools / "relayout").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m relayout "$@"\n')
-    (tools / "relayout").chmod(0o755)
-    return tmp_path
+def test_shown_lines_are_looked_for_in_their_order() -> None:
+    assert first_missing("a\n...\nc\n", "a\nb\nc\n") is None
+    assert first_missing("c\na\n", "a\nb\nc\n") == "a"
+    assert is_installable("relayout[tpu]", ROOT)
+    assert not is_installable("relayout[gpu]", ROOT)
 
 
-def run(command: str, checkout: Path) -> subprocess.CompletedProcess[str]:
-    path = os.pathsep.join([str(checkout / "tools"), str(Path(sys.executable).parent), os.environ["PATH"]])
-    environment = {**os.environ, "PATH": path, "PYTHONPATH": str(ROOT), "JAX_PLATFORMS": "cpu"}
-    return subprocess.run(
-        ["bash", "-c", command], cwd=checkout, env=environment, capture_output=True, text=True, timeout=300
-    )
+def test_the_picture_is_what_the_tool_draws() -> None:
+    (path,) = re.findall(r"!\[[^]]*\]\((docs/pictures/[^)]*)\)", README)
+    assert (ROOT / path).read_text(encoding="utf-8") == relayout.draw("f32[3,5]{1,0:T(2,2)}").svg
 
 
-@pytest.mark.parametrize("command", [command for command in commands() if not is_make(command)])
-def test_command_runs(command: str, checkout: Path) -> None:
-    result = run(command, checkout)
-    assert result.returncode == 0, result.stdout + result.stderr
+# The share of arrays with exactly the default layout
 
 
-@pytest.mark.parametrize("command", [command for command in commands() if is_make(command)])
-def test_make_target_exists(command: str) -> None:
-    words = [word for word in command.split("#")[0].split()[1:] if "=" not in word]
-    assert set(words) <= MAKE_TARGETS
+def dumps() -> Iterator[tuple[Path, str]]:
+    """Yields the dumps of the TPU compiler in this tree that say their target."""
+    for meta in sorted(OWN_CORPUS.glob("tpu/*/meta.json")):
+        yield meta.parent / "tpu.hlo", json.loads(meta.read_text("utf-8"))["platform"]
+    measured = ROOT / "tests/memory/dumps"
+    for line in (measured / "measured.jsonl").read_text("utf-8").splitlines():
+        figures = json.loads(line)
+        yield measured / f"{figures['name']}.hlo.gz", figures["platform"]
 
 
-@pytest.mark.parametrize("snippet", blocks("python"))
-def test_snippet_runs(snippet: str, checkout: Path) -> None:
-    (checkout / "snippet.py").write_text(snippet)
-    result = run(f"{sys.executable} snippet.py", checkout)
-    assert result.returncode == 0, result.stdout + result.stderr
+def has_default(shape: ArrayShape, target: str) -> bool:
+    """Is true for the target's default layout, in whatever memory."""
+    layout = replace(shape.effective_layout, memory_space=0)
+    return layout == default_layout(shape.element_type, shape.dimensions, target)
 
 
-def test_modules_are_examples_or_what_a_command_prints(checkout: Path) -> None:
-    printed = [run(command, checkout).stdout for command in commands() if command.startswith("relayout opt")]
-    known = [*printed, *(file.read_text("utf-8") for file in (ROOT / "examples").glob("*.hlo"))]
-    shown = blocks("hlo")
-    assert shown
-    assert [module for module in shown if module not in known] == []
+def arrays(shapes: Iterator[Shape]) -> list[ArrayShape]:
+    return [leaf for shape in shapes for leaf in shape.leaves() if isinstance(leaf, ArrayShape)]
 
 
-def test_a_failing_command_is_noticed(checkout: Path) -> None:
-    assert run("relayout op", checkout).returncode == 2
-    assert {"make demo", "make test"} <= set(commands())
+def of_entry(module: Module) -> list[ArrayShape]:
+    entry = module.entry
+    return arrays(value.shape for value in (*entry.parameters, *entry.results))
+
+
+def made_inside(module: Module) -> list[ArrayShape]:
+    """Returns what instructions make in memory: not inside of fusions, and not what is only named again."""
+    named = ("parameter", "tuple", "get-tuple-element", "bitcast")
+    operations = (op for function in module.functions if is_in_memory(function) for op in function.operations)
+    return arrays(value.shape for op in operations if op.opcode not in named for value in op.results)
+
+
+def is_in_memory(function: Function) -> bool:
+    return not function.is_embedded and all(op.opcode not in ("fusion", "async-start") for op in function.callers)
+
+
+def test_the_share_of_default_layouts_is_what_the_readme_says() -> None:
+    outside, inside, count = [], [], 0
+    for path, platform in dumps():
+        target = platform if platform.startswith("tpu") else f"tpu-{platform}"
+        module = relayout.read(path)
+        outside += [has_default(shape, target) for shape in of_entry(module)]
+        inside += [has_default(shape, target) for shape in made_inside(module)]
+        count += 1
+    said = re.sub(r"\s+", " ", README)
+    assert all(outside)
+    assert f"In the {count} dumps of that compiler in this tree all {len(outside):,} arrays" in said
+    share = f"{sum(inside) / len(inside):.0%}"
+    assert f"of the {len(inside):,} arrays that other instructions make {share} do" in said

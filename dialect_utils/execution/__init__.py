@@ -5,6 +5,7 @@ The only room that imports jaxlib's runtime, and only inside the worker.
 
 from dialect_utils.execution.arrays import (
     Array,
+    as_array,
     bits_type,
     from_bits,
     from_plain,
@@ -13,24 +14,43 @@ from dialect_utils.execution.arrays import (
     to_bits,
     to_plain,
 )
+from dialect_utils.execution.custom_calls import ForbiddenCallError, check_local_calls
+from dialect_utils.execution.devices import common_device_count, devices_of
 from dialect_utils.execution.errors import ExecutionError, Failure
 from dialect_utils.execution.guard import check_executable, prepare, without_layouts
 from dialect_utils.execution.npz import arrays_to_npz, read_arrays
-from dialect_utils.execution.process import DEFAULT_TIMEOUT_SECONDS, Engine, Program, Worker
+from dialect_utils.execution.process import DEFAULT_TIMEOUT_SECONDS, Engine, Program, Rewriting, Worker
 from dialect_utils.execution.protos import hlo_proto_to_text, hlo_text_to_proto
+from dialect_utils.execution.recorded import Recorded, read_recorded
+from dialect_utils.execution.refusal import RefusedError
 from dialect_utils.execution.run import entry_arrays, run_module
+from dialect_utils.execution.saved import SavedArray
+from dialect_utils.execution.sizes import DEFAULT_MEMORY_BYTES, check_shapes, check_sizes, check_work
 
 __all__ = [
+    "DEFAULT_MEMORY_BYTES",
     "DEFAULT_TIMEOUT_SECONDS",
     "Array",
     "Engine",
     "ExecutionError",
     "Failure",
+    "ForbiddenCallError",
     "Program",
+    "Recorded",
+    "RefusedError",
+    "Rewriting",
+    "SavedArray",
     "Worker",
     "arrays_to_npz",
+    "as_array",
     "bits_type",
     "check_executable",
+    "check_local_calls",
+    "check_shapes",
+    "check_sizes",
+    "check_work",
+    "common_device_count",
+    "devices_of",
     "entry_arrays",
     "from_bits",
     "from_plain",
@@ -40,6 +60,7 @@ __all__ = [
     "is_numpy_type",
     "prepare",
     "read_arrays",
+    "read_recorded",
     "run_module",
     "to_bits",
     "to_plain",

@@ -6,14 +6,17 @@ Types that numpy lacks come from ml_dtypes; a sub-byte element takes one byte th
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dialect_utils.layout import ArrayShape, ElementType
-from dialect_utils.layout.dtypes import dtype_of
+from dialect_utils.layout.arrays.dtypes import dtype_of
 from dialect_utils.text import Diagnostic, DiagnosticError
+
+if TYPE_CHECKING:
+    from dialect_utils.execution.saved import SavedArray
 
 Array = NDArray[Any]
 
@@ -70,16 +73,24 @@ def to_plain(array: Array, element_type: ElementType) -> Array:
     return to_bits(array, element_type)
 
 
-def from_plain(array: Array, shape: ArrayShape, name: str) -> Array:
+def as_array(value: object, shape: ArrayShape | None) -> Array:
+    """Returns an array as it is, lists and numbers as an array of the shape's element type (None: numpy's choice)."""
+    if hasattr(value, "dtype") or shape is None:
+        return np.asarray(value)
+    return np.asarray(value, dtype_of(shape.element_type))
+
+
+def from_plain(array: Array | SavedArray, shape: ArrayShape, name: str) -> Array:
     """Returns a fresh array of exactly the type and dimensions of `shape`: the inverse of `to_plain`.
 
     Raises DiagnosticError where `array`, called `name` in the message, is of other dimensions,
     of another type, or holds numbers outside a sub-byte type.
     """
-    array = np.asarray(array)
-    if array.shape != shape.dimensions:
-        message = f"{name} has the dimensions {list(array.shape)}, but {shape.with_layout(None)} is needed"
+    # Before a saved array's data is read: it may be much larger than its file.
+    if np.shape(array) != shape.dimensions:
+        message = f"{name} has the dimensions {list(np.shape(array))}, but {shape.without_layout} is needed"
         raise DiagnosticError(Diagnostic(message))
+    array = np.asarray(array)
     element_type = shape.element_type
     wanted = dtype_of(element_type)
     if array.dtype == wanted:
@@ -94,7 +105,9 @@ def from_plain(array: Array, shape: ArrayShape, name: str) -> Array:
     return _refuse(array, shape, name)
 
 
-def from_plain_all(arrays: Sequence[Array], shapes: Sequence[ArrayShape], prefix: str = "in") -> list[Array]:
+def from_plain_all(
+    arrays: Sequence[Array | SavedArray], shapes: Sequence[ArrayShape], prefix: str = "in"
+) -> list[Array]:
     """Returns `from_plain` of `<prefix>0`, `<prefix>1`, ...; raises DiagnosticError where the counts differ, too.
 
     The prefix is `in` for parameters and `out` for results.
@@ -127,5 +140,5 @@ def _refuse(array: Array, shape: ArrayShape, name: str) -> Array:
     accepted = f"{dtype_of(element_type)}"
     if not is_numpy_type(element_type):
         accepted += " or " + ("int8" if element_type.is_signed else str(bits_type(element_type)))
-    message = f"{name} has the type {array.dtype}, but {shape.with_layout(None)} is needed"
+    message = f"{name} has the type {array.dtype}, but {shape.without_layout} is needed"
     raise DiagnosticError(Diagnostic(message, hint=f"give {accepted}"))

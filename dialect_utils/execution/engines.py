@@ -14,7 +14,7 @@ from dialect_utils.execution import seam
 from dialect_utils.execution.arrays import Array, bits_type, from_bits, is_numpy_type, to_bits
 from dialect_utils.execution.main_function import main_function, returned_values, set_main_results
 from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType
-from dialect_utils.layout.dtypes import dtype_of
+from dialect_utils.layout.arrays.dtypes import dtype_of
 from dialect_utils.stablehlo.bindings import context, ir
 from dialect_utils.stablehlo.types import shape_of_type
 
@@ -22,15 +22,10 @@ Run = Callable[[Sequence[Array]], list[tuple[ElementType, Array]]]
 
 _COMPLEX_PARTS = {"c64": ELEMENT_TYPES["f32"], "c128": ELEMENT_TYPES["f64"]}
 _BYTE = 8
-# The interpreter has neither chlo ops nor the old forms (dot, broadcast) that XLA's importer writes.
-_INTERPRETER_PASSES = (
-    "builtin.module(func.func(chlo-legalize-to-stablehlo,stablehlo-legalize-deprecated-ops{fail-on-unused=false}),"
-    "inline,symbol-dce)"
-)
 
 
 class UnsupportedError(Exception):
-    """Is raised for what an engine cannot do by design."""
+    """What an engine cannot do by design."""
 
 
 def prepare_xla(program: str | bytes, options: dict[str, Any], devices: int = 1) -> Run:
@@ -38,7 +33,7 @@ def prepare_xla(program: str | bytes, options: dict[str, Any], devices: int = 1)
 
     On several devices the leading dimension of arguments and results counts them.
     """
-    client = seam.cpu_client()
+    client = seam.cpu_client(devices)
     executable = seam.compile_module(client, program, options, devices)
     _, results = signature(program)
 
@@ -48,7 +43,7 @@ def prepare_xla(program: str | bytes, options: dict[str, Any], devices: int = 1)
         else:
             outputs = executable.execute([seam.device_array(array) for array in arguments])
             # The outputs are views of XLA's buffers.
-            arrays = [np.array(output) for output in outputs]
+            arrays = [np.array(seam.host_array(output)) for output in outputs]
         return list(zip((shape.element_type for shape in results), arrays, strict=True))
 
     return run
@@ -82,7 +77,8 @@ def prepare_interpreter(program: str | bytes) -> Run:
     """
     with context(allow_unregistered=False):
         module = ir.Module.parse(program)
-        seam.run_passes(module, _INTERPRETER_PASSES)
+        # The interpreter has neither chlo ops nor the old forms that XLA's importer writes.
+        seam.inline_calls(module)
         _drop_copies(module)
         main = main_function(module)
         types = [ir.Type.parse(str(t)) for t in main.type.inputs]

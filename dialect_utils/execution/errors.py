@@ -6,11 +6,14 @@ import re
 from collections.abc import Sequence
 from typing import Literal
 
+from dialect_utils.execution.sizes import MORE_MEMORY
 from dialect_utils.text import Diagnostic, DiagnosticError, Location, Source, Span
 
 Failure = Literal["rejected", "unsupported", "crash", "timeout"]
+# What the worker did with a module when it ended.
+Stage = Literal["begun", "read", "compiled", "executed"]
 
-# absl::StatusCode names that XLA puts in front of its messages.
+# absl::StatusCode names that XLA puts before its messages.
 _STATUS = re.compile(r"^(?:[A-Z][A-Z_]+: )+")
 # MLIR: `-:2:7: error: ...` or `error: "-":2:7: ...`; HLO parser: `was parsing 4:19: error: ...`.
 _PLACES = (
@@ -25,28 +28,44 @@ _NAMED = re.compile(
 )
 _NUMBER_OF_COPY = re.compile(r"\.\d+$")
 _PLACELESS = re.compile(r"^(?:<unknown>:0: error|error: unknown): (?P<message>[^\n]*)", re.MULTILINE)
+# Of these the engine says that it lacks something. INTERNAL is not one: XLA's verifier says it of wrong modules.
+_LACKING = ("UNIMPLEMENTED", "NOT_FOUND", "RESOURCE_EXHAUSTED")
+# What a module does to the worker; the others (SIGKILL, SIGXCPU) are what this machine's limits do.
+_FALLS = re.compile(r"was ended by SIG(?:SEGV|ABRT|BUS|ILL|FPE|TRAP) while")
+_DIVISION = "SIGFPE"
+_BY_ZERO = "an integer was divided by 0, or the least one by -1, while constants were folded"
 _LLVM_ERROR = re.compile(r"^LLVM ERROR: (?P<message>[^\n]*?)(?:\. However.*| at the moment.*)?$", re.MULTILINE)
 _NO_REASON = "Syntax error when trying to parse the text as a HloModule:"
-# absl's fatal log lines and the frames behind them.
+# absl's fatal log lines and the frames after them.
 _FATAL = re.compile(r"^F\d{4} \S+ +\d+ [^\]]*\] (?P<message>.*)")
 _STACK_FRAME = re.compile(r"^\s*@ +0x|^\*\*\* ")
 _LAST_LINES = 5
+# C++'s, LLVM's and XLA's words for an allocation that failed.
+_NO_MEMORY = re.compile(r"std::bad_alloc|[Oo]ut of memory|Cannot allocate memory|MemoryError|RESOURCE_EXHAUSTED")
 _TOKEN = re.compile(r"[%@]?[\w.#-]+|.")
 
 
 class ExecutionError(DiagnosticError):
-    """Is raised where a module was not executed.
+    """The reason why a module was not executed.
 
     `failure` says how: `rejected` by jaxlib with a message, `unsupported` by the engine,
-    `crash` of the worker process, or `timeout`.
+    `crash` of the worker process, or `timeout`. `is_refusal`: the engine holds the module to be wrong,
+    or falls over it, so that nothing may be said of what it computes.
     """
 
-    def __init__(self, failure: Failure, message: str, location: Location | None = None, notes: Sequence[str] = ()):
+    def __init__(
+        self,
+        failure: Failure,
+        message: str,
+        location: Location | None = None,
+        notes: Sequence[str] = (),
+        hint: str | None = None,
+    ):
         self.failure: Failure = failure
         self.message = message
-        super().__init__(
-            Diagnostic(message, location, notes=tuple(Diagnostic(note, severity="note") for note in notes))
-        )
+        self.is_refusal = failure == "rejected" or (failure == "crash" and _FALLS.search(message) is not None)
+        said = tuple(Diagnostic(note, severity="note") for note in notes)
+        super().__init__(Diagnostic(message, location, hint=hint, notes=said))
 
 
 def from_jaxlib(failure: Failure, message: str, source: Source | None) -> ExecutionError:
@@ -54,7 +73,10 @@ def from_jaxlib(failure: Failure, message: str, source: Source | None) -> Execut
 
     `source` is the text that was given to jaxlib, or None where it has no readable text.
     """
-    message = _STATUS.sub("", message.strip())
+    message = message.strip()
+    failure = "unsupported" if failure == "rejected" and message.startswith(_LACKING) else failure
+    hint = MORE_MEMORY if _NO_MEMORY.search(message) else None
+    message = _STATUS.sub("", message)
     for pattern in _PLACES:
         found = pattern.search(message)
         if found is not None:
@@ -69,18 +91,27 @@ def from_jaxlib(failure: Failure, message: str, source: Source | None) -> Execut
     if message == _NO_REASON:
         return ExecutionError(failure, "XLA's parser refuses the text and does not say why")
     placeless = _PLACELESS.search(message)
-    return ExecutionError(failure, _sentence(placeless["message"] if placeless else message))
+    return ExecutionError(failure, _sentence(placeless["message"] if placeless else message), hint=hint)
 
 
-def from_crash(ending: str, said: str) -> ExecutionError:
-    """Returns the error for a worker that died: how it ended, and what it wrote to stderr at last."""
+def from_crash(ending: str, stage: Stage, said: str, memory: int) -> ExecutionError:
+    """Returns the error for a worker that died: how, at what stage, and what it wrote to stderr at last.
+
+    `memory` is what it was allowed to use, in bytes.
+    """
     unsupported = _LLVM_ERROR.search(said)
-    if unsupported is not None:
+    if unsupported is not None and not _NO_MEMORY.search(said):
         # The interpreter aborts on ops it lacks.
         return ExecutionError("unsupported", _sentence(unsupported["message"]))
+    while_ = "before it was ready" if stage == "begun" else f"while the module was {stage}"
     lines = [line.strip() for line in said.splitlines() if line.strip() and not _STACK_FRAME.match(line)]
     fatal = [found["message"] for line in lines if (found := _FATAL.match(line))]
-    return ExecutionError("crash", f"the worker process {ending}", notes=fatal or lines[-_LAST_LINES:])
+    notes = fatal or lines[-_LAST_LINES:]
+    if _NO_MEMORY.search(said):
+        message = f"the worker process needed more than {memory / 1e9:g} GB of memory {while_}"
+        return ExecutionError("crash", message, notes=notes, hint=MORE_MEMORY)
+    reason = f": {_BY_ZERO}" if _DIVISION in ending else ""
+    return ExecutionError("crash", f"the worker process {ending} {while_}{reason}", notes=notes)
 
 
 def _location(source: Source | None, line: int, column: int) -> Location | None:

@@ -9,49 +9,86 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from dialect_utils.control_flow import recursive_call
+from dialect_utils.execution.custom_calls import check_calls, is_column_major_call
+from dialect_utils.execution.devices import partitions_of
 from dialect_utils.execution.process import Program
-from dialect_utils.ir import Function, Module, Operation, Value
-from dialect_utils.layout import Shape, map_arrays
+from dialect_utils.execution.refusal import RefusedError
+from dialect_utils.execution.sizes import DEFAULT_MEMORY_BYTES, check_sizes, check_work
+from dialect_utils.ir import Module, Operation, Value
+from dialect_utils.opcodes import Trait, has
 from dialect_utils.text import Diagnostic, DiagnosticError, Location, Source, Span
 
-# They wait forever for another side that is not there.
-_WAITING = frozenset({"infeed", "outfeed", "send", "send-done", "recv", "recv-done"})
 # XLA fills elided constants with whatever it finds, and says nothing.
 _ELIDED = re.compile(r"constant\(\{\.\.\.\}\)|__elided__")
 _ASYNCHRONOUS = ("-start", "-done", "async-update")
+# XLA prints -0.0 as `-0`, and reads `-0` as +0.0; an integer's `-0` is 0 anyway.
+_FLOAT_CONSTANT = re.compile(r"= (?:f\d+\w*|bf16|c64|c128)\[[^\n=()]*? constant\(")
+# XLA refuses to flatten a tuple parameter with frontend attributes, which compute nothing.
+_TUPLE_PARAMETER_ATTRIBUTES = re.compile(
+    r"^([^\n=]*= \([^\n]*\) parameter\(\d+\)[^\n]*?), frontend_attributes=\{(?:[^{}\"]|\"[^\"\n]*\")*\}", re.MULTILINE
+)
+_NEGATIVE_ZERO = re.compile(r"(?<![\w.])-0(?![\w.])")
 
 
-def prepare(module: Module, name: str) -> Program:
+def prepare(module: Module, name: str, memory: int = DEFAULT_MEMORY_BYTES) -> Program:
     """Returns what a worker may execute: the module's logical program, free of layouts.
 
-    A layout says where elements lie, never what is computed, and XLA:CPU would read tiles
+    A layout says where elements are, never what is computed, and XLA:CPU would read tiles
     silently and wrongly; so all layouts are dropped. `name` is how diagnostics call the text.
     Raises DiagnosticError, with all places, where the module holds what depends on layouts or
     what jaxlib would hang on, crash on or misread.
     """
-    check_executable(module, name)
+    check_executable(module, name, memory)
     text = without_layouts(module).text()
-    if module.form == "hlo" and not module.name:
+    if module.dialect == "hlo":
+        text = _TUPLE_PARAMETER_ATTRIBUTES.sub(r"\1", _with_negative_zeros(text))
+    if module.dialect == "hlo" and not module.name:
         # jaxlib reads no lone computation.
-        return Program(f"HloModule fragment\n\n{text}", module.form, f"{name} (as a module)")
+        return Program(f"HloModule fragment\n\n{text}", module.dialect, f"{name} (as a module)")
+    partitions = partitions_of(module)
     # Lines stay, columns may not: the excerpt under an error must be what jaxlib saw.
-    return Program(text, module.form, name if text == module.text() else f"{name} (without layouts)")
+    name = name if text == module.text() else f"{name} (without layouts)"
+    return Program(text, module.dialect, name, partitions)
 
 
-def check_executable(module: Module, name: str) -> None:
+def _with_negative_zeros(text: str) -> str:
+    """Writes the zeros of float constants that XLA's parser would take for positive ones as `-0.0`."""
+    parts, end = [], 0
+    for found in _FLOAT_CONSTANT.finditer(text):
+        start, end_of_constant = found.end(), _closing(text, found.end())
+        if start >= end:
+            parts += [text[end:start], _NEGATIVE_ZERO.sub("-0.0", text[start:end_of_constant])]
+            end = end_of_constant
+    return "".join([*parts, text[end:]])
+
+
+def _closing(text: str, position: int) -> int:
+    """Returns the position of the parenthesis that closes the one before `position`."""
+    depth = 1
+    for found in re.compile(r"[()]").finditer(text, position):
+        depth += 1 if found[0] == "(" else -1
+        if not depth:
+            return found.start()
+    return len(text)
+
+
+def check_executable(module: Module, name: str, memory: int = DEFAULT_MEMORY_BYTES) -> None:
     """Raises DiagnosticError, with all places, for what must not reach jaxlib.
 
-    `name` is how diagnostics call the module's text.
+    `name` is how diagnostics call the module's text, `memory` how many bytes it may need. What every engine
+    would refuse or die of is a RefusedError; all else may still be proved of.
     """
-    recursive = _recursive_call(module)
+    recursive = recursive_call(module)
     if recursive is not None:
-        raise DiagnosticError(recursive)
-    found = [
-        problem
-        for function in module.functions
-        for operation in function.operations
-        if (problem := _problem(operation)) is not None
-    ]
+        raise RefusedError(Diagnostic(f"{recursive.function.name} calls itself", recursive.location))
+    check_work(module)
+    check_sizes(module, memory)
+    found = [problem for problem in map(_problem, _operations(module)) if problem is not None]
+    check_calls(module)
+    bodiless = [problem for problem in map(_bodiless_call, _operations(module)) if problem is not None]
+    if bodiless:
+        raise RefusedError(bodiless)
     found += _elided_constants(module, name)
     if found:
         raise DiagnosticError(found)
@@ -61,22 +98,19 @@ def without_layouts(module: Module) -> Module:
     """Returns a copy in which no value and no entry parameter or result has a layout."""
     clone = module.clone()
     for function in clone.functions:
-        values = [*function.parameters, *(value for op in function.operations for value in op.results)]
+        operations = [operation for operation in function.operations if not is_column_major_call(operation)]
+        values = [*function.parameters, *(value for operation in operations for value in operation.results)]
         for value in values:
             _drop_layout(value)
     written = clone.entry_layout
-    bare = [[_bare(shape) for shape in shapes] for shapes in written]
+    bare = [[shape.without_layout for shape in shapes] for shapes in written]
     if bare != [list(shapes) for shapes in written]:
         clone.set_entry_layout(*bare)
     return clone
 
 
-def _bare(shape: Shape) -> Shape:
-    return map_arrays(shape, lambda array: array.with_layout(None))
-
-
 def _drop_layout(value: Value) -> None:
-    bare = _bare(value.shape)
+    bare = value.shape.without_layout
     if bare != value.shape:
         value.set_shape(bare)
 
@@ -89,43 +123,29 @@ def _elided_constants(module: Module, name: str) -> list[Diagnostic]:
     ]
 
 
+def _operations(module: Module) -> Iterator[Operation]:
+    return (operation for function in module.functions for operation in function.operations)
+
+
+def _bodiless_call(operation: Operation) -> Diagnostic | None:
+    if all(function.results or function.operations for function in operation.called):
+        return None
+    # XLA:CPU calls an address that is not there.
+    names = ", ".join(function.name for function in operation.called)
+    return Diagnostic(f"{operation.opcode} of {names}, which has no body", operation.location)
+
+
 def _problem(operation: Operation) -> Diagnostic | None:
     opcode, place = operation.opcode, operation.location
-    if opcode in _WAITING:
+    if has(opcode, Trait.COMMUNICATES):
+        # It waits forever for another side that is not there.
         return Diagnostic(f"{opcode} waits for another program, for ever here", place)
     if opcode == "bitcast":
         # What it reads depends on layouts, which are dropped; XLA refuses it, too.
         hint = "rewrite bitcasts with the pass expand-bitcasts"
         return Diagnostic("a bitcast reads bytes, so what it gives depends on layouts", place, hint=hint)
-    if any(not function.results and not function.operations for function in operation.called):
-        # XLA:CPU calls an address that is not there.
-        names = ", ".join(function.name for function in operation.called)
-        return Diagnostic(f"{opcode} of {names}, which has no body", place)
     if opcode.endswith(_ASYNCHRONOUS):
-        return Diagnostic(f"XLA:CPU does not execute {opcode}", place, hint="rewrite it with the pass sync-async")
+        return Diagnostic(
+            f"XLA:CPU does not execute {opcode}", place, hint="rewrite it with the pass convert-async-to-sync"
+        )
     return None
-
-
-def _recursive_call(module: Module) -> Diagnostic | None:
-    """Finds a function that reaches itself; XLA's call graph overflows the stack on it."""
-    finished: set[str] = set()
-    # An explicit stack: how deep calls nest is up to the file.
-    stack = [(module.entry, _called_functions(module.entry))]
-    inside = {module.entry.name}
-    while stack:
-        function, called = stack[-1]
-        inner = next(called, None)
-        if inner is None:
-            stack.pop()
-            inside.discard(function.name)
-            finished.add(function.name)
-        elif inner.name in inside:
-            return Diagnostic(f"{inner.name} calls itself")
-        elif inner.name not in finished:
-            stack.append((inner, _called_functions(inner)))
-            inside.add(inner.name)
-    return None
-
-
-def _called_functions(function: Function) -> Iterator[Function]:
-    return (called for operation in function.operations for called in operation.called)

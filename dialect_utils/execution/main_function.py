@@ -15,7 +15,7 @@ _PREFIX = "check."
 def take_check_calls(program: str | bytes, *, as_results: bool) -> str | bytes:
     """Returns the module without its `check.*` calls.
 
-    `as_results`: main returns the operands of those in main behind its own results, in order.
+    `as_results`: main returns the operands of those in main after its own results, in order.
     """
     data = program.encode() if isinstance(program, str) else program
     if _PREFIX.encode() not in data:

@@ -2,50 +2,69 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 import weakref
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
+from math import prod
 from pathlib import Path
 from types import TracebackType
-from typing import Any, BinaryIO, Literal
+from typing import Any, Literal, TypeGuard
 
 import numpy as np
 
 import dialect_utils
 from dialect_utils.execution.arrays import Array
-from dialect_utils.execution.errors import ExecutionError, from_crash, from_jaxlib
-from dialect_utils.execution.messages import Message, read_message, write_message
+from dialect_utils.execution.channel import Channel
+from dialect_utils.execution.errors import ExecutionError, Stage, from_crash, from_jaxlib
+from dialect_utils.execution.messages import EXECUTES, MalformedMessageError, Message
+from dialect_utils.execution.sizes import DEFAULT_MEMORY_BYTES
+from dialect_utils.ir import Dialect
 from dialect_utils.layout import ELEMENT_TYPES
-from dialect_utils.layout.dtypes import dtype_of, element_type_of
+from dialect_utils.layout.arrays.dtypes import dtype_of, element_type_of
 from dialect_utils.text import Source
 
 Engine = Literal["xla", "interpreter"]
-Form = Literal["hlo", "stablehlo"]
-Conversion = Literal["proto-to-text", "text-to-proto"]
+Conversion = Literal["proto-to-text", "text-to-proto", "hlo-to-stablehlo"]
+Rewriting = Literal["widen", "order", "repeat"]
+_REWRITTEN: dict[Rewriting, str] = {"widen": "widened", "order": "ordered", "repeat": "repeated"}
 
 DEFAULT_TIMEOUT_SECONDS = 120.0
-# Importing jax on a busy machine takes seconds.
+# Loading jaxlib on a busy machine takes seconds.
 _START_SECONDS = 120.0
 _KILL_SECONDS = 5.0
 _MODULE = "dialect_utils.execution.worker"
+# Where Python and its libraries are, which languages and zone; a module must not find keys and tokens here.
+_INHERITED = (
+    *("PATH", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "PYTHONPATH", "PYTHONHOME", "PYTHONSAFEPATH", "VIRTUAL_ENV"),
+    *("TMPDIR", "LANG", "LC_ALL", "LC_CTYPE", "TZ"),
+)
+# numpy's limits.
+_LARGEST_DIMENSION = (1 << 63) - 1
+_LARGEST_RANK = 64
+_LOGGER = logging.getLogger(__name__)
+# Code for processors without FMA: a product and an addition round twice, as the module says, wherever
+# XLA fuses them. (An option of one compilation does not reach the code generator.)
+_NO_FUSED_MULTIPLY_ADD = "--xla_cpu_max_isa=AVX"
 
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """Is a module to execute: HLO text, StableHLO text, MLIR bytecode or a portable artifact.
+    """A module to execute: HLO text, StableHLO text, MLIR bytecode or a portable artifact.
 
-    `name` is how diagnostics call the text.
+    `name` is how diagnostics call the text. `partitions`: so many devices run it as the partitions of one replica.
     """
 
     text: str | bytes
-    form: Form
+    dialect: Dialect
     name: str = "<module>"
+    partitions: int = 1
 
     @property
     def source(self) -> Source | None:
@@ -55,17 +74,19 @@ class Program:
 
 @dataclass(slots=True)
 class Worker:
-    """Runs modules in a process of its own, one request after another.
+    """A process of its own that runs modules, one request after another.
 
     A context manager; without one the process ends with this object or with this process.
     Not to be shared between threads. With `devices` > 1 a program is run by that many replicas,
-    each on a host device of its own.
+    each on a host device of its own. `memory` is in bytes, beyond what the process needs to start.
+    docs/security.md says what the process is kept from.
     """
 
     timeout: float = DEFAULT_TIMEOUT_SECONDS
     devices: int = 1
+    memory: int = DEFAULT_MEMORY_BYTES
     _process: subprocess.Popen[bytes] | None = field(default=None, init=False)
-    _stderr: BinaryIO | None = field(default=None, init=False)
+    _channel: Channel | None = field(default=None, init=False)
     _finalizer: weakref.finalize[Any, Any] | None = field(default=None, init=False)
     __weakref__: Any = field(init=False, repr=False, compare=False)
 
@@ -81,7 +102,7 @@ class Worker:
         """Ends the process; a later request starts a new one."""
         if self._finalizer is not None:
             self._finalizer()
-        self._process = self._finalizer = self._stderr = None
+        self._process = self._finalizer = self._channel = None
 
     @property
     def pid(self) -> int | None:
@@ -104,87 +125,141 @@ class Worker:
         On several devices every input and output has a leading dimension that counts them.
         `options` are XLA's debug options by name. `timeout` is in seconds and holds for
         compilation and all runs. `check.*` calls of StableHLO are left out; `with_checks` puts
-        their operands behind the outputs. Raises ExecutionError.
+        their operands after the outputs. Raises ExecutionError.
         """
         limit = self.timeout if timeout is None else timeout
         request = _request(program, runs, engine, dict(options or {}), limit, with_checks)
         request.header["devices"] = self.devices
-        answer = self._exchange(request, limit)
-        if answer.header["status"] == "error":
-            raise from_jaxlib(answer.header["failure"], answer.header["message"], program.source)
-        return _results(answer)
+        answer = self._answer(request, limit, program.source)
+        try:
+            return _results(answer, len(runs))
+        except MalformedMessageError as error:
+            self.close()
+            raise _malformed(error) from None
 
     def convert(self, conversion: Conversion, data: bytes) -> bytes:
-        """Converts an HLO module between its text (UTF-8) and a serialized HloModuleProto.
+        """Converts an HLO module between its text (UTF-8), a serialized HloModuleProto, and StableHLO's text.
 
         Raises ExecutionError where jaxlib refuses it.
         """
         header = {"convert": conversion, "timeout": self.timeout}
-        answer = self._exchange(Message(header, [data]), self.timeout)
-        if answer.header["status"] == "error":
-            raise from_jaxlib(answer.header["failure"], answer.header["message"], None)
+        return self._text(self._answer(Message(header, [data]), self.timeout, None))
+
+    def rewrite(self, rewriting: Rewriting, program: Program, **options: int) -> tuple[Program, tuple[int, ...]]:
+        """Returns another form of a program, in StableHLO, and numbers that say something of it.
+
+        `widen`: execution/widening.py, and how much noise it takes; `order` (`zeros`): execution/ordering.py, and how
+        many sorts, and how many others, left an order open; `repeat` (`count`): execution/repeating.py. Raises
+        ExecutionError where there is none.
+        """
+        header = {"rewrite": rewriting, "options": options, "dialect": program.dialect, "timeout": self.timeout}
+        answer = self._answer(Message(header, [_encoded(program)]), self.timeout, program.source)
+        text, numbers = self._text(answer), answer.header.get("numbers")
+        if not isinstance(numbers, list) or not _are_dimensions(numbers):
+            self.close()
+            raise _malformed("a module without its numbers")
+        name = f"{program.name} ({_REWRITTEN[rewriting]})"
+        return Program(text.decode(), "stablehlo", name, program.partitions), tuple(numbers)
+
+    def _text(self, answer: Message) -> bytes:
+        if len(answer.blobs) != 1:
+            self.close()
+            raise _malformed(f"{len(answer.blobs)} texts")
         return answer.blobs[0]
 
+    def _answer(self, request: Message, limit: float, source: Source | None) -> Message:
+        answer = self._exchange(request, limit)
+        header = answer.header
+        if header.get("status") == "ok":
+            return answer
+        failure, message = header.get("failure"), header.get("message")
+        if failure in ("rejected", "unsupported") and isinstance(message, str):
+            raise from_jaxlib(failure, message, source)
+        self.close()
+        raise _malformed("neither results nor an error")
+
     def _exchange(self, request: Message, limit: float) -> Message:
-        process = self._started()
-        assert process.stdin is not None  # opened below
-        assert process.stdout is not None
+        channel = self._started()
+        deadline = time.monotonic() + limit
+        stage: Stage = "read" if "engine" not in request.header else "compiled"
         try:
-            write_message(process.stdin.fileno(), request)
-            return read_message(process.stdout.fileno(), time.monotonic() + limit)
+            channel.send(request, deadline)
+            answer = channel.receive(deadline, self.memory)
+            if answer.header.get("status") == EXECUTES:
+                stage = "executed"
+                answer = channel.receive(deadline, self.memory)
+            return answer
         except TimeoutError:
             self.close()
-            raise ExecutionError(
-                "timeout", f"no result after {limit:g} seconds; the worker process was ended"
-            ) from None
+            message = f"no result after {limit:g} seconds, while the module was {stage}; the worker process was ended"
+            raise ExecutionError("timeout", message) from None
         except (EOFError, BrokenPipeError, ConnectionError):
-            raise self._crash() from None
+            raise self._crash(stage) from None
+        except MalformedMessageError as error:
+            self.close()
+            raise _malformed(error) from None
         except BaseException:
             # The answer to this request must not become the answer to the next one.
             self.close()
             raise
 
-    def _started(self) -> subprocess.Popen[bytes]:
-        if self._process is not None and self._process.poll() is None:
-            return self._process
+    def _started(self) -> Channel:
+        if self._process is not None and self._process.poll() is None and self._channel is not None:
+            return self._channel
         self.close()
-        self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 (lives as long as the process)
         process = subprocess.Popen(
-            [sys.executable, "-P", "-m", _MODULE],
+            [sys.executable, "-P", "-m", _MODULE, str(self.memory), str(self.devices)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=self._stderr,
+            stderr=subprocess.PIPE,
             env=_environment(self.devices),
             # Ctrl-C is for this process, which then ends the worker.
             start_new_session=True,
         )
+        assert process.stdin is not None  # pipes
+        assert process.stdout is not None
+        assert process.stderr is not None
         self._process = process
-        self._finalizer = weakref.finalize(self, _end, process, self._stderr)
-        self._wait_until_ready(process)
-        return process
+        self._finalizer = weakref.finalize(self, _end, process)
+        self._channel = Channel(process.stdin.fileno(), process.stdout.fileno(), process.stderr.fileno())
+        self._wait_until_ready(self._channel)
+        return self._channel
 
-    def _wait_until_ready(self, process: subprocess.Popen[bytes]) -> None:
-        assert process.stdout is not None  # a pipe
+    def _wait_until_ready(self, channel: Channel) -> None:
         try:
-            read_message(process.stdout.fileno(), time.monotonic() + _START_SECONDS)
+            ready = channel.receive(time.monotonic() + _START_SECONDS, 0)
         except TimeoutError:
             self.close()
             raise ExecutionError("timeout", f"the worker process did not start in {_START_SECONDS:g} seconds") from None
         except EOFError:
-            raise self._crash() from None
+            raise self._crash("begun") from None
+        except BaseException:
+            self.close()
+            raise
+        _warn_unprotected(ready.header.get("unprotected"))
 
-    def _crash(self) -> ExecutionError:
+    def _crash(self, stage: Stage) -> ExecutionError:
         """Returns the error for a process that ended, with the last lines it wrote."""
         assert self._process is not None  # it was started
-        assert self._stderr is not None
+        assert self._channel is not None
         try:
             code = self._process.wait(_KILL_SECONDS)
         except subprocess.TimeoutExpired:
             code = None
-        self._stderr.seek(0)
-        said = self._stderr.read().decode(errors="replace")
+        said = self._channel.last_words()
         self.close()
-        return from_crash(_ending(code), said)
+        return from_crash(_ending(code), stage, said, self.memory)
+
+
+@cache
+def _warn_unprotected(reason: str | None) -> None:
+    """Says once per process why a worker runs without the system's protection."""
+    if reason is not None:
+        _LOGGER.warning("warning: the worker process is not kept from files and network: %s", reason)
+
+
+def _malformed(what: object) -> ExecutionError:
+    return ExecutionError("crash", f"the worker process sent no answer, but {what}; it was ended")
 
 
 def _ending(code: int | None) -> str:
@@ -198,20 +273,23 @@ def _ending(code: int | None) -> str:
         return f"was ended by signal {-code}"
 
 
-def _end(process: subprocess.Popen[bytes], stderr: BinaryIO) -> None:
+def _end(process: subprocess.Popen[bytes]) -> None:
     process.kill()
-    for stream in (process.stdin, process.stdout, stderr):
-        assert stream is not None  # pipes and a file
+    for stream in (process.stdin, process.stdout, process.stderr):
+        assert stream is not None  # pipes
         stream.close()
     process.wait()
 
 
 def _environment(devices: int) -> dict[str, str]:
-    environment = {key: value for key, value in os.environ.items() if key != "XLA_FLAGS"}
+    """Returns the worker's environment: what the interpreter needs to start, and nothing else of ours."""
+    environment = {name: os.environ[name] for name in _INHERITED if name in os.environ}
     root = str(Path(dialect_utils.__file__).parent.parent)
     paths = [root, *filter(None, [environment.get("PYTHONPATH")])]
+    flags = [_NO_FUSED_MULTIPLY_ADD]
     if devices > 1:
-        environment["XLA_FLAGS"] = f"--xla_force_host_platform_device_count={devices}"
+        flags.append(f"--xla_force_host_platform_device_count={devices}")
+    environment["XLA_FLAGS"] = " ".join(flags)
     return environment | {
         "JAX_PLATFORMS": "cpu",
         "JAX_ENABLE_X64": "1",
@@ -228,24 +306,43 @@ def _request(
     limit: float,
     with_checks: bool,
 ) -> Message:
-    text = program.text.encode() if isinstance(program.text, str) else program.text
     header = {
-        "form": program.form,
+        "dialect": program.dialect,
         "engine": engine,
+        "partitions": program.partitions,
         "options": options,
         "checks": with_checks,
         "timeout": limit,
         "runs": [[[element_type_of(array.dtype).name, list(array.shape)] for array in arrays] for arrays in runs],
     }
-    return Message(header, [text, *(np.asarray(array).tobytes() for arrays in runs for array in arrays)])
+    return Message(header, [_encoded(program), *(np.asarray(array).tobytes() for arrays in runs for array in arrays)])
 
 
-def _results(answer: Message) -> list[list[Array]]:
+def _encoded(program: Program) -> bytes:
+    # Bytes that are no UTF-8 occur in names of files only; XLA takes none of them.
+    return program.text.encode("utf-8", "replace") if isinstance(program.text, str) else program.text
+
+
+def _results(answer: Message, count: int) -> list[list[Array]]:
+    """Returns the arrays of an answer; raises MalformedMessageError where header and bytes do not fit."""
+    runs = answer.header.get("runs")
+    if not isinstance(runs, list) or len(runs) != count:
+        raise MalformedMessageError(f"results of other than {count} runs")
     blobs = iter(answer.blobs)
-    return [
-        [
-            np.frombuffer(next(blobs), dtype_of(ELEMENT_TYPES[name])).reshape(dimensions).copy()
-            for name, dimensions in described
-        ]
-        for described in answer.header["runs"]
-    ]
+    results = [[_array(described, next(blobs, b"")) for described in run] for run in runs if isinstance(run, list)]
+    if len(results) != count or next(blobs, None) is not None:
+        raise MalformedMessageError("more arrays than are described")
+    return results
+
+
+def _array(described: object, data: bytes) -> Array:
+    match described:
+        case [str(name), [*sizes]] if name in ELEMENT_TYPES and _are_dimensions(sizes):
+            dtype = dtype_of(ELEMENT_TYPES[name])
+            if prod(sizes) * dtype.itemsize == len(data):
+                return np.frombuffer(data, dtype).reshape(sizes).copy()
+    raise MalformedMessageError("an array whose bytes are not those of its shape")
+
+
+def _are_dimensions(sizes: list[Any]) -> TypeGuard[list[int]]:
+    return len(sizes) <= _LARGEST_RANK and all(type(size) is int and 0 <= size <= _LARGEST_DIMENSION for size in sizes)

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 
 from dialect_utils.execution.arrays import Array, from_plain_all
+from dialect_utils.execution.devices import devices_of
 from dialect_utils.execution.guard import prepare
 from dialect_utils.execution.process import DEFAULT_TIMEOUT_SECONDS, Engine, Worker
+from dialect_utils.execution.saved import SavedArray
+from dialect_utils.execution.sizes import DEFAULT_MEMORY_BYTES
 from dialect_utils.ir import Module
 from dialect_utils.layout import ArrayShape, Shape, TupleShape
 from dialect_utils.text import Diagnostic, DiagnosticError
@@ -36,40 +40,40 @@ def _arrays(shapes: Sequence[Shape], kind: str, devices: int) -> list[ArrayShape
 
 def run_module(
     module: Module,
-    inputs: Sequence[Array],
+    inputs: Sequence[Array | SavedArray],
     *,
     engine: Engine = "xla",
     name: str = "<module>",
     timeout: float = DEFAULT_TIMEOUT_SECONDS,
     devices: int = 1,
+    memory: int = DEFAULT_MEMORY_BYTES,
+    worker: Worker | None = None,
 ) -> list[Array]:
     """Executes a module's logical program on this machine and returns its results, tuples flattened.
 
     `inputs` are in parameter order; types numpy lacks may be given as unsigned integers of the
-    same width. `timeout` is in seconds, `name` how diagnostics call the module. A module of several
+    same width. `timeout` is in seconds, `memory` in bytes, `name` how diagnostics call the module. A module of several
     replicas needs as many `devices`; inputs and results then have a leading dimension that
-    counts them. Raises DiagnosticError where inputs do not fit or the module must not be
-    executed, ExecutionError where the engine refuses it.
+    counts them. Several modules may share a `worker` of as many devices, whose limits then hold. Raises DiagnosticError
+    where inputs do not fit or the module must not be executed, ExecutionError where the engine refuses it.
     """
     _check_devices(module, devices)
     parameters, _ = entry_arrays(module, devices)
     arrays = from_plain_all(inputs, parameters)
-    program = prepare(module, name)
-    with Worker(timeout, devices) as worker:
-        return worker.run(program, [arrays], engine=engine)[0]
+    program = prepare(module, name, memory)
+    shared = worker if worker is not None and worker.devices == devices else None
+    with nullcontext(shared) if shared is not None else Worker(timeout, devices, memory) as used:
+        return used.run(program, [arrays], engine=engine)[0]
 
 
 def _check_devices(module: Module, devices: int) -> None:
-    """Raises DiagnosticError, at the first op that communicates, where a module is for another number of devices."""
-    needed = int(module.attributes.get("replica_count", "1")) if module.form == "hlo" else devices
-    if needed == devices:
+    """Raises DiagnosticError, at the first op that depends on it, where a module is for another number of devices."""
+    found = devices_of(module)
+    if devices in (found.needed, found.count):
         return
-    operations = (operation for function in module.functions for operation in function.operations)
-    talking = next((operation for operation in operations if operation.opcode.startswith(_COMMUNICATING)), None)
-    what = f"module {module.name}" if talking is None else f"{talking.opcode} {talking.results[0].name}"
-    message = f"{what} is for {needed} devices, not {devices}"
-    location = None if talking is None else talking.location
-    raise DiagnosticError(Diagnostic(message, location, hint=f"run it on {needed} host devices: --devices {needed}"))
-
-
-_COMMUNICATING = ("all-", "collective-", "ragged-all-to-all", "reduce-scatter")
+    what = f"module {module.name}"
+    if found.dependent is not None and found.dependent.results:
+        what = f"{found.dependent.opcode} {found.dependent.results[0].name}"
+    location = None if found.dependent is None else found.dependent.location
+    message = f"{what} is for {found.count} devices, not {devices}"
+    raise DiagnosticError(Diagnostic(message, location, hint=f"run it on its own number: --devices {found.count}"))

@@ -6,12 +6,19 @@ Checked with jaxlib 0.10.2 and 0.12.0.
 from __future__ import annotations
 
 import importlib
-from importlib.metadata import version
+import sys
+from functools import cache
+from types import SimpleNamespace
 from typing import Any
+
+_INLINING = (
+    "builtin.module(func.func(chlo-legalize-to-stablehlo,stablehlo-legalize-deprecated-ops{fail-on-unused=false}),"
+    "inline,symbol-dce)"
+)
 
 
 class MissingNameError(ImportError):
-    """Is raised where this version of jaxlib lacks a name; says which."""
+    """A name that this version of jaxlib lacks."""
 
 
 def _find(module: str, *names: str) -> Any:
@@ -27,22 +34,54 @@ def _find(module: str, *names: str) -> Any:
 
 
 def _lacks(name: str) -> str:
+    # Imported here: it parses mail headers.
+    from importlib.metadata import version
+
     return f"jaxlib {version('jaxlib')} has no {name}; versions 0.10 to 0.12 are known to have it"
 
 
-def cpu_client() -> Any:
-    """Returns the client of the CPU backend that also owns the arrays of `device_array`."""
-    # A client of xla_client.make_cpu_client does not accept arrays of another client.
-    return _find("jax", "devices")("cpu")[0].client
+def cpu_client(devices: int = 1) -> Any:
+    """Returns the client of the CPU backend that also owns the arrays of `device_array`.
+
+    One device needs no JAX, whose import costs several times what jaxlib's does. Several are JAX's: only it makes
+    arrays of them.
+    """
+    if devices > 1:
+        # A client of xla_client.make_cpu_client does not accept arrays of another client.
+        return _find("jax", "devices")("cpu")[0].client
+    return _own_client()
+
+
+@cache
+def _own_client() -> Any:
+    # jaxlib looks for JAX where it describes an array to it, and does without where it is absent.
+    sys.modules["jax"] = None  # type: ignore[assignment]
+    return _find("jaxlib.xla_client", "make_cpu_client")()
 
 
 def device_array(array: Any) -> Any:
-    """Returns a device array with its own copy of the data.
+    """Returns a device array of `cpu_client` with its own copy of the data."""
+    put = _find("jaxlib._jax", "batched_device_put")
+    during_call = _find("jaxlib._jax", "HostBufferSemantics", "IMMUTABLE_ONLY_DURING_CALL")
+    described = SimpleNamespace(shape=array.shape, dtype=array.dtype, weak_type=False)
+    device = _own_client().local_devices()[0]
+    # An aligned numpy array would be passed without a copy; 64-bit types would become 32-bit ones.
+    return put(described, _placement(), [array], [device], True, True, during_call, enable_x64=True)
 
-    The worker runs with JAX_ENABLE_X64, else 64-bit types would become 32-bit ones.
-    """
-    # An aligned numpy array would be passed without a copy.
-    return _find("jax", "device_put")(array, may_alias=False)
+
+@cache
+def _placement() -> Any:
+    """Returns where arrays are, as jaxlib asks it of the class that JAX derives."""
+    replicated = _find("jaxlib.xla_client", "HloSharding").replicate()
+    members = {"memory_kind": None, "_to_xla_hlo_sharding": lambda placement, rank: replicated}
+    derived = type("Placement", (_find("jaxlib._jax", "SingleDeviceSharding"),), members)
+    return derived(_own_client().local_devices()[0])
+
+
+def host_array(array: Any) -> Any:
+    """Returns the elements of a device array, as a view of XLA's buffer where that is possible."""
+    elements, _ = array._single_device_array_to_np_array_did_copy()  # noqa: SLF001 (no other method needs no JAX)
+    return elements
 
 
 def compile_module(client: Any, module: str | bytes, options: dict[str, str], replicas: int = 1) -> Any:
@@ -55,7 +94,10 @@ def compile_module(client: Any, module: str | bytes, options: dict[str, str], re
 
 
 def execute_on_devices(executable: Any, client: Any, arguments: Any, count: int) -> list[list[Any]]:
-    """Returns each result's parts, one a device; `arguments` hold the devices' parts one after another."""
+    """Returns each result's parts, one a device; `arguments` hold the devices' parts one after another.
+
+    The worker runs with JAX_ENABLE_X64, else JAX would make 64-bit types 32-bit ones.
+    """
     devices = client.local_devices()[:count]
     mesh = _find("jax", "sharding", "Mesh")(devices, ("replica",))
     # Each device has data of its own under what JAX is told is a replicated array: it never looks.
@@ -65,6 +107,15 @@ def execute_on_devices(executable: Any, client: Any, arguments: Any, count: int)
     shards = [[put(part, device) for part, device in zip(array, devices, strict=True)] for array in arguments]
     sharded = [gather(parts[0].shape, everywhere, parts) for parts in shards]
     return list(executable.execute_sharded(sharded).disassemble_into_single_device_arrays())
+
+
+@cache
+def initialize_lapack() -> None:
+    """Registers LAPACK's custom calls and gives them their function pointers, which are SciPy's."""
+    register = _find("jaxlib.xla_client", "register_custom_call_target")
+    for name, function, version in _find("jaxlib.lapack", "registrations")()["cpu"]:
+        register(name, function, platform="cpu", api_version=version)
+    _find("jaxlib.lapack", "prepare_lapack_call")("potrf_ffi", _find("numpy", "float32"))
 
 
 def stablehlo_from_hlo(text: str) -> str:
@@ -88,10 +139,10 @@ def hlo_proto_from_text(text: str) -> bytes:
     return bytes(_find("jaxlib._hlo", "hlo_module_from_text")(text).as_serialized_hlo_module_proto())
 
 
-def run_passes(module: Any, pipeline: str) -> None:
-    """Runs a pipeline of StableHLO's own passes over a module, in place."""
+def inline_calls(module: Any) -> None:
+    """Inlines a module's calls, in place, and writes chlo ops and old forms (dot, broadcast) in today's StableHLO."""
     _find("jaxlib.mlir._mlir_libs._stablehlo", "register_stablehlo_passes")()
-    _find("jaxlib.mlir.passmanager", "PassManager").parse(pipeline).run(module.operation)
+    _find("jaxlib.mlir.passmanager", "PassManager").parse(_INLINING).run(module.operation)
 
 
 def interpret(module: Any, arguments: list[Any]) -> list[Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,36 +10,52 @@ import numpy as np
 
 from dialect_utils.execution import engines, seam
 from dialect_utils.execution.arrays import Array
+from dialect_utils.execution.custom_calls import find_forbidden_calls
 from dialect_utils.execution.main_function import take_check_calls
-from dialect_utils.execution.messages import Message
+from dialect_utils.execution.messages import EXECUTES, Message
+from dialect_utils.execution.ordering import order
+from dialect_utils.execution.repeating import repeat
+from dialect_utils.execution.replicas import as_replicas
+from dialect_utils.execution.widening import widen
 from dialect_utils.layout import ELEMENT_TYPES, ArrayShape
-from dialect_utils.layout.dtypes import dtype_of
+from dialect_utils.layout.arrays.dtypes import dtype_of
+from dialect_utils.stablehlo import parse_module
+
+_REWRITINGS: dict[str, Callable[..., tuple[Any, ...]]] = {"widen": widen, "order": order, "repeat": repeat}
 
 
-def warm_up() -> None:
+def warm_up(devices: int) -> None:
     """Imports and starts what every request needs."""
-    seam.cpu_client()
+    seam.cpu_client(devices)
 
 
-def answer(request: Message) -> Message:
-    """Returns the answer to a request: results, or why there are none."""
+def answer(request: Message, report: Callable[[str], None]) -> Message:
+    """Returns the answer to a request: results, or why there are none; `report` is told when execution begins."""
     try:
-        return _answer(request)
+        return _answer(request, report)
     except (engines.UnsupportedError, seam.MissingNameError) as error:
         return Message({"status": "error", "failure": "unsupported", "message": str(error)})
     except Exception as error:  # whatever jaxlib raises is an answer, not the worker's end
         return Message({"status": "error", "failure": "rejected", "message": str(error) or type(error).__name__})
 
 
-def _answer(request: Message) -> Message:
+def _answer(request: Message, report: Callable[[str], None]) -> Message:
     header = request.header
     if "convert" in header:
         return Message({"status": "ok"}, [_converted(header["convert"], request.blobs[0])])
     program: str | bytes = request.blobs[0]
-    if header["form"] == "hlo":
+    if header["dialect"] == "hlo":
         program = seam.stablehlo_from_hlo(request.blobs[0].decode())
+    if "rewrite" in header:
+        text, *numbers = _REWRITINGS[header["rewrite"]](program, **header["options"])
+        return Message({"status": "ok", "numbers": numbers}, [text.encode()])
+    _check_custom_calls(program)
     program = take_check_calls(program, as_results=header["checks"])
+    if header["partitions"] > 1:
+        program = as_replicas(program)
     if header["engine"] == "interpreter":
+        if header["devices"] > 1:
+            raise engines.UnsupportedError("the interpreter runs modules on one device only")
         run = engines.prepare_interpreter(program)
     else:
         run = engines.prepare_xla(program, header["options"], header["devices"])
@@ -48,6 +64,7 @@ def _answer(request: Message) -> Message:
         parameters = [replace(shape, dimensions=(header["devices"], *shape.dimensions)) for shape in parameters]
     blobs = iter(request.blobs[1:])
     described, results = [], []
+    report(EXECUTES)
     for description in header["runs"]:
         outputs = run(_arguments(description, blobs, parameters))
         described.append([[kind.name, list(array.shape)] for kind, array in outputs])
@@ -55,9 +72,27 @@ def _answer(request: Message) -> Message:
     return Message({"status": "ok", "runs": described}, results)
 
 
+def _check_custom_calls(program: str | bytes) -> None:
+    """Raises UnsupportedError for calls that must not run: XLA's parser may have seen more than that of the parent.
+
+    LAPACK's get their function pointers, which no client gives them.
+    """
+    data = program.encode() if isinstance(program, str) else program
+    if b"custom_call" not in data:
+        return
+    module = parse_module(program, "<converted>")
+    forbidden = next(find_forbidden_calls(module), None)
+    if forbidden is not None:
+        raise engines.UnsupportedError(forbidden.message)
+    if b"lapack_" in data:
+        seam.initialize_lapack()
+
+
 def _converted(conversion: str, data: bytes) -> bytes:
     if conversion == "proto-to-text":
         return seam.hlo_text_from_proto(data).encode()
+    if conversion == "hlo-to-stablehlo":
+        return seam.stablehlo_from_hlo(data.decode()).encode()
     return seam.hlo_proto_from_text(data.decode())
 
 

@@ -1,8 +1,8 @@
 """The worker process: receives modules and arrays, runs them through jaxlib, sends results back.
 
-Started as `python -m dialect_utils.execution.worker`. Requests come on standard input; answers go
-to what was standard output, which libraries cannot reach any more. The process ends when its
-standard input closes, whatever it is doing.
+Started as `python -m dialect_utils.execution.worker MEMORY_BYTES DEVICES`. Requests come on standard input;
+answers go to what was standard output, which libraries cannot reach any more. The process ends when
+its standard input closes, whatever it is doing.
 """
 
 from __future__ import annotations
@@ -10,10 +10,11 @@ from __future__ import annotations
 import os
 import queue
 import signal
+import sys
 import threading
 from typing import Any
 
-from dialect_utils.execution.messages import Message, read_message, write_message
+from dialect_utils.execution.messages import MalformedMessageError, Message, read_message, write_message
 
 # Added to a request's own limit before the operating system ends a worker nobody waits for.
 _ALARM_MARGIN_SECONDS = 10
@@ -27,14 +28,18 @@ def main() -> None:
     threading.Thread(target=_read_requests, args=(requests,), daemon=True).start()
     _prefer_as_victim()
     # The imports are slow; the other side does not count them against a request.
-    from dialect_utils.execution import serve
+    from dialect_utils.execution import limits, sandbox, serve
 
-    serve.warm_up()
-    write_message(answers, Message({"status": "ready"}))
+    serve.warm_up(int(sys.argv[2]))
+    limits.enter_empty_directory()
+    limits.limit_resources(int(sys.argv[1]))
+    write_message(answers, Message({"status": "ready", "unprotected": sandbox.enter_sandbox()}))
     while True:
         request = requests.get()
-        signal.alarm(int(request.header["timeout"]) + _ALARM_MARGIN_SECONDS)
-        answer = serve.answer(request)
+        seconds = request.header["timeout"]
+        signal.alarm(int(seconds) + _ALARM_MARGIN_SECONDS)
+        limits.limit_cpu_seconds(seconds)
+        answer = serve.answer(request, lambda status: write_message(answers, Message({"status": status})))
         signal.alarm(0)
         write_message(answers, answer)
 
@@ -44,7 +49,7 @@ def _read_requests(requests: queue.SimpleQueue[Any]) -> None:
     while True:
         try:
             requests.put(read_message(0))
-        except (EOFError, OSError):
+        except (EOFError, OSError, MalformedMessageError):
             os._exit(0)
 
 

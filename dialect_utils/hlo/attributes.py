@@ -24,9 +24,9 @@ def with_attribute(attributes: Mapping[str, str], name: str, text: str) -> dict[
     """Returns attributes with one changed, or added where XLA prints it."""
     if name in attributes or name == _LAST[-1]:
         return {**attributes, name: text}
-    behind = _LAST[_LAST.index(name) + 1 :] if name in _LAST else _LAST
-    front = {key: value for key, value in attributes.items() if key not in behind}
-    return {**front, name: text, **attributes}
+    later = _LAST[_LAST.index(name) + 1 :] if name in _LAST else _LAST
+    earlier = {key: value for key, value in attributes.items() if key not in later}
+    return {**earlier, name: text, **attributes}
 
 
 def parse_ints(text: str) -> tuple[int, ...] | None:
@@ -52,13 +52,13 @@ def _index_path(text: str) -> tuple[int, ...]:
 def parse_frontend_attributes(text: str) -> dict[str, str]:
     """Returns the values of `{a="x",b={...}}` by name; strings are unescaped, braces kept."""
     scanner = Scanner(Source("<frontend_attributes>", text))
-    scanner.expect("{", "in front of frontend attributes")
+    scanner.expect("{", "before frontend attributes")
     values: dict[str, str] = {}
     while not scanner.take("}"):
         if values:
             scanner.expect(",", "between frontend attributes")
         name = scanner.next().text
-        scanner.expect("=", f"behind the frontend attribute {name}")
+        scanner.expect("=", f"after the frontend attribute {name}")
         if scanner.at("{"):
             start = scanner.token.start
             scanner.group()
@@ -79,14 +79,14 @@ def _frontend_value(value: str) -> str:
 
 
 def escape(text: str) -> str:
-    """Returns a string as it stands between quotes (absl::CEscape for what HLO text holds)."""
+    """Returns a string as it is between quotes (absl::CEscape for what HLO text holds)."""
     for char, name in (("\\", "\\\\"), ('"', '\\"'), ("\n", "\\n"), ("\r", "\\r"), ("\t", "\\t")):
         text = text.replace(char, name)
     return text
 
 
 def unescape(text: str) -> str:
-    """Returns the string that stands between quotes (absl::CUnescape)."""
+    """Returns the string between quotes (absl::CUnescape)."""
     return _ESCAPE.sub(_unescaped, text) if "\\" in text else text
 
 

@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 from dialect_utils.hlo.computation import Computation
 from dialect_utils.hlo.control import CONTROL
 from dialect_utils.hlo.instruction import Instruction, as_instruction
 from dialect_utils.hlo.literals import format_scalar
-from dialect_utils.hlo.movement import OPCODES, format_step
+from dialect_utils.hlo.steps import format_step
 from dialect_utils.ir import Operation, Value
 from dialect_utils.layout import (
     ArrayShape,
     ElementType,
     Layout,
-    Pad,
     Shape,
     Step,
     TupleShape,
-    step_result,
 )
 
 
 class HloBuilder:
-    """Makes instructions at one place; each new one stands behind the one before.
+    """A maker of instructions at one place; each new one comes after the one before.
 
     New instructions get the metadata and the location of `like`. Its frontend attributes stay
     its own: they speak of the op that carries them. In a module that writes layouts a new shape
@@ -36,6 +35,34 @@ class HloBuilder:
         self._computation = computation
         self._after = after
         self._before = before
+
+    def emit(
+        self,
+        name: str,
+        shape: Shape,
+        opcode: str,
+        operands: Sequence[Instruction],
+        *,
+        inner: str = "",
+        attributes: Mapping[str, str] | None = None,
+        like: Instruction | None = None,
+    ) -> Instruction:
+        """Makes an instruction of any opcode, with exactly these attributes; all others are made by it.
+
+        `inner` is what is between the parentheses of a constant or parameter, `like` gives the location.
+        Raises ValueError where the place is gone.
+        """
+        place = self._after
+        if self._before is not None:
+            if self._before not in self._computation.order:
+                raise ValueError(f"%{self._before.name} is no longer in %{self._computation.name}")
+            place = self._computation.order.before(self._before)
+        made = self._computation.insert(
+            place, name, shape, opcode, operands, inner=inner, attributes=attributes, like=like
+        )
+        if self._before is None:
+            self._after = made
+        return made
 
     def _make(
         self,
@@ -51,32 +78,18 @@ class HloBuilder:
         origin = None if like is None else as_instruction(like)
         if origin is not None and origin.metadata is not None:
             attributes["metadata"] = origin.metadata
-        place = self._after
-        if self._before is not None:
-            if self._before not in self._computation._order():
-                raise ValueError(f"%{self._before.name} no longer stands in %{self._computation.name}")
-            place = self._computation._order().before(self._before)
-        made = self._computation.insert(
-            place,
-            name,
-            shape,
-            opcode,
-            operands,
-            inner=inner,
-            attributes=attributes,
-            location=None if origin is None else origin.location,
-        )
-        if self._before is None:
-            self._after = made
-        return made
+        return self.emit(name, shape, opcode, operands, inner=inner, attributes=attributes, like=origin)
 
     def _array(self, element_type: ElementType, dimensions: tuple[int, ...], value: Shape) -> ArrayShape:
         """Returns a new shape, written as `value` is: with a layout or without one."""
-        if isinstance(value, ArrayShape) and value.rank:
-            written = value.layout is not None
-        else:
-            written = self._computation.module.writes_layouts
-        return ArrayShape(element_type, dimensions, Layout.descending(len(dimensions)) if written else None)
+        return ArrayShape(
+            element_type, dimensions, Layout.descending(len(dimensions)) if self._writes_layout(value) else None
+        )
+
+    def _writes_layout(self, value: Shape) -> bool:
+        if isinstance(value, ArrayShape) and value.dimensions:
+            return value.layout is not None
+        return self._computation.module.writes_layouts
 
     def apply(self, step: Step, value: Value, *, name: str, like: Value, padding: Value | None = None) -> Instruction:
         """Makes the op of one data-movement step; raises ValueError where it does not fit the value."""
@@ -84,15 +97,15 @@ class HloBuilder:
         old = operand.shape
         if not isinstance(old, ArrayShape):
             raise ValueError(f"{step} needs an array, not {old}")
-        shape = self._array(*step_result(step, old.element_type, old.dimensions), old)
+        shape = _stepped(step, *old.type_and_dimensions, self._writes_layout(old))
         operands = [operand]
-        if isinstance(step, Pad):
+        if step.adds_elements:
             if padding is None:
                 raise ValueError("pad needs a padding value")
             if not old.rank:
                 raise ValueError("the padding of a scalar has no text in HLO")
             operands.append(as_instruction(padding))
-        return self._make(name, shape, OPCODES[type(step)], operands, like, attributes=format_step(step))
+        return self._make(name, shape, step.opcode, operands, like, attributes=format_step(step))
 
     def constant(self, element_type: ElementType, bits: int, *, name: str, like: Value) -> Instruction:
         """Makes a scalar constant with exactly these bits (two's complement for integers)."""
@@ -119,7 +132,11 @@ class HloBuilder:
         """Makes a `copy` into another layout."""
         return self._make(name, shape, "copy", [as_instruction(value)], like)
 
-    def leaves(self, value: Value, *, name: str) -> list[Value]:
+    def bitcast(self, value: Value, shape: Shape, *, name: str, like: Value) -> Instruction:
+        """Makes a `bitcast`, which reads the bytes of a value as `shape`."""
+        return self._make(name, shape, "bitcast", [as_instruction(value)], like)
+
+    def flatten(self, value: Value, *, name: str) -> list[Value]:
         """Returns the arrays and tokens of a value, through get-tuple-element where it is no `tuple`."""
         instruction = as_instruction(value)
         shape = instruction.shape
@@ -132,23 +149,23 @@ class HloBuilder:
                 self._make(f"{name}.{index}", element, "get-tuple-element", [instruction], instruction, "", _at(index))
                 for index, element in enumerate(shape.elements)
             ]
-        return [leaf for index, part in enumerate(parts) for leaf in self.leaves(part, name=f"{name}.{index}")]
+        return [leaf for index, part in enumerate(parts) for leaf in self.flatten(part, name=f"{name}.{index}")]
 
-    def pack(self, leaves: Sequence[Value], shape: Shape, *, name: str, like: Value) -> Instruction:
-        """Puts leaves together into a value of `shape`'s nesting; raises ValueError where their number differs."""
+    def make_tuple(self, leaves: Sequence[Value], shape: Shape, *, name: str, like: Value) -> Instruction:
+        """Joins leaves into a value of `shape`'s nesting; raises ValueError where their number differs."""
         rest = [as_instruction(leaf) for leaf in leaves]
-        packed = self._pack(rest, shape, name, like)
+        made = self._tuple(rest, shape, name, like)
         if rest:
-            raise ValueError(f"{len(rest)} leaves are left over behind {shape}")
-        return packed
+            raise ValueError(f"{len(rest)} leaves are left over after {shape}")
+        return made
 
-    def _pack(self, rest: list[Instruction], shape: Shape, name: str, like: Value) -> Instruction:
+    def _tuple(self, rest: list[Instruction], shape: Shape, name: str, like: Value) -> Instruction:
         """Takes as many leaves off the front of `rest` as `shape` has."""
         if not isinstance(shape, TupleShape):
             if not rest:
                 raise ValueError(f"no leaf is left for {shape}")
             return rest.pop(0)
-        parts = [self._pack(rest, element, f"{name}.{index}", like) for index, element in enumerate(shape.elements)]
+        parts = [self._tuple(rest, element, f"{name}.{index}", like) for index, element in enumerate(shape.elements)]
         return self._make(name, TupleShape(tuple(part.shape for part in parts)), "tuple", parts, like)
 
     def clone(
@@ -156,7 +173,7 @@ class HloBuilder:
     ) -> Sequence[Instruction]:
         """Makes a copy of an instruction on other operands with another shape.
 
-        Control predecessors are those of the original that stand in front of the new place.
+        Control predecessors are those of the original that are before the new place.
         """
         original = as_instruction(operation)
         if len(shapes) != 1:
@@ -164,9 +181,17 @@ class HloBuilder:
         attributes = dict(original.attributes)
         attributes.pop(CONTROL, None)
         parts = list(map(as_instruction, operands))
-        made = self._make(name, shapes[0], original.opcode, parts, original, original._inner, attributes)
-        self._computation._control.inherit(made, original)
+        made = self._make(name, shapes[0], original.opcode, parts, original, original.contents, attributes)
+        self._computation.inherit_control(made, original)
         return (made,)
+
+
+# A plan is made many times: the shapes of its steps know their texts then.
+@lru_cache(maxsize=1 << 12)
+def _stepped(step: Step, element_type: ElementType, dimensions: tuple[int, ...], writes_layout: bool) -> ArrayShape:
+    """Returns the shape after a step, in descending order."""
+    result, sizes = step.result(element_type, dimensions)
+    return ArrayShape(result, sizes, Layout.descending(len(sizes)) if writes_layout else None)
 
 
 def _at(index: int) -> dict[str, str]:

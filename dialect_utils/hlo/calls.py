@@ -11,24 +11,13 @@ from collections.abc import Mapping
 
 from dialect_utils.hlo.grammar import without_strings
 from dialect_utils.hlo.tokens import without_comments
+from dialect_utils.opcodes import Trait, calling_attributes, calling_opcodes, has
 
 _NAME = re.compile(r"%?([A-Za-z_][\w.\-]*)", re.ASCII)
-_CALLING_ATTRIBUTES_NAMES = (
-    "to_apply calls body condition branch_computations true_computation false_computation called_computations "
-    "select scatter comparator generator computation"
-)
-_CALLING_ATTRIBUTES = frozenset(_CALLING_ATTRIBUTES_NAMES.split())
+_CALLING_ATTRIBUTES = calling_attributes()
 _CALL = re.compile(rf",\s*+({'|'.join(sorted(_CALLING_ATTRIBUTES))})=\s*+(\{{[^{{}}]*+\}}|%?[\w.\-]++)", re.ASCII)
-_APPLYING_ATTRIBUTES = frozenset(("to_apply", "select", "scatter", "comparator"))
-# `call` names its computation with to_apply, but hands over whole arrays.
-_WHOLE_ARRAY_OPCODES = frozenset(("call", "async-start", "custom-call"))
 # The opcodes that may name computations without `%`.
-CALLING_OPCODES_NAMES = (
-    "all-reduce all-reduce-start async-start async-update async-done call call-start conditional custom-call "
-    "custom-call-start fusion fusion-start map reduce reduce-scatter reduce-scatter-start reduce-window scatter "
-    "select-and-scatter sort while"
-)
-CALLING_OPCODES = frozenset(CALLING_OPCODES_NAMES.split())
+CALLING_OPCODES = calling_opcodes()
 
 
 def is_calling(attribute: str) -> bool:
@@ -38,17 +27,24 @@ def is_calling(attribute: str) -> bool:
 
 def is_applying(opcode: str, attribute: str) -> bool:
     """Is true where the op applies the named computation per element."""
-    return attribute in _APPLYING_ATTRIBUTES and opcode not in _WHOLE_ARRAY_OPCODES
+    return attribute in _CALLING_ATTRIBUTES and has(opcode, Trait.APPLIES)
 
 
 def called_in(tail: str) -> list[tuple[str, str]]:
     """Returns what `called_names` returns, from an attribute text that is not split."""
-    code = without_comments(without_strings(tail) or "")
+    found = list(_CALL.finditer(tail))
+    if not found:
+        return []
+    quote, slash = tail.find('"'), tail.find("/")
+    if -1 < quote < found[-1].start() or -1 < slash < found[-1].end():
+        # What is in a string or a comment calls nothing.
+        tail = without_comments(without_strings(tail) or "")
+        found = list(_CALL.finditer(tail))
     return [
         (match[1], name)
-        for match in _CALL.finditer(code)
+        for match in found
         # Inside braces a name means something else.
-        if code.count("{", 0, match.start()) == code.count("}", 0, match.start())
+        if tail.count("{", 0, match.start()) == tail.count("}", 0, match.start())
         for name in names_in(match[2])
     ]
 

@@ -2,131 +2,124 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from dialect_utils.hlo.calls import called_names, is_applying
-from dialect_utils.hlo.control import ControlEdges
+from dialect_utils.hlo.attributes import with_attribute
+from dialect_utils.hlo.calls import CALLING_OPCODES, called_names, is_applying, names_in
+from dialect_utils.hlo.control import CONTROL, ControlEdges
 from dialect_utils.hlo.instruction import Instruction, as_instruction
-from dialect_utils.hlo.order import OrderedItems
+from dialect_utils.hlo.order import Order
+from dialect_utils.hlo.provenance import BodyText, Edits, Origin
 from dialect_utils.hlo.signature import Signature, parse_signature
 from dialect_utils.hlo.spelling import with_sigil
+from dialect_utils.hlo.uses import Uses
 from dialect_utils.ir import Value
 from dialect_utils.layout import Shape
-from dialect_utils.text import Location, Source, Span
+from dialect_utils.text import Diagnostic, DiagnosticError, Location, Source, Span, nearest
 
 if TYPE_CHECKING:
     from dialect_utils.hlo.module import HloModule
 
-_LINE_START = re.compile(r"\r?\n[ \t]*")
-# Where no place in a text is known: a new instruction.
-_NOWHERE = (-1, -1, -1)
-
-
-@dataclass(slots=True)
-class Frame:
-    """Says where the parts of a computation stand in its source.
-
-    The text in front begins at `begin`, the header at `head`; instructions stand from `body` to
-    `tail`; `end` is behind `}` and what belongs to it. A fragment's header is empty.
-    """
-
-    begin: int
-    head: int
-    name: Span
-    signature: Span | None
-    body: int
-    tail: int
-    end: int
-
 
 class Computation:
-    """Is a computation of a module; equal and hashed by identity."""
+    """A computation of a module; equal and hashed by identity.
 
-    def __init__(self, module: HloModule, source: Source, name: str, style: str, frame: Frame, is_entry: bool) -> None:
-        self.source = source
-        self._module = module
-        self._name = name
-        self._sigil = style
-        self._frame = frame
-        self._is_entry = is_entry
+    `written` and `edits` say where it was read and what no longer is as it was; all else is the
+    graph. Its fields are for reading: the methods change them.
+    """
+
+    __slots__ = (
+        "_by_number",
+        "_callers",
+        "_uses",
+        "by_name",
+        "control",
+        "edits",
+        "is_marked_entry",
+        "module",
+        "name",
+        "order",
+        "outside",
+        "owner",
+        "parameters",
+        "root",
+        "root_is_marked",
+        "sigil",
+        "written",
+    )
+
+    root: Instruction
+
+    def __init__(self, module: HloModule, name: str, sigil: str, written: BodyText, *, is_entry: bool = False) -> None:
+        self.module = module
+        # Without `%`; empty for bare instruction lines.
+        self.name = name
+        # What its text writes before names: `%` or nothing.
+        self.sigil = sigil
+        self.written = written
+        self.edits: Edits[Instruction] = Edits()
+        self.is_marked_entry = is_entry
         # The instruction in whose attributes it is written, if any.
-        self._owner: Instruction | None = None
-        self._read: list[Instruction] = []
+        self.owner: Instruction | None = None
         # What bare instruction lines use and do not define.
-        self._outside: list[Instruction] = []
-        self._by_name: dict[str, Instruction] = {}
-        self._parameters: list[Instruction] = []
-        self._root: Instruction | None = None
-        self._marks_root = False
+        self.outside: list[Instruction] = []
+        self.by_name: dict[str, Instruction] = {}
+        self.parameters: Sequence[Instruction] = ()
+        self.root_is_marked = False
         self._callers: dict[Instruction, None] = {}
-        self._control = ControlEdges(self)
-        # From the first edit on: the order, and what stands in front of some instructions.
-        self._ordered: OrderedItems[Instruction] | None = None
-        self._leads: dict[Instruction | None, str] = {}
-        self._line_start = ""
-        self._edited = False
-        self._header_edited = False
+        self.control: ControlEdges[Instruction] = ControlEdges()
+        self._uses: Uses[Instruction] | None = None
+        self._by_number: dict[int, Instruction] | None = None
+
+    def fill(self, items: list[Instruction], parameters: Sequence[Instruction], root: Instruction | None) -> None:
+        """Gives it its instructions; the last is the root where none is marked. Readers do this once."""
+        self.order = Order(items)
+        self.parameters = tuple(parameters)
+        self.root = items[-1] if root is None else root
+        self.root_is_marked = root is not None
 
     def __repr__(self) -> str:
-        return f"<Computation %{self._name}>"
+        return f"<Computation %{self.name}>"
 
     # What it is
 
     @property
-    def name(self) -> str:
-        """Returns the name without `%`; empty for bare instruction lines."""
-        return self._name
-
-    @property
-    def module(self) -> HloModule:
-        """Returns the module it belongs to."""
-        return self._module
+    def source(self) -> Source:
+        """Returns the text it was read from."""
+        return self.written.source
 
     @property
     def is_inline(self) -> bool:
         """Is true where it is printed as an attribute's value of the instruction that calls it.
 
-        An edit of either gives it a place of its own in front of the computation it stood in.
+        An edit of either gives it a place of its own before the computation it was in.
         """
-        return self._owner is not None and not self._owner._edited
+        return self.owner is not None and not self.owner.computation.is_edited(self.owner)
 
     @property
     def is_entry(self) -> bool:
         """Is true for the module's entry."""
-        return self._module.try_entry() is self
+        return self.module.try_entry() is self
 
     @property
-    def is_applied(self) -> bool:
-        """Is true where an op applies it per element: reduce, sort, scatter, map and the like."""
+    def is_embedded(self) -> bool:
+        """Is true for an embedded computation: one that reduce, sort, scatter, map and the like apply per element."""
         return any(
-            name == self._name and is_applying(caller.opcode, attribute)
+            name == self.name and is_applying(caller.opcode, attribute)
             for caller in self._callers
             for attribute, name in called_names(caller.attributes)
         )
 
     @property
-    def parameters(self) -> Sequence[Instruction]:
-        """Returns the parameters in order of their number."""
-        return tuple(self._parameters)
-
-    @property
     def instructions(self) -> Sequence[Instruction]:
         """Returns a snapshot of all instructions in order, parameters included."""
-        return list(self._read if self._ordered is None else self._ordered)
+        return self.order.items
 
     @property
     def operations(self) -> Sequence[Instruction]:
         """Returns a snapshot of the instructions in order, without parameters."""
-        return [item for item in self.instructions if item.opcode != "parameter"]
-
-    @property
-    def root(self) -> Instruction:
-        """Returns the instruction whose value the computation returns."""
-        assert self._root is not None  # the parser refuses a computation without instructions
-        return self._root
+        return [item for item in self.order.items if item.opcode != "parameter"]
 
     @property
     def results(self) -> Sequence[Instruction]:
@@ -139,55 +132,76 @@ class Computation:
         return tuple(self._callers)
 
     @property
+    def uses(self) -> Uses[Instruction]:
+        """Returns who uses what; it is found when it is first asked for or changed."""
+        if self._uses is None:
+            self._uses = Uses(self.order.items)
+        return self._uses
+
+    @property
     def location(self) -> Location | None:
         """Returns the place of the name in the text that was read."""
-        return Location(self.source, self._frame.name)
+        return Location(self.source, self.written.frame.name)
 
     def find(self, name: str) -> Instruction | None:
         """Returns the instruction of a name (without `%`), or None."""
-        return self._by_name.get(f"%{name}")
+        return self.by_name.get(name)
+
+    def check_order(self, value: Instruction, user: Instruction) -> None:
+        """Raises ValueError where `value` is not defined in this computation before `user`."""
+        if value.computation is not self or user.computation is not self:
+            raise ValueError(f"%{value.name} and %{user.name} are in different computations")
+        if not self.order.precedes(value, user):
+            raise ValueError(f"%{value.name} is not defined before its user %{user.name}")
 
     # Edits
 
-    def _mark_edited(self) -> None:
-        self._edited = True
-        self._module._edited = True
-        if self._owner is not None and not self._owner._edited:
-            self._owner._mark_edited()
+    def is_edited(self, item: Instruction) -> bool:
+        """Is true for an instruction that is printed anew."""
+        return item.number < 0 or item in self.edits.instructions
 
-    def _order(self) -> OrderedItems[Instruction]:
-        if self._ordered is None:
-            self._line_start = self._find_line_start()
-            self._ordered = OrderedItems(self._read)
-            self._read = []
-            # Bare instruction lines return nothing.
-            if not self._marks_root and self._name:
-                self._marks_root = True
-                # The root was the last instruction; from now on it need not be.
-                self.root._mark_edited()
-        return self._ordered
+    def mark_edited(self, *items: Instruction) -> None:
+        """Notes that instructions no longer are as they were read; without any, that something else is not."""
+        self.edits.any = True
+        if items:
+            if self.written.inline:
+                self._mark_with_inline(items)
+            else:
+                self.edits.instructions.update(items)
+        self.module.mark_edited()
+        if self.owner is not None and not self.owner.computation.is_edited(self.owner):
+            self.owner.computation.mark_edited(self.owner)
 
-    def check_order(self, value: Instruction, user: Instruction) -> None:
-        """Raises ValueError where `value` is not defined in this computation in front of `user`."""
-        if value._computation is not self or user._computation is not self:
-            raise ValueError(f"%{value.name} and %{user.name} stand in different computations")
-        if not self._order().precedes(value, user):
-            raise ValueError(f"%{value.name} is not defined in front of its user %{user.name}")
+    def _mark_with_inline(self, items: Sequence[Instruction]) -> None:
+        """Gives what is written in the operands of edited instructions, and edited itself, lines of its own."""
+        if self._by_number is None:
+            self._by_number = {item.number: item for item in self.order.items}
+        inline, edited, found = self.written.inline, self.edits.instructions, self._by_number
+        waiting = list(items)
+        while waiting:
+            item = waiting.pop()
+            if item in edited:
+                continue
+            edited.add(item)
+            waiting += [found[number] for number in self.written.inside(item.number) if number in found]
+            waiting += [operand for operand in item.operands if operand.number in inline]
+            if item.number in inline:
+                waiting += self.uses.of(item)
+                waiting += [found[number] for number in (inline[item.number].owner,) if number in found]
 
     def set_root(self, value: Value) -> None:
         """Returns another instruction; the signature and, for the entry, the entry layout follow."""
         root, old = as_instruction(value), self.root
         if root is old:
             return
-        if root._computation is not self:
-            raise ValueError(f"%{root.name} does not stand in %{self._name}")
-        self._marks_root = True
-        self._root = root
-        for changed in (old, root):
-            changed._mark_edited()
-        self._header_edited = True
+        if root.computation is not self:
+            raise ValueError(f"%{root.name} is not in %{self.name}")
+        self.root = root
+        self.root_is_marked = True
+        self.edits.header = True
+        self.mark_edited(old, root)
         if self.is_entry:
-            self._module._entry_shape_changed(None, old.shape, root.shape)
+            self.module.header.result_changed(old.shape, root.shape)
 
     def set_results(self, values: Sequence[Value]) -> None:
         """Returns another value; raises ValueError for any number of values but one."""
@@ -197,28 +211,23 @@ class Computation:
 
     def rename(self, name: str) -> None:
         """Changes the name, in the callers too; raises ValueError where the module has another of that name."""
-        if name == self._name:
+        if name == self.name:
             return
-        self._module._rename_computation(self, name)
-        self._name = name
-        self._header_edited = True
-        self._mark_edited()
+        self.module.rename_computation(self, name)
+        self.name = name
+        self.edits.header = True
+        self.mark_edited()
 
     def insert_before(self, place: Instruction, text: str) -> Instruction:
-        """Reads one instruction's text and puts it in front of another; returns it.
+        """Reads one instruction's text and puts it before another; returns it.
 
         Raises DiagnosticError where the text is wrong or names what is not defined there.
         """
-        return self._insert_text(self._order().before(place), text)
+        return self.module.reader.instruction(self, self.order.before(place), text)
 
     def insert_after(self, place: Instruction, text: str) -> Instruction:
-        """Reads one instruction's text and puts it behind another; returns it."""
-        return self._insert_text(place, text)
-
-    def _insert_text(self, place: Instruction | None, text: str) -> Instruction:
-        from dialect_utils.hlo.parse import parse_new_instruction
-
-        return parse_new_instruction(self, place, text)
+        """Reads one instruction's text and puts it after another; returns it."""
+        return self.module.reader.instruction(self, place, text)
 
     def insert(
         self,
@@ -230,115 +239,245 @@ class Computation:
         *,
         inner: str = "",
         attributes: Mapping[str, str] | None = None,
-        location: Location | None = None,
+        like: Instruction | None = None,
     ) -> Instruction:
-        """Makes an instruction behind `place` (None: first) under a fresh name like `name`.
+        """Makes an instruction after `place` (None: first) under a fresh name like `name`.
 
-        `inner` is what stands between the parentheses of an instruction without operands.
-        Raises ValueError where an operand is not defined in front of it.
+        `inner` is what is between the parentheses of an instruction without operands; diagnostics
+        place the new one where `like` is. Raises ValueError where an operand is not defined before it.
         """
-        order = self._order()
+        order = self.order
         if place is not None and place not in order:
-            raise ValueError(f"%{place.name} no longer stands in %{self._name}")
+            raise ValueError(f"%{place.name} is no longer in %{self.name}")
         for operand in operands:
-            if operand not in order or place is None or order.precedes(place, operand):
-                raise ValueError(f"%{operand.name} is not defined in front of the new {opcode}")
-        tail = "".join(f", {key}={value}" for key, value in (attributes or {}).items())
-        name = self._module.fresh_name(name)
-        made = Instruction(self, _NOWHERE, self._sigil, name, shape, str(shape), opcode, list(operands), inner, tail)
-        made._edited = True
-        made._location = location
-        self._adopt(made, place)
+            if operand is not place and (operand not in order or place is None or order.precedes(place, operand)):
+                raise ValueError(f"%{operand.name} is not defined before the new {opcode}")
+        tail = "".join([f", {key}={value}" for key, value in attributes.items()]) if attributes else ""
+        name = self.module.fresh_name(name)
+        made = Instruction(self, name, shape, opcode, tuple(operands), inner, tail, origin=origin_of(like))
+        self.adopt(made, place)
         return made
 
-    def _adopt(self, made: Instruction, place: Instruction | None) -> None:
-        order = self._order()
-        self._leads[made] = self._line_start
-        order.insert_after(place, made)
-        self._by_name[f"%{made.name}"] = made
-        for operand in dict.fromkeys(made._operands):
-            operand._users.append(made)
-        if made._tail:
-            self._module._link_calls(made)
-            self._control.link(made)
-        self._mark_edited()
+    def adopt(self, made: Instruction, place: Instruction | None) -> None:
+        """Takes a new instruction in after `place` (None: first)."""
+        self.uses.add(made, made.operands)
+        self.order.insert_after(place, made)
+        self.by_name[made.name] = made
+        text = made.attribute_text
+        if "%" in text or made.opcode in CALLING_OPCODES:
+            self.module.link_calls(made)
+        if CONTROL in text:
+            self.link_control(made)
+        self.mark_edited()
 
-    def _find_line_start(self) -> str:
-        """Returns what is to stand in front of a new instruction: a line break and indentation, or a space."""
-        first = self._read[0]
-        found = _LINE_START.findall(self.source.text, first._begin, first._head)
-        return found[-1] if found else " "
-
-    def _remove(self, item: Instruction) -> None:
-        order = self._order()
-        lead = self._lead(item)
-        following = order.after(item)
+    def remove(self, item: Instruction) -> None:
+        """Takes an instruction out that nothing uses; a comment before it stays."""
+        self.uses.drop(item, item.operands)
+        lead, following = self._lead(item), self.order.after(item)
         if "/" in lead:
-            # A comment stays where it stood. One that ends with its line keeps the line break.
+            # One that ends with its line keeps the line break.
             kept = lead.rstrip(" \t") if "//" in lead else lead.rstrip()
-            self._leads[following] = kept + self._lead(following)
-        order.remove(item)
-        self._leads.pop(item, None)
-        del self._by_name[f"%{item.name}"]
-        for callee in item._called:
-            callee._callers.pop(item, None)
-        self._control.drop(item)
-        self._mark_edited()
+            self.edits.leads[following] = kept + self._lead(following)
+        self.order.remove(item)
+        self.edits.leads.pop(item, None)
+        del self.by_name[item.name]
+        for callee in item.called:
+            callee.remove_caller(item)
+        inherited = self.control.of(item)
+        self.control.set(item, ())
+        for user, found in self.control.users(item):
+            kept_predecessors = [p for p in found if p is not item]
+            self._write_control(user, kept_predecessors + [p for p in inherited if p not in kept_predecessors])
+        self.mark_edited(item)
 
-    def _lead(self, item: Instruction | None) -> str:
-        if item in self._leads:
-            return self._leads[item]
-        return "" if item is None else self.source.text[item._begin : item._head]
+    def add_caller(self, caller: Instruction) -> None:
+        """Notes that an instruction calls it."""
+        self._callers[caller] = None
 
-    def _rename(self, item: Instruction, name: str) -> None:
-        if f"%{name}" in self._by_name:
-            raise ValueError(f"%{self._name} already has an instruction %{name}")
-        self._by_name[f"%{name}"] = self._by_name.pop(f"%{item.name}")
-        self._module._note_name(name)
-        item._name = name
-        if item in self._parameters:
-            self._header_edited = True
-        self._control.renamed(item)
+    def remove_caller(self, caller: Instruction) -> None:
+        """Notes that an instruction no longer calls it."""
+        self._callers.pop(caller, None)
 
-    def _shape_changed(self, item: Instruction, old: Shape) -> None:
+    # What follows the edit of an instruction
+
+    def checked_name(self, name: str) -> str:
+        """Returns a name for an instruction; raises ValueError where another one has it."""
+        if name in self.by_name:
+            raise ValueError(f"%{self.name} already has an instruction %{name}")
+        return name
+
+    def name_changed(self, item: Instruction, old: str) -> None:
+        """Lets everything that names an instruction follow."""
+        self.by_name[item.name] = self.by_name.pop(old)
+        self.module.note_name(item.name)
+        if item.opcode == "parameter":
+            self.edits.header = True
+        for user, found in self.control.users(item):
+            self._write_control(user, found)
+        self.mark_edited(item, *self.uses.of(item))
+
+    def shape_changed(self, item: Instruction, old: Shape) -> None:
+        """Lets everything that writes an instruction's shape follow."""
+        typed = self.written.typed
+        self.mark_edited(item, *([user for user in self.uses.of(item) if user.number in typed] if typed else ()))
+        self.module.note_shape(item.shape)
         is_parameter = item.opcode == "parameter"
-        if item is not self._root and not is_parameter:
+        if item is not self.root and not is_parameter:
             return
-        self._header_edited = True
+        self.edits.header = True
         if not self.is_entry:
             return
         if is_parameter:
-            self._module._entry_shape_changed(item.parameter_number, old, item.shape)
-        if item is self._root:
-            self._module._entry_shape_changed(None, old, item.shape)
+            self.module.header.parameter_changed(int(item.contents), old, item.shape)
+        if item is self.root:
+            self.module.header.result_changed(old, item.shape)
+
+    # Control predecessors
+
+    def link_control(self, item: Instruction) -> None:
+        """Looks up an instruction's control predecessors by name; raises DiagnosticError for an unknown one."""
+        text = item.attribute(CONTROL)
+        if text is not None:
+            self.control.set(item, [self._predecessor(item, name) for name in names_in(text)])
+        elif self.control.of(item):
+            self.control.set(item, ())
+
+    def _predecessor(self, item: Instruction, name: str) -> Instruction:
+        found = self.find(name)
+        if found is not None:
+            return found
+        known = nearest(name, self.by_name)
+        hint = f"did you mean %{known}?" if known else None
+        message = f"unknown control predecessor %{name} of %{item.name}"
+        raise DiagnosticError(Diagnostic(message, item.locate_name(CONTROL, name), hint=hint))
+
+    def inherit_control(self, item: Instruction, original: Instruction) -> None:
+        """Lets `item` run after the predecessors of another instruction, as far as they come before it."""
+        found = [p for p in self.control.of(original) if p in self.order and self.order.precedes(p, item)]
+        if found:
+            self._write_control(item, found)
+
+    def redirect_control(self, old: Instruction, new: Instruction, keep: set[int]) -> None:
+        """Lets what has to run after `old` run after `new`, where that comes before it."""
+        for user, found in self.control.users(old):
+            if id(user) not in keep and self.order.precedes(new, user):
+                self._write_control(user, [new if p is old else p for p in found])
+
+    def _write_control(self, item: Instruction, found: list[Instruction]) -> None:
+        self.control.set(item, found)
+        attributes = dict(item.attributes)
+        if found:
+            names = ", ".join(with_sigil(item.sigil, p.name) for p in found)
+            attributes = with_attribute(attributes, CONTROL, f"{{{names}}}")
+        else:
+            del attributes[CONTROL]
+        item.set_attributes(attributes)
+
+    # Copies
+
+    def copied(self, module: HloModule, twins: dict[Instruction, Instruction]) -> Computation:
+        """Returns a copy for a copy of the module; notes the twin of every instruction in `twins`.
+
+        Calls are linked when all computations are copied.
+        """
+        copy = Computation(module, self.name, self.sigil, self.written, is_entry=self.is_marked_entry)
+        for position, item in enumerate([*self.outside, *self.order.items], -len(self.outside)):
+            operands = tuple([twins[operand] for operand in item.operands])
+            twin = Instruction(
+                copy,
+                item.name,
+                item.shape,
+                item.opcode,
+                operands,
+                item.contents,
+                item.attribute_text,
+                item.number,
+                item.origin,
+            )
+            twin.position = max(position, -1)
+            twins[item] = twin
+        marked = twins[self.root] if self.root_is_marked else None
+        copy.fill([twins[item] for item in self.order.items], [twins[item] for item in self.parameters], marked)
+        copy.root = twins[self.root]
+        copy.outside = [twins[item] for item in self.outside]
+        copy.by_name = {name: twins[item] for name, item in self.by_name.items()}
+        copy.edits = self.edits.copied(twins)
+        copy.control = self.control.copied(twins)
+        return copy
+
+    def link_copy(
+        self, copy: Computation, twins: Mapping[Instruction, Instruction], functions: Mapping[Computation, Computation]
+    ) -> None:
+        """Gives a copy the calls between the copies of the computations."""
+        copy.owner = None if self.owner is None else twins.get(self.owner)
+        for caller in self._callers:
+            copy.add_caller(twins[caller])
+        for item in self.order.items:
+            if item.called:
+                twins[item].called = tuple(functions[callee] for callee in item.called)
 
     # Text
 
     def marks_root(self, item: Instruction) -> bool:
-        """Is true where `ROOT` stands in front of an instruction when it is printed."""
-        return self._marks_root and item is self._root
+        """Is true where `ROOT` is before an instruction when it is printed."""
+        return item is self.root and (self.root_is_marked or self._moved_root() is item)
+
+    def _moved_root(self) -> Instruction | None:
+        """Returns the root where no mark was read and it no longer is the last; bare lines return nothing."""
+        return self.root if self.name and not self.root_is_marked and self.order.last is not self.root else None
 
     def text(self) -> str:
-        """Prints the computation, with the white space and comments in front of it."""
-        frame, text = self._frame, self.source.text
-        if not self._edited and self._owner is None:
+        """Prints the computation, with the white space and comments before it."""
+        frame, text = self.written.frame, self.source.text
+        if not self.edits.any and self.owner is None:
             return text[frame.begin : frame.end]
         parts = [text[frame.begin : frame.head], self._header()]
-        for item in self.instructions:
-            lead = self._lead(item)
+        for lead, body in self._pieces():
             # Where nothing parted two instructions of one line, a space has to.
             parts.append(lead or ("" if parts[-1].endswith("{") or not parts[-1] else " "))
-            parts.append(item._render() if item._edited else text[item._head : item._end])
-        parts += [self._leads.get(None, ""), text[frame.tail : frame.end]]
+            parts.append(body)
+        parts += [self.edits.leads.get(None, ""), text[frame.tail : frame.end]]
         return "".join(parts)
 
+    def _pieces(self) -> Iterator[tuple[str, str]]:
+        """Yields what is printed with what is before it; runs of instructions that are as they were, in one."""
+        edited, leads, moved = self.edits.instructions, self.edits.leads, self._moved_root()
+        inline = self.written.inline
+        first = last = -2
+        lead = ""
+        for item in self.order.items:
+            number = item.number
+            is_kept = number >= 0 and item not in edited and item is not moved
+            if is_kept and number in inline:
+                # The text of the instruction that it is in says it.
+                last = number if last == number - 1 else last
+                continue
+            if is_kept and number == last + 1 and item not in leads:
+                last = number
+                continue
+            if first >= 0:
+                yield lead, self.written.between(first, last)
+            lead = self._lead(item)
+            first = last = number if is_kept else -2
+            if not is_kept:
+                yield lead, item.text()
+        if first >= 0:
+            yield lead, self.written.between(first, last)
+
+    def _lead(self, item: Instruction | None) -> str:
+        if item in self.edits.leads:
+            return self.edits.leads[item]
+        if item is None:
+            return ""
+        return self.written.before(item.number) if item.has_own_text else self.written.line_start
+
     def _header(self) -> str:
-        frame, text = self._frame, self.source.text
-        if self._owner is not None:
-            return f"\n\n{with_sigil(self._sigil, self._name)} {{"
-        if not self._header_edited or frame.head == frame.body:
+        frame, text = self.written.frame, self.source.text
+        if self.owner is not None:
+            return f"\n\n{with_sigil(self.sigil, self.name)} {{"
+        if not self.edits.header or frame.head == frame.body:
             return text[frame.head : frame.body]
-        name = with_sigil(self._sigil, self._name)
+        name = with_sigil(self.sigil, self.name)
         if frame.signature is None:
             return text[frame.head : frame.name.start].removesuffix("%") + name + text[frame.name.end : frame.body]
         between = text[frame.name.end : frame.signature.start]
@@ -354,15 +493,22 @@ class Computation:
         """Returns the signature as it was written where it still holds, else a new one."""
         written = parse_signature(self.source, span)
         text = self.source.text[span.start : span.end]
-        names = tuple(parameter.name for parameter in self._parameters)
-        current = Signature(names, tuple(parameter.shape for parameter in self._parameters), self.root.shape)
+        names = tuple(parameter.name for parameter in self.parameters)
+        current = Signature(names, tuple(parameter.shape for parameter in self.parameters), self.root.shape)
         if written == written.without_layouts():
             current = current.without_layouts()
         return text if written == current else str(current)
 
 
+def origin_of(like: Instruction | None) -> Origin | Location | None:
+    """Returns where diagnostics place what is made like an instruction."""
+    if like is None or like.number < 0:
+        return None if like is None else like.origin
+    return Origin(like.computation.written, like.number)
+
+
 def as_computation(function: object) -> Computation:
-    """Returns a function that is a computation of this room; raises TypeError for others."""
+    """Returns a function that is a computation of this package; raises TypeError for others."""
     if not isinstance(function, Computation):
         raise TypeError(f"expected an HLO computation, found {type(function).__name__}")
     return function

@@ -6,10 +6,11 @@ token scanner. Source: xla/hlo/parser/hlo_parser.cc (ParseInstruction, ParseComp
 
 from __future__ import annotations
 
+import functools
 import re
 from dataclasses import dataclass
 
-from dialect_utils.hlo.tokens import Scanner, Token, without_comments
+from dialect_utils.hlo.tokens import Kind, Scanner, Token, without_comments
 from dialect_utils.layout import Shape, parse_shape
 from dialect_utils.text import Diagnostic, DiagnosticError, Location, Source, Span
 
@@ -17,29 +18,75 @@ from dialect_utils.text import Diagnostic, DiagnosticError, Location, Source, Sp
 _NAME = r"[A-Za-z_][A-Za-z0-9_.\-]*+"
 _PLAIN = r"[^()\r\n\"'/]*+(?:/\*index=\d+\*/[^()\r\n\"'/]*+)*+"
 _ARRAY = r"[a-z0-9]++\[[^\]\r\n/]*+\](?:\{[^{}\r\n/]*+\})?+"
-# A tuple's text ends at the first `) opcode`, which cannot stand inside a shape.
+# A tuple's text ends at the first `) opcode`, which cannot be inside a shape.
 _TUPLE = r"\((?:[^\r\n\"'/=%)]++|\)(?! [a-z])|/\*index=\d+\*/)*+\)"
 
 
-# Attributes that surely end where they seem to: words, lists of numbers, strings and metadata.
+# Attributes that surely end where they seem to: words, strings, names, and what brackets hold that
+# has no parentheses, so no instruction. JSON of a few levels is among them.
 _WORD = r"[A-Za-z0-9_.\-%>]++"
 _STRING = r"\"[^\"\\\r\n]*+\""
 _FLAT = r"[^{}()\[\]\"'\r\n/=%]"
-_SIMPLE_VALUE = (
-    rf"(?:{_WORD}|\{{(?:{_FLAT}++|\[{_FLAT}*+\])*+\}}|{_STRING}|\{{(?:[a-z_]++=(?:{_STRING}|{_WORD}) ?+)*+\}})"
-)
+_NAMES = rf"\{{%?+{_NAME}(?:, %?+{_NAME})*+\}}"
+# Braces in braces in braces, as XLA's configurations have them; deeper ones are looked at by `is_closed`.
+_LEVELS = 1
+
+
+def _braced(levels: int) -> str:
+    flat = rf"{_FLAT}++|{_STRING}|(?<! )=(?! )"
+    inner = f"|{_braced(levels - 1)}" if levels else ""
+    return rf"\{{(?:{flat}{inner}|\[(?:{flat}{inner})*+\])*+\}}"
+
+
+_SIMPLE_VALUE = rf"(?:{_WORD}|{_braced(_LEVELS)}|{_STRING}|{_NAMES})"
 _SIMPLE = rf"(?:, [a-z_\-]++={_SIMPLE_VALUE}(?=[,\r\n]))*+"
 
 
-def _line(rest: str) -> re.Pattern[str]:
-    left = rf"(\r?\n[ \t]*+)(ROOT )?+(%?+{_NAME})"
-    right = rf"({_ARRAY}|{_TUPLE}) ([a-z][a-z0-9\-]*+)\(({_PLAIN})\)({_SIMPLE})((?:, [a-z_\-]++={rest})?+)"
-    return re.compile(rf"{left} = {right}(?=\r?\n)", re.ASCII)
+# Attribute values that the scanner, too, reads as one value: brackets to a few levels around anything but comments
+# and quotes that do not pair.
+_INNER = r"[^{}()\[\]\"'/]++|\"(?:[^\"\\]|\\(?s:.))*+\""
+_NESTING = 3
 
 
-# Groups: white space, ROOT, name with its sigil, shape, opcode, operands, simple attributes, the other attributes.
-LINE = _line(r".*+")
-LINE_WITH_CARRIAGE_RETURNS = _line(r"[^\r\n]*+")
+def _bracketed(levels: int) -> str:
+    inner = _INNER + (f"|{_bracketed(levels - 1)}" if levels else "")
+    return rf"\{{(?:{inner})*+\}}|\[(?:{inner})*+\]"
+
+
+_TOKEN_VALUE = r"%?+[A-Za-z][\w.\-]*+(?:(?<=-)>[a-z0-9][\w.]*+)?+|-?+\d[\w.]*+"
+_VALUE = rf"{_TOKEN_VALUE}|{_bracketed(_NESTING)}|\"(?:[^\"\\]|\\(?s:.))*+\"|\[[\d,]++\]<=\[[\d,]++\]"
+
+
+@functools.cache
+def attribute_pattern(name: str = r"[A-Za-z_][\w.]*+(?:-[\w.]++)*+") -> re.Pattern[str]:
+    """Returns the pattern of an attribute, by default one of any name, whose end needs no scanner to find.
+
+    Groups: name, value.
+    """
+    return re.compile(rf", ({name})=({_VALUE})(?=, |\Z)", re.ASCII)
+
+
+@functools.cache
+def line_pattern(sigil: str) -> re.Pattern[str]:
+    """Returns the pattern of any line; it begins with the line break before it.
+
+    Groups: ROOT, name, shape, opcode, operands, attributes, and those of the attributes that are
+    not simple. All are empty where the line is no common line of a dump with names in this style.
+    """
+    left = rf"\r?\n[ \t]*+(ROOT )?+{sigil}({_NAME})"
+    right = rf"({_ARRAY}|{_TUPLE}) ([a-z][a-z0-9\-]*+)\(({_PLAIN})\)({_SIMPLE}((?:, [a-z_\-]++=[^\r\n]*+)?+))"
+    return re.compile(rf"(?:{left} = {right}|\r?\n[^\r\n]*+)(?=\r?\n)", re.ASCII)
+
+
+# Groups: shape, name with its sigil, elements of its tuple.
+OPERAND = re.compile(rf"(?:({_ARRAY}|{_TUPLE}) )?+%?+({_NAME})((?:#\d{{1,9}})*+)(?:, |\Z)", re.ASCII)
+
+_PLAIN_ARRAY = re.compile(r"[a-z][a-z0-9]*+\[[0-9,]*+\](?:\{[0-9:][^{}\r\n/\"']*+\})?+(?=[,)}])", re.ASCII)
+
+# Groups: ROOT, sigil, name, shape, opcode, operands.
+_PARTS = re.compile(
+    rf"(ROOT )?+(%?+)({_NAME}) = ({_ARRAY}|{_TUPLE}) ([a-z][a-z0-9\-]*+)\(({_PLAIN})\)(?=[,\r\n])", re.ASCII
+)
 
 # Groups: white space, ENTRY, name with its sigil, signature.
 HEADER_LINE = re.compile(
@@ -52,7 +99,7 @@ FOOTER_LINE = re.compile(rf"(\r?\n[ \t]*+)\}}(?=[ \t\r\n]*+(?:%|ENTRY |{_NAME} |
 
 @dataclass(slots=True)
 class InstructionText:
-    """Is the split text of one instruction."""
+    """The split text of one instruction."""
 
     is_root: bool
     name: Token
@@ -100,7 +147,7 @@ def without_strings(text: str) -> str | None:
 
 
 def scan_instruction(scanner: Scanner) -> InstructionText:
-    """Reads one instruction and leaves the scanner behind it; raises DiagnosticError."""
+    """Reads one instruction and leaves the scanner after it; raises DiagnosticError."""
     is_root = scanner.token.kind == "word" and scanner.token.text == "ROOT" and scanner.peek().is_name
     if is_root:
         scanner.next()
@@ -108,7 +155,7 @@ def scan_instruction(scanner: Scanner) -> InstructionText:
         scanner.fail(f"expected an instruction, found {scanner.found()}")
     name = scanner.next()
     if not scanner.at("="):
-        scanner.fail(f"expected '=' behind {name.text}, found {scanner.found()}")
+        scanner.fail(f"expected '=' after {name.text}, found {scanner.found()}")
     if name.kind == "word" and scanner.token.start == name.end:
         hint = f"write {name.text} = or %{name.text} ="
         scanner.fail(f"{name.text}= without a space is an attribute name", Span(name.start, name.end + 1), hint)
@@ -118,16 +165,31 @@ def scan_instruction(scanner: Scanner) -> InstructionText:
         scanner.fail(f"expected an opcode, found {scanner.found()}")
     opcode = scanner.next()
     if not scanner.at("("):
-        scanner.fail(f"expected '(' behind {opcode.text}, found {scanner.found()}")
+        scanner.fail(f"expected '(' after {opcode.text}, found {scanner.found()}")
     group = scanner.group()
     attributes = scan_attributes(scanner)
     operands = Span(group.start + 1, group.end - 1)
     return InstructionText(is_root, name, shape, opcode, operands, attributes, scanner.last_end)
 
 
+def scan_parts(source: Source, head: int) -> InstructionText:
+    """Splits the text of an instruction that was read before, without its attributes."""
+    match = _PARTS.match(source.text, head)
+    if match is None:
+        return scan_instruction(Scanner(source, head))
+    kind: Kind = "name" if match[2] else "word"
+    name = Token(kind, match[3], match.start(2), match.end(3))
+    opcode = Token("word", match[5], *match.span(5))
+    return InstructionText(match[1] is not None, name, Span(*match.span(4)), opcode, Span(*match.span(6)), [], -1)
+
+
 def scan_shape(scanner: Scanner) -> Span | None:
-    """Moves over a shape and returns its span, or None where no shape stands."""
+    """Moves over a shape and returns its span, or None where there is no shape."""
     start = scanner.token.start
+    plain = _PLAIN_ARRAY.match(scanner.text, start)
+    if plain is not None:
+        scanner.seek(plain.end())
+        return Span(*plain.span())
     if scanner.at("("):
         scanner.group()
         return Span(start, scanner.last_end)
@@ -150,7 +212,7 @@ def scan_shape(scanner: Scanner) -> Span | None:
 def scan_attributes(scanner: Scanner, *, atoms: bool = False) -> list[tuple[str, Span, Span]]:
     """Moves over `, name=value, ...` and returns each name with its span and its value's span.
 
-    With `atoms` a value is one token or one bracketed group, as behind `HloModule` and `}`.
+    With `atoms` a value is one token or one bracketed group, as after `HloModule` and `}`.
     """
     attributes = []
     while scanner.at(","):
@@ -160,7 +222,7 @@ def scan_attributes(scanner: Scanner, *, atoms: bool = False) -> list[tuple[str,
             scanner.fail(f"expected an attribute name, found {scanner.found()}")
         scanner.next()
         if not scanner.at("=") or scanner.token.start != name.end:
-            scanner.fail(f"expected '=' directly behind the attribute name {name.text}, found {scanner.found()}")
+            scanner.fail(f"expected '=' directly after the attribute name {name.text}, found {scanner.found()}")
         scanner.next()
         attributes.append((name.text, name.span, _scan_value(scanner, name, atoms)))
     return attributes
@@ -212,36 +274,60 @@ def bodies_in(source: Source, value: Span) -> list[Span]:
 
 def split_attributes(text: str) -> dict[str, str]:
     """Returns the values of an attribute text such as `, dimensions={0}, to_apply=%f`, by name in order."""
+    found = attribute_pattern().findall(text)
+    if sum([len(name) + len(value) for name, value in found]) + len(", =") * len(found) == len(text):
+        return dict(found)
     scanner = Scanner(Source("<attributes>", text))
     return {name: text[value.start : value.end] for name, _, value in scan_attributes(scanner)}
 
 
-def split_operands(source: Source, span: Span) -> list[tuple[Span | None, Token]]:
-    """Returns each operand's written shape, or None, and its name; raises DiagnosticError."""
+@dataclass(frozen=True, slots=True)
+class OperandText:
+    """The split text of one operand: a name, elements of its tuple (`%t#1#0`), or an instruction written in place."""
+
+    shape: Span | None
+    # The name, or the opcode of an instruction in place.
+    name: Token
+    path: tuple[Token, ...]
+    # What is between the parentheses of an instruction in place.
+    inner: Span | None
+    span: Span
+
+
+def split_operands(source: Source, span: Span) -> list[OperandText]:
+    """Returns the operands that a text names; raises DiagnosticError."""
     scanner = Scanner(source, span.start)
-    operands: list[tuple[Span | None, Token]] = []
+    operands: list[OperandText] = []
     while scanner.token.start < span.end:
         if operands:
             scanner.expect(",", "between operands")
+        start = scanner.token.start
         shape = scan_shape(scanner)
         if not scanner.token.is_name:
             scanner.fail(f"expected an operand, found {scanner.found()}")
-        name = scanner.next()
-        if scanner.at("("):
-            scanner.fail(
-                f"{name.text}(...) stands as an operand", name.span, "give it a name and an instruction of its own"
-            )
-        operands.append((shape, name))
+        name, path, inner = scanner.next(), [], None
+        while scanner.take("#"):
+            if scanner.token.kind != "number":
+                scanner.fail(f"expected the number of a tuple's element, found {scanner.found()}")
+            path.append(scanner.next())
+        if scanner.at("(") and name.kind == "word" and not path:
+            group = scanner.group()
+            inner = Span(group.start + 1, group.end - 1)
+        operands.append(OperandText(shape, name, tuple(path), inner, Span(start, scanner.last_end)))
     return operands
 
 
 def read_shape_at(source: Source, span: Span) -> Shape:
     """Returns the shape at a span of a source; an error's span points into that source."""
-    text = without_comments(source.text[span.start : span.end])
     try:
-        return parse_shape(text)
+        return _known_shape(source.text[span.start : span.end])
     except DiagnosticError as error:
         raise DiagnosticError(_shifted(d, source, span.start) for d in error.diagnostics) from None
+
+
+@functools.lru_cache(maxsize=4096)
+def _known_shape(text: str) -> Shape:
+    return parse_shape(without_comments(text))
 
 
 def _shifted(diagnostic: Diagnostic, source: Source, offset: int) -> Diagnostic:

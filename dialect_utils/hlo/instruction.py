@@ -7,111 +7,97 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from dialect_utils.control_flow import call_roles, in_role_order, joins_of, role_position
 from dialect_utils.hlo.attributes import (
     format_frontend_attributes,
     parse_frontend_attributes,
     parse_ints,
     with_attribute,
 )
-from dialect_utils.hlo.calls import is_calling
+from dialect_utils.hlo.calls import called_names, is_calling
 from dialect_utils.hlo.control import CONTROL
-from dialect_utils.hlo.grammar import InstructionText, scan_attributes, scan_instruction, split_attributes
+from dialect_utils.hlo.grammar import InstructionText, read_shape_at, scan_attributes, split_attributes
 from dialect_utils.hlo.literals import splat_scalar
-from dialect_utils.hlo.movement import parse_step
+from dialect_utils.hlo.provenance import Origin
 from dialect_utils.hlo.spelling import with_sigil
+from dialect_utils.hlo.steps import parse_step
 from dialect_utils.hlo.tokens import Scanner
 from dialect_utils.ir import Operation, Value
 from dialect_utils.layout import ArrayShape, Shape, Step
 from dialect_utils.text import DiagnosticError, Location, Span
 
 if TYPE_CHECKING:
+    from dialect_utils.control_flow import Join
     from dialect_utils.hlo.computation import Computation
+
+# XLA writes the position before every fifth operand.
+_UNMARKED = 5
 
 
 class Instruction:
-    """Is an instruction of a computation: the operation and its value in one.
+    """An instruction of a computation: the operation and its value in one.
 
-    It keeps its place in the text that was read; only what was edited is printed anew, in XLA's
-    own form. Instructions are equal where they are the same object. Make new ones through
-    `HloModule.before`, `after`, `at_end` or `Computation.insert`.
+    What it computes is here; where it is in the text that was read, its computation's provenance
+    knows by its `number`. Its fields are for reading: the methods change them, so that users,
+    signatures and the printed text follow. Instructions are equal where they are the same object.
+    Make new ones through `HloModule.before`, `after`, `at_end` or `Computation.insert`.
     """
 
     __slots__ = (
         "_attributes",
-        "_begin",
-        "_called",
-        "_computation",
-        "_edited",
-        "_end",
-        "_head",
-        "_inner",
-        "_location",
-        "_name",
-        "_opcode",
-        "_operands",
-        "_shape",
-        "_shape_text",
-        "_sigil",
-        "_tail",
-        "_typed",
-        "_users",
+        "_step",
+        "attribute_text",
+        "called",
+        "computation",
+        "contents",
+        "name",
+        "number",
+        "opcode",
+        "operands",
+        "origin",
+        "position",
+        "shape",
     )
 
     def __init__(
         self,
         computation: Computation,
-        place: tuple[int, int, int],
-        sigil: str,
         name: str,
         shape: Shape,
-        shape_text: str,
         opcode: str,
-        operands: list[Instruction],
-        inner: str,
-        tail: str,
+        operands: tuple[Instruction, ...],
+        contents: str,
+        attribute_text: str,
+        number: int = -1,
+        origin: Origin | Location | None = None,
     ) -> None:
-        self._computation = computation
-        # The white space and comments in front begin at _begin, the instruction itself at _head.
-        self._begin, self._head, self._end = place
-        self._sigil = sigil
-        self._name = name
-        self._shape = shape
-        self._shape_text = shape_text
-        self._opcode = opcode
-        self._operands = operands
-        self._inner = inner
-        self._tail = tail
-        self._users: list[Instruction] = []
-        self._called: tuple[Computation, ...] = ()
+        # The computation it is in.
+        self.computation = computation
+        # Without `%`.
+        self.name = name
+        # As written (a layout of None: none written).
+        self.shape = shape
+        # As written, e.g. `dynamic-slice`.
+        self.opcode = opcode
+        self.operands = operands
+        # The text between the parentheses of an instruction without operands.
+        self.contents = contents
+        # The attributes as text, `, name=value` each; split when one is asked for.
+        self.attribute_text = attribute_text
+        # Which instruction of its computation's text it is, and its position among those that were read; -1: new.
+        self.number = self.position = number
+        # Where a new one comes from.
+        self.origin = origin
+        # The computations it calls, in the order of their roles.
+        self.called: tuple[Computation, ...] = ()
         self._attributes: dict[str, str] | None = None
-        self._typed = False
-        self._edited = False
-        self._location: Location | None = None
+        # The step, and the attributes and shape that it was read from.
+        self._step: tuple[str, Shape, Step | None] | None = None
 
     def __repr__(self) -> str:
-        return f"<Instruction {self._render()}>"
+        return f"<Instruction {self.text()}>"
 
     # What it is
-
-    @property
-    def name(self) -> str:
-        """Returns the name without `%`."""
-        return self._name
-
-    @property
-    def shape(self) -> Shape:
-        """Returns the shape as written (a layout of None: none written)."""
-        return self._shape
-
-    @property
-    def opcode(self) -> str:
-        """Returns the opcode as written, e.g. `dynamic-slice`."""
-        return self._opcode
-
-    @property
-    def operands(self) -> Sequence[Instruction]:
-        """Returns the operands in order."""
-        return tuple(self._operands)
 
     @property
     def results(self) -> Sequence[Instruction]:
@@ -121,37 +107,44 @@ class Instruction:
     @property
     def operation(self) -> Instruction | None:
         """Returns the instruction itself, or None for a parameter."""
-        return None if self._opcode == "parameter" else self
-
-    @property
-    def computation(self) -> Computation:
-        """Returns the computation it stands in."""
-        return self._computation
+        return None if self.opcode == "parameter" else self
 
     @property
     def function(self) -> Computation:
-        """Returns the computation it stands in."""
-        return self._computation
+        """Returns the computation it is in."""
+        return self.computation
 
     @property
     def users(self) -> Sequence[Instruction]:
         """Returns the instructions that use the value, each once."""
-        return tuple(self._users)
+        return self.computation.uses.of(self)
 
     @property
     def is_root(self) -> bool:
         """Is true for the instruction whose value the computation returns."""
-        return self._computation.root is self
+        return self.computation.root is self
 
     @property
-    def called(self) -> Sequence[Computation]:
-        """Returns the computations it calls, in the order of its attributes."""
-        return self._called
+    def roles(self) -> Sequence[str]:
+        """Returns what each called computation is for."""
+        calls = in_role_order(self.opcode, called_names(self.attributes))
+        return call_roles(self.opcode, [attribute for attribute, _ in calls])
+
+    def called_as(self, role: str) -> Computation:
+        """Returns the computation it calls in a role; raises ValueError where there is none."""
+        return self.called[role_position(self, role)]
+
+    def control_flow(self) -> Sequence[Join]:
+        """Returns where the values that it passes to computations, and that these yield, arrive."""
+        return joins_of(self)
 
     @property
     def step(self) -> Step | None:
         """Returns the data-movement step of transpose, reshape, slice, pad, bitcast-convert, else None."""
-        return parse_step(self)
+        known = self._step
+        if known is None or known[0] is not self.attribute_text or known[1] is not self.shape:
+            known = self._step = self.attribute_text, self.shape, parse_step(self)
+        return known[2]
 
     @property
     def callee(self) -> str | None:
@@ -162,24 +155,24 @@ class Instruction:
     @property
     def literal(self) -> str | None:
         """Returns the text between a constant's parentheses, else None."""
-        return self._inner if self._opcode == "constant" else None
+        return self.contents if self.opcode == "constant" else None
 
     @property
     def splat_bits(self) -> int | None:
         """Returns the bits that every element of a constant has, or None for other operations and contents."""
-        if self._opcode != "constant" or not isinstance(self._shape, ArrayShape):
+        if self.opcode != "constant" or not isinstance(self.shape, ArrayShape):
             return None
-        return splat_scalar(self._shape.element_type, self._shape.element_count, self._inner)
+        return splat_scalar(self.shape.element_type, self.shape.element_count, self.contents)
 
     @property
     def parameter_number(self) -> int | None:
         """Returns a parameter's number, else None."""
-        return int(self._inner) if self._opcode == "parameter" else None
+        return int(self.contents) if self.opcode == "parameter" else None
 
     @property
     def control_predecessors(self) -> Sequence[Instruction]:
         """Returns the instructions that have to run before it without being operands."""
-        return self._computation._control.of(self)
+        return self.computation.control.of(self)
 
     # Attributes
 
@@ -191,17 +184,17 @@ class Instruction:
     def _split(self) -> dict[str, str]:
         if self._attributes is None:
             try:
-                self._attributes = split_attributes(self._tail) if self._tail else {}
+                self._attributes = split_attributes(self.attribute_text) if self.attribute_text else {}
             except DiagnosticError:
                 # The same error once more, at its place in the text that was read.
-                self._scan()
+                self.locate("attributes")
                 raise
         return self._attributes
 
     def attribute(self, name: str) -> str | None:
         """Returns the text of one attribute, or None where it is absent."""
         # Most attributes of most instructions are absent: no need to split for those.
-        if self._attributes is None and name not in self._tail:
+        if self._attributes is None and name not in self.attribute_text:
             return None
         return self._split().get(name)
 
@@ -220,16 +213,17 @@ class Instruction:
             if split_attributes(f", {name}={text}") != {name: text}:
                 raise ValueError(f"{text!r} is not the value of one attribute")
             attributes = with_attribute(attributes, name, text)
-        self._set_attributes(attributes)
+        self.set_attributes(attributes)
         if is_calling(name):
-            self._computation.module._link_calls(self)
+            self.computation.module.link_calls(self)
         if name == CONTROL:
-            self._computation._control.link(self)
+            self.computation.link_control(self)
 
-    def _set_attributes(self, attributes: dict[str, str]) -> None:
+    def set_attributes(self, attributes: dict[str, str]) -> None:
+        """Gives it these attributes; computations and control predecessors stay those that it has."""
         self._attributes = attributes
-        self._tail = "".join(f", {name}={text}" for name, text in attributes.items())
-        self._mark_edited()
+        self.attribute_text = "".join(f", {name}={text}" for name, text in attributes.items())
+        self.computation.mark_edited(self)
 
     def ints(self, name: str) -> tuple[int, ...] | None:
         """Returns an attribute `{1,0}` as integers, a lone integer as one; None for all others."""
@@ -240,7 +234,7 @@ class Instruction:
         """Changes an attribute of integers, in the spelling it has; raises ValueError where there is none."""
         text = self.attribute(name)
         if text is None or parse_ints(text) is None:
-            raise ValueError(f"%{self._name} has no integers {name}")
+            raise ValueError(f"%{self.name} has no integers {name}")
         listed = ",".join(map(str, values))
         self.set_attribute(name, f"{{{listed}}}" if "{" in text else listed)
 
@@ -263,101 +257,93 @@ class Instruction:
 
     # Edits
 
-    def _mark_edited(self) -> None:
-        self._edited = True
-        self._computation._mark_edited()
-
     def set_shape(self, shape: Shape) -> None:
         """Changes the shape; the computation's signature and the entry layout follow."""
-        old = self._shape
-        if shape == old and self._shape_text:
+        old = self.shape
+        if shape == old and self.number not in self.computation.written.shapeless:
             return
-        self._shape = shape
-        self._shape_text = str(shape)
-        self._mark_edited()
-        self._computation._shape_changed(self, old)
-        for user in self._users:
-            if user._typed:
-                user._mark_edited()
+        self.shape = shape
+        self.computation.shape_changed(self, old)
 
     def set_operand(self, index: int, value: Value) -> None:
-        """Replaces one operand; raises ValueError where it is not defined in front of the instruction."""
+        """Replaces one operand; raises ValueError where it is not defined before the instruction."""
         new = as_instruction(value)
-        self._computation.check_order(new, self)
-        old = self._operands[index]
-        if new not in self._operands:
-            new._users.append(self)
-        self._operands[index] = new
-        if old not in self._operands:
-            old._users.remove(self)
-        self._mark_edited()
+        self.computation.check_order(new, self)
+        uses, operands = self.computation.uses, list(self.operands)
+        old, operands[index] = operands[index], new
+        if new not in self.operands:
+            uses.add(self, (new,))
+        self.operands = tuple(operands)
+        if old not in operands:
+            uses.drop(self, (old,))
+        self.computation.mark_edited(self)
 
     def replace_uses(self, new: Value, *, keep: Sequence[Operation] = ()) -> None:
         """Makes every use, the ROOT included, use `new`, but not in the instructions of `keep`.
 
-        Raises ValueError, and changes nothing, where `new` is not defined in front of a use.
+        Raises ValueError, and changes nothing, where `new` is not defined before a use.
         """
         replacement = as_instruction(new)
         if replacement is self:
             return
         kept = set(map(id, keep))
-        users = [user for user in self._users if id(user) not in kept]
+        users = [user for user in self.users if id(user) not in kept]
         for user in users:
-            self._computation.check_order(replacement, user)
+            self.computation.check_order(replacement, user)
+        uses = self.computation.uses
         for user in users:
-            for index, operand in enumerate(user._operands):
-                if operand is self:
-                    user.set_operand(index, replacement)
-        self._computation._control.redirect(self, replacement, kept)
+            if replacement not in user.operands:
+                uses.add(user, (replacement,))
+            user._use_instead(self, replacement)  # noqa: SLF001  # one of its own kind
+        uses.drop_all(self, users)
+        self.computation.redirect_control(self, replacement, kept)
         if self.is_root:
-            self._computation.set_root(replacement)
+            self.computation.set_root(replacement)
+
+    def _use_instead(self, old: Instruction, new: Instruction) -> None:
+        self.operands = tuple([new if operand is old else operand for operand in self.operands])
+        self.computation.mark_edited(self)
 
     def rename(self, name: str) -> None:
         """Changes the name, everywhere; raises ValueError where the computation has another of that name."""
-        if name == self._name:
+        if name == self.name:
             return
-        self._computation._rename(self, name)
-        self._mark_edited()
-        for user in self._users:
-            user._mark_edited()
+        old, self.name = self.name, self.computation.checked_name(name)
+        self.computation.name_changed(self, old)
 
     def erase(self) -> None:
         """Removes the instruction; raises ValueError where it is used, the ROOT or a parameter."""
-        if self._users:
-            raise ValueError(f"%{self._name} is still used by %{self._users[0]._name}")
-        if self._opcode == "parameter":
-            raise ValueError(f"%{self._name} is a parameter")
+        if users := self.users:
+            raise ValueError(f"%{self.name} is still used by %{users[0].name}")
+        if self.opcode == "parameter":
+            raise ValueError(f"%{self.name} is a parameter")
         if self.is_root:
-            raise ValueError(f"%{self._name} is the ROOT of %{self._computation.name}")
-        for operand in set(self._operands):
-            operand._users.remove(self)
-        self._edited = True
-        self._computation._remove(self)
+            raise ValueError(f"%{self.name} is the ROOT of %{self.computation.name}")
+        self.computation.remove(self)
 
     # Places
 
     @property
     def location(self) -> Location | None:
         """Returns the place of the name in the text that was read; a new one has that of its `like`."""
-        if self._location is not None:
-            return self._location
-        found = self._scan()
-        return None if found is None else Location(self._computation.source, found.name.span)
+        if self.number >= 0:
+            return self.computation.written.location(self.number)
+        return self.origin.location if isinstance(self.origin, Origin) else self.origin
 
     def locate(self, part: str) -> Location | None:
         """Returns the place of `shape`, `opcode`, `operands` or one attribute in the text that was read.
 
-        Where that part does not stand there: the place of the name.
+        Where that part is not there: the place of the name.
         """
-        found = self._scan()
-        if self._location is not None or found is None:
-            return self._location
+        if not self.has_own_text:
+            return self.location
+        source, found = self.computation.source, self.computation.written.parts(self.number)
         span = {"shape": found.shape, "opcode": found.opcode.span, "operands": found.operands}.get(part)
         if span is None:
-            scanner = Scanner(self._computation.source, found.operands.end + 1)
+            scanner = Scanner(source, found.operands.end + 1)
             places = {name: Span(start.start, value.end) for name, start, value in scan_attributes(scanner)}
             span = places.get(part)
-        return Location(self._computation.source, span or found.name.span)
+        return Location(source, span or found.name.span)
 
     def locate_name(self, attribute: str, name: str) -> Location | None:
         """Returns the place of a name in an attribute's value, or that of the attribute."""
@@ -369,31 +355,60 @@ class Instruction:
         match = pattern.search(text, text.find("=", start, end) + 1, end)
         return place if match is None else Location(place.source, Span(*match.span()))
 
-    def _scan(self) -> InstructionText | None:
-        if self._head < 0:
-            return None
-        return scan_instruction(Scanner(self._computation.source, self._head))
-
     # Text
 
-    def _render(self) -> str:
-        root = "ROOT " if self._computation.marks_root(self) else ""
-        shape = f"{self._shape_text} " if self._shape_text else ""
-        inner = self._render_operands() if self._operands else self._inner
-        return f"{root}{with_sigil(self._sigil, self._name)} = {shape}{self._opcode}({inner}){self._tail}"
+    @property
+    def has_own_text(self) -> bool:
+        """Is true where it was read from `name = ...`: not new, and not written in the operands of another one."""
+        return self.number >= 0 and self.number not in self.computation.written.inline
 
-    def _render_operands(self) -> str:
+    @property
+    def sigil(self) -> str:
+        """Returns what is written before names in it: `%` or nothing."""
+        if not self.has_own_text:
+            return self.computation.sigil
+        usual = self.computation.written.usual_sigil(self.number)
+        return _sigil(self.computation.written.parts(self.number)) if usual is None else usual
+
+    def text(self) -> str:
+        """Prints the instruction anew in XLA's form; only the shape stays as it was written where it still holds."""
+        computation, written = self.computation, self.computation.written
+        sigil, shape, is_typed = computation.sigil, str(self.shape), False
+        if self.has_own_text:
+            is_typed, usual = self.number in written.typed, written.usual_sigil(self.number)
+            if usual is None:
+                parts = written.parts(self.number)
+                sigil, shape = _sigil(parts), self._shape_text(parts)
+            else:
+                sigil = usual
+        root = "ROOT " if computation.marks_root(self) else ""
+        inner = self._operand_text(sigil, is_typed) if self.operands else self.contents
+        return f"{root}{with_sigil(sigil, self.name)} = {shape} {self.opcode}({inner}){self.attribute_text}"
+
+    def _shape_text(self, parts: InstructionText) -> str:
+        current, source = str(self.shape), self.computation.source
+        if parts.shape is None:
+            return current
+        text = source.text[parts.shape.start : parts.shape.end]
+        return text if text != current and read_shape_at(source, parts.shape) == self.shape else current
+
+    def _operand_text(self, sigil: str, is_typed: bool) -> str:
+        if sigil and not is_typed and len(self.operands) <= _UNMARKED:
+            return sigil + f", {sigil}".join([operand.name for operand in self.operands])
         parts = []
-        for index, operand in enumerate(self._operands):
-            # XLA marks every fifth operand for readers.
-            mark = f"/*index={index}*/" if index and index % 5 == 0 else ""
-            shape = f"{operand._shape} " if self._typed else ""
-            parts.append(f"{mark}{shape}{with_sigil(self._sigil, operand._name)}")
+        for index, operand in enumerate(self.operands):
+            mark = f"/*index={index}*/" if index and index % _UNMARKED == 0 else ""
+            shape = f"{operand.shape} " if is_typed else ""
+            parts.append(f"{mark}{shape}{with_sigil(sigil, operand.name)}")
         return ", ".join(parts)
 
 
+def _sigil(parts: InstructionText) -> str:
+    return "%" if parts.name.kind == "name" else ""
+
+
 def as_instruction(value: object) -> Instruction:
-    """Returns a value that is an instruction of this room; raises TypeError for others."""
+    """Returns a value that is an instruction of this package; raises TypeError for others."""
     if not isinstance(value, Instruction):
         raise TypeError(f"expected an HLO instruction, found {type(value).__name__}")
     return value

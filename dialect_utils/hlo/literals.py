@@ -24,7 +24,7 @@ _ELEMENT = re.compile(r"[\w.+\-]+(?:\(0x\w+\))?", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class FloatFormat:
-    """Says how a floating-point type spends its bits.
+    """How a floating-point type spends its bits.
 
     `specials` names what encodes no finite number: `ieee` (inf and NaN at the top exponent),
     `fn` (NaN at all ones only), `fnuz` (NaN at what would be -0), `finite` (none) or `e8m0`
@@ -56,8 +56,11 @@ FLOAT_FORMATS = {
 }
 
 
+_E8M0_LEAST = 2.0**-127
+
+
 def format_scalar(element_type: ElementType, bits: int) -> str:
-    """Returns the literal of a scalar with these bits, as it stands in `constant(...)`.
+    """Returns the literal of a scalar with these bits, as it is in `constant(...)`.
 
     Integers are two's complement, a complex number has its real part in the low half (XLA does
     not keep a NaN's payload in one). Raises ValueError where the bits do not fit the type.
@@ -199,6 +202,8 @@ def _encode(form: FloatFormat, name: str, value: float) -> int:
         return has_negative_zero << (form.exponent_bits + form.mantissa_bits)
     if negative and form.specials == "e8m0":
         raise ValueError(f"{name} has no negative numbers")
+    if form.specials == "e8m0" and _E8M0_LEAST < value < 2 * _E8M0_LEAST:
+        return 1  # the two least numbers: XLA takes what is between them for a subnormal f32, and rounds it up
     exponent = frexp(value)[1] - 1 + form.bias
     if form.specials != "e8m0":
         exponent = max(exponent, 1)

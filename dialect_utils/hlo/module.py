@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import Literal
+from typing import Literal, Protocol
 
+from dialect_utils.control_flow import in_role_order
 from dialect_utils.hlo.attributes import (
     format_frontend_attributes,
     parse_aliases,
@@ -14,43 +15,76 @@ from dialect_utils.hlo.attributes import (
 from dialect_utils.hlo.builder import HloBuilder
 from dialect_utils.hlo.calls import called_in, is_calling, renamed
 from dialect_utils.hlo.computation import Computation, as_computation
-from dialect_utils.hlo.grammar import scan_attributes
+from dialect_utils.hlo.header import Header
 from dialect_utils.hlo.instruction import Instruction, as_instruction
 from dialect_utils.hlo.names import NameTable
-from dialect_utils.hlo.signature import follow, format_entry_layout, parse_entry_layout
-from dialect_utils.hlo.tokens import Scanner
+from dialect_utils.hlo.pause import collector_paused
 from dialect_utils.ir import Function, Operation, Value
 from dialect_utils.layout import Shape
-from dialect_utils.text import Diagnostic, DiagnosticError, Source, Span, error_at, nearest
+from dialect_utils.text import Diagnostic, DiagnosticError, Source, Span, elided, error_at, nearest
 
-_ENTRY_LAYOUT = "entry_computation_layout"
+
+class TextReader(Protocol):
+    """The reader of texts that are added to a module."""
+
+    def instruction(self, computation: Computation, place: Instruction | None, text: str) -> Instruction:
+        """Reads one instruction and adds it to a computation after `place` (None: first)."""
+
+    def computation(self, module: HloModule, text: str) -> Computation:
+        """Reads one computation and adds it to a module."""
 
 
 class HloModule:
-    """Is an HLO module read from text; `parse_module` makes one.
+    """An HLO module read from text; `parse_module` makes one.
 
     What is not edited prints as it was read, byte for byte.
     """
 
-    form: Literal["hlo"] = "hlo"
+    dialect: Literal["hlo"] = "hlo"
 
-    def __init__(self, source: Source, name: str, header: Span | None) -> None:
+    def __init__(self, source: Source, name: str, header: Header, reader: TextReader) -> None:
         self.source = source
+        self.header = header
+        # Reads what is added as text.
+        self.reader = reader
         self._name = name
-        # The header is short and rarely edited: it is kept as text and split where it is asked for.
-        self._header = source.text[header.start : header.end] if header else ""
-        self._header_span = header or Span(0, 0)
         self._computations: list[Computation] = []
         self._by_name: dict[str, Computation] = {}
         self._entry: Computation | None = None
         self._names: NameTable | None = None
-        self._edited = False
-        # Where the text behind the last computation begins.
-        self._read_begin = self._read_end = 0
-        self._writes_layouts: bool | None = None
+        self._is_edited = False
+        # The header's text and the module's, until the next edit.
+        self._printed: tuple[str, str] | None = None
+        # From where the first computation begins to where the last one ends.
+        self._read = Span(0, 0)
+        # True where shapes are written with layouts, as in every dump; new shapes then have one.
+        self.writes_layouts = False
+
+    def fill(self, computations: list[Computation], read: Span, writes_layouts: bool) -> None:
+        """Gives it its computations, which were read from this span of the source. Readers do this once.
+
+        Raises DiagnosticError where two have one name or are the ENTRY.
+        """
+        self.register(computations)
+        self._computations = computations
+        self._read = read
+        self.writes_layouts = writes_layouts
+
+    def register(self, computations: Sequence[Computation]) -> None:
+        """Makes computations known by their names; raises DiagnosticError where one is not new."""
+        for computation in computations:
+            name, place = computation.name, computation.written.frame.name
+            if name in self._by_name:
+                raise error_at(computation.source, place, f"computation %{name} is defined twice")
+            if name:
+                self._by_name[name] = computation
+            if computation.is_marked_entry:
+                if self._entry is not None:
+                    raise error_at(computation.source, place, "a module has only one ENTRY computation")
+                self._entry = computation
 
     def __repr__(self) -> str:
-        return f"<HloModule {self._name}>"
+        return elided(self.text())
 
     # Protocol
 
@@ -95,24 +129,31 @@ class HloModule:
         """Returns the computation of a name (without `%`), or None."""
         return self._by_name.get(name)
 
+    @collector_paused
     def clone(self) -> HloModule:
-        """Returns an independent copy."""
-        from dialect_utils.hlo.copying import copy_module
-
-        return copy_module(self)
+        """Returns an independent copy; places in the text that was read stay known."""
+        copy = HloModule(self.source, self._name, self.header.copied(), self.reader)
+        twins: dict[Instruction, Instruction] = {}
+        functions = {computation: computation.copied(copy, twins) for computation in self._computations}
+        for computation, function in functions.items():
+            computation.link_copy(function, twins, functions)
+        copy.fill(list(functions.values()), self._read, self.writes_layouts)
+        if self._is_edited:
+            copy.mark_edited()
+        return copy
 
     def before(self, operation: Operation) -> HloBuilder:
-        """Returns a builder that makes instructions in front of one."""
+        """Returns a builder that makes instructions before one."""
         return HloBuilder(as_instruction(operation).computation, before=as_instruction(operation))
 
     def after(self, value: Value) -> HloBuilder:
-        """Returns a builder right behind a value; behind the parameters that follow it for a parameter.
+        """Returns a builder right after a value; after the parameters that follow it for a parameter.
 
-        In a scheduled dump parameters stand anywhere, and users of the first may stand in
+        In a scheduled dump parameters are anywhere, and users of the first may be in
         front of the last; only the ones in a row with this one are passed.
         """
         place = as_instruction(value)
-        order = place.computation._order()
+        order = place.computation.order
         if place.opcode == "parameter":
             following = order.after(place)
             while following is not None and following.opcode == "parameter":
@@ -120,9 +161,9 @@ class HloModule:
         return HloBuilder(place.computation, after=place)
 
     def at_end(self, function: Function) -> HloBuilder:
-        """Returns a builder behind all instructions of a computation."""
+        """Returns a builder after all instructions of a computation."""
         computation = as_computation(function)
-        return HloBuilder(computation, after=computation._order().last)
+        return HloBuilder(computation, after=computation.order.last)
 
     @property
     def entry_layout(self) -> tuple[tuple[Shape, ...], tuple[Shape, ...]]:
@@ -149,39 +190,14 @@ class HloModule:
     @property
     def attributes(self) -> Mapping[str, str]:
         """Returns the header's attributes as text, by name in order."""
-        return MappingProxyType(
-            {name: self._header[value.start : value.end] for name, _, value in self._split_header()}
-        )
+        return MappingProxyType(self.header.attributes)
 
     def set_attribute(self, name: str, text: str | None) -> None:
         """Changes or adds an attribute of the header, or drops it for None.
 
         Raises ValueError for a fragment without a header.
         """
-        if not self._header and text is None:
-            return
-        if not self._header:
-            raise ValueError("a fragment without a HloModule line has no attributes")
-        places = {key: (start, value) for key, start, value in self._split_header()}
-        header = self._header
-        if name in places:
-            start, value = places[name]
-            if text is None:
-                begin = header.rindex(",", 0, start.start)
-                self._header = header[:begin] + header[value.end :]
-            else:
-                self._header = header[: value.start] + text + header[value.end :]
-        elif text is not None:
-            self._header = f"{header}, {name}={text}"
-        self._edited = self._edited or self._header != header
-
-    def _split_header(self) -> list[tuple[str, Span, Span]]:
-        if not self._header:
-            return []
-        scanner = Scanner(Source("<header>", self._header))
-        scanner.next()
-        scanner.next()
-        return scan_attributes(scanner, atoms=True)
+        self.header.set(name, text)
 
     @property
     def entry_computation_layout(self) -> tuple[tuple[Shape, ...], Shape] | None:
@@ -189,37 +205,14 @@ class HloModule:
 
         Raises DiagnosticError where the text is wrong.
         """
-        for name, _, value in self._split_header():
-            if name == _ENTRY_LAYOUT:
-                return parse_entry_layout(*self._header_place(value))
-        return None
-
-    def _header_place(self, span: Span) -> tuple[Source, Span]:
-        """Returns a span of the header as one of the file where the header still is as it was read."""
-        start = self._header_span.start
-        if self.source.text.startswith(self._header, start) and len(self._header) == self._header_span.end - start:
-            return self.source, span.shifted(start)
-        return Source("<header>", self._header), span
+        return self.header.entry_layout
 
     def set_entry_computation_layout(self, parameters: Sequence[Shape], result: Shape) -> None:
         """Writes the entry layout; raises ValueError where the number of parameters is another."""
         count = len(self.entry.parameters)
         if len(parameters) != count:
             raise ValueError(f"the entry has {count} parameters, not {len(parameters)}")
-        self.set_attribute(_ENTRY_LAYOUT, format_entry_layout(parameters, result))
-
-    def _entry_shape_changed(self, number: int | None, old: Shape, new: Shape) -> None:
-        """Lets the entry layout follow parameter `number`, or the result for None."""
-        written = self.entry_computation_layout
-        if written is None:
-            return
-        parameters, result = list(written[0]), written[1]
-        if number is None:
-            result = follow(result, old, new)
-        elif number < len(parameters):
-            parameters[number] = follow(parameters[number], old, new)
-        if (tuple(parameters), result) != written:
-            self.set_attribute(_ENTRY_LAYOUT, format_entry_layout(parameters, result))
+        self.header.set_entry_layout(parameters, result)
 
     @property
     def is_scheduled(self) -> bool:
@@ -238,13 +231,10 @@ class HloModule:
         values.pop(name, None) if value is None else values.update({name: value})
         self.set_attribute("frontend_attributes", format_frontend_attributes(values) if values else None)
 
-    @property
-    def writes_layouts(self) -> bool:
-        """Is true where shapes were read with layouts, as in every dump; new shapes then have one."""
-        if self._writes_layouts is None:
-            items = (item for computation in self._computations for item in computation.instructions)
-            self._writes_layouts = any("]{" in item._shape_text for item in items)
-        return self._writes_layouts
+    def note_shape(self, shape: Shape) -> None:
+        """Notes the shape that a value got: from the first with a layout on, the module writes layouts."""
+        if not self.writes_layouts:
+            self.writes_layouts = any(array.layout is not None for array in shape.arrays())
 
     # Names
 
@@ -260,21 +250,42 @@ class HloModule:
                     self._names.add(item.name)
         return self._names
 
-    def _note_name(self, name: str) -> None:
+    def note_name(self, name: str) -> None:
+        """Notes a name as used."""
         if self._names is not None:
             self._names.add(name)
 
     # Computations
 
+    def mark_edited(self) -> None:
+        """Notes that something is not as it was read."""
+        self._is_edited = True
+        self._printed = None
+
     def add_computation(self, text: str) -> Computation:
-        """Reads a computation's text and adds it behind the last computation that it calls.
+        """Reads a computation's text and adds it after the last computation that it calls.
 
         Raises DiagnosticError where the text is wrong, calls an unknown computation or has the
         name of another one; `fresh_name` gives one that is free.
         """
-        from dialect_utils.hlo.parse import parse_new_computation
+        return self.reader.computation(self, text)
 
-        return parse_new_computation(self, text)
+    def insert_computations(self, made: Sequence[Computation]) -> None:
+        """Takes new computations in, after the last that they call."""
+        for computation in made:
+            self.note_name(computation.name)
+            for item in computation.instructions:
+                self.note_name(item.name)
+        called = {callee for computation in made for item in computation.instructions for callee in item.called}
+        place = max((i + 1 for i, computation in enumerate(self._computations) if computation in called), default=0)
+        self._computations[place:place] = made
+        self.mark_edited()
+
+    def forget(self, computations: Sequence[Computation]) -> None:
+        """Takes names back that `register` took."""
+        for computation in computations:
+            if self._by_name.get(computation.name) is computation:
+                del self._by_name[computation.name]
 
     def remove_computation(self, computation: Computation) -> None:
         """Removes a computation; raises ValueError where it is called or the entry."""
@@ -284,48 +295,44 @@ class HloModule:
             raise ValueError(f"%{computation.name} is the entry")
         for item in computation.instructions:
             for callee in item.called:
-                callee._callers.pop(item, None)
-                if callee._owner is item and not callee._callers:
+                callee.remove_caller(item)
+                if callee.owner is item and not callee.callers:
                     self.remove_computation(callee)
         self._computations.remove(computation)
         del self._by_name[computation.name]
-        self._edited = True
+        self.mark_edited()
 
-    def _insert_computations(self, made: list[Computation]) -> None:
-        called = {callee for computation in made for item in computation._read for callee in item.called}
-        place = max((i + 1 for i, computation in enumerate(self._computations) if computation in called), default=0)
-        self._computations[place:place] = made
-        self._edited = True
-
-    def _rename_computation(self, computation: Computation, name: str) -> None:
+    def rename_computation(self, computation: Computation, name: str) -> None:
+        """Lets everything that names a computation follow; raises ValueError where another one has the name."""
         if name in self._by_name:
             raise ValueError(f"the module already has a computation %{name}")
         old = computation.name
         del self._by_name[old]
         self._by_name[name] = computation
-        self._note_name(name)
-        for caller in computation._callers:
+        self.note_name(name)
+        for caller in computation.callers:
             attributes = {
                 key: renamed(text, old, name) if is_calling(key) else text for key, text in caller.attributes.items()
             }
-            caller._set_attributes(attributes)
+            caller.set_attributes(attributes)
 
-    def _link_calls(self, item: Instruction) -> None:
-        """Looks up the computations that an instruction's attributes name."""
+    def link_calls(self, item: Instruction) -> None:
+        """Looks up the computations an instruction calls by name; raises DiagnosticError for an unknown one."""
         called = []
-        for attribute, name in called_in(item._tail):
+        for attribute, name in in_role_order(item.opcode, called_in(item.attribute_text)):
             computation = self._by_name.get(name)
             if computation is None:
                 raise self._unknown_computation(item, attribute, name)
             called.append(computation)
-        for callee in item._called:
-            callee._callers.pop(item, None)
-        item._called = tuple(called)
+        for callee in item.called:
+            callee.remove_caller(item)
+        item.called = tuple(called)
         for computation in called:
-            computation._callers[item] = None
-            if computation._owner is not None and computation._owner is not item:
+            computation.add_caller(item)
+            owner = computation.owner
+            if owner is not None and owner is not item:
                 # Another one calls it by name: it cannot stay inside of its owner.
-                computation._owner._mark_edited()
+                owner.computation.mark_edited(owner)
 
     def _unknown_computation(self, item: Instruction, attribute: str, name: str) -> DiagnosticError:
         known = nearest(name, self._by_name)
@@ -335,20 +342,33 @@ class HloModule:
 
     # Text
 
+    @property
+    def hides_instructions(self) -> bool:
+        """Is true where operands are written as elements of tuples or as instructions in place."""
+        return any(computation.written.inline for computation in self._computations)
+
+    def give_lines(self) -> None:
+        """Gives every instruction that is written in the operands of another one a line of its own."""
+        for computation in self._computations:
+            inline = computation.written.inline
+            if inline:
+                computation.mark_edited(*(item for item in computation.instructions if item.number in inline))
+
     def text(self) -> str:
         """Prints the module; what was not edited comes back byte for byte."""
-        source = self.source.text
-        if not self._edited:
+        source, header = self.source.text, self.header
+        if not self._is_edited and not header.is_edited:
             return source
-        first = self._read_begin
-        parts = [source[: self._header_span.start], self._header, source[self._header_span.end : first]]
-        parts += [computation.text() for computation in self._computations if not computation.is_inline]
-        parts.append(source[self._read_end :])
-        return "".join(parts)
+        if self._printed is None or self._printed[0] != header.text:
+            parts = [source[: header.span.start], header.text, source[header.span.end : self._read.start]]
+            parts += [computation.text() for computation in self._computations if not computation.is_inline]
+            parts.append(source[self._read.end :])
+            self._printed = header.text, "".join(parts)
+        return self._printed[1]
 
 
 def callees_first(computations: Sequence[Computation]) -> Sequence[Computation]:
-    """Returns computations so that each stands behind those it calls; keeps the order where that holds.
+    """Returns computations so that each comes after those it calls; keeps the order where that holds.
 
     Raises DiagnosticError where a computation calls itself, directly or through others.
     """
@@ -374,4 +394,4 @@ def callees_first(computations: Sequence[Computation]) -> Sequence[Computation]:
 
 
 def _calls(computation: Computation) -> Iterator[tuple[Instruction, Computation]]:
-    return iter([(item, callee) for item in computation.instructions for callee in item._called])
+    return iter([(item, callee) for item in computation.instructions for callee in item.called])

@@ -10,7 +10,7 @@ _ILLEGAL = re.compile(r"[^\w.\-]", re.ASCII)
 
 
 class NameTable:
-    """Holds every name ever used in a module; names of erased instructions are not given again."""
+    """Every name ever used in a module; names of erased instructions are not given again."""
 
     def __init__(self, names: Iterable[str]) -> None:
         self._used = set(names)

@@ -1,16 +1,17 @@
 """Reads HLO text into a module: one pass over the lines, linking uses as it goes.
 
 Source: xla/hlo/parser/hlo_parser.cc. Names have to be defined before they are used; a
-computation may stand behind its caller. Unlike XLA, which fills in or aborts, gaps in
+computation may come after its caller. Unlike XLA, which fills in or aborts, gaps in
 parameter numbers and recursion are errors here.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from dialect_utils.hlo.body import BodyReader, ReadingContext
-from dialect_utils.hlo.computation import Computation, Frame
+from dialect_utils.hlo.computation import Computation
 from dialect_utils.hlo.control import CONTROL
 from dialect_utils.hlo.grammar import (
     FOOTER_LINE,
@@ -19,12 +20,14 @@ from dialect_utils.hlo.grammar import (
     scan_instruction,
     scan_shape,
 )
+from dialect_utils.hlo.header import Header
 from dialect_utils.hlo.instruction import Instruction
 from dialect_utils.hlo.module import HloModule, callees_first
 from dialect_utils.hlo.names import NameTable
 from dialect_utils.hlo.pause import collector_paused
+from dialect_utils.hlo.provenance import BodyText, Frame
 from dialect_utils.hlo.tokens import Scanner
-from dialect_utils.text import DiagnosticError, Source, Span, error_at
+from dialect_utils.text import DiagnosticError, Source, Span
 
 _TABLE = re.compile(
     r"\s*+(?:FileNames|FunctionNames|FileLocations|StackFrames)\b"
@@ -36,63 +39,62 @@ _BEGINNING = "an HLO module begins with HloModule NAME"
 
 
 @collector_paused
-def parse_module(text: str, name: str = "<hlo>") -> HloModule:
-    """Returns the module of an HLO text; `name` is the file's name in diagnostics.
+def parse_module(text: str, name: str = "<hlo>", *, first_line: int = 1) -> HloModule:
+    """Returns the module of an HLO text; `name` is the file's name in diagnostics, `first_line` its first line there.
 
     Reads whole modules, computations without a header, and bare instruction lines whose
     operands are defined or carry their shapes. Raises DiagnosticError.
     """
-    return _Parser(Source(name, text)).module()
+    return _Parser(Source(name, text, first_line)).module()
 
 
-def parse_new_instruction(computation: Computation, place: Instruction | None, text: str) -> Instruction:
-    """Reads one instruction and adds it to a computation behind `place` (None: first)."""
-    source = Source("<instruction>", text)
-    scanner = Scanner(source)
-    found = scan_instruction(scanner)
-    if scanner.token.kind != "end":
-        scanner.fail(f"unexpected {scanner.found()} behind the instruction")
-    if found.is_root:
-        scanner.fail("a new instruction is not the ROOT", Span(0, found.name.start), "use set_root")
-    if computation.find(found.name.text) is not None:
-        scanner.fail(f"%{found.name.text} is defined twice in %{computation.name}", found.name.span)
-    made = BodyReader(ReadingContext(source), computation, computation._by_name).instruction(found, 0)
-    order = computation._order()
-    for operand in made._operands:
-        operand._users = [user for user in operand._users if user is not made]
-        if operand in order and (place is None or order.precedes(place, operand)):
-            message = f"%{operand.name} is not defined in front of the new %{made.name}"
-            scanner.fail(message, found.operands)
-    made._begin = made._head = made._end = -1
-    made._edited = True
-    computation._module._note_name(made.name)
-    computation._adopt(made, place)
-    return made
+class _Reader:
+    """The reader of texts that are added to a module."""
 
+    def instruction(self, computation: Computation, place: Instruction | None, text: str) -> Instruction:
+        """Reads one instruction and adds it to a computation after `place` (None: first)."""
+        source = Source("<instruction>", text)
+        scanner = Scanner(source)
+        found = scan_instruction(scanner)
+        if scanner.token.kind != "end":
+            scanner.fail(f"unexpected {scanner.found()} after the instruction")
+        if found.is_root:
+            scanner.fail("a new instruction is not the ROOT", Span(0, found.name.start), "use set_root")
+        if computation.find(found.name.text) is not None:
+            scanner.fail(f"%{found.name.text} is defined twice in %{computation.name}", found.name.span)
+        start = found.name.start
+        frame = Frame(start, start, found.name.span, None, start, found.end, found.end)
+        context = ReadingContext(source)
+        new = BodyText(source, frame, context.spelling)
+        made = BodyReader(context, computation, new=new).instruction(found)
+        order = computation.order
+        for operand in made.operands:
+            if operand in order and (place is None or order.precedes(place, operand)):
+                message = f"%{operand.name} is not defined before the new %{made.name}"
+                scanner.fail(message, found.operands)
+        computation.module.note_name(made.name)
+        computation.adopt(made, place)
+        return made
 
-def parse_new_computation(module: HloModule, text: str) -> Computation:
-    """Reads one computation and adds it to a module."""
-    # An empty line stands between computations.
-    parser = _Parser(Source("<computation>", f"\n\n{text.strip()}"))
-    scanner = parser.scanner
-    scanner.seek(parser.computation(module, 0, None))
-    if scanner.token.kind != "end":
-        scanner.fail(f"unexpected {scanner.found()} behind the computation")
-    if parser.found[-1]._is_entry:
-        scanner.fail("a new computation is not the ENTRY", Span(0, len("ENTRY")))
-    names = dict(module._by_name)
-    try:
-        parser.register(module)
-        parser.link(module)
-    except DiagnosticError:
-        module._by_name = names
-        raise
-    for computation in parser.found:
-        module._note_name(computation.name)
-        for item in computation._read:
-            module._note_name(item.name)
-    module._insert_computations(parser.found)
-    return parser.found[-1]
+    def computation(self, module: HloModule, text: str) -> Computation:
+        """Reads one computation and adds it to a module."""
+        # An empty line is between computations.
+        parser = _Parser(Source("<computation>", f"\n\n{text.strip()}"))
+        scanner = parser.scanner
+        scanner.seek(parser.computation(module, 0, None))
+        if scanner.token.kind != "end":
+            scanner.fail(f"unexpected {scanner.found()} after the computation")
+        if parser.found[-1].is_marked_entry:
+            scanner.fail("a new computation is not the ENTRY", Span(0, len("ENTRY")))
+        try:
+            parser.name_inline(module)
+            module.register(parser.found)
+            parser.link(module, [*module.computations, *parser.found])
+        except DiagnosticError:
+            module.forget(parser.found)
+            raise
+        module.insert_computations(parser.found)
+        return parser.found[-1]
 
 
 class _Parser:
@@ -106,73 +108,61 @@ class _Parser:
     def module(self) -> HloModule:
         """Reads the whole text."""
         module = self._header()
-        position = self._behind_tables(self.scanner.last_end)
+        position = self._after_tables(self.scanner.last_end)
         if self._at_bare_instructions(position):
             position = self._bare(module, position)
         header = HEADER_LINE.match(self.source.text, position)
         while header is not None or not self._at_end(position):
             position = self.computation(module, position, header)
-            # Tables and comments are rare behind a computation; most often the next header stands there.
+            # Tables and comments are rare after a computation; most often the next header is there.
             header = HEADER_LINE.match(self.source.text, position)
             if header is None:
-                position = self._behind_tables(position)
+                position = self._after_tables(position)
         if not self.found:
             self.scanner.seek(position)
             self.scanner.fail("no HLO computation in this text", hint=_BEGINNING)
-        self.register(module)
-        module._computations = self.found
-        # What is written in place stands inside of something else.
-        outermost = [computation for computation in self.found if computation._owner is None]
-        module._read_begin, module._read_end = outermost[0]._frame.begin, outermost[-1]._frame.end
-        self.link(module)
+        self.name_inline(module)
+        # What is written in place is inside of something else.
+        outermost = [computation.written.frame for computation in self.found if computation.owner is None]
+        writes_layouts = any("]{" in text for text in self.context.spelling.shapes)
+        module.fill(self.found, Span(outermost[0].begin, outermost[-1].end), writes_layouts)
+        self.link(module, self.found)
         return module
 
     def _at_end(self, position: int) -> bool:
         self.scanner.seek(position)
         return self.scanner.token.kind == "end"
 
-    def register(self, module: HloModule) -> None:
-        """Makes the computations known by their names; the ones written in place get names."""
-        for computation in self.found:
-            name = computation.name
-            if name in module._by_name:
-                raise error_at(self.source, computation._frame.name, f"computation %{name} is defined twice")
-            if name:
-                module._by_name[name] = computation
-            if computation._is_entry:
-                if module._entry is not None:
-                    raise error_at(self.source, computation._frame.name, "a module has only one ENTRY computation")
-                module._entry = computation
-        self._name_inline(module)
-
-    def _name_inline(self, module: HloModule) -> None:
+    def name_inline(self, module: HloModule) -> None:
         """Names the computations written in place after their owners, and the owners' attributes after them."""
+        if not self.context.inline:
+            return
         owners: dict[Instruction, list[Computation]] = {}
-        names = NameTable(module._by_name)
+        names = NameTable([*(computation.name for computation in (*module.computations, *self.found))])
         for inline in self.context.inline:
             computation = inline.computation
-            computation._name = names.fresh(f"{inline.owner.name}.{inline.attribute}")
-            module._by_name[computation._name] = computation
+            computation.name = names.fresh(f"{inline.owner.name}.{inline.attribute}")
             owners.setdefault(inline.owner, []).append(computation)
         for owner, computations in owners.items():
-            start = owner._end - len(owner._tail)
+            end = owner.computation.written.place(owner.number).end
+            start = end - len(owner.attribute_text)
             parts = []
             for computation in computations:
-                parts += [self.source.text[start : computation._frame.begin], f"{owner._sigil}{computation._name}"]
-                start = computation._frame.end
-            owner._tail = "".join([*parts, self.source.text[start : owner._end]])
+                frame = computation.written.frame
+                parts += [self.source.text[start : frame.begin], f"{computation.sigil}{computation.name}"]
+                start = frame.end
+            owner.attribute_text = "".join([*parts, self.source.text[start:end]])
 
-    def link(self, module: HloModule) -> None:
+    def link(self, module: HloModule, computations: Sequence[Computation]) -> None:
         """Resolves the computations and control predecessors that attributes name."""
-        computations = module._computations if module._computations is self.found else module._computations + self.found
         position = {computation: index for index, computation in enumerate(computations)}
         is_ordered = True
         for item in self.context.calling:
-            module._link_calls(item)
-            if self.context.has_control and CONTROL in item._tail:
-                item._computation._control.link(item)
-            for callee in item._called:
-                is_ordered = is_ordered and position[callee] < position[item._computation]
+            module.link_calls(item)
+            if self.context.has_control and CONTROL in item.attribute_text:
+                item.computation.link_control(item)
+            for callee in item.called:
+                is_ordered = is_ordered and position[callee] < position[item.computation]
         if not is_ordered:
             # Raises where a computation calls itself.
             callees_first(computations)
@@ -180,15 +170,18 @@ class _Parser:
     def _header(self) -> HloModule:
         scanner = self.scanner
         if scanner.token.text != "HloModule" or scanner.token.kind != "word":
-            return HloModule(self.source, "", None)
+            return HloModule(self.source, "", Header(self.source, None), _Reader())
         start = scanner.next().start
         if not scanner.token.is_name:
             scanner.fail(f"expected the module's name, found {scanner.found()}")
         name = scanner.next().text
+        if scanner.at(":"):
+            # XLA's lexer takes `name:` for a name (xla/hlo/parser/hlo_lexer.cc, LexIdentifier).
+            scanner.next()
         scan_attributes(scanner, atoms=True)
-        return HloModule(self.source, name, Span(start, scanner.last_end))
+        return HloModule(self.source, name, Header(self.source, Span(start, scanner.last_end)), _Reader())
 
-    def _behind_tables(self, position: int) -> int:
+    def _after_tables(self, position: int) -> int:
         """Returns the end of the tables of file names and stack frames, which stay text."""
         while (match := _TABLE.match(self.source.text, position)) is not None:
             position = match.end()
@@ -203,8 +196,8 @@ class _Parser:
 
     def _bare(self, module: HloModule, start: int) -> int:
         frame = Frame(start, start, Span(start, start), None, start, start, start)
-        computation = Computation(module, self.source, "", self._style(), frame, False)
-        reader = BodyReader(self.context, computation, {}, is_fragment=True)
+        computation = Computation(module, "", self._style(), BodyText(self.source, frame, self.context.spelling))
+        reader = BodyReader(self.context, computation, is_fragment=True)
         frame.tail = frame.end = reader.body(start)
         reader.finish()
         self._found(computation)
@@ -219,14 +212,14 @@ class _Parser:
     def computation(self, module: HloModule, start: int, match: re.Match[str] | None) -> int:
         """Reads one computation from `start` on, where its header line may match, and returns its end."""
         text = self.source.text
-        # A table between two computations belongs to the text in front of the second.
-        begin = self.found[-1]._frame.end if self.found else start
+        # A table between two computations belongs to the text before the second.
+        begin = self.found[-1].written.frame.end if self.found else start
         if match is not None and match[4].count("(") == match[4].count(")"):
             computation = self._fast_header(module, begin, match)
         else:
             computation = self._scan_header(module, begin, start)
-        frame = computation._frame
-        reader = BodyReader(self.context, computation, {})
+        frame = computation.written.frame
+        reader = BodyReader(self.context, computation)
         frame.tail = reader.body(frame.body)
         footer = FOOTER_LINE.match(text, frame.tail)
         frame.end = footer.end() if footer else self._scan_footer(frame.tail)
@@ -249,7 +242,9 @@ class _Parser:
         signature = Span(match.start(4), match.end(4) - 1) if match[4] else None
         frame = Frame(begin, match.end(1), Span(end - len(name), end), signature, match.end(), match.end(), match.end())
         style = "%" if match[3][0] == "%" else ""
-        return Computation(module, self.source, name, style, frame, match[2] is not None)
+        return Computation(
+            module, name, style, BodyText(self.source, frame, self.context.spelling), is_entry=match[2] is not None
+        )
 
     def _scan_header(self, module: HloModule, begin: int, start: int) -> Computation:
         scanner = self.scanner
@@ -269,7 +264,7 @@ class _Parser:
         if scanner.at("("):
             start = scanner.token.start
             scanner.group()
-            scanner.expect("->", "behind the parameters")
+            scanner.expect("->", "after the parameters")
             if scan_shape(scanner) is None:
                 scanner.fail(f"expected the result's shape, found {scanner.found()}")
             signature = Span(start, scanner.last_end)
@@ -277,11 +272,14 @@ class _Parser:
             scanner.fail(f"{name.text} begins no HLO", name.span, _BEGINNING)
         brace = scanner.expect("{", "at the start of the instructions")
         frame = Frame(begin, head, name.span, signature, brace.end, brace.end, brace.end)
-        return Computation(module, self.source, name.text, style, frame, is_entry)
+        return Computation(
+            module, name.text, style, BodyText(self.source, frame, self.context.spelling), is_entry=is_entry
+        )
 
     def _found(self, computation: Computation) -> None:
-        """Notes a computation, behind the ones that are written in place in it."""
+        """Notes a computation, after the ones that are written in place in it."""
         inline = self.context.inline[self.inline_count :]
         self.inline_count = len(self.context.inline)
         self.found += [found.computation for found in inline]
         self.found.append(computation)
+        self.context.computations[computation.name] = computation

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 from dialect_utils.hlo.grammar import read_shape_at, scan_shape
 from dialect_utils.hlo.tokens import Scanner
-from dialect_utils.layout import Shape, TupleShape, map_arrays
+from dialect_utils.layout import Shape, TupleShape
 from dialect_utils.text import Source, Span
 
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """Is what a computation's header says: parameter names and shapes, and the result's shape."""
+    """What a computation's header says: parameter names and shapes, and the result's shape."""
 
     names: tuple[str, ...]
     parameters: tuple[Shape, ...]
@@ -21,31 +21,28 @@ class Signature:
 
     def without_layouts(self) -> Signature:
         """Returns the signature with no layouts, as XLA prints it."""
-        return Signature(self.names, tuple(map(without_layout, self.parameters)), without_layout(self.result))
+        return Signature(
+            self.names, tuple(shape.without_layout for shape in self.parameters), self.result.without_layout
+        )
 
     def __str__(self) -> str:
         pairs = zip(self.names, self.parameters, strict=True)
         return f"({', '.join(f'{name}: {shape}' for name, shape in pairs)}) -> {self.result}"
 
 
-def without_layout(shape: Shape) -> Shape:
-    """Returns the shape with no layout on any array."""
-    return map_arrays(shape, lambda array: array.with_layout(None))
-
-
 def parse_signature(source: Source, span: Span) -> Signature:
     """Returns the signature at a span of a source; raises DiagnosticError."""
     scanner = Scanner(source, span.start)
-    scanner.expect("(", "in front of the parameters")
+    scanner.expect("(", "before the parameters")
     names: list[str] = []
     shapes: list[Shape] = []
     while not scanner.take(")"):
         if names:
             scanner.expect(",", "between parameters")
         names.append(scanner.next().text)
-        scanner.expect(":", "behind a parameter's name")
+        scanner.expect(":", "after a parameter's name")
         shapes.append(_shape(scanner))
-    scanner.expect("->", "behind the parameters")
+    scanner.expect("->", "after the parameters")
     return Signature(tuple(names), tuple(shapes), _shape(scanner))
 
 
@@ -53,13 +50,13 @@ def parse_entry_layout(source: Source, span: Span) -> tuple[tuple[Shape, ...], S
     """Returns parameter and result shapes of `{(a, b)->c}` at a span of a source."""
     scanner = Scanner(source, span.start)
     scanner.expect("{", "at the start of the entry layout")
-    scanner.expect("(", "in front of the parameters' shapes")
+    scanner.expect("(", "before the parameters' shapes")
     shapes: list[Shape] = []
     while not scanner.take(")"):
         if shapes:
             scanner.expect(",", "between shapes")
         shapes.append(_shape(scanner))
-    scanner.expect("->", "behind the parameters' shapes")
+    scanner.expect("->", "after the parameters' shapes")
     result = _shape(scanner)
     scanner.expect("}", "at the end of the entry layout")
     return tuple(shapes), result

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dialect_utils.layout import ELEMENT_TYPES
 
-# What XLA's lexer reads as something else where no `%` stands in front (xla/hlo/parser/hlo_lexer.cc).
+# What XLA's lexer reads as something else where no `%` is before it (xla/hlo/parser/hlo_lexer.cc).
 _KEYWORDS = (
     "true false inf nan HloModule ENTRY ROOT FileLocations FileNames FunctionNames StackFrames maximal replicated "
     "manual last_tile_dim_replicate shard_as shard_like unknown unreduced token opaque invalid"

@@ -1,6 +1,6 @@
 """Cuts HLO text into tokens as XLA's lexer does, as far as finding structure needs it.
 
-Source: xla/hlo/parser/hlo_lexer.cc. White space and comments (`/*...*/` and `//...`) may stand
+Source: xla/hlo/parser/hlo_lexer.cc. White space and comments (`/*...*/` and `//...`) may be
 between any two tokens; `name=` without a space before `=` is an attribute name, so an
 instruction without `%` needs that space.
 """
@@ -28,12 +28,17 @@ _TOKEN = re.compile(
 # XLA's own marks in long lists, and every other comment.
 _COMMENT = re.compile(r"/\*.*?\*/|//[^\r\n]*", re.DOTALL)
 
+# Brackets, and what hides brackets; a quote or comment by itself does not end.
+_BRACKET = re.compile(
+    r"\"(?:[^\"\\]|\\(?s:.))*+\"|'(?:[^'\\]|\\(?s:.))*+'|/\*(?s:.*?)\*/|//[^\r\n]*+|[()\[\]{}\"']|/\*", re.ASCII
+)
+
 CLOSERS = {"(": ")", "[": "]", "{": "}"}
 
 
 @dataclass(slots=True)
 class Token:
-    """Is one token: its kind, its text (names without `%`) and its place."""
+    """One token: its kind, its text (names without `%`) and its place."""
 
     kind: Kind
     text: str
@@ -52,7 +57,7 @@ class Token:
 
 
 class Scanner:
-    """Walks over the tokens of one source; `token` is the next one, `last_end` ends the one before."""
+    """A walk over the tokens of one source; `token` is the next one, `last_end` ends the one before."""
 
     def __init__(self, source: Source, start: int = 0) -> None:
         self.source = source
@@ -85,14 +90,14 @@ class Scanner:
             raise error_at(self.source, Span(start, start + 2), "this comment does not end", "add */")
 
     def next(self) -> Token:
-        """Returns the token and moves behind it."""
+        """Returns the token and moves past it."""
         token = self.token
         self.last_end = token.end
         self.token = self._read(token.end)
         return token
 
     def peek(self) -> Token:
-        """Returns the token behind the next one."""
+        """Returns the token after the next one."""
         return self._read(self.token.end)
 
     def at(self, mark: str) -> bool:
@@ -100,14 +105,14 @@ class Scanner:
         return self.token.text == mark and self.token.kind == "mark"
 
     def take(self, mark: str) -> bool:
-        """Moves over a mark where it stands next."""
+        """Moves over a mark where it comes next."""
         if not self.at(mark):
             return False
         self.next()
         return True
 
     def expect(self, mark: str, where: str) -> Token:
-        """Moves over a mark; raises DiagnosticError where something else stands."""
+        """Moves over a mark; raises DiagnosticError where something else comes."""
         if not self.at(mark):
             self.fail(f"expected {mark!r} {where}, found {self.found()}")
         return self.next()
@@ -123,6 +128,11 @@ class Scanner:
 
     def group(self) -> Span:
         """Moves over a bracketed group and returns its span, brackets included."""
+        end = _end_of_group(self.text, self.token.start)
+        if end is not None:
+            span = Span(self.token.start, end)
+            self.seek(end)
+            return span
         opened = [self.next()]
         start = opened[0].start
         while opened:
@@ -140,6 +150,23 @@ class Scanner:
         return Span(start, token.end)
 
 
+def _end_of_group(text: str, start: int) -> int | None:
+    """Returns where a bracketed group ends, or None where only its tokens say what is wrong with it."""
+    waiting: list[str] = []
+    for match in _BRACKET.finditer(text, start):
+        found = match[0]
+        if found in CLOSERS:
+            waiting.append(CLOSERS[found])
+        elif found in (")", "]", "}"):
+            if waiting.pop() != found:
+                return None
+            if not waiting:
+                return match.end()
+        elif len(found) == 1 or found == "/*":
+            return None
+    return None
+
+
 def without_comments(text: str) -> str:
-    """Returns a text of the same length with blanks for comments; strings must not stand in it."""
+    """Returns a text of the same length with blanks for comments; strings must not be in it."""
     return _COMMENT.sub(lambda match: " " * len(match[0]), text) if "/" in text else text

@@ -67,6 +67,9 @@ class ElementType:
         alternating = int("10" * self.bits, 2) >> self.bits
         return _NAN_BITS.get(self.name, alternating)
 
+    def __repr__(self) -> str:
+        return str(self)
+
     def __str__(self) -> str:
         return self.name
 

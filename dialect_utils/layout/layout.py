@@ -7,6 +7,7 @@ LayoutUtil::ValidateLayout in xla/layout_util.cc.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from html import escape
 
 from dialect_utils.layout.element_type import ElementType
@@ -25,7 +26,7 @@ DEFAULT_TAIL_PADDING_ALIGNMENT = 1
 
 
 class LayoutFieldError(DiagnosticError):
-    """Is raised for an invalid layout; names the field and the position in it.
+    """The error of an invalid layout; names the field and the position in it.
 
     The parser turns `field` and `index` into the span of the text they came from.
     """
@@ -40,7 +41,7 @@ class LayoutFieldError(DiagnosticError):
 
 @dataclass(frozen=True, slots=True)
 class Tile:
-    """Is one tile: its dimensions, most major first; COMBINE prints as `*`, MATCH as `d`."""
+    """One tile: its dimensions, most major first; COMBINE prints as `*`, MATCH as `d`."""
 
     dimensions: tuple[int, ...]
 
@@ -60,6 +61,9 @@ class Tile:
                 "give the last tile dimension a size",
             )
 
+    def __repr__(self) -> str:
+        return str(self)
+
     def __str__(self) -> str:
         names = {COMBINE: "*", MATCH: "d"}
         return "(" + ",".join(names.get(d, str(d)) for d in self.dimensions) + ")"
@@ -72,13 +76,27 @@ class SplitConfig:
     dimension: int
     split_indices: tuple[int, ...]
 
+    def __repr__(self) -> str:
+        return str(self)
+
     def __str__(self) -> str:
         return f"({self.dimension}:{','.join(map(str, self.split_indices))})"
 
 
+class _Derived:
+    """What follows from a layout and is asked for over and over: found once for each object."""
+
+    __slots__ = ("_hash", "_in_default_memory", "_is_default", "_text")
+
+    _hash: int
+    _in_default_memory: Layout
+    _is_default: bool
+    _text: str
+
+
 @dataclass(frozen=True, slots=True)
-class Layout:
-    """Says where the elements of an array lie in memory.
+class Layout(_Derived):
+    """The places of an array's elements in memory.
 
     `minor_to_major` lists dimensions, most minor first. `tail_padding_alignment_in_elements`
     is in elements, `element_size_in_bits` in bits (0: the type's own), `memory_space` a number
@@ -152,17 +170,32 @@ class Layout:
     @classmethod
     def descending(cls, rank: int, *, memory_space: int = 0) -> Layout:
         """Returns the default layout of a rank: the last dimension is the most minor."""
-        return cls(tuple(range(rank - 1, -1, -1)), memory_space=memory_space)
+        return _descending(rank, memory_space)
 
     @property
     def is_descending(self) -> bool:
-        """Is true where minor_to_major is the default order, whatever stands behind it."""
-        return self.minor_to_major == tuple(range(len(self.minor_to_major) - 1, -1, -1))
+        """Is true where minor_to_major is the default order, whatever comes after it."""
+        return self.minor_to_major == _descending(len(self.minor_to_major), 0).minor_to_major
 
     @property
     def is_default(self) -> bool:
         """Is true where the layout says no more than that the order is descending."""
-        return self == Layout.descending(len(self.minor_to_major))
+        try:
+            return self._is_default
+        except AttributeError:
+            object.__setattr__(self, "_is_default", self == Layout.descending(len(self.minor_to_major)))
+            return self._is_default
+
+    @property
+    def in_default_memory(self) -> Layout:
+        """Returns the layout in memory space 0."""
+        if not self.memory_space:
+            return self
+        try:
+            return self._in_default_memory
+        except AttributeError:
+            object.__setattr__(self, "_in_default_memory", self.replace(memory_space=0))
+            return self._in_default_memory
 
     @property
     def major_to_minor(self) -> tuple[int, ...]:
@@ -178,7 +211,25 @@ class Layout:
         order = " &gt; ".join(f"dim {dim}" for dim in self.major_to_minor) or "a scalar"
         return f"<code>{escape(str(self))}</code><br>most major first: {order}"
 
+    def __repr__(self) -> str:
+        return str(self)
+
+    def __hash__(self) -> int:
+        try:
+            return self._hash
+        except AttributeError:
+            found = hash((self.minor_to_major, self.tiles, self.element_size_in_bits, self.memory_space))
+            object.__setattr__(self, "_hash", found)
+            return found
+
     def __str__(self) -> str:
+        try:
+            return self._text
+        except AttributeError:
+            object.__setattr__(self, "_text", self._format())
+            return self._text
+
+    def _format(self) -> str:
         parts = []
         if self.tiles:
             parts.append("T" + "".join(map(str, self.tiles)))
@@ -198,6 +249,11 @@ class Layout:
             parts.append(f"M({self.dynamic_shape_metadata_prefix_bytes})")
         order = ",".join(map(str, self.minor_to_major))
         return "{" + order + (":" + "".join(parts) if parts else "") + "}"
+
+
+@lru_cache(maxsize=1024)
+def _descending(rank: int, memory_space: int) -> Layout:
+    return Layout(tuple(range(rank - 1, -1, -1)), memory_space=memory_space)
 
 
 def _check_permutation(minor_to_major: tuple[int, ...]) -> None:

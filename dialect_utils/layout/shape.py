@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from html import escape
 from math import prod
+from typing import cast
 
 from dialect_utils.layout.element_type import ElementType
 from dialect_utils.layout.layout import Layout, LayoutFieldError
@@ -17,9 +19,57 @@ from dialect_utils.layout.layout import Layout, LayoutFieldError
 UNBOUNDED = -1
 
 
+class _AnyShape:
+    """What all shapes have in common: a shape that is not a tuple is its own one leaf.
+
+    Shapes are keys of caches and are printed over and over: hash and text are found once for each object.
+    """
+
+    __slots__ = ("_hash", "_text")
+
+    _hash: int
+    _text: str
+
+    def leaves(self) -> Iterator[Shape]:
+        """Yields the shapes in this one, tuples flattened in order; tokens and opaque values are leaves."""
+        yield cast("Shape", self)
+
+    def arrays(self) -> Iterator[ArrayShape]:
+        """Yields the arrays in the shape, in order, those in buffers among them."""
+        for leaf in self.leaves():
+            if isinstance(leaf, ArrayShape):
+                yield leaf
+            elif isinstance(leaf, BufferShape):
+                yield leaf.array
+
+    def map_arrays(self, change: Callable[[ArrayShape], ArrayShape]) -> Shape:
+        """Returns the shape with `change` applied to every array in it, tuples kept."""
+        return cast("Shape", self)
+
+    @property
+    def without_layout(self) -> Shape:
+        """Returns the shape with no layout written for any array."""
+        return self.map_arrays(lambda array: array.without_layout)
+
+    @property
+    def with_effective_layout(self) -> Shape:
+        """Returns the shape with every layout written, the descending one where none was."""
+        return self.map_arrays(lambda array: array.with_effective_layout)
+
+    @property
+    def in_default_memory(self) -> Shape:
+        """Returns the shape with every layout written, in memory space 0."""
+        return self.map_arrays(lambda array: array.in_default_memory)
+
+    @property
+    def without_tiles(self) -> Shape:
+        """Returns the shape with nothing but the order of dimensions left of every written layout."""
+        return self.map_arrays(lambda array: array.without_tiles)
+
+
 @dataclass(frozen=True, slots=True)
-class ArrayShape:
-    """Is an array's element type, dimensions (in elements) and layout.
+class ArrayShape(_AnyShape):
+    """An array's element type, dimensions (in elements) and layout.
 
     `dynamic` marks, per dimension, a size that is only a bound (`<=N`) or unbounded (`?`,
     size UNBOUNDED); an empty tuple means none is. A layout of None was not written and means
@@ -97,14 +147,75 @@ class ArrayShape:
         packed = 0 < layout.element_size_in_bits != self.element_type.storage_bits
         return bool(layout.tiles) or packed or layout.padded_dimensions is not None
 
+    @property
+    def type_and_dimensions(self) -> tuple[ElementType, tuple[int, ...]]:
+        """Returns what is the same for two arrays that differ in their layouts only."""
+        return self.element_type, self.dimensions
+
     def with_layout(self, layout: Layout | None) -> ArrayShape:
         """Returns the shape under another layout."""
-        return replace(self, layout=layout)
+        return _laid_out(self, layout)
+
+    def map_arrays(self, change: Callable[[ArrayShape], ArrayShape]) -> ArrayShape:
+        """Returns the changed array."""
+        return change(self)
+
+    @property
+    def without_layout(self) -> ArrayShape:
+        """Returns the array with no layout written."""
+        return self.with_layout(None)
+
+    @property
+    def with_effective_layout(self) -> ArrayShape:
+        """Returns the array with its layout written, the descending one where none was."""
+        return self.with_layout(self.effective_layout)
+
+    @property
+    def in_default_memory(self) -> ArrayShape:
+        """Returns the array with its layout written, in memory space 0."""
+        return self.with_layout(self.effective_layout.in_default_memory)
+
+    @property
+    def without_tiles(self) -> ArrayShape:
+        """Returns the array with nothing but the order of dimensions left of a written layout."""
+        return self if self.layout is None else self.with_layout(Layout(self.layout.minor_to_major))
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        if not isinstance(other, ArrayShape):
+            return NotImplemented
+        # Hashes are known: they tell most shapes apart.
+        return (
+            hash(self) == hash(other)
+            and self.dimensions == other.dimensions
+            and self.element_type == other.element_type
+            and self.layout == other.layout
+            and self.dynamic == other.dynamic
+        )
+
+    def __hash__(self) -> int:
+        try:
+            return self._hash
+        except AttributeError:
+            found = hash((self.element_type, self.dimensions, self.layout, self.dynamic))
+            object.__setattr__(self, "_hash", found)
+            return found
+
+    def __repr__(self) -> str:
+        return str(self)
 
     def __str__(self) -> str:
+        try:
+            return self._text
+        except AttributeError:
+            object.__setattr__(self, "_text", self._format())
+            return self._text
+
+    def _format(self) -> str:
         dims = ",".join(self._format_dimension(i) for i in range(self.rank))
         layout = self.layout
-        # XLA prints braces on a scalar only where something stands behind the colon.
+        # XLA prints braces on a scalar only where something comes after the colon.
         hidden = layout is None or (self.rank == 0 and layout.is_default)
         return f"{self.element_type}[{dims}]" + ("" if hidden else str(layout))
 
@@ -122,13 +233,45 @@ class ArrayShape:
         return "?" if size == UNBOUNDED else f"<={size}"
 
 
+# A module has few different shapes: one object for each, which knows its hash and text already.
+@lru_cache(maxsize=1 << 14)
+def _laid_out(shape: ArrayShape, layout: Layout | None) -> ArrayShape:
+    return replace(shape, layout=layout)
+
+
 @dataclass(frozen=True, slots=True)
-class TupleShape:
-    """Is a tuple of shapes; it may be empty and may nest."""
+class TupleShape(_AnyShape):
+    """A tuple of shapes; it may be empty and may nest."""
 
     elements: tuple[Shape, ...]
 
+    def __repr__(self) -> str:
+        return str(self)
+
+    def leaves(self) -> Iterator[Shape]:
+        """Yields the leaves of the elements in order."""
+        for element in self.elements:
+            yield from element.leaves()
+
+    def map_arrays(self, change: Callable[[ArrayShape], ArrayShape]) -> TupleShape:
+        """Returns the tuple with every array in it changed."""
+        return TupleShape(tuple(element.map_arrays(change) for element in self.elements))
+
+    def __hash__(self) -> int:
+        try:
+            return self._hash
+        except AttributeError:
+            object.__setattr__(self, "_hash", hash(self.elements))
+            return self._hash
+
     def __str__(self) -> str:
+        try:
+            return self._text
+        except AttributeError:
+            object.__setattr__(self, "_text", self._format())
+            return self._text
+
+    def _format(self) -> str:
         parts = []
         for index, element in enumerate(self.elements):
             # XLA marks every fifth element for readers.
@@ -138,51 +281,42 @@ class TupleShape:
 
 
 @dataclass(frozen=True, slots=True)
-class TokenShape:
-    """Is the shape of a token, which orders side effects and holds no data."""
+class TokenShape(_AnyShape):
+    """The shape of a token, which orders side effects and holds no data."""
+
+    def __repr__(self) -> str:
+        return str(self)
 
     def __str__(self) -> str:
         return "token[]"
 
 
 @dataclass(frozen=True, slots=True)
-class OpaqueShape:
-    """Is the shape of an opaque value of a custom call."""
+class OpaqueShape(_AnyShape):
+    """The shape of an opaque value of a custom call."""
+
+    def __repr__(self) -> str:
+        return str(self)
 
     def __str__(self) -> str:
         return "opaque[]"
 
 
 @dataclass(frozen=True, slots=True)
-class BufferShape:
-    """Is a mutable buffer that holds an array: `b(f32[4]{0})`."""
+class BufferShape(_AnyShape):
+    """A mutable buffer that holds an array: `b(f32[4]{0})`."""
 
     array: ArrayShape
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def map_arrays(self, change: Callable[[ArrayShape], ArrayShape]) -> BufferShape:
+        """Returns the buffer with its array changed."""
+        return BufferShape(change(self.array))
 
     def __str__(self) -> str:
         return f"b({self.array})"
 
 
 Shape = ArrayShape | TupleShape | TokenShape | OpaqueShape | BufferShape
-
-
-def array_leaves(shape: Shape) -> Iterator[ArrayShape]:
-    """Yields the arrays in a shape, tuples flattened in order; tokens and opaque values are skipped."""
-    if isinstance(shape, ArrayShape):
-        yield shape
-    elif isinstance(shape, BufferShape):
-        yield shape.array
-    elif isinstance(shape, TupleShape):
-        for element in shape.elements:
-            yield from array_leaves(element)
-
-
-def map_arrays(shape: Shape, change: Callable[[ArrayShape], ArrayShape]) -> Shape:
-    """Returns the shape with `change` applied to every array in it, tuples kept."""
-    if isinstance(shape, ArrayShape):
-        return change(shape)
-    if isinstance(shape, BufferShape):
-        return BufferShape(change(shape.array))
-    if isinstance(shape, TupleShape):
-        return TupleShape(tuple(map_arrays(element, change) for element in shape.elements))
-    return shape

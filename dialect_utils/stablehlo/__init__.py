@@ -1,4 +1,4 @@
-"""StableHLO modules behind the interface of `dialect_utils.ir`; MLIR is imported on first use."""
+"""StableHLO modules with the interface of `dialect_utils.ir`; MLIR is imported on first use."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Where StableHLO keeps layouts, on operations and on functions' arguments and results.
 
-The conventions, their order and their reasons stand in docs/conventions.md. Every function
+The conventions, their order and their reasons are in docs/conventions.md. Every function
 here raises DiagnosticError, with the place inside the annotation's own text, for an annotation
 that is no layout or does not fit its type.
 """
@@ -8,17 +8,10 @@ that is no layout or does not fit its type.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
-from dialect_utils.layout import (
-    ArrayShape,
-    Layout,
-    LayoutFieldError,
-    Shape,
-    TupleShape,
-    map_arrays,
-    parse_layout,
-    parse_shape,
-)
+from dialect_utils.layout import ArrayShape, Layout, Shape, TupleShape, parse_layout, parse_shape
+from dialect_utils.layout.layout import LayoutFieldError
 from dialect_utils.stablehlo.bindings import attribute_of, ir, string_value
 from dialect_utils.stablehlo.types import shape_of_type
 from dialect_utils.text import Source, Span, error_at
@@ -35,23 +28,18 @@ _RESULT_LAYOUT = "result_layout"
 _UNSPECIFIED = ("default", "auto")
 
 
-def without_layouts(shape: Shape) -> Shape:
-    """Returns the shape with every layout dropped."""
-    return map_arrays(shape, lambda array: array.with_layout(None))
-
-
 def as_written(shape: Shape) -> Shape:
     """Returns the shape with default layouts dropped: what an annotation says.
 
     Raises ValueError for padded_dimensions, which have no text form.
     """
-    return map_arrays(shape, _as_written)
+    return shape.map_arrays(_as_written)
 
 
 def _as_written(array: ArrayShape) -> ArrayShape:
     layout = array.layout
     if layout is None or layout.is_default:
-        return array.with_layout(None)
+        return array.without_layout
     if layout.padded_dimensions is not None:
         raise ValueError(f"padded_dimensions of {array} have no text form, so StableHLO cannot carry them")
     return array
@@ -70,7 +58,7 @@ def annotate_operation(operation: ir.Operation, shapes: Sequence[Shape]) -> None
     """Writes the layouts of an operation's results; removes the annotation where all are default."""
     written = tuple(map(as_written, shapes))
     text = str(written[0] if len(written) == 1 else TupleShape(written))
-    is_plain = all(shape == without_layouts(shape) for shape in written)
+    is_plain = all(shape == shape.without_layout for shape in written)
     attributes = operation.attributes
     for name in (XLA_SHAPE, _RESULT_LAYOUT):
         if name in attributes:
@@ -97,7 +85,7 @@ def annotated_interface(
 ) -> dict[str, ir.Attribute]:
     """Returns an argument's or result's attributes with the layout of `shape` written into them."""
     written = as_written(shape)
-    is_plain = written == without_layouts(written)
+    is_plain = written == written.without_layout
     changed = {name: value for name, value in attributes.items() if name not in (LAYOUT_MODE, FRONTEND_ATTRIBUTES)}
     mode = attributes.get(LAYOUT_MODE)
     if isinstance(written, ArrayShape) and written.layout is not None:
@@ -119,7 +107,7 @@ def result_mirror(module: ir.Operation, natural: tuple[Shape, ...]) -> tuple[Sha
 def set_result_mirror(module: ir.Operation, shapes: Sequence[Shape]) -> None:
     """Writes the layouts of main's results into the module's frontend attribute."""
     written = tuple(map(as_written, shapes))
-    is_plain = all(shape == without_layouts(shape) for shape in written)
+    is_plain = all(shape == shape.without_layout for shape in written)
     text = None if is_plain else str(TupleShape(written))
     set_frontend_entry(module, RESULT_MIRROR, text)
 
@@ -210,11 +198,12 @@ def _try_fitting(shape: Shape, natural: tuple[Shape, ...]) -> tuple[Shape, ...] 
     whole = (shape,)
     elements = shape.elements if isinstance(shape, TupleShape) else whole
     for shapes in (whole, elements):
-        if tuple(map(without_layouts, shapes)) == natural:
+        if tuple(shape.without_layout for shape in shapes) == natural:
             return tuple(map(as_written, shapes))
     return None
 
 
+@lru_cache(maxsize=4096)
 def _with_layout(natural: ArrayShape, text: str) -> ArrayShape:
     # A scalar's default layout is written {}, which is no layout in a shape's text.
     layout = Layout(()) if text == "{}" and natural.rank == 0 else parse_layout(text)

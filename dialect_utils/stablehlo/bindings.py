@@ -33,17 +33,17 @@ def _missing(error: Exception) -> DiagnosticError:
 
 try:
     from jaxlib.mlir import ir
+
+    # Not jaxlib.mlir.dialects: it has a class for each op, which MLIR loads itself where it meets one.
+    from jaxlib.mlir._mlir_libs import _chlo, _mlirHlo, _sdy
     from jaxlib.mlir._mlir_libs import _jax_mlir_ext as _upstream
-    from jaxlib.mlir.dialects import chlo as _chlo
-    from jaxlib.mlir.dialects import mhlo as _mhlo
-    from jaxlib.mlir.dialects import sdy as _sdy
-    from jaxlib.mlir.dialects import stablehlo
+    from jaxlib.mlir._mlir_libs import _stablehlo as stablehlo
 
     _REGISTER = (
         stablehlo.register_dialect,
         stablehlo.register_interpreter_dialect,
         _chlo.register_dialect,
-        _mhlo.register_mhlo_dialect,
+        _mlirHlo.register_mhlo_dialect,
         _sdy.register_dialect,
     )
     _register_upstream = _upstream.register_dialects
@@ -63,10 +63,12 @@ __all__ = [
     "attribute_of",
     "context",
     "current_version",
+    "deserialize_kernel",
     "deserialize_portable_artifact",
     "dimension_numbers",
     "integer_list",
     "ir",
+    "kernel_context",
     "serialize_portable_artifact",
     "string_value",
     "with_integers",
@@ -97,9 +99,39 @@ def context(*, allow_unregistered: bool) -> ir.Context:
     return made
 
 
+@lru_cache(maxsize=1)
+def kernel_context() -> ir.Context:
+    """Returns a context that also knows the TPU dialect, in which Mosaic kernels are written."""
+    try:
+        from jaxlib.mlir._mlir_libs import _tpu_ext
+    except ImportError as error:
+        raise _missing(error) from error
+    made = ir.Context()
+    made.enable_multithreading(False)
+    registry = ir.DialectRegistry()
+    _register_upstream(registry)
+    made.append_dialect_registry(registry)
+    _tpu_ext.register_dialect(made)
+    # A dialect that is not loaded when bytecode is read prints its ops in the generic form.
+    made.load_all_available_dialects()
+    made.allow_unregistered_dialects = True
+    return made
+
+
+def deserialize_kernel(module: ir.Module) -> None:
+    """Turns a kernel in the stable form that JAX writes (`stable_mosaic`) into plain ops, in place.
+
+    Registering the TPU dialect registers the pass, too. Raises MLIRError for a version that this
+    jaxlib does not know.
+    """
+    from jaxlib.mlir.passmanager import PassManager
+
+    PassManager.parse("builtin.module(mosaic-serde{serialize=false})", module.context).run(module.operation)
+
+
 def _optional_dialects() -> list[Callable[[ir.Context], None]]:
     try:
-        from jaxlib.mlir.dialects import mpmd
+        from jaxlib.mlir._mlir_libs import _sdyMpmd as mpmd
     except ImportError:
         return []
     return [mpmd.register_dialect]
@@ -115,7 +147,7 @@ _capsule_pointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
 
 def address(operation: ir.Operation) -> int:
     """Returns the address of the C++ operation: its identity while it is not erased."""
-    capsule = operation._CAPIPtr
+    capsule = operation._CAPIPtr  # noqa: SLF001  # the public name that MLIR gives its C handle
     return int(_capsule_pointer(capsule, _capsule_name(capsule)))
 
 

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import singledispatch
 from typing import TYPE_CHECKING
 
 from dialect_utils.ir import Operation, Value
 from dialect_utils.layout import (
     ArrayShape,
-    BitcastConvert,
     ElementType,
     Pad,
-    Reshape,
     Shape,
     Slice,
     Step,
     Transpose,
     TupleShape,
-    step_result,
 )
 from dialect_utils.stablehlo.annotations import annotate_operation
 from dialect_utils.stablehlo.bindings import ir
@@ -33,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class StableHloBuilder:
-    """Makes operations at an insertion point, each behind the one before.
+    """A maker of operations at an insertion point, each after the one before.
 
     New operations get the location of `like`, under their own name. Its frontend attributes stay
     its own: they speak of the operation that carries them.
@@ -62,14 +60,14 @@ class StableHloBuilder:
         shape = value.shape
         if not isinstance(shape, ArrayShape) or not shape.is_static:
             raise ValueError(f"{step} needs an array of fixed dimensions, found {shape}")
-        result = ArrayShape(*step_result(step, shape.element_type, shape.dimensions))
+        result = ArrayShape(*step.result(*shape.type_and_dimensions))
         operands = [value]
-        if isinstance(step, Pad):
+        if step.adds_elements:
             if padding is None:
                 raise ValueError(f"{step} needs a padding value")
             operands.append(padding)
-        mnemonic, attributes = _spelled(step, shape.rank)
-        return self._create(f"stablehlo.{mnemonic}", operands, result, attributes, name=name, like=like)
+        opcode = f"stablehlo.{step.opcode.replace('-', '_')}"
+        return self._create(opcode, operands, result, _attributes(step), name=name, like=like)
 
     def constant(self, element_type: ElementType, bits: int, *, name: str, like: Value) -> StableHloValue:
         """Makes a scalar constant with exactly these bits."""
@@ -102,7 +100,11 @@ class StableHloBuilder:
         """Raises ValueError: StableHLO has no copy into another layout."""
         raise ValueError("StableHLO has no copy operation")
 
-    def leaves(self, value: Value, *, name: str) -> list[Value]:
+    def bitcast(self, value: Value, shape: Shape, *, name: str, like: Value) -> StableHloValue:
+        """Raises ValueError: StableHLO has no bitcast of bytes."""
+        raise ValueError("StableHLO has no bitcast operation")
+
+    def flatten(self, value: Value, *, name: str) -> list[Value]:
         """Returns the arrays and tokens of a value, tuples flattened."""
         shape = value.shape
         if not isinstance(shape, TupleShape):
@@ -113,10 +115,10 @@ class StableHloBuilder:
             elements = list(operation.operands)
         else:
             elements = [self._element(value, i, part, f"{name}.{i}") for i, part in enumerate(shape.elements)]
-        return [leaf for i, element in enumerate(elements) for leaf in self.leaves(element, name=f"{name}.{i}")]
+        return [leaf for i, element in enumerate(elements) for leaf in self.flatten(element, name=f"{name}.{i}")]
 
-    def pack(self, leaves: Sequence[Value], shape: Shape, *, name: str, like: Value) -> StableHloValue:
-        """Puts leaves together into a value of a shape's nesting."""
+    def make_tuple(self, leaves: Sequence[Value], shape: Shape, *, name: str, like: Value) -> StableHloValue:
+        """Joins leaves into a value of a shape's nesting."""
         remaining = iter(leaves)
 
         def build(part: Shape) -> StableHloValue:
@@ -145,7 +147,7 @@ class StableHloBuilder:
 
     @property
     def _context(self) -> ir.Context:
-        return self._module.root.context
+        return self._module.context
 
     def _element(self, value: Value, index: int, shape: Shape, name: str) -> StableHloValue:
         attributes = {"index": ir.IntegerAttr.get(ir.IntegerType.get_signless(32, self._context), index)}
@@ -189,16 +191,22 @@ class StableHloBuilder:
         return operation.results
 
 
-def _spelled(step: Step, rank: int) -> tuple[str, dict[str, Sequence[int]]]:
-    """Returns StableHLO's mnemonic and attributes of a step on an array of some rank."""
-    if isinstance(step, Transpose):
-        return "transpose", {"permutation": step.permutation}
-    if isinstance(step, Reshape):
-        return "reshape", {}
-    if isinstance(step, BitcastConvert):
-        return "bitcast_convert", {}
-    if isinstance(step, Slice):
-        strides = step.stride or (1,) * rank
-        return "slice", {"start_indices": step.start, "limit_indices": step.limit, "strides": strides}
-    interior = step.interior or (0,) * rank
-    return "pad", {"edge_padding_low": step.low, "edge_padding_high": step.high, "interior_padding": interior}
+@singledispatch
+def _attributes(step: Step) -> dict[str, Sequence[int]]:
+    """Returns StableHLO's attributes of a step; for most the result's type says all."""
+    return {}
+
+
+@_attributes.register
+def _transpose_attributes(step: Transpose) -> dict[str, Sequence[int]]:
+    return {"permutation": step.permutation}
+
+
+@_attributes.register
+def _slice_attributes(step: Slice) -> dict[str, Sequence[int]]:
+    return {"start_indices": step.start, "limit_indices": step.limit, "strides": step.strides}
+
+
+@_attributes.register
+def _pad_attributes(step: Pad) -> dict[str, Sequence[int]]:
+    return {"edge_padding_low": step.low, "edge_padding_high": step.high, "interior_padding": step.gaps}

@@ -10,7 +10,7 @@ import sys
 from dialect_utils.stablehlo.bindings import context, deserialize_portable_artifact, ir
 from dialect_utils.stablehlo.origins import place_of, walk
 
-# The producer that StableHLO writes behind the magic and a version byte.
+# The producer that StableHLO writes after the magic and a version byte.
 _PORTABLE_PRODUCER = b"StableHLO_v"
 _PRODUCER_END = 32
 REFUSED = 1

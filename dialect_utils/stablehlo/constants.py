@@ -77,7 +77,7 @@ def _float_bits(element_type: ElementType, number: float) -> int:
     # Only here: reading a module must not cost an import of ml_dtypes.
     import numpy as np
 
-    from dialect_utils.layout.dtypes import dtype_of
+    from dialect_utils.layout.arrays.dtypes import dtype_of
 
     data = np.array(number).astype(dtype_of(element_type)).tobytes()
     return int.from_bytes(data, "little") & ((1 << element_type.bits) - 1)

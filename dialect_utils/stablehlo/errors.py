@@ -52,7 +52,7 @@ def captured(context: ir.Context, source: Source) -> Iterator[list[Diagnostic]]:
 def moved_to(error: DiagnosticError, source: Source, near: Location | None) -> DiagnosticError:
     """Returns an error about an annotation's text with the place of that text in `source`.
 
-    The first occurrence behind `near` is the annotation; `near` itself where there is none.
+    The first occurrence after `near` is the annotation; `near` itself where there is none.
     """
     return DiagnosticError(tuple(replace(d, location=_moved(d, source, near)) for d in error.diagnostics))
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from dialect_utils.ir import Value
 from dialect_utils.layout import Shape
+from dialect_utils.opcodes import Trait, has, hlo_opcode
 from dialect_utils.stablehlo.annotations import operation_shapes, text_of
 from dialect_utils.stablehlo.bindings import ir
 from dialect_utils.stablehlo.interface import Interface
-from dialect_utils.stablehlo.opcodes import CONTROL_FLOW, hlo_opcode
 from dialect_utils.stablehlo.origins import blocks_of
 from dialect_utils.stablehlo.types import retyped, set_type, shape_of_type
 from dialect_utils.stablehlo.value import StableHloValue, as_value
@@ -24,7 +24,7 @@ FUNCTION = "func.func"
 
 
 class StableHloFunction:
-    """Is a function or a region's block; there is one object for each.
+    """A function or a region's block; there is one object for each.
 
     `holder` is the `func.func`, or the operation that holds the region; `block` is None for a
     function that is only declared.
@@ -77,7 +77,7 @@ class StableHloFunction:
     @property
     def interface(self) -> Interface:
         """Returns the signature; of a `func.func` only."""
-        return Interface(self.holder, self.module.root)
+        return self.module.interface(self.holder)
 
     @property
     def name(self) -> str:
@@ -158,9 +158,9 @@ class StableHloFunction:
         return not self.is_region and self.interface.is_entry
 
     @property
-    def is_applied(self) -> bool:
+    def is_embedded(self) -> bool:
         """Is true for a region that is applied per element, or of which nothing else is known."""
-        return self.is_region and hlo_opcode(self.holder.name) not in CONTROL_FLOW
+        return self.is_region and not has(hlo_opcode(self.holder.name), Trait.CALLS)
 
     def value_shape(self, index: int) -> Shape:
         """Returns an argument's shape; a `while` region's arguments have the layouts of its results."""

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 from dialect_utils.layout import ArrayShape, Layout, Shape, Tile
 from dialect_utils.stablehlo.annotations import (
     annotated_interface,
+    as_written,
     attribute_entries,
     interface_shape,
     result_mirror,
@@ -14,33 +16,56 @@ from dialect_utils.stablehlo.annotations import (
     set_result_mirror,
     string_attribute,
     text_of,
-    without_layouts,
 )
 from dialect_utils.stablehlo.bindings import attribute_of, integer_list, ir
 from dialect_utils.stablehlo.sharding import changed_ranks, followed_shardings
+from dialect_utils.stablehlo.signature import ARGUMENTS, RESULTS, Signature
 from dialect_utils.stablehlo.types import shape_of_type
 
 ENTRY_NAME = "main"
-_ARGUMENTS, _RESULTS = "arg_attrs", "res_attrs"
 # What XLA's importer writes for the whole entry: minor_to_major and tiles of each array.
 _MODULE_LAYOUTS = {
-    _ARGUMENTS: ("mhlo.xla_entry_computation_parameter_layouts", "mhlo.xla_entry_computation_parameter_tiles"),
-    _RESULTS: ("mhlo.xla_entry_computation_result_layout", "mhlo.xla_entry_computation_result_tiles"),
+    ARGUMENTS: ("mhlo.xla_entry_computation_parameter_layouts", "mhlo.xla_entry_computation_parameter_tiles"),
+    RESULTS: ("mhlo.xla_entry_computation_result_layout", "mhlo.xla_entry_computation_result_tiles"),
 }
 
 
-class Interface:
-    """Reads and writes the signature of one `func.func`.
+class ResultMirror:
+    """The shapes of main's results that the module's frontend attribute is to give, where it does not do so yet."""
 
-    Layouts of the entry may also stand on the module; the first change moves them to the
+    __slots__ = ("shapes",)
+
+    def __init__(self) -> None:
+        self.shapes: list[Shape] | None = None
+
+    def change(self, known: Sequence[Shape] | None, index: int, shape: Shape) -> None:
+        """Changes the shape of one result; `known` are those that the module gives, None where they are here."""
+        if self.shapes is None:
+            assert known is not None  # callers look first
+            self.shapes = list(known)
+        self.shapes[index] = shape
+
+    def write(self, module: ir.Operation) -> None:
+        """Writes the attribute."""
+        if self.shapes is not None:
+            set_result_mirror(module, self.shapes)
+            self.shapes = None
+
+
+class Interface:
+    """The signature of one `func.func`, read and written.
+
+    Layouts of the entry may also be on the module; the first change moves them to the
     arguments and results, since the module's lists cannot be changed one by one.
     """
 
-    __slots__ = ("_func", "_module")
+    __slots__ = ("_func", "_mirror", "_module", "_signature")
 
-    def __init__(self, func: ir.Operation, module: ir.Operation) -> None:
+    def __init__(self, func: ir.Operation, module: ir.Operation, mirror: ResultMirror, signature: Signature) -> None:
         self._func = func
         self._module = module
+        self._mirror = mirror
+        self._signature = signature
 
     @property
     def is_entry(self) -> bool:
@@ -50,87 +75,86 @@ class Interface:
 
     def argument_shape(self, index: int) -> Shape:
         """Returns an argument's shape with its layout."""
-        return self._shape(_ARGUMENTS, self._types.inputs, index)
+        return self._shape(ARGUMENTS, index)
 
     def result_shape(self, index: int) -> Shape:
         """Returns a result's shape with the layout callers see."""
-        return self._shape(_RESULTS, self._types.results, index)
+        return self.result_shapes[index]
 
     @property
     def argument_shapes(self) -> tuple[Shape, ...]:
         """Returns the shapes of all arguments."""
-        return tuple(map(self.argument_shape, range(len(self._types.inputs))))
+        return self._shapes(ARGUMENTS)
 
     @property
     def result_shapes(self) -> tuple[Shape, ...]:
         """Returns the shapes of all results."""
-        return tuple(map(self.result_shape, range(len(self._types.results))))
+        return self._shapes(RESULTS)
 
     def set_argument(self, index: int, shape: Shape, mlir_type: ir.Type) -> None:
         """Changes type and layout of an argument in the signature."""
         self._own_layouts()
-        self._follow(_ARGUMENTS, index, shape)
-        types = self._types
-        inputs = [*types.inputs]
-        inputs[index] = mlir_type
-        self._set_types(inputs, types.results)
-        self._annotate(_ARGUMENTS, index, shape, len(inputs))
+        self._follow(ARGUMENTS, index, shape)
+        self._signature.set_type(ARGUMENTS, index, mlir_type)
+        self._annotate(ARGUMENTS, index, shape)
 
     def set_result(self, index: int, shape: Shape, mlir_type: ir.Type) -> None:
         """Changes type and layout of a result in the signature."""
         self._own_layouts()
-        self._follow(_RESULTS, index, shape)
-        shapes = [*self.result_shapes]
-        shapes[index] = shape
-        types = self._types
-        results = [*types.results]
-        results[index] = mlir_type
-        self._set_types(types.inputs, results)
-        self._annotate(_RESULTS, index, shape, len(results))
+        self._follow(RESULTS, index, shape)
         if self.is_entry:
-            set_result_mirror(self._module, shapes)
+            self._mirror.change(self.result_shapes if self._mirror.shapes is None else None, index, shape)
+        self._signature.set_type(RESULTS, index, mlir_type)
+        self._annotate(RESULTS, index, shape)
 
     def set_layouts(self, arguments: Sequence[Shape], results: Sequence[Shape]) -> None:
         """Writes the layouts callers see; raises ValueError where a shape has another type."""
         self._own_layouts()
-        types = self._types
-        for kind, known, shapes in ((_ARGUMENTS, types.inputs, arguments), (_RESULTS, types.results, results)):
-            for index, (mlir_type, shape) in enumerate(zip(known, shapes, strict=True)):
-                if without_layouts(shape) != shape_of_type(mlir_type):
+        for kind, shapes in ((ARGUMENTS, arguments), (RESULTS, results)):
+            for mlir_type, shape in zip(self._signature.types(kind), shapes, strict=True):
+                if shape.without_layout != shape_of_type(mlir_type):
                     raise ValueError(f"{shape} is not the type {mlir_type}")
-                self._annotate(kind, index, shape, len(known))
+            self._annotate_all(kind, shapes)
         if self.is_entry:
-            set_result_mirror(self._module, results)
+            self._mirror.shapes = list(results)
 
     @property
     def attributes(self) -> tuple[dict[str, ir.Attribute], ...]:
         """Returns the attributes of each argument."""
-        return tuple(self._entries(_ARGUMENTS, i) for i in range(len(self._types.inputs)))
+        return tuple(map(attribute_entries, self._signature.entries(ARGUMENTS)))
 
-    @property
-    def _types(self) -> ir.FunctionType:
-        return ir.FunctionType(ir.TypeAttr(self._func.attributes["function_type"]).value)
-
-    def _set_types(self, inputs: Sequence[ir.Type], results: Sequence[ir.Type]) -> None:
-        made = ir.FunctionType.get(list(inputs), list(results), self._func.context)
-        self._func.attributes["function_type"] = ir.TypeAttr.get(made, self._func.context)
-
-    def _entries(self, kind: str, index: int) -> dict[str, ir.Attribute]:
-        attributes = self._func.attributes
-        return attribute_entries(ir.ArrayAttr(attributes[kind])[index]) if kind in attributes else {}
-
-    def _shape(self, kind: str, types: Sequence[ir.Type], index: int) -> Shape:
-        natural = shape_of_type(types[index])
-        shape = interface_shape(self._entries(kind, index), natural)
+    def _shape(self, kind: str, index: int) -> Shape:
+        natural = shape_of_type(self._signature.types(kind)[index])
+        shape = _annotated_shape(self._signature.entries(kind)[index], natural)
         if shape is None and self.is_entry:
-            shape = self._module_shape(kind, types, index)
+            shape = self._module_shape(kind, index)
         return natural if shape is None else shape
 
-    def _module_shape(self, kind: str, types: Sequence[ir.Type], index: int) -> Shape | None:
-        if kind == _RESULTS:
-            mirrored = result_mirror(self._module, tuple(map(shape_of_type, types)))
+    def _shapes(self, kind: str) -> tuple[Shape, ...]:
+        """Returns all shapes at once: what the module says of the results is read once."""
+        natural = tuple(map(shape_of_type, self._signature.types(kind)))
+        found = list(map(_annotated_shape, self._signature.entries(kind), natural))
+        if not self.is_entry or None not in found:
+            return tuple(shape or own for shape, own in zip(found, natural, strict=True))
+        mirrored = self._mirrored(natural) if kind == RESULTS else None
+        if mirrored is None:
+            mirrored = tuple(self._listed_shape(kind, i) or own for i, own in enumerate(natural))
+        return tuple(shape or other for shape, other in zip(found, mirrored, strict=True))
+
+    def _mirrored(self, natural: tuple[Shape, ...]) -> tuple[Shape, ...] | None:
+        pending = self._mirror.shapes
+        return result_mirror(self._module, natural) if pending is None else tuple(map(as_written, pending))
+
+    def _module_shape(self, kind: str, index: int) -> Shape | None:
+        if kind == RESULTS:
+            mirrored = self._mirrored(tuple(map(shape_of_type, self._signature.types(kind))))
             if mirrored is not None:
                 return mirrored[index]
+        return self._listed_shape(kind, index)
+
+    def _listed_shape(self, kind: str, index: int) -> Shape | None:
+        """Returns the shape that the lists of XLA's importer give, or None."""
+        types = self._signature.types(kind)
         natural = shape_of_type(types[index])
         orders, tiles = (_elements(attribute_of(self._module, name)) for name in _MODULE_LAYOUTS[kind])
         if not isinstance(natural, ArrayShape) or len(orders) != len(types):
@@ -139,40 +163,44 @@ class Interface:
         layout = Layout(_integers(orders[index]), tuple(Tile(_integers(tile)) for tile in mine))
         return natural.with_layout(None if layout.is_default else layout)
 
-    def _annotate(self, kind: str, index: int, shape: Shape, count: int) -> None:
+    def _annotate_all(self, kind: str, shapes: Sequence[Shape]) -> None:
+        for index, shape in enumerate(shapes):
+            self._annotate(kind, index, shape)
+
+    def _annotate(self, kind: str, index: int, shape: Shape) -> None:
         # A result has no mirror of its own: HLO has no place for it. Main's have one on the module.
-        is_mirrored = kind == _ARGUMENTS
-        entry = self._entries(kind, index)
+        is_mirrored = kind == ARGUMENTS
+        entry = attribute_entries(self._signature.entries(kind)[index])
         annotated = annotated_interface(entry, shape, self._func.context, is_mirrored=is_mirrored)
-        self._set_entry(kind, index, annotated, count)
+        self._signature.set_entry(kind, index, annotated)
 
     def _follow(self, kind: str, index: int, shape: Shape) -> None:
         """Makes the shardings follow; raises DiagnosticError for one that cannot, before anything changes."""
-        types = self._types.inputs if kind == _ARGUMENTS else self._types.results
-        ranks = changed_ranks([shape_of_type(types[index])], [shape])
-        entry = self._entries(kind, index)
+        ranks = changed_ranks([shape_of_type(self._signature.types(kind)[index])], [shape])
+        entry = attribute_entries(self._signature.entries(kind)[index])
         changes = dict(followed_shardings(entry, ranks))
         if changes:
-            self._set_entry(kind, index, {**entry, **changes}, len(types))
-
-    def _set_entry(self, kind: str, index: int, entry: dict[str, ir.Attribute], count: int) -> None:
-        context = self._func.context
-        entries = [self._entries(kind, i) for i in range(count)]
-        entries[index] = entry
-        made = [ir.DictAttr.get(entry, context) for entry in entries]
-        set_or_delete(self._func, kind, ir.ArrayAttr.get(made, context) if any(entries) else None)
+            self._signature.set_entry(kind, index, {**entry, **changes})
 
     def _own_layouts(self) -> None:
         """Moves layouts from the module's attributes to the entry's arguments and results."""
+        if self._signature.owns_layouts:
+            return
         names = [name for pair in _MODULE_LAYOUTS.values() for name in pair]
         if not self.is_entry or not any(name in self._module.attributes for name in names):
+            self._signature.owns_layouts = True
             return
-        for kind, shapes in ((_ARGUMENTS, self.argument_shapes), (_RESULTS, self.result_shapes)):
-            for index, shape in enumerate(shapes):
-                self._annotate(kind, index, shape, len(shapes))
-        set_result_mirror(self._module, self.result_shapes)
+        for kind, shapes in ((ARGUMENTS, self.argument_shapes), (RESULTS, self.result_shapes)):
+            self._annotate_all(kind, shapes)
+        self._mirror.shapes = list(self.result_shapes)
         for name in names:
             set_or_delete(self._module, name, None)
+
+
+@lru_cache(maxsize=4096)
+def _annotated_shape(entry: ir.Attribute, natural: Shape) -> Shape | None:
+    """Returns the shape that an argument's or result's own attributes give it, or None."""
+    return interface_shape(attribute_entries(entry), natural)
 
 
 def _elements(attribute: ir.Attribute | None) -> list[ir.Attribute]:

@@ -1,4 +1,4 @@
-"""A StableHLO module behind the interface of `dialect_utils.ir`."""
+"""A StableHLO module with the interface of `dialect_utils.ir`."""
 
 from __future__ import annotations
 
@@ -20,27 +20,30 @@ from dialect_utils.stablehlo.bindings import (
 from dialect_utils.stablehlo.builder import StableHloBuilder
 from dialect_utils.stablehlo.errors import captured, diagnostics_of, moved_to
 from dialect_utils.stablehlo.function import FUNCTION, StableHloFunction, as_function
-from dialect_utils.stablehlo.interface import ENTRY_NAME
+from dialect_utils.stablehlo.interface import ENTRY_NAME, Interface, ResultMirror
 from dialect_utils.stablehlo.operation import StableHloOperation, as_operation
 from dialect_utils.stablehlo.origins import Origin, blocks_of, place_of, walk
+from dialect_utils.stablehlo.signature import Signature
 from dialect_utils.stablehlo.value import StableHloValue, as_value
-from dialect_utils.text import Diagnostic, DiagnosticError, Location, Source, Span
+from dialect_utils.text import Diagnostic, DiagnosticError, Location, Source, Span, elided
 
 _ALIAS = "tf.aliasing_output"
 _CALLING = ("func.call", "stablehlo.composite", "stablehlo.custom_call", "mhlo.custom_call")
 
 
 class StableHloModule:
-    """Holds a module and the one object of each operation, function and value in it.
+    """A module and the one object of each operation, function and value in it.
 
     `source` is the text that was read; `has_locations` says whether it gave locations, which
     are printed again then.
     """
 
-    form: Literal["stablehlo"] = "stablehlo"
+    dialect: Literal["stablehlo"] = "stablehlo"
 
     def __init__(self, root: ir.Operation, source: Source, *, has_locations: bool) -> None:
-        self.root = root
+        self._root = root
+        self._mirror = ResultMirror()
+        self._signatures: dict[int, Signature] = {}
         self.source = source
         self.has_locations = has_locations
         self._operations: dict[int, StableHloOperation] = {}
@@ -50,6 +53,30 @@ class StableHloModule:
             for func in (view.operation for view in root.regions[0].blocks[0].operations)
             if func.name == FUNCTION
         }
+
+    def __repr__(self) -> str:
+        # Who looks at a module does not look for where JAX was called from.
+        return elided(str(self.root.get_asm(enable_debug_info=False)))
+
+    @property
+    def root(self) -> ir.Operation:
+        """Returns the MLIR module, with all that its attributes are to say."""
+        self._mirror.write(self._root)
+        for signature in self._signatures.values():
+            signature.write()
+        return self._root
+
+    def interface(self, func: ir.Operation) -> Interface:
+        """Returns the signature of a `func.func`."""
+        key = address(func)
+        if key not in self._signatures:
+            self._signatures[key] = Signature(func)
+        return Interface(func, self._root, self._mirror, self._signatures[key])
+
+    @property
+    def context(self) -> ir.Context:
+        """Returns the MLIR context."""
+        return self._root.context
 
     # Objects of the interface, one for each MLIR object.
 
@@ -111,7 +138,7 @@ class StableHloModule:
         return tuple(found)
 
     def has_function(self, name: str) -> bool:
-        """Is true where a function of this name stands in the module."""
+        """Is true where a function of this name is in the module."""
         return name in self._named
 
     def function_named(self, name: str) -> StableHloFunction:
@@ -125,7 +152,7 @@ class StableHloModule:
 
     def callers_of(self, name: str) -> Sequence[StableHloOperation]:
         """Returns the operations that call a function, in the order of the text."""
-        calls = (self.operation(mlir) for mlir in walk(self.root) if mlir.name in _CALLING)
+        calls = (self.operation(mlir) for mlir in walk(self._root) if mlir.name in _CALLING)
         return tuple(operation for operation in calls if name in operation.symbols)
 
     @property
@@ -221,22 +248,22 @@ class StableHloModule:
         return place_of(location)
 
     def placed(self, error: DiagnosticError, near: Location | None) -> DiagnosticError:
-        """Returns an error about an annotation's text, moved to where that text stands in the module."""
+        """Returns an error about an annotation's text, moved to where that text is in the module."""
         return moved_to(error, self.source, near)
 
     # Builders.
 
     def before(self, operation: Operation) -> StableHloBuilder:
-        """Returns a builder that makes operations in front of one."""
+        """Returns a builder that makes operations before one."""
         return StableHloBuilder(self, ir.InsertionPoint(as_operation(operation).mlir))
 
     def after(self, value: Value) -> StableHloBuilder:
-        """Returns a builder right behind a value's definition; at the block's begin for an argument."""
+        """Returns a builder right after a value's definition; at the block's begin for an argument."""
         operation = as_value(value).operation
         if operation is not None:
             return StableHloBuilder(self, ir.InsertionPoint.after(operation.mlir))
         return StableHloBuilder(self, ir.InsertionPoint.at_block_begin(as_function(value.function).body))
 
     def at_end(self, function: Function) -> StableHloBuilder:
-        """Returns a builder behind all operations, in front of the terminator."""
+        """Returns a builder after all operations, before the terminator."""
         return StableHloBuilder(self, ir.InsertionPoint.at_block_terminator(as_function(function).body))

@@ -1,13 +1,16 @@
-"""Operations: StableHLO's, and those of any dialect that stands beside it."""
+"""Operations: StableHLO's, and those of any dialect that is beside it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from dialect_utils.control_flow import default_roles, joins_of, role_position
 from dialect_utils.ir import Value
 from dialect_utils.layout import ArrayShape, BitcastConvert, Pad, Reshape, Shape, Slice, Step, Transpose
+from dialect_utils.opcodes import CALLING_MLIR_ATTRIBUTES, Trait, attribute_name, has, hlo_opcode
 from dialect_utils.stablehlo.annotations import (
     MIRROR,
     annotate_operation,
@@ -18,20 +21,20 @@ from dialect_utils.stablehlo.annotations import (
 )
 from dialect_utils.stablehlo.bindings import attribute_of, dimension_numbers, integer_list, ir, with_integers
 from dialect_utils.stablehlo.constants import constant_text, literal_bits, splat_literal
-from dialect_utils.stablehlo.opcodes import CALL_ATTRIBUTES, attribute_name, hlo_opcode
-from dialect_utils.stablehlo.origins import Origin, blocks_of, location_of, walk
+from dialect_utils.stablehlo.origins import NOWHERE, Origin, blocks_of, location_of, walk
 from dialect_utils.stablehlo.sharding import SHARDINGS, changed_ranks, followed_shardings
 from dialect_utils.stablehlo.types import set_type, shape_of_type
 from dialect_utils.stablehlo.value import StableHloValue, as_value
 from dialect_utils.text import DiagnosticError, Location
 
 if TYPE_CHECKING:
+    from dialect_utils.control_flow import Join
     from dialect_utils.stablehlo.function import StableHloFunction
     from dialect_utils.stablehlo.module import StableHloModule
 
 
 class StableHloOperation:
-    """Is one operation; there is one object for each, which knows when it was erased."""
+    """One operation; there is one object for each, which knows when it was erased."""
 
     __slots__ = ("_mlir", "_results", "module", "origin")
 
@@ -86,24 +89,37 @@ class StableHloOperation:
         return (*map(self.module.function_named, self.symbols), *map(self.module.function, blocks_of(self.mlir)))
 
     @property
+    def roles(self) -> Sequence[str]:
+        """Returns what each called function is for, by HLO's names."""
+        return default_roles(self.opcode, len(self.called))
+
+    def called_as(self, role: str) -> StableHloFunction:
+        """Returns the function it calls in a role; raises ValueError where there is none."""
+        return self.called[role_position(self, role)]
+
+    def control_flow(self) -> Sequence[Join]:
+        """Returns where the values that it passes to functions, and that these yield, arrive."""
+        return joins_of(self)
+
+    @property
     def symbols(self) -> Sequence[str]:
         """Returns the names of the functions it calls."""
         attributes = self.mlir.attributes
         names: list[str] = []
-        for found in (attributes[name] for name in CALL_ATTRIBUTES if name in attributes):
+        for found in (attributes[name] for name in CALLING_MLIR_ATTRIBUTES if name in attributes):
             listed = list(found) if isinstance(found, ir.ArrayAttr) else [found]
             names.extend(symbol.value for symbol in listed if isinstance(symbol, ir.FlatSymbolRefAttr))
         return tuple(name for name in names if self.module.has_function(name))
 
     @property
     def function(self) -> StableHloFunction:
-        """Returns the function or region it stands in."""
+        """Returns the function or region it is in."""
         return self.module.function(self.mlir.block)
 
     @property
     def step(self) -> Step | None:
         """Returns the data-movement step of a transpose, reshape, pad, slice or bitcast-convert."""
-        if self.opcode not in ("transpose", "reshape", "pad", "slice", "bitcast-convert"):
+        if not has(self.opcode, Trait.IS_STEP):
             return None
         operand, result = self.operands[0].shape, self.results[0].shape
         if not isinstance(operand, ArrayShape) or not isinstance(result, ArrayShape):
@@ -158,6 +174,27 @@ class StableHloOperation:
         if found is None:
             return None
         return found.value if isinstance(found, ir.StringAttr) else str(found)
+
+    def set_attribute(self, name: str, text: str | None) -> None:
+        """Changes, adds or (for None) drops an attribute; a text that is no MLIR attribute becomes a string."""
+        if text is None:
+            if name in self.mlir.attributes:
+                del self.mlir.attributes[name]
+            return
+        context = self.mlir.context
+        try:
+            made = ir.Attribute.parse(text, context=context)
+        except (ir.MLIRError, ValueError):
+            made = ir.StringAttr.get(text, context=context)
+        self.mlir.attributes[name] = made
+
+    def rename(self, name: str) -> None:
+        """Gives the operation a name, which only debug locations show."""
+        location, place = self.mlir.location, self.place
+        if isinstance(location, ir.NameLoc):
+            location = location.child_loc
+        self.mlir.location = ir.Location.name(name, location, self.mlir.context)
+        self.origin = replace(place, name=name) if place else Origin(NOWHERE, NOWHERE, name)
 
     @property
     def attributes(self) -> Mapping[str, str]:

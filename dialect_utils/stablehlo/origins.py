@@ -1,9 +1,9 @@
-"""Where things stand in the text that was read: MLIR's own places, and names it forgets.
+"""Where things are in the text that was read: MLIR's own places, and names it forgets.
 
 MLIR keeps a place in the text as the location of every operation, unless the text gives one
 with `loc(...)`: then the text is read a second time with every `loc(...)` blanked, and the
 places of that reading are kept beside the operations. The name of a value, which MLIR drops,
-stands in the text in front of its operation.
+is in the text before its operation.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ _VALUE_NAME = re.compile(r"%([\w$.\-]+)")
 _WORD = re.compile(r'"[^"\n]*"|[%@#]?[\w$.\-]+|.')
 
 
-# The line of what was made for something that stands in no text.
+# The line of what was made for something that is in no text.
 NOWHERE = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Is a 1-based line and column (in bytes) of the text, and the name given to what was made for it."""
+    """A 1-based line and column (in bytes) of the text, and the name given to what was made for it."""
 
     line: int
     column: int
@@ -76,7 +76,7 @@ def location_of(source: Source, origin: Origin | None) -> Location | None:
 
 
 def _start(source: Source, line: int, column: int) -> int:
-    """Returns the offset of an operation's name; MLIR's place of a `reduce` is the parenthesis behind it."""
+    """Returns the offset of an operation's name; MLIR's place of a `reduce` is the parenthesis after it."""
     offset = _offset(source, line, column)
     if source.text[offset : offset + 1] != "(":
         return offset

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
-import sys
-from pathlib import Path
 
 from dialect_utils.stablehlo.annotations import text_of
 from dialect_utils.stablehlo.bindings import context, ir
@@ -14,11 +10,11 @@ from dialect_utils.stablehlo.errors import diagnostics_of
 from dialect_utils.stablehlo.function import FUNCTION
 from dialect_utils.stablehlo.module import StableHloModule
 from dialect_utils.stablehlo.origins import Origin, blank_locations, blocks_of, location_of, place_of, walk
+from dialect_utils.stablehlo.reader_process import run_reader
 from dialect_utils.text import Diagnostic, DiagnosticError, Source, Span, error_at
 
 BYTECODE_MAGIC = b"ML\xefR"
 _READER = "dialect_utils.stablehlo.bytecode_reader"
-_READER_SECONDS = 120
 # MLIR's parser recurses without a bound and overflows its stack some thousands deep.
 _MAX_NESTING = 500
 _BRACKETS = re.compile(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*|->|>=|[^()\[\]{}<>]+')
@@ -39,29 +35,7 @@ def parse_module(text_or_bytes: str | bytes, name: str = "<stablehlo>") -> Stabl
 
 def _parse_bytecode(data: bytes, name: str) -> StableHloModule:
     """Reads bytecode through its text, which gives every operation a place and a name."""
-    root = str(Path(__file__).parents[2])
-    path = os.pathsep.join([root, *filter(None, [os.environ.get("PYTHONPATH")])])
-    try:
-        result = subprocess.run(
-            [sys.executable, "-P", "-m", _READER],
-            input=data,
-            capture_output=True,
-            timeout=_READER_SECONDS,
-            env={**os.environ, "PYTHONPATH": path},
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        raise _no_bytecode(name, f"its reader takes more than {_READER_SECONDS} seconds") from None
-    if result.returncode == 0:
-        return _parse_text(Source(name, result.stdout.decode()))
-    if result.returncode < 0:
-        raise _no_bytecode(name, "its reader dies of it")
-    # MLIR itself may have written lines in front of the reason.
-    raise _no_bytecode(name, result.stderr.decode(errors="replace").strip().rpartition("\n")[2])
-
-
-def _no_bytecode(name: str, reason: str) -> DiagnosticError:
-    return DiagnosticError(Diagnostic(f"{name} is not a valid MLIR bytecode file: {reason}"))
+    return _parse_text(Source(name, run_reader(_READER, data, name, "MLIR bytecode file").decode()))
 
 
 def _parse_text(source: Source) -> StableHloModule:

@@ -15,7 +15,7 @@ from dialect_utils.text import Diagnostic, DiagnosticError
 
 _SDY, _MHLO = "sdy.sharding", "mhlo.sharding"
 SHARDINGS = (_SDY, _MHLO)
-# The dimensions of one value: behind its mesh.
+# The dimensions of one value: after its mesh.
 _DIMENSIONS = re.compile(r"(?<=, )\[(?:\{[^{}]*\}(?:p\d+)?(?:, )?)*\]")
 _WHOLE = re.compile(r"(?:replicated|manual|maximal device=\d+|[{}, ])*")
 

@@ -11,7 +11,6 @@ from typing import Any
 
 from dialect_utils.layout import (
     ELEMENT_TYPES,
-    UNBOUNDED,
     ArrayShape,
     BufferShape,
     ElementType,
@@ -19,8 +18,8 @@ from dialect_utils.layout import (
     Shape,
     TokenShape,
     TupleShape,
-    map_arrays,
 )
+from dialect_utils.layout.shape import UNBOUNDED
 from dialect_utils.stablehlo.bindings import ir
 
 _INTEGERS = {
@@ -116,7 +115,7 @@ def type_of_shape(shape: Shape, context: ir.Context) -> ir.Type:
 
 def retyped(mlir_type: ir.Type, shape: Shape) -> ir.Type:
     """Returns the type of a shape; a type that has the shape already stays, encoding and all."""
-    if map_arrays(shape, lambda array: array.with_layout(None)) == shape_of_type(mlir_type):
+    if shape.without_layout == shape_of_type(mlir_type):
         return mlir_type
     return type_of_shape(shape, mlir_type.context)
 

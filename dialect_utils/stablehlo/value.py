@@ -24,7 +24,7 @@ def is_terminator(operation: ir.Operation) -> bool:
 
 
 class StableHloValue:
-    """Is a result of an operation or an argument of a block; there is one object for each.
+    """A result of an operation or an argument of a block; there is one object for each.
 
     `owner` is the operation or the function; the MLIR value is reached only while it lives.
     """
@@ -56,6 +56,12 @@ class StableHloValue:
                 return origin.name if len(operation.results) == 1 else f"{origin.name}#{self.index}"
             return (origin and result_name(source, origin, self.index)) or operation.opcode
         return (origin and argument_name(source, origin)) or f"arg{self.index}"
+
+    def rename(self, name: str) -> None:
+        """Changes the name of an operation's only result; raises ValueError for other values."""
+        if self.operation is None or len(self.operation.results) != 1:
+            raise ValueError(f"{self.name} is not the only result of an operation")
+        self.operation.rename(name)
 
     @property
     def shape(self) -> Shape:

@@ -8,16 +8,25 @@ from dialect_utils.text.diagnostics import (
     nearest,
     render,
 )
-from dialect_utils.text.source import Location, Source, Span
+from dialect_utils.text.input_file import LARGEST_TEXT, open_input, read_input, read_start
+from dialect_utils.text.printable import PrintableStream, printable
+from dialect_utils.text.source import Location, Source, Span, elided
 
 __all__ = [
+    "LARGEST_TEXT",
     "Diagnostic",
     "DiagnosticError",
     "Location",
+    "PrintableStream",
     "Severity",
     "Source",
     "Span",
+    "elided",
     "error_at",
     "nearest",
+    "open_input",
+    "printable",
+    "read_input",
+    "read_start",
     "render",
 ]

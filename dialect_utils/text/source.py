@@ -9,7 +9,7 @@ from functools import cached_property
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Is a half-open range `[start, end)` of character offsets."""
+    """A half-open range `[start, end)` of character offsets."""
 
     start: int
     end: int
@@ -21,7 +21,7 @@ class Span:
 
 @dataclass(frozen=True)
 class Source:
-    """Holds a text, the name under which diagnostics mention it, and the number of its first line."""
+    """A text, the name under which diagnostics mention it, and the number of its first line."""
 
     name: str
     text: str
@@ -52,7 +52,16 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """Is a span of one source: what a diagnostic points at."""
+    """A span of one source: what a diagnostic points at."""
 
     source: Source
     span: Span
+
+
+def elided(text: str, most: int = 60) -> str:
+    """Returns a text for people to look at: of one with more lines than `most`, its begin and its end."""
+    lines = text.rstrip("\n").split("\n")
+    if len(lines) <= most:
+        return "\n".join(lines)
+    half = most // 2
+    return "\n".join([*lines[:half], f"... {len(lines) - 2 * half} more lines ...", *lines[-half:]])

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from dialect_utils.verdict.proof import ProofResult
-from dialect_utils.verdict.result import NOT_PROMISED, PROOF, Counterexample, Verdict
+from dialect_utils.verdict.result import NOT_GUARANTEED, PROOF, Counterexample, Verdict
 
 _ONLY_ORDER = "proved equal, so these bits differ only by the engine's choice of order"
+_OWN_EXPANSION = "the specification decides; this engine expands it otherwise"
 _CONTRADICTED = "proved equal, yet an engine computes something else"
 
 
@@ -19,6 +20,10 @@ def combined(proved: ProofResult | None, run: Verdict | None) -> Verdict:
     """
     if proved is None:
         return run or Verdict("unknown", reason="neither a proof nor an engine was asked for")
+    return replace(_combined(proved, run), proved=proved.outputs, rules=proved.rules)
+
+
+def _combined(proved: ProofResult, run: Verdict | None) -> Verdict:
     if proved.answer == "unknown":
         return replace(run or Verdict("unknown"), proof=proved.reason)
     if proved.answer == "different":
@@ -26,11 +31,14 @@ def combined(proved: ProofResult | None, run: Verdict | None) -> Verdict:
     used = "; ".join(filter(None, ["terms of all results", proved.reason]))
     if run is None:
         return Verdict("equal", (PROOF,), proof=used)
+    if run.verdict == "different" and proved.expanded:
+        reason = f"{proved.expanded}: {_OWN_EXPANSION}: {run.reason}"
+        return Verdict("equal", (PROOF,), reason=reason, proof=used)
     if run.verdict == "different":
         reason = f"{_CONTRADICTED}: {run.reason}"
         return replace(run, verdict="unknown", methods=(PROOF, *run.methods), reason=reason, proof=used)
-    methods = (PROOF, *run.methods) if run.verdict == "equal" else (PROOF,)
-    reason = f"{run.reason}; {_ONLY_ORDER}" if NOT_PROMISED in run.reason else run.reason
+    methods = (PROOF, *run.methods) if run.found_no_difference else (PROOF,)
+    reason = f"{run.reason}; {_ONLY_ORDER}" if NOT_GUARANTEED in run.reason else run.reason
     return replace(run, verdict="equal", methods=methods, reason=reason, proof=used)
 
 

@@ -22,7 +22,7 @@ Mask = NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class Tolerance:
-    """Says which elements count as equal.
+    """Which elements count as equal.
 
     `ulp`: units in the last place; `relative`: of the larger magnitude of the two; `of_largest`:
     of the largest finite magnitude in the first array. All None: only equal bits.
@@ -62,7 +62,11 @@ def first_difference(
     output: int, a: Array, b: Array, element_type: ElementType, tolerance: Tolerance = BITS
 ) -> Counterexample | None:
     """Returns the first element, in row-major order, in which two arrays differ, or None."""
-    differs = different_elements(a, b, element_type, tolerance)
+    return first_of(output, a, b, element_type, different_elements(a, b, element_type, tolerance))
+
+
+def first_of(output: int, a: Array, b: Array, element_type: ElementType, differs: Mask) -> Counterexample | None:
+    """Returns the first element, in row-major order, of those in which two arrays differ, or None."""
     if not differs.any():
         return None
     index = tuple(int(i) for i in np.unravel_index(int(differs.argmax()), differs.shape))
@@ -91,7 +95,7 @@ def different_elements(a: Array, b: Array, element_type: ElementType, tolerance:
 
 
 def ulp_distance(a: Array, b: Array, element_type: ElementType) -> NDArray[np.uint64]:
-    """Returns how many values of the type lie between elements of finite floats, the sign included."""
+    """Returns how many values of the type are between elements of finite floats, the sign included."""
     # f8e8m0fnu is a bare exponent.
     sign = np.uint64(0 if element_type.name == "f8e8m0fnu" else 1 << (element_type.bits - 1))
     x, y = (to_bits(array, element_type).astype(np.uint64) for array in (a, b))

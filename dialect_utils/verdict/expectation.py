@@ -16,7 +16,7 @@ BITS = Tolerance()
 
 @dataclass(frozen=True, slots=True)
 class Distance:
-    """Says how far two arrays are apart.
+    """How far two arrays are apart.
 
     `equal`: equal within the tolerance asked for. `absolute` and `relative` are the largest
     differences (relative to the larger magnitude of the two elements) with their indices; both

@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dialect_utils.execution import from_bits, to_bits
-from dialect_utils.layout import ArrayShape, element_slot_bits, linear_indices, physical_element_count, physical_shape
+from dialect_utils.layout import ArrayShape, physical_shape
+from dialect_utils.layout.index.index_map import element_slot_bits, linear_indices, physical_element_count
 
 Array = NDArray[Any]
 

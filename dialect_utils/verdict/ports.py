@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from dialect_utils.ir import Module
 from dialect_utils.layout import ArrayShape, BufferShape, Shape, TupleShape, physical_shape
 from dialect_utils.text import Diagnostic, DiagnosticError
@@ -13,7 +15,7 @@ from dialect_utils.verdict.packing import Array, pack_by_index, unpack_by_index
 
 @dataclass(frozen=True, slots=True)
 class Port:
-    """Is one array of the entry: its shape in the first module, and the layouts the last one's array is packed by.
+    """One array of the entry: its shape in the first module, and the layouts the last one's array is packed by.
 
     No layouts: both modules take the same array. Several are applied one after another.
     """
@@ -22,16 +24,29 @@ class Port:
     layouts: tuple[ArrayShape, ...] = ()
 
     def pack(self, array: Array, *, poison: bool) -> Array:
-        """Returns the last module's array for one of the first, its padding zero or poison."""
+        """Returns the last module's array for one of the first, its padding zero or poison.
+
+        An array with one dimension more than the port's holds one for each device.
+        """
+        if self.layouts and array.ndim > self.shape.rank:
+            return np.stack([self.pack(part, poison=poison) for part in array])
         for layout in self.layouts:
             array = pack_by_index(array, layout, layout.element_type.poison_bits if poison else 0)
         return array
 
     def unpack(self, array: Array) -> Array:
-        """Returns the first module's array for one of the last."""
+        """Returns the first module's array for one of the last, or those for each device."""
+        if self.layouts and array.ndim > physical_shape(self.layouts[-1]).rank:
+            return np.stack([self.unpack(part) for part in array])
         for layout in reversed(self.layouts):
             array = unpack_by_index(array, layout)
         return array
+
+    def of_devices(self, count: int) -> ArrayShape:
+        """Returns the shape of the first module's arrays on so many devices, which a leading dimension counts."""
+        if count == 1:
+            return self.shape
+        return ArrayShape(self.shape.element_type, (count, *self.shape.dimensions))
 
 
 def entry_ports(stages: Sequence[Module]) -> tuple[list[Port], list[Port]]:
@@ -79,4 +94,4 @@ def _port(name: str, chain: Sequence[ArrayShape]) -> Port:
 
 
 def _same_array(a: ArrayShape, b: ArrayShape) -> bool:
-    return (a.element_type, a.dimensions) == (b.element_type, b.dimensions)
+    return a.type_and_dimensions == b.type_and_dimensions

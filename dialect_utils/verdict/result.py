@@ -5,16 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
-Answer = Literal["equal", "different", "unknown"]
+from dialect_utils.verdict.proved import OutputProof, RuleUse
+
+Answer = Literal["equal", "agrees", "different", "unknown"]
 # What a reason says of a difference that is tolerated, or that leaves the verdict open.
-NOT_PROMISED: Final = "which is not promised to be equal"
+NOT_GUARANTEED: Final = "which is not guaranteed to be equal"
 # The method that executes nothing.
 PROOF: Final = "proof"
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Is where an element comes from: an array of the entry and the logical index there, None for padding."""
+    """Where an element comes from: an array of the entry and the logical index there, None for padding."""
 
     source: str
     index: tuple[int, ...] | None
@@ -29,7 +31,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class MovedElement:
-    """Is an element of an output that two modules take from different places."""
+    """An element of an output that two modules take from different places."""
 
     output: int
     index: tuple[int, ...]
@@ -52,7 +54,7 @@ class MovedElement:
 
 @dataclass(frozen=True, slots=True)
 class Counterexample:
-    """Is the first element in which an output differs.
+    """The first element in which an output differs.
 
     `index` is its logical index, `bits` are both bit patterns as hexadecimal numbers, `values`
     both as numbers, `differing` how many of the output's `elements` differ.
@@ -87,12 +89,43 @@ class Counterexample:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
-    """Says whether two modules compute the same, and how that is known.
+class Planted:
+    """A planted mistake: what was edited, and where (`file:line:column`, or the operation's name)."""
 
-    `methods` are those that decided (`proof`, `xla`, `interpreter`), `compared` says what was
-    compared, `reason` why the verdict is no plain yes, `proof` what a proof used or why there is none.
-    `outputs` says of each output that was executed whether all of its bits were equal.
+    edit: str
+    place: str
+
+    def __str__(self) -> str:
+        return f"{self.edit} at {self.place}"
+
+
+@dataclass(frozen=True, slots=True)
+class Power:
+    """How many of the planted mistakes the data of a check sees, and some that it does not."""
+
+    seen: int
+    planted: int
+    not_seen: tuple[Planted, ...] = ()
+
+    @property
+    def share(self) -> float:
+        """Returns the share that is seen, 0 to 1."""
+        return self.seen / self.planted
+
+    def __str__(self) -> str:
+        return f"power {self.share:.0%} ({self.seen} of {self.planted} planted mistakes seen)"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Whether two modules compute the same, and how that is known.
+
+    `equal`: proved, or executed on data that leaves nothing open. `agrees`: executed, no difference found.
+    `methods` are those that decided (`proof`, `xla`, `interpreter`), `compared` says what was compared,
+    `reason` what else is to be known, `proof` what a proof used or why there is none. `data` says on how much
+    data, `power` what that data would have seen. `outputs` says of each output that was executed whether all of
+    its bits were equal, `unreached` what the data did not reach. `proved` says of each output what a proof
+    knows, `rules` which rules it used, and where.
     """
 
     verdict: Answer
@@ -100,9 +133,19 @@ class Verdict:
     compared: str = ""
     counterexample: Counterexample | MovedElement | None = None
     reason: str = ""
+    data: str = field(default="", compare=False)
+    power: Power | None = field(default=None, compare=False)
     proof: str = field(default="", compare=False)
     outputs: tuple[str, ...] = field(default=(), compare=False)
+    unreached: tuple[str, ...] = field(default=(), compare=False)
+    proved: tuple[OutputProof, ...] = field(default=(), compare=False)
+    rules: tuple[RuleUse, ...] = field(default=(), compare=False)
     seconds: float = field(default=0.0, compare=False)
+
+    @property
+    def found_no_difference(self) -> bool:
+        """Is true for `equal` and `agrees`."""
+        return self.verdict in ("equal", "agrees")
 
     @property
     def gave_up(self) -> str:
@@ -118,5 +161,32 @@ class Verdict:
             "compared": "; ".join(filter(None, [self.compared, used])),
             "counterexample": self.counterexample.as_json() if self.counterexample else None,
             "reason": "; ".join(filter(None, [self.reason, self.gave_up])),
+            "power": None if self.power is None else round(self.power.share, 4),
+            "not_seen": [str(planted) for planted in self.power.not_seen] if self.power else [],
+            "proved": [each.as_json() for each in self.proved],
+            "rules": [rule.as_json() for rule in self.rules],
             "seconds": round(self.seconds, 3),
         }
+
+    def __str__(self) -> str:
+        """Returns the lines of `relayout check`: what was found and how, the counterexample, the reason."""
+        parts = [self.verdict + (f" ({', '.join(self.methods)})" if self.methods else "")]
+        if self.compared:
+            parts.append(f"compared {self.compared}")
+        elif not self.gave_up and self.proof:
+            parts.append(f"compared {self.proof}")
+        parts += filter(None, [self.data, str(self.power or "")])
+        lines = [", ".join(parts)]
+        lines += [f"  not seen: {planted}" for planted in (self.power.not_seen if self.power else ())]
+        if self.counterexample is not None:
+            lines.append(f"  {self.counterexample}")
+        lines += [f"  {remark}" for remark in (self.reason, self.gave_up) if remark]
+        lines += [
+            f"  output {each.output}: {each.over_reals}"
+            for each in self.proved
+            if each.over_reals is not None and each.over_reals.is_equal
+        ]
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return str(self)

@@ -1,6 +1,6 @@
 """Modules that check themselves: what their `check.expect_*` calls mean, evaluated with numpy.
 
-No engine knows these custom calls outside StableHLO's own test tools. What each means stands in
+No engine knows these custom calls outside StableHLO's own test tools. What each means is in
 StableHLO's reference interpreter (stablehlo/tests/CheckOps.cpp, stablehlo/reference/Element.cpp);
 its custom calls take no tolerance, so the interpreter's own hold.
 """
@@ -26,7 +26,7 @@ _ALMOST = 0.001
 
 @dataclass(frozen=True, slots=True)
 class SelfCheck:
-    """Is one check: its kind (`expect_eq`, ...), what it compares, and of which shape both are."""
+    """One check: its kind (`expect_eq`, ...), what it compares, and of which shape both are."""
 
     kind: str
     operands: tuple[Value, ...]
@@ -40,7 +40,7 @@ class SelfCheck:
 def self_checks(module: Module) -> list[SelfCheck]:
     """Returns the checks of a module in order.
 
-    Raises DiagnosticError for a check that is not known or stands outside the entry.
+    Raises DiagnosticError for a check that is not known or is outside the entry.
     """
     return [
         _self_check(operation)
@@ -48,6 +48,15 @@ def self_checks(module: Module) -> list[SelfCheck]:
         for operation in function.operations
         if (operation.callee or "").startswith(_PREFIX)
     ]
+
+
+def checks_of_both(first: Module, last: Module) -> list[SelfCheck]:
+    """Returns the checks that two forms of a module make; raises DiagnosticError where they differ in kind."""
+    ours, theirs = self_checks(first), self_checks(last)
+    if [check.kind for check in ours] != [check.kind for check in theirs]:
+        message = f"one module makes {len(ours)} checks of its own, the other {len(theirs)}, or others"
+        raise DiagnosticError(Diagnostic(message))
+    return ours
 
 
 def failed_checks(checks: Sequence[SelfCheck], operands: Sequence[Array]) -> list[int]:

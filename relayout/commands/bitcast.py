@@ -6,10 +6,10 @@ from argparse import Namespace
 from functools import partial
 
 from dialect_utils.files import STANDARD_INPUT
-from dialect_utils.layout import byte_size
-from dialect_utils.layout.bitcast import Bitcast, classify_bitcast
-from dialect_utils.layout.xla_answers import xla_answers
-from passes.spec import Text
+from dialect_utils.layout.index.sizes import byte_size
+from dialect_utils.layout.moves.bitcast import Bitcast, classify_bitcast
+from dialect_utils.layout.targets.xla_answers import xla_answers
+from passes.framework.spec import Text
 from relayout.arguments import Command, Parser, usage_error
 from relayout.console import Console, print_json
 from relayout.shapes import input_lines, print_each, read_typed_array, typed

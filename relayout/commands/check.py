@@ -2,63 +2,133 @@
 
 from __future__ import annotations
 
+import shlex
 from argparse import Namespace
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from dialect_utils.files import read_module
+from dialect_utils.files import display_name, read_bytes
+from dialect_utils.inputs import Input, named_input, pair_inputs
 from dialect_utils.ir import Module
 from dialect_utils.text import Diagnostic, DiagnosticError
-from passes.pipeline import Pipeline, verify
-from relayout.arguments import Command, Parser, choices, count, usage_error
-from relayout.console import DONE, FAILED, Console, UsageError, print_json
-from relayout.pipelines import add_pipeline_options, read_pipeline
-from relayout.portable import executable_form, is_optimized_dump
+from passes.dumps.executable import checked_form, is_optimized_dump
+from passes.framework.pipeline import Pipeline, verify
+from relayout.arguments import (
+    Command,
+    Parser,
+    add_worker_options,
+    choice,
+    choices,
+    count,
+    files_or_input,
+    natural,
+    usage_error,
+)
+from relayout.batch.run import add_batch_options, run_batch
+from relayout.batch.unit import Job, Unit, Work
+from relayout.console import DONE, FAILED, WRONG_COMMAND, Console, UsageError, print_json
+from relayout.inputs import add_input_options, chosen_inputs
+from relayout.limits import CHECKING_SECONDS_PER_MEGABYTE, seconds_for_bytes
+from relayout.pipelines import add_pipeline_options, first_breaking, read_pipeline, reproducer, run_pipeline
 
 if TYPE_CHECKING:
-    from dialect_utils.execution import Array, Worker
+    from dialect_utils.execution import SavedArray, Worker
     from dialect_utils.verdict import Options, Verdict
 
 _ENGINES = ("proof", "xla", "interpreter")
+UNKNOWN = 3
+_EXIT_CODES = {"equal": DONE, "agrees": DONE, "different": FAILED, "unknown": UNKNOWN}
+# Of several verdicts the gravest decides the exit code.
+_GRAVITY = (DONE, UNKNOWN, WRONG_COMMAND, FAILED)
 
 
 def _add_arguments(parser: Parser) -> None:
-    parser.option("files", metavar="FILE", nargs="+", help="two modules, or with -p any number; - is standard input")
+    parser.option("files", metavar="FILE", nargs="*", help="two modules or dump directories, or with -p any number")
     add_pipeline_options(parser)
+    add_input_options(parser)
+    add_batch_options(parser)
     parser.option(
         "--engines",
         type=choices(*_ENGINES),
-        default=("proof", "xla"),
-        help="of proof, xla, interpreter: a,b (default proof,xla)",
+        help="of proof, xla, interpreter: a,b (default proof,xla, and interpreter for small modules)",
     )
-    parser.option("--seeds", metavar="N", type=count, default=1, help="sets of random inputs of each style")
-    parser.option("--compare", default="auto", help="auto, bits, ulp:N or rel:X (default auto: bits where promised)")
-    parser.option("--verbose", action="store_true", help="say of each output whether all of its bits were equal")
+    parser.option("--pairs", metavar="FILE", help="judge many pairs, one `A B` a line; - is standard input")
+    parser.option("--bisect", action="store_true", help="with -p: name the first pass after which results differ")
+    parser.option("--require", type=choice("equal"), help="equal: `agrees` is not enough for exit code 0")
+    parser.option("--power", metavar="N", type=natural, help="plant N mistakes to measure the data; 0: none")
+    parser.option("--seeds", metavar="N", type=count, default=1, help="how often each kind of data is drawn")
+    parser.option("--compare", default="auto", help="auto, bits, ulp:N or rel:X (default auto: bits where guaranteed)")
+    parser.option(
+        "--verbose",
+        action="store_true",
+        help="say all that is known: data, planted mistakes, where proofs end, each output, rules",
+    )
     parser.option("--inputs", metavar="NPZ", help="inputs in0, in1, ... in place of random ones")
-    parser.option("--timeout", metavar="SECONDS", type=count, help="for each module and engine (default 120)")
+    add_worker_options(parser, "each pair, all engines together")
 
 
 def _run(arguments: Namespace, console: Console) -> int:
-    pipeline = read_pipeline(arguments)
-    if arguments.passes is None and len(arguments.files) != 2:
-        raise usage_error("expected two FILEs to compare", "or FILE... -p SPEC to check a pipeline")
+    units = _units(arguments, console)
+    with _open(arguments, console) as work:
+        statuses = run_batch(Job("check", arguments, console.colour_of_errors()), units, work, console)
+        return max(statuses, key=_GRAVITY.index, default=DONE)
+
+
+@contextmanager
+def _open(arguments: Namespace, console: Console) -> Iterator[Work]:
+    pipeline = read_pipeline(arguments, console)
     # Imported here: numpy and jaxlib must not cost what --help and errors in the command take.
     from dialect_utils.execution import Worker
 
-    check = _Check(arguments, pipeline, _options(arguments), console)
-    with Worker() as worker:
-        if arguments.passes is None:
-            return check.report(arguments.files, partial(check.compare_files, worker))
-        status = DONE
-        for file in console.track(arguments.files, "check"):
-            status = max(status, check.report([file], partial(check.compare_with_pipeline, worker, file)))
-        return status
+    options = _options(arguments)
+    with Worker(memory=options.memory) as worker:
+        yield _Check(arguments, pipeline, options, console, worker).report
+
+
+def _units(arguments: Namespace, console: Console) -> list[Unit]:
+    """Returns the pairs of files to compare, or the files whose pipeline is checked."""
+    files = arguments.files
+    if arguments.pairs is not None:
+        if files or arguments.passes is not None:
+            raise usage_error("--pairs names all files itself", "leave out -p and other FILEs")
+        return [Unit((named_input(a), named_input(b))) for a, b in _read_pairs(arguments.pairs)]
+    if arguments.passes is not None:
+        return [Unit((each,)) for each in chosen_inputs(files_or_input(files), arguments, console)]
+    if len(files) != 2:
+        raise usage_error("expected two FILEs to compare", "or FILE... -p SPEC to check a pipeline")
+    return [Unit(pair) for pair in _paired(files, arguments, console)]
+
+
+def _paired(files: Sequence[str], arguments: Namespace, console: Console) -> Sequence[tuple[Input, Input]]:
+    """Returns the pairs that two files or dump directories are, and says what has no partner."""
+    first, second = (chosen_inputs([file], arguments, console) for file in files)
+    found = pair_inputs(first, second)
+    if not found.pairs:
+        raise usage_error(f"no module of {files[0]} has the name and the stage of one of {files[1]}")
+    if found.alone:
+        names = ", ".join(each.path for each in found.alone[:3]) + (", ..." if len(found.alone) > 3 else "")
+        message = f"{len(found.alone)} modules have no partner and are not compared: {names}"
+        console.diagnose([Diagnostic(message, severity="note")])
+    return found.pairs
+
+
+def _read_pairs(path: str) -> list[tuple[str, str]]:
+    """Returns the pairs that a file lists; blank lines and those that begin with # are left out."""
+    lines = read_bytes(path).decode(errors="replace").splitlines()
+    pairs = []
+    for number, line in enumerate(lines, 1):
+        words = shlex.split(line, comments=True) if line.count('"') % 2 == line.count("'") % 2 == 0 else [line]
+        if len(words) not in (0, 2):
+            raise usage_error(f"{display_name(path)}:{number}: expected two files, found {len(words)}", "write `A B`")
+        pairs += [(words[0], words[1])] if words else []
+    return pairs
 
 
 def _options(arguments: Namespace) -> Options:
-    from dialect_utils.execution import DEFAULT_TIMEOUT_SECONDS
+    from dialect_utils.execution import DEFAULT_MEMORY_BYTES, DEFAULT_TIMEOUT_SECONDS
     from dialect_utils.verdict import Options, Tolerance
 
     if arguments.compare != "auto":
@@ -72,10 +142,12 @@ def _options(arguments: Namespace) -> Options:
         compare=arguments.compare,
         inputs=_inputs(arguments.inputs),
         timeout=arguments.timeout or DEFAULT_TIMEOUT_SECONDS,
+        memory=arguments.memory or DEFAULT_MEMORY_BYTES,
+        power=arguments.power,
     )
 
 
-def _inputs(path: str | None) -> tuple[Array, ...] | None:
+def _inputs(path: str | None) -> tuple[SavedArray, ...] | None:
     if path is None:
         return None
     from dialect_utils.execution import read_arrays
@@ -85,40 +157,75 @@ def _inputs(path: str | None) -> tuple[Array, ...] | None:
 
 @dataclass(frozen=True, slots=True)
 class _Check:
-    """Holds what is the same for every file."""
+    """What is the same for every file."""
 
     arguments: Namespace
     pipeline: Pipeline
     options: Options
     console: Console
+    worker: Worker
 
-    def report(self, files: Sequence[str], compare: Callable[[], Verdict]) -> int:
-        """Prints one verdict; what cannot be compared is `unknown`, with a diagnostic."""
+    def report(self, unit: Unit) -> int:
+        """Prints one verdict and returns its exit code; what cannot be compared is `unknown`, with a diagnostic."""
+        files = [each.path for each in unit.inputs]
+        modules: list[Module] = []
+        codes: list[int] = []
 
         def compare_and_print() -> int:
-            verdict = compare()
-            outputs = verdict.outputs if self.arguments.verbose else ()
-            lines = [_format(verdict), *(f"  {output}" for output in outputs)]
-            self._print(files, verdict.as_json(), "\n".join(lines))
-            return DONE if verdict.verdict == "equal" else FAILED
+            modules.extend(map(_read, unit.inputs))
+            verdict = self._compare(modules) if len(modules) > 1 else self._compare_with_pipeline(modules[0])
+            codes.append(self._exit_code(verdict))
+            self._print(files, verdict.as_json(), "\n  ".join(self._lines(files, verdict)))
+            return DONE
 
-        return self.console.attempt(compare_and_print, partial(self._print_unknown, files))
+        size = sum(each.size for each in unit.inputs)
+        seconds = self.arguments.timeout or seconds_for_bytes(size, CHECKING_SECONDS_PER_MEGABYTE)
+        self.console.attempt(compare_and_print, partial(self._print_unknown, files), seconds)
+        if not codes:
+            return UNKNOWN if len(modules) == len(files) else WRONG_COMMAND
+        return codes[0]
 
-    def compare_files(self, worker: Worker) -> Verdict:
-        """Compares the two modules of the command line."""
-        modules = list(map(read_module, self.arguments.files))
-        for module in modules:
-            verify(module)
-        return self._compare(modules, worker)
+    def _lines(self, files: Sequence[str], verdict: Verdict) -> list[str]:
+        """Returns the verdict, what it rests on in plain words, and with --verbose all that is known."""
+        # Imported here: it needs what a check needs.
+        from relayout.evidence import evidence
 
-    def compare_with_pipeline(self, worker: Worker, file: str) -> Verdict:
+        sides = ("in the first", "in the second") if len(files) > 1 else ("before the passes", "after them")
+        methods = f" ({', '.join(verdict.methods)})" if verdict.methods else ""
+        lines = [verdict.verdict + methods, *evidence(verdict, sides)]
+        if self.arguments.verbose:
+            lines += ["details: " + str(verdict).replace("\n", "\n  ")]
+            lines += [*verdict.outputs, *verdict.unreached, *map(str, verdict.rules)]
+        return lines
+
+    def _exit_code(self, verdict: Verdict) -> int:
+        if verdict.verdict == "agrees" and self.arguments.require == "equal":
+            return UNKNOWN
+        return _EXIT_CODES[verdict.verdict]
+
+    def _compare_with_pipeline(self, module: Module) -> Verdict:
         """Compares a module with what the pipeline makes of it."""
-        module = read_module(file)
-        result = self.pipeline.run(module, verify_each=self.arguments.verify_each)
+        result = run_pipeline(self.pipeline, module, verify_each=self.arguments.verify_each)
         self.console.diagnose(result.notes)
-        return self._compare([module, *(run.result.module for run in result.runs)], worker)
+        stages = [module, *(run.result.module for run in result.runs)]
+        verdict = self._compare(stages)
+        if self.arguments.bisect and verdict.verdict == "different":
+            self._name_breaking_pass(stages)
+        return verdict
 
-    def _compare(self, stages: Sequence[Module], worker: Worker) -> Verdict:
+    def _name_breaking_pass(self, stages: Sequence[Module]) -> None:
+        from dialect_utils.verdict import compare_stages
+
+        def differs(part: Sequence[Module]) -> bool:
+            return compare_stages(part, self.options, self.worker, executable=checked_form).verdict == "different"
+
+        number = first_breaking(stages, differs)
+        step = self.pipeline.passes[number - 1]
+        message = f"pass {step} (number {number}) is the first after which results differ"
+        found = Diagnostic(message, severity="note")
+        self.console.diagnose([found, reproducer("check", step, stages[number - 1])])
+
+    def _compare(self, stages: Sequence[Module]) -> Verdict:
         from dialect_utils.verdict import compare_stages
 
         first, last = stages[0], stages[-1]
@@ -126,7 +233,7 @@ class _Check:
             if is_optimized_dump(module):
                 message = f"{module.name} is an optimized dump, executed as make-portable rewrites it"
                 self.console.diagnose([Diagnostic(message, severity="note")])
-        return compare_stages(stages, self.options, worker, executable=executable_form)
+        return compare_stages(stages, self.options, self.worker, executable=checked_form)
 
     def _print_unknown(self, files: Sequence[str], reason: str) -> None:
         from dialect_utils.verdict import Verdict
@@ -141,21 +248,10 @@ class _Check:
         print_json({"file": files[0], **against, **described})
 
 
-def _format(verdict: Verdict) -> str:
-    """Returns verdict, methods and what was compared; the counterexample and the reason on lines of their own."""
-    parts = [verdict.verdict + (f" ({', '.join(verdict.methods)})" if verdict.methods else "")]
-    # Every difference that is tolerated is a reason; without one every bit agreed.
-    if verdict.verdict == "equal" and verdict.compared and not verdict.reason:
-        parts.append("bit for bit" + (f"; promised: {verdict.compared}" if verdict.compared != "bits" else ""))
-    elif verdict.compared:
-        parts.append(f"compared {verdict.compared}")
-    elif not verdict.gave_up and verdict.proof:
-        parts.append(f"compared {verdict.proof}")
-    lines = [", ".join(parts)]
-    if verdict.counterexample is not None:
-        lines.append(f"  {verdict.counterexample}")
-    lines += [f"  {remark}" for remark in (verdict.reason, verdict.gave_up) if remark]
-    return "\n".join(lines)
+def _read(read: Input) -> Module:
+    module = read.with_constants().module()
+    verify(module)
+    return module
 
 
 COMMAND = Command(
@@ -163,8 +259,15 @@ COMMAND = Command(
     summary="decides whether modules compute the same, or whether passes keep what a module computes",
     examples=(
         "relayout check examples/attention.mlir -p 'annotate-layouts{target=tpu-v5e},expand-tiling'",
-        "relayout check examples/training_step.hlo -p expand-for-tpu --engines xla,interpreter --json",
+        "relayout check examples/negate.hlo -p expand-for-tpu --engines xla,interpreter --json",
     ),
     add_arguments=_add_arguments,
     run=_run,
+    open=_open,
+    notes="""verdicts and exit codes:
+  0  equal (proved, or executed on data that leaves nothing open) or agrees (executed, no difference found);
+     with --require equal only equal
+  1  different
+  3  unknown, and agrees with --require equal
+  2  the command is wrong, or a file cannot be read""",
 )

@@ -1,21 +1,23 @@
-"""`relayout explain`: what a shape with a layout means."""
+"""`relayout explain`: what a shape with a layout means, and which kernels a TPU dump holds."""
 
 from __future__ import annotations
 
-import os
+import argparse
+import shutil
 import sys
 from argparse import Namespace
 from functools import partial
 
 from dialect_utils.files import STANDARD_INPUT, encode
-from dialect_utils.layout import ArrayShape, BufferShape, Shape, TupleShape, parse_target
-from dialect_utils.layout.explain import Explanation, explain_shape
-from dialect_utils.layout.picture import draw_shape, format_svg, format_terminal
-from dialect_utils.layout.vocabulary import describe_dimensions, describe_order
+from dialect_utils.layout import ArrayShape, BufferShape, Shape, TupleShape
+from dialect_utils.layout.picture import Window, draw_shape, format_svg, format_terminal, parse_window
+from dialect_utils.layout.targets.tpu import parse_target
+from dialect_utils.layout.text.explain import Explanation, explain_shape
 from dialect_utils.text import DiagnosticError
-from passes.spec import Text
+from passes.framework.spec import Text
 from relayout.arguments import Command, Parser, choice, usage_error
-from relayout.console import Console, UsageError, print_json
+from relayout.console import Console, UsageError, is_coloured, print_json
+from relayout.inputs import add_input_options, chosen_inputs
 from relayout.output import STANDARD_OUTPUT, write_output
 from relayout.shapes import named_arguments, print_each, read_typed_shape
 
@@ -26,18 +28,45 @@ _DRAWN_SLOTS = 256
 def _add_arguments(parser: Parser) -> None:
     parser.option("shapes", metavar="SHAPE", nargs="+", help="e.g. 'f32[3,5]{1,0:T(2,2)}'; - reads one a line")
     parser.option("--target", help="gives shapes without a layout this target's, e.g. tpu-v5e; says its allocation")
-    parser.option("--picture", type=choice("terminal", "svg", "png"), help="only the drawing, in this form")
+    parser.option("--picture", type=choice("terminal", "svg", "png"), help="only the drawing, in this format")
+    parser.option("--window", type=_window, help="the drawing shows these elements: a range a dimension, 0:16,0:140")
     parser.option("-o", "--output", metavar="FILE", help="write the text or the drawing here")
+    parser.option(
+        "--list-kernels", action="store_true", help="SHAPE is a TPU dump or a directory: list its Mosaic kernels"
+    )
+    add_input_options(parser)
+    parser.option("--kernel", metavar="NAME", help="SHAPE is a TPU dump: print one kernel, its grid and its windows")
+
+
+def _window(text: str) -> Window:
+    """Is the argument type of a window: a range for each dimension."""
+    try:
+        return parse_window(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
 
 
 def _run(arguments: Namespace, console: Console) -> int:
     _check(arguments)
+    if arguments.list_kernels or arguments.kernel is not None:
+        return _explain_kernels(arguments, console)
+    if len(arguments.shapes) > 1 and any(each.count("[") != each.count("]") for each in arguments.shapes):
+        raise usage_error("a shape came in pieces", f"quote it: '{' '.join(arguments.shapes)}'")
     pieces: list[bytes] = []
     work = partial(_explain_one, arguments, console, pieces)
     status = print_each(named_arguments(arguments.shapes), work, console, json=arguments.json)
     if arguments.output not in (None, STANDARD_OUTPUT) and not status:
         write_output(arguments.output, b"".join(pieces))
     return status
+
+
+def _explain_kernels(arguments: Namespace, console: Console) -> int:
+    # Imported here: shapes must not pay for modules.
+    from dialect_utils.inputs import last_stages
+    from relayout.kernels import explain_kernels
+
+    inputs = last_stages(chosen_inputs(arguments.shapes, arguments, console))
+    return max(console.attempt(partial(explain_kernels, each, arguments)) for each in inputs)
 
 
 def _check(arguments: Namespace) -> None:
@@ -87,45 +116,12 @@ def _text(shape: Shape, arguments: Namespace) -> bytes:
     if array is None:
         return encode(f"{shape}\n  holds no elements that a layout could place\n")
     found = explain_shape(array, arguments.target)
-    drawing = _drawing(found.shape, arguments) if _is_small(found) else ""
-    return encode("\n".join([*_lines(found), drawing]) + ("\n" if drawing else ""))
+    drawing = _drawing(found.shape, arguments) if _is_small(found) or arguments.window else ""
+    return encode("\n".join([str(found), drawing]) + ("\n" if drawing else ""))
 
 
 def _is_small(found: Explanation) -> bool:
     return found.shape.is_static and 1 < (found.physical_elements or 0) <= _DRAWN_SLOTS
-
-
-def _lines(found: Explanation) -> list[str]:
-    shape = found.shape
-    layout = shape.effective_layout
-    order = ",".join(map(str, layout.minor_to_major))
-    lines = [
-        str(shape),
-        f"  element type     {shape.element_type}, {shape.element_type.bits} bits",
-        f"  rank             {shape.rank}, true rank {shape.true_rank}",
-        f"  dimensions       {describe_dimensions(shape.dimensions) or 'none: a scalar'}",
-        f"  minor_to_major   {{{order}}}: {describe_order(layout)}",
-    ]
-    if found.stages:
-        lines += _numbers(found)
-    return [*lines, *(f"  warning          {warning}" for warning in found.warnings)]
-
-
-def _numbers(found: Explanation) -> list[str]:
-    stages = [f"[{','.join(map(str, dims))}]" + (f" after {tile}" if tile else "") for tile, dims in found.stages]
-    assert found.padding_fraction is not None  # bounded: the numbers are there
-    assert found.physical_elements is not None
-    used = found.shape.element_count
-    xla = "unknown" if found.xla_byte_size is None else str(found.xla_byte_size)
-    plan = "none" if found.plan is None else " -> ".join(map(str, found.plan.steps)) or "nothing moves"
-    return [
-        f"  physical         {', '.join(stages)}",
-        f"  elements         {found.physical_elements} slots, {used} used, padding {found.padding_fraction:.1%}",
-        f"  bytes            {found.byte_size}; XLA's ArraySize {xla}; allocated on {found.target} "
-        f"{found.allocation_bytes}",
-        f"  steps            {plan}",
-        f"  linear index     {found.formula}",
-    ]
 
 
 def _picture(shape: Shape, arguments: Namespace) -> bytes:
@@ -134,19 +130,21 @@ def _picture(shape: Shape, arguments: Namespace) -> bytes:
         raise ValueError(f"{shape} is no array that could be drawn")
     array = explain_shape(array, arguments.target).shape
     if arguments.picture == "svg":
-        return encode(format_svg(draw_shape(array)))
+        return encode(format_svg(draw_shape(array, arguments.window)))
     if arguments.picture == "png":
         # Imported here: text must not pay for the library that draws.
         from dialect_utils.layout.picture.png import render_png
         from dialect_utils.layout.picture.svg import lay_out
 
-        return render_png(lay_out(draw_shape(array)))
+        return render_png(lay_out(draw_shape(array, arguments.window)))
     return encode(_drawing(array, arguments) + "\n")
 
 
 def _drawing(shape: ArrayShape, arguments: Namespace) -> str:
-    to_terminal = arguments.output in (None, STANDARD_OUTPUT) and sys.stdout.isatty()
-    return format_terminal(draw_shape(shape), colour=to_terminal and not os.environ.get("NO_COLOR"))
+    is_shown = arguments.output in (None, STANDARD_OUTPUT)
+    columns = shutil.get_terminal_size().columns if is_shown and sys.stdout.isatty() else None
+    colour = is_shown and is_coloured(arguments.color, sys.stdout)
+    return format_terminal(draw_shape(shape, arguments.window), colour=colour, columns=columns)
 
 
 COMMAND = Command(

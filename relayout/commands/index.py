@@ -1,4 +1,4 @@
-"""`relayout index`: where an element lies, and which element lies at a place."""
+"""`relayout index`: where an element is, and which element is at a place."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from argparse import Namespace
 from dialect_utils.files import STANDARD_INPUT
 from dialect_utils.layout import ArrayShape, linear_index, logical_index
 from dialect_utils.text import Diagnostic, DiagnosticError
-from passes.spec import Text
+from passes.framework.spec import Text
 from relayout.arguments import Command, Parser, usage_error
 from relayout.console import Console, print_json
 from relayout.shapes import input_lines, print_each, read_typed_array, typed
 
-# The index stands last; a shape may hold spaces of its own, and so may an index in brackets.
+# The index comes last; a shape may hold spaces of its own, and so may an index in brackets.
 _SHAPE_INDEX = re.compile(r"(.*\S)\s+([(\[][^()\[\]]*[)\]]|[^\s()\[\]]+)")
 
 
@@ -41,8 +41,15 @@ def _run(arguments: Namespace, console: Console) -> int:
 
     if status := print_each([typed(arguments.shape)], read, console, json=arguments.json):
         return status
+    rank = shapes[0].rank
+    if not arguments.linear and rank > 1 and len(arguments.indices) == rank and all(map(_is_number, arguments.indices)):
+        raise usage_error("the numbers of an index are one argument", f"write {','.join(arguments.indices)}")
     indices = map(typed, arguments.indices)
     return print_each(indices, lambda text: _print_one(shapes[0], str(text), arguments), console, json=arguments.json)
+
+
+def _is_number(text: str) -> bool:
+    return text.lstrip("+-").isdecimal()
 
 
 def _print_one(shape: ArrayShape, text: str, arguments: Namespace) -> None:

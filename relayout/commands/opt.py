@@ -2,111 +2,198 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from argparse import Namespace
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import TextIO, cast
 
 from dialect_utils.files import (
     STANDARD_INPUT,
     TEXT_KINDS,
+    Emit,
     decode,
-    display_name,
     encode,
     find_kind,
     parse_bytes,
-    read_bytes,
     serialize,
+    show_locations,
 )
-from dialect_utils.text import Diagnostic, DiagnosticError, Source
-from passes.instrumentation import Observer, dump_to, format_timing, print_after_all
-from passes.pipeline import PassRun, Pipeline, PipelineResult, verify
-from relayout.arguments import Command, Parser, choice, usage_error
+from dialect_utils.inputs import Input
+from dialect_utils.remote import is_url
+from dialect_utils.text import Diagnostic, DiagnosticError, PrintableStream, Source, nearest, printable
+from passes.framework.instrumentation import (
+    ALL,
+    Observer,
+    dump_to,
+    format_timing,
+    print_after,
+    print_before,
+    print_changed,
+)
+from passes.framework.pipeline import PassRun, Pipeline, PipelineResult, verify
+from relayout.arguments import Command, Parser, choice, count, files_or_input, usage_error
+from relayout.batch.run import add_batch_options, run_batch
+from relayout.batch.unit import Job, Unit, Work
 from relayout.comments import strip_comments
-from relayout.console import DONE, Console, print_json
-from relayout.output import STANDARD_OUTPUT, write_output
-from relayout.pipelines import add_pipeline_options, print_passes, read_pipeline
+from relayout.console import DONE, FAILED, Console, print_json
+from relayout.expected import unmet
+from relayout.inputs import add_input_options, chosen_inputs
+from relayout.limits import REWRITING_SECONDS_PER_MEGABYTE, seconds_for_bytes
+from relayout.output import COMPRESSED, STANDARD_OUTPUT, is_name_of, output_name, write_output
+from relayout.pipelines import add_pipeline_options, print_passes, read_pipeline, run_pipeline
 from relayout.splitting import Chunk, relocate, relocate_diagnostic, split_input
+
+# One result has such a name, not a directory of several.
+_SUFFIXES = (".hlo", ".mlir", ".mlirbc", ".txt", ".pb")
 
 
 def _add_arguments(parser: Parser) -> None:
-    parser.option("files", metavar="FILE", nargs="*", help="HLO or StableHLO in any form; - is standard input")
+    parser.option(
+        "files",
+        metavar="FILE",
+        nargs="*",
+        help="HLO or StableHLO in any format, or a dump directory; - is standard input",
+    )
     add_pipeline_options(parser)
-    parser.option("-o", "--output", metavar="OUT", help="a file, or a directory for several FILEs")
+    add_input_options(parser)
+    add_batch_options(parser)
+    parser.option("-o", "--output", metavar="OUT", help="a file, or a directory for several modules: DIR/")
     parser.option("--emit", type=choice("text", "bytecode", "pb"), default="text", help="text, bytecode or pb")
     parser.option("--list-passes", action="store_true", help="print all passes and their options")
     parser.option("--strip-comments", action="store_true", help="drop // comments, FileCheck directives among them")
     parser.option("--split-input-file", action="store_true", help="treat parts between // ----- as modules")
-    parser.option("--print-after-all", action="store_true", help="print the module after each pass to stderr")
+    for when in ("before", "after"):
+        what = f"print the module {when} this pass to stderr"
+        parser.option(f"--print-{when}", metavar="PASS", action="append", default=[], help=what)
+        parser.option(
+            f"--print-{when}-all", dest=f"print_{when}", action="append_const", const=ALL, help=f"{when} each pass"
+        )
+    parser.option("--print-changed", action="store_true", help="print it after each pass that changed it")
+    parser.option("--locations", action="store_true", help="print StableHLO with locations: what each op was made of")
+    parser.option(
+        "--verify-diagnostics",
+        action="store_true",
+        help="succeed where exactly what // expected-error {{...}} comments say comes up",
+    )
     parser.option("--dump-dir", metavar="DIR", type=Path, help="write one numbered file per pass")
     parser.option("--timing", action="store_true", help="print the time each pass took to stderr")
+    parser.option(
+        "--timeout", metavar="SECONDS", type=count, help="of computation for each FILE (default 9, more for large ones)"
+    )
     parser.option("--allow-unverified", action="store_true", help="do not verify, not even the input")
 
 
 def _run(arguments: Namespace, console: Console) -> int:
     if arguments.list_passes:
-        print_passes(arguments)
+        print_passes(arguments, console)
         return DONE
-    if not arguments.files:
-        raise usage_error("expected a FILE", "- reads standard input")
-    work = _Work(arguments, read_pipeline(arguments), console)
-    _check_output(arguments)
-    status = DONE
-    for file in console.track(arguments.files, "opt"):
-        status = max(status, console.attempt(partial(work.run, file), _json_failure(arguments, file)))
-    return status
+    pipeline = read_pipeline(arguments, console)
+    _check_printed(arguments, pipeline)
+    inputs = chosen_inputs(files_or_input(arguments.files), arguments, console)
+    arguments.has_several = len(inputs) > 1
+    targets = _output_names(inputs, arguments)
+    units = [Unit((each,), targets.get(each.path)) for each in inputs]
+    work = _Work(arguments, pipeline, console)
+    return max(run_batch(Job("opt", arguments, console.colour_of_errors()), units, work.attempt, console))
 
 
-def _check_output(arguments: Namespace) -> None:
-    output, files = arguments.output, arguments.files
-    if arguments.split_input_file and arguments.emit != "text":
-        raise usage_error(f"--emit {arguments.emit} writes one module, --split-input-file reads several")
-    if len(files) > 1 and arguments.dump_dir is not None:
-        _check_names(files, arguments.dump_dir)
+@contextmanager
+def _open(arguments: Namespace, console: Console) -> Iterator[Work]:
+    yield _Work(arguments, read_pipeline(arguments, console), console).attempt
+
+
+def _check_printed(arguments: Namespace, pipeline: Pipeline) -> None:
+    """Raises UsageError where a pass is to be printed that does not run."""
+    names = [step.name for step in pipeline.passes]
+    for name in {*arguments.print_before, *arguments.print_after} - {*names, ALL}:
+        close = nearest(name, names)
+        hint = f"did you mean {close}?" if close else f"-p runs {', '.join(names) or 'no pass'}"
+        raise usage_error(f"pass {name} does not run", hint)
+
+
+def _output_names(inputs: Sequence[Input], arguments: Namespace) -> dict[str, str]:
+    """Returns the file that each input's result goes to, by the input's path, and makes the directory of several.
+
+    It is empty for standard output. Raises UsageError where a name does not fit what is written, or fits two results.
+    """
+    output, emit = arguments.output, arguments.emit
+    if arguments.split_input_file and emit != "text":
+        raise usage_error(f"--emit {emit} writes one module, --split-input-file reads several")
+    if len(inputs) > 1 and arguments.dump_dir is not None:
+        _check_unique([each.relative for each in inputs], arguments.dump_dir)
     if output in (None, STANDARD_OUTPUT):
-        return
-    if Path(output).is_dir():
-        if STANDARD_INPUT in files:
-            raise usage_error(f"-o {output} is a directory, and standard input has no name for a file in it")
-        _check_names(files, Path(output))
-    elif len(files) > 1:
-        raise usage_error(f"{len(files)} FILEs need a directory, but -o {output} is none")
+        return {}
+    if not (output.endswith(os.sep) or len(inputs) > 1 or Path(output).is_dir()):
+        _check_name(output, emit)
+        return {each.path: output for each in inputs}
+    if any(each.path == STANDARD_INPUT for each in inputs):
+        raise usage_error(f"-o {output} is a directory, and standard input has no name for a file in it")
+    if Path(output).is_file() or (Path(output).suffix in _SUFFIXES and not Path(output).is_dir()):
+        raise usage_error(f"{len(inputs)} modules need a directory, but -o {output} is none", "-o NAME/ makes one")
+    names = [output_name(each.relative, emit) for each in inputs]
+    _check_unique(names, output)
+    if is_url(output):
+        return {each.path: f"{output.rstrip('/')}/{name}" for each, name in zip(inputs, names, strict=True)}
+    targets = {each.path: str(Path(output) / name) for each, name in zip(inputs, names, strict=True)}
+    for folder in {Path(target).parent for target in targets.values()}:
+        folder.mkdir(parents=True, exist_ok=True)
+    return targets
 
 
-def _check_names(files: Sequence[str], directory: Path) -> None:
-    """Raises UsageError where two files would overwrite each other's output in a directory."""
-    names = [Path(file).name for file in files]
-    repeated = next((name for name in names if names.count(name) > 1), None)
+def _check_name(output: str, emit: Emit) -> None:
+    """Raises UsageError for the name of a file that is written another way."""
+    if output.endswith(COMPRESSED):
+        raise usage_error(f"-o {output}: what is written is not compressed", "leave the ending out")
+    if not is_name_of(output, emit):
+        raise usage_error(f"-o {output}: text has another ending", "--emit pb or --emit bytecode writes no text")
+
+
+def _check_unique(names: Sequence[str], directory: str | Path) -> None:
+    """Raises UsageError where two inputs would overwrite each other's output in a directory."""
+    repeated = next((name for name, count in Counter(names).items() if count > 1), None)
     if repeated is not None:
-        raise usage_error(f"several FILEs would be written to {directory / repeated}")
+        raise usage_error(f"several FILEs would be written to {os.path.join(directory, repeated)}")
 
 
-def _json_failure(arguments: Namespace, file: str) -> Callable[[str], None] | None:
+def _json_failure(arguments: Namespace, read: Input) -> Callable[[str], None] | None:
     if not arguments.json:
         return None
-    return lambda message: print_json({"file": file, "error": message})
+    return lambda message: print_json({"file": read.path, "error": message})
 
 
 @dataclass(frozen=True, slots=True)
 class _Work:
-    """Holds what is the same for every file."""
+    """What is the same for every file."""
 
     arguments: Namespace
     pipeline: Pipeline
     console: Console
 
-    def run(self, file: str) -> int:
-        data, name = read_bytes(file), display_name(file)
-        if not self.arguments.split_input_file:
-            output, result = self._optimize(data, name, self._dump_directory(file, 0))
-            self._write(file, output, [result])
-            return DONE
-        return self._run_chunks(file, name, data)
+    def attempt(self, unit: Unit) -> int:
+        [read] = unit.inputs
+        seconds = self.arguments.timeout or seconds_for_bytes(read.size, REWRITING_SECONDS_PER_MEGABYTE)
+        failed = _json_failure(self.arguments, read)
+        return self.console.attempt(partial(self._run, read, unit.target), failed, seconds)
 
-    def _run_chunks(self, file: str, name: str, data: bytes) -> int:
+    def _run(self, read: Input, target: str | None) -> int:
+        data = read.data()
+        if self.arguments.verify_diagnostics:
+            return self._run_expecting(read.name, data)
+        if not self.arguments.split_input_file:
+            output, result = self._optimize(data, read.name, self._dump_directory(read, 0))
+            self._write(read, target, output, [result])
+            return DONE
+        return self._run_chunks(read, target, data)
+
+    def _run_chunks(self, read: Input, target: str | None, data: bytes) -> int:
         """Runs every chunk; errors of all are shown before the first of them fails the file."""
+        name = read.name
         whole = Source(name, decode(data))
         output = b""
         results: list[PipelineResult] = []
@@ -116,7 +203,7 @@ class _Work:
                 output += chunk.data + chunk.separator
                 continue
             try:
-                text, result = self._optimize(chunk.data, name, self._dump_directory(file, number), (whole, chunk))
+                text, result = self._optimize(chunk.data, name, self._dump_directory(read, number), (whole, chunk))
             except DiagnosticError as error:
                 errors += relocate(error, whole, chunk).diagnostics
                 continue
@@ -126,8 +213,25 @@ class _Work:
             write_output(None, output)
         if errors:
             raise DiagnosticError(errors)
-        self._write(file, output, results)
+        self._write(read, target, output, results)
         return DONE
+
+    def _run_expecting(self, name: str, data: bytes) -> int:
+        """Runs a file and shows how its diagnostics differ from those its comments expect; prints no module."""
+        whole = Source(name, decode(data))
+        chunks = split_input(data) if self.arguments.split_input_file else [Chunk(data, 0, b"")]
+        found: list[Diagnostic] = []
+        for chunk in chunks:
+            try:
+                module = parse_bytes(chunk.data, name)
+                diagnostics = run_pipeline(self.pipeline, module, verify_each=self.arguments.verify_each).notes
+            except DiagnosticError as error:
+                diagnostics = error.diagnostics
+            text = decode(chunk.data)
+            found += (relocate_diagnostic(diagnostic, whole, text, chunk.start) for diagnostic in diagnostics)
+        wrong = unmet(whole, found)
+        self.console.diagnose(wrong)
+        return FAILED if wrong else DONE
 
     def _optimize(
         self, data: bytes, name: str, dump: Path | None, place: tuple[Source, Chunk] | None = None
@@ -136,23 +240,30 @@ class _Work:
         verify_each = self.arguments.verify_each and not self.arguments.allow_unverified
         if not (verify_each or self.arguments.allow_unverified):
             verify(module)
-        result = self.pipeline.run(module, verify_each=verify_each, on_pass=self._observer(dump))
+        before = print_before(_errors(), self.arguments.print_before)
+        on_pass = self._observer(dump)
+        result = run_pipeline(self.pipeline, module, verify_each=verify_each, before_pass=before, on_pass=on_pass)
         notes = result.notes
         if place is not None:
             whole, chunk = place
             notes = tuple(relocate_diagnostic(note, whole, decode(chunk.data), chunk.start) for note in notes)
         self.console.diagnose(notes)
         if self.arguments.timing:
-            print(format_timing(result.runs), file=sys.stderr)
-        # Where nothing changed the input is the output: lossless even for what a form prints its own way.
-        if not result.modified and self.arguments.emit == "text" and find_kind(data, name) in TEXT_KINDS:
+            print(printable(format_timing(result.runs)), file=sys.stderr)
+        # Where nothing changed the input is the output: lossless even for what a dialect prints its own way.
+        is_text = self.arguments.emit == "text" and find_kind(data, name) in TEXT_KINDS
+        if is_text and not result.modified and not self.arguments.locations:
             return data, result
+        if self.arguments.locations:
+            show_locations(result.module)
         return serialize(result.module, self.arguments.emit), result
 
     def _observer(self, dump: Path | None) -> Observer:
         observers: list[Observer] = []
-        if self.arguments.print_after_all:
-            observers.append(print_after_all(sys.stderr))
+        if self.arguments.print_after:
+            observers.append(print_after(_errors(), self.arguments.print_after))
+        if self.arguments.print_changed:
+            observers.append(print_changed(_errors()))
         if dump is not None:
             observers.append(dump_to(dump))
 
@@ -162,25 +273,26 @@ class _Work:
 
         return observe_all
 
-    def _dump_directory(self, file: str, chunk: int) -> Path | None:
+    def _dump_directory(self, read: Input, chunk: int) -> Path | None:
         directory: Path | None = self.arguments.dump_dir
-        if directory is not None and len(self.arguments.files) > 1:
-            directory /= Path(file).name
+        if directory is not None and self.arguments.has_several:
+            directory /= read.relative
         if directory is not None and chunk:
             directory /= str(chunk)
         return directory
 
-    def _write(self, file: str, output: bytes, results: list[PipelineResult]) -> None:
+    def _write(self, read: Input, target: str | None, output: bytes, results: list[PipelineResult]) -> None:
         if self.arguments.strip_comments and self.arguments.emit == "text":
             output = encode(strip_comments(decode(output)))
-        target = self.arguments.output
-        if target and target != STANDARD_OUTPUT and Path(target).is_dir():
-            target = str(Path(target) / Path(file).name)
-        to_stdout = target in (None, STANDARD_OUTPUT)
+        to_stdout = target is None
         if not (self.arguments.json and to_stdout):
             write_output(target, output)
         if self.arguments.json:
-            print_json(_describe(file, output, results, with_text=to_stdout and self.arguments.emit == "text"))
+            print_json(_describe(read.path, output, results, with_text=to_stdout and self.arguments.emit == "text"))
+
+
+def _errors() -> TextIO:
+    return cast(TextIO, PrintableStream(sys.stderr))
 
 
 def _describe(file: str, output: bytes, results: list[PipelineResult], *, with_text: bool) -> dict[str, object]:
@@ -207,4 +319,5 @@ COMMAND = Command(
     ),
     add_arguments=_add_arguments,
     run=_run,
+    open=_open,
 )

@@ -2,60 +2,97 @@
 
 from __future__ import annotations
 
+import os
 from argparse import Namespace
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from dialect_utils.files import display_name, read_module
+from dialect_utils.files import parse_bytes
+from dialect_utils.inputs import Input
 from dialect_utils.ir import Module
 from dialect_utils.text import DiagnosticError
-from passes.pipeline import verify
-from relayout.arguments import Command, Parser, choice, count, usage_error
+from passes.dumps.executable import executable_form
+from passes.framework.pipeline import verify
+from relayout.arguments import Command, Parser, add_worker_options, choice, count, files_or_input, usage_error
+from relayout.batch.run import add_batch_options, run_batch
+from relayout.batch.unit import Job, Unit, Work
 from relayout.console import DONE, FAILED, Console, UsageError, print_json
+from relayout.inputs import add_input_options, chosen_inputs
+from relayout.limits import CHECKING_SECONDS_PER_MEGABYTE, seconds_for_bytes
 from relayout.output import write_output
-from relayout.portable import executable_form
 
 if TYPE_CHECKING:
-    from dialect_utils.execution import Array
+    from dialect_utils.execution import Array, Recorded, SavedArray, Worker
     from dialect_utils.layout import ArrayShape
     from dialect_utils.verdict import Tolerance
     from dialect_utils.verdict.expectation import Distance
-    from passes.expand_bitcasts import ExpandedBitcast
-    from passes.make_portable import MakePortable
+    from passes.framework.base import Pass
 
 
 def _add_arguments(parser: Parser) -> None:
-    parser.option("files", metavar="FILE", nargs="+", help="a module in any form; - is standard input")
-    parser.option("--inputs", metavar="NPZ", help="inputs in0, in1, ... (default: random ones)")
+    parser.option(
+        "files", metavar="FILE", nargs="*", help="a module in any format, or a dump directory; - is standard input"
+    )
+    add_input_options(parser)
+    add_batch_options(parser)
+    parser.option("--inputs", metavar="NPZ", help="inputs in0, in1, ... (default: a snapshot's own, else random ones)")
     parser.option("--outputs", metavar="NPZ", help="write the outputs as out0, out1, ...")
     parser.option("--expect", metavar="NPZ", help="compare with out0, out1, ... of this file")
     parser.option("--compare", default="bits", help="with --expect: bits, ulp:N or rel:X decide the exit code")
     parser.option("--seed", metavar="N", type=int, default=0, help="of the random inputs (default 0)")
     parser.option("--engine", type=choice("xla", "interpreter"), default="xla", help="xla (default) or interpreter")
-    parser.option("--devices", metavar="N", type=count, default=1, help="host devices, for a module of N partitions")
+    parser.option("--devices", metavar="N", type=count, help="host devices (default: as the module needs)")
     parser.option("--custom-call", metavar="NAME=HLO", action="append", default=[], help="what a custom call computes")
+    parser.option(
+        "--callback",
+        metavar="NAME=MODULE:FUNCTION",
+        action="append",
+        default=[],
+        help="what a Python function on the host computes",
+    )
     parser.option(
         "--constants", metavar="like=FILE", help="values of elided constants, from another dump of the module"
     )
     parser.option("--verify-bitcasts", action="store_true", help="print what each bitcast of a dump is, and its proof")
-    parser.option("--timeout", metavar="SECONDS", type=count, help="for compilation and execution (default 120)")
+    add_worker_options(parser, "compilation and execution")
 
 
 def _run(arguments: Namespace, console: Console) -> int:
-    if arguments.outputs and len(arguments.files) > 1:
-        raise usage_error(f"--outputs holds the outputs of one FILE, not of {len(arguments.files)}")
+    inputs = chosen_inputs(files_or_input(arguments.files), arguments, console)
+    if arguments.outputs and len(inputs) > 1:
+        raise usage_error(f"--outputs holds the outputs of one FILE, not of {len(inputs)}")
+    if arguments.outputs:
+        _check_outputs(inputs, arguments)
     if arguments.seed < 0:
         raise usage_error(f"the seed {arguments.seed} is negative")
-    runner = _Runner(arguments, _tolerance(arguments.compare))
-    status = DONE
-    for file in console.track(arguments.files, "run"):
-        failed = partial(_print_failure, file) if arguments.json else None
-        status = max(status, console.attempt(partial(runner.run, file), failed))
-    return status
+    arguments.has_several = len(inputs) > 1
+    units = [Unit((each,)) for each in inputs]
+    with _open(arguments, console) as work:
+        return max(run_batch(Job("run", arguments, console.colour_of_errors()), units, work, console))
+
+
+@contextmanager
+def _open(arguments: Namespace, console: Console) -> Iterator[Work]:
+    tolerance = _tolerance(arguments.compare)
+    # Imported here: errors in the command must not wait for numpy.
+    from dialect_utils.execution import DEFAULT_MEMORY_BYTES, DEFAULT_TIMEOUT_SECONDS, Worker
+
+    timeout, memory = arguments.timeout or DEFAULT_TIMEOUT_SECONDS, arguments.memory or DEFAULT_MEMORY_BYTES
+    with Worker(timeout, arguments.devices or 1, memory) as worker:
+        yield _Runner(arguments, tolerance, console, worker).attempt
+
+
+def _check_outputs(inputs: Sequence[Input], arguments: Namespace) -> None:
+    """Raises UsageError where --outputs would overwrite what is read."""
+    read = [*(each.path for each in inputs), arguments.inputs, arguments.expect]
+    for file in filter(None, read):
+        if os.path.exists(file) and os.path.exists(arguments.outputs) and os.path.samefile(file, arguments.outputs):
+            raise usage_error(f"--outputs {arguments.outputs} would overwrite the input {file}")
 
 
 def _tolerance(text: str) -> Tolerance:
@@ -74,32 +111,48 @@ def _print_failure(file: str, message: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Runner:
-    """Holds what is the same for every file."""
+    """What is the same for every file."""
 
     arguments: Namespace
     tolerance: Tolerance
+    console: Console
+    worker: Worker
 
-    def run(self, file: str) -> int:
-        from dialect_utils.execution import DEFAULT_TIMEOUT_SECONDS, arrays_to_npz, entry_arrays, run_module
+    def attempt(self, unit: Unit) -> int:
+        [read] = unit.inputs
+        failed = partial(_print_failure, read.path) if self.arguments.json else None
+        seconds = self.arguments.timeout or seconds_for_bytes(read.size, CHECKING_SECONDS_PER_MEGABYTE)
+        return self.console.attempt(partial(self._run, read), failed, seconds)
 
-        module = read_module(file)
+    def _run(self, read: Input) -> int:
+        from dialect_utils.execution import arrays_to_npz, check_executable, devices_of, entry_arrays, run_module
+
+        file, read = read.path, read.with_constants()
+        data = read.data()
+        module = parse_bytes(data, read.name)
         verify(module)
         step = self._make_portable()
         if self.arguments.verify_bitcasts:
-            self._print_bitcasts(file, step.bitcasts(module))
-        module = executable_form(module, step)
+            self._print_bitcasts(file, module)
+        module = executable_form(module, step, self.console.diagnose)
         devices = self.arguments.devices
+        if devices is None:
+            devices = devices_of(module).needed
         _, results = entry_arrays(module, devices)
-        expected = self._expected(results)
-        timeout = self.arguments.timeout or DEFAULT_TIMEOUT_SECONDS
+        recorded = self._recorded(data, read.name)
+        expected = self._expected(results, recorded)
+        # Before random inputs are drawn.
+        check_executable(module, read.name, self.worker.memory)
         start = perf_counter()
         outputs = run_module(
             module,
-            self._inputs(module),
+            self._inputs(module, devices, recorded),
             engine=self.arguments.engine,
-            name=display_name(file),
-            timeout=timeout,
+            name=read.name,
             devices=devices,
+            timeout=self.worker.timeout,
+            memory=self.worker.memory,
+            worker=self.worker,
         )
         seconds = perf_counter() - start
         if self.arguments.outputs:
@@ -109,48 +162,67 @@ class _Runner:
             return DONE
         return self._print_distances(file, outputs, expected, results, seconds)
 
-    def _make_portable(self) -> MakePortable:
+    def _recorded(self, data: bytes, name: str) -> Recorded | None:
+        """Returns what a snapshot recorded, unless the user gives inputs."""
+        from dialect_utils.execution import read_recorded
+
+        return None if self.arguments.inputs else read_recorded(data, name)
+
+    def _make_portable(self) -> Pass:
         # Imported here: the pass is not asked for by every file.
-        from passes.make_portable import MakePortable
+        from passes.dumps.make_portable import make_portable
 
         kind, separator, path = (self.arguments.constants or "").partition("=")
         if self.arguments.constants and not (kind == "like" and separator):
             raise usage_error(f"--constants is like=FILE, not {self.arguments.constants}")
-        return MakePortable(tuple(self.arguments.custom_call), Path(path) if path else None)
+        return make_portable.with_options(
+            custom_call=tuple(self.arguments.custom_call),
+            callback=tuple(self.arguments.callback),
+            constants_like=Path(path) if path else None,
+        )
 
-    def _print_bitcasts(self, file: str, bitcasts: Sequence[ExpandedBitcast]) -> None:
-        rows = [bitcast.row() for bitcast in bitcasts]
+    def _print_bitcasts(self, file: str, module: Module) -> None:
+        from passes.dumps.make_portable import proved_bitcasts
+
+        options = tuple(self.arguments.custom_call), tuple(self.arguments.callback)
+        rows = [bitcast.row() for bitcast in proved_bitcasts(module, *options)]
         if self.arguments.json:
             print_json({"file": file, "bitcasts": rows})
             return
-        widths = {key: max(len(row[key]) for row in rows) for key in rows[0]} if rows else {}
-        for row in rows:
+        header = {key: key.replace("_", " ") for key in rows[0]} if rows else {}
+        widths = {key: max(len(row[key]) for row in [header, *rows]) for key in header}
+        for row in [header, *rows] if rows else ():
             print("  ".join(value.ljust(widths[key]) for key, value in row.items()).rstrip())
 
-    def _inputs(self, module: Module) -> Sequence[Array]:
+    def _inputs(self, module: Module, devices: int, recorded: Recorded | None) -> Sequence[Array | SavedArray]:
         from dialect_utils.execution import entry_arrays, read_arrays
         from dialect_utils.verdict import random_inputs, small_integer_positions
 
         if self.arguments.inputs:
             return read_arrays(self.arguments.inputs, "in")
-        parameters, _ = entry_arrays(module, self.arguments.devices)
+        if recorded is not None:
+            return recorded.inputs
+        parameters, _ = entry_arrays(module, devices)
         return random_inputs(parameters, self.arguments.seed, small=small_integer_positions(module))
 
-    def _expected(self, results: Sequence[ArrayShape]) -> list[Array] | None:
+    def _expected(self, results: Sequence[ArrayShape], recorded: Recorded | None) -> list[Array] | None:
         """Returns the expected outputs, before anything runs: a wrong file must not cost a compilation."""
         from dialect_utils.execution import from_plain_all, read_arrays
 
         if not self.arguments.expect:
-            return None
+            known = None if recorded is None else recorded.results
+            return None if known is None else from_plain_all(known, results, "out")
         return from_plain_all(read_arrays(self.arguments.expect, "out"), results, "out")
 
     def _print_outputs(
         self, file: str, outputs: Sequence[Array], results: Sequence[ArrayShape], seconds: float
     ) -> None:
-        shapes = [str(shape.with_layout(None)) for shape in results]
+        shapes = [str(shape.without_layout) for shape in results]
         if self.arguments.json:
             print_json({"file": file, "outputs": shapes, "seconds": round(seconds, 3)})
             return
+        if self.arguments.has_several:
+            print(f"{file}:")
         for number, (shape, array) in enumerate(zip(shapes, outputs, strict=True)):
             print(f"out{number} {shape}\n{array}")
 
@@ -198,4 +270,5 @@ COMMAND = Command(
     ),
     add_arguments=_add_arguments,
     run=_run,
+    open=_open,
 )

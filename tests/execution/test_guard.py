@@ -41,6 +41,20 @@ def test_without_layouts_the_text_and_its_name_stay() -> None:
     assert (program.text, program.name) == (text, "m.hlo")
 
 
+def test_the_layout_of_the_entry_alone_is_dropped_too() -> None:
+    shape = "f32[3,5]{0,1:T(2,2)}"
+    header = f"HloModule m, entry_computation_layout={{({shape})->{shape}}}"
+    text = f"{header}\nENTRY e {{\n  ROOT p = f32[3,5] parameter(0)\n}}\n"
+    assert "T(" not in str(prepare(parse_bytes(text.encode(), "m"), "m").text)
+
+
+def test_negative_zeros_of_floats_are_written_so_that_xla_reads_them() -> None:
+    text = "HloModule m\nENTRY e {\n  c = f32[3] constant({-0, 0, -0.5})\n  ROOT d = s32[] constant(-0)\n}\n"
+    program = str(prepare(parse_bytes(text.encode(), "m"), "m").text)
+    assert "constant({-0.0, 0, -0.5})" in program
+    assert "constant(-0)" in program
+
+
 def test_a_lone_computation_becomes_a_module() -> None:
     text = "%c (p: f32[3]) -> f32[3] {\n  ROOT %p = f32[3] parameter(0)\n}\n"
     program = prepare(parse_bytes(text.encode(), "m.hlo"), "m.hlo")

@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+import os
+import signal
+
 import pytest
 
-from dialect_utils.execution import ExecutionError, hlo_proto_to_text, hlo_text_to_proto
+from dialect_utils.execution import ExecutionError, hlo_proto_to_text, hlo_text_to_proto, protos
 from dialect_utils.text import DiagnosticError
 
 TEXT = """HloModule tiled, entry_computation_layout={(f32[3,5]{1,0:T(2,2)})->f32[3,5]{1,0:T(2,2)}}
@@ -39,6 +42,18 @@ def test_a_cut_proto_is_refused_by_name(data: bytes) -> None:
 
 def test_other_bytes_and_bad_text_are_refused_by_jaxlib() -> None:
     with pytest.raises(ExecutionError):
-        hlo_proto_to_text(b"\x0a\x03abc\xff\xff\xff")
+        hlo_proto_to_text(b"\x0a\x03abc\x1a\x03\xff\xff\xff")
     with pytest.raises(ExecutionError):
         hlo_text_to_proto("HloModule")
+
+
+def test_one_worker_converts_everything_and_another_one_after_it_died() -> None:
+    proto = hlo_text_to_proto(TEXT)
+    pid = protos.CONVERTER.worker.pid
+    assert pid is not None
+    hlo_proto_to_text(proto)
+    assert protos.CONVERTER.worker.pid == pid
+    os.kill(pid, signal.SIGKILL)
+    os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+    assert "negate" in hlo_proto_to_text(proto)
+    assert protos.CONVERTER.worker.pid not in (None, pid)

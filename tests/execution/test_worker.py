@@ -10,9 +10,10 @@ import pytest
 
 from dialect_utils.execution import Engine, ExecutionError, Program, Worker, from_bits
 from dialect_utils.layout import ELEMENT_TYPES
-from dialect_utils.layout.dtypes import dtype_of
-
-ROOT = Path(__file__).parents[2]
+from dialect_utils.layout.arrays.dtypes import dtype_of
+from tests.execution.refused import A_REDUCTION_OF_ANOTHER_TYPE
+from tests.jaxlib import DIES_OF_DIVISION_BY_ZERO
+from tests.paths import ROOT
 
 DOUBLE_HLO = """HloModule double
 ENTRY main {
@@ -138,21 +139,9 @@ def test_errors_that_name_an_instruction_move_to_it(worker: Worker, engine: Engi
     assert str(caught.value).startswith("my.hlo:4:8: error: operand's last dimension must be at least 9")
 
 
-def test_a_name_that_stands_twice_is_said_without_a_place(worker: Worker) -> None:
-    text = """HloModule m
-f {
-  a = f32[] parameter(0)
-  b = f32[] parameter(1)
-  ROOT c = s32[] constant(1)
-}
-ENTRY e {
-  p = f32[3,4] parameter(0)
-  z = f32[] constant(0)
-  ROOT b = f32[3] reduce(p, z), dimensions={1}, to_apply=f
-}
-"""
+def test_a_name_that_occurs_twice_is_said_without_a_place(worker: Worker) -> None:
     with pytest.raises(ExecutionError, match=r"^error: b\.1: the type of reduction-region's parameter"):
-        worker.run(Program(text, "hlo", "my.hlo"), [[np.ones((3, 4), np.float32)]])
+        worker.run(Program(A_REDUCTION_OF_ANOTHER_TYPE, "hlo", "my.hlo"), [[np.ones((3, 4), np.float32)]])
 
 
 def test_mlir_errors_move_to_line_and_column(worker: Worker) -> None:
@@ -193,7 +182,9 @@ def test_chlo_runs_in_both_engines(worker: Worker) -> None:
 
 
 def test_a_crash_is_an_error_and_the_next_request_runs(worker: Worker) -> None:
-    with pytest.raises(ExecutionError, match=r"was ended by SIGABRT\nnote: Tile dimension size") as caught:
+    with pytest.raises(
+        ExecutionError, match=r"was ended by SIGABRT while the module was compiled\nnote: Tile dimension size"
+    ) as caught:
         worker.run(Program(ABORTS, "hlo"), [ones()])
     assert caught.value.failure == "crash"
     [[result]] = worker.run(Program(DOUBLE_HLO, "hlo"), [ones()])
@@ -220,8 +211,10 @@ def test_leaving_the_context_ends_the_process() -> None:
 
 
 PARENT = f"""
-import sys, numpy as np
+import signal, sys, numpy as np
 from dialect_utils.execution import Program, Worker
+# A shell lets processes in the background ignore Ctrl-C.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 worker = Worker()
 worker.run(Program({DOUBLE_HLO!r}, "hlo"), [[np.ones(3, np.float32)]])
 print(worker.pid, flush=True)
@@ -234,7 +227,11 @@ def test_no_worker_outlives_its_parent(ending: signal.Signals) -> None:
     """Ends a process whose worker is busy; Ctrl-C and a kill leave no orphan."""
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
     with subprocess.Popen(
-        [sys.executable, "-c", PARENT], env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+        [sys.executable, "-c", PARENT],
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
     ) as parent:
         assert parent.stdout is not None
         pid = int(parent.stdout.readline())
@@ -242,3 +239,125 @@ def test_no_worker_outlives_its_parent(ending: signal.Signals) -> None:
         parent.send_signal(ending)
         parent.wait(10)
     assert wait_until_dead(pid)
+
+
+MALFORMED = {
+    "a header that is too long": b"\xff" * 8,
+    "a header that is no JSON": (5).to_bytes(8, "little") + b"hello",
+    "a header that is a list": (2).to_bytes(8, "little") + b"[]",
+    "lengths of more than there may be": b'{"status":"ok","blob_lengths":[99999999999999]}',
+    "a negative length": b'{"status":"ok","blob_lengths":[-1]}',
+    "no lengths": b'{"status":"ok"}',
+    "an array of another size": b'{"status":"ok","runs":[[["f32",[2,2]]]],"blob_lengths":[0]}',
+    "an unknown type": b'{"status":"ok","runs":[[["f31",[0]]]],"blob_lengths":[0]}',
+    "a negative dimension": b'{"status":"ok","runs":[[["f32",[-1]]]],"blob_lengths":[0]}',
+    "fewer runs": b'{"status":"ok","runs":[],"blob_lengths":[]}',
+    "no status": b'{"blob_lengths":[]}',
+    "an error without a message": b'{"status":"error","failure":"rejected","blob_lengths":[]}',
+}
+
+
+@pytest.mark.parametrize("name", MALFORMED)
+def test_what_a_worker_sends_is_not_believed(name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A worker that a module took over sends what it likes."""
+    answer = MALFORMED[name]
+    framed = answer if not answer.startswith(b"{") else len(answer).to_bytes(8, "little") + answer
+    ready = b'{"status":"ready","unprotected":null,"blob_lengths":[]}'
+    script = tmp_path / "liar.py"
+    script.write_text(
+        "import os, sys\n"
+        f"os.write(1, {len(ready).to_bytes(8, 'little') + ready!r})\nos.read(0, 1)\nos.write(1, {framed!r})\n"
+        "while os.read(0, 65536): pass\n"
+    )
+    monkeypatch.setattr("dialect_utils.execution.process._MODULE", "liar")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    with Worker(timeout=20) as own, pytest.raises(ExecutionError, match="sent no answer") as caught:
+        own.run(Program(DOUBLE_HLO, "hlo"), [ones()])
+    assert caught.value.failure == "crash"
+
+
+CONFINED = """
+import os, resource, socket, subprocess, sys
+from dialect_utils.execution import limits, sandbox
+limits.enter_empty_directory()
+limits.limit_resources(200_000_000)
+print(sandbox.enter_sandbox())
+tries = {
+    "write": lambda: open(sys.argv[1], "w"),
+    "network": lambda: socket.socket(),
+    "program": lambda: subprocess.run(["true"]),
+    "process": lambda: os.fork(),
+    "signal": lambda: os.kill(os.getppid(), 0),
+    "remove": lambda: os.unlink(sys.argv[1]),
+    "directory": lambda: os.mkdir("x"),
+    "memory": lambda: bytearray(400_000_000),
+}
+for name, attempt in tries.items():
+    try:
+        attempt()
+        print(name, "allowed")
+    except (OSError, MemoryError):
+        print(name, "refused")
+print(os.listdir("."), resource.getrlimit(resource.RLIMIT_CORE), open(sys.argv[1]).read())
+"""
+
+
+def test_the_worker_is_kept_from_files_network_and_programs(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.write_text("whole")
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "TMPDIR": str(tmp_path)}
+    ended = subprocess.run(
+        [sys.executable, "-c", CONFINED, str(file)], env=environment, capture_output=True, text=True, check=True
+    )
+    protected, *tried, rest = ended.stdout.splitlines()
+    assert rest == "[] (0, 0) whole"
+    if protected != "None":
+        pytest.skip(f"this system has no protection: {protected}")
+    assert [line for line in tried if not line.endswith("refused")] == []
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+def test_its_environment_holds_named_variables_only(worker: Worker, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SOME_TOKEN", "secret")
+    with Worker() as own:
+        own.run(Program(DOUBLE_HLO, "hlo"), [ones()])
+        found = Path(f"/proc/{own.pid}/environ").read_bytes()
+    assert b"PYTHONPATH" in found
+    assert b"secret" not in found
+
+
+@pytest.mark.skipif(not DIES_OF_DIVISION_BY_ZERO, reason="this jaxlib divides integers by 0 without ending")
+def test_a_crash_says_what_was_done(worker: Worker) -> None:
+    text = (
+        "HloModule m\nENTRY e {\n  a = s32[] constant(1)\n  z = s32[] constant(0)\n  ROOT d = s32[] divide(a, z)\n}\n"
+    )
+    with pytest.raises(ExecutionError, match=r"SIGFPE while the module was compiled: an integer was") as caught:
+        worker.run(Program(text, "hlo"), [[]])
+    assert caught.value.is_refusal
+
+
+def test_too_little_memory_is_said_with_the_option_that_gives_more() -> None:
+    text = """HloModule m
+ENTRY e {
+  i = f32[60000000] iota(), iota_dimension=0
+  s = f32[60000000] sine(i)
+  ROOT r = (f32[60000000], f32[60000000]) tuple(i, s)
+}
+"""
+    with Worker(memory=100_000_000) as own, pytest.raises(ExecutionError, match="--memory") as caught:
+        own.run(Program(text, "hlo"), [[]])
+    assert not caught.value.is_refusal
+
+
+def test_a_program_of_one_device_runs_without_jax() -> None:
+    code = """if True:
+        import sys
+        import numpy as np
+        from dialect_utils.execution import engines, serve
+        serve.warm_up(1)
+        program = "func.func @main(%a: tensor<2xf64>) -> tensor<2xf64> { return %a : tensor<2xf64> }"
+        [(kind, array)] = engines.prepare_xla(program, {})([np.array([1.5, -0.0])])
+        print(kind.name, array.tolist(), sys.modules["jax"])
+    """
+    found = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert found.stdout == "f64 [1.5, -0.0] None\n"

@@ -192,19 +192,19 @@ def test_builder_refuses_what_does_not_fit(module: HloModule) -> None:
         module.after(z).apply(Pad((), ()), y, name="n", like=z, padding=y)
     with pytest.raises(ValueError, match="does not keep"):
         module.after(z).apply(Reshape((4,)), z, name="n", like=z)
-    with pytest.raises(ValueError, match="not defined in front"):
+    with pytest.raises(ValueError, match="not defined before"):
         module.before(z).apply(Transpose((1, 0)), z, name="n", like=z)
     with pytest.raises(ValueError, match="needs a scalar"):
         module.after(z).broadcast(z, (2,), name="n", like=z)
     assert module.text() == MODULE
 
 
-def test_a_use_never_stands_in_front_of_its_definition(module: HloModule) -> None:
+def test_a_use_never_comes_before_its_definition(module: HloModule) -> None:
     x, z, r = named(module, "x"), named(module, "z"), named(module, "r")
-    with pytest.raises(ValueError, match="not defined in front"):
+    with pytest.raises(ValueError, match="not defined before"):
         z.set_operand(0, r)
     for value, new in ((x, z), (z, r)):
-        with pytest.raises(ValueError, match="not defined in front"):
+        with pytest.raises(ValueError, match="not defined before"):
             value.replace_uses(new)
     with pytest.raises(ValueError, match="different computations"):
         z.set_operand(0, module.computations[0].root)
@@ -232,14 +232,14 @@ def test_erase(module: HloModule) -> None:
     assert z.users == (w,)
     assert "control-predecessors" not in module.text()
     assert module.computations[0].callers == ()
-    # The comment in front of the erased instruction belongs to the line above.
+    # The comment before the erased instruction belongs to the line above.
     assert "/* zed */\n  ROOT %w" in module.text()
     module.remove_computation(module.computations[0])
     assert "plus" not in module.text()
     assert parse_module(module.text()).text() == module.text()
 
 
-def test_erase_keeps_comments_and_what_stands_behind_them() -> None:
+def test_erase_keeps_comments_and_what_comes_after_them() -> None:
     text = "ENTRY e { p = f32[] parameter(0) // one\n a = f32[] negate(p) ROOT b = f32[] negate(p) }"
     module = parse_module(text)
     named(module, "a").erase()
@@ -307,16 +307,16 @@ def test_tuples_apart_and_together() -> None:
     module = parse_module(text)
     p = module.entry.parameters[0]
     builder = module.after(p)
-    leaves = builder.leaves(p, name="p")
+    leaves = builder.flatten(p, name="p")
     assert [leaf.name for leaf in leaves] == ["p.0", "p.1.0", "p.1.1"]
-    packed = builder.pack(leaves, p.shape, name="q", like=p)
+    packed = builder.make_tuple(leaves, p.shape, name="q", like=p)
     assert packed.shape == p.shape
     count = len(module.entry.instructions)
     # The operands of a tuple are its leaves.
-    assert builder.leaves(packed, name="again") == leaves
+    assert builder.flatten(packed, name="again") == leaves
     assert len(module.entry.instructions) == count
     with pytest.raises(ValueError, match="left"):
-        builder.pack(leaves[:2], p.shape, name="q", like=p)
+        builder.make_tuple(leaves[:2], p.shape, name="q", like=p)
     assert parse_module(module.text()).text() == module.text()
 
 

@@ -20,7 +20,7 @@ CASES = [
         None,
     ),
     (HEAD + "  p = f32[] parameter(«1»)\n}", "parameter number 1", "number them from 0"),
-    (HEAD + "  p = f32[] parameter(0)\n  q = f32[] parameter(«0»)\n}", "stands twice", None),
+    (HEAD + "  p = f32[] parameter(0)\n  q = f32[] parameter(«0»)\n}", "occurs twice", None),
     (HEAD + "  p = f32[] parameter(«x»)\n}", "expected a parameter number", "write parameter(0)"),
     (HEAD + "  p = «f23»[] parameter(0)\n}", "unknown element type 'f23'", "write f32"),
     (HEAD + "  p = f32[3,5]{1,0:T(2,«0»)} parameter(0)\n}", "must be positive", None),
@@ -37,12 +37,22 @@ CASES = [
         "unknown control predecessor %x",
         None,
     ),
-    (HEAD + "  p = f32[] parameter(0)\n  «q = pad»(p, p)\n}", "shape of %q is not written", "write it behind ="),
     (
-        HEAD + "  p = f32[] parameter(0)\n  q = f32[] add(«abs»(p), p)\n}",
-        "stands as an operand",
-        "a name and an instruction",
+        HEAD + "  p = f32[] parameter(0)\n  «q = pad»(p, p)\n}",
+        "%q has no shape: pad of f32[] needs its attributes",
+        None,
     ),
+    (
+        HEAD + "  p = f32[] parameter(0)\n  q = f32[] add(«constant(1)», p)\n}",
+        "the shape of this constant is not written",
+        "write it before the opcode",
+    ),
+    (HEAD + "  p = f32[] parameter(0)\n  q = f32[] add(«nonsense»(p), p)\n}", "unknown opcode nonsense", None),
+    (HEAD + "  p = f32[] «parmeter»(0)\n}", "unknown opcode parmeter", "did you mean parameter?"),
+    (HEAD + "  c = f32[] «constnt»(0)\n}", "unknown opcode constnt", "did you mean constant?"),
+    (HEAD + "  p = (f32[], s8[]) parameter(0)\n  q = f32[] negate(p#«2»)\n}", "%p has no element #2", None),
+    (HEAD + "  p = (f32[], s8[]) parameter(0)\n  q = f32[] negate(p#0#«1»)\n}", "%p has no element #0#1", None),
+    (HEAD + "  p = (f32[], s8[]) parameter(0)\n  q = f32[] negate(p#«x»)\n}", "expected the number", None),
     (
         "HloModule m\nf { p = f32[] parameter(0) }\n«f» { p = f32[] parameter(0) }",
         "computation %f is defined twice",
@@ -98,7 +108,7 @@ def test_locations_of_parts() -> None:
         assert location.source.text[location.span.start : location.span.end] == expected
 
 
-def test_a_wrong_entry_layout_is_found_where_it_stands() -> None:
+def test_a_wrong_entry_layout_is_found_where_it_is() -> None:
     module = parse_module(
         "HloModule m, entry_computation_layout={(f33[2])->f32[]}\nENTRY e { p = f32[] parameter(0) }", "f.hlo"
     )

@@ -17,8 +17,8 @@ SAMPLE = [path for path in IN_TREE if path.name not in REFUSED][::7]
 def touch_everything(module: HloModule) -> None:
     for computation in module.computations:
         for item in computation.instructions:
-            item._mark_edited()
-        computation._header_edited = True
+            computation.mark_edited(item)
+        computation.edits.header = True
 
 
 def structure(module: HloModule) -> list[object]:
@@ -34,9 +34,9 @@ def test_texts_in_the_tree_come_back_byte_for_byte(path: Path) -> None:
     module = parse_module(text, path.name)
     assert module.text() == text
     # The parts together, too: not only the source that was kept.
-    module._edited = True
+    module.mark_edited()
     for computation in module.computations:
-        computation._edited = computation._owner is None
+        computation.edits.any = computation.owner is None
     assert module.text() == text
     assert module.clone().text() == text
 
@@ -111,3 +111,13 @@ def test_the_collector_is_left_as_it_was() -> None:
         assert not gc.isenabled()
     finally:
         gc.enable()
+
+
+def test_a_colon_after_the_name_of_a_module_is_no_part_of_it() -> None:
+    text = "HloModule m:, is_scheduled=true\n\nENTRY e {\n  ROOT p = f32[3]{0} parameter(0)\n}\n"
+    for each in (text, text.replace(":,", ",").replace("m, is_scheduled=true", "m:")):
+        module = parse_module(each, "m")
+        assert module.name == "m"
+        assert module.attributes.get("is_scheduled") == ("true" if "is_scheduled" in each else None)
+        touch_everything(module)
+        assert module.text() == each

@@ -33,7 +33,7 @@ def test_what_the_interface_says() -> None:
     module = parse_module(MODULE)
     entry = module.entry
     x, w = entry.parameters[0], entry.root
-    assert module.form == "hlo"
+    assert module.dialect == "hlo"
     assert x.operation is None
     assert w.operation is w
     assert w.results == (w,)
@@ -41,15 +41,15 @@ def test_what_the_interface_says() -> None:
     assert [item.opcode for item in entry.operations] == ["add", "reduce", "negate"]
     assert entry.results == (w,)
     assert entry.is_entry
-    assert not entry.is_applied
-    assert module.functions[0].is_applied
+    assert not entry.is_embedded
+    assert module.functions[0].is_embedded
     assert not module.functions[0].is_entry
     assert module.functions[0].callers == (entry.find("r"),)
     assert w.function is entry
     assert w.callee is None
 
 
-def test_parameters_stand_where_they_stand() -> None:
+def test_parameters_stay_where_they_are() -> None:
     text = """ENTRY e {
   p = f32[2] parameter(0)
   a = f32[2] negate(p)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
-IN_TREE = sorted((ROOT / "tests" / "corpus").glob("**/*.hlo")) + sorted((ROOT / "examples").glob("*.hlo"))
-SHARED = sorted((ROOT.parent / "shared" / "corpus").glob("tpu*/**/*.hlo"))
+from tests.paths import OWN_CORPUS, ROOT, SHARED_DATA
+
+IN_TREE = sorted((OWN_CORPUS).glob("**/*.hlo")) + sorted((ROOT / "examples").glob("*.hlo"))
+SHARED = sorted((SHARED_DATA / "corpus").glob("tpu*/**/*.hlo"))
 
 # Texts of the corpus that are refused for a reason: several modules in one file are for the
 # command line to split, and a tile that ends in `*` means nothing.

@@ -34,7 +34,7 @@ _VALUES = ("*", "d", "-1", "0", "1", "7", "9223372036854775807", "9" * 40, "9" *
 _BLANKS = ("/*", "/* x */", "// y", "\0", "é", "\N{FULLWIDTH DIGIT THREE}", "\xa0", " ", "\n")
 PIECES = (*_BRACKETS, *_PARTS, *_VALUES, *_BLANKS)
 _SMALL_EDITS = (*",:*d()[]{}0123456789-TLESMCD#", " ", "\n", "")
-# Values that stand where a small number is expected, once in a while.
+# Values that are where a small number is expected, once in a while.
 _ODD_NUMBERS = ("-1", "0", "-0", "007", "9223372036854775807", "9223372036854775808", "?", "*", "d", "", "+1")
 
 

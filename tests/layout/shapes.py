@@ -2,7 +2,8 @@
 
 from hypothesis import strategies as st
 
-from dialect_utils.layout import COMBINE, ELEMENT_TYPES, MATCH, ArrayShape, Layout, Tile, parse_array_shape
+from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, Layout, Tile, parse_array_shape
+from dialect_utils.layout.layout import COMBINE, MATCH
 
 GIVEN = [
     parse_array_shape(text)

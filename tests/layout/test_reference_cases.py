@@ -10,25 +10,27 @@ import numpy as np
 import pytest
 
 from dialect_utils.layout import (
-    COMBINE,
     ArrayShape,
     Layout,
     Tile,
-    byte_size,
-    final_dimensions,
     linear_index,
     logical_index,
-    logical_indices,
-    map_arrays,
     parse_array_shape,
     parse_element_type,
     parse_shape,
-    read_shape,
+)
+from dialect_utils.layout.index.index_map import final_dimensions, logical_indices
+from dialect_utils.layout.index.sizes import (
+    array_data_size,
+    byte_size,
+    byte_size_of,
+    byte_strides,
+    max_elements_in_per_split,
     xla_byte_size,
 )
-from dialect_utils.layout.bitcast import classify_bitcast
-from dialect_utils.layout.sizes import array_data_size, byte_size_of, byte_strides, max_elements_in_per_split
-from dialect_utils.layout.xla_compat import (
+from dialect_utils.layout.layout import COMBINE
+from dialect_utils.layout.moves.bitcast import classify_bitcast
+from dialect_utils.layout.targets.xla_compat import (
     align_layouts,
     decompose_bitcast,
     delete_dimensions,
@@ -39,9 +41,11 @@ from dialect_utils.layout.xla_compat import (
     reshape_is_bitcast,
     transpose_plan,
 )
+from dialect_utils.layout.text.parse import read_shape
 from dialect_utils.text import DiagnosticError
+from tests.paths import SHARED_DATA
 
-CASES = Path(__file__).parents[3] / "shared" / "reference" / "cases.json"
+CASES = SHARED_DATA / "reference" / "cases.json"
 Case = dict[str, Any]
 
 # What XLA's text parser reads although it is wrong; loading the proto refuses it, or it aborts later.
@@ -59,7 +63,7 @@ XLA_ACCEPTS_WRONGLY = {
 # What XLA refuses although it means something.
 XLA_REFUSES_WRONGLY = {
     "proto_validate-003": "a proto cannot hold * in jaxlib 0.10",
-    "proto_validate-010": "#(u32) stands in dumps of arrays that are not sparse",
+    "proto_validate-010": "#(u32) is in dumps of arrays that are not sparse",
     "on_device_size-021": "T(2,*) combines nothing: the error is right, XLA's is an internal one",
 }
 # XLA's CPU client stores one element a byte where there is no tile, whatever E(n) says.
@@ -68,7 +72,7 @@ CPU_CLIENT_DROPS_E = {"on_device_size-014"}
 
 def cases(*kinds: str) -> list[Any]:
     if not CASES.exists():
-        return [pytest.param({}, marks=pytest.mark.skip(reason="the reference does not stand beside the repository"))]
+        return [pytest.param({}, marks=pytest.mark.skip(reason="the reference is not beside the repository"))]
     found = json.loads(CASES.read_text())["cases"]
     return [pytest.param(case, id=case["id"]) for case in found if case["kind"] in kinds]
 
@@ -171,8 +175,8 @@ def test_parser(case: Case) -> None:
             parse_shape(case["input"])
         return
     # XLA prints the descending layout where none was written.
-    shape = map_arrays(read_shape(case["input"])[0], lambda a: a.with_layout(a.effective_layout))
-    assert str(shape) == str(map_arrays(parse_shape(case["expected"][3:]), lambda a: a.with_layout(a.effective_layout)))
+    shape = read_shape(case["input"])[0].with_effective_layout
+    assert str(shape) == str(parse_shape(case["expected"][3:]).with_effective_layout)
     assert str(parse_shape(case["input"])) in (case["expected"][3:], case["input"])
 
 
@@ -269,8 +273,8 @@ def test_tpu_bitcast(case: Case) -> None:
 
 def test_every_kind_is_tested_here_or_with_its_pass() -> None:
     if not CASES.exists():
-        pytest.skip("the reference does not stand beside the repository")
+        pytest.skip("the reference is not beside the repository")
     kinds = {case["kind"] for case in json.loads(CASES.read_text())["cases"]}
     text = Path(__file__).read_text()
-    # Layout normalization is a pass; its cases stand with its tests.
+    # Layout normalization is a pass; its cases are with its tests.
     assert {kind for kind in kinds if f'cases("{kind}")' not in text} == {"layout_normalization"}

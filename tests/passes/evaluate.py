@@ -7,9 +7,9 @@ from collections.abc import Callable
 import numpy as np
 
 from dialect_utils.hlo import HloModule, Instruction
-from dialect_utils.layout import ArrayShape, Plan, linear_indices, physical_element_count, physical_plan
-from dialect_utils.layout.movement import Movement
-from tests.layout.test_movement import move
+from dialect_utils.layout import ArrayShape, Plan, physical_plan
+from dialect_utils.layout.index.index_map import linear_indices, physical_element_count
+from tests.layout.moves.test_normal_form import move
 
 # What fills the padding of packed arguments, and what no test value is.
 POISON = 987_654
@@ -77,6 +77,6 @@ def unpack(array: np.ndarray, shape: ArrayShape) -> np.ndarray:
 
 
 def _run(plan: Plan, array: np.ndarray) -> np.ndarray:
-    for step in Movement(plan).plan.steps:
+    for step in plan.steps:
         array = move(array, step, POISON)
     return array

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import random
-from pathlib import Path
 
 from dialect_utils.files import read_module
 from dialect_utils.ir import Module, Value
 from dialect_utils.layout import ArrayShape, Layout, Tile
+from tests.paths import OWN_CORPUS
 
-CORPUS = Path(__file__).parents[1] / "corpus" / "stablehlo"
+CORPUS = OWN_CORPUS / "stablehlo"
 
 _TILES = ((), ((2, 2),), ((8, 128),), ((2, 4), (2, 1)), ((4,),))
 
@@ -30,7 +30,7 @@ def laid_out(name: str, *, share: float, seed: int = 0) -> Module:
 def _values(module: Module) -> list[Value]:
     values: list[Value] = []
     for function in module.functions:
-        if not function.is_applied:
+        if not function.is_embedded:
             values += function.parameters
             values += [value for operation in function.operations for value in operation.results]
     return values

@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
 
 from dialect_utils.execution import Worker
 from dialect_utils.files import read_module
+from dialect_utils.ir import Module
 from dialect_utils.text import DiagnosticError
 from dialect_utils.verdict import compare_stages
-from passes.base import Pass, Report
-from passes.pipeline import verify
-from passes.registry import BUILTIN_PASSES, load_pass
-from relayout.portable import executable_form
-from tests.passes.contract import broken_promises, examples, parse, survives_its_text, variants
+from passes.framework.base import Pass, Report, module_pass
+from passes.framework.registry import BUILTIN_PASSES, load_pass
+from relayout.testing import (
+    broken_examples,
+    broken_guarantees,
+    check_pass,
+    compare_values,
+    parse,
+    survives_its_text,
+    variants,
+)
+from tests.paths import ROOT
 
-ROOT = Path(__file__).parents[2]
 EXAMPLES = sorted([*(ROOT / "examples").glob("*.hlo"), *(ROOT / "examples").glob("*.mlir")])
 # Every pass meets these beside its own lit files; `make campaign` takes all programs to all passes.
 SHARED = ("annotate-layouts", "cancel-relayouts", "expand-tiling", "inline-fusions")
@@ -48,16 +54,10 @@ def test_every_pass_keeps_the_contract(name: str, program: Path) -> None:
     text = program.read_text("utf-8")
     for step in variants(load_pass(name)):
         try:
-            broken = broken_promises(step, text, str(program))
+            broken = broken_guarantees(step, text, str(program))
         except DiagnosticError:
             continue  # refusing is allowed; the lit files say when
         assert broken == [], step
-
-
-@pytest.fixture(scope="module")
-def worker() -> Iterator[Worker]:
-    with Worker() as shared:
-        yield shared
 
 
 @pytest.mark.parametrize(("name", "program"), ON_SMALL, ids=label)
@@ -65,13 +65,10 @@ def test_every_pass_keeps_the_values(name: str, program: Path, worker: Worker) -
     module = read_module(str(program))
     for step in variants(load_pass(name)):
         try:
-            verify(module)
-            result = step.run(module)
+            verdict = compare_values(step, module, worker)
         except DiagnosticError:
             continue  # refusing is allowed; the lit files say when
-        if result.modified:
-            stages = [executable_form(module), module, result.module, executable_form(result.module)]
-            assert compare_stages(stages, worker=worker).verdict == "equal", step
+        assert verdict is None or verdict.found_no_difference, step
 
 
 def test_a_pass_that_changes_values_is_found(worker: Worker) -> None:
@@ -87,54 +84,105 @@ def test_every_pass_is_its_text(name: str) -> None:
 
 @pytest.mark.parametrize("name", BUILTIN_PASSES)
 def test_the_example_of_the_docstring_holds(name: str) -> None:
-    found = list(examples(load_pass(name)))
-    assert found
-    for step, before, after in found:
-        assert broken_promises(step, before, name) == []
-        module = parse(before, "<docstring>")
-        assert step.run(module).module.text() == parse(after, "<docstring>").text()
+    assert broken_examples(load_pass(name)) == []
 
 
-@dataclass(frozen=True)
 class EditsItsInput(Pass):
-    name: ClassVar[str] = "edits-its-input"
-
     def run(self, module: Any) -> Any:
         self.apply(module, Report())
         return super().run(module)
 
-    def apply(self, module: Any, report: Report) -> None:
-        value = module.entry.results[0]
-        value.set_shape(value.shape.with_layout(None))
 
-
-@dataclass(frozen=True)
-class NeverDone(Pass):
-    name: ClassVar[str] = "never-done"
-
-    def apply(self, module: Any, report: Report) -> None:
-        operation = module.entry.results[0].operation
-        module.before(operation).clone(operation, operation.operands, [operation.results[0].shape], name="more")
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Liar(Pass):
-    name: ClassVar[str] = "liar"
-
     def run(self, module: Any) -> Any:
         return replace(super().run(module), modified=True)
 
-    def apply(self, module: Any, report: Report) -> None:
-        """Does nothing."""
+
+@module_pass
+def drop_layout(module: Module, report: Report) -> None:
+    """Drops a layout."""
+    value = module.entry.results[0]
+    value.set_shape(value.shape.without_layout)
+
+
+@module_pass
+def never_done(module: Module, report: Report) -> None:
+    """Adds one more op each time."""
+    operation: Any = module.entry.results[0].operation
+    module.before(operation).clone(operation, operation.operands, [operation.results[0].shape], name="more")
+
+
+@module_pass
+def do_nothing(module: Module, report: Report) -> None:
+    """Does nothing."""
+
+
+@module_pass
+def wrong_example(module: Module, report: Report) -> None:
+    """Does nothing.
+
+    Before:
+        HloModule m
+        ENTRY e {
+          ROOT p = f32[3] parameter(0)
+        }
+
+    After:
+        HloModule m
+        ENTRY e {
+          ROOT q = f32[3] parameter(0)
+        }
+    """
+
+
+@module_pass
+def negate_twice(module: Module, report: Report) -> None:
+    """Computes something else.
+
+    Before:
+        HloModule m
+        ENTRY e {
+          ROOT p = f32[3] parameter(0)
+        }
+
+    After:
+        HloModule m
+        ENTRY e {
+          ROOT p = f32[3] parameter(0)
+        }
+    """
+    root: Any = module.entry.results[0].operation
+    if root is not None and root.opcode == "negate":
+        operand = module.before(root).clone(root, root.operands, [root.results[0].shape], name="once")[0]
+        root.set_operand(0, operand)
+        root.set_attribute("frontend_attributes", '{done="1"}')
 
 
 @pytest.mark.parametrize(
-    ("step", "promise"),
+    ("step", "guarantee"),
     [
-        (EditsItsInput(), "the input stays as it was"),
-        (NeverDone(), "a second run changes nothing"),
-        (Liar(), "modified is true iff the text changed"),
+        (EditsItsInput(drop_layout.function, ()), "the input stays as it was"),
+        (never_done, "a second run changes nothing"),
+        (Liar(do_nothing.function, ()), "modified is true iff the text changed"),
     ],
+    ids=str,
 )
-def test_a_pass_that_breaks_a_promise_is_found(step: Pass, promise: str) -> None:
-    assert promise in broken_promises(step, SMALL, "small")
+def test_a_pass_that_breaks_a_guarantee_is_found(step: Pass, guarantee: str) -> None:
+    assert guarantee in broken_guarantees(step, SMALL, "small")
+
+
+@pytest.mark.parametrize(
+    ("step", "message"),
+    [
+        (do_nothing, "its docstring has a `Before:`"),
+        (wrong_example, "example 1: wrong-example gives"),
+        (negate_twice, "results are different"),
+    ],
+    ids=str,
+)
+def test_check_pass_names_what_is_broken(step: Pass, message: str, tmp_path: Path, worker: Worker) -> None:
+    program = tmp_path / "small.hlo"
+    program.write_text(SMALL)
+    with pytest.raises(AssertionError, match=message):
+        check_pass(step, [program], worker)

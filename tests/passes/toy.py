@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Literal, cast
+from typing import Any, Literal, cast
 
-from dialect_utils.ir import Form, Module
+from dialect_utils.ir import Dialect, Module
+from dialect_utils.layout import ArrayShape, parse_shape
 from dialect_utils.text import Diagnostic, DiagnosticError
-from passes.base import Pass, Report
+from passes.framework.base import Report, module_pass
 
 
 class ToyModule:
     """Has just what the machinery touches: form, name, clone, text."""
 
-    form: Form = "hlo"
+    dialect: Dialect = "hlo"
     name = "toy"
 
     def __init__(self, words: str) -> None:
@@ -27,6 +28,10 @@ class ToyModule:
         return self.words
 
 
+class StablehloToy(ToyModule):
+    dialect: Dialect = "stablehlo"
+
+
 def toy(words: str) -> Module:
     return cast(Module, ToyModule(words))
 
@@ -37,46 +42,63 @@ class Inner:
     names: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class Replace(Pass):
+@module_pass
+def replace(
+    module: Any,
+    report: Report,
+    *,
+    old: str = "old",
+    new: str = "new",
+    count: int = -1,
+    loud: bool = False,
+    mode: Literal["all", "first"] = "all",
+    sizes: tuple[int, ...] = (1, 2),
+    file: Path | None = None,
+    inner: Inner = Inner(),
+) -> None:
     """Replaces a word by another."""
-
-    name: ClassVar[str] = "replace"
-
-    old: str = "old"
-    new: str = "new"
-    count: int = -1
-    loud: bool = False
-    mode: Literal["all", "first"] = "all"
-    sizes: tuple[int, ...] = (1, 2)
-    file: Path | None = None
-    inner: Inner = Inner()
-
-    def apply(self, module: Any, report: Report) -> None:
-        if "refuse" in module.words:
-            raise DiagnosticError(Diagnostic("refused"))
-        if self.old not in module.words:
-            report.note(f"no {self.old}")
-        module.words = module.words.replace(self.old, self.new, self.count)
+    if "refuse" in module.words:
+        raise DiagnosticError(Diagnostic("refused"))
+    if old not in module.words:
+        report.note(f"no {old}")
+    if loud:
+        raise ZeroDivisionError("too loud")
+    module.words = module.words.replace(old, new, count)
 
 
-@dataclass(frozen=True)
-class Verify(Pass):
+@module_pass
+def verify_layouts(module: Any, report: Report) -> None:
     """Refuses the word broken."""
-
-    name: ClassVar[str] = "verify-layouts"
-
-    def apply(self, module: Any, report: Report) -> None:
-        if "broken" in module.words:
-            raise DiagnosticError(Diagnostic("the word broken stands here"))
+    if "broken" in module.words:
+        raise DiagnosticError(Diagnostic("the word broken is in it"))
 
 
-@dataclass(frozen=True)
-class StablehloOnly(Pass):
-    """Reads one form."""
+@module_pass
+def stablehlo_only(module: StablehloToy, report: Report) -> None:
+    """Reads one dialect."""
 
-    name: ClassVar[str] = "stablehlo-only"
-    forms: ClassVar[tuple[Form, ...]] = ("stablehlo",)
 
-    def apply(self, module: Module, report: Report) -> None:
-        """Does nothing."""
+@module_pass
+def divide(module: Module, report: Report) -> None:
+    """Raises what no pass should, on any module."""
+    raise ZeroDivisionError(f"{len(module.functions)} by 0")
+
+
+@module_pass
+def negate_twice(module: Module, report: Report) -> None:
+    """Computes something else: what is negated is negated once more."""
+    for found in [operation for operation in module.entry.operations if operation.opcode == "negate"]:
+        made = module.before(found).clone(found, found.operands, [found.results[0].shape], name="twice")
+        found.set_operand(0, made[0])
+
+
+@module_pass
+def narrow(module: Module, report: Report) -> None:
+    """Breaks a module: the result gets a shape that its op does not have."""
+    module.entry.results[0].set_shape(array_shape("f32[7]"))
+
+
+def array_shape(text: str) -> ArrayShape:
+    shape = parse_shape(text)
+    assert isinstance(shape, ArrayShape)
+    return shape

@@ -11,18 +11,20 @@ import stat
 import subprocess
 import sys
 import tomllib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
+from dialect_utils.files import write_file
 from dialect_utils.text import Diagnostic, DiagnosticError
 from relayout import __version__
 from relayout.arguments import Command
 from relayout.cli import COMMANDS, main
-from relayout.console import Console, UsageError, colour
-from relayout.output import write_atomically
+from relayout.console import Console, UsageError, colour, is_coloured
+from tests.paths import ROOT
 
-ROOT = Path(__file__).parents[2]
 MODULE = "HloModule m\r\n\r\nENTRY e {\r\n  ROOT p = f32[3,5]{1,0} parameter(0) // \xe9\r\n}"
 
 
@@ -37,15 +39,30 @@ def command(name: str) -> Command:
     [
         ([], "expected a command", "one of opt, check"),
         (["opr"], "unknown command opr", "did you mean opt?"),
-        (["--versoin"], "unknown option --versoin", "one of"),
+        (["--versoin"], "unknown option --versoin", "did you mean --version?"),
         (["opt", "x.hlo", "--verfy-each"], "unknown option --verfy-each", "did you mean --verify-each?"),
         (["opt", "x.hlo", "--emit", "txt"], "txt is none of text, bytecode, pb; did you mean text?", "--help"),
-        (["opt"], "expected a FILE", "standard input"),
+        (
+            ["opt", "x.hlo", "--expand-tiling"],
+            "unknown option --expand-tiling",
+            "passes are given with -p: relayout opt",
+        ),
+        (
+            ["run", "x.hlo", "--expand-tiling"],
+            "unknown option --expand-tiling",
+            "relayout run --help shows all options",
+        ),
+        (["opt", "x.hlo", "-p", "expand-tiling", "--print-after", "expand-tilin"], "does not run", "did you mean"),
+        (["explain", "f32[3]", "--target", "tpu-v5"], "unknown target 'tpu-v5'", "known targets: tpu-v2"),
+        (["help", "expand-tilin"], "no command, pass or pipeline is called", "did you mean expand-tiling?"),
+        (["--print-completion", "fish"], "fish is none of bash, zsh, tcsh", ""),
         (["opt", "x.hlo", "-p"], "expected one argument", "--help"),
         (["opt", "x.hlo", "-p", "expand-tilng"], "unknown pass expand-tilng", "did you mean expand-tiling?"),
         (["opt", "x.hlo", "--pipelines", "absent.toml"], "absent.toml", ""),
         (["opt", "x.hlo", "--split-input-file", "--emit", "pb"], "--emit pb writes one module", ""),
-        (["opt", "a.hlo", "b.hlo", "-o", "absent"], "2 FILEs need a directory", ""),
+        (["opt", "a.hlo", "b.hlo", "-o", "absent.hlo"], "2 modules need a directory", "-o NAME/ makes one"),
+        (["opt", "a.hlo", "-o", "a.pb"], "text has another ending", "--emit pb"),
+        (["opt", "a.hlo", "-o", "a.txt.gz"], "is not compressed", "leave the ending out"),
         (["index", "f32[3]"], "expected an index", "relayout index"),
     ],
 )
@@ -70,13 +87,17 @@ def test_version_and_help(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_help_ends_with_two_examples_that_run(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_help_ends_with_two_examples_that_run(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([name, "--help"]) == 0
     examples = command(name).examples
     assert capsys.readouterr().out.rstrip().endswith("\n".join(f"  {example}" for example in examples))
+    (tmp_path / "examples").symlink_to(ROOT / "examples")  # what they write is not written into the tree
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
     for example in examples:
         shell = example.replace("relayout ", f"{sys.executable} -m relayout ")
-        result = subprocess.run(["bash", "-c", shell], cwd=ROOT, capture_output=True, text=True, timeout=120)
+        result = subprocess.run(
+            ["bash", "-c", shell], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120
+        )
         assert result.returncode == 0, result.stderr
 
 
@@ -132,6 +153,15 @@ def test_split_input_shows_the_places_of_the_whole_file(tmp_path: Path, capsys: 
     assert capsys.readouterr().out == file.read_text()
 
 
+def test_a_report_is_of_a_module_that_verifies(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Its memory would mean nothing: here a parameter that does not exist shares memory with the result."""
+    file = tmp_path / "m.hlo"
+    body = "ENTRY main {\n  x = f32[8]{0} parameter(0)\n  ROOT n = f32[8]{0} negate(x)\n}\n"
+    file.write_text("HloModule m, is_scheduled=true, input_output_alias={ {}: (3, {}) }\n\n" + body)
+    assert main(["report", str(file)]) == 1
+    assert "parameter 3, which do not exist" in capsys.readouterr().err
+
+
 def test_a_mistake_of_ours_is_no_traceback_either(capsys: pytest.CaptureFixture[str]) -> None:
     def work() -> int:
         raise KeyError("x")
@@ -158,7 +188,7 @@ def test_output_is_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pyte
     target = tmp_path / "out"
     target.write_bytes(b"old")
     target.chmod(0o640)
-    write_atomically(target, b"new")
+    write_file(target, b"new")
     assert (target.read_bytes(), stat.S_IMODE(target.stat().st_mode)) == (b"new", 0o640)
 
     def interrupted(*_: object) -> None:
@@ -166,7 +196,7 @@ def test_output_is_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pyte
 
     monkeypatch.setattr(os, "replace", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        write_atomically(target, b"newer")
+        write_file(target, b"newer")
     assert [file.name for file in tmp_path.iterdir()] == ["out"]
     assert target.read_bytes() == b"new"
 
@@ -194,10 +224,10 @@ def test_files_of_one_name_do_not_overwrite_each_other(
 def test_a_link_is_followed_and_a_device_is_written_directly(tmp_path: Path) -> None:
     target, link = tmp_path / "target", tmp_path / "link"
     link.symlink_to(target)
-    write_atomically(link, b"x")
+    write_file(link, b"x")
     assert link.is_symlink()
     assert target.read_bytes() == b"x"
-    write_atomically(Path(os.devnull), b"x")
+    write_file(Path(os.devnull), b"x")
 
 
 def test_a_closed_pipe_ends_quietly(tmp_path: Path) -> None:
@@ -215,7 +245,7 @@ def test_a_full_disk_is_said_without_a_traceback(arguments: list[str]) -> None:
         result = subprocess.run(
             [sys.executable, "-m", "relayout", *arguments], cwd=ROOT, stdout=full, stderr=subprocess.PIPE, text=True
         )
-    assert (result.returncode, result.stderr) == (1, "error: no space left on device\n")
+    assert (result.returncode, result.stderr) == (1, "error: standard output: no space left on device\n")
 
 
 def test_streams_that_are_closed_are_empty() -> None:
@@ -224,18 +254,81 @@ def test_streams_that_are_closed_are_empty() -> None:
     assert (result.returncode, result.stderr) == (1, "error: <stdin>: holds no module\n")
 
 
-def test_ctrl_c_ends_quietly() -> None:
+@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_ends_quietly(ending: signal.Signals) -> None:
     pipe = subprocess.PIPE
     command = [sys.executable, "-m", "relayout", "index", "-", "--json"]
-    with subprocess.Popen(command, cwd=ROOT, stdin=pipe, stdout=pipe, stderr=pipe) as process:
+    with taking_interrupts():
+        process = subprocess.Popen(command, cwd=ROOT, stdin=pipe, stdout=pipe, stderr=pipe)
+    with process:
         assert process.stdin is not None
         assert process.stdout is not None
         process.stdin.write(b"f32[3,5] 1,1\n" * 1000)
         process.stdin.flush()
         process.stdout.readline()  # it works by now, and waits for more
-        process.send_signal(signal.SIGINT)
+        process.send_signal(ending)
         _, errors = process.communicate(timeout=60)
-    assert (process.returncode, errors) == (130, b"")
+    assert (process.returncode, errors) == (128 + ending, b"")
+
+
+LOST = """
+import signal, sys, time
+from relayout.signals import ended_by_signals, exit_code
+
+class Destroyed:
+    def __del__(self):
+        signal.raise_signal(int(sys.argv[1]))
+
+try:
+    with ended_by_signals():
+        Destroyed()
+        time.sleep(20)
+except KeyboardInterrupt as interrupt:
+    sys.exit(exit_code(interrupt))
+"""
+
+
+@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_that_a_destructor_swallows_comes_again(ending: signal.Signals) -> None:
+    command = [sys.executable, "-c", LOST.replace("try:", "signal.signal(2, signal.default_int_handler)\ntry:")]
+    result = subprocess.run([*command, str(int(ending))], cwd=ROOT, capture_output=True, timeout=60)
+    assert (result.returncode, result.stderr) == (128 + ending, b"")
+
+
+def test_a_signal_waits_until_a_library_is_loaded() -> None:
+    """Exceptions inside the start of a library of C++ may end the process by SIGSEGV."""
+    code = LOST.replace(
+        "        Destroyed()\n", "        loader = ExtensionFileLoader('m', 'm')\n        load(loader)\n"
+    )
+    code = (
+        """from importlib.machinery import ExtensionFileLoader
+def load(self):
+    signal.raise_signal(int(sys.argv[1]))
+    print("loaded", flush=True)
+"""
+        + code
+    )
+    command = [sys.executable, "-c", code, str(int(signal.SIGTERM))]
+    result = subprocess.run(command, cwd=ROOT, capture_output=True, timeout=60)
+    assert (result.returncode, result.stdout, result.stderr) == (143, b"loaded\n", b"")
+
+
+def test_ctrl_c_while_the_program_is_loaded_ends_quietly() -> None:
+    code = "import signal, sys, relayout.__main__ as program\nsys.meta_path.insert(0, Interrupts)\n"
+    code += "signal.signal(2, signal.default_int_handler)\nsys.exit(program.run())"
+    code = "class Interrupts:\n    find_spec = lambda *_: signal.raise_signal(2)\n" + code
+    result = subprocess.run([sys.executable, "-c", code, "--version"], cwd=ROOT, capture_output=True, timeout=60)
+    assert (result.returncode, result.stdout, result.stderr) == (130, b"", b"")
+
+
+@contextmanager
+def taking_interrupts() -> Iterator[None]:
+    """Lets processes that are started here take Ctrl-C, which a shell has those in the background ignore."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def test_colour_marks_severities_and_carets_only() -> None:
@@ -250,12 +343,23 @@ def test_colour_only_on_a_terminal_and_not_with_no_color(monkeypatch: pytest.Mon
         def isatty(self) -> bool:
             return True
 
-    assert not Console().coloured
     monkeypatch.delenv("NO_COLOR", raising=False)
-    monkeypatch.setattr(sys, "stderr", Terminal())
-    assert Console().coloured
+    monkeypatch.delenv("FORCE_COLOR", raising=False)
+    terminal, file = Terminal(), io.StringIO()
+    assert [is_coloured("auto", stream) for stream in (terminal, file)] == [True, False]
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    assert is_coloured("auto", file)
     monkeypatch.setenv("NO_COLOR", "1")
-    assert not Console().coloured
+    assert not is_coloured("auto", terminal)
+    assert is_coloured("always", file)
+    assert not is_coloured("never", terminal)
+
+
+@pytest.mark.parametrize("given", [["--color=always"], ["--color", "always"]])
+def test_color_colours_what_is_wrong_with_the_command_too(given: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["opt", *given, "absent.hlo"]) == 1
+    assert main(["opt", *given, "--absent"]) == 2
+    assert capsys.readouterr().err.count("\033[1;31merror:\033[0m") == 2
 
 
 def test_a_name_that_is_no_text_can_be_printed(capsys: pytest.CaptureFixture[str]) -> None:

@@ -45,11 +45,11 @@ def check(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, lis
     return status, lines
 
 
-def test_two_forms_of_one_module_are_equal(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_two_forms_of_one_module_agree(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     status, (found,) = check(capsys, str(files / "a.hlo"), str(files / "a.mlir"), "--engines", "xla,interpreter")
     assert (status, found["verdict"], found["methods"], found["compared"]) == (
         0,
-        "equal",
+        "agrees",
         ["xla", "interpreter"],
         "bits",
     )
@@ -72,13 +72,31 @@ def test_pipelines_keep_every_file_and_those_that_cannot_be_read_are_unknown(
     names = [str(files / name) for name in ("tiled.hlo", "absent", "a.mlir")]
     spec = "annotate-layouts{target=tpu-v5e},expand-tiling{interface=physical}"
     status, found = check(capsys, *names, "-p", spec)
-    assert (status, [each["verdict"] for each in found]) == (1, ["equal", "unknown", "equal"])
+    assert (status, [each["verdict"] for each in found]) == (2, ["equal", "unknown", "equal"])
     assert "no such file" in str(found[1]["reason"])
+
+
+def test_exit_codes_say_how_it_is_known(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pair = [str(files / "a.hlo"), str(files / "a.mlir")]
+    assert check(capsys, *pair, "--engines", "xla", "--require", "equal")[0] == 3
+    assert check(capsys, *pair, "--require", "equal")[0] == 0
+    (files / "other.hlo").write_text(HLO.replace("3,5", "3,4"))
+    assert check(capsys, pair[0], str(files / "other.hlo"))[0] == 3
+    assert check(capsys, pair[0], str(files / "absent.hlo"))[0] == 2
+
+
+def test_many_pairs_are_answered_in_their_order(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    a, b, wrong = (str(files / name) for name in ("a.hlo", "a.mlir", "wrong.hlo"))
+    (files / "pairs").write_text(f"{a} {b}\n# a comment\n\n{a} {wrong}\n{a} {a}\n")
+    status, found = check(capsys, "--pairs", str(files / "pairs"))
+    assert (status, [each["verdict"] for each in found]) == (1, ["equal", "different", "equal"])
+    assert [each["against"] for each in found] == [b, wrong, a]
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
+        (["a.hlo", "b.hlo", "--pairs", "c"], "--pairs names all files itself"),
         (["a.hlo"], "expected two FILEs"),
         (["a.hlo", "b.hlo", "--engines", "xal"], "did you mean xla?"),
         (["a.hlo", "b.hlo", "--compare", "ulps:3"], "cannot compare by"),

@@ -60,3 +60,16 @@ def test_a_shape_that_cannot_be_read_has_an_object_too(capsys: pytest.CaptureFix
 def test_one_argument_too_many_is_no_option(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["bitcast", "f32[2]", "f32[2]", "f32[3]"]) == 2
     assert "unexpected argument f32[3]" in capsys.readouterr().err
+
+
+def test_linear_indices_lead_to_elements_or_to_padding(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["index", "f32[3,5]{1,0:T(2,2)}", "--linear", "17", "9"]) == 0
+    assert capsys.readouterr().out == "2,3\npadding\n"
+
+
+def test_a_counterexample_says_where_from_and_where_to(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bitcast", "f32[4,4]{1,0:T(2,2)}", "f32[16]{0}", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["verdict"] == "reorder"
+    assert len(found["counterexample"]["from"]) == 2
+    assert len(found["counterexample"]["to"]) == 1

@@ -234,12 +234,12 @@ def test_tuples_come_apart_and_together() -> None:
     module = parse_module(f"func.func @main(%t: {both}) -> {both} {{ return %t : {both} }}")
     value = module.entry.parameters[0]
     builder = module.after(value)
-    leaves = builder.leaves(value, name="t")
+    leaves = builder.flatten(value, name="t")
     assert [str(leaf.shape) for leaf in leaves] == ["f32[]", "token[]", "s8[2]"]
-    packed = builder.pack(leaves, value.shape, name="t.packed", like=value)
+    packed = builder.make_tuple(leaves, value.shape, name="t.packed", like=value)
     assert packed.shape == value.shape
-    assert builder.leaves(packed, name="u") == leaves
-    assert builder.leaves(leaves[0], name="u") == leaves[:1]
+    assert builder.flatten(packed, name="u") == leaves
+    assert builder.flatten(leaves[0], name="u") == leaves[:1]
     module.entry.set_results([packed])
     module.verify()
 
@@ -294,3 +294,24 @@ def test_frontend_attributes() -> None:
     assert str(operation.results[0].shape) == "f32[3,5]"
     with pytest.raises(ValueError, match="mirrors"):
         operation.set_frontend_attribute("relayout.xla_shape", "x")
+
+
+def test_results_are_renamed_and_attributes_set_from_text() -> None:
+    module = parse_module(
+        "func.func @main(%p: tensor<3xf32>) -> tensor<3xf32> {\n"
+        "  %n = stablehlo.negate %p : tensor<3xf32>\n  return %n : tensor<3xf32>\n}\n"
+    )
+    (operation,) = module.entry.operations
+    (value,) = operation.results
+    value.rename("again")
+    assert value.name == "again"
+    operation.set_attribute("a", "7 : i32")
+    operation.set_attribute("b", "no attribute of MLIR")
+    assert {**operation.attributes} == {"a": "7 : i32", "b": "no attribute of MLIR"}
+    operation.set_attribute("a", None)
+    operation.set_attribute("a", None)
+    assert "a" not in operation.attributes
+    with pytest.raises(ValueError, match="not the only result"):
+        module.entry.parameters[0].rename("q")
+    with pytest.raises(ValueError, match="no bitcast"):
+        module.after(value).bitcast(value, value.shape, name="b", like=value)

@@ -28,7 +28,7 @@ def tile_all(module: StableHloModule) -> None:
     """Gives every array of rank 2 outside of applied regions a tiled layout."""
     for value in all_values(module):
         shape = value.shape
-        if isinstance(shape, ArrayShape) and shape.rank == 2 and not value.function.is_applied:
+        if isinstance(shape, ArrayShape) and shape.rank == 2 and not value.function.is_embedded:
             layout = parse_shape(f"{shape.element_type}[1,1]{{0,1:T(2,2)S(1)}}")
             assert isinstance(layout, ArrayShape)
             value.set_shape(shape.with_layout(layout.layout))
@@ -94,7 +94,7 @@ def test_layouts_survive_text_bytecode_and_portable_artifact(text: str) -> None:
     for value in all_values(module):
         shape = value.shape
         if isinstance(shape, ArrayShape):
-            value.set_shape(shape.with_layout(None))
+            value.set_shape(shape.without_layout)
     assert module.text() == plain
 
 

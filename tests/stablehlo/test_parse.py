@@ -84,7 +84,7 @@ def test_implements_the_interface(text: str) -> None:
 def test_functions_regions_and_callers() -> None:
     module = parse_module(CONTROL_FLOW)
     assert [f.name for f in module.functions] == ["twice", "total.0", "loop#0.0", "loop#0.1", "main"]
-    assert [f.is_applied for f in module.functions] == [False, True, False, False, False]
+    assert [f.is_embedded for f in module.functions] == [False, True, False, False, False]
     twice, _, _, body, main = module.functions
     assert [operation.opcode for operation in main.operations] == ["call", "constant", "reduce", "while"]
     assert [c.opcode for c in twice.callers] == ["call"]

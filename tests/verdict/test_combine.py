@@ -15,23 +15,23 @@ MOVED = MovedElement(0, (1,), (Place("parameter 0", (1,)), Place("parameter 0", 
 DIFFERENCE = Counterexample(0, (1,), ("0x1", "0x2"), ("1", "2"), 1, 4)
 PROVED = ProofResult("equal", "movements: 2 by isl")
 OPEN = ProofResult("unknown", "output 0: add and subtract are not known to be equal")
-TOLERATED = "xla: on random data ..., which is not promised to be equal"
+TOLERATED = "xla: on random data ..., which is not guaranteed to be equal"
 
 
 @pytest.mark.parametrize(
     ("proved", "run", "verdict", "methods"),
     [
         (PROVED, None, "equal", ("proof",)),
-        (PROVED, Verdict("equal", ("xla",), "bits"), "equal", ("proof", "xla")),
+        (PROVED, Verdict("agrees", ("xla",), "bits"), "equal", ("proof", "xla")),
         (PROVED, Verdict("unknown", ("xla",), "bits", reason=TOLERATED), "equal", ("proof",)),
         (PROVED, Verdict("unknown", reason="xla: rejected: nobody"), "equal", ("proof",)),
         (PROVED, Verdict("different", ("xla",), "bits", DIFFERENCE), "unknown", ("proof", "xla")),
         (OPEN, None, "unknown", ()),
-        (OPEN, Verdict("equal", ("xla",), "bits"), "equal", ("xla",)),
+        (OPEN, Verdict("agrees", ("xla",), "bits"), "agrees", ("xla",)),
         (OPEN, Verdict("different", ("xla",), "bits", DIFFERENCE), "different", ("xla",)),
         (ProofResult("different", "moved", MOVED), None, "different", ("proof",)),
-        (ProofResult("different", "moved", MOVED), Verdict("equal", ("xla",), "bits"), "different", ("proof",)),
-        (None, Verdict("equal", ("xla",), "bits"), "equal", ("xla",)),
+        (ProofResult("different", "moved", MOVED), Verdict("agrees", ("xla",), "bits"), "different", ("proof",)),
+        (None, Verdict("agrees", ("xla",), "bits"), "agrees", ("xla",)),
     ],
 )
 def test_what_both_say(proved: ProofResult | None, run: Verdict | None, verdict: str, methods: tuple[str, ...]) -> None:
@@ -45,7 +45,7 @@ def test_reasons_tell_what_a_proof_adds() -> None:
     assert open_bits.as_json()["compared"] == "bits; terms of all results; movements: 2 by isl"
     contradicted = combined(PROVED, Verdict("different", ("xla",), "bits", DIFFERENCE, "the results differ"))
     assert contradicted.reason == "proved equal, yet an engine computes something else: the results differ"
-    gave_up = combined(OPEN, Verdict("equal", ("xla",), "bits"))
+    gave_up = combined(OPEN, Verdict("agrees", ("xla",), "bits"))
     assert (gave_up.reason, gave_up.gave_up) == ("", f"no proof: {OPEN.reason}")
     assert gave_up.as_json()["reason"] == f"no proof: {OPEN.reason}"
 

@@ -3,7 +3,7 @@ import pytest
 
 from dialect_utils.execution import from_bits
 from dialect_utils.layout import ELEMENT_TYPES
-from dialect_utils.layout.dtypes import dtype_of
+from dialect_utils.layout.arrays.dtypes import dtype_of
 from dialect_utils.text import DiagnosticError
 from dialect_utils.verdict import Tolerance, first_difference
 

@@ -3,8 +3,8 @@ import pytest
 
 from dialect_utils.execution import from_bits, to_bits
 from dialect_utils.layout import ELEMENT_TYPES, parse_array_shape
-from dialect_utils.layout.dtypes import dtype_of
-from dialect_utils.layout.pack import pack, unpack
+from dialect_utils.layout.arrays.dtypes import dtype_of
+from dialect_utils.layout.arrays.pack import pack, unpack
 from dialect_utils.verdict import pack_by_index, unpack_by_index
 
 SHAPES = [

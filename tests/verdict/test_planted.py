@@ -1,4 +1,4 @@
-"""Four mistakes that a rewrite of tiles can make, each planted in both forms: each is found."""
+"""Four mistakes that a rewrite of tiles can make, each planted in both dialects: each is found."""
 
 import pytest
 

@@ -1,7 +1,7 @@
 """Drawings of where a layout puts the elements of an array: terminal, SVG and PNG."""
 
-from dialect_utils.layout.picture.model import Cell, Panel, Picture, draw_shape
+from dialect_utils.layout.picture.model import Cell, Panel, Picture, Window, draw_shape, parse_window
 from dialect_utils.layout.picture.svg import format_svg
 from dialect_utils.layout.picture.terminal import format_terminal
 
-__all__ = ["Cell", "Panel", "Picture", "draw_shape", "format_svg", "format_terminal"]
+__all__ = ["Cell", "Panel", "Picture", "Window", "draw_shape", "format_svg", "format_terminal", "parse_window"]

@@ -1,32 +1,37 @@
-"""What a drawing shows, before it is drawn: a grid of cells for the two most minor logical dimensions.
+"""What a drawing shows, before it is drawn: grids of cells for the two most minor logical dimensions.
 
-Each cell holds the linear index of its element, the tile of the first tiling it lies in, and the
-run of memory that the last tile makes contiguous. Cells behind the array's end are padding.
+Each cell holds the linear index of its element, the tile of the first tiling it is in, and the run of memory that the
+last tile makes contiguous. Cells after the array's end are padding. An array that does not fit gets an overview, whose
+cells are tiles, and one magnified corner.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice, product
 from math import prod
 
-from dialect_utils.layout.index_map import linear_index
+from dialect_utils.layout.index.index_map import linear_index
 from dialect_utils.layout.layout import COMBINE, MATCH, Layout
-from dialect_utils.layout.plan import physical_plan
+from dialect_utils.layout.moves.physical import physical_plan
+from dialect_utils.layout.moves.steps import Pad
 from dialect_utils.layout.shape import ArrayShape
-from dialect_utils.layout.steps import Pad
-from dialect_utils.layout.vocabulary import describe_order
+from dialect_utils.layout.text.vocabulary import describe_order
 
 # A screen's worth: more cells than this do not read at a glance.
 MAX_ROWS = 16
 MAX_COLUMNS = 16
 MAX_PANELS = 4
+# A window that someone asks for may be larger, up to what a renderer still draws.
+MAX_WINDOW_CELLS = 1 << 14
+
+Window = tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """Is one element or padding slot; `tile` and `run` number groups of cells within a picture."""
+    """One element or padding slot; `tile` and `run` number groups of cells within a picture."""
 
     linear: int
     is_padding: bool
@@ -36,35 +41,72 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """Is one two-dimensional part: `rows` of cells, cut from `full_rows` x `full_columns`."""
+    """One two-dimensional part: `rows` of cells, cut from `full_rows` x `full_columns`, and where they begin."""
 
     title: str
     rows: tuple[tuple[Cell, ...], ...]
     full_rows: int
     full_columns: int
+    first_row: int = 0
+    first_column: int = 0
 
     @property
     def has_more_rows(self) -> bool:
         """Is true where rows are left out at the bottom."""
-        return len(self.rows) < self.full_rows
+        return self.first_row + len(self.rows) < self.full_rows
 
     @property
     def has_more_columns(self) -> bool:
         """Is true where columns are left out on the right."""
-        return len(self.rows[0]) < self.full_columns
+        return self.first_column + len(self.rows[0]) < self.full_columns
+
+    def cut(self, columns: int) -> Panel:
+        """Returns the panel with at most this many columns."""
+        return replace(self, rows=tuple(row[:columns] for row in self.rows))
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """The two most minor logical dimensions with tiles as cells: their sizes in elements, and the tile's."""
+
+    rows: int
+    columns: int
+    tile_rows: int
+    tile_columns: int
+
+    @property
+    def tiles(self) -> tuple[int, int]:
+        """Returns how many tiles there are down and across."""
+        return -(-self.rows // self.tile_rows), -(-self.columns // self.tile_columns)
 
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """Is everything a drawing of `shape` shows; `notes` say how it lies and what it leaves out."""
+    """Everything a drawing of `shape` shows; `notes` say how it is laid out and what is left out."""
 
     shape: ArrayShape
     panels: tuple[Panel, ...]
     notes: tuple[str, ...]
+    overview: Overview | None = None
 
 
-def draw_shape(shape: ArrayShape) -> Picture:
-    """Returns the picture of a static array shape; raises ValueError for dynamic dimensions."""
+def parse_window(text: str) -> Window:
+    """Reads `0:16,0:140`, one range for each dimension; raises ValueError for anything else."""
+    ranges = []
+    for part in text.split(","):
+        start, colon, limit = part.strip().partition(":")
+        if not (colon and start.isdecimal() and limit.isdecimal() and int(start) < int(limit)):
+            raise ValueError(f"{part.strip() or text} is no range such as 0:16")
+        ranges.append((int(start), int(limit)))
+    return tuple(ranges)
+
+
+def draw_shape(shape: ArrayShape, window: Window | None = None) -> Picture:
+    """Returns the picture of a static array shape, or of a window of it: [start, limit) for each dimension.
+
+    Raises ValueError for dynamic dimensions, and for a window of another rank, outside of the array (padding
+    included) or of too many cells.
+    """
     if not shape.is_static:
         raise ValueError(f"{shape} has dynamic dimensions, so no element has a fixed place")
     logical = _with_rank(shape, max(2, *(len(t.dimensions) for t in shape.effective_layout.tiles), 2))
@@ -72,10 +114,47 @@ def draw_shape(shape: ArrayShape) -> Picture:
     extended = ArrayShape(logical.element_type, padded, logical.effective_layout.replace(padded_dimensions=None))
     if not prod(padded):
         return Picture(shape, (), ("the array has no elements",))
-    outer = [range(size) for size in padded[:-2]]
+    ranges = _drawn_ranges(padded) if window is None else _checked_window(shape, padded, window)
+    outer = product(*(range(*each) for each in ranges[:-2]))
     count = prod(padded[:-2])
-    panels = tuple(_panel(logical, extended, index) for index in islice(product(*outer), MAX_PANELS))
-    return Picture(shape, panels, tuple(_notes(shape, padded, count, panels)))
+    chosen = outer if window is not None else islice(outer, MAX_PANELS)
+    panels = tuple(_panel(logical, extended, index, ranges[-2:]) for index in chosen)
+    overview = _overview(logical, padded) if window is None else None
+    return Picture(shape, panels, tuple(_notes(shape, padded, count, panels)), overview)
+
+
+def _drawn_ranges(padded: tuple[int, ...]) -> Window:
+    """Returns what is drawn where nobody asks for a window: every outer index, and a corner of the inner two."""
+    *outer, rows, columns = padded
+    return (*((0, size) for size in outer), (0, min(rows, MAX_ROWS)), (0, min(columns, MAX_COLUMNS)))
+
+
+def _checked_window(shape: ArrayShape, padded: tuple[int, ...], window: Window) -> Window:
+    if len(window) != shape.rank:
+        raise ValueError(f"the window has {len(window)} ranges, {shape} has {shape.rank} dimensions")
+    ranges = ((0, 1),) * (len(padded) - len(window)) + window
+    for (start, limit), size in zip(ranges, padded, strict=True):
+        if limit > size:
+            raise ValueError(
+                f"the window's range {start}:{limit} ends after {size}, where the dimension ends with its padding"
+            )
+    cells = prod(limit - start for start, limit in ranges)
+    if cells > MAX_WINDOW_CELLS:
+        raise ValueError(f"the window has {cells} cells; at most {MAX_WINDOW_CELLS} are drawn")
+    return ranges
+
+
+def _overview(logical: ArrayShape, padded: tuple[int, ...]) -> Overview | None:
+    """Returns the overview of an array that does not fit, where its tiles cover what is drawn."""
+    layout = logical.effective_layout
+    rows, columns = logical.dimensions[-2:]
+    if (padded[-2] <= MAX_ROWS and padded[-1] <= MAX_COLUMNS) or not layout.tiles:
+        return None
+    tile = dict(zip(layout.minor_to_major, reversed(layout.tiles[0].dimensions), strict=False))
+    heights = tile.get(logical.rank - 2, 1), tile.get(logical.rank - 1, 1)
+    if min(heights) < 1 or prod(heights) == 1:
+        return None
+    return Overview(rows, columns, *heights)
 
 
 def _notes(shape: ArrayShape, padded: tuple[int, ...], count: int, panels: Sequence[Panel]) -> list[str]:
@@ -85,14 +164,14 @@ def _notes(shape: ArrayShape, padded: tuple[int, ...], count: int, panels: Seque
         notes.append(f"down: dim {shape.rank - 2}, across: dim {shape.rank - 1}; {order}")
     if count > len(panels):
         notes.append(f"{len(panels)} of {count} parts are drawn")
-    if any(panel.has_more_rows or panel.has_more_columns for panel in panels):
-        first = panels[0]
+    first = panels[0]
+    if (len(first.rows), len(first.rows[0])) != (first.full_rows, first.full_columns):
         shown = f"{len(first.rows)} x {len(first.rows[0])}"
         notes.append(f"{shown} of {first.full_rows} x {first.full_columns} cells are drawn")
     _, physical = physical_plan(_unpacked(shape)).result
     hidden = prod(physical) - prod(padded)
     if hidden:
-        notes.append(f"{hidden} more padding slots lie inside or behind the tiles and have no logical place")
+        notes.append(f"{hidden} more padding slots are inside or after the tiles and have no logical place")
     return notes
 
 
@@ -119,18 +198,15 @@ def _padded_dimensions(shape: ArrayShape) -> tuple[int, ...]:
     return shape.dimensions
 
 
-def _panel(logical: ArrayShape, extended: ArrayShape, outer: tuple[int, ...]) -> Panel:
+def _panel(logical: ArrayShape, extended: ArrayShape, outer: tuple[int, ...], ranges: Window) -> Panel:
     full_rows, full_columns = extended.dimensions[-2:]
     first_tile = _first_tile_only(extended)
     rows = tuple(
-        tuple(
-            _cell(logical, extended, first_tile, (*outer, row, column))
-            for column in range(min(full_columns, MAX_COLUMNS))
-        )
-        for row in range(min(full_rows, MAX_ROWS))
+        tuple(_cell(logical, extended, first_tile, (*outer, row, column)) for column in range(*ranges[1]))
+        for row in range(*ranges[0])
     )
     title = "".join(f"{index}, " for index in outer)
-    return Panel(f"[{title}:, :]" if outer else "", rows, full_rows, full_columns)
+    return Panel(f"[{title}:, :]" if outer else "", rows, full_rows, full_columns, ranges[0][0], ranges[1][0])
 
 
 def _cell(logical: ArrayShape, extended: ArrayShape, first_tile: ArrayShape | None, index: tuple[int, ...]) -> Cell:

@@ -26,7 +26,13 @@ def render_png(scene: Scene) -> bytes:
             canvas.line(ends, fill="#222222", width=mark.width * _SCALE - 1)
         elif isinstance(mark, Label):
             anchor = "mm" if mark.centred else "ls"
-            canvas.text((mark.x * _SCALE, mark.y * _SCALE), mark.text, fill="black", font=font, anchor=anchor)
+            canvas.text(
+                (mark.x * _SCALE, mark.y * _SCALE),
+                mark.text,
+                fill="#666666" if mark.faint else "black",
+                font=font,
+                anchor=anchor,
+            )
     buffer = BytesIO()
     image.save(buffer, "PNG")
     return buffer.getvalue()

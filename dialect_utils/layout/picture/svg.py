@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from xml.sax.saxutils import escape
 
-from dialect_utils.layout.picture.model import Cell, Panel, Picture
+from dialect_utils.layout.picture.model import Cell, Overview, Panel, Picture
 
 # Light fills on which black text reads, told apart by people with any colour vision (after Paul Tol's "light").
 # Seven: rows of eight or sixteen tiles, which are common, must not put one colour below the same.
@@ -17,11 +17,16 @@ _MARGIN = 16
 _TITLE = 24
 _FONT = 15
 _DOTS = "\N{HORIZONTAL ELLIPSIS}"
+_HATCHED = "hatched"
+_PANELS_ABREAST = 2
+# One tile of an overview in pixels, and how many are drawn.
+_TILE_WIDTH, _TILE_HEIGHT = 44, 26
+_OVERVIEW_ROWS, _OVERVIEW_COLUMNS = 8, 16
 
 
 @dataclass(frozen=True, slots=True)
 class Rectangle:
-    """Is a filled cell; `hatched` marks padding."""
+    """A filled cell; `hatched` marks padding."""
 
     x: int
     y: int
@@ -33,7 +38,7 @@ class Rectangle:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """Is a line of some width in pixels."""
+    """A line of some width in pixels."""
 
     x1: int
     y1: int
@@ -44,47 +49,81 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """Is a text; `centred` about (x, y), else starting there."""
+    """A text; `centred` about (x, y), else starting there."""
 
     x: int
     y: int
     text: str
     centred: bool
     bold: bool = False
+    faint: bool = False
+
+
+Mark = Rectangle | Line | Label
 
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """Is all marks of a drawing and its size in pixels."""
+    """All marks of a drawing and its size in pixels."""
 
     width: int
     height: int
-    marks: tuple[Rectangle | Line | Label, ...]
+    marks: tuple[Mark, ...]
 
 
 def lay_out(picture: Picture) -> Scene:
-    """Returns where every mark of a picture stands."""
+    """Returns where every mark of a picture is: the overview, the panels in a grid, the legend and the notes."""
+    marks: list[Mark] = [Label(_MARGIN, _MARGIN + _FONT, str(picture.shape), False, True)]
+    top = _MARGIN + _TITLE + 8
+    if picture.overview is not None:
+        found = list(overview_marks(picture.overview, _MARGIN, top))
+        marks += found
+        top = max(_extent(mark)[1] for mark in found) + _MARGIN
+    top = _lay_out_panels(picture, top, marks)
+    marks += _legend(picture, _MARGIN, top)
+    right, bottom = (max(extents) for extents in zip(*map(_extent, marks), strict=True))
+    return Scene(right + _MARGIN, bottom + _MARGIN, tuple(marks))
+
+
+def _lay_out_panels(picture: Picture, top: int, marks: list[Mark]) -> int:
+    """Adds the marks of the panels, two beside each other; returns where the next thing may begin."""
     digits = max((len(str(c.linear)) for p in picture.panels for row in p.rows for c in row), default=1)
     cell_width = max(_CELL_HEIGHT, _CHARACTER * digits + 14)
-    marks: list[Rectangle | Line | Label] = [Label(_MARGIN, _MARGIN + _FONT, str(picture.shape), False, True)]
-    top = _MARGIN + _TITLE + 8
-    right = 2 * _MARGIN + (_CHARACTER + 1) * len(str(picture.shape))
-    for panel in picture.panels:
-        if panel.title:
-            marks.append(Label(_MARGIN, top + _FONT, panel.title, False))
-            top += _TITLE
-        marks += _panel_marks(panel, _MARGIN, top, cell_width)
-        right = max(right, 2 * _MARGIN + len(panel.rows[0]) * cell_width + panel.has_more_columns * _MARGIN)
-        top += len(panel.rows) * _CELL_HEIGHT + _MARGIN + panel.has_more_rows * _MARGIN
-    for mark in _legend(picture, _MARGIN, top):
-        marks.append(mark)
-        if isinstance(mark, Label):
-            top = max(top, mark.y + _FONT)
-            right = max(right, mark.x + _MARGIN + _CHARACTER * len(mark.text))
-    return Scene(right, top + _MARGIN, tuple(marks))
+    for start in range(0, len(picture.panels), _PANELS_ABREAST):
+        left, bottom = _MARGIN, top
+        for panel in picture.panels[start : start + _PANELS_ABREAST]:
+            edge = _CHARACTER * len(str(panel.first_row + len(panel.rows) - 1)) + 8
+            below = top + _TITLE * (1 + bool(panel.title))
+            if panel.title:
+                marks.append(Label(left + edge, top + _FONT, panel.title, False))
+            marks += _indices(panel, left + edge, below, cell_width)
+            marks += _panel_marks(panel, left + edge, below, cell_width)
+            left += edge + len(panel.rows[0]) * cell_width + 2 * _MARGIN
+            bottom = max(bottom, below + len(panel.rows) * _CELL_HEIGHT + _MARGIN + panel.has_more_rows * _MARGIN)
+        top = bottom
+    return top
 
 
-def _panel_marks(panel: Panel, left: int, top: int, width: int) -> Iterator[Rectangle | Line | Label]:
+def _indices(panel: Panel, left: int, top: int, width: int) -> Iterator[Label]:
+    """Yields the row and column indices at a panel's edges."""
+    for c in range(len(panel.rows[0])):
+        yield Label(left + c * width + width // 2, top - 9, str(panel.first_column + c), True, faint=True)
+    for r in range(len(panel.rows)):
+        text = str(panel.first_row + r)
+        x = left - 6 - _CHARACTER * len(text) // 2
+        yield Label(x, top + r * _CELL_HEIGHT + _CELL_HEIGHT // 2, text, True, faint=True)
+
+
+def _extent(mark: Mark) -> tuple[int, int]:
+    """Returns how far to the right and down a mark reaches."""
+    if isinstance(mark, Rectangle):
+        return mark.x + mark.width, mark.y + mark.height
+    if isinstance(mark, Line):
+        return max(mark.x1, mark.x2), max(mark.y1, mark.y2)
+    return mark.x + (_CHARACTER + mark.bold) * len(mark.text) // (1 + mark.centred), mark.y + 6
+
+
+def _panel_marks(panel: Panel, left: int, top: int, width: int) -> Iterator[Mark]:
     for r, row in enumerate(panel.rows):
         for c, cell in enumerate(row):
             x, y = left + c * width, top + r * _CELL_HEIGHT
@@ -127,25 +166,79 @@ def _weight(before: Cell | None, cell: Cell) -> int:
     return 2 if before.run != cell.run else 0
 
 
-def _legend(picture: Picture, left: int, top: int) -> Iterator[Rectangle | Label]:
+def _legend(picture: Picture, left: int, top: int) -> Iterator[Mark]:
+    """Yields a sample of each kind of mark that the picture has, with its meaning, and the notes."""
     cells = [c for p in picture.panels for row in p.rows for c in row]
-    entries = [("number", "linear index: position in memory, in elements")] if cells else []
+    entries: list[tuple[str, int, str]] = []
+    if cells:
+        entries.append(("7", 0, "linear index: position in memory, in elements"))
     if cells and picture.shape.effective_layout.tiles:
-        entries.append(("fill", "one colour and thick border: one tile"))
+        entries.append(("", 3, "one colour and thick border: one tile"))
     if any(c.run != c.tile for c in cells):
-        entries.append(("fill", "thinner border: elements the last tile keeps together"))
-    if any(c.is_padding for c in cells):
-        entries.append(("hatch", "padding: contents unspecified"))
-    for kind, text in entries:
-        fill = FILLS[0] if kind != "number" else "#FFFFFF"
-        yield Rectangle(left, top, 20, 16, fill, kind == "hatch")
-        if kind == "number":
-            yield Label(left + 10, top + 8, "7", True)
-        yield Label(left + 28, top + 13, text, False)
+        entries.append(("", 2, "thinner border: elements the last tile keeps together"))
+    if any(c.is_padding for c in cells) or picture.overview is not None:
+        entries.append((_HATCHED, 0, "padding: contents unspecified"))
+    for sample, border, text in entries:
+        is_hatched = sample == _HATCHED
+        yield Rectangle(left, top, 22, 16, "#FFFFFF" if sample == "7" else FILLS[0], is_hatched)
+        if border:
+            yield from _box(left, top, 22, 16, border)
+        if sample == "7":
+            yield Label(left + 11, top + 8, sample, True)
+        yield Label(left + 30, top + 13, text, False)
         top += 22
     for note in picture.notes:
         yield Label(left, top + 13, note, False)
         top += 22
+
+
+def _box(left: int, top: int, width: int, height: int, weight: int) -> Iterator[Line]:
+    right, bottom = left + width, top + height
+    yield Line(left, top, right, top, weight)
+    yield Line(right, top, right, bottom, weight)
+    yield Line(left, bottom, right, bottom, weight)
+    yield Line(left, top, left, bottom, weight)
+
+
+def overview_marks(overview: Overview, left: int, top: int) -> Iterator[Mark]:
+    """Yields the marks of an overview: tiles as cells, padding hatched, dots where tiles are left out."""
+    down, across = overview.tiles
+    rows, columns = _shown(down, _OVERVIEW_ROWS), _shown(across, _OVERVIEW_COLUMNS)
+    yield Label(left, top + _FONT, f"{down} x {across} tiles of {overview.tile_rows} x {overview.tile_columns}", False)
+    left, top = left + _MARGIN + _CHARACTER * len(str(overview.rows)), top + 2 * _TITLE
+    for y, row in enumerate(rows):
+        for x, column in enumerate(columns):
+            corner = left + x * _TILE_WIDTH, top + y * _TILE_HEIGHT
+            if row is None or column is None:
+                yield Label(corner[0] + _TILE_WIDTH // 2, corner[1] + _TILE_HEIGHT // 2, _DOTS, True)
+            else:
+                yield from _tile_marks(overview, row, column, corner)
+    width, height = len(columns) * _TILE_WIDTH, len(rows) * _TILE_HEIGHT
+    yield Label(left + width // 2, top - 9, f"{overview.columns}", True, faint=True)
+    yield Label(
+        left - 8 - _CHARACTER * len(str(overview.rows)) // 2, top + height // 2, f"{overview.rows}", True, faint=True
+    )
+
+
+def _shown(count: int, most: int) -> list[int | None]:
+    """Returns which of `count` tiles are drawn, None for those left out before the last."""
+    return list(range(count)) if count <= most else [*range(most - 2), None, count - 1]
+
+
+def _tile_marks(overview: Overview, row: int, column: int, corner: tuple[int, int]) -> Iterator[Mark]:
+    """Yields one tile of an overview; the parts of it that are padding are hatched."""
+    x, y = corner
+    used_rows = min(overview.tile_rows, overview.rows - row * overview.tile_rows)
+    used_columns = min(overview.tile_columns, overview.columns - column * overview.tile_columns)
+    width = max(1, _TILE_WIDTH * used_columns // overview.tile_columns)
+    height = max(1, _TILE_HEIGHT * used_rows // overview.tile_rows)
+    fill = FILLS[(row + column) % 2]
+    yield Rectangle(x, y, width, height, fill, False)
+    if width < _TILE_WIDTH:
+        yield Rectangle(x + width, y, _TILE_WIDTH - width, height, fill, True)
+    if height < _TILE_HEIGHT:
+        yield Rectangle(x, y + height, _TILE_WIDTH, _TILE_HEIGHT - height, fill, True)
+    yield from _box(x, y, _TILE_WIDTH, _TILE_HEIGHT, 2)
 
 
 def format_svg(picture: Picture) -> str:
@@ -165,7 +258,7 @@ def format_svg(picture: Picture) -> str:
     return "\n".join([head, title, hatch, background, body, "</svg>", ""])
 
 
-def _svg_mark(mark: Rectangle | Line | Label) -> Iterator[str]:
+def _svg_mark(mark: Mark) -> Iterator[str]:
     if isinstance(mark, Rectangle):
         box = f'x="{mark.x}" y="{mark.y}" width="{mark.width}" height="{mark.height}"'
         yield f'<rect {box} fill="{mark.fill}" stroke="#999" stroke-width="0.5"/>'
@@ -176,6 +269,9 @@ def _svg_mark(mark: Rectangle | Line | Label) -> Iterator[str]:
             ends = f'x1="{mark.x1}" y1="{mark.y1}" x2="{mark.x2}" y2="{mark.y2}"'
             yield f'<line {ends} stroke="#222" stroke-width="{mark.width - 0.5}" stroke-linecap="square"/>'
     else:
-        centre = ' text-anchor="middle" dominant-baseline="central"' if mark.centred else ""
+        # Renderers differ in what they know of baselines; a third of the font's size below the middle suits all.
+        y = mark.y + _FONT // 3 if mark.centred else mark.y
+        centre = ' text-anchor="middle"' if mark.centred else ""
         bold = ' font-weight="bold"' if mark.bold else ""
-        yield f'<text x="{mark.x}" y="{mark.y}"{centre}{bold}>{escape(mark.text)}</text>'
+        faint = ' fill="#666"' if mark.faint else ""
+        yield f'<text x="{mark.x}" y="{y}"{centre}{bold}{faint}>{escape(mark.text)}</text>'

@@ -2,26 +2,109 @@
 
 from __future__ import annotations
 
-from dialect_utils.layout.picture.model import Cell, Panel, Picture
+import re
+
+from dialect_utils.layout.picture.model import Cell, Overview, Panel, Picture
 
 # Background colours of 256-colour terminals that black text reads on; seven, as in the SVG.
 _BACKGROUNDS = (153, 223, 151, 225, 159, 217, 189)
 _PADDING_MARK = "░"
+_FULL_MARK = "█"
 _DOTS = "…"
+_ESCAPE = re.compile(r"\033\[[0-9;]*m")
+# Tiles of an overview down and across, and the marks of each.
+_MOST_TILES = 12
+_TILE_MARKS = 4
 
 
-def format_terminal(picture: Picture, *, colour: bool = False) -> str:
-    """Returns the drawing as text: linear index in each cell, padding shaded, one box a tile."""
+def format_terminal(picture: Picture, *, colour: bool = False, columns: int | None = None) -> str:
+    """Returns the drawing as text: linear index in each cell, padding shaded, one box a tile, indices at the edges.
+
+    `columns` is how wide the terminal is: what does not fit is left out, and panels are put beside each other where
+    they fit. None: as wide as it gets.
+    """
     width = max((len(str(c.linear)) for p in picture.panels for row in p.rows for c in row), default=1)
-    lines: list[str] = []
-    for panel in picture.panels:
-        if panel.title:
-            lines.append(panel.title)
-        lines += _panel_lines(panel, width, colour)
+    lines = _overview_lines(picture.overview) if picture.overview is not None else []
+    blocks = [_panel_block(panel, width, colour, columns) for panel in picture.panels]
+    lines += _abreast(blocks, columns)
     if picture.panels:
         lines.append(_legend(picture))
     lines += [f"({note})" for note in picture.notes]
     return "\n".join(lines)
+
+
+def _overview_lines(overview: Overview) -> list[str]:
+    """Returns the overview: a cell for each tile, with the share of it that is padding."""
+    down, across = overview.tiles
+    lines = [f"{down} x {across} tiles of {overview.tile_rows} x {overview.tile_columns}"]
+    for row in _shown(down):
+        if row is None:
+            lines.append(_DOTS)
+            continue
+        used_rows = min(overview.tile_rows, overview.rows - row * overview.tile_rows)
+        line = ""
+        for column in _shown(across):
+            if column is None:
+                line += f" {_DOTS} "
+                continue
+            used = used_rows * min(overview.tile_columns, overview.columns - column * overview.tile_columns)
+            filled = -(-used * _TILE_MARKS // (overview.tile_rows * overview.tile_columns))
+            line += "[" + _FULL_MARK * filled + _PADDING_MARK * (_TILE_MARKS - filled) + "]"
+        lines.append(line)
+    return lines
+
+
+def _shown(count: int) -> list[int | None]:
+    return list(range(count)) if count <= _MOST_TILES else [*range(_MOST_TILES - 2), None, count - 1]
+
+
+def _panel_block(panel: Panel, width: int, colour: bool, columns: int | None) -> list[str]:
+    """Returns a panel with its title and the indices at its edges, cut to the terminal."""
+    edge = len(str(panel.first_row + len(panel.rows) - 1)) + 1
+    if columns is not None:
+        panel = panel.cut(max(1, (columns - edge - 3) // (width + 3)))
+    indices = [str(panel.first_column + c).center(width + 3) for c in range(len(panel.rows[0]))]
+    lines = [" " * (edge + 1) + "".join(indices).rstrip()]
+    row = panel.first_row
+    for line in _panel_lines(panel, width, colour):
+        is_row = "│ " in line or " │" in line or "┊" in line
+        is_cells = line.startswith("│") and is_row and row < panel.first_row + len(panel.rows)
+        lines.append((str(row) if is_cells else "").rjust(edge - 1) + " " + line)
+        row += is_cells
+    return [panel.title, *lines] if panel.title else lines
+
+
+def _abreast(blocks: list[list[str]], columns: int | None) -> list[str]:
+    """Returns blocks of lines, beside each other as long as they fit."""
+    lines: list[str] = []
+    waiting: list[list[str]] = []
+    for block in blocks:
+        if waiting and (columns is None or sum(map(_width, waiting)) + _width(block) + 2 * len(waiting) > columns):
+            lines += _joined(waiting)
+            waiting = []
+        waiting.append(block)
+    return lines + _joined(waiting)
+
+
+def _joined(blocks: list[list[str]]) -> list[str]:
+    if len(blocks) < 2:
+        return [line for block in blocks for line in block]
+    height = max(map(len, blocks))
+    padded = [[*block, *[""] * (height - len(block))] for block in blocks]
+    widths = [_width(block) for block in blocks]
+    return [
+        "  ".join(line + " " * (width - _visible(line)) for line, width in zip(row, widths, strict=True)).rstrip()
+        for row in zip(*padded, strict=True)
+    ]
+
+
+def _width(block: list[str]) -> int:
+    return max(map(_visible, block), default=0)
+
+
+def _visible(line: str) -> int:
+    """Returns how many columns a line takes, colours not counted."""
+    return len(_ESCAPE.sub("", line))
 
 
 def _legend(picture: Picture) -> str:

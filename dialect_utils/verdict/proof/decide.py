@@ -4,22 +4,29 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from math import prod
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from dialect_utils.ir import Function, Module
-from dialect_utils.layout import ArrayShape, Plan, Shape, array_leaves, physical_plan
-from dialect_utils.layout.reads import origin_of, try_prove_same_reads
+from dialect_utils.ir import Function, Module, Operation
+from dialect_utils.layout import ArrayShape, Plan, Shape, physical_plan
+from dialect_utils.layout.proof.reads import origin_of, try_prove_same_reads
 from dialect_utils.text import DiagnosticError
 from dialect_utils.verdict.ports import Port
+from dialect_utils.verdict.proof.array_ops.batch_norm import BATCH_NORM, NORMS
+from dialect_utils.verdict.proof.cases import Cases
+from dialect_utils.verdict.proof.describe import place_of, where_apart
 from dialect_utils.verdict.proof.evaluation import Evaluation
-from dialect_utils.verdict.proof.motion import Motion
+from dialect_utils.verdict.proof.normal_forms import Numbers, numbered
 from dialect_utils.verdict.proof.terms import Array, GaveUpError, Moved, Term, Terms
-from dialect_utils.verdict.proof.trees import plain, tree_of
+from dialect_utils.verdict.proof.trees import tree_of
+from dialect_utils.verdict.proved import OutputProof, RealEquality, RuleUse
 from dialect_utils.verdict.result import MovedElement, Place
+
+if TYPE_CHECKING:
+    from dialect_utils.verdict.proof.elements import ElementProof
 
 _DEVICES = ("replica_count", "num_partitions", "mhlo.num_replicas", "mhlo.num_partitions")
 _PARAMETER = "parameter"
@@ -27,23 +34,46 @@ _PARAMETER = "parameter"
 
 @dataclass(frozen=True, slots=True)
 class ProofResult:
-    """Is what a proof found: `equal`, `different` with the element that moved, or `unknown` and why."""
+    """What a proof found: `equal`, `different` with the element that moved, or `unknown` and why.
+
+    `outputs` says it of each output, `rules` what was applied to tell. `expanded` names an operation that one module
+    has decomposed, and engines decompose in their own ways: their bits contradict nothing.
+    """
 
     answer: Literal["equal", "different", "unknown"]
     reason: str = ""
     moved: MovedElement | None = None
     seconds: float = 0.0
+    outputs: tuple[OutputProof, ...] = ()
+    rules: tuple[RuleUse, ...] = ()
+    has_equal_effects: bool = True
+    expanded: str = ""
+
+    @property
+    def is_equal_over_reals(self) -> bool:
+        """Is true where every output is equal in bits or over the reals, and all else that is done is the same."""
+        return (
+            self.has_equal_effects
+            and bool(self.outputs)
+            and all(
+                each.is_equal or (each.over_reals is not None and bool(each.over_reals.is_equal))
+                for each in self.outputs
+            )
+        )
 
 
-def try_prove(stages: Sequence[Module], parameters: Sequence[Port], results: Sequence[Port]) -> ProofResult:
+def try_prove(
+    stages: Sequence[Module], parameters: Sequence[Port], results: Sequence[Port], *, over_reals: bool = False
+) -> ProofResult:
     """Decides whether the first and the last of several forms of a module are equal, without executing any.
 
-    `parameters` and `results` say how the last one's arrays lie. Nothing is unspecified but the
+    `parameters` and `results` say how the last one's arrays are laid out; with `over_reals` outputs that are not proved
+    equal are compared as functions of real numbers, too. Nothing is unspecified but the
     padding of arrays that are packed there. `different` is said only where results differ for some inputs.
     """
     started = time.perf_counter()
     try:
-        found = _Comparison(Terms()).run(stages, parameters, results)
+        found = _Comparison(Terms(), over_reals).run(stages, parameters, results)
     except GaveUpError as reason:
         found = ProofResult("unknown", str(reason))
     except DiagnosticError as error:
@@ -57,54 +87,88 @@ def try_prove(stages: Sequence[Module], parameters: Sequence[Port], results: Seq
 
 
 class _Comparison:
-    def __init__(self, terms: Terms) -> None:
+    def __init__(self, terms: Terms, over_reals: bool) -> None:
         self.terms = terms
+        self.over_reals = over_reals
         self.same: dict[tuple[Term, Term], bool] = {}
+        self.elements: ElementProof | None = None
+        self.cases = Cases(terms, self._same)
 
     def run(self, stages: Sequence[Module], parameters: Sequence[Port], results: Sequence[Port]) -> ProofResult:
         first, last = stages[0], stages[-1]
         inputs = [
-            self.terms.make("leaf", (_PARAMETER, number), plain(port.shape)) for number, port in enumerate(parameters)
+            self.terms.make("leaf", (_PARAMETER, number), port.shape.without_layout)
+            for number, port in enumerate(parameters)
         ]
         before = Evaluation(self.terms, _devices(first))
         expected = _run(before, first.entry, inputs)
+        self.terms.place, self.terms.side = None, 1
         packed = [self._packed(term, port) for term, port in zip(inputs, parameters, strict=True)]
         after = Evaluation(self.terms, _devices(last), _plans(stages) if before.loops else {}, before.loops)
         found = _run(after, last.entry, packed)
         found = [self._unpacked(term, port) for term, port in zip(found, results, strict=True)]
-        return self._compared(expected, found, before.effects, after.effects)
+        compared = self._compared(expected, found, before.effects, after.effects)
+        return replace(compared, expanded="" if _norms(first) == _norms(last) else BATCH_NORM.name)
 
     def _packed(self, term: Term, port: Port) -> Array:
         value: Array = term
         for layout in port.layouts:
-            value = self.terms.chain(value).then(Motion.of(physical_plan(layout), self.terms.unspecified))
+            value = self.terms.chain(value).then(physical_plan(layout).with_padding(self.terms.unspecified))
         return value
 
     def _unpacked(self, term: Term, port: Port) -> Term:
         value: Array = term
         for layout in reversed(port.layouts):
-            value = self.terms.chain(value).then(Motion.of(physical_plan(layout).inverse(), None))
+            value = self.terms.chain(value).then(physical_plan(layout).inverse())
         return self.terms.term(value)
 
     def _compared(
         self, expected: list[Term], found: list[Term], effects: list[Term], other_effects: list[Term]
     ) -> ProofResult:
-        unequal = [i for i, pair in enumerate(zip(expected, found, strict=True)) if not self._same(*pair)]
+        pairs = list(zip(expected, found, strict=True))
+        unequal = [i for i, pair in enumerate(pairs) if not self._proved(*pair)]
         for output in unequal:
-            moved = self._moved(output, expected[output], found[output])
+            moved = self._moved(output, *pairs[output])
             if moved is not None:
                 return ProofResult("different", "the results are different elements of the inputs", moved)
-        if unequal:
-            pair = expected[unequal[0]], found[unequal[0]]
-            return ProofResult("unknown", f"output {unequal[0]}: {self._apart(*pair)}")
-        if len(effects) != len(other_effects):
-            return ProofResult(
-                "unknown", f"{len(effects)} side effects in one module, {len(other_effects)} in the other"
-            )
-        for pair in zip(effects, other_effects, strict=True):
-            if not self._same(*pair):
-                return ProofResult("unknown", f"a side effect: {self._apart(*pair)}")
-        return ProofResult("equal", _told(self.terms.methods))
+        outputs = self._outputs(pairs, unequal)
+        apart = self._effects_apart(effects, other_effects)
+        reason = f"output {unequal[0]}: {outputs[unequal[0]].reason}" if unequal else apart
+        answer: Literal["equal", "unknown"] = "unknown" if reason else "equal"
+        reason = reason or _told(self.terms.methods)
+        rules = _used(self.terms.applied)
+        return ProofResult(answer, reason, outputs=outputs, rules=rules, has_equal_effects=not apart)
+
+    def _outputs(self, pairs: Sequence[tuple[Term, Term]], unequal: Sequence[int]) -> tuple[OutputProof, ...]:
+        reals: dict[int, RealEquality] = {}
+        if self.over_reals and unequal:
+            from dialect_utils.verdict.field import decide_over_reals
+
+            decided = decide_over_reals(self.terms, [pairs[i] for i in unequal], self.elements)
+            reals = dict(zip(unequal, decided, strict=True))
+        return tuple(
+            OutputProof(i, False, self._apart(*pair), reals.get(i)) if i in unequal else OutputProof(i, True)
+            for i, pair in enumerate(pairs)
+        )
+
+    def _effects_apart(self, effects: list[Term], others: list[Term]) -> str:
+        """Says how two modules differ in what they do beside computing; empty where they do not."""
+        if len(effects) != len(others):
+            return f"{len(effects)} side effects in one module, {len(others)} in the other"
+        for pair in zip(effects, others, strict=True):
+            if not self._proved(*pair):
+                return f"a side effect: {self._apart(*pair)}"
+        return ""
+
+    def _proved(self, a: Term, b: Term) -> bool:
+        """Is true where two results are equal: as whole arrays, or element by element."""
+        if self._same(a, b):
+            return True
+        if self.elements is None:
+            from dialect_utils.verdict.proof.elements import ElementProof
+
+            self.elements = ElementProof(self.terms)
+        return self.elements.same(a, b)
 
     def _same(self, a: Term, b: Term) -> bool:
         """Is true where two terms are equal: one term, or alike but for movement that is proved to read the same."""
@@ -120,13 +184,15 @@ class _Comparison:
         if "moved" in (a.kind, b.kind):
             return self._same_reads(self.terms.chain(a), self.terms.chain(b))
         is_alike = (a.kind, a.label, len(a.operands)) == (b.kind, b.label, len(b.operands))
-        return is_alike and bool(a.operands) and all(map(self._same, a.operands, b.operands))
+        if is_alike and a.operands and all(map(self._same, a.operands, b.operands)):
+            return True
+        return self.cases.same(a, b)
 
     def _same_reads(self, a: Moved, b: Moved) -> bool:
-        if self.terms.unspecified in a.motion.fills or not self._same(a.base, b.base):
+        if self.terms.unspecified in a.plan.paddings or not self._same(a.base, b.base):
             return False
-        numbers: dict[Hashable, int] = {}
-        proof = try_prove_same_reads(a.motion.movement(numbers), b.motion.movement(numbers))
+        numbers: Numbers = {}
+        proof = try_prove_same_reads(numbered(a.plan, numbers), numbered(b.plan, numbers))
         if proof is None or not proof.holds:
             return False
         self.terms.methods[proof.method] += 1
@@ -144,21 +210,27 @@ class _Comparison:
         return MovedElement(output, index, (place, other))
 
     def _apart(self, a: Term, b: Term) -> str:
-        """Says where two terms are told apart: the first operands, all the way down, that are not alike."""
-        while True:
-            is_alike = (a.kind, a.label, len(a.operands)) == (b.kind, b.label, len(b.operands))
-            pairs = [pair for pair in zip(a.operands, b.operands, strict=False) if not self._same(*pair)]
-            if not is_alike or not pairs:
-                if a.is_specified and not b.is_specified:
-                    return f"{_described(b)} reads what a physical array has as padding"
-                return f"{_described(a)} and {_described(b)} are not known to be equal"
-            a, b = pairs[0]
+        return where_apart(self.terms, a, b, self._same)
+
+
+def _used(applied: Iterable[tuple[str, Operation | None]]) -> tuple[RuleUse, ...]:
+    """Returns the rules in the order of their first use, each with the operations where it was used."""
+    found: dict[str, dict[str, None]] = {}
+    for rule, operation in applied:
+        places = found.setdefault(rule, {})
+        if operation is not None:
+            places[place_of(operation)] = None
+    return tuple(RuleUse(rule, tuple(places)) for rule, places in found.items())
 
 
 def _run(evaluation: Evaluation, entry: Function, arrays: Sequence[Array]) -> list[Term]:
     leaves = iter(arrays)
     arguments = [tree_of(parameter.shape, leaves) for parameter in entry.parameters]
     return [term for tree in evaluation.run(entry, arguments) for term in evaluation.flat(tree)]
+
+
+def _norms(module: Module) -> int:
+    return sum(each.opcode in NORMS for function in module.functions for each in function.operations)
 
 
 def _devices(module: Module) -> Hashable:
@@ -174,7 +246,7 @@ def _plans(stages: Sequence[Module]) -> Mapping[tuple[Shape, Shape], Sequence[Pl
         # Some layouts have no plan; nothing is read by those.
         with suppress(ValueError):
             plan = physical_plan(shape)
-            plans.setdefault((plain(shape), ArrayShape(*plan.result)), []).append(plan)
+            plans.setdefault((shape.without_layout, ArrayShape(*plan.result)), []).append(plan)
     return plans
 
 
@@ -182,7 +254,7 @@ def _tiled_shapes(module: Module) -> Iterator[ArrayShape]:
     for function in module.functions:
         operations = [value for operation in function.operations for value in operation.results]
         for value in (*function.parameters, *operations):
-            yield from (array for array in array_leaves(value.shape) if array.is_tiled and array.is_static)
+            yield from (array for array in value.shape.arrays() if array.is_tiled and array.is_static)
 
 
 def _told(methods: Counter[str]) -> str:
@@ -192,39 +264,25 @@ def _told(methods: Counter[str]) -> str:
 
 def _differing_index(a: Moved, b: Moved) -> tuple[int, ...] | None:
     """Returns an index at which two runs of movement read different places, or None."""
-    dimensions = a.motion.result[1]
-    if prod(dimensions) == 0 or a.motion.result != b.motion.result:
+    dimensions = a.plan.result[1]
+    if prod(dimensions) == 0 or a.plan.result != b.plan.result:
         return None
     if a.base is not b.base:
         return (0,) * len(dimensions)
-    numbers: dict[Hashable, int] = {}
-    proof = try_prove_same_reads(a.motion.movement(numbers), b.motion.movement(numbers))
+    numbers: Numbers = {}
+    proof = try_prove_same_reads(numbered(a.plan, numbers), numbered(b.plan, numbers))
     return proof.counterexample if proof is not None else None
 
 
 def _place(value: Moved, index: tuple[int, ...]) -> Place | None:
-    """Returns the element of an input, or the padding, that stands at an index; None for anything else."""
-    numbers: dict[Hashable, int] = {}
-    origin = origin_of(value.motion.movement(numbers), index)
+    """Returns the element of an input, or the padding, at an index; None for anything else."""
+    origin = origin_of(value.plan, index)
     if origin.index is not None:
         label = value.base.label
         is_input = value.base.kind == "leaf" and isinstance(label, tuple) and label[0] == _PARAMETER
         return Place(f"{label[0]} {label[1]}", origin.index) if is_input and isinstance(label, tuple) else None
-    fill = next(fill for fill, number in numbers.items() if number == origin.fill)
-    assert isinstance(fill, Term)  # so motions are made
-    if not fill.is_specified:
+    padding = origin.padding
+    assert isinstance(padding, Term)  # so plans over terms are made
+    if not padding.is_specified:
         return Place("unspecified padding", None)
-    return Place("the padding value", None) if fill.kind == "constant" else None
-
-
-def _described(term: Term) -> str:
-    if term.kind == "leaf" and isinstance(term.label, tuple):
-        return f"{term.label[0]} {term.label[-1]}"
-    if term.kind == "out":
-        return _described(term.operands[0])
-    if term.kind == "moved":
-        return f"movement of {_described(term.operands[0])}"
-    label: object = term.label
-    while isinstance(label, tuple) and label:
-        label = label[0]
-    return str(label) if isinstance(label, str) else term.kind
+    return Place("the padding value", None) if padding.kind == "constant" else None

@@ -11,21 +11,17 @@ from dialect_utils.elementwise import is_elementwise, scalar_operands
 from dialect_utils.ir import Function, Operation, Value
 from dialect_utils.layout import (
     ArrayShape,
-    BitcastConvert,
-    ElementType,
-    Pad,
     Plan,
     Shape,
-    Step,
     TupleShape,
     classify_bitcast,
 )
-from dialect_utils.layout.proof import prove_bitcast
-from dialect_utils.verdict.proof.keys import is_among_devices, is_pure, key_of, ordered_calls
-from dialect_utils.verdict.proof.motion import Motion
+from dialect_utils.layout.proof.bitcast_proof import prove_bitcast
+from dialect_utils.verdict.proof.array_ops.table import ARRAY_RULES
+from dialect_utils.verdict.proof.keys import elementwise_label, is_among_devices, is_pure, key_of
 from dialect_utils.verdict.proof.rules import INLINED, RULES
 from dialect_utils.verdict.proof.terms import Array, GaveUpError, Term, Terms
-from dialect_utils.verdict.proof.trees import Tree, leaf_shapes, leaves_of, plain, tree_of
+from dialect_utils.verdict.proof.trees import Tree, leaves_of, tree_of
 
 # Calls within calls; more are taken for recursion.
 _DEEPEST_CALL = 60
@@ -35,9 +31,9 @@ _MOST_OPERATIONS = 100_000
 
 @dataclass(slots=True)
 class Evaluation:
-    """Holds what the terms of one module need to remember.
+    """What the terms of one module need to remember.
 
-    `devices` says how many run it; `plans` are those that may lie between a shape and its physical
+    `devices` says how many run it; `plans` are those that may be between a shape and its physical
     array, and `earlier_loops` the states of the other module's loops. `effects` are the operations
     that do more than compute, in order; `scope` tells those of one body from another's, and
     `level` counts the bodies around whose parameters are variables.
@@ -66,6 +62,7 @@ class Evaluation:
             self._count += 1
             if self._count > _MOST_OPERATIONS:
                 raise GaveUpError(f"there are more than {_MOST_OPERATIONS} operations where calls are inlined")
+            self.terms.place = operation
             self.values.update(zip(operation.results, self._results(operation), strict=True))
         self._depth -= 1
         return [self.values[value] for value in function.results]
@@ -105,6 +102,10 @@ class Evaluation:
         rule = RULES.get(operation.opcode)
         if rule is not None:
             return rule(self, operation)
+        array_rule = ARRAY_RULES.get(operation.opcode)
+        found = array_rule(self, operation) if array_rule is not None else None
+        if found is not None:
+            return found
         moved = self._moved(operation)
         if moved is not None:
             return [moved]
@@ -118,13 +119,13 @@ class Evaluation:
         source, result = operation.operands[0].shape, operation.results[0].shape
         if not _is_static(source) or not _is_static(result):
             return None
-        if isinstance(step, BitcastConvert):
-            if source.element_type.bits == step.element_type.bits:
-                return self.terms.reread(self.term(operation.operands[0]), step.element_type)
-            if "pred" in (source.element_type.name, step.element_type.name):
+        if step.regroups_bits:
+            if source.element_type.bits == result.element_type.bits:
+                return self.terms.reread(self.term(operation.operands[0]), result.element_type)
+            if "pred" in (source.element_type.name, result.element_type.name):
                 return None
-        fill = self.term(operation.operands[1]) if isinstance(step, Pad) else None
-        return self.terms.chain(self.array(operation.operands[0])).append(step, fill)
+        padding = self.term(operation.operands[1]) if step.adds_elements else None
+        return self.terms.chain(self.array(operation.operands[0])).append(step, padding)
 
     def _bitcast(self, operation: Operation) -> Array | None:
         """Returns what an HLO bitcast moves, where its layouts say that and it is proved."""
@@ -134,12 +135,11 @@ class Evaluation:
         plan = classify_bitcast(source, result).decomposition
         if plan is None or (plan.element_type, plan.result[0]) != (source.element_type, result.element_type):
             return None
-        stages = zip(plan.steps, plan.stages(), strict=False)
-        if any(isinstance(step, Pad) or _keeps_width(step, before) for step, (before, _) in stages):
+        if plan.adds_elements or _rereads_elements(plan):
             return None
         if not _is_proved(source, result):
             return None
-        return self.terms.chain(self.array(operation.operands[0])).then(Motion.of(plan, None))
+        return self.terms.chain(self.array(operation.operands[0])).then(plan.with_padding(None))
 
     def _each(self, operation: Operation) -> Term:
         result = operation.results[0].shape
@@ -149,13 +149,13 @@ class Evaluation:
             operands[index] = self.terms.splat(operands[index], result.dimensions)
         if operation.opcode == "convert" and operands[0].array.element_type == result.element_type:
             return operands[0]
-        return self.terms.each(key_of(operation), result.element_type, operands)
+        return self.terms.each(elementwise_label(operation), result.element_type, operands)
 
     def opaque(self, operation: Operation) -> Sequence[Tree]:
         """Returns the results of an operation of which only that equal ones are equal is known."""
         number = len(self.effects)
-        operands = [term for operand in operation.operands for term in self.flat(self.values[operand])]
-        functions = [self._function(called) for called in ordered_calls(operation)]
+        operands = [term for operand in _counted(operation) for term in self.flat(self.values[operand])]
+        functions = [self.function(called) for called in operation.called]
         is_effect = not is_pure(operation) or not operation.results or any(effects for _, effects in functions)
         label = (
             key_of(operation),
@@ -163,12 +163,20 @@ class Evaluation:
             self.devices if is_among_devices(operation) else None,
             (*self.scope, number) if is_effect else None,
         )
-        shape = TupleShape(tuple(plain(value.shape) for value in operation.results))
+        shape = TupleShape(tuple(self.result_shapes(operation)))
         made = self.terms.make("op", label, shape, (*operands, *(function for function, _ in functions)))
         if is_effect:
             self.effects.append(made)
-        leaves = iter(self.outs(made, list(leaf_shapes(shape))))
-        return [tree_of(value.shape, leaves) for value in operation.results]
+        return self.trees(operation, self.outs(made, list(shape.without_layout.leaves())))
+
+    def result_shapes(self, operation: Operation) -> list[Shape]:
+        """Returns the shapes of what an operation yields, tuples taken apart, without layouts."""
+        return [leaf for value in operation.results for leaf in value.shape.without_layout.leaves()]
+
+    def trees(self, operation: Operation, leaves: Sequence[Array]) -> list[Tree]:
+        """Returns the arrays that an operation yields as its results."""
+        rest = iter(leaves)
+        return [tree_of(value.shape, rest) for value in operation.results]
 
     def outs(self, made: Term, shapes: Sequence[Shape]) -> list[Term]:
         """Returns the results of an operation, one for each shape."""
@@ -191,14 +199,19 @@ class Evaluation:
         self.level -= 1
         return results, effects
 
-    def _function(self, function: Function) -> tuple[Term, bool]:
+    def function(self, function: Function) -> tuple[Term, bool]:
         """Returns the function that an operation applies, and whether it has effects."""
-        shapes = [leaf for parameter in function.parameters for leaf in leaf_shapes(parameter.shape)]
+        shapes = [leaf for parameter in function.parameters for leaf in parameter.shape.without_layout.leaves()]
         variables: Iterator[Array] = iter(self.variables(shapes))
         arguments = [tree_of(parameter.shape, variables) for parameter in function.parameters]
         results, effects = self.within(0, lambda: self.run(function, arguments))
         label = ("function", self.level, tuple(shapes), len(results))
         return self.terms.make("op", label, TupleShape(()), (*results, *effects)), bool(effects)
+
+
+def _counted(operation: Operation) -> Sequence[Value]:
+    """Returns the operands that say more than the result's shape does: of StableHLO's rng not its dimensions."""
+    return operation.operands[:2] if operation.opcode == "rng" else operation.operands
 
 
 @lru_cache(maxsize=4096)
@@ -210,5 +223,7 @@ def _is_static(shape: Shape) -> TypeGuard[ArrayShape]:
     return isinstance(shape, ArrayShape) and shape.is_static
 
 
-def _keeps_width(step: Step, before: ElementType) -> bool:
-    return isinstance(step, BitcastConvert) and step.element_type.bits == before.bits
+def _rereads_elements(plan: Plan) -> bool:
+    """Is true where a bitcast-convert keeps the width of elements: each is read as another one."""
+    stages = zip(plan.steps, plan.stages, plan.stages[1:], strict=False)
+    return any(step.regroups_bits and before[0].bits == after[0].bits for step, before, after in stages)

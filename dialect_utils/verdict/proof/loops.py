@@ -1,6 +1,7 @@
 """Loops: their bodies as functions of variables.
 
-What a loop does not change is not part of its state. Where a loop carries physical arrays and a
+What a loop does not change is not part of its state, nor what neither its condition nor a result that is used
+depends on; the rest is told in an order of its own (`loop_state.py`). Where a loop carries physical arrays and a
 loop of the other module their logical values, the state is told in logical values: the body, with
 its variables put into physical arrays of unspecified padding and its results read back, must not
 read that padding. By induction over the rounds the loop then computes the physical arrays of those values.
@@ -14,10 +15,11 @@ from functools import partial
 from itertools import islice, product
 from typing import TYPE_CHECKING
 
+from dialect_utils.control_flow import BODY, CONDITION
 from dialect_utils.ir import Function, Operation
 from dialect_utils.layout import Plan, Shape, TupleShape
-from dialect_utils.verdict.proof.keys import ordered_calls
-from dialect_utils.verdict.proof.motion import Motion
+from dialect_utils.verdict.proof.algebra import Rule
+from dialect_utils.verdict.proof.loop_state import State, used_results
 from dialect_utils.verdict.proof.terms import Array, Term
 from dialect_utils.verdict.proof.trees import Tree, tree_of
 
@@ -27,6 +29,13 @@ if TYPE_CHECKING:
 # Ways to read a loop's state that are tried; few loops have more than one.
 _MOST_READINGS = 8
 
+# Loops of so many rounds whose bodies have so many operations are unrolled.
+_MOST_ROUNDS = 8
+_LONGEST_BODY = 40
+
+UNROLLED = Rule("unrolled", "A loop whose condition is known before every round is its rounds one after the other.")
+STATE = Rule("loop-state", "A loop's state may be in any order, and without what no result that is used depends on.")
+
 # For each array of the state the plan from its logical value, or None where it is that itself.
 _Reading = tuple[Plan | None, ...]
 
@@ -34,12 +43,44 @@ _Reading = tuple[Plan | None, ...]
 def loop(evaluation: Evaluation, operation: Operation) -> Sequence[Tree]:
     """Returns what a `while` yields."""
     initial = [term for value in operation.operands for term in evaluation.flat(evaluation.values[value])]
+    unrolled = _unrolled(evaluation, operation, initial)
+    if unrolled is not None:
+        return unrolled
     shapes = tuple(term.shape for term in initial)
     evaluation.loops.append(shapes)
     found = (_Loop(evaluation, operation, reading).run(initial) for reading in _readings(evaluation, shapes))
     # The last reading is the plain one, which always gives a result.
     leaves = iter(next(results for results in found if results is not None))
     return [tree_of(value.shape, leaves) for value in operation.results]
+
+
+def _unrolled(evaluation: Evaluation, operation: Operation, initial: Sequence[Term]) -> Sequence[Tree] | None:
+    """Returns what a loop of a few known rounds yields, or None for others and those that do more than compute."""
+    condition, body = (operation.called_as(role) for role in (CONDITION, BODY))
+    if len(body.operations) > _LONGEST_BODY:
+        return None
+    state: Sequence[Array] = initial
+    effects = len(evaluation.effects)
+    for _ in range(_MOST_ROUNDS + 1):
+        tested = _ran(evaluation, condition, state)
+        bits = evaluation.terms.constant_bits(tested[0])
+        if bits is None or len(evaluation.effects) > effects:
+            break
+        if not bits:
+            evaluation.terms.note(UNROLLED)
+            leaves = iter(state)
+            return [tree_of(value.shape, leaves) for value in operation.results]
+        state = _ran(evaluation, body, state)
+    # What was tried has done nothing.
+    del evaluation.effects[effects:]
+    return None
+
+
+def _ran(evaluation: Evaluation, function: Function, state: Sequence[Array]) -> list[Term]:
+    leaves = iter(state)
+    arguments = [tree_of(parameter.shape, leaves) for parameter in function.parameters]
+    # A region uses values from outside, too: it is evaluated anew each time.
+    return [term for tree in evaluation.run(function, arguments) for term in evaluation.flat(tree)]
 
 
 def _readings(evaluation: Evaluation, shapes: tuple[Shape, ...]) -> Iterator[_Reading]:
@@ -56,7 +97,7 @@ def _readings(evaluation: Evaluation, shapes: tuple[Shape, ...]) -> Iterator[_Re
 
 @dataclass(frozen=True, slots=True)
 class _Round:
-    """Is what one round of a loop computes from its state: the condition, the next state, both bodies' effects."""
+    """What one round of a loop computes from its state: the condition, the next state, both bodies' effects."""
 
     tested: list[Term]
     ends: list[Term]
@@ -78,22 +119,53 @@ class _Loop:
         """Returns the final state, or None where the body reads the padding of a physical array."""
         start = [self._logical(term, plan) for term, plan in zip(initial, self.reading, strict=True)]
         variables = self.evaluation.variables([term.shape for term in start])
-        ends = self._round(variables).ends
-        changed = [i for i, variable in enumerate(variables) if ends[i] is not variable]
-        state = list(start)
-        for i, variable in zip(changed, self.evaluation.variables([start[i].shape for i in changed]), strict=True):
-            state[i] = variable
-        round_ = self._round(state)
+        plain = self._round(variables)
+        changed = [i for i, variable in enumerate(variables) if plain.ends[i] is not variable]
+        order = self._order(start, plain, changed)
+        round_ = self._reordered(start, changed, order)
+        if round_ is None:
+            order = changed
+            round_ = self._reordered(start, changed, changed)
+            assert round_ is not None  # nothing is left out
         if any(self.reading) and not round_.is_specified:
             return None
         final = list(start)
-        for i, out in zip(changed, self._outs(start, changed, round_), strict=True):
+        for i, out in zip(order, self._outs(start, order, round_), strict=True):
             final[i] = out
+        if len(order) < len(changed):
+            every = self._outs(start, range(len(start)), plain)
+            for i in {*changed} - {*order}:
+                final[i] = every[i]
         return [self._physical(term, plan) for term, plan in zip(final, self.reading, strict=True)]
+
+    def _order(self, start: Sequence[Term], plain: _Round, changed: Sequence[int]) -> Sequence[int]:
+        """Returns the elements of the state that count, in an order that does not depend on how they are written."""
+        if any(plain.effects):
+            return changed
+        order = State(self.evaluation.level, start, plain.ends, plain.tested).order(
+            changed, used_results(self.operation)
+        )
+        if order != changed:
+            self.evaluation.terms.note(STATE)
+        return order
+
+    def _reordered(self, start: Sequence[Term], changed: Sequence[int], order: Sequence[int]) -> _Round | None:
+        """Returns a round whose first variables are those of `order`; None where these depend on others, too."""
+        numbered = [*order, *(i for i in changed if i not in order)]
+        state = list(start)
+        for i, variable in zip(numbered, self.evaluation.variables([start[i].shape for i in numbered]), strict=True):
+            state[i] = variable
+        round_ = self._round(state)
+        if len(order) == len(changed):
+            return round_
+        kept = [round_.ends[i] for i in order]
+        masks, tested = State(self.evaluation.level, start, kept, round_.tested).reached()
+        is_closed = not any(mask >> len(order) for mask in (*masks, tested))
+        return round_ if is_closed and not any(round_.effects) else None
 
     def _round(self, state: Sequence[Term]) -> _Round:
         arrays = [self._physical(term, plan) for term, plan in zip(state, self.reading, strict=True)]
-        condition, body = ordered_calls(self.operation)
+        condition, body = (self.operation.called_as(role) for role in (CONDITION, BODY))
         tested, test_effects = self._body(0, condition, arrays)
         ends, effects = self._body(1, body, arrays)
         logical = [self._logical(end, plan) for end, plan in zip(ends, self.reading, strict=True)]
@@ -118,8 +190,8 @@ class _Loop:
 
     def _logical(self, term: Term, plan: Plan | None) -> Term:
         terms = self.evaluation.terms
-        return term if plan is None else terms.term(terms.chain(term).then(Motion.of(plan.inverse(), None)))
+        return term if plan is None else terms.term(terms.chain(term).then(plan.inverse()))
 
     def _physical(self, term: Term, plan: Plan | None) -> Array:
         terms = self.evaluation.terms
-        return term if plan is None else terms.chain(term).then(Motion.of(plan, terms.unspecified))
+        return term if plan is None else terms.chain(term).then(plan.with_padding(terms.unspecified))

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
 from dialect_utils.ir import Operation
 from dialect_utils.layout import ArrayShape, TupleShape
-from dialect_utils.verdict.proof.keys import ordered_calls
+from dialect_utils.opcodes import by_opcode, named, opcode_of
+from dialect_utils.verdict.proof.algebra import Rule as AlgebraRule
+from dialect_utils.verdict.proof.contents import contents
 from dialect_utils.verdict.proof.loops import loop
-from dialect_utils.verdict.proof.terms import Array
+from dialect_utils.verdict.proof.terms import Array, Term, Terms
 from dialect_utils.verdict.proof.trees import Tree, tree_of
 
 if TYPE_CHECKING:
@@ -18,8 +20,11 @@ if TYPE_CHECKING:
 
 Rule = Callable[["Evaluation", Operation], Sequence[Tree]]
 
+KNOWN_BRANCH = AlgebraRule("known-branch", "A conditional on a constant runs one branch.")
+BRANCHES = AlgebraRule("branches", "A conditional whose branches only compute is a select of what they yield.")
+
 # Ops that are what they call.
-INLINED = frozenset({"call", "fusion", "stablehlo.composite"})
+INLINED = named("call fusion stablehlo.composite")
 
 
 def _operands(evaluation: Evaluation, operation: Operation) -> list[Tree]:
@@ -43,17 +48,15 @@ def _element(evaluation: Evaluation, operation: Operation) -> Sequence[Tree]:
 
 def _constant(evaluation: Evaluation, operation: Operation) -> Sequence[Tree]:
     shape, bits = operation.results[0].shape, operation.splat_bits
-    if bits is None or not isinstance(shape, ArrayShape):
+    if not isinstance(shape, ArrayShape):
         return evaluation.opaque(operation)
-    scalar = evaluation.terms.make("constant", bits, ArrayShape(shape.element_type, ()))
-    return [evaluation.terms.splat(scalar, shape.dimensions)]
-
-
-def _broadcast(evaluation: Evaluation, operation: Operation) -> Sequence[Tree]:
-    source, result = operation.operands[0].shape, operation.results[0].shape
-    if not isinstance(source, ArrayShape) or not isinstance(result, ArrayShape) or source.rank or result.dynamic:
+    terms = evaluation.terms
+    if bits is not None:
+        return [terms.literal(shape.element_type, bits, shape.dimensions)]
+    data = contents(operation)
+    if data is None:
         return evaluation.opaque(operation)
-    return [evaluation.terms.splat(evaluation.term(operation.operands[0]), result.dimensions)]
+    return [terms.make("constant", data, ArrayShape(shape.element_type, shape.dimensions))]
 
 
 def _copy_start(evaluation: Evaluation, operation: Operation) -> Sequence[Tree]:
@@ -75,22 +78,28 @@ def _with_contexts(evaluation: Evaluation, operation: Operation, *parts: Tree) -
     return (*parts, *[evaluation.terms.unspecified] * (count - len(parts)))
 
 
-def _done(evaluation: Evaluation, operation: Operation, position: int) -> Sequence[Tree]:
-    started = evaluation.values[operation.operands[0]]
-    return [started[position]] if isinstance(started, tuple) else evaluation.opaque(operation)
+def _done(evaluation: Evaluation, operation: Operation) -> Sequence[Tree]:
+    started, position = evaluation.values[operation.operands[0]], opcode_of(operation.opcode).started
+    if position is None or not isinstance(started, tuple):
+        return evaluation.opaque(operation)
+    return [started[position]]
 
 
 def _conditional(evaluation: Evaluation, operation: Operation) -> Sequence[Tree]:
     """Computes all branches; what they yield is chosen array by array."""
     selector, *operands = _operands(evaluation, operation)
-    branches = ordered_calls(operation)
+    branches = operation.called
     arguments: list[list[Tree]] = [[operand] for operand in operands] or [[] for _ in branches]
+    (chosen,) = evaluation.flat(selector)
+    known = _known_branch(evaluation.terms, chosen, len(branches))
+    if known is not None:
+        evaluation.terms.note(KNOWN_BRANCH)
+        return evaluation.run(branches[known], arguments[known])
     label = (*evaluation.scope, len(evaluation.effects))
     found = [
         evaluation.within(part, partial(evaluation.run, branch, given))
         for part, (branch, given) in enumerate(zip(branches, arguments, strict=True))
     ]
-    (chosen,) = evaluation.flat(selector)
     terms = evaluation.terms
     effects = [terms.make("op", ("branch", part), TupleShape(()), made) for part, (_, made) in enumerate(found)]
     has_effects = any(made for _, made in found)
@@ -98,7 +107,7 @@ def _conditional(evaluation: Evaluation, operation: Operation) -> Sequence[Tree]
         evaluation.effects.append(terms.make("op", ("branches", label), TupleShape(()), (chosen, *effects)))
     leaves: Iterator[Array] = iter(
         [
-            terms.choice(label if has_effects else _PURE, chosen, results)
+            _chosen(terms, label if has_effects else _PURE, chosen, results)
             for results in zip(*(results for results, _ in found), strict=True)
         ]
     )
@@ -107,20 +116,44 @@ def _conditional(evaluation: Evaluation, operation: Operation) -> Sequence[Tree]
 
 _PURE: Hashable = None
 
-RULES: dict[str, Rule] = {
-    "add-dependency": _first,
-    "async-done": partial(_done, position=1),
-    "async-start": _async_start,
-    "async-update": _first,
-    "broadcast": _broadcast,
-    "conditional": _conditional,
-    "constant": _constant,
-    "copy": _first,
-    "copy-done": partial(_done, position=0),
-    "copy-start": _copy_start,
-    "domain": _first,
-    "get-tuple-element": _element,
-    "opt-barrier": _operands,
-    "tuple": _tuple,
-    "while": loop,
-}
+
+def _known_branch(terms: Terms, selector: Term, count: int) -> int | None:
+    """Returns the branch that a constant selects: the last one where there is none of its number."""
+    bits = terms.constant_bits(selector)
+    if bits is None:
+        return None
+    if selector.array.element_type.name == "pred":
+        return 1 - bits
+    return bits if bits < count else count - 1
+
+
+def _chosen(terms: Terms, label: Hashable, selector: Term, results: Sequence[Term]) -> Term:
+    """Returns what branches yield: of two by a truth value a select."""
+    shape = results[0].shape
+    is_select = isinstance(shape, ArrayShape) and selector.array.element_type.name == "pred" and label is _PURE
+    if not is_select or not all(result.is_specified for result in results):
+        return terms.choice(label, selector, results)
+    terms.note(BRANCHES)
+    predicate = terms.splat(selector, results[0].array.dimensions)
+    return terms.each("select", results[0].array.element_type, (predicate, *results))
+
+
+# One rule for each opcode that has one of its own.
+RULES: Mapping[str, Rule] = by_opcode(
+    {
+        "add-dependency": _first,
+        "async-done": _done,
+        "async-start": _async_start,
+        "async-update": _first,
+        "conditional": _conditional,
+        "constant": _constant,
+        "copy": _first,
+        "copy-done": _done,
+        "copy-start": _copy_start,
+        "domain": _first,
+        "get-tuple-element": _element,
+        "opt-barrier": _operands,
+        "tuple": _tuple,
+        "while": loop,
+    }
+)

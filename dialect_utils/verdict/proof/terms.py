@@ -1,39 +1,45 @@
 """Terms: what a value is, as a graph in which equal terms are one object.
 
-Data movement stands over its base term in normal form, elementwise ops stand over the movement of their
+Data movement is kept over its base term in normal form, elementwise ops over the movement of their
 operands as long as it pads nothing, and arrays of one repeated scalar are splats.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Literal
 
-from dialect_utils.layout import ArrayShape, BitcastConvert, ElementType, Shape, Step
-from dialect_utils.verdict.proof.motion import Motion
+from dialect_utils.ir import Operation
+from dialect_utils.layout import ArrayShape, ElementType, Plan, Shape, Step
+from dialect_utils.verdict.proof.algebra import Rule, build
+from dialect_utils.verdict.proof.algebra.ring import Polynomial
+from dialect_utils.verdict.proof.normal_forms import normalized, split
 
-# each: an elementwise op. choice: one of several terms by a scalar. moved: the first operand after a motion;
+# each: an elementwise op. choice: one of several terms by a scalar. moved: the first operand after a plan;
 # the others are what its pads write. op: any other operation. out: one of its results.
-Kind = Literal["leaf", "constant", "splat", "each", "choice", "moved", "op", "out"]
+# element: one of an array's, by its number in row-major order. array: all elements of one, one by one.
+Kind = Literal["leaf", "constant", "splat", "each", "choice", "moved", "op", "out", "element", "array"]
 
 # A proof gives up at so many terms: some seconds.
-_MOST_TERMS = 200_000
+_MOST_TERMS = 400_000
 # Chains are normalized when they get this long: normal forms of longer ones take long.
 _LONGEST_CHAIN = 7
 
 
 class GaveUpError(Exception):
-    """Says why there is no proof."""
+    """The reason why there is no proof."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Term:
-    """Is one node; equal terms of one graph are the same object.
+    """One node; equal terms of one graph are the same object.
 
     `label` says all that the operands do not. A term is specified unless it reads the padding of
-    a physical array, or other contents that nobody promises.
+    a physical array, or other contents that nobody promises. `number` counts terms as they are made:
+    those of operands are lower.
     """
 
     kind: Kind
@@ -41,6 +47,7 @@ class Term:
     shape: Shape
     operands: tuple[Term, ...]
     is_specified: bool
+    number: int
 
     @property
     def array(self) -> ArrayShape:
@@ -51,32 +58,46 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """Is a base term behind a motion that is not yet in normal form: what chains of movement ops build."""
+    """A base term after a plan that is not yet in normal form: what chains of data-movement ops build."""
 
     base: Term
-    motion: Motion
+    plan: Plan
 
-    def append(self, step: Step, fill: Term | None) -> Moved:
-        """Returns the value behind one more step."""
-        motion = self.motion.append(step, fill)
-        return Moved(self.base, motion.normalized()[0] if len(motion.steps) > _LONGEST_CHAIN else motion)
+    def append(self, step: Step, padding: Term | None) -> Moved:
+        """Returns the value after one more step."""
+        plan = self.plan.append(step, padding)
+        return Moved(self.base, normalized(plan)[0] if len(plan.steps) > _LONGEST_CHAIN else plan)
 
-    def then(self, motion: Motion) -> Moved:
-        """Returns the value behind one more motion."""
-        return Moved(self.base, self.motion.then(motion))
+    def then(self, plan: Plan) -> Moved:
+        """Returns the value after one more plan."""
+        return Moved(self.base, self.plan.followed_by(plan))
 
 
 Array = Term | Moved
 
 
 class Terms:
-    """Makes the terms of a proof and counts how the normal forms of their motions were proved."""
+    """The terms of a proof, each once, and counts of how the normal forms of their plans were proved."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[Hashable, ...], Term] = {}
-        self._pushed: dict[tuple[Term, Motion], Term] = {}
+        self._pushed: dict[tuple[Term, Plan], Term] = {}
+        self._mapped: dict[tuple[Hashable, Term], Term] = {}
+        self._built: dict[tuple[Hashable, ...], tuple[Term, tuple[str, ...]]] = {}
         self.methods: Counter[str] = Counter()
-        self.unspecified = Term("leaf", "unspecified", ArrayShape(_NO_TYPE, ()), (), False)
+        # Integer sums and products, taken apart.
+        self.polynomials: dict[Term, Polynomial] = {}
+        # The rules that were applied, and at which operation, in order.
+        self.applied: dict[tuple[str, Operation | None], None] = {}
+        self.place: Operation | None = None
+        # Where terms were made first, in the first and in the last module.
+        self.origins: tuple[dict[Term, Operation | None], ...] = ({}, {})
+        self.side = 0
+        self.unspecified = Term("leaf", "unspecified", ArrayShape(_NO_TYPE, ()), (), False, -1)
+
+    def note(self, rule: Rule) -> None:
+        """Remembers that a rule was applied at the operation that is looked at."""
+        self.applied[rule.name, self.place] = None
 
     def make(self, kind: Kind, label: Hashable, shape: Shape, operands: Sequence[Term] = ()) -> Term:
         """Returns the term; raises GaveUpError where there are too many."""
@@ -86,8 +107,19 @@ class Terms:
             if len(self._known) >= _MOST_TERMS:
                 raise GaveUpError(f"the modules have more than {_MOST_TERMS} different terms")
             specified = all(operand.is_specified for operand in operands)
-            found = self._known[key] = Term(kind, label, shape, tuple(operands), specified)
+            found = self._known[key] = Term(kind, label, shape, tuple(operands), specified, len(self._known))
+        self.origins[self.side].setdefault(found, self.place)
         return found
+
+    def literal(self, element_type: ElementType, bits: int, dimensions: tuple[int, ...]) -> Term:
+        """Returns an array all of whose elements have these bits."""
+        return self.splat(self.make("constant", bits, ArrayShape(element_type, ())), dimensions)
+
+    def constant_bits(self, term: Term) -> int | None:
+        """Returns the bits that all elements of a constant have, or None for anything else."""
+        if term.kind == "splat":
+            term = term.operands[0]
+        return term.label if term.kind == "constant" and isinstance(term.label, int) else None
 
     def splat(self, scalar: Term, dimensions: tuple[int, ...]) -> Term:
         """Returns an array all of whose elements are one scalar."""
@@ -95,17 +127,57 @@ class Terms:
         return self.make("splat", None, shape, (scalar,)) if dimensions else scalar
 
     def each(self, label: Hashable, element_type: ElementType, operands: Sequence[Term]) -> Term:
-        """Returns an elementwise op on arrays of the same dimensions."""
+        """Returns an elementwise op on arrays of the same dimensions, in normal form."""
         dimensions = operands[0].array.dimensions
         if dimensions and all(operand.kind == "splat" for operand in operands):
             scalars = [operand.operands[0] for operand in operands]
             return self.splat(self.each(label, element_type, scalars), dimensions)
-        return self.make("each", label, ArrayShape(element_type, dimensions), operands)
+        key = (label, element_type, *operands)
+        known = self._built.get(key)
+        if known is None:
+            outer, self.applied = self.applied, {}
+            # Paddings that nobody promises look alike without being so: no rule may bring them together.
+            is_known = all(operand.is_specified for operand in operands)
+            make = partial(build, self) if is_known else self.each_as_is
+            made = make(label, element_type, operands)
+            known = self._built[key] = made, tuple({rule: None for rule, _ in self.applied})
+            self.applied = outer
+        for rule in known[1]:
+            self.applied[rule, self.place] = None
+        self.origins[self.side].setdefault(known[0], self.place)
+        return known[0]
+
+    def each_as_is(self, label: Hashable, element_type: ElementType, operands: Sequence[Term]) -> Term:
+        """Returns an elementwise op as it is written."""
+        return self.make("each", label, ArrayShape(element_type, operands[0].array.dimensions), operands)
+
+    def mapped(self, term: Term, make: Callable[[Term], Term], key: Hashable) -> Term:
+        """Returns what a movement makes of an array, `make` of all that is not elementwise; `key` names it.
+
+        Equal keys must mean equal functions. Elementwise operations come after it.
+        """
+        order = [term]
+        found: set[Term] = set()
+        while order:
+            part = order.pop()
+            if part in found or (key, part) in self._mapped:
+                continue
+            found.add(part)
+            if part.kind == "each" and part.is_specified:
+                order += part.operands
+        for part in sorted(found, key=lambda part: part.number):
+            if part.kind == "each" and part.is_specified:
+                operands = [self._mapped[key, operand] for operand in part.operands]
+                done = self.each(part.label, part.array.element_type, operands)
+            else:
+                done = make(part)
+            self._mapped[key, part] = done
+        return self._mapped[key, term]
 
     def reread(self, operand: Term, element_type: ElementType) -> Term:
         """Returns an array whose bits are read as another element type of the same width."""
-        label = BitcastConvert(element_type)
-        if operand.kind == "each" and isinstance(operand.label, BitcastConvert):
+        label = ("bitcast-convert", element_type)
+        if operand.kind == "each" and isinstance(operand.label, tuple) and operand.label[:1] == label[:1]:
             operand = operand.operands[0]
         return operand if operand.array.element_type == element_type else self.each(label, element_type, [operand])
 
@@ -118,16 +190,15 @@ class Terms:
     # Movement
 
     def chain(self, value: Array) -> Moved:
-        """Returns a value as a base term behind a motion."""
+        """Returns a value as a base term after a plan."""
         if isinstance(value, Moved):
             return value
         if value.kind == "moved":
-            assert isinstance(value.label, Motion)  # so they are made
-            fills = iter(value.operands[1:])
-            steps = value.label.steps
-            terms = tuple(next(fills) if fill is not None else None for fill in value.label.fills)
-            return Moved(value.operands[0], Motion(value.label.stages, steps, terms))
-        return Moved(value, Motion.none(value.array.element_type, value.array.dimensions))
+            assert isinstance(value.label, Plan)  # so they are made
+            scalars = iter(value.operands[1:])
+            terms = tuple(None if padding is None else next(scalars) for padding in value.label.paddings)
+            return Moved(value.operands[0], replace(value.label, paddings=terms))
+        return Moved(value, Plan(value.array.element_type, value.array.dimensions))
 
     def term(self, value: Array) -> Term:
         """Returns the term of a value, its movement in normal form and through elementwise ops."""
@@ -147,31 +218,31 @@ class Terms:
                 self._pushed[key] = self._push(*key)
         return self._pushed[start]
 
-    def _normal(self, value: Moved) -> tuple[Term, Motion]:
-        motion, method = value.motion.normalized()
-        self.methods[method] += bool(value.motion.steps)
-        return value.base, motion
+    def _normal(self, value: Moved) -> tuple[Term, Plan]:
+        plan, method = normalized(value.plan)
+        self.methods[method] += bool(value.plan.steps)
+        return value.base, plan
 
-    def _parts(self, base: Term, motion: Motion) -> tuple[Motion, Motion]:
-        """Returns what of a motion may stand in front of what computes its base, and the rest."""
-        nothing = Motion.none(*motion.stages[0])
+    def _parts(self, base: Term, plan: Plan) -> tuple[Plan, Plan]:
+        """Returns what of a plan may come before what computes its base, and the rest."""
+        nothing = plan.part(0, 0)
         if base.kind not in ("each", "choice"):
-            return nothing, motion
-        before, after = motion.split() if motion.pads else (motion, Motion.none(*motion.result))
-        return (nothing, motion) if before.regroups_bits else (before, after)
+            return nothing, plan
+        before, after = split(plan) if plan.adds_elements else (plan, Plan(*plan.result))
+        return (nothing, plan) if before.regroups_bits else (before, after)
 
-    def _arrays(self, base: Term, motion: Motion) -> list[tuple[Term, Motion]]:
-        """Returns the operands of an elementwise base, or the branches of a choice, behind its motion."""
+    def _arrays(self, base: Term, plan: Plan) -> list[tuple[Term, Plan]]:
+        """Returns the operands of an elementwise base, or the branches of a choice, after its plan."""
         operands = base.operands[1:] if base.kind == "choice" else base.operands
         chains = map(self.chain, operands)
-        return [self._normal(chain.then(motion.retyped(chain.motion.result[0]))) for chain in chains]
+        return [self._normal(chain.then(plan.retyped(chain.plan.result[0]))) for chain in chains]
 
-    def _needed(self, base: Term, motion: Motion) -> list[tuple[Term, Motion]]:
-        before, _ = self._parts(base, motion)
+    def _needed(self, base: Term, plan: Plan) -> list[tuple[Term, Plan]]:
+        before, _ = self._parts(base, plan)
         return self._arrays(base, before) if before.steps else []
 
-    def _push(self, base: Term, motion: Motion) -> Term:
-        before, after = self._parts(base, motion)
+    def _push(self, base: Term, plan: Plan) -> Term:
+        before, after = self._parts(base, plan)
         if before.steps:
             arrays = [self._pushed[key] for key in self._arrays(base, before)]
             if base.kind == "choice":
@@ -180,15 +251,15 @@ class Terms:
                 base = self.each(base.label, before.result[0], arrays)
         return self._moved(*self._normal(Moved(base, after)))
 
-    def _moved(self, base: Term, motion: Motion) -> Term:
-        if not motion.steps:
+    def _moved(self, base: Term, plan: Plan) -> Term:
+        if not plan.steps:
             return base
-        element_type, dimensions = motion.result
-        if base.kind == "splat" and not motion.regroups_bits and {*motion.fills} <= {None, base.operands[0]}:
+        element_type, dimensions = plan.result
+        if base.kind == "splat" and not plan.regroups_bits and {*plan.paddings} <= {None, base.operands[0]}:
             return self.splat(base.operands[0], dimensions)
-        fills = [fill for fill in motion.fills if isinstance(fill, Term)]
-        label = Motion(motion.stages, motion.steps, tuple(None if fill is None else True for fill in motion.fills))
-        return self.make("moved", label, ArrayShape(element_type, dimensions), (base, *fills))
+        scalars = [padding for padding in plan.paddings if isinstance(padding, Term)]
+        label = replace(plan, paddings=tuple(None if padding is None else True for padding in plan.paddings))
+        return self.make("moved", label, ArrayShape(element_type, dimensions), (base, *scalars))
 
 
 _NO_TYPE = ElementType("unspecified", 0)

@@ -4,25 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dialect_utils.layout import Shape, TupleShape, map_arrays
+from dialect_utils.layout import Shape, TupleShape
 from dialect_utils.verdict.proof.terms import Array
 
 # An array (or token), or a tuple.
 Tree = Array | tuple["Tree", ...]
-
-
-def leaf_shapes(shape: Shape) -> Iterator[Shape]:
-    """Yields the shapes of a value's leaves without layouts, tuples taken apart, tokens included."""
-    if isinstance(shape, TupleShape):
-        for element in shape.elements:
-            yield from leaf_shapes(element)
-    else:
-        yield plain(shape)
-
-
-def plain(shape: Shape) -> Shape:
-    """Returns a shape without layouts."""
-    return map_arrays(shape, lambda array: array.with_layout(None))
 
 
 def leaves_of(tree: Tree) -> Iterator[Array]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 import jax
@@ -13,15 +14,13 @@ import numpy as np
 from jax.sharding import PartitionSpec
 from numpy.typing import DTypeLike, NDArray
 
-TOPOLOGIES = {
-    "v2": "v2:2x2",
-    "v3": "v3:2x2",
-    "v4": "v4:2x2x1",
-    "v5e": "v5e:2x2",
-    "v5p": "v5p:2x2x1",
-    "v6e": "v6e:2x2",
-    "tpu7x": "tpu7x:2x2x1",
-}
+from dialect_utils.execution import tpu_compiler
+
+# The smallest topology of each TPU that libtpu describes.
+TOPOLOGIES = {name.removeprefix("tpu-"): topology for name, topology in tpu_compiler.TOPOLOGIES.items()}
+SMALL = 4
+# Those of eight devices.
+LARGE_TOPOLOGIES = {"v4": "v4:2x2x2", "v5e": "v5e:2x4", "v5p": "v5p:2x2x2", "v6e": "v6e:2x4"}
 GRID = 64  # floats are multiples of 1/64: exact in most types, and small once compressed
 
 
@@ -35,8 +34,8 @@ class Argument:
     sharding: PartitionSpec | None
 
     def draw(self, rng: np.random.Generator) -> NDArray[Any]:
-        """Draws the array: `normal`, `small` (a quarter of that), `positive`, `dominant` (a strong diagonal),
-        `below:N` (integers in [0, N)) or `bits` (every bit pattern of an integer type)."""
+        """Draws the array: `normal`, `small` (a quarter of that), `coarse` (halves up to 2), `positive`,
+        `dominant` (a strong diagonal), `below:N` (integers in [0, N)) or `bits` (any bits of an integer type)."""
         if self.fill.startswith("below:"):
             return rng.integers(0, int(self.fill[len("below:") :]), self.dims).astype(self.dtype)
         if self.fill == "bits":
@@ -51,7 +50,8 @@ class Argument:
             return values + 1j * np.round(rng.standard_normal(self.dims) * GRID) / GRID
         if self.fill == "dominant":
             return values + 2 * self.dims[-1] * np.eye(self.dims[-1])
-        return {"small": values / 4, "positive": np.abs(values) + 0.25}.get(self.fill, values)
+        coarse = np.clip(np.round(values * 2) / 2, -2, 2)
+        return {"coarse": coarse, "small": values / 4, "positive": np.abs(values) + 0.25}.get(self.fill, values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,17 +59,33 @@ class Program:
     """A JAX function with its arguments; a sharded one takes the mesh as its first argument.
 
     `mesh` names the axes and their sizes, in the order of the partitions. `donated` are the arguments whose memory
-    the outputs may take. `elided` asks for a second dump without the contents of large constants.
+    the outputs may take. `elided` asks for a second dump without the contents of large constants. `precise` multiplies
+    matrices of f32 in full precision, `on_host` are the arguments that live in the host's memory, `reference` computes
+    the outputs on a CPU where the function itself cannot, and `refused` is what the refusal of the dump says.
     """
 
     name: str
     function: Callable[..., Any]
     arguments: tuple[Argument, ...]
     platform: str
-    x64: bool
-    donated: tuple[int, ...]
-    elided: bool
-    mesh: tuple[tuple[str, int], ...]
+    x64: bool = False
+    donated: tuple[int, ...] = ()
+    elided: bool = False
+    mesh: tuple[tuple[str, int], ...] = ()
+    precise: bool = False
+    on_host: tuple[int, ...] = ()
+    reference: Callable[..., Any] | None = None
+    refused: str = ""
+
+    @property
+    def device_count(self) -> int:
+        """Is the number of devices that the program is partitioned over."""
+        return prod(size for _, size in self.mesh)
+
+    @property
+    def topology(self) -> str:
+        """Is libtpu's name of a topology with as many devices."""
+        return (LARGE_TOPOLOGIES if self.device_count > SMALL else TOPOLOGIES)[self.platform]
 
     def draw_inputs(self) -> list[NDArray[Any]]:
         """Draws the inputs, the same in every process."""
@@ -92,14 +108,20 @@ def program(
     donated: tuple[int, ...] = (),
     elided: bool = False,
     mesh: tuple[tuple[str, int], ...] = (),
+    precise: bool = False,
+    on_host: tuple[int, ...] = (),
+    reference: Callable[..., Any] | None = None,
+    refused: str = "",
+    table: dict[str, Program] = PROGRAMS,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Registers the decorated function under its own name."""
+    """Registers the decorated function under its own name: in `PROGRAMS`, whose dumps are kept, or another table."""
 
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
         name = function.__name__
-        if name in PROGRAMS:
+        if name in table:
             raise ValueError(f"two programs are called {name}")
-        PROGRAMS[name] = Program(name, function, arguments, on, x64, donated, elided, mesh)
+        more = (precise, on_host, reference, refused)
+        table[name] = Program(name, function, arguments, on, x64, donated, elided, mesh, *more)
         return function
 
     return register

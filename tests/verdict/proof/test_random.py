@@ -12,10 +12,10 @@ from dialect_utils.layout import ArrayShape
 from dialect_utils.text import DiagnosticError
 from dialect_utils.verdict.ports import entry_ports
 from dialect_utils.verdict.proof import ProofResult, try_prove
-from passes.pipeline import Pipeline, verify
+from passes.framework.pipeline import Pipeline, verify
 from tests.passes.evaluate import evaluate
 from tests.passes.random_modules import modules
-from tests.verdict.proof.forms import as_stablehlo, edits, hlo, parse
+from tests.verdict.proof.dialects import as_stablehlo, edits, hlo, parse
 
 SPECS = [
     "expand-tiling",

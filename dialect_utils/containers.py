@@ -1,0 +1,129 @@
+"""Takes modules out of what they come in: compressed files, and logs that print them.
+
+Logs: torch_xla writes a graph between `## BEGIN_GRAPH` and `## END_GRAPH`
+(torch_xla/csrc/xla_graph_executor.cpp); XLA's own logs put a time and a source line before every
+line of a module (XLA_VLOG_LINES).
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from io import BytesIO
+from typing import IO, cast
+
+from dialect_utils.text import LARGEST_TEXT, Diagnostic, DiagnosticError
+
+_GZIP = b"\x1f\x8b"
+_XZ = b"\xfd7zXZ\x00"
+_ZSTD = b"\x28\xb5\x2f\xfd"
+
+MODULE_LINE = re.compile(r"^(.*?\] )?HloModule [\w.\-]+:?(?=[,\s])", re.ASCII | re.MULTILINE)
+# Lines of a module outside of its computations: nothing, a header, and tables of file names and stack frames.
+_BETWEEN = re.compile(r"\s*$|(?:ENTRY )?%?[\w.\-]+ .*\{$|\}|(?:File|Function|Stack)[A-Z]\w+$|\d+ [\"{]", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Extract:
+    """A module's text in a log, and the number of its first line there."""
+
+    text: str
+    first_line: int
+
+
+def is_compressed(data: bytes) -> bool:
+    """Is true for bytes that begin as gzip, xz or zstd."""
+    return data.startswith((_GZIP, _XZ, _ZSTD))
+
+
+def decompressed(data: bytes, name: str) -> bytes:
+    """Returns what gzip, xz or zstd bytes hold, and other bytes as they are.
+
+    Raises DiagnosticError for damaged ones, and for more than 256 MB.
+    """
+    if data.startswith(_GZIP):
+        import gzip
+
+        return _read(gzip.GzipFile(fileobj=BytesIO(data)), name, "gzip")
+    if data.startswith(_XZ):
+        import lzma
+
+        return _read(lzma.LZMAFile(BytesIO(data)), name, "xz")
+    return _read_zstd(data, name) if data.startswith(_ZSTD) else data
+
+
+def _read_zstd(data: bytes, name: str) -> bytes:
+    try:
+        library = importlib.import_module("compression.zstd")
+    except ImportError:
+        return _read_with_zstandard(data, name)
+    return _read(library.ZstdFile(BytesIO(data)), name, "zstd")
+
+
+def _read_with_zstandard(data: bytes, name: str) -> bytes:
+    try:
+        library = importlib.import_module("zstandard")
+    except ImportError:
+        message = f"{name}: is compressed with zstd, which this Python cannot read"
+        raise DiagnosticError(Diagnostic(message, hint="pip install 'relayout[zstd]'")) from None
+    found = _read(library.open(BytesIO(data), "rb"), name, "zstd")
+    # It takes data that end too soon for the end.
+    if len(found) < library.frame_content_size(data):
+        raise DiagnosticError(Diagnostic(f"{name}: damaged zstd data: they end too soon"))
+    return found
+
+
+def _read(file: object, name: str, method: str) -> bytes:
+    try:
+        data = cast(IO[bytes], file).read(LARGEST_TEXT + 1)
+    except Exception as error:
+        # Each library has errors of its own for bytes that are damaged or end too soon.
+        raise DiagnosticError(Diagnostic(f"{name}: damaged {method} data: {str(error).lower()}")) from None
+    if len(data) > LARGEST_TEXT:
+        raise DiagnosticError(Diagnostic(f"{name}: holds more than the {LARGEST_TEXT} bytes that are read"))
+    return data
+
+
+def find_in_log(text: str, name: str) -> Extract | None:
+    """Returns the HLO module that a log prints, or None where it prints none.
+
+    Raises DiagnosticError where it prints several.
+    """
+    starts = list(MODULE_LINE.finditer(text))
+    if not starts:
+        return None
+    lines = [text.count("\n", 0, start.start()) + 1 for start in starts]
+    if len(starts) > 1:
+        listed = ", ".join(map(str, lines[:5])) + (", ..." if len(lines) > 5 else "")
+        message = f"{name}: prints {len(starts)} modules, at lines {listed}"
+        raise DiagnosticError(Diagnostic(message, hint="keep one of them"))
+    return Extract("".join(_module_lines(text[starts[0].start() :], starts[0][1] or "")), lines[0])
+
+
+def _module_lines(text: str, prefix: str) -> Iterator[str]:
+    """Yields the lines of the module that a text begins with, without what a log puts before each."""
+    # The time differs from line to line; what is after it has the same form.
+    pattern = re.compile(r"[^\]\n]*\] ?") if prefix else None
+    kept: list[str] = []
+    is_inside = False
+    for number, line in enumerate(text.splitlines(keepends=True)):
+        if pattern is not None:
+            found = pattern.match(line)
+            if found is None:
+                break
+            line = line[found.end() :]
+        if number and not is_inside and not _BETWEEN.match(line.rstrip()):
+            break
+        kept.append(line)
+        stripped = line.rstrip()
+        if stripped.startswith("}"):
+            is_inside = False
+            yield from kept
+            kept = []
+        elif number and stripped.endswith("{"):
+            is_inside = True
+    if is_inside:
+        # Cut off in the middle: the reader says where.
+        yield from kept

@@ -1,0 +1,241 @@
+"""What calls, fusions, loops, branches and asynchronous wrappers pass where, in both dialects.
+
+As MLIR's CallOpInterface and RegionBranchOpInterface: an operation says which function it calls in
+which role, and where each value that it passes arrives. Nothing else decides which function is a
+loop's body.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import TYPE_CHECKING
+
+from dialect_utils.opcodes import DONE, START, UPDATE, named, opcode_of, split_asynchronous
+
+if TYPE_CHECKING:
+    from dialect_utils.ir import Function, Module, Operation, Value
+
+CONDITION, BODY = "condition", "body"
+
+# They hand every operand to the parameter of its number.
+_CALLS = named("async call fusion stablehlo.composite")
+_BRANCHES = named("conditional")
+
+
+@dataclass(frozen=True, slots=True)
+class Operand:
+    """One operand of an operation: a place where a value is passed on."""
+
+    operation: Operation
+    index: int
+
+    @property
+    def value(self) -> Value:
+        """Returns the value that is passed."""
+        return self.operation.operands[self.index]
+
+    def replace(self, value: Value) -> None:
+        """Passes another value."""
+        self.operation.set_operand(self.index, value)
+
+
+@dataclass(frozen=True, slots=True)
+class Yielded:
+    """One result of a function: a place where a value is passed back."""
+
+    function: Function
+    index: int
+
+    @property
+    def value(self) -> Value:
+        """Returns the value that is passed."""
+        return self.function.results[self.index]
+
+    def replace(self, value: Value) -> None:
+        """Passes another value."""
+        results = list(self.function.results)
+        results[self.index] = value
+        self.function.set_results(results)
+
+
+Passed = Operand | Yielded
+
+
+@dataclass(frozen=True, slots=True)
+class Join:
+    """Values that meet: what any of the sources passes arrives as each of the targets.
+
+    The targets are parameters of functions and results of operations; an operation's result comes
+    first. All of them, and all that is passed, have one type.
+    """
+
+    sources: tuple[Passed, ...]
+    targets: tuple[Value, ...]
+
+    @property
+    def edges(self) -> Iterator[tuple[Passed, Value]]:
+        """Yields (where a value is passed, what it arrives as)."""
+        return product(self.sources, self.targets)
+
+    @property
+    def values(self) -> tuple[Value, ...]:
+        """Returns all that is joined: the targets, then what is passed."""
+        return (*self.targets, *(source.value for source in self.sources))
+
+
+def call_roles(opcode: str, attributes: Sequence[str]) -> tuple[str, ...]:
+    """Returns the roles of called functions, given HLO's names of the attributes that call them, in their order.
+
+    A role is the attribute's name; a branch is called by its number.
+    """
+    if opcode in _BRANCHES:
+        return tuple(branch_role(number) for number in range(len(attributes)))
+    return tuple(attributes)
+
+
+def branch_role(number: int) -> str:
+    """Returns the role of one branch of a conditional."""
+    return f"branch {number}"
+
+
+def default_roles(opcode: str, count: int) -> tuple[str, ...]:
+    """Returns the roles of `count` called functions of an operation that writes them in the table's order."""
+    names = [attribute.name for attribute in opcode_of(opcode).attributes if attribute.names_computations]
+    return call_roles(opcode, (names + [names[-1] if names else "to_apply"] * count)[:count])
+
+
+def in_role_order(opcode: str, calls: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Returns (attribute, function name) pairs in the order of the table: a text may have any other."""
+    order = [attribute.name for attribute in opcode_of(opcode).attributes]
+    return sorted(calls, key=lambda call: order.index(call[0]) if call[0] in order else len(order))
+
+
+def role_position(operation: Operation, role: str) -> int:
+    """Returns the position among the called functions of the one in a role; raises ValueError where there is none."""
+    roles = list(operation.roles)
+    if role not in roles:
+        raise ValueError(f"{operation.opcode} calls no {role}")
+    return roles.index(role)
+
+
+def joins_of(operation: Operation) -> list[Join]:
+    """Returns what an operation joins; nothing where it calls no function as a whole, or not all it needs.
+
+    A function that only elements are passed to, as a reduction's, takes part in no join.
+    """
+    base, phase = split_asynchronous(operation.opcode)
+    if base in _CALLS and phase in ("", START) and len(operation.called) == 1:
+        return _joins_of_call(operation)
+    if operation.opcode == "while" and sorted(operation.roles) == [BODY, CONDITION]:
+        return _joins_of_loop(operation)
+    return _joins_of_branches(operation) if operation.opcode in _BRANCHES else []
+
+
+def merged(joins: Iterable[Join]) -> list[Join]:
+    """Returns joins that share a source or a target as one, as those of all calls of a function, in order."""
+    listed = [join for join in joins if join.sources or join.targets]
+    leaders: dict[Passed | Value, Passed | Value] = {}
+    for join in listed:
+        places: list[Passed | Value] = [*join.sources, *join.targets]
+        leader = _leader(leaders, places[0])
+        for place in places[1:]:
+            leaders[_leader(leaders, place)] = leader
+    groups: dict[Passed | Value, tuple[dict[Passed, None], dict[Value, None]]] = {}
+    for join in listed:
+        place = join.sources[0] if join.sources else join.targets[0]
+        sources, targets = groups.setdefault(_leader(leaders, place), ({}, {}))
+        sources.update(dict.fromkeys(join.sources))
+        targets.update(dict.fromkeys(join.targets))
+    return [Join(tuple(sources), tuple(targets)) for sources, targets in groups.values()]
+
+
+def _leader(leaders: dict[Passed | Value, Passed | Value], place: Passed | Value) -> Passed | Value:
+    """Returns the place that stands for all that are known to be joined with this one, and shortens the way to it."""
+    while (after := leaders.setdefault(place, place)) is not place:
+        leaders[place] = leaders[after]
+        place = after
+    return place
+
+
+def _joins_of_call(operation: Operation) -> list[Join]:
+    (called,) = operation.called
+    passed = [Operand(operation, index) for index in range(len(operation.operands))]
+    received: list[Sequence[Value]] = [operation.results]
+    if operation.opcode.endswith(START):
+        later, received = [], []
+        for part in _parts_of(operation):
+            if part.opcode.endswith(DONE):
+                received.append(part.results)
+            else:
+                later += [Operand(part, index) for index in range(1, len(part.operands))]
+        passed += later
+    given = [Join((source,), (parameter,)) for source, parameter in zip(passed, called.parameters, strict=False)]
+    yielded = [
+        Join((Yielded(called, index),), tuple(results[index] for results in received if index < len(results)))
+        for index in range(len(called.results))
+    ]
+    return [*given, *(join for join in yielded if join.targets)]
+
+
+def _parts_of(start: Operation) -> Iterator[Operation]:
+    """Yields the updates and dones of an asynchronous operation."""
+    for user in start.results[0].users:
+        phase = split_asynchronous(user.opcode)[1]
+        if phase in (UPDATE, DONE) and user.operands[0] == start.results[0]:
+            yield user
+            if phase == UPDATE:
+                yield from _parts_of(user)
+
+
+def _joins_of_loop(operation: Operation) -> list[Join]:
+    condition, body = operation.called_as(CONDITION), operation.called_as(BODY)
+    state = zip(operation.results, condition.parameters, body.parameters, strict=False)
+    count = min(len(operation.operands), len(body.results))
+    return [
+        Join((Operand(operation, index), Yielded(body, index)), targets)
+        for index, targets in enumerate(state)
+        if index < count
+    ]
+
+
+def _joins_of_branches(operation: Operation) -> list[Join]:
+    given = [
+        Join((Operand(operation, index),), (parameter,))
+        for index, function in enumerate(operation.called, 1)
+        if index < len(operation.operands)
+        for parameter in function.parameters[:1]
+    ]
+    branches = [function for function in operation.called if len(function.results) == len(operation.results)]
+    taken = [
+        Join(tuple(Yielded(function, index) for function in branches), (result,))
+        for index, result in enumerate(operation.results)
+        if branches
+    ]
+    return [*given, *taken]
+
+
+def recursive_call(module: Module) -> Operation | None:
+    """Returns an operation by which a function reaches itself, or None: XLA's call graph overflows the stack on it."""
+    finished: set[Function] = set()
+    for function in module.functions:
+        # An explicit stack: how deep calls nest is up to the file.
+        stack = [] if function in finished else [(function, _calls_in(function))]
+        entered = {function}
+        while stack:
+            call = next(stack[-1][1], None)
+            if call is None:
+                function = stack.pop()[0]
+                finished.add(function)
+                entered.discard(function)
+            elif call[1] in entered:
+                return call[0]
+            elif call[1] not in finished:
+                entered.add(call[1])
+                stack.append((call[1], _calls_in(call[1])))
+    return None
+
+
+def _calls_in(function: Function) -> Iterator[tuple[Operation, Function]]:
+    return ((operation, called) for operation in function.operations for called in operation.called)

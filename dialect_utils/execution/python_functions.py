@@ -1,0 +1,69 @@
+"""Python functions of the user's own as HLO: JAX traces them."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from dialect_utils.layout import ArrayShape
+from dialect_utils.layout.arrays.dtypes import dtype_of
+from dialect_utils.text import Diagnostic, DiagnosticError
+
+_WIDE_BITS = 64
+
+
+def imported_function(text: str) -> Callable[..., Any]:
+    """Imports `module:function`, as `python -m` finds modules; raises DiagnosticError where there is none.
+
+    What the module does while it is imported, it does in this process: it is code that the user names.
+    """
+    name, separator, attribute = text.partition(":")
+    if not separator or not name or not attribute:
+        raise DiagnosticError(Diagnostic(f"{text} is not of the form module:function"))
+    here = str(Path.cwd())
+    if here not in sys.path:
+        sys.path.insert(0, here)
+    try:
+        found = getattr(importlib.import_module(name), attribute)
+    except Exception as error:  # whatever the user's module raises
+        raise DiagnosticError(Diagnostic(f"{text} cannot be imported: {type(error).__name__}: {error}")) from error
+    if not callable(found):
+        raise DiagnosticError(Diagnostic(f"{text} is {type(found).__name__}, not a function"))
+    function: Callable[..., Any] = found
+    return function
+
+
+def traced_function(text: str, operands: Sequence[ArrayShape], results: Sequence[ArrayShape]) -> str:
+    """Returns HLO text of what the function `module:function` computes of arrays; its entry has these results.
+
+    Raises DiagnosticError for a function that JAX cannot trace, or that returns something else.
+    """
+    import jax
+
+    function = imported_function(text)
+    with jax.enable_x64(any(_is_wide(shape) for shape in (*operands, *results))):
+        specs = [jax.ShapeDtypeStruct(shape.dimensions, dtype_of(shape.element_type)) for shape in operands]
+        try:
+            found = jax.tree.leaves(jax.eval_shape(function, *specs))
+            traced = jax.jit(function, keep_unused=True).trace(*specs)
+            lowered = traced.lower(lowering_platforms=("cpu",)).as_text(dialect="hlo")
+        except Exception as error:  # whatever the user's function raises
+            message = f"{text} cannot be traced: {type(error).__name__}: {str(error).splitlines()[0]}"
+            raise DiagnosticError(Diagnostic(message, hint="JAX traces it: write it with jax.numpy")) from error
+    expected = [(shape.dimensions, dtype_of(shape.element_type)) for shape in results]
+    returned = [(each.shape, each.dtype) for each in found]
+    if returned != expected:
+        raise DiagnosticError(Diagnostic(f"{text} returns {_told(returned)}, where {_told(expected)} is expected"))
+    return str(lowered)
+
+
+def _is_wide(shape: ArrayShape) -> bool:
+    part = shape.element_type.bits // (2 if shape.element_type.is_complex else 1)
+    return part >= _WIDE_BITS
+
+
+def _told(arrays: Sequence[tuple[tuple[int, ...], Any]]) -> str:
+    return ", ".join(f"{dtype}[{','.join(map(str, dims))}]" for dims, dtype in arrays) or "nothing"

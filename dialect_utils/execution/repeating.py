@@ -1,0 +1,123 @@
+"""A module that runs main on many inputs in one go: arguments and results get a leading dimension that counts them.
+
+Only the worker imports this module. Works on StableHLO, which XLA makes of HLO, too.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dialect_utils.execution import seam
+from dialect_utils.execution.main_function import main_function
+from dialect_utils.stablehlo.bindings import context, ir
+
+_NAME = "repeated"
+_COUNTER = "tensor<i32>"
+_BYTE, _WORD = 8, 32
+
+
+def repeat(program: str | bytes, *, count: int) -> tuple[str]:
+    """Returns a StableHLO module that runs a module's main `count` times.
+
+    Raises what MLIR raises where there is none.
+    """
+    with context(allow_unregistered=False), ir.Location.unknown():
+        module = ir.Module.parse(program)
+        seam.inline_calls(module)
+        main = main_function(module)
+        kinds, results = list(main.type.inputs), list(main.type.results)
+        main.attributes["sym_name"] = ir.StringAttr.get(_NAME)
+        main.attributes["sym_visibility"] = ir.StringAttr.get("private")
+        for name in ("arg_attrs", "res_attrs"):
+            if name in main.attributes:
+                del main.attributes[name]
+        functions = "\n".join(str(operation) for operation in module.body.operations)
+        text = f"module {{\n{functions}\n{_main(kinds, results, count)}\n}}\n"
+        ir.Module.parse(text).operation.verify()
+        return (text,)
+
+
+def _main(kinds: list[Any], results: list[Any], count: int) -> str:
+    """Returns the text of a loop over all inputs."""
+    arguments = ", ".join(f"%a{i}: {_many(kind, count)}" for i, kind in enumerate(kinds))
+    outputs, kept = [_many(kind, count) for kind in results], [_many(_kept(kind), count) for kind in results]
+    numbered = list(enumerate(zip(results, kept, strict=True)))
+    state = ", ".join(["%i = %zero", *(f"%o{i} = %b{i}" for i, _ in numbered)])
+    types = ", ".join([_COUNTER, *kept])
+    passed = ", ".join(f"%x{i}" for i, _ in enumerate(kinds))
+    lines = [
+        f"func.func public @main({arguments}) -> ({', '.join(outputs)}) {{",
+        *(
+            f"%{name} = stablehlo.constant dense<{n}> : {_COUNTER}"
+            for name, n in (("zero", 0), ("one", 1), ("n", count))
+        ),
+        *(f"%b{i} = stablehlo.constant dense<{_zero(_kept(kind))}> : {buffer}" for i, (kind, buffer) in numbered),
+        f"%r:{len(results) + 1} = stablehlo.while({state}) : {types}",
+        f"cond {{\n%c = stablehlo.compare LT, %i, %n : ({_COUNTER}, {_COUNTER}) -> tensor<i1>",
+        "stablehlo.return %c : tensor<i1>\n} do {",
+        *(_taken(i, kind, count) for i, kind in enumerate(kinds)),
+        f"%y:{len(results)} = func.call @{_NAME}({passed}) : ({_listed(kinds)}) -> ({_listed(results)})",
+        *(_stored(i, kind, count) for i, kind in enumerate(results)),
+        f"%next = stablehlo.add %i, %one : {_COUNTER}",
+        f"stablehlo.return {', '.join(['%next', *(f'%u{i}' for i, _ in numbered)])} : {types}\n}}",
+        *(_converted(f"%z{i}", f"%r#{i + 1}", buffer, outputs[i]) for i, (_, buffer) in numbered),
+        f"func.return {', '.join(f'%z{i}' for i, _ in numbered)} : {', '.join(outputs)}\n}}",
+    ]
+    return "\n".join(lines)
+
+
+def _taken(number: int, kind: Any, count: int) -> str:
+    """Returns the text that takes one input out of an argument."""
+    sizes = ", ".join(map(str, [1, *kind.shape]))
+    indices = ", ".join(["%i", *["%zero"] * len(kind.shape)])
+    types = ", ".join([_many(kind, count), *[_COUNTER] * (1 + len(kind.shape))])
+    return (
+        f"%s{number} = stablehlo.dynamic_slice %a{number}, {indices}, sizes = [{sizes}]"
+        f" : ({types}) -> {_many(kind, 1)}\n"
+        f"%x{number} = stablehlo.reshape %s{number} : ({_many(kind, 1)}) -> {kind}"
+    )
+
+
+def _stored(number: int, kind: Any, count: int) -> str:
+    """Returns the text that puts one result in its place."""
+    indices = ", ".join(["%i", *["%zero"] * len(kind.shape)])
+    one, buffer = (_many(_kept(kind), size) for size in (1, count))
+    types = ", ".join([buffer, one, *[_COUNTER] * (1 + len(kind.shape))])
+    return (
+        f"%t{number} = stablehlo.reshape %y#{number} : ({kind}) -> {_many(kind, 1)}\n"
+        f"{_converted(f'%v{number}', f'%t{number}', _many(kind, 1), one)}\n"
+        f"%u{number} = stablehlo.dynamic_update_slice %o{number}, %v{number}, {indices} : ({types}) -> {buffer}"
+    )
+
+
+def _converted(name: str, value: str, source: str, target: str) -> str:
+    """Returns the text that reads an array as another type of as many bits, or of more for integers."""
+    is_whole = all("xf" not in kind and "xb" not in kind for kind in (source, target))
+    opcode = "convert" if is_whole else "bitcast_convert"
+    return f"{name} = stablehlo.{opcode} {value} : ({source}) -> {target}"
+
+
+def _kept(kind: Any) -> Any:
+    """Returns the type in which results are kept: XLA:CPU would copy a whole array of narrow types in each round."""
+    element = kind.element_type
+    if isinstance(element, ir.FloatType) and _BYTE <= element.width < _WORD:
+        element = ir.IntegerType.get_unsigned(element.width)
+    elif isinstance(element, ir.IntegerType) and 1 < element.width < _BYTE:
+        element = ir.IntegerType.get_unsigned(_BYTE) if element.is_unsigned else ir.IntegerType.get_signless(_BYTE)
+    return ir.RankedTensorType.get(kind.shape, element)
+
+
+def _many(kind: Any, count: int) -> str:
+    """Returns the type of so many arrays."""
+    return str(ir.RankedTensorType.get([count, *kind.shape], kind.element_type))
+
+
+def _listed(kinds: list[Any]) -> str:
+    return ", ".join(map(str, kinds))
+
+
+def _zero(kind: Any) -> str:
+    element = kind.element_type
+    if isinstance(element, ir.ComplexType):
+        return "(0.0, 0.0)"
+    return "0.0" if isinstance(element, ir.FloatType) else "false" if str(element) == "i1" else "0"

@@ -1,0 +1,129 @@
+"""How much memory and work executing a module would take, added up before anything is made.
+
+A file of a few lines may ask for any amount: one large array, or calls that double forty times.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from math import prod
+
+from dialect_utils.execution.refusal import RefusedError
+from dialect_utils.ir import Function, Module, Operation, Value
+from dialect_utils.layout import ArrayShape, Shape, TupleShape
+from dialect_utils.text import Diagnostic, DiagnosticError, Location
+
+# Beyond what a worker process needs to start.
+DEFAULT_MEMORY_BYTES = 4_000_000_000
+MORE_MEMORY = "--memory GB gives it more"
+
+# An input is drawn, packed, written to the worker, copied to a device, and compared with that of another run.
+_COPIES = 6
+# numpy's and XLA's: bytes and indices are signed 64-bit numbers.
+_LARGEST_SIZE = (1 << 63) - 1
+_LARGEST_RANK = 64
+# XLA inlines calls, and the proof walks through them; the largest dumps have some hundred thousand instructions.
+_MOST_INSTRUCTIONS = 2_000_000
+_DEEPEST_CALLS = 5_000
+
+
+def check_sizes(module: Module, memory: int = DEFAULT_MEMORY_BYTES) -> None:
+    """Raises DiagnosticError, at its place, for a value that `memory` bytes cannot hold beside inputs and outputs.
+
+    What inputs and outputs take counts as often as they are copied. Shapes that no array can have are
+    refused, too.
+    """
+    check_shapes(module)
+    entry = module.entry
+    parameters, results = module.entry_layout
+    interface = sum(map(_bytes, (*parameters, *results)))
+    largest, needed = None, 0
+    for value in _values(module):
+        size = _bytes(value.shape)
+        if size > needed:
+            largest, needed = value, size
+    if _COPIES * interface + needed <= memory:
+        return
+    if largest is not None and needed > _COPIES * interface:
+        message = f"{largest.name} takes {_told(needed)}, more than the {_told(memory)} that a module may use"
+        raise DiagnosticError(Diagnostic(message, largest.location, hint=MORE_MEMORY))
+    message = (
+        f"inputs and outputs of {_told(interface)} take {_told(_COPIES * interface)} with their copies, more than "
+    )
+    message += f"the {_told(memory)} that a module may use"
+    raise DiagnosticError(Diagnostic(message, _place(entry), hint=MORE_MEMORY))
+
+
+def check_shapes(module: Module) -> None:
+    """Raises RefusedError for a shape that no array can have: more than 64 dimensions, or 2^63 bytes."""
+    for value in _values(module):
+        _check_shape(value)
+
+
+def check_work(module: Module) -> None:
+    """Raises DiagnosticError where calls of calls make more instructions than anything could walk through."""
+    counts: dict[Function, tuple[int, int]] = {}
+    # Callees come before their callers.
+    for function in module.functions:
+        instructions, depth = 0, 0
+        for operation in function.operations:
+            called = [counts.get(callee, (0, 0)) for callee in operation.called]
+            instructions += 1 + sum(count for count, _ in called)
+            depth = max([depth, *(1 + level for _, level in called)])
+            if instructions > _MOST_INSTRUCTIONS or depth > _DEEPEST_CALLS:
+                raise DiagnosticError(Diagnostic(_too_much(operation, instructions), operation.location))
+        counts[function] = instructions, depth
+
+
+def _too_much(operation: Operation, instructions: int) -> str:
+    if instructions > _MOST_INSTRUCTIONS:
+        return f"calls make this {operation.opcode} more than {_MOST_INSTRUCTIONS} instructions"
+    return f"calls nest more than {_DEEPEST_CALLS} deep"
+
+
+def _values(module: Module) -> Iterator[Value]:
+    for function in module.functions:
+        yield from function.parameters
+        for operation in function.operations:
+            yield from operation.results
+
+
+def _check_shape(value: Value) -> None:
+    for leaf in _distinct_leaves(value.shape, set()):
+        if len(leaf.dimensions) > _LARGEST_RANK:
+            message = f"{value.name} has {len(leaf.dimensions)} dimensions; no array has more than {_LARGEST_RANK}"
+            raise RefusedError(Diagnostic(message, value.location))
+        if prod(max(size, 1) for size in leaf.dimensions) * leaf.element_type.storage_bytes > _LARGEST_SIZE:
+            message = f"{value.name} is {leaf.without_layout}, of more than 2^63 bytes"
+            raise RefusedError(Diagnostic(message, value.location))
+
+
+def _distinct_leaves(shape: Shape, seen: set[int]) -> Iterator[ArrayShape]:
+    """Yields the arrays of a shape, those of a tuple that is in it again only once."""
+    if isinstance(shape, ArrayShape):
+        yield shape
+    elif isinstance(shape, TupleShape):
+        for element in shape.elements:
+            if id(element) not in seen:
+                seen.add(id(element))
+                yield from _distinct_leaves(element, seen)
+
+
+def _bytes(shape: Shape) -> int:
+    if isinstance(shape, TupleShape):
+        return sum(map(_bytes, shape.elements))
+    if not isinstance(shape, ArrayShape):
+        return 0
+    return prod(shape.dimensions) * shape.element_type.storage_bytes
+
+
+def _place(entry: Function) -> Location | None:
+    values: Sequence[Value] = (*entry.parameters, *entry.results)
+    return max(values, key=lambda value: _bytes(value.shape)).location if values else None
+
+
+def _told(size: int) -> str:
+    for unit, factor in (("TB", 10**12), ("GB", 10**9), ("MB", 10**6)):
+        if size >= factor:
+            return f"{size / factor:.3g} {unit}" if size < 10**18 else "more than 10^18 bytes"
+    return f"{size} bytes"

@@ -1,0 +1,161 @@
+"""A module's header: `HloModule NAME, attribute=value, ...`.
+
+It stays the text that was read. The entry layout is split once; what follows the edits of
+parameters and the result is kept as shapes and written when the text is asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from dialect_utils.hlo.grammar import scan_attributes
+from dialect_utils.hlo.signature import follow, format_entry_layout, parse_entry_layout
+from dialect_utils.hlo.tokens import Scanner
+from dialect_utils.layout import Shape
+from dialect_utils.text import Source, Span
+
+_ENTRY_LAYOUT = "entry_computation_layout"
+
+
+@dataclass(slots=True)
+class _EntryLayout:
+    """The shapes of the entry layout, and whether the text still says them."""
+
+    parameters: list[Shape]
+    result: Shape
+    is_written: bool = True
+
+
+class Header:
+    """The header of one module; empty for a fragment."""
+
+    __slots__ = ("_attributes", "_entry_layout", "_is_split", "_text", "is_edited", "source", "span")
+
+    def __init__(self, source: Source, span: Span | None) -> None:
+        self.source = source
+        # Where it was read.
+        self.span = span or Span(0, 0)
+        self.is_edited = False
+        self._text = source.text[self.span.start : self.span.end]
+        self._attributes: dict[str, str] | None = None
+        self._entry_layout: _EntryLayout | None = None
+        self._is_split = False
+
+    def copied(self) -> Header:
+        """Returns an independent copy."""
+        copy = Header(self.source, self.span)
+        copy._text, copy.is_edited = self.text, self.is_edited
+        return copy
+
+    @property
+    def text(self) -> str:
+        """Returns the text as it is now."""
+        self._write_entry_layout()
+        return self._text
+
+    def _write_entry_layout(self) -> None:
+        layout = self._entry_layout
+        if layout is not None and not layout.is_written:
+            layout.is_written = True
+            self._replace(_ENTRY_LAYOUT, format_entry_layout(layout.parameters, layout.result))
+
+    @property
+    def attributes(self) -> dict[str, str]:
+        """Returns the attributes' texts by name, in order."""
+        text = self.text
+        if self._attributes is None:
+            self._attributes = {name: text[value.start : value.end] for name, _, value in self._split()}
+        return self._attributes
+
+    def _split(self) -> list[tuple[str, Span, Span]]:
+        if not self._text:
+            return []
+        scanner = Scanner(Source("<header>", self._text))
+        scanner.next()
+        scanner.next()
+        if scanner.at(":"):
+            scanner.next()
+        return scan_attributes(scanner, atoms=True)
+
+    def set(self, name: str, text: str | None) -> None:
+        """Changes or adds an attribute, or drops it for None; raises ValueError where there is no header."""
+        if not self._text and text is None:
+            return
+        if not self._text:
+            raise ValueError("a fragment without a HloModule line has no attributes")
+        self._write_entry_layout()
+        if name == _ENTRY_LAYOUT:
+            self._entry_layout, self._is_split = None, False
+        self._replace(name, text)
+
+    def _replace(self, name: str, text: str | None) -> None:
+        places = {key: (start, value) for key, start, value in self._split()}
+        old = self._text
+        if name in places:
+            start, value = places[name]
+            if text is None:
+                self._text = old[: old.rindex(",", 0, start.start)] + old[value.end :]
+            else:
+                self._text = old[: value.start] + text + old[value.end :]
+        elif text is not None:
+            self._text = f"{old}, {name}={text}"
+        if self._text != old:
+            self.is_edited = True
+            self._attributes = None
+
+    # The entry layout
+
+    @property
+    def entry_layout(self) -> tuple[tuple[Shape, ...], Shape] | None:
+        """Returns the shapes of the entry's parameters and result, or None where they are not written.
+
+        Raises DiagnosticError where the text is wrong.
+        """
+        layout = self._layout()
+        return None if layout is None else (tuple(layout.parameters), layout.result)
+
+    def _layout(self) -> _EntryLayout | None:
+        if not self._is_split:
+            for name, _, value in self._split():
+                if name == _ENTRY_LAYOUT:
+                    parameters, result = parse_entry_layout(*self._place(value))
+                    self._entry_layout = _EntryLayout(list(parameters), result)
+            self._is_split = True
+        return self._entry_layout
+
+    def _place(self, span: Span) -> tuple[Source, Span]:
+        """Returns a span of the header as one of the file where the header still is as it was read."""
+        start, end = self.span.start, self.span.end
+        if self.source.text.startswith(self._text, start) and len(self._text) == end - start:
+            return self.source, span.shifted(start)
+        return Source("<header>", self._text), span
+
+    def set_entry_layout(self, parameters: Sequence[Shape], result: Shape) -> None:
+        """Writes the entry layout."""
+        self.set(_ENTRY_LAYOUT, format_entry_layout(parameters, result))
+
+    def parameter_changed(self, number: int, old: Shape, new: Shape) -> None:
+        """Lets the entry layout follow the shape of a parameter."""
+        layout = self._layout()
+        if layout is None or number >= len(layout.parameters):
+            return
+        followed = follow(layout.parameters[number], old, new)
+        if followed != layout.parameters[number]:
+            layout.parameters[number] = followed
+            self._changed(layout)
+
+    def result_changed(self, old: Shape, new: Shape) -> None:
+        """Lets the entry layout follow the shape of the result."""
+        layout = self._layout()
+        if layout is None:
+            return
+        followed = follow(layout.result, old, new)
+        if followed != layout.result:
+            layout.result = followed
+            self._changed(layout)
+
+    def _changed(self, layout: _EntryLayout) -> None:
+        layout.is_written = False
+        self.is_edited = True
+        self._attributes = None

@@ -1,0 +1,270 @@
+"""Knows where a computation is in the text that was read, and what of that text no longer holds.
+
+The graph (`instruction`, `computation`, `module`) holds no places of its own but line numbers:
+what is asked of them is found in the text when it is asked for. Nothing here changes the graph.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from dataclasses import dataclass, field
+from typing import Generic, NamedTuple, TypeVar
+
+from dialect_utils.hlo.grammar import InstructionText, scan_parts
+from dialect_utils.layout import Shape
+from dialect_utils.text import Location, Source, Span
+
+# One character: a search for it is ten times as fast as one for a pattern.
+_LINE_FEED = re.compile("\n")
+_LINE_START = re.compile(r"\r?\n[ \t]*+")
+
+Item = TypeVar("Item")
+
+
+@dataclass(slots=True)
+class Frame:
+    """The places of a computation's parts in its source.
+
+    The text before it begins at `begin`, the header at `head`; instructions are between `body` and
+    `tail`; `end` is after `}` and what belongs to it. A fragment's header is empty.
+    """
+
+    begin: int
+    head: int
+    name: Span
+    signature: Span | None
+    body: int
+    tail: int
+    end: int
+
+
+class Place(NamedTuple):
+    """The place of one instruction: the white space and comments before it begin at `begin`, itself at `head`."""
+
+    begin: int
+    head: int
+    end: int
+
+
+class _Run(NamedTuple):
+    """Instructions from number `first` on: one a line from `begin` to `end`, or a single one at `place`.
+
+    Lines have the common form, their names written with `sigil`.
+    """
+
+    first: int
+    begin: int
+    end: int
+    place: Place | None
+    sigil: str = ""
+
+
+class Spelling:
+    """The shapes of a text by how they are written."""
+
+    __slots__ = ("_is_usual", "_looked", "shapes")
+
+    def __init__(self) -> None:
+        self.shapes: dict[str, Shape] = {}
+        # How many of them were looked at, and what was found.
+        self._looked = 0
+        self._is_usual = True
+
+    @property
+    def is_usual(self) -> bool:
+        """Is true where every shape is written as it is printed."""
+        if self._looked != len(self.shapes):
+            self._looked = len(self.shapes)
+            self._is_usual = all(str(shape) == text for text, shape in self.shapes.items())
+        return self._is_usual
+
+
+def line_breaks(text: str, start: int, end: int) -> list[int]:
+    """Returns the offsets of the line breaks in a range, in order."""
+    breaks = [match.start() for match in _LINE_FEED.finditer(text, start, end)]
+    if text.find("\r", start, end) < 0:
+        return breaks
+    return [each - text.startswith("\r", each - 1, each) for each in breaks]
+
+
+class Inline(NamedTuple):
+    """An instruction without a line of its own: the number of the instruction in whose operands it is written."""
+
+    owner: int
+    span: Span | None
+
+
+class BodyText:
+    """The text in which a computation was read; copies of the computation share it."""
+
+    __slots__ = (
+        "_breaks",
+        "_hidden",
+        "_inside",
+        "_line_start",
+        "_runs",
+        "frame",
+        "inline",
+        "shapeless",
+        "source",
+        "spelling",
+        "typed",
+    )
+
+    def __init__(self, source: Source, frame: Frame, spelling: Spelling) -> None:
+        self.source = source
+        self.frame = frame
+        # How shapes are written in lines of the common form.
+        self.spelling = spelling
+        # Numbers of the instructions whose operands are written with shapes, and of those without a shape.
+        self.typed: set[int] = set()
+        self.shapeless: set[int] = set()
+        # Instructions that are written inside of another one's operands: which one's, and where, if that is known.
+        self.inline: dict[int, Inline] = {}
+        self._hidden: list[int] = []
+        self._inside: dict[int, list[int]] = {}
+        self._runs: list[_Run] = []
+        self._breaks: dict[int, list[int]] = {}
+        self._line_start: str | None = None
+
+    def add_lines(self, first: int, begin: int, end: int, sigil: str) -> None:
+        """Notes that from `begin` to `end` every line holds one instruction, the first of them number `first`."""
+        if end > begin:
+            self._runs.append(_Run(first, begin, end, None, sigil))
+
+    def add(self, number: int, place: Place) -> None:
+        """Notes the place of one instruction."""
+        self._runs.append(_Run(number, place.begin, place.end, place))
+
+    def add_inline(self, number: int, owner: int, span: Span | None) -> None:
+        """Notes an instruction that is written inside of the operands of a later one."""
+        self.inline[number] = Inline(owner, span)
+        self._hidden.append(number)
+        self._inside.setdefault(owner, []).append(number)
+
+    def forget(self, number: int) -> Place:
+        """Takes the last instruction out again and returns its place."""
+        place = self.place(number)
+        run = self._runs.pop()
+        self._breaks.clear()
+        if run.place is None:
+            self.add_lines(run.first, run.begin, place.begin, run.sigil)
+        self.typed.discard(number)
+        self.shapeless.discard(number)
+        return place
+
+    def place(self, number: int) -> Place:
+        """Returns the place of an instruction by its number; where it is inside of another one's operands, of that."""
+        number = self.owner(number)
+        index = self._run_of(number)
+        run = self._runs[index]
+        if run.place is not None:
+            return run.place
+        breaks, line = self._lines(index), self._line(run, number)
+        begin, end = breaks[line], breaks[line + 1] if line + 1 < len(breaks) else run.end
+        start = _LINE_START.match(self.source.text, begin)
+        assert start is not None  # a line break is there
+        return Place(begin, start.end(), end)
+
+    def _run_of(self, number: int) -> int:
+        runs = self._runs
+        return 0 if len(runs) == 1 else bisect_right(runs, number, key=lambda run: run.first) - 1
+
+    def _lines(self, index: int) -> list[int]:
+        """Returns the line breaks of a run."""
+        breaks = self._breaks.get(index)
+        if breaks is None:
+            run = self._runs[index]
+            breaks = self._breaks[index] = line_breaks(self.source.text, run.begin, run.end)
+        return breaks
+
+    def _line(self, run: _Run, number: int) -> int:
+        # Instructions inside of others have no lines.
+        hidden = self._hidden
+        skipped = bisect_right(hidden, number) - bisect_left(hidden, run.first) if hidden else 0
+        return number - run.first - skipped
+
+    def usual_sigil(self, number: int) -> str | None:
+        """Returns how names are written in an instruction's own line of the common form and with usual shapes.
+
+        None for any other instruction: the scanner has to look at how it is written.
+        """
+        if number in self.inline:
+            return None
+        run = self._runs[self._run_of(number)]
+        return run.sigil if run.place is None and self.spelling.is_usual else None
+
+    def inside(self, number: int) -> list[int]:
+        """Returns the instructions that are written directly in the operands of one."""
+        return self._inside.get(number, [])
+
+    def owner(self, number: int) -> int:
+        """Returns the instruction in whose text one is written: mostly itself."""
+        while number in self.inline:
+            number = self.inline[number].owner
+        return number
+
+    def before(self, number: int) -> str:
+        """Returns the white space and comments before an instruction."""
+        usual = self._line_start or (self.line_start if number else None)
+        if usual and number not in self.inline:
+            index = self._run_of(number)
+            run = self._runs[index]
+            if run.place is None:
+                text, begin = self.source.text, self._lines(index)[self._line(run, number)]
+                if text.startswith(usual, begin) and text[begin + len(usual)] not in " \t":
+                    return usual
+        place = self.place(number)
+        return self.source.text[place.begin : place.head]
+
+    def between(self, first: int, last: int) -> str:
+        """Returns the text from one instruction to another, both included, without what is before the first."""
+        return self.source.text[self.place(first).head : self.place(last).end]
+
+    def parts(self, number: int) -> InstructionText:
+        """Returns an instruction's text, split."""
+        return scan_parts(self.source, self.place(number).head)
+
+    def location(self, number: int) -> Location:
+        """Returns the place of an instruction's name; of its text where it is inside of another one's operands."""
+        if number not in self.inline:
+            return Location(self.source, self.parts(number).name.span)
+        return Location(self.source, self.inline[number].span or self.parts(number).operands)
+
+    @property
+    def line_start(self) -> str:
+        """Returns what is to be before a new instruction: a line break and indentation, or a space."""
+        if self._line_start is None:
+            found = _LINE_START.findall(self.before(0))
+            self._line_start = found[-1] if found else " "
+        return self._line_start
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a new instruction comes from: the instruction that was read with this number in a text."""
+
+    text: BodyText
+    number: int
+
+    @property
+    def location(self) -> Location:
+        """Returns the place of its name; it is looked for only now."""
+        return self.text.location(self.number)
+
+
+@dataclass(slots=True)
+class Edits(Generic[Item]):
+    """What no longer is as it was read: instructions, what is before some of them, the header, or anything at all."""
+
+    instructions: set[Item] = field(default_factory=set)
+    leads: dict[Item | None, str] = field(default_factory=dict)
+    header: bool = False
+    any: bool = False
+
+    def copied(self, twins: dict[Item, Item]) -> Edits[Item]:
+        """Returns the same edits of the twins of the instructions; those of erased ones are left out."""
+        instructions = {twins[item] for item in self.instructions if item in twins}
+        leads = {None if item is None else twins[item]: lead for item, lead in self.leads.items()}
+        return Edits(instructions, leads, self.header, self.any)

@@ -1,0 +1,1 @@
+"""numpy arrays of every element type, packed and unpacked as layouts say."""

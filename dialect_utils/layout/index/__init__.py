@@ -1,0 +1,1 @@
+"""Where each element of a layout is: index maps, memory positions, sizes."""

@@ -1,0 +1,316 @@
+"""Where elements are: index maps between logical and linear indices, by the definition of tiles.
+
+Meaning of tiles: docs/layouts.md, section "Meaning" (XLA: docs/tiled_layout.md and
+LayoutUtil::LinearIndexForNestedTiling in xla/layout_util.cc). This is the oracle: it shares no code
+with plans. Single indices are plain integers; whole arrays go through the same walk as numpy
+tables that broadcast, so a dimension costs its size and only the last sum costs the array.
+
+Neither tail padding nor split configs move an element; both only change sizes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+from dialect_utils.layout.layout import COMBINE, INT64_MAX, MATCH, Layout, Tile
+from dialect_utils.layout.shape import ArrayShape
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+# One coordinate: an int, or an int64 table that broadcasts against those of the other dimensions.
+Coordinate = Any
+
+
+@dataclass(frozen=True, slots=True)
+class _MetTile:
+    """One tile together with the sizes it meets (most major first).
+
+    `prepended` unit dimensions are among the sizes. `groups` are the positions that `*` merges,
+    `lengths` the tile's length for each group.
+    """
+
+    sizes: tuple[int, ...]
+    prepended: int
+    kept: int
+    groups: tuple[tuple[int, ...], ...]
+    lengths: tuple[int, ...]
+
+    @classmethod
+    def of(cls, sizes: tuple[int, ...], tile: Tile) -> _MetTile:
+        prepended = max(0, len(tile.dimensions) - len(sizes))
+        sizes = (1,) * prepended + sizes
+        kept = len(sizes) - len(tile.dimensions)
+        groups: list[tuple[int, ...]] = []
+        lengths: list[int] = []
+        group: tuple[int, ...] = ()
+        for position, length in enumerate(tile.dimensions, kept):
+            group += (position,)
+            if length == COMBINE:
+                continue
+            groups.append(group)
+            lengths.append(prod(sizes[i] for i in group) if length == MATCH else length)
+            group = ()
+        return cls(sizes, prepended, kept, tuple(groups), tuple(lengths))
+
+    @property
+    def merged_sizes(self) -> list[int]:
+        """Returns the size of every group."""
+        return [prod(self.sizes[i] for i in group) for group in self.groups]
+
+    @property
+    def result(self) -> tuple[int, ...]:
+        """Returns the sizes after the tile: what was kept, the counts of tiles, the tile itself."""
+        # A dimension of size 0 that a `d` meets is one empty tile.
+        counts = [-(-size // t) if t else 1 for size, t in zip(self.merged_sizes, self.lengths, strict=True)]
+        return (*self.sizes[: self.kept], *counts, *self.lengths)
+
+    def apply(self, position: list[Coordinate]) -> list[Coordinate]:
+        """Returns the position after the tile of a position before it."""
+        position = [0] * self.prepended + position
+        merged = []
+        for group in self.groups:
+            coordinate = position[group[0]]
+            for i in group[1:]:
+                coordinate = coordinate * self.sizes[i] + position[i]
+            merged.append(coordinate)
+        pairs = list(zip(merged, self.lengths, strict=True))
+        return position[: self.kept] + [e // max(t, 1) for e, t in pairs] + [e % max(t, 1) for e, t in pairs]
+
+    def undo(self, position: list[Coordinate]) -> tuple[list[Coordinate], list[Coordinate]]:
+        """Returns the position before the tile, and one truth value per group: is it no padding."""
+        count = len(self.groups)
+        before = position[: self.kept]
+        outer, inner = position[self.kept : self.kept + count], position[self.kept + count :]
+        merged = [a * t + b for a, b, t in zip(outer, inner, self.lengths, strict=True)]
+        inside = [e < size for e, size in zip(merged, self.merged_sizes, strict=True)]
+        for e, group in zip(merged, self.groups, strict=True):
+            parts = []
+            for i in reversed(group[1:]):
+                parts.append(e % max(self.sizes[i], 1))
+                e = e // max(self.sizes[i], 1)
+            before += [e, *reversed(parts)]
+        return before[self.prepended :], inside
+
+
+def _start_sizes(dimensions: tuple[int, ...], layout: Layout) -> tuple[int, ...]:
+    sizes = dimensions if layout.padded_dimensions is None else layout.padded_dimensions
+    return tuple(sizes[i] for i in layout.major_to_minor)
+
+
+def _met_tiles(dimensions: tuple[int, ...], layout: Layout) -> list[_MetTile]:
+    sizes = _start_sizes(dimensions, layout)
+    tilings = []
+    for tile in layout.tiles:
+        tilings.append(_MetTile.of(sizes, tile))
+        sizes = tilings[-1].result
+    return tilings
+
+
+def final_dimensions(dimensions: tuple[int, ...], layout: Layout) -> tuple[int, ...]:
+    """Returns the final dimensions in elements, by the definition: tile by tile, most major first.
+
+    Ignores `E(n)`: these are slots of elements.
+    """
+    tilings = _met_tiles(dimensions, layout)
+    return tilings[-1].result if tilings else _start_sizes(dimensions, layout)
+
+
+def physical_element_count(shape: ArrayShape) -> int:
+    """Returns the element slots an array spans, padding included; raises ValueError where one is unbounded."""
+    require_bounded(shape)
+    return prod(final_dimensions(shape.dimensions, shape.effective_layout))
+
+
+def element_slot_bits(shape: ArrayShape) -> int:
+    """Returns the bits from one element to the next: `E(n)`, or the type's whole bytes."""
+    return shape.effective_layout.element_size_in_bits or shape.element_type.storage_bits
+
+
+def linear_index(shape: ArrayShape, index: Sequence[int]) -> int:
+    """Returns the linear index (in elements) of a logical index, all tiles applied.
+
+    Sizes of bounded dynamic dimensions are their bounds. Raises IndexError where the index does
+    not fit the shape and ValueError for an unbounded dimension.
+    """
+    require_bounded(shape)
+    _check_index(shape, index)
+    strides = _strides(final_dimensions(shape.dimensions, shape.effective_layout))
+    return sum(e * s for e, s in zip(physical_index(shape, index), strides, strict=True))
+
+
+def physical_index(shape: ArrayShape, index: Sequence[Coordinate]) -> list[Coordinate]:
+    """Returns the place along the final dimensions of a logical index.
+
+    Coordinates may be ints, numpy arrays, or anything else with `+`, `*`, `//` and `%` by ints.
+    """
+    layout = shape.effective_layout
+    position = [index[i] for i in layout.major_to_minor]
+    for tiling in _met_tiles(shape.dimensions, layout):
+        position = tiling.apply(position)
+    return position
+
+
+def bit_position(shape: ArrayShape, index: Sequence[int]) -> int:
+    """Returns the first bit of an element, counted from the first slot, least significant bits first.
+
+    Raises IndexError and ValueError like `linear_index`.
+    """
+    return linear_index(shape, index) * element_slot_bits(shape)
+
+
+def logical_index(shape: ArrayShape, linear: int) -> tuple[int, ...] | None:
+    """Returns the logical index of the element at a linear index, or None for padding.
+
+    Raises IndexError outside the physical array and ValueError for an unbounded dimension.
+    """
+    count = physical_element_count(shape)
+    if not 0 <= linear < count:
+        raise IndexError(f"linear index {linear} is outside the {count} elements of {shape}")
+    layout = shape.effective_layout
+    sizes = final_dimensions(shape.dimensions, layout)
+    position = [linear // stride % size for stride, size in zip(_strides(sizes), sizes, strict=True)]
+    index, inside = _undo(shape.dimensions, layout, position)
+    return tuple(index) if all(inside) else None
+
+
+def linear_indices(
+    shape: ArrayShape,
+    start: Sequence[int] | None = None,
+    limit: Sequence[int] | None = None,
+    out: NDArray[np.int64] | None = None,
+) -> NDArray[np.int64]:
+    """Returns the linear index of every element: int64, of the shape's own dimensions.
+
+    `start` and `limit` cut out a block of logical indices (default: all); `out` is an array of
+    the block's dimensions to write to. Raises ValueError for an unbounded dimension, a rank
+    numpy does not have or indices beyond int64, IndexError for a block outside the shape.
+    """
+    import numpy as np
+
+    if physical_element_count(shape) > INT64_MAX:
+        raise ValueError(f"linear indices of {shape} do not fit 64 bits")
+    start = tuple(start) if start is not None else (0,) * shape.rank
+    limit = tuple(limit) if limit is not None else shape.dimensions
+    _check_block(shape, start, limit)
+    axes = [_axis(np.arange(start[i], limit[i]), i, shape.rank) for i in range(shape.rank)]
+    strides = _strides(final_dimensions(shape.dimensions, shape.effective_layout))
+    terms = [e * s for e, s in zip(physical_index(shape, axes), strides, strict=True)]
+    return _broadcast_sum(terms, tuple(b - a for a, b in zip(start, limit, strict=True)), out)
+
+
+def logical_indices(shape: ArrayShape) -> NDArray[np.int64]:
+    """Returns which element is in every slot: int64, of the final dimensions.
+
+    An element is named by its row-major position in the shape's own dimensions, padding is -1.
+    Raises ValueError like `linear_indices`.
+    """
+    import numpy as np
+
+    if physical_element_count(shape) > INT64_MAX:
+        raise ValueError(f"linear indices of {shape} do not fit 64 bits")
+    layout = shape.effective_layout
+    sizes = final_dimensions(shape.dimensions, layout)
+    axes: list[Coordinate] = [_axis(np.arange(size), i, len(sizes)) for i, size in enumerate(sizes)]
+    index, inside = _undo(shape.dimensions, layout, axes)
+    terms = [e * s for e, s in zip(index, _strides(shape.dimensions), strict=True)]
+    result = _broadcast_sum(terms, sizes, None)
+    for part in inside:
+        np.copyto(result, -1, where=np.logical_not(part))
+    return result
+
+
+def elements_at(shape: ArrayShape, linear: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Returns which element is at each of many linear indices, of any dimensions: int64.
+
+    An element is named by its row-major position in the shape's own dimensions; padding, and what
+    is outside the physical array, is -1. Raises ValueError like `linear_indices`.
+    """
+    import numpy as np
+
+    count = physical_element_count(shape)
+    if count > INT64_MAX:
+        raise ValueError(f"linear indices of {shape} do not fit 64 bits")
+    layout = shape.effective_layout
+    sizes = final_dimensions(shape.dimensions, layout)
+    position: list[Coordinate] = [
+        linear // max(stride, 1) % max(size, 1) for stride, size in zip(_strides(sizes), sizes, strict=True)
+    ]
+    index, inside = _undo(shape.dimensions, layout, position)
+    element = np.zeros(linear.shape, np.int64)
+    for coordinate, stride in zip(index, _strides(shape.dimensions), strict=True):
+        element += coordinate * stride
+    valid = (linear >= 0) & (linear < count)
+    for part in inside:
+        valid = valid & part
+    return np.where(valid, element, -1)
+
+
+def _undo(
+    dimensions: tuple[int, ...], layout: Layout, position: list[Coordinate]
+) -> tuple[list[Coordinate], list[Coordinate]]:
+    """Returns the logical index of a position in the physical array, and what holds if it is no padding."""
+    inside: list[Coordinate] = []
+    for tiling in reversed(_met_tiles(dimensions, layout)):
+        position, checks = tiling.undo(position)
+        inside += checks
+    index: list[Coordinate] = [0] * len(dimensions)
+    for coordinate, dim in zip(position, layout.major_to_minor, strict=True):
+        index[dim] = coordinate
+    return index, inside + [e < size for e, size in zip(index, dimensions, strict=True)]
+
+
+def _axis(values: NDArray[np.int64], axis: int, rank: int) -> NDArray[np.int64]:
+    """Returns the values along one of `rank` axes, all others of size 1."""
+    return values.reshape([-1 if i == axis else 1 for i in range(rank)])
+
+
+def _broadcast_sum(
+    terms: list[Coordinate], dimensions: tuple[int, ...], out: NDArray[np.int64] | None
+) -> NDArray[np.int64]:
+    """Returns the sum of tables of the given dimensions; only the last addition is as large as the result."""
+    import numpy as np
+
+    tables: dict[tuple[int, ...], NDArray[np.int64]] = {}
+    for term in terms:
+        table = np.asarray(term, dtype=np.int64)
+        tables[table.shape] = tables[table.shape] + table if table.shape in tables else table
+    # The most minor dimensions first: their sums stay small until the most major one comes in.
+    ordered = sorted(tables.values(), key=lambda t: [size != 1 for size in t.shape])
+    total = np.zeros((1,) * len(dimensions), np.int64)
+    for table in ordered[:-1]:
+        total = total + table
+    result = np.empty(dimensions, np.int64) if out is None else out
+    return np.add(total, ordered[-1] if ordered else 0, out=result)
+
+
+def _strides(sizes: Sequence[int]) -> list[int]:
+    strides = [1] * len(sizes)
+    for i in range(len(sizes) - 1, 0, -1):
+        strides[i - 1] = strides[i] * sizes[i]
+    return strides
+
+
+def require_bounded(shape: ArrayShape) -> None:
+    """Raises ValueError for an unbounded dimension; sizes of bounded dynamic ones are their bounds."""
+    if any(size < 0 for size in shape.dimensions):
+        raise ValueError(f"{shape} has an unbounded dimension, so its elements have no fixed place")
+
+
+def _check_index(shape: ArrayShape, index: Sequence[int]) -> None:
+    if len(index) != shape.rank:
+        raise IndexError(f"index {list(index)} has {len(index)} entries, but the rank of {shape} is {shape.rank}")
+    for dim, (entry, size) in enumerate(zip(index, shape.dimensions, strict=True)):
+        if not 0 <= entry < size:
+            raise IndexError(f"index {list(index)} is outside dimension {dim} of size {size} of {shape}")
+
+
+def _check_block(shape: ArrayShape, start: tuple[int, ...], limit: tuple[int, ...]) -> None:
+    if len(start) != shape.rank or len(limit) != shape.rank:
+        raise IndexError(f"block {list(start)} to {list(limit)} does not fit the rank {shape.rank} of {shape}")
+    if not all(0 <= a <= b <= size for a, b, size in zip(start, limit, shape.dimensions, strict=True)):
+        raise IndexError(f"block {list(start)} to {list(limit)} is outside {shape}")

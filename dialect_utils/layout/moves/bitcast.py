@@ -1,0 +1,289 @@
+"""What reading the bytes of one shape as another does: relabel, reorder, read padding, or not fit.
+
+XLA's verifier compares byte sizes only, its bitcast functions see minor_to_major only, and
+its evaluator copies densely (docs/layouts.md, section "Bitcasts"). Here the elements decide: both physical
+arrays are taken apart into the same units of bits, and the movement between them is
+brought to its normal form.
+
+A bitcast *relabels* where it equals a transpose of the source's dimensions, a reshape and a transpose
+into the destination's dimensions (each at most once), with a slice where the result is smaller.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import product
+from math import prod
+from typing import Literal
+
+from dialect_utils.layout.element_type import ELEMENT_TYPES, ElementType
+from dialect_utils.layout.index.index_map import element_slot_bits, linear_index, logical_index, physical_element_count
+from dialect_utils.layout.index.places import follow, unit_bits
+from dialect_utils.layout.index.sizes import byte_size
+from dialect_utils.layout.moves.normal_form import normal_form
+from dialect_utils.layout.moves.physical import physical_plan
+from dialect_utils.layout.moves.plan import Plan
+from dialect_utils.layout.moves.relabel import try_relabel
+from dialect_utils.layout.moves.steps import BitcastConvert, Pad, Reshape, Slice
+from dialect_utils.layout.shape import ArrayShape
+
+Verdict = Literal["relabel", "reorder", "reads-padding", "size-mismatch"]
+
+# What the source's padding holds: nobody may read it, but it is not to be confused with elements.
+_PADDING = "padding of the source"
+_MOST_CORNERS = 4096
+# Up to so many elements are followed one by one, in a tenth of a second; most others part at the first.
+_SMALL = 2048
+
+
+@dataclass(frozen=True, slots=True)
+class BitcastWitness:
+    """One element of the destination and what the bitcast makes it read.
+
+    `source_index` is None where it reads padding. `expected_index` is the source element that a
+    reshape in row-major order would put there (None where there is no such element).
+    """
+
+    destination_index: tuple[int, ...]
+    source_index: tuple[int, ...] | None
+    expected_index: tuple[int, ...] | None = None
+
+    def __str__(self) -> str:
+        source = "padding" if self.source_index is None else _format_index(self.source_index)
+        return f"{_format_index(self.destination_index)} reads {source}"
+
+
+@dataclass(frozen=True, slots=True)
+class Bitcast:
+    """The verdict on reading `source`'s bytes as `destination`.
+
+    `decomposition` starts at the source's dimensions and ends at the destination's: for `relabel`
+    the logical steps it equals, for `reorder` explicit data movement; None for the other verdicts.
+    A pred that becomes another type counts as u8 there.
+    """
+
+    source: ArrayShape
+    destination: ArrayShape
+    verdict: Verdict
+    decomposition: Plan | None = None
+    counterexample: BitcastWitness | None = None
+
+    @property
+    def kind(self) -> str | None:
+        """Returns the kinds of the decomposition's steps, e.g. `transpose-reshape`, or None without one."""
+        if self.decomposition is None:
+            return None
+        return "-".join(self.decomposition.opcodes) or "identity"
+
+
+@lru_cache(maxsize=4096)
+def classify_bitcast(source: ArrayShape, destination: ArrayShape) -> Bitcast:
+    """Returns the verdict on reading the bytes of `source` as `destination`, exact for every layout.
+
+    Raises ValueError for dynamic dimensions, whose physical arrays have no fixed size.
+    """
+    for shape in (source, destination):
+        if not shape.is_static:
+            raise ValueError(f"{shape} has dynamic dimensions, so a bitcast of it has no fixed meaning")
+    if byte_size(source) != byte_size(destination):
+        return Bitcast(source, destination, "size-mismatch")
+    through = _through_physical(*_without_pred(source, destination))
+    if through is None:
+        return _hidden_bits(source, destination)
+    steps = normal_form(through.with_padding(_PADDING))
+    if steps.adds_elements:
+        element = try_padding_read(source, destination)
+        if element is not None:
+            return Bitcast(source, destination, "reads-padding", counterexample=BitcastWitness(element, None))
+        steps = normal_form(through)
+    relabelled = try_relabel(steps)
+    if relabelled is not None:
+        return Bitcast(source, destination, "relabel", relabelled)
+    return Bitcast(source, destination, "reorder", steps, _moved_element(source, destination))
+
+
+def is_bitcast(source: ArrayShape, plan: Plan, destination: ArrayShape) -> bool:
+    """Is true where a plan from `source` to `destination` leaves every element's bytes where they are.
+
+    What a bitcast of the two does then has the same normal form; where padding is cut out of split dimensions it may
+    have another one, and small arrays are decided element by element. Memory spaces are not compared.
+    """
+    if not source.is_static or not destination.is_static:
+        return False
+    return _equals_bitcast(source.in_default_memory, plan, destination.in_default_memory)
+
+
+@lru_cache(maxsize=4096)
+def _equals_bitcast(source: ArrayShape, plan: Plan, destination: ArrayShape) -> bool:
+    if plan.start != source.type_and_dimensions or plan.result != destination.type_and_dimensions:
+        return False
+    try:
+        read = classify_bitcast(source, destination).decomposition
+    except ValueError:  # a layout without a physical array: E(n) that is not the width of the type
+        return False
+    # A pred that another type meets counts as u8 in what a bitcast does, so it equals no plan here.
+    return read is not None and (normal_form(plan) == normal_form(read) or _keeps_places(source, plan, destination))
+
+
+def _keeps_places(source: ArrayShape, plan: Plan, destination: ArrayShape) -> bool:
+    """Is true where a plan that only permutes the elements of a small array leaves each at its bit; else false."""
+    if prod(source.dimensions) > _SMALL or plan.adds_elements or plan.drops_elements or plan.regroups_bits:
+        return False
+    widths = element_slot_bits(source), element_slot_bits(destination)
+    for index in product(*map(range, source.dimensions)):
+        moved = tuple(follow(plan, index, 0, unit_bits(plan)).coordinates)
+        if linear_index(source, index) * widths[0] != linear_index(destination, moved) * widths[1]:
+            return False
+    return True
+
+
+def source_index(source: ArrayShape, destination: ArrayShape, index: tuple[int, ...]) -> tuple[int, ...] | None:
+    """Returns the source element that holds the first bit of a destination element, or None for padding.
+
+    Raises IndexError where the index does not fit the destination.
+    """
+    bit = linear_index(destination, index) * element_slot_bits(destination)
+    linear = bit // element_slot_bits(source)
+    return logical_index(source, linear) if linear < physical_element_count(source) else None
+
+
+def try_padding_read(source: ArrayShape, destination: ArrayShape) -> tuple[int, ...] | None:
+    """Returns a destination element that reads the source's padding, or None where none does.
+
+    Corners of the destination answer nearly always; if they do not, a proof does.
+    """
+    for corner in _corners(destination.dimensions):
+        if reads_padding(source, destination, corner):
+            return corner
+    from dialect_utils.layout.proof.witnesses import find_padding_read
+
+    return find_padding_read(source, destination)
+
+
+def reads_padding(source: ArrayShape, destination: ArrayShape, index: tuple[int, ...]) -> bool:
+    """Is true where any bit of a destination element comes from no element of the source.
+
+    Raises IndexError where the index does not fit the destination.
+    """
+    if _through_physical(*_without_pred(source, destination)) is None:
+        return True
+    width, step = element_slot_bits(destination), element_slot_bits(source)
+    begin = linear_index(destination, index) * width
+    count = physical_element_count(source)
+    slots = range(begin // step, -(-(begin + width) // step))
+    return any(slot >= count or logical_index(source, slot) is None for slot in slots)
+
+
+def _through_physical(source: ArrayShape, destination: ArrayShape) -> Plan | None:
+    """Returns the data movement through both physical arrays, in units of the narrower element's bits.
+
+    None where elements are stored with bits they do not have, so that another type shows those.
+    """
+    unit = min(source.element_type.bits, destination.element_type.bits)
+    same_type = source.element_type == destination.element_type
+    whole = all(s.element_type.bits == element_slot_bits(s) for s in (source, destination))
+    if not (whole or (same_type and element_slot_bits(source) == element_slot_bits(destination))):
+        return None
+    narrow = min((source, destination), key=lambda s: s.element_type.bits).element_type
+    wide = max(source.element_type.bits, destination.element_type.bits)
+    if wide % unit:
+        return None
+    there = _unit_plan(source, narrow, wide // unit if source.element_type.bits == wide else 1)
+    back = _unit_plan(destination, narrow, wide // unit if destination.element_type.bits == wide else 1).inverse()
+    return _joined(_start(source, destination, narrow), there, back, _end(source, destination, narrow))
+
+
+def _without_pred(source: ArrayShape, destination: ArrayShape) -> tuple[ArrayShape, ArrayShape]:
+    """Returns both shapes; a pred that another type meets counts as u8: it is stored as a whole byte."""
+    if source.element_type == destination.element_type:
+        return source, destination
+    byte = ELEMENT_TYPES["u8"]
+    pair = (replace(s, element_type=byte) if s.element_type.name == "pred" else s for s in (source, destination))
+    return next(pair), next(pair)
+
+
+def _unit_plan(shape: ArrayShape, unit: ElementType, count: int) -> Plan:
+    """Returns the physical plan of a shape whose elements are `count` units each, the units most minor."""
+    layout = shape.effective_layout.replace(element_size_in_bits=0)
+    plan = physical_plan(ArrayShape(unit, shape.dimensions, layout))
+    if count == 1:
+        return plan
+    return Plan(unit, (*shape.dimensions, count), tuple(step.with_minor_dimension(count) for step in plan.steps))
+
+
+def _start(source: ArrayShape, destination: ArrayShape, unit: ElementType) -> Plan:
+    """Returns the bitcast-convert of source elements into units."""
+    same = source.element_type == unit
+    return Plan(source.element_type, source.dimensions, () if same else (BitcastConvert(unit),))
+
+
+def _end(source: ArrayShape, destination: ArrayShape, unit: ElementType) -> Plan:
+    """Returns the bitcast-convert of units into destination elements."""
+    factor = max(1, destination.element_type.bits // unit.bits)
+    dims = destination.dimensions if factor == 1 else (*destination.dimensions, factor)
+    same = destination.element_type == unit
+    return Plan(unit, dims, () if same else (BitcastConvert(destination.element_type),))
+
+
+def _joined(start: Plan, there: Plan, back: Plan, end: Plan) -> Plan:
+    """Returns the four plans in a row; a tail of bits that fill no byte is padded or cut off."""
+    units, wanted = prod(there.result[1]), prod(back.dimensions)
+    steps = [*start.steps, *there.steps, Reshape((units,))]
+    if units < wanted:
+        steps.append(Pad((0,), (wanted - units,)))
+    elif units > wanted:
+        steps.append(Slice((0,), (wanted,)))
+    steps += [Reshape(back.dimensions), *back.steps, *end.steps]
+    return Plan(start.element_type, start.dimensions, tuple(steps))
+
+
+def _hidden_bits(source: ArrayShape, destination: ArrayShape) -> Bitcast:
+    """Returns the verdict where an element's slot has bits that the element has not."""
+    if destination.element_count == 0:
+        empty = Plan(source.element_type, source.dimensions)
+        return Bitcast(source, destination, "relabel", empty if empty.result[1] == destination.dimensions else None)
+    first = (0,) * destination.rank
+    return Bitcast(source, destination, "reads-padding", counterexample=BitcastWitness(first, None))
+
+
+def _moved_element(source: ArrayShape, destination: ArrayShape) -> BitcastWitness | None:
+    """Returns a destination element that does not read what a reshape in row-major order puts there."""
+    for index in _corners(destination.dimensions):
+        found, expected = source_index(source, destination, index), _row_major(source, destination, index)
+        if found != expected:
+            return BitcastWitness(index, found, expected)
+    from dialect_utils.layout.proof.witnesses import find_moved_element
+
+    index_found = find_moved_element(source, destination)
+    if index_found is None:
+        return None
+    return BitcastWitness(
+        index_found, source_index(source, destination, index_found), _row_major(source, destination, index_found)
+    )
+
+
+def _row_major(source: ArrayShape, destination: ArrayShape, index: tuple[int, ...]) -> tuple[int, ...] | None:
+    """Returns the source element whose first bit a dense row-major reshape puts at the index."""
+    position = linear_index(destination.without_layout, index) * element_slot_bits(destination)
+    slot = position // element_slot_bits(source)
+    return logical_index(source.without_layout, slot) if slot < source.element_count else None
+
+
+def _corners(dimensions: tuple[int, ...]) -> list[tuple[int, ...]]:
+    """Returns indices at which a difference shows most often: ends, starts and powers of two."""
+    if 0 in dimensions:
+        return []
+    ends = product(*({0, size - 1} for size in dimensions[:10]))
+    found = [(*corner, *(0,) * (len(dimensions) - 10)) for corner in ends] if len(dimensions) > 10 else list(ends)
+    for dim, size in enumerate(dimensions):
+        step = 1
+        while step < size:
+            for base in ((0,) * len(dimensions), tuple(s - 1 for s in dimensions)):
+                found.append((*base[:dim], step, *base[dim + 1 :]))
+            step *= 2
+    return sorted(set(found))[:_MOST_CORNERS]
+
+
+def _format_index(index: tuple[int, ...]) -> str:
+    return "(" + ",".join(map(str, index)) + ")"

@@ -1,0 +1,159 @@
+"""Plans: immutable runs of data-movement steps, with what their pads write.
+
+A plan knows nothing of any IR; `dialect_utils.chains` turns its steps into ops and back, `pack` runs them on numpy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
+
+from dialect_utils.layout.element_type import ElementType
+from dialect_utils.layout.moves.steps import Stage, Step
+
+# What a pad writes: any value that tells padding values apart. None: contents that nobody may rely on.
+PaddingValue = Hashable | None
+
+
+class _Hashed:
+    """What is a key of many caches: its hash is found once for each object."""
+
+    __slots__ = ("_hash",)
+
+    _hash: int
+
+
+@dataclass(frozen=True, slots=True)
+class Plan(_Hashed):
+    """A run of steps that starts from an array of `element_type` and `dimensions`.
+
+    `paddings` has one entry for every step: the padding value of a pad, else None; empty means that no pad
+    writes anything definite. `stages` are element type and dimensions before the first step and after each.
+    Raises ValueError on construction where a step does not fit the array it meets.
+    """
+
+    element_type: ElementType
+    dimensions: tuple[int, ...]
+    steps: tuple[Step, ...] = ()
+    paddings: tuple[PaddingValue, ...] = ()
+    stages: tuple[Stage, ...] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if not self.paddings:
+            object.__setattr__(self, "paddings", (None,) * len(self.steps))
+        if len(self.paddings) != len(self.steps):
+            raise ValueError(f"{len(self.paddings)} paddings for {len(self.steps)} steps")
+        stages = [(self.element_type, self.dimensions)]
+        for step in self.steps:
+            stages.append(step.result(*stages[-1]))
+        object.__setattr__(self, "stages", tuple(stages))
+
+    def __hash__(self) -> int:
+        try:
+            return self._hash
+        except AttributeError:
+            found = hash((self.element_type, self.dimensions, self.steps, self.paddings))
+            object.__setattr__(self, "_hash", found)
+            return found
+
+    @classmethod
+    def _of(
+        cls, stages: tuple[Stage, ...], steps: tuple[Step, ...] = (), paddings: tuple[PaddingValue, ...] = ()
+    ) -> Plan:
+        """Returns the plan of steps that are known to fit their stages."""
+        plan = object.__new__(cls)
+        values = {"element_type": stages[0][0], "dimensions": stages[0][1], "steps": steps, "paddings": paddings}
+        for name, value in (values | {"stages": stages}).items():
+            object.__setattr__(plan, name, value)
+        return plan
+
+    @property
+    def start(self) -> Stage:
+        """Returns element type and dimensions before the first step."""
+        return self.stages[0]
+
+    @property
+    def result(self) -> Stage:
+        """Returns element type and dimensions after the last step."""
+        return self.stages[-1]
+
+    @property
+    def opcodes(self) -> tuple[str, ...]:
+        """Returns the opcodes of the steps."""
+        return tuple(step.opcode for step in self.steps)
+
+    @property
+    def adds_elements(self) -> bool:
+        """Is true where a step pads."""
+        return any(step.adds_elements for step in self.steps)
+
+    @property
+    def drops_elements(self) -> bool:
+        """Is true where a step slices."""
+        return any(step.drops_elements for step in self.steps)
+
+    @property
+    def regroups_bits(self) -> bool:
+        """Is true where elements are taken apart or put together."""
+        return any(step.regroups_bits for step in self.steps)
+
+    def append(self, step: Step, padding: PaddingValue = None) -> Plan:
+        """Returns the plan with one more step, merged with the last one where the two are one step or none.
+
+        Raises ValueError where the step does not fit.
+        """
+        if step.is_identity(*self.result):
+            return self
+        if self.steps and not (step.adds_elements and padding != self.paddings[-1]):
+            merged = self.steps[-1].then(step, *self.stages[-2])
+            if merged is not None:
+                return self.part(0, len(self.steps) - 1).append(merged, padding)
+        after = step.result(*self.result)
+        return Plan._of((*self.stages, after), (*self.steps, step), (*self.paddings, padding))
+
+    def followed_by(self, other: Plan) -> Plan:
+        """Returns the plan with the steps of another, which may be of another element type, merged where they meet."""
+        plan = self
+        for step, padding in zip(other.steps, other.paddings, strict=True):
+            plan = plan.append(step, padding)
+        return plan
+
+    def simplified(self) -> Plan:
+        """Returns the plan without identities, and with neighbouring steps merged that are one step or none."""
+        return Plan._of(self.stages[:1]).followed_by(self)
+
+    def then(self, other: Plan) -> Plan:
+        """Returns all steps of this plan and then all of `other`; raises ValueError where they do not meet."""
+        if self.result != other.start:
+            raise ValueError(f"a plan for {other.element_type}{list(other.dimensions)} cannot follow {self}")
+        return Plan._of(self.stages + other.stages[1:], self.steps + other.steps, self.paddings + other.paddings)
+
+    def part(self, start: int, stop: int) -> Plan:
+        """Returns the plan of the steps from number `start` to before `stop`."""
+        return Plan._of(self.stages[start : stop + 1], self.steps[start:stop], self.paddings[start:stop])
+
+    def with_steps(self, steps: Sequence[Step]) -> Plan:
+        """Returns a plan with other steps from the same start; raises ValueError where one does not fit."""
+        return Plan(self.element_type, self.dimensions, tuple(steps))
+
+    def with_padding(self, padding: PaddingValue) -> Plan:
+        """Returns the plan with one padding value in all pads."""
+        return Plan._of(self.stages, self.steps, tuple(padding if step.adds_elements else None for step in self.steps))
+
+    def retyped(self, element_type: ElementType) -> Plan:
+        """Returns the same plan for another element type; one that regroups bits stays as it is."""
+        if self.regroups_bits:
+            return self
+        return Plan._of(tuple((element_type, dims) for _, dims in self.stages), self.steps, self.paddings)
+
+    def inverse(self) -> Plan:
+        """Returns the plan that undoes this one: pads become slices, slices pads of unspecified contents.
+
+        Undoing a slice gives back dimensions, not the elements that were dropped.
+        """
+        pairs = zip(reversed(self.steps), reversed(self.stages[:-1]), strict=True)
+        return Plan(*self.result, tuple(step.inverse(*before) for step, before in pairs))
+
+    def __str__(self) -> str:
+        start = f"{self.element_type}[{','.join(map(str, self.dimensions))}]"
+        return " -> ".join([start, *map(str, self.steps)])

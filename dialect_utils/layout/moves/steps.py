@@ -1,0 +1,316 @@
+"""Data-movement steps: what one pad, reshape, transpose, slice or bitcast-convert does to an array.
+
+The steps are the vocabulary that plans, passes and both dialects share. Whatever is true of a single step is
+said here; what whole runs of steps do is in `plan` and `normal_form`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import ClassVar
+
+from dialect_utils.layout.element_type import ElementType
+
+# An array between two steps: its element type and its dimensions (in elements).
+Stage = tuple[ElementType, tuple[int, ...]]
+
+
+class Step(ABC):
+    """One data-movement op as a value.
+
+    `opcode` is HLO's. Exactly one class of steps adds elements (of a padding value), one drops elements, and
+    one regroups bits into other elements; the others put the same elements elsewhere.
+    """
+
+    __slots__ = ()
+
+    opcode: ClassVar[str]
+    adds_elements: ClassVar[bool] = False
+    drops_elements: ClassVar[bool] = False
+    regroups_bits: ClassVar[bool] = False
+
+    @abstractmethod
+    def result(self, element_type: ElementType, dimensions: tuple[int, ...]) -> Stage:
+        """Returns element type and dimensions after the step; raises ValueError where it does not fit."""
+
+    @abstractmethod
+    def inverse(self, element_type: ElementType, dimensions: tuple[int, ...]) -> Step:
+        """Returns the step back to the array before this one, whose type and dimensions are given.
+
+        Undoing a slice gives back dimensions, not the elements that were dropped.
+        """
+
+    @abstractmethod
+    def then(self, other: Step, element_type: ElementType, dimensions: tuple[int, ...]) -> Step | None:
+        """Returns one step that does this one, on the array given, and then `other`; None where none does.
+
+        Two pads are taken to write the same padding value.
+        """
+
+    def is_identity(self, element_type: ElementType, dimensions: tuple[int, ...]) -> bool:
+        """Is true where the step leaves the array given as it is."""
+        return self.result(element_type, dimensions) == (element_type, dimensions)
+
+    def permuted(self, order: Sequence[int]) -> Step | None:
+        """Returns the step for arrays with dimension `order[i]` of now as dimension i, before and after it.
+
+        None for steps that do not act on each dimension by itself.
+        """
+        return None
+
+    def with_minor_dimension(self, size: int) -> Step:
+        """Returns the step for arrays of one more, most minor dimension of `size` elements, which it keeps."""
+        raise ValueError(f"{self} has no counterpart on arrays of one more dimension")
+
+
+@dataclass(frozen=True, slots=True)
+class Transpose(Step):
+    """A permutation: dimension `permutation[i]` of the operand becomes dimension i of the result."""
+
+    opcode: ClassVar[str] = "transpose"
+
+    permutation: tuple[int, ...]
+
+    def result(self, element_type: ElementType, dimensions: tuple[int, ...]) -> Stage:
+        """Returns the permuted dimensions."""
+        if sorted(self.permutation) != list(range(len(dimensions))):
+            raise ValueError(f"{self} does not permute {len(dimensions)} dimensions")
+        return element_type, tuple(dimensions[i] for i in self.permutation)
+
+    def inverse(self, element_type: ElementType, dimensions: tuple[int, ...]) -> Transpose:
+        """Returns the transpose back."""
+        return Transpose(inverse_permutation(self.permutation))
+
+    def then(self, other: Step, element_type: ElementType, dimensions: tuple[int, ...]) -> Step | None:
+        """Returns two transposes as one."""
+        if isinstance(other, Transpose):
+            return Transpose(tuple(self.permutation[i] for i in other.permutation))
+        return None
+
+    def is_identity(self, element_type: ElementType, dimensions: tuple[int, ...]) -> bool:
+        """Is true where every dimension stays where it is."""
+        return self.permutation == tuple(range(len(dimensions)))
+
+    def with_minor_dimension(self, size: int) -> Transpose:
+        """Returns the transpose that leaves one more dimension most minor."""
+        return Transpose((*self.permutation, len(self.permutation)))
+
+    def __str__(self) -> str:
+        return f"transpose{{{_joined(self.permutation)}}}"
+
+
+@dataclass(frozen=True, slots=True)
+class Reshape(Step):
+    """The same elements, in row-major order, under the dimensions `dimensions`."""
+
+    opcode: ClassVar[str] = "reshape"
+
+    dimensions: tuple[int, ...]
+
+    def result(self, element_type: ElementType, dimensions: tuple[int, ...]) -> Stage:
+        """Returns the new dimensions."""
+        if prod(self.dimensions) != prod(dimensions):
+            raise ValueError(f"{self} does not keep the {prod(dimensions)} elements of {list(dimensions)}")
+        return element_type, self.dimensions
+
+    def inverse(self, element_type: ElementType, dimensions: tuple[int, ...]) -> Reshape:
+        """Returns the reshape back."""
+        return Reshape(dimensions)
+
+    def then(self, other: Step, element_type: ElementType, dimensions: tuple[int, ...]) -> Step | None:
+        """Returns two reshapes as the last one."""
+        return other if isinstance(other, Reshape) else None
+
+    def with_minor_dimension(self, size: int) -> Reshape:
+        """Returns the reshape that leaves one more dimension most minor."""
+        return Reshape((*self.dimensions, size))
+
+    def __str__(self) -> str:
+        return f"reshape[{_joined(self.dimensions)}]"
+
+
+@dataclass(frozen=True, slots=True)
+class Pad(Step):
+    """`low` elements of a padding value before every dimension and `high` after it; negative counts remove.
+
+    `interior` (empty: none) elements go between neighbours, as in HLO's pad.
+    """
+
+    opcode: ClassVar[str] = "pad"
+    adds_elements: ClassVar[bool] = True
+
+    low: tuple[int, ...]
+    high: tuple[int, ...]
+    interior: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not any(self.interior):
+            object.__setattr__(self, "interior", ())
+
+    @property
+    def gaps(self) -> tuple[int, ...]:
+        """Returns `interior` in full: one count for every dimension."""
+        return self.interior or (0,) * len(self.low)
+
+    @property
+    def only_adds(self) -> bool:
+        """Is true where elements are added at the ends of dimensions, and none removed or added in between."""
+        return not self.interior and min((*self.low, *self.high), default=0) >= 0
+
+    def result(self, element_type: ElementType, dimensions: tuple[int, ...]) -> Stage:
+        """Returns the padded dimensions."""
+        if len(self.low) != len(dimensions) or len(self.high) != len(dimensions):
+            raise ValueError(f"{self} does not fit rank {len(dimensions)}")
+        spans = self.spans(dimensions)
+        padded = tuple(low + span + high for low, span, high in zip(self.low, spans, self.high, strict=True))
+        if any(size < 0 for size in padded):
+            raise ValueError(f"{self} leaves a negative size of {list(dimensions)}")
+        return element_type, padded
+
+    def spans(self, dimensions: Sequence[int]) -> tuple[int, ...]:
+        """Returns how many places the elements of each dimension take, gaps between them included."""
+        return tuple(size + max(0, size - 1) * gap for size, gap in zip(dimensions, self.gaps, strict=True))
+
+    def inverse(self, element_type: ElementType, dimensions: tuple[int, ...]) -> Slice:
+        """Returns the slice that keeps the elements which were there before."""
+        limit = tuple(low + span for low, span in zip(self.low, self.spans(dimensions), strict=True))
+        return Slice(self.low, limit, tuple(gap + 1 for gap in self.gaps))
+
+    def then(self, other: Step, element_type: ElementType, dimensions: tuple[int, ...]) -> Step | None:
+        """Returns two pads that only add as one; a slice that drops what was added leaves the array."""
+        if isinstance(other, Slice):
+            is_undone = self.only_adds and other == self.inverse(element_type, dimensions)
+            return Reshape(dimensions) if is_undone else None
+        # A negative edge of the second pad may cut off what the first one added, or elements.
+        if not isinstance(other, Pad) or not self.only_adds or not other.only_adds:
+            return None
+        return Pad(tuple(map(int.__add__, self.low, other.low)), tuple(map(int.__add__, self.high, other.high)))
+
+    def is_identity(self, element_type: ElementType, dimensions: tuple[int, ...]) -> bool:
+        """Is true where nothing is added or removed; what removes and adds the same number is no identity."""
+        return not any((*self.low, *self.high, *self.interior))
+
+    def permuted(self, order: Sequence[int]) -> Pad:
+        """Returns the pad of the same dimensions in another order."""
+        return Pad(_picked(self.low, order), _picked(self.high, order), _picked(self.interior, order))
+
+    def with_minor_dimension(self, size: int) -> Pad:
+        """Returns the pad that leaves one more dimension as it is."""
+        return Pad((*self.low, 0), (*self.high, 0), (*self.gaps, 0))
+
+    def __str__(self) -> str:
+        parts = zip(self.low, self.high, self.gaps, strict=True)
+        return f"pad[{'x'.join(f'{a}_{b}' + (f'_{c}' if c else '') for a, b, c in parts)}]"
+
+
+@dataclass(frozen=True, slots=True)
+class Slice(Step):
+    """Elements `start`, `start + stride`, ... below `limit` of every dimension; the others are dropped."""
+
+    opcode: ClassVar[str] = "slice"
+    drops_elements: ClassVar[bool] = True
+
+    start: tuple[int, ...]
+    limit: tuple[int, ...]
+    stride: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        if all(step == 1 for step in self.stride):
+            object.__setattr__(self, "stride", ())
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        """Returns `stride` in full: one for every dimension."""
+        return self.stride or (1,) * len(self.start)
+
+    def result(self, element_type: ElementType, dimensions: tuple[int, ...]) -> Stage:
+        """Returns how many elements of each dimension are kept."""
+        if not len(self.start) == len(self.limit) == len(self.strides) == len(dimensions):
+            raise ValueError(f"{self} does not fit rank {len(dimensions)}")
+        for start, limit, stride, size in zip(self.start, self.limit, self.strides, dimensions, strict=True):
+            if not 0 <= start <= limit <= size or stride < 1:
+                raise ValueError(f"{self} leaves the bounds of {list(dimensions)}")
+        return element_type, self._counts()
+
+    def _counts(self) -> tuple[int, ...]:
+        return tuple(-(-(b - a) // c) for a, b, c in zip(self.start, self.limit, self.strides, strict=True))
+
+    def inverse(self, element_type: ElementType, dimensions: tuple[int, ...]) -> Pad:
+        """Returns the pad that puts the kept elements where they were."""
+        gaps = tuple(stride - 1 for stride in self.strides)
+        spans = Pad(self.start, self.start, gaps).spans(self._counts())
+        high = tuple(size - a - span for size, a, span in zip(dimensions, self.start, spans, strict=True))
+        return Pad(self.start, high, gaps)
+
+    def then(self, other: Step, element_type: ElementType, dimensions: tuple[int, ...]) -> Step | None:
+        """Returns None: what was dropped does not come back."""
+        return None
+
+    def permuted(self, order: Sequence[int]) -> Slice:
+        """Returns the slice of the same dimensions in another order."""
+        return Slice(_picked(self.start, order), _picked(self.limit, order), _picked(self.stride, order))
+
+    def with_minor_dimension(self, size: int) -> Slice:
+        """Returns the slice that keeps one more dimension whole."""
+        return Slice((*self.start, 0), (*self.limit, size), (*self.strides, 1))
+
+    def __str__(self) -> str:
+        parts = zip(self.start, self.limit, self.strides, strict=True)
+        return f"slice[{_joined(f'{a}:{b}' + (f':{c}' if c != 1 else '') for a, b, c in parts)}]"
+
+
+@dataclass(frozen=True, slots=True)
+class BitcastConvert(Step):
+    """The same bits as elements of another type, as HLO's bitcast-convert reads them.
+
+    To a wider type the last dimension (wide bits / narrow bits) disappears; to a narrower
+    one it appears. The least significant bits come first.
+    """
+
+    opcode: ClassVar[str] = "bitcast-convert"
+    regroups_bits: ClassVar[bool] = True
+
+    element_type: ElementType
+
+    def result(self, element_type: ElementType, dimensions: tuple[int, ...]) -> Stage:
+        """Returns the new element type, and the dimensions with or without one of the narrower elements."""
+        old, new = element_type.bits, self.element_type.bits
+        if old == new:
+            return self.element_type, dimensions
+        if old > new:
+            if old % new:
+                raise ValueError(f"{element_type} does not hold whole elements of {self.element_type}")
+            return self.element_type, (*dimensions, old // new)
+        if new % old or not dimensions or dimensions[-1] != new // old:
+            raise ValueError(f"{self} needs a last dimension of {new}/{old} elements, found {list(dimensions)}")
+        return self.element_type, dimensions[:-1]
+
+    def inverse(self, element_type: ElementType, dimensions: tuple[int, ...]) -> BitcastConvert:
+        """Returns the bitcast-convert back."""
+        return BitcastConvert(element_type)
+
+    def then(self, other: Step, element_type: ElementType, dimensions: tuple[int, ...]) -> Step | None:
+        """Returns the last of two bitcast-converts, where of the three types two are equally wide."""
+        if not isinstance(other, BitcastConvert):
+            return None
+        widths = {element_type.bits, self.element_type.bits, other.element_type.bits}
+        return other if len(widths) < 3 else None
+
+    def __str__(self) -> str:
+        return f"bitcast-convert[{self.element_type}]"
+
+
+def inverse_permutation(permutation: Sequence[int]) -> tuple[int, ...]:
+    """Returns the permutation that undoes one: entry `permutation[i]` of it is i."""
+    return tuple(sorted(range(len(permutation)), key=permutation.__getitem__))
+
+
+def _picked(values: tuple[int, ...], order: Sequence[int]) -> tuple[int, ...]:
+    return tuple(values[i] for i in order) if values else ()
+
+
+def _joined(values: Iterable[object]) -> str:
+    return ",".join(map(str, values))

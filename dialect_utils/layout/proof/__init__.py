@@ -1,0 +1,1 @@
+"""Proofs about data movement that do not grow with the array (isl)."""

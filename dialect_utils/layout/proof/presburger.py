@@ -1,0 +1,134 @@
+"""Sets and maps of indices, for proofs: as isl's terms, and as blocks of numpy arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from math import prod
+from typing import Any
+
+import islpy as isl
+import numpy as np
+
+from dialect_utils.layout.index.places import Condition, Places
+
+# isl cannot be timed, only its operations counted, and those differ: comparing two maps takes it 0.1 to 0.3 ms an
+# operation, computing with relations 3 us (measured on chains of pads and transposes by odd sizes, one core of 2024).
+# Both budgets are about two seconds at most. Layouts of real dumps need 1,600 and 6,400 operations.
+ISL_BUDGET = 10_000
+RELATION_BUDGET = 500_000
+# Blocks enumerate about as many elements while isl does one operation of a comparison. An array that takes blocks
+# longer than isl's budget gives isl as long as they would take.
+ELEMENTS_PER_OPERATION = 2_000
+# Units enumerated at a time: bounds the memory at some tens of megabytes whatever the array.
+_BLOCK = 1 << 18
+
+
+class Budget:
+    """A context of isl that stops at its budget; `with` swallows that stop, so the code after it runs."""
+
+    def __init__(self, operations: int) -> None:
+        self.operations = operations
+
+    def __enter__(self) -> isl.Context:
+        context = isl.Context()
+        context.set_max_operations(self.operations)
+        return context
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> bool:
+        return kind is not None and issubclass(kind, isl.Error)
+
+
+class Term:
+    """A quasi-affine expression of the index: what coordinates compute with."""
+
+    def __init__(self, aff: isl.Aff) -> None:
+        self.value = aff
+
+    def _constant(self, number: int) -> isl.Val:
+        return isl.Val.read_from_str(self.value.get_ctx(), str(number))
+
+    def __add__(self, other: Term | int) -> Term:
+        if isinstance(other, int):
+            return Term(self.value.add_constant_val(self._constant(other)))
+        return Term(self.value.add(other.value))
+
+    __radd__ = __add__
+
+    def __mul__(self, factor: int) -> Term:
+        return Term(self.value.scale_val(self._constant(factor)))
+
+    def __floordiv__(self, divisor: int) -> Term:
+        return Term(self.value.scale_down_val(self._constant(divisor)).floor())
+
+    def __mod__(self, divisor: int) -> Term:
+        return Term(self.value.mod_val(self._constant(divisor)))
+
+
+class Terms:
+    """One term per dimension of an array and one for the unit within an element."""
+
+    def __init__(self, context: isl.Context, dimensions: tuple[int, ...], units: int) -> None:
+        self.sizes = (*dimensions, units)
+        names = [f"i{k}" for k in range(len(self.sizes))]
+        self.local = isl.LocalSpace.from_space(isl.Space.create_from_names(context, set=names))
+        variables = [isl.Aff.var_on_domain(self.local, isl.dim_type.set, k) for k in range(len(self.sizes))]
+        *self.index, self.unit = map(Term, variables)
+
+    def aff(self, value: Term | int) -> isl.Aff:
+        """Returns a coordinate as isl's expression; a number is a constant one."""
+        if isinstance(value, Term):
+            return value.value
+        number = isl.Val.read_from_str(self.local.get_ctx(), str(value))
+        return isl.Aff.val_on_domain(self.local, number)
+
+    def domain(self, conditions: Sequence[Condition]) -> isl.Set:
+        """Returns the indices and units that exist and keep the conditions."""
+        box = [Condition(term, 0, size) for term, size in zip([*self.index, self.unit], self.sizes, strict=True)]
+        result = isl.Set.universe(self.local.get_space())
+        for condition in [*box, *conditions]:
+            value = self.aff(condition.value)
+            result = result.intersect(value.ge_set(self.aff(condition.low)))
+            result = result.intersect(value.lt_set(self.aff(condition.high)))
+            if condition.stride > 1:
+                rest = (Term(value) % condition.stride).value
+                result = result.intersect(rest.eq_set(self.aff(0)))
+        return result
+
+    def relation(self, places: Places) -> isl.Map:
+        """Returns the map from indices and units to places."""
+        found = isl.Map.from_aff(self.aff(places.unit))
+        for coordinate in places.coordinates:
+            found = found.flat_range_product(isl.Map.from_aff(self.aff(coordinate)))
+        return found.intersect_domain(self.domain(places.conditions))
+
+    def sample(self, indices: isl.Set) -> tuple[int, ...]:
+        """Returns one index of a set that is not empty."""
+        point = indices.sample_point()
+        values = (point.get_coordinate_val(isl.dim_type.set, k) for k in range(len(self.sizes) - 1))
+        return tuple(int(str(value)) for value in values)
+
+
+def blocks(sizes: tuple[int, ...]) -> Iterator[tuple[list[Any], Any]]:
+    """Yields index and unit of all elements in row-major order, a block of flat arrays at a time."""
+    total = prod(sizes)
+    for begin in range(0, total, _BLOCK):
+        flat = np.arange(begin, min(begin + _BLOCK, total))
+        coordinates: list[Any] = []
+        for size in reversed(sizes):
+            coordinates.insert(0, flat % size)
+            flat = flat // size
+        yield coordinates[:-1], coordinates[-1]
+
+
+def keeps(places: Places, shape: tuple[int, ...]) -> Any:
+    """Returns which elements of a block keep the conditions, as a flat array of `shape`."""
+    kept = np.ones(shape, bool)
+    for condition in places.conditions:
+        kept &= (condition.value >= condition.low) & (condition.value < condition.high)
+        kept &= condition.value % condition.stride == 0
+    return kept
+
+
+def at(index: Sequence[Any], position: int) -> tuple[int, ...]:
+    """Returns the index at one position of a block."""
+    return tuple(int(coordinate[position]) for coordinate in index)

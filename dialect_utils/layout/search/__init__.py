@@ -1,0 +1,1 @@
+"""Searches for the layout that given data movement spells out."""

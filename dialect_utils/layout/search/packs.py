@@ -1,0 +1,111 @@
+"""The inverse of the physical plan: from a plan back to the tiled layout that it packs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from itertools import permutations
+
+from dialect_utils.layout.element_type import ELEMENT_TYPES
+from dialect_utils.layout.layout import Layout, Tile
+from dialect_utils.layout.moves.normal_form import is_identity, normal_form
+from dialect_utils.layout.moves.physical import physical_plan
+from dialect_utils.layout.moves.plan import Plan
+from dialect_utils.layout.search.tilings import Tiling
+from dialect_utils.layout.shape import ArrayShape
+
+_BYTE = 8
+# Layouts of more dimensions or with more tile dimensions are not searched for.
+_MOST_DIMENSIONS = 6
+_MOST_TILE_DIMENSIONS = 8
+_PADDING = "padding"
+
+
+def is_pack_of(shape: ArrayShape, plan: Plan) -> bool:
+    """Is true where a plan packs the array of a shape exactly into the shape's physical array.
+
+    Paddings are compared by place, not by contents.
+    """
+    try:
+        wanted = physical_plan(shape)
+    except ValueError:
+        return False
+    if (plan.start, plan.result) != (wanted.start, wanted.result):
+        return False
+    # A definite padding value: a slice and a pad of anything may give back what was cut off, and would be no step.
+    found = plan.with_padding(_PADDING)
+    if normal_form(found) == normal_form(wanted.with_padding(_PADDING)):
+        return True
+    # No step doubles an element, so where all of them arrive there is no room for anything but padding.
+    return is_identity(found.then(wanted.inverse()))
+
+
+@lru_cache(maxsize=4096)
+def try_tiled_layout(plan: Plan) -> Layout | None:
+    """Returns the tiled layout whose physical array a plan makes, or None where there is none.
+
+    Of several the one with the fewest tiles, then the greatest minor_to_major. Tiles that
+    combine dimensions (`*`) or match them (`d`), split configs and alignments are not found:
+    structure does not tell them. Nor do reshapes alone: any array can be reshaped and back.
+    """
+    if len(plan.dimensions) > _MOST_DIMENSIONS or 0 in plan.dimensions:
+        return None
+    if {*normal_form(plan).opcodes} <= {"reshape"}:
+        return None
+    return next((layout for layout in _candidates(plan) if _fits(plan, layout)), None)
+
+
+def _fits(plan: Plan, layout: Layout) -> bool:
+    return is_pack_of(ArrayShape(plan.element_type, plan.dimensions, layout), plan)
+
+
+def _candidates(plan: Plan) -> Iterator[Layout]:
+    """Yields layouts whose final dimensions could be the plan's result."""
+    rank = len(plan.dimensions)
+    bits = 0 if plan.result[0] == plan.element_type else plan.element_type.bits
+    for final in _finals(plan):
+        if not 0 < len(final) - rank <= _MOST_TILE_DIMENSIONS:
+            continue
+        for tiling in sorted(_tilings(Tiling(final), rank), key=lambda tiling: len(tiling.tiles)):
+            for order in _orders(plan.dimensions, tiling.sizes):
+                yield Layout(order, tuple(map(Tile, tiling.tiles)), element_size_in_bits=bits)
+
+
+def _finals(plan: Plan) -> Iterator[tuple[int, ...]]:
+    """Yields what the final dimensions in elements can be."""
+    element_type, dimensions = plan.result
+    if element_type == plan.element_type:
+        yield dimensions
+        return
+    bits = plan.element_type.bits
+    if element_type != ELEMENT_TYPES["u8"] or _BYTE % bits or not dimensions:
+        return
+    elements = (*dimensions[:-1], dimensions[-1] * (_BYTE // bits))
+    yield elements
+    # Packing swallows unit dimensions at the end, such as that of a tile (8,1).
+    yield (*elements, 1)
+
+
+def _tilings(tiling: Tiling, rank: int) -> Iterator[Tiling]:
+    """Yields every way to undo tiles, last one first, until `rank` dimensions are left."""
+    sizes = tiling.sizes
+    if len(sizes) == rank or (tiling.tiles and _is_widened(tiling, rank)):
+        yield Tiling(sizes[len(sizes) - rank :], tiling.tiles)
+    for pieces, tile in tiling.last_tiles():
+        if len(sizes) - len(tile) < rank:
+            break
+        met = [size * t for size, t in zip(pieces, tile, strict=True)]
+        yield from _tilings(tiling.without(tile, met), rank)
+
+
+def _is_widened(tiling: Tiling, rank: int) -> bool:
+    """Is true where the first tile has more dimensions than the array, which got unit dimensions for it."""
+    first = tiling.tiles[0]
+    return len(first) == len(tiling.sizes) > rank and tiling.sizes[: len(first) - rank] == first[: len(first) - rank]
+
+
+def _orders(dimensions: tuple[int, ...], sizes: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+    """Yields the minor_to_major under which every dimension fits into its padded size, the greatest first."""
+    for order in permutations(range(len(dimensions) - 1, -1, -1)):
+        if all(dimensions[dim] <= size for dim, size in zip(reversed(order), sizes, strict=True)):
+            yield order

@@ -1,0 +1,1 @@
+"""What particular compilers choose and answer: TPU defaults, XLA's own verdicts."""

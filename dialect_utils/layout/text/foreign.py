@@ -1,0 +1,119 @@
+"""Shapes in other people's words: MLIR's tensor types, a whole HLO line, and what JAX prints of shapes and layouts."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from dialect_utils.layout.element_type import ELEMENT_TYPES
+
+_TENSOR = re.compile(r"tensor<(?P<dims>(?:(?:\d+|\?)x)*)(?P<type>[\w]+|complex<f\d+>)>")
+# `%name = SHAPE opcode(...)`: the shape begins after the equals sign.
+_HLO_LINE = re.compile(r"(?:ROOT\s+)?%?[A-Za-z_][\w.-]*\s*=\s*(?=[\w(])")
+_JAX_SHAPE = re.compile(r"(?P<type>[a-z]\w*)\[(?P<dims>[\d,\s]*)\]")
+_STRUCT = re.compile(r"ShapeDtypeStruct\(shape=\((?P<dims>[\d,\s]*)\), dtype=(?P<type>\w+)(?:, .*)?\)")
+_JAX_LAYOUT = re.compile(
+    r"(?:Format\(layout=)?Layout\(major_to_minor=\((?P<order>[\d,\s]*)\)"
+    r"(?:, tiling=(?P<tiling>None|\((?:\s*\([\d,\s-]*\)\s*,?)*\)))?"
+    r"(?:, sub_byte_element_size_in_bits=(?P<bits>\d+))?\)(?:, sharding=.*\))?"
+)
+_TILE = re.compile(r"\(([\d,\s-]+)\)")
+
+# NumPy's and MLIR's names of element types, where XLA's are others.
+_NAMES = {
+    "bool": "pred",
+    "i1": "pred",
+    "float16": "f16",
+    "bfloat16": "bf16",
+    "float32": "f32",
+    "float64": "f64",
+    "complex64": "c64",
+    "complex128": "c128",
+    "complex<f32>": "c64",
+    "complex<f64>": "c128",
+}
+_INTEGERS = {"int": "s", "uint": "u", "i": "s", "si": "s", "ui": "u"}
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a text means as the text of a shape; `start` is where that occurs in it, None where it was translated."""
+
+    text: str
+    start: int | None
+
+
+def read_foreign(text: str) -> Reading | None:
+    """Returns the shape that a text of MLIR's or JAX's, or a line of HLO, means; None for any other text."""
+    stripped = text.strip()
+    line = _HLO_LINE.match(stripped)
+    if line is not None:
+        shape = _first_shape(stripped[line.end() :])
+        start = text.index(stripped) + line.end()
+        return None if shape is None else Reading(shape, start)
+    translated = _tensor(stripped) or _struct(stripped) or _with_layout(stripped) or _jax_shape(stripped)
+    return None if translated is None else Reading(translated, None)
+
+
+def _first_shape(text: str) -> str | None:
+    """Returns the shape before an opcode and its operands: up to the first blank outside of brackets."""
+    depth = 0
+    for position, char in enumerate(text):
+        depth += (char in "([{") - (char in ")]}")
+        if char.isspace() and depth == 0:
+            return text[:position] if re.match(r"\s+[a-z][\w-]*\(", text[position:]) else None
+    return None
+
+
+def _tensor(text: str) -> str | None:
+    match = _TENSOR.fullmatch(text)
+    return None if match is None else _shape(match["type"], match["dims"].split("x")[:-1])
+
+
+def _struct(text: str) -> str | None:
+    match = _STRUCT.fullmatch(text)
+    return None if match is None else _shape(match["type"], _numbers(match["dims"]))
+
+
+def _jax_shape(text: str) -> str | None:
+    inner = text.removeprefix("ShapedArray(").removesuffix(")") if text.startswith("ShapedArray(") else text
+    match = _JAX_SHAPE.fullmatch(inner)
+    if match is None or (match["type"] in ELEMENT_TYPES and inner == text):
+        return None
+    return _shape(match["type"], _numbers(match["dims"]))
+
+
+def _with_layout(text: str) -> str | None:
+    """Returns a shape before JAX's repr of a layout as one text: `float32[3,5] Layout(major_to_minor=(1, 0), ...)`."""
+    match = _JAX_LAYOUT.search(text)
+    if match is None or match.end() != len(text):
+        return None
+    before = text[: match.start()].strip()
+    inner = read_foreign(before)
+    order = ",".join(reversed(_numbers(match["order"])))
+    tiles = "".join(f"({','.join(_numbers(tile))})" for tile in _TILE.findall(match["tiling"] or ""))
+    bits = int(match["bits"] or 0)
+    parts = (f"T{tiles}" if tiles else "") + (f"E({bits})" if bits else "")
+    return f"{before if inner is None else inner.text}{{{order}{':' if parts else ''}{parts}}}"
+
+
+def _numbers(text: str) -> list[str]:
+    return re.findall(r"-?\d+", text)
+
+
+def _shape(type_name: str, dimensions: list[str]) -> str | None:
+    name = _element_type(type_name)
+    return None if name is None else f"{name}[{','.join(dimensions)}]"
+
+
+def _element_type(name: str) -> str | None:
+    if name in _NAMES:
+        return _NAMES[name]
+    integer = re.fullmatch(r"(int|uint|i|si|ui)(\d+)", name)
+    small = re.fullmatch(r"float([468])_(\w+)", name)
+    found = name.lower()
+    if integer is not None:
+        found = f"{_INTEGERS[integer[1]]}{integer[2]}"
+    elif small is not None:
+        found = f"f{small[1]}{small[2]}"
+    return found if found in ELEMENT_TYPES else None

@@ -1,0 +1,23 @@
+"""What a program holds in memory: buffers, how long each lives, and the peak, from the text alone.
+
+The measure is the TPU compiler's own account (`compiled.memory_analysis()`); docs/memory.md says how close this comes.
+"""
+
+from dialect_utils.memory.allocation import HOST_MEMORY_SPACE, Allocation, guess_target
+from dialect_utils.memory.buffers import Buffer, assign_buffers
+from dialect_utils.memory.report import MemoryReport
+from dialect_utils.memory.schedule import Schedule, schedule_module
+from dialect_utils.memory.usage import MemoryUsage, measure_memory
+
+__all__ = [
+    "HOST_MEMORY_SPACE",
+    "Allocation",
+    "Buffer",
+    "MemoryReport",
+    "MemoryUsage",
+    "Schedule",
+    "assign_buffers",
+    "guess_target",
+    "measure_memory",
+    "schedule_module",
+]

@@ -1,0 +1,151 @@
+"""Advice on where memory goes, each with the bytes it is about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from dialect_utils.ir import Module, Operation, Value
+from dialect_utils.layout import ArrayShape, TupleShape
+from dialect_utils.layout.targets.tpu import default_layout
+from dialect_utils.memory.allocation import Allocation
+from dialect_utils.memory.buffers import Buffer
+from dialect_utils.memory.padding import padded_dimensions
+from dialect_utils.memory.relayouts import Relayout
+from dialect_utils.memory.usage import MemoryUsage
+
+AdviceKind = Literal["entry order", "entry copy", "padded dimension", "cancelling relayouts", "narrow reads"]
+# Below this share of what a program holds at its peak, and these bytes, an advice is noise.
+_LEAST_SHARE = 0.001
+_LEAST_BYTES = 4096
+# A dimension that grows less than this is not worth a change of the model.
+_LEAST_FACTOR = 1.25
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """One thing to try: what it is about, what to do, and the bytes of memory, or of traffic, that it would save."""
+
+    kind: AdviceKind
+    subject: str
+    text: str
+    bytes_saved: int
+
+
+def find_advice(
+    module: Module, usage: MemoryUsage, relayouts: Sequence[Relayout], allocation: Allocation
+) -> tuple[Advice, ...]:
+    """Returns the advice for a module, what saves the most first."""
+    found = [
+        *_entry_orders(module, allocation),
+        *_entry_copies(module, relayouts),
+        *_padded(usage),
+        *_cancelling(relayouts),
+        *_narrow_reads(usage),
+    ]
+    least = max(_LEAST_BYTES, usage.peak_bytes * _LEAST_SHARE)
+    return tuple(sorted((each for each in found if each.bytes_saved >= least), key=lambda each: -each.bytes_saved))
+
+
+def _entry_orders(module: Module, allocation: Allocation) -> Iterator[Advice]:
+    """Entry arrays that another order of dimensions would hold in fewer bytes."""
+    if (target := allocation.target) is None:
+        return
+    for side, shapes in zip(("argument", "result"), module.entry_layout, strict=True):
+        for number, path, shape in _arrays(shapes):
+            if shape.layout is None or not shape.is_static:
+                continue
+            best = shape.with_layout(default_layout(shape.element_type, shape.dimensions, target))
+            held, least = allocation.held(shape), allocation.held(best)
+            subject = f"{side} {number}{''.join(f'.{each}' for each in path)}"
+            text = f"{shape} holds {held} bytes, {best} {least}"
+            yield Advice("entry order", subject, text, held - least)
+
+
+def _arrays(shapes: Sequence[object]) -> Iterator[tuple[int, tuple[int, ...], ArrayShape]]:
+    def walk(shape: object, path: tuple[int, ...]) -> Iterator[tuple[tuple[int, ...], ArrayShape]]:
+        if isinstance(shape, ArrayShape):
+            yield path, shape
+        elif isinstance(shape, TupleShape):
+            for index, element in enumerate(shape.elements):
+                yield from walk(element, (*path, index))
+
+    for number, shape in enumerate(shapes):
+        for path, array in walk(shape, ()):
+            yield number, path, array
+
+
+def _entry_copies(module: Module, relayouts: Sequence[Relayout]) -> Iterator[Advice]:
+    """Arguments that are copied to another layout before anything else reads them, which holds no more bytes."""
+    parameters = {value: number for number, value in enumerate(module.entry.parameters)}
+    for relayout in relayouts:
+        value = _moved_value(relayout.operation)
+        if relayout.kind != "relayout" or value not in parameters or relayout.bytes_written > relayout.bytes_read:
+            continue
+        if relayout.source.dimensions == relayout.result.dimensions:
+            text = f"handed over as {relayout.result}, it would not be copied by {relayout.operation.results[0].name}"
+            yield Advice("entry copy", f"argument {parameters[value]}", text, relayout.bytes_written)
+
+
+def _moved_value(operation: Operation) -> Value | None:
+    return operation.operands[0] if operation.operands else None
+
+
+def _padded(usage: MemoryUsage) -> Iterator[Advice]:
+    """Shapes of the peak one of whose dimensions a tile makes much larger, with all the buffers of that shape."""
+    groups: dict[ArrayShape, list[Buffer]] = {}
+    for buffer in usage.at_peak:
+        groups.setdefault(buffer.shape, []).append(buffer)
+    for shape, buffers in groups.items():
+        grown = padded_dimensions(shape)
+        if not grown or grown[0].factor < _LEAST_FACTOR:
+            continue
+        held, meant = buffers[0].bytes_held, buffers[0].bytes_meant
+        more = f" and {len(buffers) - 1} more" if len(buffers) > 1 else ""
+        text = f"{shape} holds {held} bytes for {meant}: {'; '.join(map(str, grown))}"
+        yield Advice("padded dimension", f"{buffers[0].value.name}{more}", text, (held - meant) * len(buffers))
+
+
+def _cancelling(relayouts: Sequence[Relayout]) -> Iterator[Advice]:
+    """A relayout of a relayout that ends where the first began."""
+    by_result = {relayout.operation.results[0]: relayout for relayout in relayouts if relayout.kind == "relayout"}
+    for second in by_result.values():
+        value = _moved_value(second.operation)
+        first = by_result.get(value) if value is not None else None
+        if first is None or not _is_same(first.source, second.result):
+            continue
+        names = f"{first.operation.results[0].name}, {second.operation.results[0].name}"
+        text = f"{first.source} becomes {first.result} and is the same again"
+        yield Advice("cancelling relayouts", names, text, first.total_bytes + second.total_bytes)
+
+
+def _is_same(one: ArrayShape, other: ArrayShape) -> bool:
+    """Is true for the same type, dimensions and layout, whatever the memory space."""
+    if (one.element_type, one.dimensions) != (other.element_type, other.dimensions):
+        return False
+    a, b = one.layout, other.layout
+    return a is not None and b is not None and (a.minor_to_major, a.tiles) == (b.minor_to_major, b.tiles)
+
+
+def _narrow_reads(usage: MemoryUsage) -> Iterator[Advice]:
+    """Values of 32-bit floats that are only read as bf16."""
+    for buffer in usage.buffers:
+        value = buffer.value
+        if buffer.shape.element_type.name != "f32" or not buffer.is_temporary or buffer.memory_space:
+            continue
+        users = value.users
+        if users and all(_narrows(user, value) for user in users):
+            text = f"{buffer.shape} is only read as bf16"
+            yield Advice("narrow reads", value.name, text, buffer.bytes_held // 2)
+
+
+def _narrows(user: Operation, value: Value) -> bool:
+    if user.opcode == "convert":
+        shape = user.results[0].shape
+        return isinstance(shape, ArrayShape) and shape.element_type.name == "bf16"
+    if user.opcode != "fusion":
+        return False
+    parameters = user.called[0].parameters
+    read = [parameters[number] for number, operand in enumerate(user.operands) if operand == value]
+    return all(p.users and all(inner.opcode == "convert" and _narrows(inner, p) for inner in p.users) for p in read)

@@ -1,0 +1,73 @@
+"""How many bytes an array's buffer takes: its layout's bytes, rounded up to what the runtime allocates."""
+
+from __future__ import annotations
+
+from dialect_utils.ir import Module
+from dialect_utils.layout import ArrayShape
+from dialect_utils.layout.index.sizes import byte_size, byte_size_of
+from dialect_utils.layout.layout import Tile
+from dialect_utils.layout.shape import UNBOUNDED
+from dialect_utils.layout.targets.tpu import allocation_bytes, default_layout
+
+# xla/layout.h, Layout::kHostMemorySpace: the host's memory beside the device's.
+HOST_MEMORY_SPACE = 5
+# Scalars of v2 and v3 have the smallest tile of those generations; docs/layouts.md, "TPU defaults".
+_OLD_SCALAR_TILE = Tile((256,))
+_OLD_TARGET, _NEW_TARGET = "tpu-v3", "tpu-v5e"
+
+
+def guess_target(module: Module) -> str | None:
+    """Returns a TPU target that allocates as the module's does, or None for a module without tiles.
+
+    The tile of the scalars tells v2 and v3, whose buffers are multiples of 1024 bytes, from the later ones (512).
+    """
+    target = None
+    for function in module.functions:
+        for operation in function.operations:
+            for result in operation.results:
+                for leaf in result.shape.arrays():
+                    if leaf.layout is None or not leaf.layout.tiles:
+                        continue
+                    if leaf.rank == 0:
+                        return _OLD_TARGET if leaf.layout.tiles[0] == _OLD_SCALAR_TILE else _NEW_TARGET
+                    target = _NEW_TARGET
+    return target
+
+
+class Allocation:
+    """How a target allocates: an array's layout, the bytes of its buffer, and those of its elements alone.
+
+    Without a target a buffer has the bytes of the layout itself. An unbounded array counts 0: its size is not in the
+    text. Answers are kept by the shape object; the values of a module share few.
+    """
+
+    def __init__(self, target: str | None) -> None:
+        self.target = target
+        self._known: dict[int, tuple[ArrayShape, ArrayShape, int, int]] = {}
+
+    def held(self, shape: ArrayShape) -> int:
+        """Returns the bytes of an array's buffer."""
+        return self._answers(shape)[2]
+
+    def meant(self, shape: ArrayShape) -> int:
+        """Returns the bytes of the elements alone, no padding."""
+        return self._answers(shape)[3]
+
+    def laid_out(self, shape: ArrayShape) -> ArrayShape:
+        """Returns an array with the layout that it has: the target's default one where none is written."""
+        return self._answers(shape)[1]
+
+    def _answers(self, shape: ArrayShape) -> tuple[ArrayShape, ArrayShape, int, int]:
+        found = self._known.get(id(shape))
+        if found is None:
+            found = self._known[id(shape)] = (shape, *self._measure(shape))
+        return found
+
+    def _measure(self, shape: ArrayShape) -> tuple[ArrayShape, int, int]:
+        if UNBOUNDED in shape.dimensions:
+            return shape, 0, 0
+        if self.target is None:
+            return shape, byte_size(shape), byte_size_of(shape)
+        if shape.layout is None:
+            shape = shape.with_layout(default_layout(shape.element_type, shape.dimensions, self.target))
+        return shape, allocation_bytes(shape, self.target), byte_size_of(shape)

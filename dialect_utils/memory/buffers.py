@@ -1,0 +1,188 @@
+"""Buffers: the arrays of a module that share memory, how large they are, and from when to when they live."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+
+from dialect_utils.ir import Function, Module, Value
+from dialect_utils.layout import ArrayShape
+from dialect_utils.memory.allocation import Allocation
+from dialect_utils.memory.schedule import Schedule, runs_called
+from dialect_utils.memory.sharing import share_buffers
+
+# Custom calls that read no bytes: what writes into the first says more; the second reads arrays that are one after
+# the other as one, whose buffer begins where theirs end.
+_ALLOCATES, _JOINS = "AllocateBuffer", "ConcatBitcast"
+# Uses that read no bytes: the buffer lives until what they hand on is used.
+_HANDS_ON = frozenset(("tuple", "get-tuple-element", "bitcast"))
+
+
+@dataclass(frozen=True, slots=True)
+class Buffer:
+    """One piece of memory that one or more values share, one after another.
+
+    `value` is the one that defines it, of shape `shape`; `bytes_held` is what is allocated, `bytes_meant` the elements
+    alone. It lives in the `spans` of the schedule, first and last time included: one, or several where it is made anew
+    in each of several branches. `memory_spaces` are those that the layouts of its values name: 0 is the device's main
+    memory (HBM on a TPU). `memory_space` is where it counts: main memory if any of its values is there.
+    """
+
+    value: Value
+    shape: ArrayShape
+    bytes_held: int
+    bytes_meant: int
+    memory_spaces: frozenset[int]
+    memory_space: int
+    spans: tuple[tuple[int, int], ...]
+    is_argument: bool
+    is_output: bool
+
+    @property
+    def start(self) -> int:
+        """Returns the first time at which it lives."""
+        return self.spans[0][0]
+
+    @property
+    def end(self) -> int:
+        """Returns the last time at which it lives."""
+        return self.spans[-1][1]
+
+    def lives_at(self, time: int) -> bool:
+        """Is true where it holds memory at a time of the schedule."""
+        return any(start <= time <= end for start, end in self.spans)
+
+    @property
+    def padding_bytes(self) -> int:
+        """Returns the bytes held that are no element's."""
+        return self.bytes_held - self.bytes_meant
+
+    @property
+    def is_temporary(self) -> bool:
+        """Is true for what neither comes in nor goes out."""
+        return not (self.is_argument or self.is_output)
+
+
+@dataclass(slots=True)
+class _Collected:
+    """A buffer being collected: `spans` has first and last time by the branch that they are in."""
+
+    held: int
+    leaf: int
+    value: Value
+    start: int
+    spaces: set[int]
+    spans: dict[Function | None, list[int]]
+
+
+class _Collection:
+    """The buffers of a schedule, collected value by value."""
+
+    def __init__(self, schedule: Schedule, allocation: Allocation) -> None:
+        self.leaves = share_buffers(schedule)
+        self.found: dict[int, _Collected] = {}
+        self._allocation = allocation
+
+    def define(self, value: Value, now: int, branch: Function | None) -> None:
+        """Adds what a value holds from now on."""
+        leaves = self.leaves
+        for leaf in leaves.of(value):
+            shape = leaves.shapes[leaf]
+            if not isinstance(shape, ArrayShape):
+                continue
+            size, space = self._allocation.held(shape), shape.layout.memory_space if shape.layout else 0
+            found = self.found.get(root := leaves.root(leaf))
+            if found is None:
+                self.found[root] = _Collected(size, leaf, value, now, {space}, {branch: [now, now]})
+                continue
+            if (-size, _hands_on(value), now) < (-found.held, _hands_on(found.value), found.start):
+                found.held, found.leaf, found.value, found.start = size, leaf, value, now
+            found.spaces.add(space)
+            _widen(found, now, branch)
+
+    def use(self, values: Iterable[Value], now: int, branch: Function | None) -> None:
+        """Says that values are still held."""
+        for value in values:
+            for leaf in self.leaves.of(value):
+                if (found := self.found.get(self.leaves.root(leaf))) is not None:
+                    _widen(found, now, branch)
+
+    def roots(self, values: Sequence[Value]) -> set[int]:
+        """Returns the buffers of values."""
+        return {self.leaves.root(leaf) for value in values for leaf in self.leaves.of(value)}
+
+
+def assign_buffers(module: Module, schedule: Schedule, allocation: Allocation) -> tuple[Buffer, ...]:
+    """Returns the buffers of everything that the schedule runs, in the order in which they begin to live.
+
+    A value lives from where it is defined to its last use; the state of a loop and what a branch or call hands on is
+    one buffer with what it came from; arguments live throughout and outputs to the end.
+    """
+    collection = _Collection(schedule, allocation)
+    for function, (start, end) in schedule.spans.items():
+        branch = schedule.branches[function]
+        for parameter in function.parameters:
+            collection.define(parameter, start, branch)
+        for operation in function.operations:
+            now = schedule.times[operation]
+            for result in operation.results:
+                collection.define(result, now, branch)
+            if operation.opcode not in _HANDS_ON and operation.callee != _JOINS:
+                collection.use(operation.operands, now, branch)
+        collection.use(function.results, end, branch)
+    arguments, outputs = collection.roots(module.entry.parameters), collection.roots(module.entry.results)
+    last = schedule.spans[module.entry][1]
+    made = []
+    for root, each in collection.found.items():
+        shape = collection.leaves.shapes[each.leaf]
+        assert isinstance(shape, ArrayShape)
+        spans = _merged(each.spans.values())
+        if root in arguments:
+            spans = ((0, last),)
+        elif root in outputs:
+            spans = (*spans[:-1], (spans[-1][0], last))
+        made.append(
+            Buffer(
+                each.value,
+                allocation.laid_out(shape),
+                each.held,
+                allocation.meant(shape),
+                frozenset(each.spaces),
+                min(each.spaces),
+                spans,
+                root in arguments,
+                root in outputs,
+            )
+        )
+    return tuple(sorted(made, key=lambda buffer: buffer.start))
+
+
+def _widen(found: _Collected, now: int, branch: Function | None) -> None:
+    span = found.spans.setdefault(branch, [now, now])
+    if now < span[0]:
+        span[0] = now
+    elif now > span[1]:
+        span[1] = now
+
+
+def _merged(spans: Collection[Sequence[int]]) -> tuple[tuple[int, int], ...]:
+    """Returns spans in order, those that overlap as one."""
+    if len(spans) == 1:
+        return tuple((start, end) for start, end in spans)
+    merged: list[tuple[int, int]] = []
+    for start, end in sorted(map(tuple, spans)):
+        if merged and start <= merged[-1][1] + 1:
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
+        else:
+            merged.append((start, end))
+    return tuple(merged)
+
+
+def _hands_on(value: Value) -> bool:
+    """Is true for a value that only hands another one's buffer on, so that the other one names it."""
+    operation = value.operation
+    if operation is None:
+        return not value.function.is_entry
+    if operation.callee in (_ALLOCATES, _JOINS):
+        return True
+    return operation.opcode in _HANDS_ON or operation.opcode.endswith("-done") or runs_called(operation)

@@ -1,0 +1,151 @@
+"""Operations that move data from one layout to another, and what they cost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from dialect_utils.ir import Function, Operation, Value
+from dialect_utils.layout import ArrayShape
+from dialect_utils.memory.allocation import Allocation
+from dialect_utils.memory.origins import Origin
+from dialect_utils.memory.schedule import Schedule
+from dialect_utils.memory.trips import trip_counts
+from dialect_utils.opcodes import named
+
+Kind = Literal["relayout", "memory space"]
+# What moves data and computes nothing; a fusion whose body holds nothing else is one, too.
+_MOVES = named("copy transpose reshape slice concatenate pad reverse broadcast")
+# A fusion of these may be what a change of layout became.
+_LAYOUT_CHANGES = named("copy transpose reshape slice")
+# They give a buffer another name; no byte moves.
+_HANDS_ON = named("bitcast tuple get-tuple-element copy-done slice-done")
+# How far the search for named neighbours goes.
+_NEIGHBOURS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Relayout:
+    """One operation that writes an array under another layout, or into another memory space.
+
+    `trips` is how often the loops around it run, None where a count is not in the text.
+    """
+
+    operation: Operation
+    kind: Kind
+    source: ArrayShape
+    result: ArrayShape
+    bytes_read: int
+    bytes_written: int
+    origin: Origin
+    before: tuple[str, ...]
+    after: tuple[str, ...]
+    depth: int
+    trips: int | None
+
+    @property
+    def total_bytes(self) -> int:
+        """Returns the bytes read and written, times the trips that are known."""
+        return (self.bytes_read + self.bytes_written) * (self.trips or 1)
+
+
+def find_relayouts(
+    schedule: Schedule, allocation: Allocation, origin: Callable[[Operation], Origin]
+) -> tuple[Relayout, ...]:
+    """Returns the relayouts that the schedule runs, those that move the most bytes first."""
+    trips = trip_counts(schedule)
+    found = []
+    for function in schedule.spans:
+        for operation in function.operations:
+            moved = _moved(operation)
+            if moved is None:
+                continue
+            source, result, kind = moved
+            read, written = allocation.held(source), allocation.held(result)
+            found.append(
+                Relayout(
+                    operation,
+                    kind,
+                    source,
+                    result,
+                    min(read, written) if operation.opcode.startswith("slice") else read,
+                    written,
+                    origin(operation),
+                    tuple(_names(operation, origin, _operations_before)),
+                    tuple(_names(operation, origin, _operations_after)),
+                    schedule.depth[function],
+                    trips[function],
+                )
+            )
+    return tuple(sorted(found, key=lambda each: -each.total_bytes))
+
+
+def _moved(operation: Operation) -> tuple[ArrayShape, ArrayShape, Kind] | None:
+    """Returns what an operation reads and writes where it only moves data to another layout or memory space."""
+    if operation.opcode in ("copy-done", "slice-done"):
+        started = operation.operands[0].operation
+        return _move(started.operands[0], operation.results[0]) if started is not None else None
+    if operation.opcode in _LAYOUT_CHANGES:
+        return _move(operation.operands[0], operation.results[0])
+    if operation.opcode == "fusion":
+        number = _only_moves(operation.called[0])
+        return _move(operation.operands[number], operation.results[0]) if number is not None else None
+    return None
+
+
+def _move(source: Value, result: Value) -> tuple[ArrayShape, ArrayShape, Kind] | None:
+    before, after = source.shape, result.shape
+    if not isinstance(before, ArrayShape) or not isinstance(after, ArrayShape):
+        return None
+    one, other = before.layout, after.layout
+    if one is None or other is None:
+        return None
+    if (one.minor_to_major, one.tiles) != (other.minor_to_major, other.tiles):
+        return before, after, "relayout"
+    return (before, after, "memory space") if one.memory_space != other.memory_space else None
+
+
+def _only_moves(body: Function) -> int | None:
+    """Returns the number of the parameter that a fusion only moves, or None where it does more."""
+    root = body.results[0].operation
+    while root is not None and root.opcode == "bitcast":
+        root = root.operands[0].operation
+    if root is None or root.opcode not in _LAYOUT_CHANGES:
+        return None
+    if any(each.opcode not in _MOVES and each.opcode not in _HANDS_ON for each in body.operations):
+        return None
+    value: Value = root.operands[0]
+    while (operation := value.operation) is not None and operation.operands:
+        value = operation.operands[0]
+    parameters = list(body.parameters)
+    return parameters.index(value) if value in parameters else None
+
+
+def _operations_before(operation: Operation) -> Iterator[Operation]:
+    for operand in operation.operands:
+        if operand.operation is not None:
+            yield operand.operation
+
+
+def _operations_after(operation: Operation) -> Iterator[Operation]:
+    for result in operation.results:
+        yield from result.users
+
+
+def _names(
+    operation: Operation,
+    origin: Callable[[Operation], Origin],
+    neighbours: Callable[[Operation], Iterator[Operation]],
+) -> Iterator[str]:
+    """Yields the op names of the nearest operations that have one, through what only hands values on."""
+    seen: set[str] = set()
+    for each in neighbours(operation):
+        for _ in range(_NEIGHBOURS):
+            if each.opcode not in _HANDS_ON:
+                break
+            each = next(neighbours(each), each)
+        name = origin(each).op_name
+        if name and name not in seen:
+            seen.add(name)
+            yield name

@@ -1,0 +1,254 @@
+"""A report of a module's memory as values: rows for every buffer, relayout, bitcast and op name, and advice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from html import escape
+from typing import Any, Literal
+
+from dialect_utils.ir import Module, Operation
+from dialect_utils.layout import ArrayShape, classify_bitcast
+from dialect_utils.memory.advice import Advice, find_advice
+from dialect_utils.memory.buffers import Buffer
+from dialect_utils.memory.origins import Origin, find_origins
+from dialect_utils.memory.padding import padded_dimensions
+from dialect_utils.memory.relayouts import Relayout, find_relayouts
+from dialect_utils.memory.usage import MemoryUsage, measure_memory
+
+Role = Literal["argument", "output", "temporary"]
+_NOTEBOOK_ROWS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class BufferRow:
+    """One buffer: what it holds and means in bytes, from when to when it lives, and where it comes from."""
+
+    name: str
+    opcode: str
+    function: str
+    role: Role
+    shape: str
+    memory_space: int
+    bytes_held: int
+    bytes_meant: int
+    padding_bytes: int
+    padding: str
+    start: int
+    end: int
+    is_at_peak: bool
+    op_name: str
+    source_file: str
+    source_line: int
+
+
+@dataclass(frozen=True, slots=True)
+class RelayoutRow:
+    """One operation that moves data to another layout or memory space; `trips` is None where it is not known."""
+
+    name: str
+    opcode: str
+    kind: str
+    source: str
+    result: str
+    bytes_read: int
+    bytes_written: int
+    depth: int
+    trips: int | None
+    before: tuple[str, ...]
+    after: tuple[str, ...]
+    op_name: str
+    source_file: str
+    source_line: int
+
+
+@dataclass(frozen=True, slots=True)
+class BitcastRow:
+    """One pair of shapes that bitcasts read one as the other, with the verdict and how many there are."""
+
+    source: str
+    result: str
+    verdict: str
+    count: int
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OpNameRow:
+    """What the buffers of one op name hold and mean, in bytes."""
+
+    op_name: str
+    buffers: int
+    bytes_held: int
+    bytes_meant: int
+    padding_bytes: int
+
+
+class MemoryReport:
+    """A report of one module: totals, and rows that are made when they are asked for.
+
+    `usage` has the figures; every row is a plain value, and `as_json` is all of them.
+    """
+
+    def __init__(self, module: Module, target: str | None = None) -> None:
+        """Measures a module; raises DiagnosticError for an unknown target and for one without an entry."""
+        self.module = module
+        self.usage: MemoryUsage = measure_memory(module, target)
+        self._allocation = self.usage.allocation
+        self._origin: Callable[[Operation], Origin] = find_origins(module)
+
+    def __repr__(self) -> str:
+        return f"<MemoryReport {self.module.name}: peak {self.usage.peak_bytes} bytes>"
+
+    def _repr_html_(self) -> str:
+        """Returns the totals and the largest buffers of the peak as tables for a notebook."""
+        totals = [(name, str(value)) for name, value in self.totals().items() if isinstance(value, int)]
+        rows = self.rows_of(self.usage.at_peak[:_NOTEBOOK_ROWS])
+        largest = [(row.name, row.shape, str(row.bytes_held), str(row.padding_bytes), row.op_name) for row in rows]
+        header = ("value", "shape", "bytes held", "padding", "op name")
+        return _html_table(("figure", "bytes"), totals) + _html_table(header, largest)
+
+    @cached_property
+    def buffers(self) -> tuple[BufferRow, ...]:
+        """Returns a row for every buffer, in the order in which they begin to live."""
+        return self.rows_of(self.usage.buffers)
+
+    def rows_of(self, buffers: Iterable[Buffer]) -> tuple[BufferRow, ...]:
+        """Returns rows of some buffers of `usage`."""
+        return tuple(self._buffer_row(buffer, id(buffer) in self._at_peak) for buffer in buffers)
+
+    @cached_property
+    def _at_peak(self) -> frozenset[int]:
+        return frozenset(map(id, self.usage.at_peak))
+
+    @cached_property
+    def moves(self) -> tuple[Relayout, ...]:
+        """Returns what moves data to another layout or memory space, the most bytes first."""
+        return find_relayouts(self.usage.schedule, self._allocation, self._origin)
+
+    @cached_property
+    def relayouts(self) -> tuple[RelayoutRow, ...]:
+        """Returns a row for everything in `moves`."""
+        return tuple(map(_relayout_row, self.moves))
+
+    @cached_property
+    def advice(self) -> tuple[Advice, ...]:
+        """Returns what to try, what saves the most bytes first."""
+        return find_advice(self.module, self.usage, self.moves, self._allocation)
+
+    @cached_property
+    def bitcasts(self) -> tuple[BitcastRow, ...]:
+        """Returns a row, with a verdict, for every pair of shapes that bitcasts read one as the other."""
+        pairs: dict[tuple[ArrayShape, ArrayShape], list[str]] = {}
+        for function in self.usage.schedule.spans:
+            for operation in function.operations:
+                if operation.opcode != "bitcast":
+                    continue
+                source, result = operation.operands[0].shape, operation.results[0].shape
+                if isinstance(source, ArrayShape) and isinstance(result, ArrayShape):
+                    pairs.setdefault((source, result), []).append(operation.results[0].name)
+        return tuple(
+            BitcastRow(
+                str(source), str(result), str(classify_bitcast(source, result).verdict), len(names), tuple(names)
+            )
+            for (source, result), names in pairs.items()
+        )
+
+    @cached_property
+    def op_names(self) -> tuple[OpNameRow, ...]:
+        """Returns a row for every op name, those with the most padding first."""
+        groups: dict[str, list[BufferRow]] = {}
+        for row in self.buffers:
+            groups.setdefault(row.op_name, []).append(row)
+        rows = [
+            OpNameRow(
+                name,
+                len(group),
+                sum(row.bytes_held for row in group),
+                sum(row.bytes_meant for row in group),
+                sum(row.padding_bytes for row in group),
+            )
+            for name, group in groups.items()
+        ]
+        return tuple(sorted(rows, key=lambda row: -row.padding_bytes))
+
+    def totals(self) -> dict[str, Any]:
+        """Returns the figures of the whole module, in bytes."""
+        usage = self.usage
+        return {
+            "argument_bytes": usage.argument_bytes,
+            "output_bytes": usage.output_bytes,
+            "alias_bytes": usage.alias_bytes,
+            "temporary_bytes": usage.temporary_bytes,
+            "peak_bytes": usage.peak_bytes,
+            "padding_bytes": usage.padding_bytes,
+            "main_memory_peak_bytes": usage.main_memory_peak_bytes,
+            "peak_is_bound": usage.is_bound,
+            "temporary_bytes_by_memory_space": {str(space): size for space, size in usage.peak_by_space.items()},
+        }
+
+    def as_json(self) -> dict[str, Any]:
+        """Returns the whole report as plain values."""
+        return {
+            "module": self.module.name,
+            "target": self.usage.target,
+            **self.totals(),
+            "buffers": _rows(self.buffers),
+            "relayouts": _rows(self.relayouts),
+            "bitcasts": _rows(self.bitcasts),
+            "op_names": _rows(self.op_names),
+            "advice": _rows(self.advice),
+        }
+
+    def _buffer_row(self, buffer: Buffer, is_at_peak: bool) -> BufferRow:
+        operation = buffer.value.operation
+        origin = self._origin(operation) if operation is not None else Origin()
+        return BufferRow(
+            buffer.value.name,
+            operation.opcode if operation is not None else "parameter",
+            buffer.value.function.name,
+            "argument" if buffer.is_argument else "output" if buffer.is_output else "temporary",
+            str(buffer.shape),
+            buffer.memory_space,
+            buffer.bytes_held,
+            buffer.bytes_meant,
+            buffer.padding_bytes,
+            "; ".join(map(str, padded_dimensions(buffer.shape))),
+            buffer.start,
+            buffer.end,
+            is_at_peak,
+            origin.op_name,
+            origin.source_file,
+            origin.source_line,
+        )
+
+
+def _relayout_row(each: Relayout) -> RelayoutRow:
+    return RelayoutRow(
+        each.operation.results[0].name,
+        each.operation.opcode,
+        each.kind,
+        str(each.source),
+        str(each.result),
+        each.bytes_read,
+        each.bytes_written,
+        each.depth,
+        each.trips,
+        each.before,
+        each.after,
+        each.origin.op_name,
+        each.origin.source_file,
+        each.origin.source_line,
+    )
+
+
+def _rows(rows: Sequence[Any]) -> list[dict[str, Any]]:
+    return [asdict(row) for row in rows]
+
+
+def _html_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    def line(cells: Sequence[str], tag: str) -> str:
+        return "<tr>" + "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in cells) + "</tr>"
+
+    return "<table>" + line(header, "th") + "".join(line(row, "td") for row in rows) + "</table>"

@@ -1,0 +1,86 @@
+"""The order in which a module's operations run, with the bodies of loops, branches and calls in place.
+
+A scheduled HLO module (`is_scheduled=true`) runs in the order of its text, as XLA's HloLiveRange flattens it: what an
+operation calls runs before the operation itself is done. Other modules get a list schedule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from dialect_utils.ir import Function, Module, Operation
+from dialect_utils.memory.list_schedule import list_schedule
+from dialect_utils.opcodes import named
+
+# Operations whose called functions run as part of the schedule; a fusion's body and embedded computations hold nothing.
+_RUNS_CALLED = named("while conditional call async-start")
+
+_BRANCHES = named("conditional")
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """A flattened schedule: a time for every operation, and the first and last time of every function that runs.
+
+    `depth` counts the loops around a function; `branches` names the innermost branch that a function is or runs in,
+    None outside of branches. `is_given` is false where the order is a list schedule of our own.
+    """
+
+    times: Mapping[Operation, int]
+    spans: Mapping[Function, tuple[int, int]]
+    depth: Mapping[Function, int]
+    branches: Mapping[Function, Function | None]
+    is_given: bool
+
+    @property
+    def length(self) -> int:
+        """Returns the number of times: every time is below it."""
+        return max((end for _, end in self.spans.values()), default=0) + 1
+
+    def functions(self) -> Sequence[Function]:
+        """Returns the functions that run, callees first."""
+        return tuple(self.spans)
+
+
+@dataclass(slots=True)
+class _Flattening:
+    is_given: bool
+    times: dict[Operation, int] = field(default_factory=dict)
+    spans: dict[Function, tuple[int, int]] = field(default_factory=dict)
+    depth: dict[Function, int] = field(default_factory=dict)
+    branches: dict[Function, Function | None] = field(default_factory=dict)
+    now: int = 0
+
+    def visit(self, function: Function, depth: int, branch: Function | None) -> None:
+        start = self._tick()
+        self.depth[function] = depth
+        self.branches[function] = branch
+        operations = function.operations if self.is_given else list_schedule(function)
+        for operation in operations:
+            if runs_called(operation):
+                inner = depth + (operation.opcode == "while")
+                for called in operation.called:
+                    if called not in self.depth:
+                        self.visit(called, inner, called if operation.opcode in _BRANCHES else branch)
+            self.times[operation] = self._tick()
+        self.spans[function] = (start, self._tick())
+
+    def _tick(self) -> int:
+        self.now += 1
+        return self.now - 1
+
+
+def runs_called(operation: Operation) -> bool:
+    """Is true where what an operation calls runs as part of the schedule, with buffers of its own."""
+    return operation.opcode in _RUNS_CALLED and bool(operation.called)
+
+
+def schedule_module(module: Module) -> Schedule:
+    """Returns the flattened schedule of a module from its entry.
+
+    Raises DiagnosticError for a fragment without an entry.
+    """
+    flattening = _Flattening(module.attributes.get("is_scheduled") == "true")
+    flattening.visit(module.entry, 0, None)
+    return Schedule(flattening.times, flattening.spans, flattening.depth, flattening.branches, flattening.is_given)

@@ -1,0 +1,204 @@
+"""Which values share a buffer: tuples and their elements, bitcasts, control flow, and results written in place."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from dialect_utils.ir import Function, Operation, Value
+from dialect_utils.layout import TupleShape
+from dialect_utils.memory.leaves import Leaves
+from dialect_utils.memory.schedule import Schedule, runs_called
+from dialect_utils.opcodes import by_opcode
+
+# `{0}: (1, {})` of output_to_operand_aliasing: result index path, operand number, operand index path.
+_ALIAS = re.compile(r"\{([\d, ]*)\}:\s*\((\d+),\s*\{([\d, ]*)\}")
+# The TPU compiler's own account of what it wrote in place: operands count first, then the result's leaves.
+_REUSE = re.compile(r'"aliasing_operands":\{"lists":\[((?:\{"indices":\[[^\]]*\]\},?)*)\]\}')
+_REUSE_GROUP = re.compile(r'"indices":\[([^\]]*)\]')
+
+
+def share_buffers(schedule: Schedule) -> Leaves:
+    """Returns the leaves of every value that the schedule runs, joined where they share a buffer.
+
+    Sources: xla/service/hlo_dataflow_analysis.cc (GetInPlaceInputOutputPairs), tuple_points_to_analysis.cc, and what
+    the TPU compiler writes into `backend_config` (`aliasing_operands`). A module that has no schedule has not had its
+    copies inserted either: nothing is written in place there.
+    """
+    leaves = Leaves()
+    for function in schedule.spans:
+        for parameter in function.parameters:
+            leaves.add(parameter)
+        for operation in function.operations:
+            for result in operation.results:
+                leaves.add(result)
+    for function in schedule.spans:
+        for operation in function.operations:
+            _share_forwarded(leaves, operation)
+            _share_control_flow(leaves, operation)
+            if schedule.is_given:
+                _share_in_place(leaves, operation)
+    return leaves
+
+
+# What hands its operand on
+
+
+def _share_tuple(leaves: Leaves, operation: Operation) -> None:
+    result = operation.results[0]
+    for index, operand in enumerate(operation.operands):
+        leaves.share(leaves.of(operand), leaves.at(result, (index,)))
+
+
+def _share_element(leaves: Leaves, operation: Operation) -> None:
+    index = int(operation.attribute("index") or 0)
+    leaves.share(leaves.of(operation.results[0]), leaves.at(operation.operands[0], (index,)))
+
+
+def _share_all(leaves: Leaves, operation: Operation) -> None:
+    for operand, result in zip(operation.operands, operation.results, strict=False):
+        leaves.share(leaves.of(result), leaves.of(operand))
+
+
+def _share_start(leaves: Leaves, operation: Operation) -> None:
+    """Joins the operands of an asynchronous start with the part of its tuple that holds them."""
+    result = operation.results[0]
+    if not isinstance(result.shape, TupleShape):
+        return
+    if operation.opcode == "copy-start":
+        leaves.share(leaves.of(operation.operands[0]), leaves.at(result, (1,)))
+    elif isinstance(result.shape.elements[0], TupleShape):
+        for index, operand in enumerate(operation.operands):
+            leaves.share(leaves.of(operand), leaves.at(result, (0, index)))
+    elif len(result.shape.elements) > 1:
+        leaves.share(leaves.of(operation.operands[0]), leaves.at(result, (0,)))
+
+
+def _share_done(leaves: Leaves, operation: Operation) -> None:
+    """Joins a done's result with the part of the start's tuple that holds it."""
+    started = operation.operands[0]
+    if not isinstance(started.shape, TupleShape):
+        leaves.share(leaves.of(operation.results[0]), leaves.of(started))
+        return
+    index = 0 if operation.opcode == "copy-done" else min(1, len(started.shape.elements) - 1)
+    leaves.share(leaves.of(operation.results[0]), leaves.at(started, (index,)))
+
+
+# How each opcode that forwards its operands' buffers does it.
+_FORWARDS: Mapping[str, Callable[[Leaves, Operation], None]] = by_opcode(
+    {
+        "tuple": _share_tuple,
+        "get-tuple-element": _share_element,
+        "bitcast": _share_all,
+        "opt-barrier": _share_all,
+        "domain": _share_all,
+        "add-dependency": _share_all,
+        "async-update": _share_all,
+    }
+)
+
+
+def _share_forwarded(leaves: Leaves, operation: Operation) -> None:
+    opcode = operation.opcode
+    if (known := _FORWARDS.get(opcode)) is not None:
+        known(leaves, operation)
+    elif opcode.endswith("-start"):
+        _share_start(leaves, operation)
+    elif opcode.endswith("-done"):
+        _share_done(leaves, operation)
+
+
+# Control flow
+
+
+def _share_control_flow(leaves: Leaves, operation: Operation) -> None:
+    """Joins what goes into functions that run, and what comes out of them."""
+    if not runs_called(operation):
+        return
+    for join in operation.control_flow():
+        first, *others = join.values
+        for value in others:
+            leaves.share(leaves.of(first), leaves.of(value))
+
+
+# In place
+
+
+def _share_in_place(leaves: Leaves, operation: Operation) -> None:
+    reuse = list(_reused(operation))
+    for operand, path in reuse:
+        leaves.share(leaves.of(operand), leaves.at(operation.results[0], path))
+    if reuse:
+        return
+    for operand, operand_path, path in _written_in_place(operation):
+        leaves.share(leaves.at(operand, operand_path), leaves.at(operation.results[0], path))
+
+
+def _reused(operation: Operation) -> Iterator[tuple[Value, tuple[int, ...]]]:
+    """Yields (operand, result path) of what the TPU compiler says it wrote over an operand."""
+    config = operation.attribute("backend_config")
+    found = _REUSE.search(config) if config else None
+    if found is None:
+        return
+    count = len(operation.operands)
+    is_tuple = isinstance(operation.results[0].shape, TupleShape)
+    for group in _REUSE_GROUP.findall(found[1]):
+        numbers = [int(each.strip(' "')) for each in group.split(",") if each.strip(' "')]
+        outputs = [number - count for number in numbers if number >= count]
+        for number in numbers:
+            if number < count:
+                yield from ((operation.operands[number], (output,) if is_tuple else ()) for output in outputs)
+
+
+def _written_in_place(operation: Operation) -> Iterator[tuple[Value, tuple[int, ...], tuple[int, ...]]]:
+    """Yields (operand, operand path, result path) of what is written over an operand by what the operation is."""
+    if (aliasing := operation.attribute("output_to_operand_aliasing")) is not None:
+        operands = _all_operands(operation)
+        for output, number, path in _ALIAS.findall(aliasing):
+            if int(number) < len(operands):
+                yield operands[int(number)], _path(path), _path(output)
+    elif operation.opcode == "dynamic-update-slice":
+        yield operation.operands[0], (), ()
+    elif operation.opcode == "scatter":
+        count = (len(operation.operands) - 1) // 2
+        for index in range(count):
+            yield operation.operands[index], (), (index,) if count > 1 else ()
+    elif operation.opcode == "fusion":
+        for path, number in _updated_parameters(operation.called[0]):
+            yield operation.operands[number], (), path
+
+
+def _all_operands(operation: Operation) -> list[Value]:
+    """Returns an operation's operands, those that the updates of an asynchronous start bring included."""
+    operands = list(operation.operands)
+    for user in operation.results[0].users:
+        if user.opcode == "async-update" and user.operands[0] == operation.results[0]:
+            operands += _all_operands(user)[1:]
+    return operands
+
+
+def _updated_parameters(body: Function) -> Iterator[tuple[tuple[int, ...], int]]:
+    """Yields (result path, parameter number) where a fusion's root updates a parameter in place."""
+    root = body.results[0].operation
+    if root is None:
+        return
+    roots: Sequence[tuple[tuple[int, ...], Value]] = [((), body.results[0])]
+    if root.opcode == "tuple":
+        roots = [((index,), value) for index, value in enumerate(root.operands)]
+    numbers = {parameter: number for number, parameter in enumerate(body.parameters)}
+    for path, value in roots:
+        updating = _behind_bitcasts(value).operation
+        if updating is not None and updating.opcode in ("dynamic-update-slice", "scatter"):
+            updated = _behind_bitcasts(updating.operands[0])
+            if updated in numbers:
+                yield path, numbers[updated]
+
+
+def _behind_bitcasts(value: Value) -> Value:
+    while (operation := value.operation) is not None and operation.opcode == "bitcast":
+        value = operation.operands[0]
+    return value
+
+
+def _path(text: str) -> tuple[int, ...]:
+    return tuple(int(each) for each in text.split(",") if each.strip())

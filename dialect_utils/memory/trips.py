@@ -1,0 +1,122 @@
+"""How often the loops of a schedule run, where the text says it."""
+
+from __future__ import annotations
+
+import re
+
+from dialect_utils.control_flow import BODY, CONDITION
+from dialect_utils.ir import Function, Operation, Value
+from dialect_utils.layout import ArrayShape
+from dialect_utils.memory.schedule import Schedule, runs_called
+from dialect_utils.opcodes import named
+
+_KNOWN = re.compile(r'"known_trip_count":\{"n":"(\d+)"\}')
+# What hands a scalar on unchanged.
+_SAME = named("copy bitcast convert reshape")
+
+
+def trip_counts(schedule: Schedule) -> dict[Function, int | None]:
+    """Returns how often each function runs for one run of the entry, None where a loop's count is not in the text."""
+    counts: dict[Function, int | None] = {}
+    for function in reversed(schedule.functions()):
+        counts.setdefault(function, 1)
+        for operation in function.operations:
+            if not runs_called(operation):
+                continue
+            times = trip_count(operation) if operation.opcode == "while" else 1
+            outer = counts[function]
+            for called in operation.called:
+                counts[called] = outer * times if outer is not None and times is not None else None
+    return counts
+
+
+def trip_count(loop: Operation) -> int | None:
+    """Returns how often a loop's body runs, or None where it cannot be told.
+
+    Either XLA says it in the backend_config (`known_trip_count`), or a counter that begins at a constant and grows by
+    a constant is compared (LT) with a constant, as JAX writes `scan` and `fori_loop`.
+    """
+    known = _KNOWN.search(loop.attribute("backend_config") or "")
+    if known:
+        return int(known[1])
+    condition, body = loop.called_as(CONDITION), loop.called_as(BODY)
+    compare = condition.results[0].operation
+    if compare is None or compare.opcode != "compare" or compare.attribute("direction") != "LT":
+        return None
+    counter, bound = _state_index(compare.operands[0], condition), _constant(compare.operands[1], condition, loop)
+    if counter is None or bound is None:
+        return None
+    first, step = _initial(loop, counter), _step(body, counter, loop)
+    if first is None or step is None or step <= 0:
+        return None
+    return max(0, -(-(bound - first) // step))
+
+
+def _step(body: Function, counter: int, loop: Operation) -> int | None:
+    """Returns what one run of the body adds to the counter."""
+    results = _elements(body.results)
+    add = results[counter].operation if counter < len(results) else None
+    if add is None or add.opcode != "add":
+        return None
+    for one, other in ((0, 1), (1, 0)):
+        if _state_index(add.operands[one], body) == counter:
+            return _constant(add.operands[other], body, loop)
+    return None
+
+
+def _elements(values: object) -> list[Value]:
+    """Returns the values that a loop hands on: HLO's tuple taken apart, StableHLO's results as they are."""
+    found: list[Value] = list(values)  # type: ignore[call-overload]  # a sequence of values
+    if len(found) == 1 and (operation := found[0].operation) is not None and operation.opcode == "tuple":
+        return list(operation.operands)
+    return found
+
+
+def _state_index(value: Value, function: Function) -> int | None:
+    """Returns which element of the loop's state a value is, or None."""
+    value = _source(value)
+    parameters = list(function.parameters)
+    if value in parameters:
+        return parameters.index(value)
+    operation = value.operation
+    if operation is None or operation.opcode != "get-tuple-element" or operation.operands[0] not in parameters:
+        return None
+    return int(operation.attribute("index") or 0)
+
+
+def _constant(value: Value, function: Function, loop: Operation) -> int | None:
+    """Returns the integer that a scalar always is: a constant, or an element of the state that never changes."""
+    value = _source(value)
+    if (bits := _bits(value)) is not None:
+        return bits
+    index = _state_index(value, function)
+    if index is None:
+        return None
+    body = loop.called_as(BODY)
+    results = _elements(body.results)
+    if index < len(results) and _state_index(results[index], body) == index:
+        return _initial(loop, index)
+    return None
+
+
+def _initial(loop: Operation, index: int) -> int | None:
+    started = _elements(loop.operands)
+    return _bits(_source(started[index])) if index < len(started) else None
+
+
+def _source(value: Value) -> Value:
+    while (operation := value.operation) is not None and operation.opcode in _SAME:
+        value = operation.operands[0]
+    return value
+
+
+def _bits(value: Value) -> int | None:
+    """Returns the integer of a constant scalar, or None."""
+    operation, shape = value.operation, value.shape
+    if operation is None or not isinstance(shape, ArrayShape) or shape.dimensions:
+        return None
+    bits = operation.splat_bits
+    if bits is None or not (shape.element_type.is_signed or shape.element_type.is_unsigned):
+        return None
+    is_negative = shape.element_type.is_signed and bits >> (shape.element_type.bits - 1)
+    return bits - (1 << shape.element_type.bits) if is_negative else bits

@@ -1,0 +1,146 @@
+"""How much memory a program needs: arguments, outputs, aliases, temporaries, and the peak."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from dialect_utils.ir import Module
+from dialect_utils.layout import Shape, TupleShape
+from dialect_utils.memory.allocation import Allocation, guess_target
+from dialect_utils.memory.buffers import Buffer, assign_buffers
+from dialect_utils.memory.schedule import Schedule, schedule_module
+
+# A tuple that leaves the program takes a table of addresses: one granule of the allocator.
+_TABLE_BYTES = 512
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryUsage:
+    """What a program holds, in bytes; the figures are those of main memory (space 0) unless they say otherwise.
+
+    `temporary_bytes` is the most that temporaries hold at one time of the schedule, which is `peak_time`.
+    `padding_bytes` is what the buffers of that time hold beside their elements. `peak_by_space` has the most that
+    temporaries hold at once in each memory space; `at_peak` are the buffers in main memory at the peak, the largest
+    first.
+    """
+
+    allocation: Allocation
+    schedule: Schedule
+    buffers: tuple[Buffer, ...]
+    argument_bytes: int
+    output_bytes: int
+    alias_bytes: int
+    temporary_bytes: int
+    peak_time: int
+    peak_by_space: Mapping[int, int]
+    at_peak: tuple[Buffer, ...]
+
+    @property
+    def target(self) -> str | None:
+        """Returns the target whose allocations these are, None for one without tiles."""
+        return self.allocation.target
+
+    @property
+    def main_memory_peak_bytes(self) -> int:
+        """Returns the most bytes of main memory held at one time: arguments + outputs - aliases + temporaries."""
+        return self.argument_bytes + self.output_bytes - self.alias_bytes + self.temporary_bytes
+
+    @property
+    def peak_bytes(self) -> int:
+        """Returns the peak as the TPU compiler counts it (`peak_memory_in_bytes`).
+
+        The temporaries in it are those of the memory space that has the most of them: a program all of whose
+        temporaries are in VMEM has a peak above its main memory's.
+        """
+        return self.main_memory_peak_bytes - self.temporary_bytes + max(self.peak_by_space.values())
+
+    @property
+    def padding_bytes(self) -> int:
+        """Returns the bytes held at the peak that are no element's."""
+        return sum(buffer.padding_bytes for buffer in self.at_peak)
+
+    @property
+    def is_bound(self) -> bool:
+        """Is true where the module has no schedule: the peak is that of a list schedule."""
+        return not self.schedule.is_given
+
+
+def measure_memory(module: Module, target: str | None = None) -> MemoryUsage:
+    """Returns what a module holds, from its text alone.
+
+    `target` says how the runtime rounds allocations, and the layouts of arrays that have none; without it the module's
+    tiles tell. Raises DiagnosticError for an unknown target and for a fragment without an entry.
+    """
+    target = target if target is not None else guess_target(module)
+    allocation = Allocation(target)
+    schedule = schedule_module(module)
+    buffers = assign_buffers(module, schedule, allocation)
+    temporaries: dict[int, list[Buffer]] = {0: []}
+    for buffer in buffers:
+        if buffer.is_temporary:
+            temporaries.setdefault(buffer.memory_space, []).append(buffer)
+    peaks = {space: highest(temporaries[space]) for space in sorted(temporaries)}
+    parameters, results = module.entry_layout
+    return MemoryUsage(
+        allocation,
+        schedule,
+        buffers,
+        argument_bytes=_total(parameters, allocation),
+        output_bytes=_total(results, allocation) + _tables(results, target),
+        alias_bytes=_aliased(module, parameters, allocation),
+        temporary_bytes=peaks[0][0],
+        peak_time=peaks[0][1],
+        peak_by_space={space: size for space, (size, _) in peaks.items()},
+        at_peak=_live_at(buffers, peaks[0][1]),
+    )
+
+
+def _live_at(buffers: Sequence[Buffer], time: int) -> tuple[Buffer, ...]:
+    """Returns the buffers in main memory at a time, arguments and outputs always, the largest first."""
+    main = (buffer for buffer in buffers if buffer.memory_space == 0)
+    live = [buffer for buffer in main if not buffer.is_temporary or buffer.lives_at(time)]
+    return tuple(sorted(live, key=lambda buffer: -buffer.bytes_held))
+
+
+def highest(buffers: Sequence[Buffer]) -> tuple[int, int]:
+    """Returns the most bytes that live at one time, and the first such time."""
+    change: Counter[int] = Counter()
+    for buffer in buffers:
+        for start, end in buffer.spans:
+            change[start] += buffer.bytes_held
+            change[end + 1] -= buffer.bytes_held
+    most = now = at = 0
+    for time in sorted(change):
+        now += change[time]
+        if now > most:
+            most, at = now, time
+    return most, at
+
+
+def _total(shapes: Sequence[Shape], allocation: Allocation) -> int:
+    return sum(allocation.held(leaf) for shape in shapes for leaf in shape.arrays())
+
+
+def _tables(results: Sequence[Shape], target: str | None) -> int:
+    if target is None:
+        return 0
+    return sum(_TABLE_BYTES for shape in results for _ in _tuples(shape))
+
+
+def _tuples(shape: Shape) -> list[TupleShape]:
+    if not isinstance(shape, TupleShape):
+        return []
+    return [shape, *(each for element in shape.elements for each in _tuples(element))]
+
+
+def _aliased(module: Module, parameters: Sequence[Shape], allocation: Allocation) -> int:
+    total = 0
+    for _, number, path in module.aliases:
+        shape = parameters[number]
+        for index in path:
+            assert isinstance(shape, TupleShape)
+            shape = shape.elements[index]
+        total += sum(allocation.held(leaf) for leaf in shape.arrays())
+    return total

@@ -1,0 +1,35 @@
+"""Mosaic kernels: the programs inside a TPU dump's `tpu_custom_call`s, decoded to plain values.
+
+`kernel_of(call)` decodes a call's kernel; `kernel.grid`, `kernel.windows` and `kernel.main.body.ops`
+say what it does.
+"""
+
+from dialect_utils.mosaic.decode import TARGET, decode_kernel, kernel_config, kernel_of, kernels_of
+from dialect_utils.mosaic.kernel import (
+    DYNAMIC,
+    Block,
+    Dense,
+    Kernel,
+    KernelFunction,
+    KernelOp,
+    KernelValue,
+    Type,
+    Window,
+)
+
+__all__ = [
+    "DYNAMIC",
+    "TARGET",
+    "Block",
+    "Dense",
+    "Kernel",
+    "KernelFunction",
+    "KernelOp",
+    "KernelValue",
+    "Type",
+    "Window",
+    "decode_kernel",
+    "kernel_config",
+    "kernel_of",
+    "kernels_of",
+]

@@ -1,0 +1,200 @@
+"""Decodes the kernels of `tpu_custom_call`s into values, in a process of its own."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from dialect_utils.ir import Operation
+from dialect_utils.mosaic.kernel import (
+    Attribute,
+    Block,
+    Dense,
+    Kernel,
+    KernelFunction,
+    KernelOp,
+    KernelValue,
+    Type,
+    Window,
+)
+from dialect_utils.stablehlo.reader_process import run_reader
+from dialect_utils.text import Diagnostic, DiagnosticError, Source
+
+TARGET = "tpu_custom_call"
+_READER = "dialect_utils.mosaic.kernel_reader"
+_BODY = "custom_call_config"
+_KEPT_READINGS = 64
+# What the reader said of each body: a module calls the same kernel in many layers.
+_READINGS: dict[bytes, Any] = {}
+# What kernel_reader reads before each body.
+LENGTH_BYTES = 8
+_INTEGERS = re.compile(r"\[([^\]]*)\]")
+
+
+def kernel_config(call: Operation) -> Mapping[str, Any]:
+    """Returns the backend_config of a kernel's call; raises DiagnosticError where it cannot be read."""
+    try:
+        config = json.loads(call.attribute("backend_config") or "")
+    except ValueError:
+        config = None
+    if not isinstance(config, dict) or not isinstance(config.get(_BODY), dict):
+        message = f"custom call {call.results[0].name} calls {TARGET}, but its backend_config holds no kernel"
+        raise DiagnosticError(Diagnostic(message, call.location))
+    return config
+
+
+def kernel_of(call: Operation) -> Kernel:
+    """Decodes the kernel that a `tpu_custom_call` runs; raises DiagnosticError for a damaged one."""
+    return kernels_of([call])[0]
+
+
+def kernels_of(calls: Sequence[Operation]) -> list[Kernel]:
+    """Decodes the kernels of many calls in one process; raises DiagnosticError that names each damaged one."""
+    bodies = {call.results[0].name: _body(call) for call in calls}
+    described = _described(bodies, {call.results[0].name: call for call in calls})
+    return [_kernel(described[name], name) for name in bodies]
+
+
+def decode_kernel(body: bytes, name: str) -> Kernel:
+    """Decodes a kernel's module, MLIR bytecode or text; `name` is the call's name in diagnostics."""
+    return _kernel(_described({name: body}, {})[name], name)
+
+
+def _body(call: Operation) -> bytes:
+    try:
+        return base64.b64decode(str(kernel_config(call)[_BODY].get("body", "")), validate=True)
+    except binascii.Error:
+        message = f"custom call {call.results[0].name} calls {TARGET}, but its body is not base64"
+        raise DiagnosticError(Diagnostic(message, call.location)) from None
+
+
+def _described(bodies: Mapping[str, bytes], calls: Mapping[str, Operation]) -> dict[str, Any]:
+    """Returns what the reader says of each body, by the call's name; equal bodies are read once."""
+    unique = {body: name for name, body in bodies.items() if body not in _READINGS}
+    try:
+        _read(list(unique))
+    except DiagnosticError:
+        # One damaged kernel spoils the whole: find out which.
+        errors = []
+        for body, name in unique.items():
+            try:
+                _read([body], f"the kernel of {name}")
+            except DiagnosticError as error:
+                place = calls[name].location if name in calls else None
+                errors += [Diagnostic(each.message, place) for each in error.diagnostics]
+        if errors:
+            raise DiagnosticError(errors) from None
+    return {name: _READINGS[body] for name, body in bodies.items()}
+
+
+def _read(bodies: Sequence[bytes], name: str = "a kernel") -> None:
+    """Lets the reader decode bodies, and keeps what it says."""
+    if not bodies:
+        return
+    framed = b"".join(len(body).to_bytes(LENGTH_BYTES, "little") + body for body in bodies)
+    found: list[Any] = json.loads(run_reader(_READER, framed, name, "Mosaic kernel"))
+    if len(_READINGS) > _KEPT_READINGS:
+        _READINGS.clear()
+    _READINGS.update(zip(bodies, found, strict=True))
+
+
+def _kernel(described: Mapping[str, Any], name: str) -> Kernel:
+    functions = {each.name: each for each in map(_function, described["functions"])}
+    if not functions:
+        raise DiagnosticError(Diagnostic(f"the kernel of {name} holds no function"))
+    main = next(iter(functions.values()))
+    attributes = main.attributes
+    kernel = Kernel(
+        main.name,
+        main,
+        functions,
+        Source(f"<kernel {name}>", described["text"]),
+        tuple(attributes.get("iteration_bounds", ())),
+        tuple(_enumerator(each) for each in attributes.get("dimension_semantics", ())),
+        tuple(map(_window, attributes.get("window_params", ()))),
+        attributes.get("scalar_prefetch", 0),
+        attributes.get("scratch_operands", 0),
+    )
+    _check(kernel, name)
+    return kernel
+
+
+def _check(kernel: Kernel, name: str) -> None:
+    """Raises DiagnosticError where the attributes do not fit the arguments."""
+    arguments = len(kernel.main.body.arguments)
+    fixed = len(kernel.grid) + kernel.scalar_prefetch + kernel.scratch
+    if fixed > arguments or (kernel.windows and len(kernel.windows) != arguments - fixed):
+        message = f"the kernel of {name} has {arguments} arguments, which its grid and windows do not explain"
+        raise DiagnosticError(Diagnostic(message))
+    for window in kernel.windows:
+        if window.transform is not None and window.transform not in kernel.functions:
+            raise DiagnosticError(Diagnostic(f"the kernel of {name} lacks the function @{window.transform}"))
+
+
+def _function(described: Mapping[str, Any]) -> KernelFunction:
+    values: dict[int, KernelValue] = {}
+    return KernelFunction(
+        described["name"],
+        _block(described["body"], values),
+        {name: _attribute(value) for name, value in described["attributes"].items()},
+    )
+
+
+def _block(described: Mapping[str, Any], values: dict[int, KernelValue]) -> Block:
+    arguments = _defined(described["arguments"], values)
+    return Block(arguments, tuple(_op(op, values) for op in described["ops"]))
+
+
+def _op(described: Mapping[str, Any], values: dict[int, KernelValue]) -> KernelOp:
+    operands = tuple(values[number] for number in described["operands"])
+    regions = tuple(_block(region, values) for region in described["regions"])
+    results = _defined(described["results"], values)
+    attributes = {name: _attribute(value) for name, value in described["attributes"].items()}
+    return KernelOp(described["name"], operands, results, attributes, regions, *described["place"])
+
+
+def _defined(described: Sequence[Any], values: dict[int, KernelValue]) -> tuple[KernelValue, ...]:
+    made = [KernelValue(number, _type(found)) for number, found in described]
+    values.update((value.number, value) for value in made)
+    return tuple(made)
+
+
+def _type(found: Mapping[str, Any]) -> Type:
+    return Type(found["kind"], found["element"], tuple(found["dimensions"]), found["space"], found["text"])
+
+
+def _attribute(found: Any) -> Attribute:
+    if isinstance(found, list):
+        return tuple(map(_attribute, found))
+    if isinstance(found, dict) and "dense" in found:
+        return Dense(tuple(found["dense"]))
+    if isinstance(found, dict):
+        return {name: _attribute(value) for name, value in found["dictionary"].items()}
+    return found
+
+
+def _window(found: Mapping[str, Attribute]) -> Window:
+    transform = found.get("transform_indices")
+    kind = str(found.get("window_kind", ""))
+    padding = tuple(_integers(part) for part in _INTEGERS.findall(kind))
+    mode = found.get("pipeline_mode")
+    return Window(
+        tuple(found.get("window_bounds", ())),
+        None if transform is None else str(transform).removeprefix("@"),
+        "element_window" in kind,
+        (padding[0], padding[1]) if len(padding) == 2 else ((), ()),
+        None if mode is None else _enumerator(mode),
+    )
+
+
+def _integers(text: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in text.split(",") if part.strip())
+
+
+def _enumerator(text: str) -> str:
+    """Returns `parallel` of `#tpu.dimension_semantics<parallel>`."""
+    return text.partition("<")[2].removesuffix(">") or text

@@ -1,0 +1,149 @@
+"""Decodes Mosaic kernels on standard input: the program of a process of its own.
+
+Input: kernels' modules, MLIR bytecode or text, each after its length (8 bytes, little end first).
+Output: a JSON list with each module's text and its functions as plain values. MLIR's reader of
+bytecode trusts its input, so a damaged kernel can kill the process.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from dialect_utils.stablehlo.bindings import deserialize_kernel, ir, kernel_context
+from dialect_utils.stablehlo.origins import place_of
+
+REFUSED = 1
+LENGTH_BYTES = 8
+_VERSION = "stable_mosaic.version"
+_MEMORY_SPACE = "#tpu.memory_space<"
+
+
+def main() -> int:
+    """Reads kernels; writes JSON, or the reason in one line to standard error."""
+    try:
+        with kernel_context(), ir.Location.unknown():
+            described = [_described_kernel(body) for body in _bodies(sys.stdin.buffer.read())]
+    except (ir.MLIRError, ValueError, RuntimeError) as error:
+        print(" ".join(str(error).split()), file=sys.stderr)
+        return REFUSED
+    sys.stdout.buffer.write(json.dumps(described).encode())
+    return 0
+
+
+def _bodies(data: bytes) -> Iterator[bytes]:
+    position = 0
+    while position < len(data):
+        start = position + LENGTH_BYTES
+        position = start + int.from_bytes(data[position:start], "little")
+        yield data[start:position]
+
+
+def _described_kernel(body: bytes) -> dict[str, Any]:
+    text = _plain_text(body)
+    return {"text": text, "functions": _functions(ir.Module.parse(text))}
+
+
+def _plain_text(data: bytes) -> str:
+    module = ir.Module.parse(data)
+    # The TPU compiler's own kernels are plain already and carry no version.
+    if _VERSION in module.operation.attributes:
+        deserialize_kernel(module)
+    return str(module.operation.get_asm(enable_debug_info=False))
+
+
+def _functions(module: ir.Module) -> list[dict[str, Any]]:
+    """Describes the functions of a module read from its text: locations are places in it."""
+    describer = _Describer()
+    return [describer.function(view.operation) for view in module.body.operations]
+
+
+class _Describer:
+    """A description of functions; values are numbered in order of definition, each its own in the whole kernel."""
+
+    def __init__(self) -> None:
+        self.numbers: dict[ir.Value[Any], int] = {}
+
+    def function(self, operation: ir.Operation) -> dict[str, Any]:
+        if operation.name != "func.func":
+            raise ValueError(f"the kernel's module holds {operation.name}, which is no function")
+        attributes = _attributes(operation)
+        return {
+            "name": attributes.pop("sym_name", "kernel"),
+            "attributes": attributes,
+            "body": self.block(operation.regions[0]),
+        }
+
+    def block(self, region: ir.Region) -> dict[str, Any]:
+        if len(region.blocks) > 1:
+            raise ValueError("the kernel has branches between blocks")
+        if not len(region.blocks):
+            return {"arguments": [], "ops": []}
+        block = region.blocks[0]
+        arguments = [self.defined(argument) for argument in block.arguments]
+        return {"arguments": arguments, "ops": [self.op(view.operation) for view in block.operations]}
+
+    def op(self, operation: ir.Operation) -> dict[str, Any]:
+        place = place_of(operation.location)
+        operands = [self.numbers[value] for value in operation.operands]
+        attributes = _attributes(operation)
+        regions = [self.block(region) for region in operation.regions]
+        return {
+            "name": operation.name,
+            "operands": operands,
+            "results": [self.defined(result) for result in operation.results],
+            "attributes": attributes,
+            "regions": regions,
+            "place": [place.line, place.column] if place is not None else [1, 1],
+        }
+
+    def defined(self, value: ir.Value[Any]) -> list[Any]:
+        self.numbers[value] = len(self.numbers)
+        return [self.numbers[value], _type(value.type)]
+
+
+def _attributes(operation: ir.Operation) -> dict[str, Any]:
+    return {name: _attribute(operation.attributes[name]) for name in _names(operation.attributes)}
+
+
+def _names(attributes: Any) -> Iterable[str]:
+    return [item if isinstance(item, str) else item.name for item in attributes]
+
+
+def _type(found: ir.Type) -> dict[str, Any]:
+    """Describes a type: kind, element, dimensions, memory space, text."""
+    text = str(found)
+    if isinstance(found, ir.MemRefType):
+        space = str(found.memory_space or "").removeprefix(_MEMORY_SPACE).removesuffix(">")
+        return _described("memref", str(found.element_type), found.shape, space, text)
+    if isinstance(found, ir.VectorType):
+        return _described("vector", str(found.element_type), found.shape, "", text)
+    is_scalar = isinstance(found, ir.IntegerType | ir.IndexType | ir.FloatType)
+    return _described("scalar" if is_scalar else "other", text, (), "", text)
+
+
+def _described(kind: str, element: str, dimensions: Iterable[int], space: str, text: str) -> dict[str, Any]:
+    return {"kind": kind, "element": element, "dimensions": list(dimensions), "space": space, "text": text}
+
+
+def _attribute(found: ir.Attribute) -> Any:
+    """Describes an attribute by plain values; what has no plain value is its text."""
+    if isinstance(found, ir.BoolAttr | ir.IntegerAttr | ir.FloatAttr | ir.StringAttr):
+        return found.value
+    if isinstance(found, ir.DenseElementsAttr):
+        return {"dense": _elements(found)}
+    if isinstance(found, ir.ArrayAttr | ir.DenseI64ArrayAttr | ir.DenseI32ArrayAttr | ir.DenseBoolArrayAttr):
+        return [_attribute(item) if isinstance(item, ir.Attribute) else item for item in found]
+    if isinstance(found, ir.DictAttr):
+        return {"dictionary": {name: _attribute(found[name]) for name in _names(found)}}
+    return str(found)
+
+
+def _elements(found: Any) -> list[Any]:
+    return [_attribute(found.get_splat_value())] if found.is_splat else list(found)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,189 @@
+"""What each opcode is: one table for HLO, StableHLO and CHLO, and the queries on it.
+
+Whoever needs a set of opcodes asks for one by a trait (`with_trait`) or by name (`named`, `by_opcode`);
+a name that no opcode has raises UnknownOpcodeError where it is written, when its module is imported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import TypeVar
+
+from dialect_utils.opcodes.model import Attribute, Opcode, Trait
+from dialect_utils.opcodes.table import (
+    CALLING_MLIR_ATTRIBUTES,
+    GENERAL_ATTRIBUTES,
+    GENERAL_MLIR_ATTRIBUTES,
+    HLO_OPCODES,
+    OTHER_OPERATIONS,
+    STARTED,
+    WRAPPED,
+)
+
+__all__ = [
+    "ALL_OPERANDS",
+    "CALLING_MLIR_ATTRIBUTES",
+    "DONE",
+    "GENERAL_ATTRIBUTES",
+    "GENERAL_MLIR_ATTRIBUTES",
+    "HLO_NAMES",
+    "OPCODES",
+    "START",
+    "UPDATE",
+    "Attribute",
+    "Opcode",
+    "Trait",
+    "UnknownOpcodeError",
+    "attribute_name",
+    "by_opcode",
+    "calling_attributes",
+    "calling_opcodes",
+    "has",
+    "hlo_opcode",
+    "is_opcode",
+    "named",
+    "opcode_of",
+    "split_asynchronous",
+    "with_trait",
+]
+
+# `Opcode.typed` where every operand has the result's element type.
+ALL_OPERANDS = (-1,)
+
+_T = TypeVar("_T")
+
+OPCODES: Mapping[str, Opcode] = {each.name: each for each in (*HLO_OPCODES, *OTHER_OPERATIONS)}
+# The names XLA itself has.
+HLO_NAMES = frozenset(each.name for each in HLO_OPCODES)
+
+# XLA's parser takes any opcode with one of these for the asynchronous form.
+START, UPDATE, DONE = "-start", "-update", "-done"
+# What an asynchronous form shares with its opcode; its operands and results are other ones.
+_ASYNCHRONOUS_TRAITS = (
+    Trait.PURE
+    | Trait.BOUNDED
+    | Trait.COMBINES
+    | Trait.CALLS
+    | Trait.APPLIES
+    | Trait.COMMUNICATES
+    | Trait.COLLECTIVE
+    | Trait.AMONG_DEVICES
+    | Trait.ENGINE_DEFINED
+    | Trait.CONTRACTS
+)
+
+
+class UnknownOpcodeError(ValueError):
+    """A name in a query that no opcode has."""
+
+
+def opcode_of(name: str) -> Opcode:
+    """Returns what the table says of an opcode; `slice-start` and the like follow from their opcode.
+
+    A name that the table lacks, as an operation of another dialect has, gives an opcode of no traits.
+    """
+    found = OPCODES.get(name)
+    return found if found is not None else _derived(name)
+
+
+@cache
+def _derived(name: str) -> Opcode:
+    base, phase = split_asynchronous(name)
+    if base not in OPCODES or not phase:
+        return Opcode(name, (0, None))
+    known = OPCODES[base]
+    counts = known.operands if phase == START else (1, 1 if phase == DONE else None)
+    traits = known.traits & _ASYNCHRONOUS_TRAITS
+    return Opcode(name, counts, traits, _attributes_of_phase(known, phase), started=known.started)
+
+
+def _attributes_of_phase(known: Opcode, phase: str) -> tuple[Attribute, ...]:
+    # The parts of a send and a receive name the channel each, those of a general wrapper its computation.
+    if phase == START or known.name in ("async", "recv", "send"):
+        return (*known.attributes, *STARTED.get(known.name, WRAPPED))
+    return () if known.name in STARTED else WRAPPED
+
+
+def split_asynchronous(name: str) -> tuple[str, str]:
+    """Returns the opcode and the phase (-start, -update or -done) of an asynchronous form; else the name and ""."""
+    for phase in (START, UPDATE, DONE):
+        base = name.removesuffix(phase)
+        if base != name and base in HLO_NAMES:
+            return base, phase
+    return name, ""
+
+
+def is_opcode(name: str) -> bool:
+    """Is true for what XLA reads as an opcode, `slice-start` included; `async` alone is none."""
+    return split_asynchronous(name)[0] in HLO_NAMES and name != "async"
+
+
+def has(name: str, traits: Trait) -> bool:
+    """Is true where an opcode, by its name, has all of the traits."""
+    # Flags themselves take a microsecond to compare.
+    wanted = traits._value_
+    return opcode_of(name).traits._value_ & wanted == wanted
+
+
+@cache
+def with_trait(traits: Trait) -> frozenset[str]:
+    """Returns the names of all opcodes that have all of the traits; asynchronous forms are asked with `has`."""
+    return frozenset(name for name, each in OPCODES.items() if traits in each.traits)
+
+
+def named(names: str) -> frozenset[str]:
+    """Returns a set of opcodes from names between spaces; raises UnknownOpcodeError."""
+    return frozenset(by_opcode(dict.fromkeys(names.split())))
+
+
+def by_opcode(table: Mapping[str, _T]) -> Mapping[str, _T]:
+    """Returns a table whose keys are opcodes; raises UnknownOpcodeError for a key that is none."""
+    unknown = [name for name in table if name not in OPCODES and not is_opcode(name)]
+    if unknown:
+        raise UnknownOpcodeError(f"no opcode is called {', '.join(unknown)}")
+    return table
+
+
+def calling_attributes() -> frozenset[str]:
+    """Returns the names of all attributes of HLO that name computations."""
+    return frozenset(
+        attribute.name for each in HLO_OPCODES for attribute in each.attributes if attribute.names_computations
+    )
+
+
+def calling_opcodes() -> frozenset[str]:
+    """Returns all opcodes of HLO that may name computations, asynchronous forms included."""
+    calling = [each.name for each in HLO_OPCODES if any(each.names_computations for each in each.attributes)]
+    phases = [name + phase for name in calling for phase in (START, UPDATE, DONE)]
+    return frozenset((*calling, *phases))
+
+
+def attribute_name(mlir_name: str, attribute: str) -> str:
+    """Returns StableHLO's name of an attribute that an operation, by its MLIR name, has in HLO.
+
+    A dotted name is a field of a structured attribute.
+    """
+    known = opcode_of(hlo_opcode(mlir_name)).attribute(attribute)
+    return attribute if known is None else known.mlir_name
+
+
+# MLIR's operation names -> HLO's opcodes.
+_OF_MNEMONICS = {mnemonic: each.name for each in HLO_OPCODES for mnemonic in each.mlir}
+_DIALECTS = ("stablehlo", "mhlo")
+
+
+@cache
+def hlo_opcode(mlir_name: str) -> str:
+    """Returns HLO's opcode of an MLIR operation, or its full name where HLO has no such instruction."""
+    if mlir_name == "func.call":
+        return "call"
+    dialect, _, mnemonic = mlir_name.partition(".")
+    if dialect not in _DIALECTS:
+        return mlir_name
+    if mnemonic in _OF_MNEMONICS:
+        return _OF_MNEMONICS[mnemonic]
+    # MHLO has every instruction of HLO, StableHLO the asynchronous ones besides.
+    spelled = mnemonic.removeprefix("xla.").replace("_", "-")
+    is_instruction = is_opcode(spelled) and f"stablehlo.{mnemonic}" not in OPCODES
+    return spelled if is_instruction else mlir_name

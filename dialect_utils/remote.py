@@ -1,0 +1,104 @@
+"""Files that are not on this machine: whatever fsspec has a file system for, named by URL.
+
+`s3://bucket/key`, `gs://...`, `https://...`, and chains such as `zip://member::s3://bucket/archive.zip`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from dialect_utils.text import LARGEST_TEXT, Diagnostic, DiagnosticError
+
+T = TypeVar("T")
+
+_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]+(://|::)")
+_PATTERN_CHARACTERS = "*?["
+
+
+def is_url(name: str) -> bool:
+    """Is true for a URL, and for a chain of them."""
+    return _URL.match(name) is not None
+
+
+def read_url(url: str) -> bytes:
+    """Returns the bytes of a URL; raises DiagnosticError where that fails, and for more than 256 MB."""
+
+    def read() -> bytes:
+        system, path = _file_system(url)
+        with system.open(path, "rb") as file:
+            data: bytes = file.read(LARGEST_TEXT + 1)
+        return data
+
+    data = _attempted(url, read)
+    if len(data) > LARGEST_TEXT:
+        raise DiagnosticError(Diagnostic(f"{url}: has more than the {LARGEST_TEXT} bytes that are read"))
+    return data
+
+
+def write_url(url: str, data: bytes) -> None:
+    """Writes bytes to a URL, whole or not at all as far as the store has that; raises DiagnosticError."""
+
+    def write() -> None:
+        system, path = _file_system(url)
+        system.makedirs(system._parent(path), exist_ok=True)  # noqa: SLF001 (fsspec documents it for its stores)
+        system.pipe_file(path, data)
+
+    _attempted(url, write)
+
+
+def remove_url(url: str) -> None:
+    """Removes a file; raises DiagnosticError."""
+
+    def remove() -> None:
+        system, path = _file_system(url)
+        system.rm_file(path)
+
+    _attempted(url, remove)
+
+
+def matching_urls(pattern: str) -> list[str]:
+    """Returns the URLs of all files that a URL's pattern fits, sorted; raises DiagnosticError where none does."""
+    if not any(character in pattern for character in _PATTERN_CHARACTERS) or pattern.startswith("http"):
+        # In an address of the web a ? begins what is asked.
+        return [pattern]
+    found = existing_urls(pattern)
+    if not found:
+        raise DiagnosticError(Diagnostic(f"{pattern}: no file has such a name"))
+    return found
+
+
+def existing_urls(pattern: str) -> list[str]:
+    """Returns the URLs of all files that a URL or its pattern fits, sorted; none where there are none."""
+    _, separator, rest = pattern.partition("::")
+
+    def find() -> list[str]:
+        system, path = _file_system(pattern)
+        system.invalidate_cache()
+        # glob would list what a name without a pattern is in.
+        found = system.glob(path) if any(each in path for each in _PATTERN_CHARACTERS) else [path]
+        return sorted(system.unstrip_protocol(each) for each in found if system.isfile(each))
+
+    return [url + separator + rest for url in _attempted(pattern, find)]
+
+
+def _file_system(url: str) -> tuple[Any, str]:
+    """Returns the file system of a URL and the path in it."""
+    from fsspec.core import url_to_fs
+
+    system, path = url_to_fs(url)
+    return system, path
+
+
+def _attempted(url: str, work: Callable[[], T]) -> T:
+    try:
+        return work()
+    except ImportError as error:
+        # fsspec itself, or what it needs for this kind of URL.
+        message = f"{url}: {str(error)[:1].lower()}{str(error)[1:]}"
+        raise DiagnosticError(Diagnostic(message, hint="pip install 'relayout[remote]'")) from None
+    except Exception as error:
+        # Each file system has errors of its own.
+        reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
+        raise DiagnosticError(Diagnostic(f"{url}: {reason[:1].lower()}{reason[1:]}")) from None

@@ -1,0 +1,174 @@
+"""What is asked of each output on each set of data, and whether it holds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from dialect_utils.execution import Array
+from dialect_utils.layout import ElementType
+from dialect_utils.verdict.data import DataSet
+from dialect_utils.verdict.difference import BITS, Mask, Tolerance, different_elements, first_of
+from dialect_utils.verdict.guarantees import Guarantee
+from dialect_utils.verdict.result import NOT_GUARANTEED, Answer, Counterexample
+from dialect_utils.verdict.scale import Scale
+
+AUTO = "auto"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What one set of data shows, or one engine, and why that is no plain agreement.
+
+    `differing`: the outputs of which some bit differs, whether that was guaranteed or not; `undecided`:
+    those of them that the scale of the original's error decides.
+    """
+
+    answer: Answer = "agrees"
+    reason: str = ""
+    counterexample: Counterexample | None = None
+    differing: frozenset[int] = frozenset()
+    undecided: frozenset[int] = frozenset()
+    # All bits are equal where that decides: on carriers, or on all data there is.
+    exact: bool = field(default=True, compare=False)
+    # What the original gave on each set of data, on the engine.
+    expected: Sequence[Sequence[Array]] = field(default=(), compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Comparator:
+    """What is guaranteed of each output of the original. `compare` is `auto`, `bits`, `ulp:N` or `rel:X`.
+
+    `auto`: bits wherever they are guaranteed. Elsewhere an element may be as far off as the
+    original's own error reaches there. `signs_of_zero`: zeros of both signs differ; what an engine makes
+    of maximum(0, -0) depends on the order of the operands.
+    """
+
+    element_types: tuple[ElementType, ...]
+    guarantees: tuple[Guarantee, ...]
+    compare: str = AUTO
+    signs_of_zero: bool = True
+
+    def __post_init__(self) -> None:
+        if self.compare != AUTO:
+            Tolerance.parse(self.compare)
+
+    def is_guaranteed(self, output: int, data: DataSet) -> bool:
+        """Is true where an output's bits are the same in every correct form, on this data."""
+        guarantee = self.guarantees[output]
+        return guarantee is Guarantee.ALWAYS or (guarantee is Guarantee.ON_INTEGERS and data.kind == "whole")
+
+    def differences(self, a: Sequence[Array], b: Sequence[Array]) -> list[Counterexample]:
+        """Returns the first difference of bits in every output that has one."""
+        found = (self._first(output, x, y, BITS) for output, (x, y) in enumerate(zip(a, b, strict=True)))
+        return [difference for difference in found if difference is not None]
+
+    def find(
+        self,
+        data: DataSet,
+        expected: Sequence[Array],
+        actual: Sequence[Array],
+        scales: Callable[[int], Scale] | None,
+        *,
+        flushes: bool = False,
+    ) -> Finding:
+        """Judges the outputs of one set; of those that are tolerated only the first is told.
+
+        `scales` gives how far the original's own error reaches in an output. Without it, outputs
+        that it decides are `undecided`. `flushes`: the engine takes subnormal numbers for zeros.
+        """
+        differing: list[int] = []
+        undecided: list[int] = []
+        tolerated = ""
+        for output, (x, y) in enumerate(zip(expected, actual, strict=True)):
+            kind = self.element_types[output]
+            differs = self._differing(x, y, kind, flushes=flushes)
+            if not differs.any():
+                continue
+            differing.append(output)
+            if not self._is_decided(output, data) and scales is None:
+                undecided.append(output)
+                continue
+            wrong, why = self._wrong(data, output, x, y, differs, scales)
+            if wrong.any():
+                reason = f"the results differ on {data}" + (f": {why}" if why else "")
+                return Finding("different", reason, first_of(output, x, y, kind, wrong))
+            tolerated = tolerated or f"on {data} {first_of(output, x, y, kind, differs)}, {NOT_GUARANTEED}"
+        return Finding("agrees", tolerated, None, frozenset(differing), frozenset(undecided))
+
+    def _differing(self, x: Array, y: Array, kind: ElementType, *, flushes: bool) -> Mask:
+        """Returns the elements of other bits, zeros and subnormal numbers as far as the engine tells them apart."""
+        differs = different_elements(x, y, kind)
+        if flushes and differs.any():
+            differs &= ~_are_flushed(x, y, kind, signs_of_zero=self.signs_of_zero)
+        elif not self.signs_of_zero and kind.is_floating and differs.any():
+            differs &= ~((x == 0) & (y == 0))
+        return differs
+
+    def _is_decided(self, output: int, data: DataSet) -> bool:
+        return self.compare != AUTO or self.is_guaranteed(output, data)
+
+    def _wrong(
+        self,
+        data: DataSet,
+        output: int,
+        x: Array,
+        y: Array,
+        differs: Mask,
+        scales: Callable[[int], Scale] | None,
+    ) -> tuple[Mask, str]:
+        """Returns which of the differing elements are no rounding, and why where that is not plain."""
+        if self.compare != AUTO:
+            return different_elements(x, y, self.element_types[output], Tolerance.parse(self.compare)), ""
+        if scales is None or self.is_guaranteed(output, data):
+            return differs, ""
+        scale = scales(output)
+        beyond = scale.beyond(x, y, is_saturated=data.kind == "saturated") & differs
+        if beyond.any():
+            return beyond, "more than the first's own rounding explains"
+        lean = scale.lean(x, y)
+        return (differs, lean) if lean else (np.zeros_like(differs), "")
+
+    def _first(self, output: int, a: Array, b: Array, tolerance: Tolerance) -> Counterexample | None:
+        kind = self.element_types[output]
+        return first_of(output, a, b, kind, different_elements(a, b, kind, tolerance))
+
+    def compared(self) -> str:
+        """Says what is compared, and where no more than that is guaranteed."""
+        if self.compare != AUTO:
+            return str(Tolerance.parse(self.compare))
+        parts = ["bits"] if Guarantee.ALWAYS in self.guarantees or not self.guarantees else []
+        sums = self._outputs(Guarantee.ON_INTEGERS)
+        if sums:
+            parts.append(
+                f"bits on small whole numbers, within the original's own error on other data (sums of floats: {sums})"
+            )
+        rest = self._outputs(Guarantee.NEVER)
+        if rest:
+            parts.append(f"within the original's own error (sums of floats that are exact on no data: {rest})")
+        return "; ".join(parts)
+
+    def _outputs(self, guarantee: Guarantee) -> str:
+        numbers = [str(i) for i, found in enumerate(self.guarantees) if found is guarantee]
+        return f"output{'s' if len(numbers) > 1 else ''} {', '.join(numbers)}" if numbers else ""
+
+
+def _are_flushed(a: Array, b: Array, kind: ElementType, *, signs_of_zero: bool) -> Mask:
+    """Is true where both elements are subnormal or zero, of one sign if signs count."""
+    if kind.is_complex:
+        part = ElementType(f"f{kind.bits // 2}", kind.bits // 2)
+        parts = ((a.real, b.real), (a.imag, b.imag))
+        real, imaginary = (
+            _are_flushed(x, y, part, signs_of_zero=signs_of_zero) | ~different_elements(x, y, part) for x, y in parts
+        )
+        return real & imaginary
+    if not kind.is_floating:
+        return np.zeros(a.shape, np.bool_)
+    import ml_dtypes
+
+    smallest = float(ml_dtypes.finfo(a.dtype).smallest_normal)
+    x, y = a.astype(np.float64), b.astype(np.float64)
+    tiny: Mask = (np.abs(x) < smallest) & (np.abs(y) < smallest)
+    return tiny & (np.signbit(x) == np.signbit(y)) if signs_of_zero else tiny

@@ -1,0 +1,205 @@
+"""What two programs do with each array of the entry, as far as it says which values are telling."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from math import isfinite
+
+from dialect_utils.control_flow import BODY, CONDITION
+from dialect_utils.hlo.literals import decode_float
+from dialect_utils.ir import Function, Module, Operation, Value
+from dialect_utils.layout import ArrayShape
+from dialect_utils.opcodes import named, opcode_of
+
+_SHIFTS = named("shift-left shift-right-logical shift-right-arithmetic")
+# Sums, differences, products and quotients of constants are thresholds, too, where there are few.
+_FEW_CONSTANTS = 8
+_MOST_CONSTANTS = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """One array of the entry, and what it reaches.
+
+    `limits`: the sizes of dimensions that it indexes; `counts`: it may count the rounds of a loop;
+    `branches`: how many branches it chooses from; `widths`: of what it shifts; `distinct` and
+    `ascending`: what a gather or scatter was promised of it. `numbers`: constants of the programs.
+    """
+
+    shape: ArrayShape
+    limits: tuple[int, ...] = ()
+    counts: bool = False
+    branches: int = 0
+    widths: tuple[int, ...] = ()
+    distinct: bool = False
+    ascending: bool = False
+    numbers: tuple[float, ...] = ()
+
+    @property
+    def is_free(self) -> bool:
+        """Is true where an integer may be any of its type."""
+        return not (self.limits or self.counts or self.branches or self.widths)
+
+
+def array_needs(modules: Sequence[Module], shapes: Sequence[ArrayShape]) -> list[Need]:
+    """Returns the needs of the entry's arrays, tuples flattened, `shapes` being theirs in the first module."""
+    numbers = _numbers(modules)
+    needs = [Need(shape, numbers=numbers) for shape in shapes]
+    for module in modules:
+        spans = leaf_spans(module.entry)
+        for operation in operations(module):
+            for sensed in _sensed(operation):
+                for leaf in _leaves_behind(sensed.roots, spans):
+                    if leaf < len(needs):
+                        needs[leaf] = sensed.noted(needs[leaf])
+    return needs
+
+
+@dataclass(frozen=True, slots=True)
+class _Sensed:
+    """Values that an operation looks at, and what it does with them."""
+
+    roots: tuple[Value, ...]
+    limits: tuple[int, ...] = ()
+    counts: bool = False
+    branches: int = 0
+    widths: tuple[int, ...] = ()
+    distinct: bool = False
+    ascending: bool = False
+
+    def noted(self, need: Need) -> Need:
+        """Returns a need with this added; no order is asked of floats."""
+        return replace(
+            need,
+            limits=tuple(sorted({*need.limits, *self.limits})),
+            counts=need.counts or self.counts,
+            branches=max(need.branches, self.branches),
+            widths=tuple(sorted({*need.widths, *self.widths})),
+            distinct=need.distinct or self.distinct,
+            ascending=need.ascending or self.ascending,
+        )
+
+
+def operations(module: Module) -> Iterator[Operation]:
+    """Yields every operation of a module."""
+    return (operation for function in module.functions for operation in function.operations)
+
+
+def leaf_spans(entry: Function) -> dict[Value, range]:
+    """Returns which arrays of the entry, tuples flattened, each parameter holds."""
+    spans, begin = {}, 0
+    for parameter in entry.parameters:
+        end = begin + len(list(parameter.shape.arrays()))
+        spans[parameter] = range(begin, end)
+        begin = end
+    return spans
+
+
+def index_operands(operation: Operation) -> Sequence[Value]:
+    """Returns the operands that are indices."""
+    indices = opcode_of(operation.opcode).indices
+    return () if indices is None else operation.operands[slice(*indices)]
+
+
+def values_behind(roots: Iterable[Value]) -> set[Value]:
+    """Returns all values that some values are computed from, through calls in both directions."""
+    reached: set[Value] = set()
+    pending = list(roots)
+    while pending:
+        value = pending.pop()
+        if value not in reached:
+            reached.add(value)
+            pending += _sources(value)
+    return reached
+
+
+def _leaves_behind(roots: Sequence[Value], spans: dict[Value, range]) -> Iterator[int]:
+    reached = values_behind(roots)
+    return (leaf for value, span in spans.items() if value in reached for leaf in span)
+
+
+def _sources(value: Value) -> list[Value]:
+    """Returns what a value is computed from, one step back; of a loop's state the same part alone."""
+    operation = value.operation
+    if operation is None:
+        return [source for caller in value.function.callers for source in _passed(caller, value)]
+    if operation.opcode == "while" and len(operation.results) == len(operation.operands):
+        return _of_round(operation, operation.results.index(value))
+    if operation.opcode == "get-tuple-element":
+        return _parts(operation.operands[0], (operation.ints("index") or (0,))[0])
+    inside = [result for function in operation.called for result in function.results]
+    return [*operation.operands, *inside]
+
+
+def _passed(caller: Operation, parameter: Value) -> Sequence[Value]:
+    parameters = parameter.function.parameters
+    if caller.opcode == "while" and len(parameters) == len(caller.operands):
+        return _of_round(caller, parameters.index(parameter))
+    return caller.operands
+
+
+def _of_round(loop: Operation, number: int) -> list[Value]:
+    """Returns a part of a loop's state as it begins, and after a round."""
+    return [loop.operands[number], loop.called_as(BODY).results[number]]
+
+
+def _parts(whole: Value, number: int) -> list[Value]:
+    """Returns the sources of one part of a tuple; the tuple itself where they are not known singly."""
+    operation = whole.operation
+    if operation is not None and operation.opcode == "tuple":
+        return [operation.operands[number]]
+    loops = [operation] if operation is not None else list(whole.function.callers)
+    if not loops or any(loop.opcode != "while" for loop in loops):
+        return [whole]
+    state = [source for loop in loops for source in _of_round(loop, 0)]
+    tuples = [value.operation for value in state]
+    if not all(made is not None and made.opcode == "tuple" for made in tuples):
+        return [whole]
+    return [made.operands[number] for made in tuples if made is not None]
+
+
+def _sensed(operation: Operation) -> Iterator[_Sensed]:
+    """Yields what the operation looks at: indices, amounts of shifts, predicates, conditions of loops."""
+    opcode, operands = operation.opcode, operation.operands
+    indices = tuple(index_operands(operation))
+    if indices and isinstance(operands[0].shape, ArrayShape):
+        promised = [operation.attribute(name) in ("true", "unit") for name in ("unique_indices", "indices_are_sorted")]
+        yield _Sensed(indices, operands[0].shape.dimensions, distinct=promised[0], ascending=promised[1])
+    elif opcode in _SHIFTS and isinstance(operands[1].shape, ArrayShape):
+        yield _Sensed((operands[1],), widths=(operands[1].shape.element_type.bits,))
+    elif opcode == "conditional":
+        yield _Sensed((operands[0],), branches=len(operation.called))
+    elif opcode == "while":
+        yield _Sensed(
+            tuple(operation.called_as(CONDITION).results),
+            counts=True,
+        )
+
+
+def _numbers(modules: Sequence[Module]) -> tuple[float, ...]:
+    """Returns the finite constants of the programs, and what two of them make where they are few."""
+    found: set[float] = set()
+    for module in modules:
+        numbers = map(_number, operations(module))
+        found |= {number for number in numbers if number is not None}
+    pairs = list(product(found, repeat=2)) if len(found) <= _FEW_CONSTANTS else []
+    made = {c for a, b in pairs for c in (a + b, a - b, a * b, a / b if b else a)}
+    return tuple(sorted((number for number in found | made if isfinite(number)), key=abs)[:_MOST_CONSTANTS])
+
+
+def _number(operation: Operation) -> float | None:
+    """Returns the number that all elements of a constant are."""
+    bits = operation.splat_bits
+    if bits is None:
+        return None
+    shape = operation.results[0].shape
+    assert isinstance(shape, ArrayShape)  # it is a constant
+    kind = shape.element_type
+    if kind.is_complex:
+        return None
+    if kind.is_integral or kind.name == "pred":
+        return bits - (1 << kind.bits) if kind.is_signed and bits >> (kind.bits - 1) else bits
+    number = float(decode_float(kind.name, bits))
+    return number if isfinite(number) else None

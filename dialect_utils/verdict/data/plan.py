@@ -1,0 +1,325 @@
+"""Sets of inputs on which two programs are run: the same for both, of kinds that see different mistakes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+from zlib import crc32
+
+import numpy as np
+
+from dialect_utils.execution import Array, bits_type, from_bits
+from dialect_utils.layout import ElementType
+from dialect_utils.layout.arrays.dtypes import dtype_of
+from dialect_utils.verdict.data.needs import Need
+from dialect_utils.verdict.data.pools import MOST_ROUNDS, float_pool, integer_pool, special_floats, value_range
+from dialect_utils.verdict.data.values import LARGEST_INTEGER
+
+DataKind = Literal[
+    "whole",
+    "random",
+    "boundary",
+    "equal",
+    "special",
+    "infinite",
+    "sparse",
+    "shifted",
+    "magnitudes",
+    "saturated",
+    "given",
+    "own",
+    "carriers",
+    "every",
+]
+
+_DESCRIPTIONS: dict[DataKind, str] = {
+    "whole": "small whole numbers",
+    "random": "random data",
+    "boundary": "constants of the programs and their neighbours",
+    "equal": "data with many equal elements",
+    "special": "data with NaN, infinities, zeros and subnormal numbers",
+    "infinite": "data with many infinities and zeros",
+    "sparse": "data with a few special values",
+    "shifted": "large numbers of one sign",
+    "magnitudes": "many magnitudes",
+    "saturated": "magnitudes up to the largest",
+    "given": "the given inputs",
+    "own": "its own data",
+    "carriers": "carriers that are all distinct",
+    "every": "one of all possible inputs",
+}
+# Small arrays take so many sets of one kind to hold all values worth trying.
+_MOST_SETS = 32
+# Large ones get a set of each kind, and no more.
+_MANY_ELEMENTS = 1 << 18
+_NARROW_BITS = 16
+_LARGEST_EXPONENT = 30.0
+_FEW = 3
+# What gives NaN with another of these.
+_OPPOSED = (np.inf, -np.inf, 0.0, -0.0, 1.0, -1.0)
+# Beyond where exp of it is 0 or infinite in 32 bits, and within the range of 16 and of most 8 bits.
+_SHIFT = 200.0
+
+
+@dataclass(frozen=True, slots=True)
+class DataSet:
+    """One set of inputs, of one kind."""
+
+    kind: DataKind
+    arrays: Sequence[Array]
+
+    def __str__(self) -> str:
+        return _DESCRIPTIONS[self.kind]
+
+
+@dataclass(frozen=True, slots=True)
+class _Draw:
+    """What one array of one set is drawn with: `run` counts the sets of a kind, `position` the arrays."""
+
+    rng: np.random.Generator
+    need: Need
+    kind: DataKind
+    run: int
+    position: int
+    sums: bool
+
+    @property
+    def size(self) -> tuple[int, ...]:
+        return self.need.shape.dimensions
+
+
+def data_sets(needs: Sequence[Need], seeds: int, *, finite: bool = False, sums: bool = False) -> list[DataSet]:
+    """Returns the sets for entry arrays of these needs; the same seeds give the same sets.
+
+    `finite`: no special values and no extreme magnitudes; floats that count the rounds of a loop never have them.
+    `sums`: magnitudes whose products do not overflow in a sum, and another set whose may.
+    """
+    kinds: list[tuple[DataKind, int]] = [
+        ("whole", 1),
+        ("random", 1),
+        ("equal", 2),
+        ("boundary", _sets(needs, _pool_size)),
+    ]
+    if any(_has_floats(need) and not need.counts for need in needs) and not finite:
+        kinds += [
+            ("sparse", 3),
+            ("special", _sets(needs, _special_size)),
+            ("infinite", _sets(needs, _pairs)),
+            ("magnitudes", 1),
+            ("shifted", 2),
+        ]
+        kinds += [("saturated", 1)] if sums else []
+    return [
+        DataSet(kind, _arrays(needs, kind, seed, run, sums=sums))
+        for seed in range(seeds)
+        for kind, count in kinds
+        for run in range(count)
+    ]
+
+
+def unreached(needs: Sequence[Need], seeds: int, *, finite: bool) -> list[str]:
+    """Says which telling values and kinds of data the sets of `data_sets` leave out."""
+    lines = []
+    sets = _sets(needs, _pool_size)
+    for position, need in enumerate(needs):
+        size, held = _pool_size(need), sets * need.shape.element_count
+        if held < size:
+            lines.append(f"not reached: {size - held} of {size} boundary values of input {position}")
+        if need.distinct or need.ascending:
+            lines.append(f"not reached: indices out of range, in input {position} (their order is promised)")
+        if _has_floats(need) and (finite or need.counts):
+            why = "the padding of a convolution" if finite else "the end of a loop"
+            lines.append(f"not reached: NaN, infinities and extreme magnitudes in input {position} ({why} meets them)")
+    if any(need.counts for need in needs):
+        lines.append(f"not reached: loops of more than {MOST_ROUNDS} rounds")
+    return lines
+
+
+def _sets(needs: Sequence[Need], size: Callable[[Need], int]) -> int:
+    """Returns how many sets it takes until every array has held all its values."""
+    elements = [max(1, need.shape.element_count) for need in needs]
+    if sum(elements) > _MANY_ELEMENTS:
+        return 1
+    rounds = [-(-size(need) // count) for need, count in zip(needs, elements, strict=True)]
+    return min(_MOST_SETS, max(2, *rounds))
+
+
+def _pool_size(need: Need) -> int:
+    kind = need.shape.element_type
+    if kind.is_floating or kind.is_complex:
+        return len(float_pool(need, _part(kind)))
+    return 2 if kind.name == "pred" else len(integer_pool(need))
+
+
+def _special_size(need: Need) -> int:
+    kind = need.shape.element_type
+    return 2 * len(special_floats(_part(kind))) if kind.is_floating or kind.is_complex else 1
+
+
+def _pairs(need: Need) -> int:
+    """Returns how many elements meet each pair of opposed values twice."""
+    return 2 * len(_OPPOSED) ** 2 if _has_floats(need) else 1
+
+
+def _has_floats(need: Need) -> bool:
+    return need.shape.element_type.is_floating or need.shape.element_type.is_complex
+
+
+def _part(kind: ElementType) -> ElementType:
+    return ElementType(f"f{kind.bits // 2}", kind.bits // 2) if kind.is_complex else kind
+
+
+def _arrays(needs: Sequence[Need], kind: DataKind, seed: int, run: int, *, sums: bool) -> list[Array]:
+    draws = [
+        _Draw(np.random.default_rng([seed, crc32(kind.encode()), run, position]), need, kind, run, position, sums)
+        for position, need in enumerate(needs)
+    ]
+    arrays = [_array(draw) for draw in draws]
+    return _with_equal_elements(draws, arrays) if kind == "equal" else arrays
+
+
+def _array(draw: _Draw) -> Array:
+    kind = draw.need.shape.element_type
+    if kind.is_complex:
+        whole = np.empty(draw.size, dtype_of(kind))
+        whole.real, whole.imag = _floats(draw, _part(kind)), _floats(draw, _part(kind))
+        return whole
+    if kind.is_floating:
+        return _floats(draw, kind)
+    return _predicates(draw) if kind.name == "pred" else _integers(draw, kind)
+
+
+def _floats(draw: _Draw, kind: ElementType) -> Array:
+    rng, dtype, size = draw.rng, dtype_of(kind), draw.size
+    if draw.kind == "whole":
+        largest = LARGEST_INTEGER if kind.bits > _NARROW_BITS else 1
+        return rng.integers(-largest, largest, size, endpoint=True).astype(dtype)
+    if draw.kind == "boundary" and not draw.need.counts:
+        return _cycled(draw, float_pool(draw.need, kind))
+    if draw.kind == "equal" and not draw.need.counts:
+        pool = float_pool(draw.need, kind)
+        return pool[rng.integers(0, min(len(pool), _FEW + 2 * draw.run), size)]
+    if draw.need.counts:
+        # A loop that these count might never end.
+        return _normal(draw, dtype)
+    if draw.kind == "special":
+        return _with_specials(draw, _normal(draw, dtype), special_floats(kind, largest=not draw.sums))
+    if draw.kind == "infinite":
+        return np.array(rng.choice(_OPPOSED, size)).astype(dtype)
+    if draw.kind == "sparse":
+        return _with_one_special(draw, _normal(draw, dtype))
+    if draw.kind == "shifted":
+        return (_normal(draw, dtype).astype(np.float64) + (_SHIFT if draw.run % 2 else -_SHIFT)).astype(dtype)
+    return _magnitudes(draw, dtype) if draw.kind in ("magnitudes", "saturated") else _normal(draw, dtype)
+
+
+def _normal(draw: _Draw, dtype: np.dtype[Any]) -> Array:
+    values = draw.rng.standard_normal(draw.size)
+    return (np.abs(values) if draw.need.counts else values).astype(dtype)
+
+
+def _with_specials(draw: _Draw, values: Array, special: Array) -> Array:
+    """Puts special values at half of the places; over the runs each gets to each place of a small array."""
+    chosen = draw.rng.integers(0, 2, draw.size) == 0
+    return np.where(chosen, _cycled(draw, special), values).astype(values.dtype)
+
+
+def _with_one_special(draw: _Draw, values: Array) -> Array:
+    """Puts one special value, another one in each run, into one array of the set, and leaves the rest as it is."""
+    flat = values.reshape(-1).copy()
+    if flat.size:
+        with np.errstate(all="ignore"):
+            flat[draw.rng.integers(0, flat.size)] = np.array((np.inf, np.nan, -np.inf)[draw.run % 3]).astype(
+                values.dtype
+            )
+    return flat.reshape(values.shape)
+
+
+def _magnitudes(draw: _Draw, dtype: np.dtype[Any]) -> Array:
+    """Returns floats of all magnitudes up to 1e30, or to what the type holds."""
+    import ml_dtypes
+
+    limits: Any = ml_dtypes.finfo(dtype)
+    low = max(-_LARGEST_EXPONENT, float(np.log10(float(limits.smallest_normal))))
+    high = min(_LARGEST_EXPONENT, float(np.log10(float(limits.max))))
+    if draw.sums and draw.kind == "magnitudes":
+        low, high = max(low, -high), max(1.0, high / 2 - 3)
+    if draw.kind == "saturated":
+        low, high = 0.0, float(np.log10(float(limits.max)))
+    exponents = draw.rng.uniform(low, high, draw.size)
+    with np.errstate(all="ignore"):
+        return (draw.rng.choice([-1.0, 1.0], draw.size) * 10.0**exponents).astype(dtype)
+
+
+def _predicates(draw: _Draw) -> Array:
+    """Returns both values in turn for a scalar and, in some runs, all of one for an array."""
+    turn = bool((draw.run + (draw.kind in ("random", "sparse")) >> draw.position % 3) & 1)
+    if not draw.size or (draw.kind == "boundary" and draw.run < 2):
+        return np.full(draw.size, turn)
+    return draw.rng.integers(0, 2, draw.size).astype(np.bool_)
+
+
+def _integers(draw: _Draw, kind: ElementType) -> Array:
+    need = draw.need
+    if need.distinct or need.ascending:
+        return _ordered(draw, kind)
+    if draw.kind == "boundary":
+        return _cycled(draw, _as_integers(integer_pool(need), kind))
+    if draw.kind == "equal":
+        pool = integer_pool(need)[: _FEW + 2 * draw.run]
+        return _as_integers(pool, kind)[draw.rng.integers(0, len(pool), draw.size)]
+    if not need.is_free:
+        return _near_range(draw, kind)
+    if draw.kind == "whole":
+        low = max(value_range(kind)[0], -LARGEST_INTEGER)
+        high = min(value_range(kind)[1], LARGEST_INTEGER)
+        return draw.rng.integers(low, high, draw.size, endpoint=True).astype(dtype_of(kind))
+    words = draw.rng.integers(0, np.iinfo(np.uint64).max, draw.size, np.uint64, endpoint=True)
+    return from_bits((words & np.uint64((1 << kind.bits) - 1)).astype(bits_type(kind)), kind)
+
+
+def _near_range(draw: _Draw, kind: ElementType) -> Array:
+    """Returns indices, amounts, counts: mostly in range, one of six below or above it (none in whole numbers)."""
+    need = draw.need
+    reach = max([*need.limits[-1:], *need.widths, need.branches, 2 if need.counts else 1])
+    limit = min(
+        [*need.limits, *need.widths, *([need.branches] if need.branches else []), *([8] if need.counts else [])]
+    )
+    values = draw.rng.integers(0, max(1, limit), draw.size)
+    if draw.kind != "whole":
+        outside = draw.rng.integers(-reach, 2 * reach + 1, draw.size)
+        values = np.where(draw.rng.integers(0, 6, draw.size) == 0, outside, values)
+    low, high = value_range(kind)
+    return np.clip(values, max(low, -(1 << 31)), min(high, 1 << 31)).astype(dtype_of(kind))
+
+
+def _ordered(draw: _Draw, kind: ElementType) -> Array:
+    """Returns indices as a gather or scatter was promised them: all distinct, or ascending, or both."""
+    need, count = draw.need, draw.need.shape.element_count
+    limit = max(count, min(need.limits, default=count), 1)
+    values = draw.rng.choice(limit, count, replace=False) if need.distinct else draw.rng.integers(0, limit, count)
+    return (np.sort(values) if need.ascending else values).astype(dtype_of(kind)).reshape(draw.size)
+
+
+def _as_integers(values: Sequence[int], kind: ElementType) -> Array:
+    return np.array(values, object).astype(dtype_of(kind))
+
+
+def _cycled(draw: _Draw, pool: Array) -> Array:
+    """Returns the pool's values in an order of their own, going on where the run before ended."""
+    count = draw.need.shape.element_count
+    order = np.random.default_rng([len(pool), draw.position]).permutation(len(pool))
+    return pool[order[(draw.run * count + np.arange(count)) % len(pool)]].reshape(draw.size)
+
+
+def _with_equal_elements(draws: Sequence[_Draw], arrays: Sequence[Array]) -> list[Array]:
+    """Makes arrays of one type and dimensions equal at half of their places; scalars in every second set."""
+    first: dict[object, Array] = {}
+    made = []
+    for draw, array in zip(draws, arrays, strict=True):
+        shape = draw.need.shape
+        other = first.setdefault((shape.element_type, shape.dimensions), array)
+        is_same = np.array(draw.run % 2 == 0) if not draw.size else draw.rng.integers(0, 2, draw.size) == 0
+        made.append(np.where(is_same, other, array).astype(array.dtype))
+    return made

@@ -1,0 +1,186 @@
+"""Elementwise functions of reals in the field."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dialect_utils.verdict.field import arithmetic as field
+from dialect_utils.verdict.field.arithmetic import GENERATOR, P, Q, Words, mixed, word_of
+from dialect_utils.verdict.field.values import Extreme, Extremum, Real, Root, random_reals, where, whole_reals
+
+# f(-x) = -f(x), and f(-x) = f(x). (sin, tan ... of floats have the symmetry of the real functions.)
+_ODD = frozenset(["sine", "tan", "erf", "asinh", "asin", "atan", "atanh", "cbrt", "sign"])
+_EVEN = frozenset(["cosine", "abs"])
+
+
+def constant(value: int, like: Real) -> Real:
+    """Returns a small whole number."""
+    return whole_reals(np.full(like.dimensions, value, np.uint64))
+
+
+def _each(first: Callable[..., Words], *values: Real) -> Real:
+    return Real(first(*(v.first for v in values), P), first(*(v.second for v in values), Q))
+
+
+def add(a: Real, b: Real) -> Real:
+    """Returns the sum."""
+    return _each(field.add, a, b)
+
+
+def negate(a: Real) -> Real:
+    """Returns the negative."""
+    found = _each(field.negate, a)
+    return found if a.root is None else replace(found, root=replace(a.root, factor=negate(a.root.factor)))
+
+
+def multiply(a: Real, b: Real) -> Real:
+    """Returns the product: of two multiples of one square root a number without that root."""
+    if a.root is not None and b.root is not None:
+        if np.array_equal(a.root.words, b.root.words):
+            return multiply(multiply(a.root.factor, b.root.factor), a.root.square)
+        # Of two roots one is remembered.
+        b = Real(b.first, b.second)
+    found = _each(field.multiply, a, b)
+    for one, other in ((a, b), (b, a)):
+        if one.root is not None:
+            return replace(found, root=replace(one.root, factor=multiply(one.root.factor, other)))
+    return found
+
+
+def inverse(a: Real) -> Real:
+    """Returns 1 / a: of a multiple f of a square root s that is s / (f * s * s)."""
+    if a.root is None:
+        return _each(field.inverse, a)
+    factor = inverse(multiply(a.root.factor, a.root.square))
+    return _multiple(replace(a.root, factor=factor))
+
+
+def _multiple(root: Root) -> Real:
+    """Returns the multiples of a square root: it is one random number for the same argument everywhere."""
+    found = _each(field.multiply, random_reals(word_of("sqrt"), root.words, of=root.square), root.factor)
+    return replace(found, root=root)
+
+
+def divide(a: Real, b: Real) -> Real:
+    """Returns the quotient."""
+    return multiply(a, inverse(b))
+
+
+def exponential(a: Real) -> Real:
+    """Returns exp(a): of a sum the product."""
+    base = np.full(a.second.shape, GENERATOR, np.uint64)
+    return Real(field.power(base, a.second, P), mixed(word_of("exponential"), a.second) % np.uint64(Q))
+
+
+def _sign_and_size(a: Real) -> tuple[NDArray[np.bool_], Real]:
+    """Returns whether the words of the negative are the smaller ones, and the number whose words these are."""
+    opposite = negate(a)
+    is_negative = opposite.words < a.words
+    return is_negative, where(is_negative, opposite, a)
+
+
+def apply(seed: int, opcode: str, a: Real) -> Real:
+    """Returns a function of one real that is random but for the symmetries that it really has."""
+    if opcode in _DEFINED:
+        return _DEFINED[opcode](seed, a)
+    if opcode not in _ODD and opcode not in _EVEN:
+        return random_reals(seed, word_of(opcode), of=a)
+    is_negative, size = _sign_and_size(a)
+    found = random_reals(seed, word_of(opcode), of=size)
+    if opcode in _EVEN:
+        return found
+    return where(a.is_zero, constant(0, a), where(is_negative, negate(found), found))
+
+
+def _square_root(seed: int, a: Real) -> Real:
+    argument = Real(a.first, a.second)
+    return _multiple(Root(mixed(seed, a.words), argument, constant(1, argument)))
+
+
+def _tanh(_: int, a: Real) -> Real:
+    twice = exponential(add(a, a))
+    one = constant(1, a)
+    return divide(add(twice, negate(one)), add(twice, one))
+
+
+def _logistic(_: int, a: Real) -> Real:
+    one = constant(1, a)
+    return inverse(add(one, exponential(negate(a))))
+
+
+def _half(a: Real) -> Real:
+    return divide(a, constant(2, a))
+
+
+_DEFINED: dict[str, Callable[[int, Real], Real]] = {
+    "exponential": lambda _, a: exponential(a),
+    "exponential-minus-one": lambda _, a: add(exponential(a), negate(constant(1, a))),
+    "log-plus-one": lambda seed, a: apply(seed, "log", add(a, constant(1, a))),
+    "logistic": _logistic,
+    "tanh": _tanh,
+    "sinh": lambda _, a: _half(add(exponential(a), negate(exponential(negate(a))))),
+    "cosh": lambda _, a: _half(add(exponential(a), exponential(negate(a)))),
+    "sqrt": _square_root,
+    "rsqrt": lambda seed, a: inverse(_square_root(seed, a)),
+}
+
+
+def below(seed: int, a: Real, b: Real) -> Real:
+    """Returns a < b as a truth value: a function of the difference, false where there is none."""
+    difference = add(a, negate(b))
+    found = random_reals(seed, word_of("below"), of=difference)
+    return where(difference.is_zero, constant(0, a), found)
+
+
+def equal(seed: int, a: Real, b: Real) -> Real:
+    """Returns a = b as a truth value."""
+    difference = add(a, negate(b))
+    _, size = _sign_and_size(difference)
+    return where(difference.is_zero, constant(1, a), random_reals(seed, word_of("equal"), of=size))
+
+
+def extreme(seed: int, opcode: Extreme, values: Sequence[Real]) -> Real:
+    """Returns the maximum or minimum of several numbers; the infinity that it never is does not count."""
+    parts = [_counted(seed, opcode, value) for value in values]
+    with np.errstate(over="ignore"):
+        total = sum((part.total for part in parts[1:]), parts[0].total)
+        count = sum((part.count for part in parts[1:]), parts[0].count)
+    return _of_extremum(seed, Extremum(opcode, total, count), values)
+
+
+def reduced_extreme(seed: int, opcode: Extreme, value: Real, axis: int) -> Real:
+    """Returns the maximum or minimum along a dimension."""
+    part = _counted(seed, opcode, value)
+    count = part.count.sum(axis=axis, dtype=np.uint64)
+    with np.errstate(over="ignore"):
+        found = Extremum(opcode, part.total.sum(axis=axis, dtype=np.uint64), count)
+    rows = [Real(np.take(value.first, i, axis), np.take(value.second, i, axis)) for i in range(value.dimensions[axis])]
+    return _of_extremum(seed, found, rows)
+
+
+def _counted(seed: int, opcode: Extreme, value: Real) -> Extremum:
+    if value.extremum is not None and value.extremum.opcode == opcode:
+        return value.extremum
+    words = value.words
+    counts = words != infinity(opcode == "minimum").words
+    hashed = mixed(seed, word_of(opcode), words)
+    return Extremum(opcode, np.where(counts, hashed, 0).astype(np.uint64), counts.astype(np.uint64))
+
+
+def _of_extremum(seed: int, found: Extremum, values: Sequence[Real]) -> Real:
+    """Returns the numbers: of one number itself, of none the identity, of more a random function of their set."""
+    made = random_reals(seed, word_of("of" + found.opcode), found.total)
+    result = where(found.count == 0, infinity(found.opcode == "minimum"), made)
+    for value in values:
+        alone = (found.count == 1) & (_counted(seed, found.opcode, value).count == 1)
+        result = where(alone, value, result)
+    return Real(result.first, result.second, found)
+
+
+def infinity(is_positive: bool) -> Real:
+    """Returns what stands for an infinity: one number, the same everywhere."""
+    return random_reals(word_of("infinity"), int(is_positive))

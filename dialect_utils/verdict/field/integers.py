@@ -1,0 +1,121 @@
+"""Integers beside the field: computed where they are known, else told apart by how they are computed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dialect_utils.layout import ElementType
+from dialect_utils.verdict.field.arithmetic import P, Q, Words, mixed, word_of
+from dialect_utils.verdict.field.values import ROUNDS, Real, Whole, random_reals, unknown, where, whole_reals, words_of
+
+_SORTED = frozenset(["add", "multiply", "maximum", "minimum", "and", "or", "xor"])
+
+
+def known(values: NDArray[np.int64], element_type: ElementType) -> Whole:
+    """Returns integers whose values are known."""
+    mask = (1 << element_type.bits) - 1
+    words = values.astype(np.uint64) & np.uint64(mask)
+    return Whole(words, np.ones(words.shape, bool))
+
+
+def numbers(value: Whole, element_type: ElementType) -> NDArray[np.int64]:
+    """Returns the values of known integers (64 unsigned bits are read as signed)."""
+    shift = np.int64(64 - element_type.bits)
+    signed = value.words.astype(np.int64)
+    return (signed << shift) >> shift if element_type.is_signed else signed
+
+
+def apply(label: Any, element_type: ElementType, values: list[Whole]) -> Whole:
+    """Returns an elementwise operation."""
+    if all(value.is_known for value in values):
+        found = _computed(label, element_type, [numbers(value, element_type) for value in values])
+        if found is not None:
+            return known(found, element_type)
+    words = [words_of(value) for value in values]
+    if isinstance(label, str) and label in _SORTED:
+        words = list(np.sort(np.stack(words), axis=0))
+    return unknown(mixed(word_of(repr(label)), *words))
+
+
+def _computed(label: Any, element_type: ElementType, values: list[NDArray[np.int64]]) -> NDArray[np.int64] | None:
+    with np.errstate(over="ignore"):
+        if isinstance(label, tuple):
+            total = np.zeros(values[0].shape, np.int64)
+            for coefficient, powers in label[1:]:
+                signed = coefficient - (1 << 64) if coefficient >= 1 << 63 else coefficient
+                product = np.full(values[0].shape, signed, np.int64)
+                for position, power in powers:
+                    for _ in range(power):
+                        product = product * values[position]
+                total = total + product
+            return total
+        found = _OPERATIONS.get(label)
+        if found is None or (element_type.is_unsigned and element_type.bits == 64):
+            return None
+        result = values[0]
+        for value in values[1:]:
+            if label in ("divide", "remainder") and (value == 0).any():
+                return None
+            result = found(result, value)
+        return result
+
+
+def _divided(a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.int64]:
+    found: NDArray[np.int64] = np.sign(a) * np.sign(b) * (np.abs(a) // np.abs(b))
+    return found
+
+
+_OPERATIONS: dict[str, Callable[..., NDArray[np.int64]]] = {
+    "maximum": np.maximum,
+    "minimum": np.minimum,
+    "and": np.bitwise_and,
+    "or": np.bitwise_or,
+    "xor": np.bitwise_xor,
+    "divide": _divided,
+    "remainder": np.fmod,
+}
+
+
+def compare(seed: int, direction: str, element_type: ElementType, first: Whole, second: Whole) -> Real:
+    """Returns EQ or LT of two integers as a truth value."""
+    words = words_of(first), words_of(second)
+    if direction == "EQ":
+        words = np.minimum(*words), np.maximum(*words)
+    found = random_reals(seed, word_of(direction), *words)
+    both = first.known & second.known
+    a, b = numbers(first, element_type), numbers(second, element_type)
+    if direction == "LT" and element_type.is_unsigned and min(a.min(initial=0), b.min(initial=0)) < 0:
+        return found
+    answer = (a == b) if direction == "EQ" else a < b
+    return where(both, whole_reals(answer.astype(np.uint64)), found)
+
+
+def select(predicate: Real, first: Whole, second: Whole) -> Whole:
+    """Returns one of two arrays of integers."""
+    is_true, is_false = (predicate.first == 1).all(-1), predicate.is_zero
+    same = (first.words == second.words) & (first.known == second.known)
+    mixed_words = mixed(word_of("select"), predicate.words, words_of(first), words_of(second))
+    words = np.where(is_true | same, first.words, np.where(is_false, second.words, mixed_words))
+    return Whole(words, np.where(is_true | same, first.known, np.where(is_false, second.known, False)))
+
+
+def as_real(seed: int, element_type: ElementType, value: Whole) -> Real:
+    """Returns integers as reals."""
+    found = random_reals(seed, word_of(f"{element_type} as real"), value.words)
+    values = numbers(value, element_type)
+    first, second = (np.mod(values, prime).astype(np.uint64)[..., None].repeat(ROUNDS, axis=-1) for prime in (P, Q))
+    # The values of 64 unsigned bits are read as signed.
+    is_read = value.known & (values >= 0) if element_type.is_unsigned else value.known
+    return where(is_read, Real(first, second), found)
+
+
+def convert(source: ElementType, target: ElementType, value: Whole) -> Whole:
+    """Returns integers of another width."""
+    if value.is_known and (target.bits >= source.bits):
+        return known(numbers(value, source), target)
+    words: Words = mixed(word_of(f"{source} to {target}"), words_of(value))
+    return unknown(words)

@@ -1,0 +1,159 @@
+"""What arrays are in the field: reals as residues, integers as words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dialect_utils.verdict.field.arithmetic import P, Q, Words, mixed
+
+Extreme = Literal["maximum", "minimum"]
+
+# Independent evaluations, the last dimension of all residues. What is hashed is hashed with all of them.
+ROUNDS = 6
+
+
+class UnliftedError(Exception):
+    """What has no meaning over the reals."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Extremum:
+    """What a maximum or minimum was taken of: a sum of hashes, one for each number that is not its identity."""
+
+    opcode: Extreme
+    total: Words
+    count: Words
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Root:
+    """The square root that numbers are multiples of: words that tell roots apart, its square, and the factors."""
+
+    words: Words
+    square: Real
+    factor: Real
+
+    def moved(self, move: Callable[[NDArray[Any]], NDArray[Any]]) -> Root:
+        """Returns the roots after data movement."""
+        return Root(move(self.words), self.square.moved(move), self.factor.moved(move))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Real:
+    """Real numbers, or truth values as 0 and 1, as residues modulo P and modulo Q, one for each round.
+
+    `extremum` says what they are the maximum or minimum of, so that one of these is one of all; `root`, which square
+    root they are multiples of, so that the product of two such is a number without.
+    """
+
+    first: Words
+    second: Words
+    extremum: Extremum | None = None
+    root: Root | None = None
+
+    @property
+    def dimensions(self) -> tuple[int, ...]:
+        """Returns the dimensions of the array."""
+        return self.first.shape[:-1]
+
+    @property
+    def words(self) -> Words:
+        """Returns words that tell different numbers apart."""
+        return mixed(*(self.first[..., i] for i in range(ROUNDS)))
+
+    @property
+    def is_zero(self) -> NDArray[np.bool_]:
+        """Is true at the places that are 0."""
+        found: NDArray[np.bool_] = (self.first == 0).all(axis=-1)
+        return found
+
+    def moved(self, move: Callable[[NDArray[Any]], NDArray[Any]]) -> Real:
+        """Returns the numbers after data movement."""
+        extremum = self.extremum
+        if extremum is not None:
+            extremum = replace(extremum, total=move(extremum.total), count=move(extremum.count))
+        root = None if self.root is None else self.root.moved(move)
+        return Real(in_rounds(move, self.first), in_rounds(move, self.second), extremum, root)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Whole:
+    """Integers: their bits where they are known, else what stands for the way they are computed."""
+
+    words: Words
+    known: NDArray[np.bool_]
+
+    @property
+    def dimensions(self) -> tuple[int, ...]:
+        """Returns the dimensions of the array."""
+        return self.words.shape
+
+    def moved(self, move: Callable[[NDArray[Any]], NDArray[Any]]) -> Whole:
+        """Returns the numbers after data movement."""
+        return Whole(move(self.words), move(self.known))
+
+    @property
+    def is_known(self) -> bool:
+        """Is true where all values are known."""
+        return bool(self.known.all())
+
+
+Value = Real | Whole
+
+
+def in_rounds(move: Callable[..., NDArray[Any]], *arrays: Words) -> Words:
+    """Returns what is made of the residues of each round."""
+    return np.stack([move(*(array[..., i] for array in arrays)) for i in range(ROUNDS)], axis=-1)
+
+
+def random_reals(*words: Words | int, of: Real | None = None) -> Real:
+    """Returns the values of a random function of the words at each place, and of a number.
+
+    A number's words may be those of another one (2^-64), its residues in all rounds may not.
+    """
+    word = mixed(*words)[..., None]
+    rounds = np.arange(ROUNDS, dtype=np.uint64)
+    if of is not None:
+        word = mixed(word, of.words[..., None], of.first)
+    return Real(mixed(1, word, rounds) % np.uint64(P), mixed(2, word, rounds) % np.uint64(Q))
+
+
+def whole_reals(values: Words) -> Real:
+    """Returns small whole numbers, given as words."""
+    first, second = (np.repeat((values % np.uint64(prime))[..., None], ROUNDS, axis=-1) for prime in (P, Q))
+    return Real(first, second)
+
+
+def where(condition: NDArray[Any], a: Real, b: Real) -> Real:
+    """Returns a where a condition is true, else b."""
+    chosen = condition[..., None]
+    return Real(np.where(chosen, a.first, b.first), np.where(chosen, a.second, b.second))
+
+
+def unknown(words: Words) -> Whole:
+    """Returns integers of which only that equal words are equal numbers is known."""
+    return Whole(words, np.zeros(words.shape, bool))
+
+
+def words_of(value: Value) -> Words:
+    """Returns words that tell values apart."""
+    if isinstance(value, Real):
+        return value.words
+    return np.where(value.known, value.words, mixed(3, value.words))
+
+
+def merged(parts: list[Value], join: Callable[[list[Any]], NDArray[Any]]) -> Value:
+    """Returns several arrays as one."""
+    if all(isinstance(part, Real) for part in parts):
+        reals = [part for part in parts if isinstance(part, Real)]
+        return Real(
+            in_rounds(lambda *each: join(list(each)), *(part.first for part in reals)),
+            in_rounds(lambda *each: join(list(each)), *(part.second for part in reals)),
+        )
+    wholes = [part for part in parts if isinstance(part, Whole)]
+    return Whole(join([part.words for part in wholes]), join([part.known for part in wholes]))

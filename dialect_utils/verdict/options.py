@@ -1,0 +1,43 @@
+"""How to compare."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from dialect_utils.execution import DEFAULT_MEMORY_BYTES, DEFAULT_TIMEOUT_SECONDS, Array, Engine, SavedArray
+from dialect_utils.verdict.comparator import AUTO
+from dialect_utils.verdict.result import PROOF
+
+Method = Literal["proof"] | Engine
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How to compare.
+
+    `engines`: `proof` looks for a proof first; engines run in this order, and all that can execute the
+    modules must agree. None: a proof, XLA:CPU and, for small modules, the interpreter. `seeds` is how
+    many times each kind of data is drawn; `compare` is `auto`, `bits`, `ulp:N` or `rel:X`; `inputs`
+    replace the drawn ones; `timeout` holds for all engines together, in seconds; `memory` is what executing a
+    module may take, in bytes. `power`: how many
+    mistakes are planted to measure what the data sees; None: as many as take about the time of the check.
+    """
+
+    engines: tuple[Method, ...] | None = None
+    seeds: int = 1
+    compare: str = AUTO
+    inputs: tuple[Array | SavedArray, ...] | None = None
+    timeout: float = DEFAULT_TIMEOUT_SECONDS
+    memory: int = DEFAULT_MEMORY_BYTES
+    power: int | None = None
+
+    @property
+    def proves(self) -> bool:
+        """Is true where a proof is looked for."""
+        return self.engines is None or PROOF in self.engines
+
+    @property
+    def executes(self) -> bool:
+        """Is true where any engine is asked."""
+        return self.engines is None or any(engine != PROOF for engine in self.engines)

@@ -1,0 +1,90 @@
+"""Elementwise operations in normal form: equal ones, as far as the rules know, become one term."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import TYPE_CHECKING
+
+from dialect_utils.layout import ElementType
+from dialect_utils.verdict.proof.algebra import comparisons, conversions, floats, lattice, ring
+from dialect_utils.verdict.proof.algebra.floats import PARTS
+from dialect_utils.verdict.proof.algebra.folding import FOLDED, folded
+
+if TYPE_CHECKING:
+    from dialect_utils.verdict.proof.terms import Term, Terms
+
+# One bit is no integer to count with.
+_NARROWEST = 2
+
+
+def build(terms: Terms, label: Hashable, element_type: ElementType, operands: Sequence[Term]) -> Term:
+    """Returns the term of an elementwise operation on arrays of the same dimensions.
+
+    `label` is an opcode, or a tuple whose first part is one where attributes count.
+    """
+    found = None
+    if isinstance(label, str):
+        found = _build(terms, label, element_type, operands)
+    elif isinstance(label, tuple) and label[0] == "ring":
+        found = ring.rebuilt(terms, label, operands)
+    elif isinstance(label, tuple) and label[0] == "compare" and len(label) == _COMPARE_PARTS:
+        found = comparisons.build_compare(terms, label[1], label[2], operands)
+    elif isinstance(label, tuple) and label[0] == "bitcast-convert" and len(label) == len(("opcode", "type")):
+        bits = terms.constant_bits(operands[0])
+        found = None if bits is None else terms.literal(element_type, bits, operands[0].array.dimensions)
+    return terms.each_as_is(label, element_type, operands) if found is None else found
+
+
+# compare, direction, whether NaN is ordered
+_COMPARE_PARTS = 3
+
+
+def _build(terms: Terms, opcode: str, element_type: ElementType, operands: Sequence[Term]) -> Term | None:
+    constant = _folded(terms, opcode, element_type, operands)
+    if constant is not None:
+        return constant
+    if opcode == "select":
+        return comparisons.build_select(terms, element_type, operands)
+    if opcode == "convert":
+        return conversions.build(terms, element_type, operands)
+    if opcode in ("real", "imag", "complex"):
+        return _parts(terms, opcode, operands)
+    if element_type.is_integral and element_type.bits >= _NARROWEST:
+        found = ring.build(terms, opcode, element_type, operands)
+        if found is None:
+            found = lattice.build(terms, opcode, element_type, operands)
+        return floats.build_integer(terms, opcode, operands) if found is None else found
+    if element_type.name == "pred" or element_type.is_floating:
+        found = lattice.build(terms, opcode, element_type, operands)
+        if found is None and element_type.is_floating:
+            found = floats.build(terms, opcode, element_type, operands)
+        return found
+    return None
+
+
+def _folded(terms: Terms, opcode: str, element_type: ElementType, operands: Sequence[Term]) -> Term | None:
+    values = [terms.constant_bits(operand) for operand in operands]
+    types = {operand.array.element_type for operand in operands}
+    known = tuple(value for value in values if value is not None)
+    if not values or len(known) < len(values) or len(types) > 1:
+        return None
+    bits = folded(opcode, element_type, types.pop(), known)
+    if bits is None:
+        return None
+    terms.note(FOLDED)
+    return terms.literal(element_type, bits, operands[0].array.dimensions)
+
+
+def _parts(terms: Terms, opcode: str, operands: Sequence[Term]) -> Term | None:
+    """Returns the part of a complex number that is made of parts, or the number that its parts make."""
+    first = operands[0]
+    if first.kind != "each":
+        return None
+    if opcode != "complex" and first.label == "complex":
+        terms.note(PARTS)
+        return first.operands[opcode == "imag"]
+    second = operands[-1]
+    if opcode == "complex" and (first.label, second.label) == ("real", "imag") and second.kind == "each":
+        terms.note(PARTS)
+        return first.operands[0] if first.operands == second.operands else None
+    return None

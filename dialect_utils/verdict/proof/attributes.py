@@ -1,0 +1,89 @@
+"""Structured attributes as values, read from either dialect: windows, dimension numbers, groups."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from dialect_utils.hlo.windows import DimensionLabels, WindowDimension, parse_labels, parse_window
+from dialect_utils.ir import Operation
+from dialect_utils.verdict.proof.terms import GaveUpError
+
+_LIST = re.compile(r"-?\d+|true|false")
+_TRUTH = {"true": "1", "false": "0"}
+_STABLEHLO_LABELS = re.compile(r"\[([\w, ]*)\]")
+_GROUPS = ("feature_group_count", "batch_group_count")
+
+
+def integers(operation: Operation, name: str) -> tuple[int, ...] | None:
+    """Returns the integers of an attribute as it is written: `2`, `{0,1}`, `array<i64: 1, 2>`, `dense<[[0, 1]]>`."""
+    text = operation.attribute(name)
+    if text is None:
+        return None
+    if "<" in text:
+        text = text[text.index("<") + 1 : text.rindex(">")].split("> : ")[0].removeprefix("i64").removeprefix("i1")
+    return tuple(int(_TRUTH.get(word, word)) for word in _LIST.findall(text))
+
+
+def group_counts(operation: Operation) -> tuple[int, int]:
+    """Returns feature_group_count and batch_group_count of a convolution; absent ones are 1."""
+    texts = (operation.attribute(name) or "1" for name in _GROUPS)
+    features, batches = (int(text.split(":")[0]) for text in texts)
+    return features, batches
+
+
+def labels(operation: Operation) -> DimensionLabels:
+    """Returns a convolution's dimension numbers; raises GaveUpError where they are not read."""
+    text = operation.attribute("dim_labels")
+    if text is None:
+        parts = _STABLEHLO_LABELS.findall(operation.attribute("dimension_numbers") or "")
+        words = ["".join(part.replace(",", " ").split()) for part in parts]
+        text = f"{words[0]}_{words[1]}->{words[2]}" if len(words) == len(("lhs", "rhs", "out")) else ""
+    try:
+        return parse_labels(text)
+    except ValueError as error:
+        raise GaveUpError(str(error)) from error
+
+
+def convolution_window(operation: Operation, sizes: Sequence[int]) -> tuple[WindowDimension, ...]:
+    """Returns what a convolution's window does in every spatial dimension, given the kernel's sizes there."""
+    rank = len(sizes)
+    if operation.attribute("dim_labels") is not None:
+        window = parse_window(operation.attribute("window"), rank)
+        if tuple(dimension.size for dimension in window) != tuple(sizes):
+            raise GaveUpError("a convolution's window is not of its kernel's size")
+        return window
+    return _window(operation, sizes, ("window_strides", "lhs_dilation", "rhs_dilation", "window_reversal"))
+
+
+def reduction_window(operation: Operation, rank: int) -> tuple[WindowDimension, ...]:
+    """Returns what the window of a reduce-window or select-and-scatter does in every dimension."""
+    text = operation.attribute("window")
+    if text is not None:
+        return parse_window(text, rank)
+    sizes = integers(operation, "window_dimensions") or (1,) * rank
+    return _window(operation, sizes, ("window_strides", "base_dilations", "window_dilations", "window_reversal"))
+
+
+def _window(operation: Operation, sizes: Sequence[int], names: Sequence[str]) -> tuple[WindowDimension, ...]:
+    rank = len(sizes)
+    strides, base, dilations, reversals = (_spread(integers(operation, name), rank) for name in names)
+    padding = integers(operation, "padding") or (0,)
+    pairs = padding * (2 * rank) if len(padding) == 1 else padding
+    return tuple(
+        WindowDimension(
+            sizes[i],
+            (strides or (1,) * rank)[i],
+            pairs[2 * i],
+            pairs[2 * i + 1],
+            (base or (1,) * rank)[i],
+            (dilations or (1,) * rank)[i],
+            bool(reversals[i]) if reversals else False,
+        )
+        for i in range(rank)
+    )
+
+
+def _spread(values: tuple[int, ...] | None, rank: int) -> tuple[int, ...] | None:
+    """Returns the values of a splat for every dimension."""
+    return values * rank if values is not None and len(values) == 1 else values

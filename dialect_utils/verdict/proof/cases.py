@@ -1,0 +1,115 @@
+"""Proof by cases: two elementwise expressions are equal where they are equal if a predicate holds, and if not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from dialect_utils.opcodes import named
+from dialect_utils.verdict.proof.algebra.rule import NUMBERS, Rule
+from dialect_utils.verdict.proof.terms import Term, Terms
+
+CASES = Rule(
+    "cases",
+    "At every place a predicate is true or false: what is equal in both cases is equal.",
+    (
+        "negate(select(p, x, y)) = select(p, negate(x), negate(y))",
+        "add(select(p, x, y), z) = select(p, add(x, z), add(y, z))",
+        "add(select(p, x, y), select(p, y, x)) = add(x, y)",
+        "select(p, select(q, x, y), y) = select(and(p, q), x, y)",
+        "select(p, select(q, x, y), select(q, y, x)) = select(q, select(p, x, y), select(p, y, x))",
+    ),
+    (
+        "negate(select(p, x, y)) = select(p, negate(y), negate(x))",
+        "add(select(p, x, y), select(q, y, x)) = add(x, y)",
+        "select(p, select(q, x, y), y) = select(or(p, q), x, y)",
+    ),
+    NUMBERS,
+)
+
+# What makes a predicate of the truth values that are decided.
+_LOGIC = named("and or xor not")
+# Predicates that are decided one after the other, and operations in each expression: 2^6 small rebuildings at most.
+_DEEPEST = 6
+_MOST_PARTS = 400
+# Operations that all decisions of a proof make anew.
+_MOST_REBUILT = 20_000
+
+
+class Cases:
+    """Decisions about pairs of expressions, by the predicates of their selects."""
+
+    def __init__(self, terms: Terms, is_same: Callable[[Term, Term], bool]) -> None:
+        self.terms = terms
+        self._is_same = is_same
+        self._left = _MOST_REBUILT
+
+    def same(self, first: Term, second: Term) -> bool:
+        """Is true where two expressions are equal in all cases; false where that is not known."""
+        if first.kind != "each" or second.kind != "each" or not (first.is_specified and second.is_specified):
+            return False
+        if self._same(first, second, _DEEPEST):
+            self.terms.note(CASES)
+            return True
+        return False
+
+    def _same(self, first: Term, second: Term, depth: int) -> bool:
+        if first is second:
+            return first.is_specified
+        predicate = self._predicate(first, second) if depth and self._left > 0 else None
+        if predicate is None:
+            return depth < _DEEPEST and self._is_same(first, second)
+        for value in (1, 0):
+            pair = [self._where(term, predicate, value) for term in (first, second)]
+            if not self._same(pair[0], pair[1], depth - 1):
+                return False
+        return True
+
+    def _predicate(self, first: Term, second: Term) -> Term | None:
+        """Returns what was made first of all that decides a select; None where there is none, or too much."""
+        found: Term | None = None
+        for term in (first, second):
+            parts = _parts(term)
+            if len(parts) > _MOST_PARTS:
+                return None
+            for part in parts:
+                for atom in _atoms(part.operands[0]) if part.label == "select" else ():
+                    if found is None or atom.number < found.number:
+                        found = atom
+        return found
+
+    def _where(self, term: Term, predicate: Term, value: int) -> Term:
+        """Returns an expression at the places where a predicate has a value."""
+        known = self.terms.literal(predicate.array.element_type, value, predicate.array.dimensions)
+        found = {predicate: known}
+        for part in sorted(_parts(term), key=lambda part: part.number):
+            if part not in found:
+                self._left -= 1
+                operands = [found.get(operand, operand) for operand in part.operands]
+                is_same = all(a is b for a, b in zip(operands, part.operands, strict=True))
+                found[part] = part if is_same else self.terms.each(part.label, part.array.element_type, operands)
+        return found.get(term, term)
+
+
+def _atoms(predicate: Term) -> set[Term]:
+    """Returns the truth values that and, or, xor and not make a predicate of."""
+    found: set[Term] = set()
+    pending = [predicate]
+    while pending:
+        part = pending.pop()
+        if part.kind == "each" and part.label in _LOGIC:
+            pending += part.operands
+        else:
+            found.add(part)
+    return found
+
+
+def _parts(term: Term) -> set[Term]:
+    """Returns the elementwise operations of an expression."""
+    found: set[Term] = set()
+    pending = [term]
+    while pending and len(found) <= _MOST_PARTS:
+        part = pending.pop()
+        if part.kind == "each" and part not in found:
+            found.add(part)
+            pending += part.operands
+    return found

@@ -1,0 +1,67 @@
+"""Normal forms of plans over terms, each proved to read the same elements before it is used."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import replace
+from functools import lru_cache
+
+from dialect_utils.layout import ELEMENT_TYPES, ElementType, Plan
+from dialect_utils.layout.moves.normal_form import normal_form, split_at_padding
+from dialect_utils.layout.moves.plan import PaddingValue
+from dialect_utils.layout.proof.decide import Method
+from dialect_utils.layout.proof.reads import try_prove_same_reads
+
+# Plans that regroup no bits are the same for every element type.
+_ANY_TYPE = ELEMENT_TYPES["u8"]
+
+# A number for every padding value that plans write, so that plans over other terms are the same plan.
+Numbers = dict[PaddingValue, int]
+
+
+def numbered(plan: Plan, numbers: Numbers) -> Plan:
+    """Returns the plan with numbers as padding values, new ones for those that `numbers` lacks, of any type."""
+    return _with_paddings(plan, lambda padding: numbers.setdefault(padding, len(numbers))).retyped(_ANY_TYPE)
+
+
+def normalized(plan: Plan) -> tuple[Plan, Method]:
+    """Returns the normal form of a plan, and how it is known to read the same elements."""
+    if not plan.steps:
+        return plan, "structure"
+    numbers: Numbers = {}
+    form, method = _proved_form(numbered(plan, numbers))
+    return _over(form, numbers, plan.element_type), method
+
+
+def split(plan: Plan) -> tuple[Plan, Plan]:
+    """Returns two plans that one after the other read the same; the first pads nothing and does all it can."""
+    numbers: Numbers = {}
+    before, after = _proved_split(numbered(plan, numbers))
+    first = _over(before, numbers, plan.element_type)
+    return first, _over(after, numbers, first.result[0])
+
+
+def _over(form: Plan, numbers: Numbers, element_type: ElementType) -> Plan:
+    """Returns the form of a numbered plan with the padding values that the numbers are for."""
+    values: dict[Hashable, Hashable] = {number: value for value, number in numbers.items()}
+    return _with_paddings(form, values.__getitem__).retyped(element_type).simplified()
+
+
+def _with_paddings(plan: Plan, change: Callable[[Hashable], Hashable]) -> Plan:
+    return replace(plan, paddings=tuple(None if padding is None else change(padding) for padding in plan.paddings))
+
+
+@lru_cache(maxsize=8192)
+def _proved_form(plan: Plan) -> tuple[Plan, Method]:
+    """Returns the normal form of a plan where it is proved to read the same, else the plan itself."""
+    form = normal_form(plan)
+    proof = try_prove_same_reads(plan, form)
+    return (form, proof.method) if proof is not None and proof.holds else (plan, "structure")
+
+
+@lru_cache(maxsize=8192)
+def _proved_split(plan: Plan) -> tuple[Plan, Plan]:
+    """Returns both parts of a plan where they are proved to read the same, else nothing and the plan."""
+    parts = split_at_padding(plan)
+    proof = try_prove_same_reads(plan, parts[0].then(parts[1]))
+    return parts if proof is not None and proof.holds else (plan.part(0, 0), plan)

@@ -1,0 +1,152 @@
+"""How far the original's own rounding error reaches, element by element.
+
+The original is run again as its widened twin (`execution/widening.py`), several times with other
+noise: where it ends up is the scale of what rounding does to each element. Nothing else enters: not
+the rewrite, not another output, not the size of another element.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dialect_utils.execution import Array
+from dialect_utils.layout import ElementType
+from dialect_utils.verdict.difference import Mask
+
+Numbers = NDArray[Any]
+
+# A rewrite may be so many times farther off than the twin's runs are from their mean.
+_FACTOR = 6.0
+# The floor: so many units in the last place.
+_ULPS = 2.0
+# The original's own distance from the twin, in units of the twin's, at this share of the elements.
+_SHARE = 0.9
+# So much of the scale a mean may be off, and so many times as far as the means of the twin's runs.
+_LEAST_LEAN = 0.15
+_LEAN_FACTOR = 6.0
+_CLIP = 3.0
+_FEW_ELEMENTS = 16
+# So many times as many elements may be far off as of one of the twin's runs, judged by the others.
+_OUTLIERS = 4
+_EPSILONS = {"f64": 2.0**-52, "f32": 2.0**-23, "f16": 2.0**-10, "bf16": 2.0**-7, "c64": 2.0**-23, "c128": 2.0**-52}
+_COARSEST = 0.25
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """The error of one output on one set of data.
+
+    `center` and `spread`: mean of the twin's runs and the farthest from it, an element each; `own`: how far
+    the original is from the mean; `level`: by how much its error as a whole exceeds the spread. `runs` are
+    the twin's, `stable` says where all of them and the original are of one class (finite, NaN, an infinity).
+    """
+
+    runs: Numbers
+    center: Numbers
+    spread: Numbers
+    own: Numbers
+    floor: Numbers
+    level: float
+    stable: Mask
+
+    @classmethod
+    def of(cls, kind: ElementType, original: Array, runs: Sequence[Array]) -> Scale:
+        """Returns the scale of an output of this type from the twin's results."""
+        wide: Any = np.complex128 if kind.is_complex else np.float64
+        samples = np.stack([run.astype(wide) for run in runs])
+        first = original.astype(wide)
+        with np.errstate(all="ignore"):
+            center = samples.mean(axis=0)
+            spread = np.abs(samples - center).max(axis=0)
+            own = np.abs(first - center)
+            floor = _floor(kind, first)
+            stable = _classes(first) == _classes(samples).min(axis=0)
+            stable &= _classes(first) == _classes(samples).max(axis=0)
+            ratios = (own / (spread + floor / _ULPS))[stable & np.isfinite(first)]
+        level = max(1.0, float(np.quantile(ratios, _SHARE))) if ratios.size else 1.0
+        return cls(samples, center, spread, own, floor, level, stable)
+
+    def beyond(self, expected: Array, actual: Array, *, is_saturated: bool) -> Mask:
+        """Is true where an element is farther off than rounding takes it, or of another class.
+
+        `is_saturated`: on data on which sums may overflow on their way, what is not finite stays so, and no
+        more is asked.
+        Elements that hang on rounding (thresholds, the largest of many) may flip, as many as in the twin's runs.
+        """
+        x, y = expected.astype(self.center.dtype), actual.astype(self.center.dtype)
+        if is_saturated:
+            lost: Mask = self.stable & ~np.isfinite(x) & np.isfinite(y)
+            return lost
+        wrong = self.stable & np.where(np.isfinite(x), self.is_far(y), _classes(x) != _classes(y))
+        if wrong.any() and wrong.sum() <= _OUTLIERS * self._outliers(x):
+            wrong[...] = False
+        return wrong
+
+    def is_far(self, y: Numbers) -> Mask:
+        """Is true where an element is farther off than rounding takes it."""
+        with np.errstate(all="ignore"):
+            near = np.abs(y - self.center) <= self.own + _FACTOR * self.level * self.spread + self.floor
+        far: Mask = ~near
+        return far
+
+    def _outliers(self, original: Numbers) -> int:
+        """Returns how many elements of one of the twin's runs the others hold to be far off: few but for chaos."""
+        counts = []
+        for number, run in enumerate(self.runs):
+            others = np.delete(self.runs, number, axis=0)
+            with np.errstate(all="ignore"):
+                center = others.mean(axis=0)
+                spread, own = np.abs(others - center).max(axis=0), np.abs(original - center)
+            rest = replace(self, center=center, spread=spread, own=own)
+            counts.append(int((self.stable & np.isfinite(original) & rest.is_far(run)).sum()))
+        return max(counts)
+
+    def lean(self, expected: Array, actual: Array) -> str:
+        """Says how the elements lean to one side as none of the twin's runs does; empty where they do not."""
+        if np.iscomplexobj(self.center):
+            return ""
+        x, y = expected.astype(np.float64), actual.astype(np.float64)
+        used = self.stable & np.isfinite(x) & np.isfinite(y) & (self.spread + self.floor > 0)
+        # Equal elements are rounded alike.
+        count = np.unique(x[used]).size
+        if count < _FEW_ELEMENTS:
+            return ""
+        unit = (self.level * self.spread + self.floor / (4 * _ULPS))[used]
+        for sign, what in ((np.sign(self.center[used]), "away from zero"), (np.ones(unit.shape), "upwards")):
+            of_runs, of_original, of_rewrite = (
+                np.array([_mean((each[used] - self.center[used]) / unit * sign) for each in group])
+                for group in (self.runs, [x], [y])
+            )
+            deviation = max(float(of_runs.std(ddof=1)), 1 / np.sqrt(count))
+            allowed = abs(of_original[0]) + max(_LEAST_LEAN, _LEAN_FACTOR * deviation)
+            if abs(of_rewrite[0]) > allowed:
+                side = (
+                    what if of_rewrite[0] > 0 else what.replace("away from", "towards").replace("upwards", "downwards")
+                )
+                return f"each within rounding, but {unit.size} elements lean {side} as the original's error does not"
+        return ""
+
+
+def _mean(distances: Numbers) -> float:
+    return float(np.clip(distances, -_CLIP, _CLIP).mean())
+
+
+def _floor(kind: ElementType, values: Numbers) -> Numbers:
+    """Returns a few units in the last place; what rounds no more than integers has none."""
+    if not kind.is_floating and not kind.is_complex:
+        return np.zeros(values.shape)
+    tiny = np.finfo(np.float32).tiny if kind.bits <= 64 and kind.name not in ("f64",) else np.finfo(np.float64).tiny
+    return _ULPS * _EPSILONS.get(kind.name, _COARSEST) * np.abs(values) + tiny
+
+
+def _classes(values: Numbers) -> NDArray[np.int8]:
+    """Returns 0 for what is finite, 1 for NaN, 2 and 3 for the infinities; complex ones by both parts."""
+    if np.iscomplexobj(values):
+        return (4 * _classes(values.real) + _classes(values.imag)).astype(np.int8)
+    infinite = np.where(np.isinf(values), np.where(np.signbit(values), 2, 3), 0)
+    return np.where(np.isnan(values), 1, infinite).astype(np.int8)

@@ -1,0 +1,107 @@
+"""The site's generated pages: one for each pass from its docstring, the project's files, and the notebooks' pictures.
+
+`mkdocs.yml` names this file as a hook. Nothing that it makes is kept in the tree.
+"""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from docs_site.notebooks import NOTEBOOKS, as_markdown
+from passes.framework.base import Pass
+from passes.framework.options import describe_options
+from passes.framework.registry import BUILTIN_PASSES, load_pass
+
+if TYPE_CHECKING:
+    from mkdocs.config.defaults import MkDocsConfig
+    from mkdocs.structure.files import Files
+
+ROOT = Path(__file__).resolve().parents[1]
+# Pages that are files of the repository's root.
+_ROOT_PAGES = {"contributing.md": "CONTRIBUTING.md", "changelog.md": "CHANGELOG.md"}
+# A line that ends with a colon, and the indented lines after it.
+_EXAMPLE = re.compile(r"^(\S.*:)\n((?:    .*\n|\n(?=    ))+)", re.MULTILINE)
+# The examples of a docstring.
+_DOCTEST = re.compile(r"(?:^>>> .*\n(?:(?!>>> |$).+\n?)*)+", re.MULTILINE)
+_LINK = re.compile(r"\[([^]]+)\]\(([^)#:]+)(#[^)]*)?\)")
+
+
+def on_config(config: MkDocsConfig) -> MkDocsConfig:
+    """Lists the pages of passes below `Passes`: mkdocs calls this once it has read `mkdocs.yml`."""
+    for entry in config.nav or []:
+        if "Passes" in entry:
+            entry["Passes"] = [entry["Passes"], *(f"passes/{name}.md" for name in BUILTIN_PASSES)]
+    return config
+
+
+def on_page_markdown(markdown: str, **_: object) -> str:
+    """Links notebooks to their pages: mkdocs calls this for every page."""
+    return markdown.replace(".ipynb)", ".md)")
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Adds the pages that are made: mkdocs calls this before it reads any page."""
+    from mkdocs.structure.files import File
+
+    for path, content in generated_pages().items():
+        files.append(File.generated(config, path, content=content))
+    return files
+
+
+def generated_pages() -> dict[str, str]:
+    """Returns the Markdown of every page that is made, by its path in the site."""
+    steps = [load_pass(name) for name in BUILTIN_PASSES]
+    pages = {f"passes/{step.name}.md": pass_page(step) for step in steps}
+    pages["passes/index.md"] = pass_index(steps)
+    pages |= {f"notebooks/{path.stem}.md": as_markdown(path) for path in NOTEBOOKS}
+    return pages | {page: for_site((ROOT / file).read_text("utf-8")) for page, file in _ROOT_PAGES.items()}
+
+
+def pass_page(step: Pass) -> str:
+    """Returns a pass's page: its docstring with the examples as code, then its options."""
+    summary, _, rules = step.doc.partition("\n")
+    fenced = _EXAMPLE.sub(_fence, rules + "\n")
+    rows = [
+        f"| `{name}` | {_cell(kind)} | {_cell(default)} |" for name, kind, default in describe_options(step.options)
+    ]
+    table = "\n".join(["## Options", "", "| option | value | default |", "|---|---|---|", *rows])
+    listed = table if rows else "It has no options."
+    return f"# {step.name}\n\n{summary}\n\nReads {' and '.join(step.dialects)}.\n\n{fenced}\n{listed}\n"
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", ", ")
+
+
+def _fence(found: re.Match[str]) -> str:
+    body = textwrap.dedent(found[2]).strip("\n")
+    language = "hlo" if "HloModule" in body else "mlir" if "func.func" in body else "text"
+    return f"{found[1]}\n\n```{language}\n{body}\n```\n"
+
+
+def pass_index(steps: Sequence[Pass]) -> str:
+    """Returns the table of all passes."""
+    rows = [f"| [{step.name}]({step.name}.md) | {step.summary} | {' and '.join(step.dialects)} |" for step in steps]
+    head = "# Passes\n\n`relayout opt FILE -p PASS{option=value},PASS` runs them in order.\n\n"
+    return head + "\n".join(["| pass | what it does | reads |", "|---|---|---|", *rows]) + "\n"
+
+
+def for_site(text: str) -> str:
+    """Returns a page of the root as one of the site: links into docs/ stay links, others become what they name."""
+    return _LINK.sub(_relink, text)
+
+
+def _relink(found: re.Match[str]) -> str:
+    name, path, anchor = found[1], found[2], found[3] or ""
+    if path.startswith("docs/"):
+        return f"[{name}]({path.removeprefix('docs/')}{anchor})"
+    return name
+
+
+def fenced(text: str) -> str:
+    """Returns a docstring with its examples as fenced blocks."""
+    return _DOCTEST.sub(lambda found: f"```pycon\n{found[0].rstrip()}\n```\n", text)

@@ -1,0 +1,1 @@
+"""Passes between bitcasts and explicit data movement."""

@@ -1,0 +1,167 @@
+"""Replaces asynchronous operations by what they do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from dialect_utils.hlo import HloModule, Instruction
+from dialect_utils.layout import ArrayShape, Shape, TupleShape
+from dialect_utils.opcodes import Trait, has, named, opcode_of
+from dialect_utils.text import Diagnostic, DiagnosticError
+from passes.dumps.hlo_ops import Ops, erase_unused, instructions, tuple_elements
+from passes.dumps.inline_fusions import body_of, use_elements
+from passes.dumps.inlining import inline_body, is_call_of
+from passes.framework.base import Report, module_pass
+
+# Their computation takes every operand as the parameter of its number.
+_HANDED_ALL = named("async call fusion")
+_OF_THE_SCHEDULE = ("control-predecessors", "async_execution_thread", "cross_program_prefetch_index")
+
+
+@module_pass
+def convert_async_to_sync(module: HloModule, report: Report) -> None:
+    """Replaces asynchronous operations by what they do.
+
+    1. `<op>-start` with its `<op>-done` becomes `<op>` in the place of the done; this holds for
+       copy, slice and any other op, and for collectives.
+    2. `async-start`, `async-update`, `async-done` become the body of the wrapped computation; so
+       does a custom call to another core that names the computation it runs there.
+    3. A start that something else than its update and done uses (a loop that carries it) becomes
+       the tuple it promises, with zeros for contexts, and the done takes the element out.
+    4. send and recv have no other side here: they are refused.
+
+    Raises DiagnosticError that names each send and recv.
+
+    Before:
+        HloModule m
+        ENTRY e {
+          p = f32[4]{0} parameter(0)
+          s = (f32[4]{0}, f32[4]{0}, u32[]) copy-start(p)
+          ROOT d = f32[4]{0} copy-done(s)
+        }
+
+    After:
+        HloModule m
+        ENTRY e {
+          p = f32[4]{0} parameter(0)
+          ROOT d = f32[4]{0} copy(p)
+        }
+    """
+    refused = [_refusal(item) for item in instructions(module) if _is_refused(item)]
+    if refused:
+        raise DiagnosticError(refused)
+    wrapped = [callee for item in instructions(module) if is_async(item) for callee in item.called]
+    for start in [item for item in instructions(module) if item.opcode.endswith("-start")]:
+        dones = _own_dones(start)
+        if dones is None:
+            _start_as_tuple(start)
+        else:
+            _finish_dones(start, dones)
+    for item in instructions(module):
+        if item.opcode.endswith("-update"):
+            Ops(item).finish(item.operands[0])
+        elif item.opcode.endswith("-done"):
+            _done_as_element(item)
+    erase_unused(module, dict.fromkeys(wrapped))
+
+
+def is_async(item: Instruction) -> bool:
+    """Is true for every part of an asynchronous operation."""
+    return item.opcode.endswith(("-start", "-update", "-done"))
+
+
+def _is_refused(item: Instruction) -> bool:
+    """Is true for the parts of a send and a receive; a feed from and to the host is no asynchronous operation."""
+    return has(item.opcode, Trait.COMMUNICATES) and item.opcode not in ("infeed", "outfeed")
+
+
+def _refusal(item: Instruction) -> Diagnostic:
+    return Diagnostic(f"{item.opcode} {item.name} talks to another program, which is not here", item.location)
+
+
+def _own_dones(start: Instruction) -> list[Instruction] | None:
+    """Returns the dones of a start, or None where something else uses it or an update of it."""
+    dones: list[Instruction] = []
+    waiting = [start]
+    while waiting:
+        item = waiting.pop()
+        if item.is_root:
+            return None
+        for user in item.users:
+            if user.opcode.endswith("-update"):
+                waiting.append(user)
+            elif user.opcode.endswith("-done"):
+                dones.append(user)
+            else:
+                return None
+    return dones
+
+
+def _finish_dones(start: Instruction, dones: list[Instruction]) -> None:
+    late = [operand for update in _updates(start) for operand in update.operands[1:]]
+    for done in dones:
+        ops = Ops(done)
+        use_elements(ops.finish(_perform(ops, start, done.shape, late)))
+    for item in reversed([start, *_updates(start)]):
+        item.erase()
+
+
+def _updates(start: Instruction) -> Iterator[Instruction]:
+    for user in start.users:
+        if user.opcode.endswith("-update"):
+            yield user
+            yield from _updates(user)
+
+
+def _perform(ops: Ops, start: Instruction, shape: Shape, late: Sequence[Instruction] = ()) -> Instruction:
+    """Makes the plain op of a start, with the done's shape (rules 1 and 2); updates may bring `late` operands."""
+    opcode = start.opcode.removesuffix("-start")
+    operands = [*start.operands, *late]
+    if opcode in _HANDED_ALL:
+        _check_operands(start, operands)
+    if opcode == "async" or is_call_of(start, operands):
+        return inline_body(ops, body_of(start), operands)
+    attributes = {name: text for name, text in start.attributes.items() if name not in _OF_THE_SCHEDULE}
+    return ops.emit(opcode, shape, operands, attributes)
+
+
+def _check_operands(start: Instruction, operands: Sequence[Instruction]) -> None:
+    """Raises DiagnosticError where the wrapped computation takes other arrays than it is started with."""
+    given = [operand.shape.without_layout for operand in operands]
+    taken = [parameter.shape.without_layout for parameter in body_of(start).parameters]
+    if given != taken:
+        listed = [", ".join(map(str, shapes)) for shapes in (given, taken)]
+        message = f"{start.opcode} {start.name} hands ({listed[0]}) to a computation that takes ({listed[1]})"
+        raise DiagnosticError(Diagnostic(message, start.location))
+
+
+def _start_as_tuple(start: Instruction) -> None:
+    """Makes the tuple that a start promises (rule 3)."""
+    ops = Ops(start)
+    index = opcode_of(start.opcode).started
+    if index is None:
+        ops.finish(_perform(ops, start, start.shape))
+        return
+    shapes = tuple_elements(start)
+    value = _perform(ops, start, shapes[index])
+    operands = start.operands if index == 0 or not isinstance(shapes[0], TupleShape) else (ops.tuple(start.operands),)
+    parts = (value, *operands) if index == 0 else (*operands, value)
+    contexts = [_context(ops, start, shape) for shape in shapes[len(parts) :]]
+    ops.finish(ops.tuple([*parts, *contexts]))
+
+
+def _context(ops: Ops, start: Instruction, shape: Shape) -> Instruction:
+    if not isinstance(shape, ArrayShape):
+        message = f"the context {shape} of {start.opcode} {start.name} has no value"
+        raise DiagnosticError(Diagnostic(message, start.location))
+    return ops.filled(shape.element_type, shape.dimensions)
+
+
+def _done_as_element(done: Instruction) -> None:
+    index = opcode_of(done.opcode).started
+    ops = Ops(done)
+    value = done.operands[0] if index is None else ops.element(done.operands[0], index)
+    if value.shape.without_layout != done.shape.without_layout:
+        message = f"{done.opcode} {done.name} gives {done.shape}, but waits for {value.shape}"
+        raise DiagnosticError(Diagnostic(message, done.location))
+    ops.finish(value)

@@ -1,0 +1,114 @@
+"""Rewrites what XLA:CPU computes wrongly or very slowly, without a change of meaning."""
+
+from __future__ import annotations
+
+from dialect_utils.hlo import HloModule, Instruction
+from dialect_utils.hlo.windows import WindowDimension, parse_window
+from dialect_utils.ir import array_shape
+from dialect_utils.layout import Plan, Reshape, Slice
+from dialect_utils.opcodes import by_opcode
+from passes.dumps.hlo_ops import S32, Ops, format_ints, instructions
+
+# What a reduction may start from any number of times, by the op that reduces.
+# Literals as XLA prints them, for each op that reduces.
+_NEUTRAL = by_opcode(
+    {
+        "add": ("0", "-0"),
+        "multiply": ("1",),
+        "maximum": ("-inf",),
+        "minimum": ("inf",),
+        "and": ("true", "1"),
+        "or": ("false", "0"),
+    }
+)
+
+
+def separate_scatter_operands(module: HloModule) -> None:
+    """Makes the arrays that one scatter updates different instructions for good, in place.
+
+    Where two of them are one value (as common subexpressions are), XLA:CPU lets both results
+    share a buffer and returns the first one twice. A condition that always holds, and that no
+    simplification sees through, keeps them apart.
+    """
+    for item in instructions(module, "scatter"):
+        count = len(item.called[0].parameters) // 2
+        if count > 1:
+            _separate(item, count)
+
+
+def _separate(item: Instruction, count: int) -> None:
+    indices = item.operands[count]
+    for position in range(1, count):
+        if item.operands[position].opcode == "select" and item.operands[position].name.endswith(_APART):
+            continue
+        ops = Ops(item)
+        value = item.operands[position]
+        shape = array_shape(value)
+        first = _first_index(ops, indices)
+        holds = ops.broadcast(_always(ops, first), shape.dimensions)
+        # The other side is no constant: a select between equal constants would be seen through.
+        other = ops.broadcast(ops.convert(first, shape.element_type), shape.dimensions)
+        apart = ops.emit("select", shape, (holds, value, other), name=f"{value.name}{_APART}")
+        item.set_operand(position, apart)
+
+
+_APART = ".apart"
+
+
+def _first_index(ops: Ops, indices: Instruction) -> Instruction:
+    """Makes the first index as a scalar s32 (0 where there is none)."""
+    shape = array_shape(indices)
+    if shape.element_count == 0:
+        return ops.constant(S32, "0")
+    corner = Plan(shape.element_type, shape.dimensions, (Slice((0,) * shape.rank, (1,) * shape.rank), Reshape(())))
+    return ops.convert(ops.steps(corner.simplified(), indices), S32)
+
+
+def _always(ops: Ops, value: Instruction) -> Instruction:
+    """Makes a scalar condition that holds whatever the value is."""
+    zero = ops.constant(S32, "0")
+    return ops.compare("EQ", ops.like("maximum", ops.like("minimum", value, zero), zero), zero)
+
+
+def reduce_whole_windows(module: HloModule) -> None:
+    """Replaces a reduce-window whose every window holds the whole dimension by reduce and broadcast, in place.
+
+    The TPU compiler writes reductions that way where their result is needed in every place;
+    XLA:CPU would do the work once for each.
+    """
+    for item in instructions(module, "reduce-window"):
+        if len(item.operands) == 2:
+            _reduce_whole_window(item)
+
+
+def _reduce_whole_window(item: Instruction) -> None:
+    source, result = array_shape(item.operands[0]), array_shape(item)
+    window = parse_window(item.attribute("window"), source.rank)
+    sizes = list(zip(window, source.dimensions, result.dimensions, strict=True))
+    whole = [i for i, (dim, size, out) in enumerate(sizes) if _holds_all(dim, size, out)]
+    if not any(result.dimensions[i] > 1 for i in whole) or not _is_neutral(item):
+        return
+    if any(not dim.is_trivial for i, dim in enumerate(window) if i not in whole):
+        return
+    ops = Ops(item)
+    kept = [i for i in range(source.rank) if i not in whole]
+    reduced = ops.array(
+        "reduce",
+        [source.dimensions[i] for i in kept],
+        item.operands,
+        {"dimensions": format_ints(whole), "to_apply": item.attribute("to_apply") or ""},
+    )
+    ops.finish(ops.broadcast(reduced, result.dimensions, kept))
+
+
+def _holds_all(dim: WindowDimension, size: int, out_size: int) -> bool:
+    """Is true where every window of a dimension of `size` holds all of it."""
+    if dim.lhs_dilation != 1 or dim.rhs_dilation != 1 or dim.is_trivial:
+        return False
+    return (out_size - 1) * dim.stride <= dim.low and dim.size - dim.low >= size
+
+
+def _is_neutral(item: Instruction) -> bool:
+    """Is true where the initial value changes nothing, however often it is met."""
+    initial = item.operands[1]
+    return initial.literal is not None and initial.literal.strip() in _NEUTRAL.get(item.called[0].root.opcode, ())

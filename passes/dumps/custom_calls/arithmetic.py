@@ -1,0 +1,171 @@
+"""The arithmetic around the products that XLA:GPU leaves to libraries: scales, biases, activations.
+
+All of it happens in the type in which the library adds up; the result is rounded once, at the end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import pi, sqrt
+
+from dialect_utils.hlo import Instruction
+from dialect_utils.ir import array_shape
+from dialect_utils.layout import ArrayShape, ElementType, TupleShape
+from passes.dumps.custom_calls.call_config import refused
+from passes.dumps.hlo_ops import S32, Ops, zero_of
+from passes.dumps.legalize_types import accumulator
+
+# The activations of stream_executor's dnn.proto, in the order of their numbers.
+ACTIVATIONS = (
+    "kNone",
+    "kSigmoid",
+    "kRelu",
+    "kRelu6",
+    "kReluX",
+    "kTanh",
+    "kBandPass",
+    "kElu",
+    "kLeakyRelu",
+    "kGeluExact",
+)
+# The largest number of each type that the libraries saturate to instead of overflowing.
+_LARGEST = {"f8e4m3fn": "448", "f8e5m2": "57344", "f8e4m3fnuz": "240", "f8e5m2fnuz": "57344"}
+# Hendrycks and Gimpel's approximation of GELU, the one that XLA recognises and cublasLt computes.
+_GELU_CUBIC = 0.044715
+
+
+def summing_type(result: Instruction | ArrayShape, *operands: Instruction) -> ElementType:
+    """Returns the type in which a library adds up products: 32 bits for integers, f32 or wider else."""
+    shape = result if isinstance(result, ArrayShape) else array_shape(result)
+    types = [array_shape(operand).element_type for operand in operands]
+    if all(kind.is_integral for kind in types) and not shape.element_type.is_integral:
+        return S32
+    return accumulator([shape.element_type, *types])
+
+
+def plain(ops: Ops, value: Instruction, kind: ElementType) -> Instruction:
+    """Returns a value in another type and the layout of new arrays."""
+    return ops.fitted(ops.convert(value, kind), ops.shape(kind, array_shape(value).dimensions))
+
+
+def filled(ops: Ops, like: Instruction, number: complex) -> Instruction:
+    """Makes an array of one number, of the type and dimensions of another one."""
+    shape = array_shape(like)
+    kind = shape.element_type
+    literal = f"({number.real!r}, {number.imag!r})" if kind.is_complex else repr(number.real)
+    return ops.filled(kind, shape.dimensions, literal)
+
+
+def times(ops: Ops, value: Instruction, factor: complex) -> Instruction:
+    """Multiplies by a number; by 1 nothing is made."""
+    return value if factor == 1 else ops.like("multiply", value, filled(ops, value, factor))
+
+
+def scaled(ops: Ops, value: Instruction, factor: Instruction) -> Instruction:
+    """Multiplies by a scalar value."""
+    shape = array_shape(value)
+    scalar = ops.convert(ops.reshape(factor, ()), shape.element_type)
+    return ops.like("multiply", value, ops.broadcast(scalar, shape.dimensions))
+
+
+def plus(ops: Ops, value: Instruction, other: Instruction, factor: complex = 1) -> Instruction:
+    """Adds another array, converted and multiplied by a number."""
+    return ops.like("add", value, times(ops, plain(ops, other, array_shape(value).element_type), factor))
+
+
+def plus_along(ops: Ops, value: Instruction, bias: Instruction, along: Sequence[int]) -> Instruction:
+    """Adds an array whose dimensions are those of `along`."""
+    shape = array_shape(value)
+    return ops.like("add", value, ops.broadcast(plain(ops, bias, shape.element_type), shape.dimensions, along))
+
+
+def activated(ops: Ops, call: Instruction, value: Instruction, mode: str, slope: float = 0.0) -> Instruction:
+    """Applies one of `ACTIVATIONS`; raises DiagnosticError for one whose bounds no config says."""
+    if mode == "kLeakyRelu":
+        return _choose_positive(ops, value, times(ops, value, slope))
+    if mode not in _ACTIVATE:
+        raise refused(call, f"its activation {mode} has bounds that no config says")
+    return _ACTIVATE[mode](ops, value)
+
+
+def approximate_gelu(ops: Ops, value: Instruction) -> Instruction:
+    """Makes x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))."""
+    cube = ops.like("multiply", ops.like("multiply", value, value), value)
+    inner = ops.like("add", value, times(ops, cube, _GELU_CUBIC))
+    bent = ops.like("tanh", times(ops, inner, sqrt(2 / pi)))
+    return _half_of_one_plus(ops, value, bent)
+
+
+def rounded(ops: Ops, value: Instruction, kind: ElementType) -> Instruction:
+    """Converts to the result's type: narrow types saturate, and bytes are rounded to the nearest."""
+    largest = _LARGEST.get(kind.name)
+    shape = array_shape(value)
+    if largest is not None:
+        value = _clamped(ops, value, f"-{largest}", largest)
+    elif kind.is_integral and shape.element_type != kind:
+        value = _clamped(ops, value, *_bounds(kind))
+        if shape.element_type.is_floating:
+            value = ops.like("round-nearest-even", value)
+    return ops.convert(value, kind)
+
+
+def _bounds(kind: ElementType) -> tuple[str, str]:
+    """Returns the smallest and the largest integer of a type."""
+    half = 2 ** (kind.bits - 1)
+    return ("0", str(2 * half - 1)) if kind.is_unsigned else (str(-half), str(half - 1))
+
+
+def outputs(ops: Ops, call: Instruction, values: Sequence[Instruction]) -> Instruction:
+    """Returns what stands for a call: its values; what else is in its tuple is workspace, here zeros."""
+    if not isinstance(call.shape, TupleShape):
+        return values[0]
+    spare = []
+    for shape in call.shape.elements[len(values) :]:
+        if not isinstance(shape, ArrayShape):
+            raise refused(call, f"its result holds {shape}")
+        spare.append(ops.filled(shape.element_type, shape.dimensions, zero_of(shape.element_type)))
+    return ops.tuple([*values, *spare])
+
+
+def result_shapes(call: Instruction, count: int) -> list[ArrayShape]:
+    """Returns the shapes of the first `count` arrays that a call returns; raises DiagnosticError for fewer."""
+    shapes = call.shape.elements if isinstance(call.shape, TupleShape) else (call.shape,)
+    found = [shape for shape in shapes[:count] if isinstance(shape, ArrayShape)]
+    if len(found) != count:
+        raise refused(call, f"its result is {call.shape}, where {count} arrays are expected")
+    return found
+
+
+def _clamped(ops: Ops, value: Instruction, low: str, high: str) -> Instruction:
+    shape = array_shape(value)
+    bounds = [ops.filled(shape.element_type, shape.dimensions, bound) for bound in (low, high)]
+    return ops.emit("clamp", ops.shape(shape.element_type, shape.dimensions), (bounds[0], value, bounds[1]))
+
+
+def _choose_positive(ops: Ops, value: Instruction, other: Instruction) -> Instruction:
+    is_positive = ops.compare("GT", value, filled(ops, value, 0.0))
+    return ops.emit("select", array_shape(value), (is_positive, value, other))
+
+
+def _half_of_one_plus(ops: Ops, value: Instruction, bent: Instruction) -> Instruction:
+    return ops.like("multiply", times(ops, value, 0.5), ops.like("add", bent, filled(ops, bent, 1.0)))
+
+
+def rectified(ops: Ops, value: Instruction) -> Instruction:
+    """Makes max(x, 0)."""
+    return ops.like("maximum", value, filled(ops, value, 0.0))
+
+
+def _exact_gelu(ops: Ops, value: Instruction) -> Instruction:
+    return _half_of_one_plus(ops, value, ops.like("erf", times(ops, value, sqrt(0.5))))
+
+
+_ACTIVATE: dict[str, Callable[[Ops, Instruction], Instruction]] = {
+    "kNone": lambda ops, value: value,
+    "kSigmoid": lambda ops, value: ops.like("logistic", value),
+    "kRelu": rectified,
+    "kRelu6": lambda ops, value: _clamped(ops, value, "0", "6"),
+    "kTanh": lambda ops, value: ops.like("tanh", value),
+    "kElu": lambda ops, value: _choose_positive(ops, value, ops.like("exponential-minus-one", value)),
+    "kGeluExact": _exact_gelu,
+}

@@ -1,0 +1,165 @@
+"""XLA:GPU's matrix products, `__cublas$gemm`, `__cublas$lt$matmul` and `__cublas$lt$matmul$f8`, as ops.
+
+D = act(alpha A B + beta C + bias). The operands are A, B, C where beta is not 0, then the bias where
+the epilogue has one; after C a product of 8-bit floats has the scales of A and B, and that of D
+last (older dumps: of A, B, C and D, then the bias). Source: xla/service/gpu/transforms/
+gemm_rewriter.cc and the thunks of xla/backends/gpu (EmitCublasLtMatmulThunk, ...ThunkF8).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from dialect_utils.hlo import Instruction
+from dialect_utils.ir import array_shape
+from dialect_utils.layout import ArrayShape, ElementType
+from passes.dumps.custom_calls.arithmetic import (
+    approximate_gelu,
+    outputs,
+    plus,
+    plus_along,
+    rectified,
+    result_shapes,
+    rounded,
+    scaled,
+    summing_type,
+    times,
+)
+from passes.dumps.custom_calls.call_config import CallConfig, check_operands, refused
+from passes.dumps.hlo_ops import AttributeValue, Ops
+
+# GemmBackendConfig.Epilogue, in the order of its numbers.
+_EPILOGUES = ("DEFAULT", "BIAS", "RELU", "BIAS_RELU", "GELU", "GELU_AUX", "BIAS_GELU", "BIAS_GELU_AUX")
+# A, B, C, four scales and a bias.
+_MOST_OPERANDS = 8
+_SCALES_OF_BOTH, _SCALES_WITH_RESULT, _SCALES_OF_ALL = 2, 3, 4
+
+
+@dataclass(frozen=True, slots=True)
+class _Addends:
+    """The operands after A and B, by what they are."""
+
+    matrix: Instruction | None
+    bias: Instruction | None
+    scales: tuple[Instruction, ...]
+    result_scale: Instruction | None
+
+
+def expand_gemm(ops: Ops, call: Instruction) -> Instruction:
+    """Makes what a call of a matrix product computes."""
+    check_operands(call, *range(2, _MOST_OPERANDS + 1))
+    config = CallConfig.of(call, "gemm_backend_config")
+    steps = config.word("epilogue", _EPILOGUES, "DEFAULT").split("_")
+    addends = _addends(call, config, "BIAS" in steps)
+    lhs, rhs = call.operands[:2]
+    shape = result_shapes(call, 1)[0]
+    kind = summing_type(shape, lhs, rhs)
+    value = _product(ops, config, ops.convert(lhs, kind), ops.convert(rhs, kind))
+    if array_shape(value).dimensions != shape.dimensions:
+        raise refused(call, f"its result is {shape}, where the product is {array_shape(value)}")
+    value = times(ops, value, _alpha(config, kind))
+    for scale in addends.scales:
+        value = scaled(ops, value, scale)
+    if addends.matrix is not None:
+        value = plus(ops, value, addends.matrix, config.number("beta"))
+    if addends.bias is not None:
+        value = plus_along(ops, value, addends.bias, _minor_dimensions(shape, array_shape(addends.bias)))
+    return _results(ops, config, steps, value, addends.result_scale)
+
+
+def _addends(call: Instruction, config: CallConfig, has_bias: bool) -> _Addends:
+    rest = list(call.operands[2:])
+    has_matrix = config.number("beta") != 0
+    scale_count = len(rest) - has_matrix - has_bias
+    is_narrow = call.callee == "__cublas$lt$matmul$f8"
+    known = (_SCALES_OF_BOTH, _SCALES_WITH_RESULT, _SCALES_OF_ALL) if is_narrow else (0,)
+    if scale_count not in known:
+        raise refused(call, f"it has {len(call.operands)} operands, which its backend_config does not explain")
+    matrix = rest.pop(0) if has_matrix else None
+    if scale_count == _SCALES_OF_ALL:
+        # The scales of C and D come before the bias; C is never of 8 bits.
+        bias = rest.pop() if has_bias else None
+        return _Addends(matrix, bias, tuple(rest[:2]), rest[3])
+    scales, rest = tuple(rest[:scale_count][:2]), rest[min(scale_count, 2) :]
+    bias = rest.pop(0) if has_bias else None
+    return _Addends(matrix, bias, scales, rest[0] if rest else None)
+
+
+def _alpha(config: CallConfig, kind: ElementType) -> complex:
+    alpha = complex(config.number("alpha_real"), config.number("alpha_imag") if "alpha_imag" in config.fields else 0)
+    if (alpha.imag and not kind.is_complex) or (alpha != 1 and kind.is_integral):
+        raise refused(config.call, f"its alpha is {alpha} in a product of {kind}")
+    return alpha
+
+
+def _product(ops: Ops, config: CallConfig, lhs: Instruction, rhs: Instruction) -> Instruction:
+    """Makes the dot; an operand without batch dimensions is the same for every batch."""
+    name = "dot_dimension_numbers"
+    left = config.ints(name, "lhs_batch_dimensions"), config.ints(name, "lhs_contracting_dimensions")
+    right = config.ints(name, "rhs_batch_dimensions"), config.ints(name, "rhs_contracting_dimensions")
+    if len(left[1]) != len(right[1]) or not _are_dimensions(lhs, left) or not _are_dimensions(rhs, right):
+        raise refused(config.call, "its dot_dimension_numbers do not fit its operands")
+    if right[0] and not left[0]:
+        lhs, left = _repeated(ops, lhs, left[1], [array_shape(rhs).dimensions[i] for i in right[0]])
+    elif left[0] and not right[0]:
+        rhs, right = _repeated(ops, rhs, right[1], [array_shape(lhs).dimensions[i] for i in left[0]])
+    a, b = array_shape(lhs), array_shape(rhs)
+    dimensions = [a.dimensions[i] for i in left[0]]
+    dimensions += [size for i, size in enumerate(a.dimensions) if i not in (*left[0], *left[1])]
+    dimensions += [size for i, size in enumerate(b.dimensions) if i not in (*right[0], *right[1])]
+    names = ("lhs_batch_dims", "lhs_contracting_dims", "rhs_batch_dims", "rhs_contracting_dims")
+    attributes = {name: dims for name, dims in zip(names, (*left, *right), strict=True) if dims}
+    return ops.array("dot", dimensions, (lhs, rhs), attributes, element_type=a.element_type)
+
+
+def _are_dimensions(value: Instruction, groups: tuple[tuple[int, ...], tuple[int, ...]]) -> bool:
+    found = [*groups[0], *groups[1]]
+    return len(set(found)) == len(found) and all(0 <= i < array_shape(value).rank for i in found)
+
+
+def _repeated(
+    ops: Ops, value: Instruction, contracting: Sequence[int], sizes: Sequence[int]
+) -> tuple[Instruction, tuple[tuple[int, ...], tuple[int, ...]]]:
+    """Repeats a matrix for every batch: GemmBroadcastFoldingRewriter's inverse."""
+    shape, count = array_shape(value), len(sizes)
+    whole = ops.broadcast(value, (*sizes, *shape.dimensions), range(count, count + shape.rank))
+    return whole, (tuple(range(count)), tuple(i + count for i in contracting))
+
+
+def _minor_dimensions(result: ArrayShape, bias: ArrayShape) -> list[int]:
+    """Returns which dimensions of the result a bias has: the most minor ones in memory."""
+    order = result.effective_layout.minor_to_major
+    along = dict(zip(bias.effective_layout.minor_to_major, order, strict=False))
+    return [along[i] for i in range(bias.rank)]
+
+
+def _results(
+    ops: Ops, config: CallConfig, steps: list[str], value: Instruction, result_scale: Instruction | None
+) -> Instruction:
+    """Makes the results: D; the activation's input where it is asked for; the largest magnitude of D."""
+    call = config.call
+    wants_input, wants_largest = "AUX" in steps, config.flag("damax_output")
+    shapes = result_shapes(call, 1 + wants_input + wants_largest)
+    extra = [rounded(ops, value, shapes[1].element_type)] if wants_input else []
+    if "RELU" in steps:
+        value = rectified(ops, value)
+    elif "GELU" in steps:
+        value = approximate_gelu(ops, value)
+    if wants_largest:
+        extra.append(ops.convert(_largest(ops, value), shapes[-1].element_type))
+    # The library scales a result of 8 bits only.
+    if result_scale is not None and shapes[0].element_type.bits == array_shape(call.operands[0]).element_type.bits:
+        value = scaled(ops, value, result_scale)
+    return outputs(ops, call, [rounded(ops, value, shapes[0].element_type), *extra])
+
+
+def _largest(ops: Ops, value: Instruction) -> Instruction:
+    """Makes the largest magnitude of an array."""
+    shape, module = array_shape(value), ops.computation.module
+    kind = shape.element_type
+    text = f"p = {kind}[] parameter(0)\n q = {kind}[] parameter(1)\n ROOT r = {kind}[] maximum(p, q)"
+    body = module.add_computation(f"%{module.fresh_name('larger')} {{\n {text}\n}}")
+    operands = (ops.like("abs", value), ops.constant(kind, "0"))
+    attributes: dict[str, AttributeValue] = {"dimensions": tuple(range(shape.rank)), "to_apply": f"%{body.name}"}
+    return ops.array("reduce", (), operands, attributes, element_type=kind)

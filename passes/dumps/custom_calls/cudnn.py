@@ -1,0 +1,213 @@
+"""XLA:GPU's convolutions, `__cudnn$conv...`, as ops.
+
+Every call has the window, dim_labels and feature_group_count of the *forward* convolution: input and
+filter give the output. The backward ones compute one of the first two from the others; what they
+are as convolutions is the inverse of xla/service/gpu/transforms/conv_rewriter.cc, and the fused
+forward one is act(conv_result_scale conv + side_input_scale side_input + bias).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from dialect_utils.hlo import Instruction
+from dialect_utils.hlo.inference.windowed import positions
+from dialect_utils.hlo.windows import DimensionLabels, WindowDimension, format_window, parse_labels, parse_window
+from dialect_utils.ir import array_shape
+from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType
+from passes.dumps.custom_calls.arithmetic import (
+    ACTIVATIONS,
+    activated,
+    outputs,
+    plus,
+    plus_along,
+    result_shapes,
+    rounded,
+    summing_type,
+    times,
+)
+from passes.dumps.custom_calls.call_config import CallConfig, check_operands, refused
+from passes.dumps.hlo_ops import AttributeValue, Ops
+
+_F32, _F64 = ELEMENT_TYPES["f32"], ELEMENT_TYPES["f64"]
+_BIAS, _SIDE_INPUT = 2, 3
+
+
+@dataclass(frozen=True, slots=True)
+class _Convolution:
+    """A convolution to be made in place of a call: operands and attributes."""
+
+    call: Instruction
+    lhs: Instruction
+    rhs: Instruction
+    labels: DimensionLabels
+    window: tuple[WindowDimension, ...]
+    feature_groups: int = 1
+    batch_groups: int = 1
+
+
+def expand_forward(ops: Ops, call: Instruction) -> Instruction:
+    """Makes the output from input and filter."""
+    return _expand(ops, call, lambda found, shape: found)
+
+
+def expand_backward_input(ops: Ops, call: Instruction) -> Instruction:
+    """Makes the input's gradient from the output's gradient and the filter."""
+    return _expand(ops, call, lambda found, shape: _backward_input(ops, found, shape))
+
+
+def expand_backward_filter(ops: Ops, call: Instruction) -> Instruction:
+    """Makes the filter's gradient from the input and the output's gradient."""
+    return _expand(ops, call, lambda found, shape: _backward_filter(found, shape))
+
+
+def expand_fused(ops: Ops, call: Instruction) -> Instruction:
+    """Makes a forward convolution with scales, bias, side input and activation."""
+    check_operands(call, 3, 4)
+    config = CallConfig.of(call, "cudnn_conv_backend_config")
+    found = _read(call)
+    shape = result_shapes(call, 1)[0]
+    value = _emit(ops, found, shape.dimensions, summing_type(shape, found.lhs, found.rhs))
+    value = _scaled(ops, value, config.number("conv_result_scale"), shape)
+    if len(call.operands) > _SIDE_INPUT:
+        value = plus(ops, value, call.operands[_SIDE_INPUT], config.number("side_input_scale"))
+    value = plus_along(ops, value, call.operands[_BIAS], (found.labels.out_feature,))
+    mode = config.word("activation_mode", ACTIVATIONS)
+    slope = config.number("leakyrelu_alpha") if mode == "kLeakyRelu" else 0.0
+    value = activated(ops, call, value, mode, slope)
+    return outputs(ops, call, [rounded(ops, value, shape.element_type)])
+
+
+def _expand(ops: Ops, call: Instruction, meant: Callable[[_Convolution, ArrayShape], _Convolution]) -> Instruction:
+    check_operands(call, 2)
+    shape = result_shapes(call, 1)[0]
+    found = meant(_read(call), shape)
+    value = _emit(ops, found, shape.dimensions, summing_type(shape, found.lhs, found.rhs))
+    if call.attribute("backend_config") is not None:
+        config = CallConfig.of(call, "cudnn_conv_backend_config")
+        scale = config.number("conv_result_scale")
+        value = value if scale == 1 else _scaled(ops, value, scale, shape)
+    return outputs(ops, call, [rounded(ops, value, shape.element_type)])
+
+
+def _scaled(ops: Ops, value: Instruction, scale: float, shape: ArrayShape) -> Instruction:
+    """Multiplies in f32, or f64 where the result has it: scales are never integers."""
+    return times(ops, ops.convert(value, _F64 if shape.element_type == _F64 else _F32), scale)
+
+
+def _read(call: Instruction) -> _Convolution:
+    text = call.attribute("dim_labels") or ""
+    if "?" in text:
+        raise refused(call, f"its dim_labels {text} have features in vectors")
+    try:
+        labels = parse_labels(text)
+        window = parse_window(call.attribute("window"), len(labels.lhs_spatial))
+    except ValueError as error:
+        raise refused(call, f"its {error}") from None
+    lhs, rhs = call.operands[:2]
+    return _Convolution(call, lhs, rhs, labels, window, int(call.attribute("feature_group_count") or 1))
+
+
+def _backward_input(ops: Ops, found: _Convolution, shape: ArrayShape) -> _Convolution:
+    """Slides the reversed filter, features exchanged, over the dilated gradient of the output."""
+    old = found.labels
+    lhs = (old.lhs_batch, old.lhs_feature, old.lhs_spatial)
+    out = (old.out_batch, old.out_feature, old.out_spatial)
+    labels = DimensionLabels(*out, old.rhs_output, old.rhs_input, old.rhs_spatial, *lhs)
+    gradient = array_shape(found.lhs).dimensions
+    window = []
+    for dim, there, here in zip(_simple(found), old.out_spatial, old.lhs_spatial, strict=True):
+        reach = (dim.size - 1) * dim.rhs_dilation
+        low = reach - dim.low
+        high = shape.dimensions[here] - 1 + reach - (gradient[there] - 1) * dim.stride - low
+        window.append(WindowDimension(dim.size, 1, low, high, lhs_dilation=dim.stride, rhs_dilation=dim.rhs_dilation))
+    filters = ops.reverse(_groups_exchanged(ops, found), old.rhs_spatial)
+    return _Convolution(found.call, found.lhs, filters, labels, tuple(window), found.feature_groups)
+
+
+def _groups_exchanged(ops: Ops, found: _Convolution) -> Instruction:
+    """Moves the groups of a filter from its output features before its input features."""
+    groups, labels = found.feature_groups, found.labels
+    if groups == 1:
+        return found.rhs
+    dimensions = array_shape(found.rhs).dimensions
+    split, order, merged = [], [], []
+    for i, size in enumerate(dimensions):
+        split += [groups, size // groups] if i == labels.rhs_output else [size]
+    place = [i + (i > labels.rhs_output) for i in range(len(dimensions))]
+    for i, size in enumerate(dimensions):
+        if i == labels.rhs_input:
+            order += [labels.rhs_output, place[i]]
+            merged.append(size * groups)
+        elif i == labels.rhs_output:
+            order.append(place[i] + 1)
+            merged.append(size // groups)
+        else:
+            order.append(place[i])
+            merged.append(size)
+    return ops.reshape(ops.transpose(ops.reshape(found.rhs, split), order), merged)
+
+
+def _backward_filter(found: _Convolution, shape: ArrayShape) -> _Convolution:
+    """Slides the gradient of the output over the input, batch and features exchanged."""
+    old = found.labels
+    out = (old.out_batch, old.out_feature, old.out_spatial)
+    filters = (old.rhs_input, old.rhs_output, old.rhs_spatial)
+    labels = DimensionLabels(old.lhs_feature, old.lhs_batch, old.lhs_spatial, *out, *filters)
+    source, gradient = array_shape(found.lhs).dimensions, array_shape(found.rhs).dimensions
+    window = []
+    for i, dim in enumerate(_simple(found)):
+        size = gradient[old.out_spatial[i]]
+        reach = (shape.dimensions[old.rhs_spatial[i]] - 1) * dim.rhs_dilation + (size - 1) * dim.stride
+        high = reach + 1 - source[old.lhs_spatial[i]] - dim.low
+        window.append(WindowDimension(size, dim.rhs_dilation, dim.low, high, rhs_dilation=dim.stride))
+    return _Convolution(found.call, found.lhs, found.rhs, labels, tuple(window), batch_groups=found.feature_groups)
+
+
+def _simple(found: _Convolution) -> tuple[WindowDimension, ...]:
+    """Returns the window of a backward call, which has no dilated input and no reversal."""
+    if any(dim.lhs_dilation != 1 or dim.is_reversed for dim in found.window):
+        raise refused(found.call, f"its window is {format_window(found.window)}")
+    return found.window
+
+
+def _check(found: _Convolution, dimensions: tuple[int, ...]) -> None:
+    """Raises DiagnosticError where labels, window and groups do not give the dimensions: cuDNN is not asked here."""
+    labels, (lhs, rhs) = found.labels, (array_shape(found.lhs).dimensions, array_shape(found.rhs).dimensions)
+    rank = 2 + len(labels.lhs_spatial)
+    if {len(lhs), len(rhs), len(dimensions)} != {rank} or len(found.window) != len(labels.lhs_spatial):
+        raise refused(found.call, f"its labels are for rank {rank}, its arrays have other dimensions")
+    if lhs[labels.lhs_feature] != rhs[labels.rhs_input] * found.feature_groups:
+        raise refused(found.call, f"it has {lhs[labels.lhs_feature]} features for a kernel of {rhs[labels.rhs_input]}")
+    wanted = {labels.out_batch: lhs[labels.lhs_batch] // found.batch_groups, labels.out_feature: rhs[labels.rhs_output]}
+    for i, dim in enumerate(found.window):
+        wanted[labels.out_spatial[i]] = positions(lhs[labels.lhs_spatial[i]], dim)
+    expected = tuple(wanted[number] for number in range(rank))
+    if expected != dimensions:
+        raise refused(found.call, f"its window gives dimensions {list(expected)}, not {list(dimensions)}")
+
+
+def _emit(ops: Ops, found: _Convolution, dimensions: tuple[int, ...], kind: ElementType) -> Instruction:
+    attributes: dict[str, AttributeValue] = {"dim_labels": _format_labels(found.labels)}
+    if found.window:
+        attributes = {"window": format_window(found.window), **attributes}
+    for name, count in (("feature_group_count", found.feature_groups), ("batch_group_count", found.batch_groups)):
+        if count > 1:
+            attributes[name] = str(count)
+    _check(found, dimensions)
+    operands = ops.convert(found.lhs, kind), ops.convert(found.rhs, kind)
+    return ops.array("convolution", dimensions, operands, attributes, element_type=kind)
+
+
+def _format_labels(labels: DimensionLabels) -> str:
+    """Writes `b01f_01io->b01f`."""
+
+    def written(first: tuple[str, int], second: tuple[str, int], spatial: tuple[int, ...]) -> str:
+        places = {first[1]: first[0], second[1]: second[0], **{place: str(i) for i, place in enumerate(spatial)}}
+        return "".join(places[i] for i in range(len(places)))
+
+    lhs = written(("b", labels.lhs_batch), ("f", labels.lhs_feature), labels.lhs_spatial)
+    rhs = written(("i", labels.rhs_input), ("o", labels.rhs_output), labels.rhs_spatial)
+    out = written(("b", labels.out_batch), ("f", labels.out_feature), labels.out_spatial)
+    return f"{lhs}_{rhs}->{out}"

@@ -1,0 +1,73 @@
+"""What the programs share: how their templates are filled in, and pieces of them.
+
+`$T` is the element type, `$R` that of its real part, `$ZERO` and `$ONE` literals of it, `$A` the whole shape of the
+first operand; `$B`, `$M` and `$N` are the batch dimensions in one, the rows and the columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from string import Template
+
+from dialect_utils.layout import ArrayShape
+
+IDENTITY = """  row = $S32 iota(), iota_dimension=$ROW
+  column = $S32 iota(), iota_dimension=$COLUMN
+  is_diagonal = $PRED compare(row, column), direction=EQ
+  identity = $A convert(is_diagonal)
+"""
+
+ADD = """add {
+  x = $T[] parameter(0)
+  y = $T[] parameter(1)
+  ROOT sum = $T[] add(x, y)
+}
+"""
+
+
+def filled(template: str, a: ArrayShape, **values: object) -> str:
+    """Returns the module of a template for a first operand a[..., m, n]."""
+    *batch, rows, columns = a.dimensions
+    kind = a.element_type
+    dims = ",".join(map(str, a.dimensions))
+    known: dict[str, object] = {
+        "T": kind.name,
+        "R": real_type(a),
+        "ZERO": "(0, 0)" if kind.is_complex else "0",
+        "ONE": "(1, 0)" if kind.is_complex else "1",
+        "A": str(a.without_layout),
+        "S32": f"s32[{dims}]",
+        "PRED": f"pred[{dims}]",
+        "B": prod(batch),
+        "M": rows,
+        "N": columns,
+        "K": min(rows, columns),
+        "SOLVE": "unit_diagonal=false, transpose_a=NO_TRANSPOSE",
+        "SOLVE_UNIT": "unit_diagonal=true, transpose_a=NO_TRANSPOSE",
+        "ROW": a.rank - 2,
+        "COLUMN": a.rank - 1,
+    }
+    return Template(template).substitute(known | values)
+
+
+def shape_text(element_type: str, batch: Sequence[int], *dimensions: int) -> str:
+    """Returns a shape with batch dimensions, as HLO writes it."""
+    return f"{element_type}[{','.join(map(str, (*batch, *dimensions)))}]"
+
+
+def real_type(a: ArrayShape) -> str:
+    """Returns the element type of an array's real part."""
+    return f"f{a.element_type.bits // 2}" if a.element_type.is_complex else a.element_type.name
+
+
+def conjugate(a: ArrayShape, name: str, value: str, dims: str) -> str:
+    """Returns lines that make the conjugate of `value`; of a real number, itself."""
+    if not a.element_type.is_complex:
+        return f"  {name} = $T[{dims}] copy({value})\n"
+    return (
+        f"  {name}_re = $R[{dims}] real({value})\n"
+        f"  {name}_im = $R[{dims}] imag({value})\n"
+        f"  {name}_minus = $R[{dims}] negate({name}_im)\n"
+        f"  {name} = $T[{dims}] complex({name}_re, {name}_minus)\n"
+    )

@@ -1,0 +1,175 @@
+"""Elementwise functions that HLO has and StableHLO has not, as formulas.
+
+Those of real numbers are those of XLA's own expansions (xla/hlo/builder/lib/math.cc).
+"""
+
+from __future__ import annotations
+
+from string import Template
+
+from dialect_utils.hlo import HloModule, Instruction, parse_module
+from dialect_utils.ir import array_shape
+from dialect_utils.layout import ELEMENT_TYPES
+from dialect_utils.opcodes import by_opcode
+from passes.dumps.hlo_ops import Ops, instructions
+from passes.dumps.splicing import splice
+
+_F32, _F64 = ELEMENT_TYPES["f32"], ELEMENT_TYPES["f64"]
+_S64, _U64 = ELEMENT_TYPES["s64"], ELEMENT_TYPES["u64"]
+_HALF = 32
+
+
+def expand_elementary_functions(module: HloModule) -> None:
+    """Replaces acos, acosh, asin, asinh, atanh, cosh and sinh of real arrays, and mulhi, in place.
+
+    Types narrower than f32 are computed in f32.
+    """
+    for item in instructions(module, "mulhi"):
+        _expand_high_product(item)
+    for item in instructions(module, *_FORMULAS):
+        kind = array_shape(item).element_type
+        if not kind.is_floating:
+            continue
+        ops = Ops(item)
+        wide = _F64 if kind == _F64 else _F32
+        operand = ops.convert(item.operands[0], wide)
+        dims = ",".join(map(str, array_shape(item).dimensions))
+        text = Template(_MODULE + _FORMULAS[item.opcode]).substitute(A=f"{wide}[{dims}]", P=f"pred[{dims}]", T=wide)
+        ops.finish(ops.convert(splice(ops, parse_module(text + "}\n", item.opcode), [operand]), kind))
+
+
+def _expand_high_product(item: Instruction) -> None:
+    """Replaces a mulhi, the upper half of a product of integers, in place."""
+    ops = Ops(item)
+    left, right = item.operands
+    kind = array_shape(item).element_type
+    if kind.bits < _U64.bits:
+        wide = _U64 if kind.is_unsigned else _S64
+        product = ops.like("multiply", ops.convert(left, wide), ops.convert(right, wide))
+        ops.finish(ops.convert(_shifted(ops, product, kind.bits), kind))
+        return
+    a, b = (ops.convert(value, _U64) for value in (left, right))
+    high = _high_unsigned(ops, a, b)
+    if not kind.is_unsigned:
+        # A negative number is 2**64 less than its bits say.
+        zero = ops.filled(_U64, array_shape(item).dimensions)
+        for value, other, bits in ((left, b, a), (right, a, b)):
+            is_negative = ops.compare("LT", value, ops.filled(kind, array_shape(item).dimensions))
+            excess = ops.emit("select", array_shape(bits), (is_negative, other, zero))
+            high = ops.like("subtract", high, excess)
+    ops.finish(ops.convert(high, kind))
+
+
+def _high_unsigned(ops: Ops, a: Instruction, b: Instruction) -> Instruction:
+    """Makes the upper 64 bits of a product of two u64 from products of their halves."""
+    low_mask = ops.filled(_U64, array_shape(a).dimensions, str(2**_HALF - 1))
+    (a_low, a_high), (b_low, b_high) = (
+        (ops.like("and", value, low_mask), _shifted(ops, value, _HALF)) for value in (a, b)
+    )
+    first = _shifted(ops, ops.like("multiply", a_low, b_low), _HALF)
+    crossed = ops.like("add", ops.like("multiply", a_high, b_low), first)
+    middle = ops.like("add", ops.like("multiply", a_low, b_high), ops.like("and", crossed, low_mask))
+    carried = ops.like("add", _shifted(ops, crossed, _HALF), _shifted(ops, middle, _HALF))
+    return ops.like("add", ops.like("multiply", a_high, b_high), carried)
+
+
+def _shifted(ops: Ops, value: Instruction, count: int) -> Instruction:
+    kind, dims = array_shape(value).type_and_dimensions
+    shift = "shift-right-logical" if kind.is_unsigned else "shift-right-arithmetic"
+    return ops.like(shift, value, ops.filled(kind, dims, str(count)))
+
+
+_MODULE = """HloModule formula
+ENTRY formula {
+  x = $A parameter(0)
+  one0 = $T[] constant(1)
+  one = $A broadcast(one0), dimensions={}
+  half0 = $T[] constant(0.5)
+  half = $A broadcast(half0), dimensions={}
+  two0 = $T[] constant(2)
+  two = $A broadcast(two0), dimensions={}
+  log_two0 = $T[] constant(0.693147180559945309)
+  log_two = $A broadcast(log_two0), dimensions={}
+  magnitude = $A abs(x)
+"""
+
+_SINH = """  minus_x = $A negate(x)
+  up = $A subtract(x, log_two)
+  down = $A subtract(minus_x, log_two)
+  half_exp = $A exponential(up)
+  half_exp_minus = $A exponential(down)
+"""
+
+# From 1e19 (f32: the square root of the largest number) on, x * x would overflow.
+_LARGE = """  large0 = $T[] constant(1e18)
+  large = $A broadcast(large0), dimensions={}
+  is_large = $P compare(magnitude, large), direction=GE
+  log_magnitude = $A log(magnitude)
+  log_large = $A add(log_magnitude, log_two)
+"""
+
+# The formula of each op that is expanded.
+_FORMULAS = by_opcode(
+    {
+        "sinh": _SINH
+        + """  far = $A subtract(half_exp, half_exp_minus)
+  m = $A exponential-minus-one(x)
+  m_one = $A add(m, one)
+  quotient = $A divide(m, m_one)
+  sum = $A add(m, quotient)
+  near = $A multiply(half, sum)
+  is_near = $P compare(magnitude, one), direction=LT
+  ROOT r = $A select(is_near, near, far)
+""",
+        "cosh": _SINH
+        + """  sum = $A add(half_exp, half_exp_minus)
+  ROOT r = $A maximum(sum, one)
+""",
+        "asinh": _LARGE
+        + """  square = $A multiply(magnitude, magnitude)
+  square_one = $A add(square, one)
+  root = $A sqrt(square_one)
+  root_one = $A add(root, one)
+  part = $A divide(square, root_one)
+  small_sum = $A add(magnitude, part)
+  small = $A log-plus-one(small_sum)
+  found = $A select(is_large, log_large, small)
+  s = $A sign(x)
+  ROOT r = $A multiply(s, found)
+""",
+        "acosh": _LARGE
+        + """  above = $A add(x, one)
+  below = $A subtract(x, one)
+  root_above = $A sqrt(above)
+  root_below = $A sqrt(below)
+  root = $A multiply(root_above, root_below)
+  sum = $A add(x, root)
+  small = $A log(sum)
+  nan0 = $T[] constant(nan)
+  nan_x = $A broadcast(nan0), dimensions={}
+  found = $A select(is_large, log_large, small)
+  is_outside = $P compare(x, one), direction=LT
+  ROOT r = $A select(is_outside, nan_x, found)
+""",
+        "atanh": """  minus_x = $A negate(x)
+  up = $A log-plus-one(x)
+  down = $A log-plus-one(minus_x)
+  difference = $A subtract(up, down)
+  ROOT r = $A multiply(half, difference)
+""",
+        "asin": """  above = $A add(one, x)
+  below = $A subtract(one, x)
+  product = $A multiply(above, below)
+  root = $A sqrt(product)
+  denominator = $A add(one, root)
+  angle = $A atan2(x, denominator)
+  ROOT r = $A multiply(two, angle)
+""",
+        "acos": """  above = $A add(one, x)
+  below = $A subtract(one, x)
+  product = $A multiply(above, below)
+  root = $A sqrt(product)
+  ROOT r = $A atan2(root, x)
+""",
+    }
+)

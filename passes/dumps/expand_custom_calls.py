@@ -1,0 +1,145 @@
+"""Replaces the custom calls of the TPU and GPU compilers by ops."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from dialect_utils.hlo import HloModule, Instruction, parse_module
+from dialect_utils.layout import Shape
+from dialect_utils.mosaic import TARGET
+from dialect_utils.text import Diagnostic, DiagnosticError, nearest, read_input
+from passes.dumps.custom_calls.gpu_calls import GPU_EXPANSIONS
+from passes.dumps.custom_calls.placement import hold_arrays_in_place_of_buffers
+from passes.dumps.custom_calls.tpu_calls import TPU_EXPANSIONS, Expansion
+from passes.dumps.hlo_ops import Ops, erase_unused, instructions
+from passes.dumps.inline_fusions import use_elements
+from passes.dumps.inlining import inline_body, is_call_of
+from passes.dumps.mosaic.expand import decode_kernels, expand_kernel
+from passes.dumps.mosaic.memory import Unwritten
+from passes.dumps.splicing import splice
+from passes.framework.base import Report, module_pass
+
+
+@module_pass
+def expand_custom_calls(
+    module: HloModule, report: Report, *, custom_call: tuple[str, ...] = (), unwritten: Unwritten = "zero"
+) -> None:
+    """Replaces the custom calls of the TPU and GPU compilers by ops.
+
+    1. AllocateBuffer is an array of zeros; what says only where a value is (MoveToHost, Pin,
+       AssumeGatherIndicesInBound, ...) returns its operand; ConcatBitcast concatenates.
+    2. X64SplitLow, X64SplitHigh and X64Combine are the two 32-bit halves of an integer, the real
+       and imaginary part of a complex number, and the rounded value of an f64 and the rest; so are X128's.
+    3. Cholesky, InvertDiagBlocksLowerTriangular, InvertDiagBlocksUpperTriangular, CompactWyHelper,
+       LuRealDecompositionBlock, QrDecompositionBlock and EighTpu are loops of ops, of complex numbers and f64, too.
+    4. TopK and PartialReduce sort by their comparator and keep the first elements;
+       TopKBatchMajorSmallK sorts downwards.
+    5. A call that names the computation it runs (on another core) is that computation.
+    6. The products, convolutions, solvers, sorts and random bits of XLA:GPU (`__cublas$gemm`,
+       `__cudnn$convForward`, ...) are dot, convolution, triangular-solve, cholesky and sort, with
+       the scales, biases and activations that their backend_config says; workspaces are zeros.
+    7. A Mosaic kernel (`tpu_custom_call`) is a call of a computation: its grid a loop, its memory
+       arrays that are carried through. Memory that it does not write is zeros, or with
+       `unwritten=poison` NaN or an odd bit pattern.
+    8. `custom-call=NAME=module.hlo` gives the computation for any other call, by the name of its
+       target or of the instruction (which counts first).
+
+    Raises DiagnosticError that names every custom call that is unknown or cannot be expanded.
+
+    Before:
+        HloModule m
+        ENTRY e {
+          p = s32[4]{0} parameter(0)
+          ROOT c = s32[4]{0} custom-call(p), custom_call_target="AssumeGatherIndicesInBound"
+        }
+
+    After:
+        HloModule m
+        ENTRY e {
+          ROOT p = s32[4]{0} parameter(0)
+        }
+    """
+    given = _read_computations(custom_call)
+    hold_arrays_in_place_of_buffers(module)
+    calls = instructions(module, "custom-call")
+    called = [body for call in calls for body in call.called]
+    errors: list[Diagnostic] = []
+    decode_kernels([call for call in calls if _given_for(call, given) is None])
+    for call in calls:
+        try:
+            _expand(call, given, unwritten)
+        except DiagnosticError as error:
+            errors += error.diagnostics
+    if errors:
+        raise DiagnosticError(errors)
+    erase_unused(module, dict.fromkeys(called))
+
+
+def _read_computations(options: tuple[str, ...]) -> dict[str, HloModule]:
+    """Reads the modules of `NAME=module.hlo` texts; raises DiagnosticError for what cannot be read."""
+    found = {}
+    for option in options:
+        name, separator, path = option.partition("=")
+        if not separator:
+            raise DiagnosticError(Diagnostic(f"custom-call {option} is not of the form NAME=module.hlo"))
+        found[name] = read_hlo(Path(path))
+    return found
+
+
+def read_hlo(path: Path) -> HloModule:
+    """Reads an HLO module's file; raises DiagnosticError for what cannot be read."""
+    try:
+        return parse_module(read_input(str(path)).decode("utf-8"), str(path))
+    except UnicodeDecodeError as error:
+        raise DiagnosticError(Diagnostic(f"{path}: {error}")) from None
+
+
+def _expand(call: Instruction, given: Mapping[str, HloModule], unwritten: Unwritten) -> None:
+    ops = Ops(call)
+    target = call.callee or ""
+    computation = _given_for(call, given)
+    if computation is not None:
+        result = _spliced(ops, computation)
+    elif target == TARGET:
+        result = expand_kernel(ops, call, unwritten=unwritten)
+    elif target in EXPANSIONS:
+        result = EXPANSIONS[target](ops, call)
+    elif is_call_of(call, call.operands):
+        result = inline_body(ops, call.called[0], call.operands)
+    else:
+        raise DiagnosticError(_unknown(call))
+    use_elements(ops.finish(result))
+    ops.drop_unused()
+
+
+def _given_for(call: Instruction, given: Mapping[str, HloModule]) -> HloModule | None:
+    """Returns the computation that the options give for a call: by its own name, or by its target's."""
+    return given.get(call.name.removeprefix("%")) or given.get(call.callee or "")
+
+
+def _unknown(call: Instruction) -> Diagnostic:
+    operands = ", ".join(f"{operand.name}: {operand.shape}" for operand in call.operands)
+    message = f"custom call {call.name} calls {call.callee}, which is not known here; operands: ({operands})"
+    close = nearest(call.callee or "", [*EXPANSIONS, TARGET])
+    hint = f"give its computation: --custom-call {call.callee}=module.hlo"
+    return Diagnostic(message, call.location, hint=hint + (f" (known and alike: {close})" if close else ""))
+
+
+def _spliced(ops: Ops, given: HloModule) -> Instruction:
+    """Puts the entry of another module in the place of the call, and adds the computations it calls."""
+    call, entry = ops.replaced, given.entry
+    expected = [parameter.shape.without_layout for parameter in entry.parameters], entry.root.shape.without_layout
+    found = [operand.shape.without_layout for operand in call.operands], call.shape.without_layout
+    if expected != found:
+        message = f"{given.name} takes {_signature(*expected)}, but custom call {call.name} is {_signature(*found)}"
+        raise DiagnosticError(Diagnostic(message, call.location))
+    operands = [ops.fitted(value, p.shape) for value, p in zip(call.operands, entry.parameters, strict=True)]
+    return splice(ops, given, operands)
+
+
+def _signature(parameters: list[Shape], result: Shape) -> str:
+    return f"({', '.join(map(str, parameters))}) -> {result}"
+
+
+EXPANSIONS: dict[str, Expansion] = {**TPU_EXPANSIONS, **GPU_EXPANSIONS}

@@ -1,0 +1,286 @@
+"""Makes HLO instructions of any opcode: what the passes that only HLO has share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+from dialect_utils.chains import emit_plan
+from dialect_utils.hlo import Computation, HloModule, Instruction
+from dialect_utils.hlo.builder import HloBuilder
+from dialect_utils.hlo.instruction import as_instruction
+from dialect_utils.ir import array_shape
+from dialect_utils.layout import (
+    ELEMENT_TYPES,
+    ArrayShape,
+    ElementType,
+    Layout,
+    Plan,
+    Shape,
+    TupleShape,
+)
+from dialect_utils.opcodes import Trait, named, with_trait
+from dialect_utils.text import Diagnostic, DiagnosticError
+
+AttributeValue = str | tuple[int, ...]
+
+# What belongs to the value, not to the way it is computed: it goes along to what replaces the op.
+_KEPT = ("metadata", "frontend_attributes")
+# A bitcast means its layout, a tuple has those of its elements.
+_FIXED_SHAPE = with_trait(Trait.TUPLES) | named("bitcast parameter")
+PRED = ELEMENT_TYPES["pred"]
+S32 = ELEMENT_TYPES["s32"]
+
+
+def instructions(module: HloModule, *opcodes: str) -> list[Instruction]:
+    """Returns the module's instructions of the given opcodes (all for none), callees first."""
+    return [
+        item
+        for computation in module.functions
+        for item in computation.instructions
+        if not opcodes or item.opcode in opcodes
+    ]
+
+
+def tuple_elements(value: Instruction) -> tuple[Shape, ...]:
+    """Returns the shapes in a value that has to be a tuple; raises DiagnosticError for others."""
+    if not isinstance(value.shape, TupleShape):
+        raise DiagnosticError(Diagnostic(f"{value.name} is not a tuple but {value.shape}", value.location))
+    return value.shape.elements
+
+
+def format_ints(values: Iterable[int]) -> str:
+    """Writes `{1,0}`."""
+    return "{" + ",".join(map(str, values)) + "}"
+
+
+def zero_of(element_type: ElementType) -> str:
+    """Returns the literal of zero."""
+    return "false" if element_type == PRED else "(0, 0)" if element_type.is_complex else "0"
+
+
+class Ops:
+    """The instructions that take the place of one: made by a builder before it, and named after it.
+
+    New arrays get the descending layout where the replaced instruction has one, else none.
+    An op that would change nothing is not made: its operand comes back.
+    """
+
+    def __init__(self, replaced: Instruction) -> None:
+        self.replaced = replaced
+        self.computation = replaced.computation
+        self._builder = HloBuilder(self.computation, before=replaced)
+        self._kept = {name: text for name in _KEPT if (text := replaced.attribute(name)) is not None}
+        self._writes_layouts = any(leaf.layout is not None for leaf in _leaves((replaced, *replaced.operands)))
+        self._made: set[Instruction] = set()
+
+    def emit(
+        self,
+        opcode: str,
+        shape: Shape,
+        operands: Sequence[Instruction] = (),
+        attributes: Mapping[str, AttributeValue] | None = None,
+        *,
+        inner: str = "",
+        name: str | None = None,
+    ) -> Instruction:
+        """Makes one instruction; `inner` is what is between the parentheses of a constant."""
+        texts = {
+            key: value if isinstance(value, str) else format_ints(value) for key, value in (attributes or {}).items()
+        }
+        made = self._builder.emit(
+            name or f"{self.replaced.name}.{opcode}",
+            shape,
+            opcode,
+            operands,
+            inner=inner,
+            attributes={**texts, **{key: text for key, text in self._kept.items() if key not in texts}},
+            like=self.replaced,
+        )
+        self._made.add(made)
+        return made
+
+    def copied(self, item: Instruction, operands: Sequence[Instruction], attributes: Mapping[str, str]) -> Instruction:
+        """Makes the same instruction as `item`, which may be elsewhere, on other operands."""
+        inner = item.literal or ""
+        made = self._builder.emit(
+            item.name, item.shape, item.opcode, operands, inner=inner, attributes=attributes, like=item
+        )
+        self._made.add(made)
+        return made
+
+    def shape(self, element_type: ElementType, dimensions: Sequence[int]) -> ArrayShape:
+        """Returns the shape of a new array."""
+        layout = Layout.descending(len(dimensions)) if self._writes_layouts else None
+        return ArrayShape(element_type, tuple(dimensions), layout)
+
+    def array(
+        self,
+        opcode: str,
+        dimensions: Sequence[int],
+        operands: Sequence[Instruction],
+        attributes: Mapping[str, AttributeValue] | None = None,
+        *,
+        element_type: ElementType | None = None,
+    ) -> Instruction:
+        """Makes an array of the replaced instruction's element type, or of another one."""
+        wanted = element_type or array_shape(self.replaced).element_type
+        return self.emit(opcode, self.shape(wanted, dimensions), operands, attributes)
+
+    def like(self, opcode: str, value: Instruction, *others: Instruction) -> Instruction:
+        """Makes an elementwise op on values of one type and shape."""
+        return self.emit(opcode, self._plain(array_shape(value)), (value, *others))
+
+    def compare(self, direction: str, value: Instruction, other: Instruction) -> Instruction:
+        """Makes an elementwise comparison: EQ, NE, LT, LE, GT or GE."""
+        shape = self.shape(PRED, array_shape(value).dimensions)
+        return self.emit("compare", shape, (value, other), {"direction": direction})
+
+    def convert(self, value: Instruction, element_type: ElementType) -> Instruction:
+        """Makes an element type conversion; the layout stays."""
+        shape = array_shape(value)
+        if shape.element_type == element_type:
+            return value
+        return self.emit("convert", self._plain(ArrayShape(element_type, shape.dimensions, shape.layout)), (value,))
+
+    def _plain(self, shape: ArrayShape) -> ArrayShape:
+        """Returns the shape without tiles: those of the operand need not fit another element type."""
+        if shape.layout is None:
+            return shape
+        return shape.with_layout(Layout(shape.layout.minor_to_major))
+
+    def constant(self, element_type: ElementType, literal: str) -> Instruction:
+        """Makes a scalar constant from its text."""
+        return self.emit("constant", self.shape(element_type, ()), inner=literal)
+
+    def broadcast(self, value: Instruction, dimensions: Sequence[int], along: Sequence[int] = ()) -> Instruction:
+        """Makes a broadcast; dimension i of the operand becomes dimension `along[i]`."""
+        shape = self.shape(array_shape(value).element_type, dimensions)
+        return self.emit("broadcast", shape, (value,), {"dimensions": tuple(along)})
+
+    def filled(self, element_type: ElementType, dimensions: Sequence[int], literal: str = "0") -> Instruction:
+        """Makes an array of one value."""
+        value = self.constant(element_type, literal)
+        return self.broadcast(value, dimensions) if dimensions else value
+
+    def reshape(self, value: Instruction, dimensions: Sequence[int]) -> Instruction:
+        """Makes a reshape."""
+        shape = array_shape(value)
+        if shape.dimensions == tuple(dimensions):
+            return value
+        return self.emit("reshape", self.shape(shape.element_type, dimensions), (value,))
+
+    def transpose(self, value: Instruction, permutation: Sequence[int]) -> Instruction:
+        """Makes a transpose: dimension `permutation[i]` becomes dimension i."""
+        shape = array_shape(value)
+        if tuple(permutation) == tuple(range(shape.rank)):
+            return value
+        dimensions = [shape.dimensions[i] for i in permutation]
+        moved = self.shape(shape.element_type, dimensions)
+        return self.emit("transpose", moved, (value,), {"dimensions": tuple(permutation)})
+
+    def steps(self, plan: Plan, value: Instruction) -> Instruction:
+        """Makes the ops of a plan; what a pad adds is zero."""
+        name = self.replaced.name
+        made = emit_plan(self._builder, plan, value, base=name, like=self.replaced, scalar_name="constant")
+        for item in map(as_instruction, made):
+            for new in (item, *item.operands[1:]):
+                self._adopt(new)
+        return as_instruction(made[-1]) if made else value
+
+    def _adopt(self, item: Instruction) -> None:
+        """Gives an op that the builder made what all ops made here have."""
+        for key, text in self._kept.items():
+            item.set_attribute(key, text)
+        item.set_shape(self.shape(*array_shape(item).type_and_dimensions))
+        self._made.add(item)
+
+    def reverse(self, value: Instruction, dimensions: Sequence[int]) -> Instruction:
+        """Makes a reverse along some dimensions."""
+        if not dimensions:
+            return value
+        return self.emit("reverse", self._plain(array_shape(value)), (value,), {"dimensions": tuple(dimensions)})
+
+    def element(self, value: Instruction, index: int) -> Instruction:
+        """Takes an element of a tuple; of a `tuple` op, its operand."""
+        if value.opcode == "tuple":
+            return value.operands[index]
+        return self.emit("get-tuple-element", tuple_elements(value)[index], (value,), {"index": str(index)})
+
+    def tuple(self, values: Sequence[Instruction]) -> Instruction:
+        """Makes a tuple."""
+        return self.emit("tuple", TupleShape(tuple(value.shape for value in values)), values)
+
+    def fitted(self, value: Instruction, shape: Shape) -> Instruction:
+        """Gives a value the layouts of `shape`, of the same types: a new one by saying so, others by `copy`."""
+        if value.shape == shape:
+            return value
+        if value in self._made and not value.users and value.opcode not in _FIXED_SHAPE:
+            value.set_shape(shape)
+            return value
+        if value.shape.with_effective_layout == shape.with_effective_layout:
+            return value
+        if not isinstance(shape, TupleShape):
+            return self.emit("copy", shape, (value,))
+        return self.tuple([self.fitted(self.element(value, i), part) for i, part in enumerate(shape.elements)])
+
+    def finish(self, result: Instruction) -> Instruction:
+        """Puts `result`, in the replaced instruction's layout, in its place; a new one takes over its name."""
+        replaced, name = self.replaced, self.replaced.name
+        result = self.fitted(result, replaced.shape)
+        replaced.replace_uses(result)
+        replaced.erase()
+        if result in self._made:
+            result.rename(name)
+        return result
+
+    def drop_unused(self) -> None:
+        """Removes what was made and is not used: the other results of a call of which one was wanted."""
+        waiting = [item for item in self._made if self.computation.find(item.name) is item]
+        while dead := [item for item in waiting if not item.users and not item.is_root]:
+            for item in dead:
+                item.erase()
+            waiting = [item for item in waiting if item not in dead]
+
+
+def _leaves(values: Iterable[Instruction]) -> Iterator[ArrayShape]:
+    return (leaf for value in values for leaf in value.shape.arrays())
+
+
+def rebuild(
+    replaced: Instruction,
+    *,
+    opcode: str | None = None,
+    operands: Sequence[Instruction] | None = None,
+    shape: Shape | None = None,
+    change: Callable[[dict[str, str]], None] | None = None,
+) -> Instruction:
+    """Puts a changed copy of an instruction in its place, under its name, and returns it."""
+    attributes = dict(replaced.attributes)
+    if change is not None:
+        change(attributes)
+    made = replaced.computation.insert(
+        replaced,
+        replaced.name,
+        replaced.shape if shape is None else shape,
+        opcode or replaced.opcode,
+        replaced.operands if operands is None else operands,
+        attributes=attributes,
+        like=replaced,
+    )
+    name = replaced.name
+    replaced.replace_uses(made)
+    replaced.erase()
+    made.rename(name)
+    return made
+
+
+def erase_unused(module: HloModule, candidates: Iterable[Computation]) -> None:
+    """Removes computations that nothing calls any more, and then those that only they called."""
+    waiting = list(candidates)
+    while waiting:
+        computation = waiting.pop()
+        if computation.callers or computation.is_entry or computation not in module.computations:
+            continue
+        called = [callee for item in computation.instructions for callee in item.called]
+        module.remove_computation(computation)
+        waiting += called

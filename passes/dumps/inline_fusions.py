@@ -1,0 +1,92 @@
+"""Replaces fusions by their bodies."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from dialect_utils.hlo import Computation, HloModule, Instruction
+from dialect_utils.text import Diagnostic, DiagnosticError
+from passes.dumps.hlo_ops import Ops, erase_unused, instructions, rebuild
+from passes.dumps.inlining import inline_body
+from passes.framework.base import Report, module_pass
+
+Into = Literal["body", "call"]
+
+# A larger body that several fusions share is called: nested sharing would grow exponentially.
+_SHARED_BODY_LIMIT = 64
+
+
+@module_pass
+def inline_fusions(module: HloModule, report: Report, *, into: Into = "body") -> None:
+    """Replaces every fusion by its body, or by a call of it.
+
+    1. The instructions of the body come in the place of the fusion; its operands stand for the
+       parameters, through a `copy` where the layouts differ. Innermost fusions come first.
+    2. An element taken from the tuple that a fusion returned is used directly.
+    3. With `into=call`, and for a large body that several fusions share, the fusion becomes a `call`.
+
+    Before:
+        HloModule m
+        body {
+          p = f32[4] parameter(0)
+          ROOT n = f32[4] negate(p)
+        }
+        ENTRY e {
+          a = f32[4] parameter(0)
+          ROOT f = f32[4] fusion(a), kind=kLoop, calls=body
+        }
+
+    After:
+        HloModule m
+        ENTRY e {
+          a = f32[4] parameter(0)
+          ROOT f = f32[4] negate(a)
+        }
+    """
+    fusions = instructions(module, "fusion")
+    bodies = dict.fromkeys(body_of(fusion) for fusion in fusions)
+    for fusion in fusions:
+        body = body_of(fusion)
+        is_shared = len(body.callers) > 1 and len(body.operations) > _SHARED_BODY_LIMIT
+        if into == "call" or is_shared:
+            _make_call(fusion)
+        else:
+            _inline(fusion, body)
+    erase_unused(module, bodies)
+
+
+def body_of(fusion: Instruction) -> Computation:
+    """Returns the computation a fusion or call stands for; raises DiagnosticError where it names none."""
+    if len(fusion.called) != 1:
+        message = f"{fusion.opcode} {fusion.name} calls {len(fusion.called)} computations, not one"
+        raise DiagnosticError(Diagnostic(message, fusion.location))
+    return fusion.called[0]
+
+
+def _make_call(fusion: Instruction) -> None:
+    def change(attributes: dict[str, str]) -> None:
+        attributes["to_apply"] = attributes.pop("calls")
+        for name in ("kind", "output_to_operand_aliasing"):
+            attributes.pop(name, None)
+
+    rebuild(fusion, opcode="call", change=change)
+
+
+def _inline(fusion: Instruction, body: Computation) -> None:
+    ops = Ops(fusion)
+    result = ops.finish(inline_body(ops, body, fusion.operands))
+    use_elements(result)
+
+
+def use_elements(value: Instruction) -> None:
+    """Lets the users of a tuple's elements use the elements, and drops the tuple where nothing else does."""
+    if value.opcode != "tuple":
+        return
+    for user in value.users:
+        if user.opcode == "get-tuple-element":
+            element = value.operands[int(user.attribute("index") or 0)]
+            user.replace_uses(element)
+            user.erase()
+            use_elements(element)
+    if not value.users and not value.is_root:
+        value.erase()

@@ -1,0 +1,55 @@
+"""Puts the body of a computation in the place of an instruction that calls it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dialect_utils.hlo import Computation, Instruction
+from dialect_utils.layout import ArrayShape, Shape, TupleShape
+from passes.dumps.hlo_ops import Ops
+
+
+def inline_body(ops: Ops, body: Computation, operands: Sequence[Instruction]) -> Instruction:
+    """Makes the instructions of `body` where `ops` is, on `operands`; returns what stands for its ROOT.
+
+    Where a parameter's layout is not its operand's, a `copy` is between them: bitcasts of
+    the body read the layout the parameter says. get-tuple-element of a tuple made here is the
+    element itself.
+    """
+    values: dict[Instruction, Instruction] = {}
+    for parameter, operand in zip(body.parameters, operands, strict=True):
+        values[parameter] = operand if _same_place(operand.shape, parameter.shape) else _relaid(ops, operand, parameter)
+    for item in body.operations:
+        values[item] = _copied(ops, item, [values[operand] for operand in item.operands])
+    return values[body.root]
+
+
+def is_call_of(item: Instruction, operands: Sequence[Instruction]) -> bool:
+    """Is true for an instruction that names one computation that takes exactly these operands.
+
+    The comparator of a sort, or what a reduction applies, takes scalars instead.
+    """
+    if item.opcode not in ("custom-call", "custom-call-start") or len(item.called) != 1:
+        return False
+    taken = [parameter.shape.without_layout for parameter in item.called[0].parameters]
+    return taken == [operand.shape.without_layout for operand in operands]
+
+
+def _copied(ops: Ops, item: Instruction, operands: list[Instruction]) -> Instruction:
+    if item.opcode == "get-tuple-element" and operands[0].opcode == "tuple":
+        return operands[0].operands[int(item.attribute("index") or 0)]
+    attributes = {name: text for name, text in item.attributes.items() if name != "control-predecessors"}
+    return ops.copied(item, operands, attributes)
+
+
+def _relaid(ops: Ops, operand: Instruction, parameter: Instruction) -> Instruction:
+    return ops.fitted(operand, parameter.shape)
+
+
+def _same_place(shape: Shape, other: Shape) -> bool:
+    """Is true for shapes that differ in the memory space at most."""
+    if isinstance(shape, TupleShape) and isinstance(other, TupleShape):
+        return all(map(_same_place, shape.elements, other.elements))
+    if isinstance(shape, ArrayShape) and isinstance(other, ArrayShape):
+        return shape.in_default_memory == other.in_default_memory
+    return shape == other

@@ -1,0 +1,238 @@
+"""Adds the conversions that mixed element types imply."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dialect_utils.hlo import Computation, HloModule, Instruction
+from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType, Shape, TupleShape
+from dialect_utils.opcodes import ALL_OPERANDS, Trait, has, named, opcode_of
+from passes.dumps.hlo_ops import PRED, S32, Ops, instructions, rebuild
+from passes.framework.base import Report, module_pass
+
+_F32, _F64 = ELEMENT_TYPES["f32"], ELEMENT_TYPES["f64"]
+_U32 = ELEMENT_TYPES["u32"]
+
+# Ops whose computation is applied to one operand after the other.
+_APPLIED_TO_EACH = named("all-reduce reduce-scatter")
+
+
+@module_pass
+def legalize_types(module: HloModule, report: Report) -> None:
+    """Adds the conversions that mixed element types imply.
+
+    1. An op that moves elements (pad, reshape, broadcast, select, ...) has operands of its result's
+       type; a `copy` between types is a conversion.
+    2. An elementwise op and a comparison compute in the widest type of its operands and result.
+    3. Convolutions and dots accumulate in f32 (f64 where a side has it) for floating-point types,
+       in 32 bits or the wider result's type for integers; their operands are converted to that.
+    4. reduce, reduce-window, scatter and the like compute in the type their computation returns,
+       or, where that is none of them, in the widest one; the computation is changed to match.
+    5. The element type of the result stays, through a conversion after the op.
+
+    Before:
+        HloModule m, is_scheduled=true
+        ENTRY e {
+          p = f32[3]{0} parameter(0)
+          z = f32[] constant(0)
+          ROOT r = bf16[5]{0} pad(p, z), padding=1_1
+        }
+
+    After:
+        HloModule m, is_scheduled=true
+        ENTRY e {
+          p = f32[3]{0} parameter(0)
+          z = f32[] constant(0)
+          r.convert = bf16[3]{0} convert(p)
+          r.convert.1 = bf16[] convert(z)
+          ROOT r = bf16[5]{0} pad(r.convert, r.convert.1), padding=1_1
+        }
+    """
+    for item in instructions(module):
+        if item.opcode == "copy":
+            _legalize_copy(item)
+        elif _moves(item):
+            _legalize_move(item)
+        elif has(item.opcode, Trait.ELEMENTWISE) and opcode_of(item.opcode).typed:
+            _legalize_elementwise(item)
+        elif item.opcode == "compare":
+            _legalize_compare(item)
+        elif has(item.opcode, Trait.CONTRACTS):
+            _legalize_contraction(item)
+        elif has(item.opcode, Trait.COMBINES) or item.opcode == "map":
+            _legalize_applying(module, item)
+
+
+def _moves(item: Instruction) -> bool:
+    """Is true for an op that takes elements from operands of its result's type (rule 1)."""
+    return bool(opcode_of(item.opcode).typed) and (
+        has(item.opcode, Trait.MOVES_DATA) or item.opcode in ("clamp", "select")
+    )
+
+
+def element_type_of(value: Instruction) -> ElementType | None:
+    """Returns the element type of an array, else None."""
+    return value.shape.element_type if isinstance(value.shape, ArrayShape) else None
+
+
+def widest(types: Sequence[ElementType]) -> ElementType:
+    """Returns the type that holds values of all of them: complex before floating-point before integers, then width.
+
+    bf16 with f16, and two different types of 8 bits, give f32.
+    """
+    found = [t for t in types if t.is_complex] or [t for t in types if t.is_floating]
+    found = found or [t for t in types if t.is_integral] or list(types)
+    best = max(found, key=lambda t: t.bits)
+    rivals = {t for t in found if t.bits == best.bits}
+    return _F32 if len(rivals) > 1 and best.is_floating else best
+
+
+def _retyped(ops: Ops, item: Instruction, kinds: dict[int, ElementType], result: ElementType) -> None:
+    """Puts an op on converted operands, with the result in the computing type, in place of `item` (rule 5)."""
+    operands = [
+        ops.convert(operand, kinds[index]) if index in kinds else operand for index, operand in enumerate(item.operands)
+    ]
+    shape = item.shape
+    assert isinstance(shape, ArrayShape)
+    if shape.element_type == result:
+        rebuild(item, operands=operands)
+        return
+    computed = ops.emit(item.opcode, _with_type(shape, result), operands, dict(item.attributes))
+    ops.finish(ops.convert(computed, shape.element_type))
+
+
+def _with_type(shape: ArrayShape, element_type: ElementType) -> ArrayShape:
+    """Returns the shape with another element type, in the same order of dimensions without tiles."""
+    layout = None if shape.layout is None else shape.layout.replace(tiles=(), element_size_in_bits=0, memory_space=0)
+    return ArrayShape(element_type, shape.dimensions, layout, shape.dynamic)
+
+
+def _is_legal(item: Instruction, kinds: dict[int, ElementType], result: ElementType) -> bool:
+    types = [element_type_of(operand) for operand in item.operands]
+    return element_type_of(item) == result and all(types[index] == kind for index, kind in kinds.items())
+
+
+def _legalize(item: Instruction, kinds: dict[int, ElementType], result: ElementType) -> None:
+    if not _is_legal(item, kinds, result):
+        _retyped(Ops(item), item, kinds, result)
+
+
+def _legalize_copy(item: Instruction) -> None:
+    wanted, found = element_type_of(item), element_type_of(item.operands[0])
+    if wanted is not None and found is not None and wanted != found:
+        rebuild(item, opcode="convert")
+
+
+def _legalize_move(item: Instruction) -> None:
+    wanted = element_type_of(item)
+    if wanted is None:
+        return
+    typed = opcode_of(item.opcode).typed
+    kinds = dict.fromkeys(range(len(item.operands)) if typed == ALL_OPERANDS else typed, wanted)
+    if item.opcode == "select":
+        kinds[0] = PRED
+    _legalize(item, kinds, wanted)
+
+
+def _legalize_elementwise(item: Instruction) -> None:
+    types = [kind for value in (item, *item.operands) if (kind := element_type_of(value)) is not None]
+    computing = widest(types)
+    _legalize(item, dict.fromkeys(range(len(item.operands)), computing), computing)
+
+
+def _legalize_compare(item: Instruction) -> None:
+    types = [kind for operand in item.operands if (kind := element_type_of(operand)) is not None]
+    if len(types) == len(item.operands):
+        _legalize(item, dict.fromkeys(range(len(types)), widest(types)), PRED)
+
+
+def _legalize_contraction(item: Instruction) -> None:
+    types = [kind for value in (item, *item.operands[:2]) if (kind := element_type_of(value)) is not None]
+    _legalize(item, dict.fromkeys((0, 1), accumulator(types)), accumulator(types))
+
+
+def accumulator(types: Sequence[ElementType]) -> ElementType:
+    """Returns the type in which a contraction of these operand and result types adds up (rule 3)."""
+    wide = widest(types)
+    if wide.is_complex:
+        return wide
+    if wide.is_floating:
+        return _F64 if wide == _F64 else _F32
+    result = types[0]
+    if result.is_integral and result.bits >= _U32.bits:
+        return result
+    return _U32 if result.is_unsigned else S32
+
+
+def _legalize_applying(module: HloModule, item: Instruction) -> None:
+    """Gives data, computation and result the types that the computation returns (rule 4)."""
+    if item.opcode == "select-and-scatter":
+        _legalize_select_and_scatter(module, item)
+        return
+    body = item.called[-1] if item.called else None
+    if body is None:
+        return
+    lanes = [leaf.element_type for leaf in body.root.shape.arrays()]
+    if item.opcode in _APPLIED_TO_EACH:
+        # One scalar computation serves every operand.
+        lanes = lanes * len(item.operands)
+    positions = _data_positions(item, len(lanes))
+    kinds = {position: lanes[index % len(lanes)] for index, position in enumerate(positions)}
+    _apply_in(module, item, kinds, lanes, body)
+
+
+def _data_positions(item: Instruction, lanes: int) -> list[int]:
+    """Returns the operands that the computation meets, without indices."""
+    positions = list(range(len(item.operands)))
+    return positions[:lanes] + positions[lanes + 1 :] if item.opcode == "scatter" else positions
+
+
+def _legalize_select_and_scatter(module: HloModule, item: Instruction) -> None:
+    select, scatter = (item.called_as(role) for role in ("select", "scatter"))
+    selected = select.parameters[0].shape
+    lanes = [leaf.element_type for leaf in scatter.root.shape.arrays()]
+    if isinstance(selected, ArrayShape):
+        _apply_in(module, item, {0: selected.element_type, 1: lanes[0], 2: lanes[0]}, lanes, scatter)
+
+
+def _apply_in(
+    module: HloModule, item: Instruction, kinds: dict[int, ElementType], lanes: list[ElementType], body: Computation
+) -> None:
+    declared = [leaf.element_type for leaf in item.shape.arrays()]
+    takes = [element_type_of(parameter) for parameter in body.parameters]
+    are_data = all(element_type_of(item.operands[index]) == kind for index, kind in kinds.items())
+    is_uniform = takes == [lanes[index % len(lanes)] for index in range(len(takes))]
+    if are_data and is_uniform and declared == lanes:
+        return
+    ops = Ops(item)
+    operands = [ops.convert(v, kinds[i]) if i in kinds else v for i, v in enumerate(item.operands)]
+    attributes = dict(item.attributes)
+    if not is_uniform:
+        wrapper = _uniform(module, body, lanes)
+        attributes = {key: text.replace(f"%{body.name}", f"%{wrapper.name}") for key, text in attributes.items()}
+    leaves = iter(lanes)
+    computed = ops.emit(
+        item.opcode, item.shape.map_arrays(lambda leaf: _with_type(leaf, next(leaves))), operands, attributes
+    )
+    ops.finish(_converted(ops, computed, item.shape))
+
+
+def _converted(ops: Ops, value: Instruction, shape: Shape) -> Instruction:
+    if isinstance(shape, ArrayShape):
+        return ops.convert(value, shape.element_type)
+    if not isinstance(shape, TupleShape) or value.shape == shape:
+        return value
+    return ops.tuple([_converted(ops, ops.element(value, i), part) for i, part in enumerate(shape.elements)])
+
+
+def _uniform(module: HloModule, body: Computation, lanes: list[ElementType]) -> Computation:
+    """Adds a computation that takes and returns the types of `lanes` and calls `body` in between."""
+    lines, arguments = [], []
+    for index, parameter in enumerate(body.parameters):
+        lines.append(f"p{index} = {lanes[index % len(lanes)]}[] parameter({index})")
+        lines.append(f"c{index} = {element_type_of(parameter)}[] convert(p{index})")
+        arguments.append(f"c{index}")
+    shape = body.root.shape.without_layout
+    lines.append(f"ROOT r = {shape} call({', '.join(arguments)}), to_apply=%{body.name}")
+    text = "\n".join(f"  {line}" for line in lines)
+    return module.add_computation(f"%{module.fresh_name(body.name)} {{\n{text}\n}}\n")

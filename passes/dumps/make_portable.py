@@ -1,0 +1,188 @@
+"""Turns an optimized TPU or GPU dump into HLO that any XLA backend runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from dialect_utils.hlo import HloModule
+from dialect_utils.ir import Module
+from dialect_utils.layout import ArrayShape
+from dialect_utils.text import Diagnostic, DiagnosticError
+from passes.bitcasts.expand_bitcasts import ExpandedBitcast, expand_bitcasts
+from passes.dumps.convert_async_to_sync import convert_async_to_sync
+from passes.dumps.cpu_workarounds import reduce_whole_windows, separate_scatter_operands
+from passes.dumps.elementary_functions import expand_elementary_functions
+from passes.dumps.elided_constants import elided_constants, take_constants
+from passes.dumps.expand_custom_calls import expand_custom_calls, read_hlo
+from passes.dumps.hlo_ops import instructions
+from passes.dumps.host_callbacks import replace_host_callbacks
+from passes.dumps.inline_fusions import inline_fusions
+from passes.dumps.legalize_types import legalize_types
+from passes.dumps.lower_convolutions import lower_convolutions
+from passes.dumps.mosaic.memory import Unwritten
+from passes.dumps.replicate_partitions import replicate_partitions
+from passes.framework.base import Report, module_pass
+from passes.layouts.strip_layouts import strip_layouts
+
+# What only the TPU compiler and its schedule mean. `is_scheduled` would forbid the order that passes leave.
+_MODULE_ATTRIBUTES = (
+    "is_scheduled",
+    "input_output_alias",
+    "buffer_donor",
+    "allow_spmd_sharding_propagation_to_parameters",
+    "allow_spmd_sharding_propagation_to_output",
+    "frontend_attributes",
+)
+_ATTRIBUTES = (
+    "backend_config",
+    "control-predecessors",
+    "cross_program_prefetch_index",
+    "frontend_attributes",
+    "operand_precision",
+    "sharding",
+    "statistics",
+)
+_REFUSED = ("infeed", "outfeed")
+
+
+@module_pass
+def make_portable(
+    module: HloModule,
+    report: Report,
+    *,
+    custom_call: tuple[str, ...] = (),
+    callback: tuple[str, ...] = (),
+    constants_like: Path | None = None,
+    unwritten: Unwritten = "zero",
+) -> tuple[ExpandedBitcast, ...]:
+    """Turns an optimized TPU or GPU dump into HLO that any XLA backend runs.
+
+    1. What only the target's compiler and its schedule mean is dropped.
+    2. Functions of the host's Python whose results nothing reads (jax.debug.print) go, with a note;
+       `callback=NAME=module:function` says what others compute: JAX traces the function.
+    3. convert-async-to-sync; partitions become replicas; inline-fusions; expand-custom-calls; legalize-types;
+       expand-bitcasts; strip-layouts; lower-convolutions.
+    4. Functions that StableHLO lacks (sinh, ...) become formulas, what XLA:CPU computes wrongly or
+       slowly is written in another way, and copies, which have nothing left to do, go.
+
+    Elided constants (`constant({...})`) are refused, unless `constants-like=FILE` names another
+    dump of the module that holds them. `custom-call=NAME=module.hlo` and `unwritten` are expand-custom-calls' options.
+
+    Returns what each bitcast became. Raises DiagnosticError for elided constants, ops that talk to another program,
+    unknown custom calls and bitcasts whose result holds padding that something reads.
+
+    Before:
+        HloModule m, is_scheduled=true
+        ENTRY e {
+          p = f32[4,6]{1,0:T(4,128)} parameter(0)
+          s = (f32[4,6]{1,0:T(4,128)S(1)}, f32[4,6]{1,0:T(4,128)}, u32[]{:S(2)}) copy-start(p)
+          d = f32[4,6]{1,0:T(4,128)S(1)} copy-done(s)
+          ROOT b = f32[6,4]{0,1:T(4,128)} bitcast(d)
+        }
+
+    After:
+        HloModule m
+        ENTRY e {
+          p = f32[4,6] parameter(0)
+          ROOT b = f32[6,4] transpose(p), dimensions={1,0}
+        }
+    """
+    if constants_like is not None:
+        take_constants(module, read_hlo(constants_like))
+    check_runnable(module)
+    bitcasts = _until_bitcasts(module, report, custom_call, callback, unwritten)
+    strip_layouts(module)
+    lower_convolutions(module)
+    expand_elementary_functions(module)
+    reduce_whole_windows(module)
+    separate_scatter_operands(module)
+    _drop_copies(module)
+    return bitcasts
+
+
+def proved_bitcasts(
+    module: Module, custom_call: tuple[str, ...] = (), callback: tuple[str, ...] = ()
+) -> tuple[ExpandedBitcast, ...]:
+    """Returns what make-portable makes of each bitcast, and how that is proved; the module stays as it is.
+
+    Values do not matter for that: constants may be elided.
+    """
+    return _until_bitcasts(module.clone(), Report(), custom_call, callback) if isinstance(module, HloModule) else ()
+
+
+def _until_bitcasts(
+    module: HloModule,
+    report: Report,
+    custom_call: tuple[str, ...],
+    callback: tuple[str, ...],
+    unwritten: Unwritten = "zero",
+) -> tuple[ExpandedBitcast, ...]:
+    """Does what comes before layouts mean nothing any more."""
+    replace_host_callbacks(module, report, callback)
+    _drop_dependencies(module)
+    _drop_target_attributes(module)
+    convert_async_to_sync(module)
+    replicate_partitions(module)
+    inline_fusions(module)
+    expand_custom_calls(module, report, custom_call=custom_call, unwritten=unwritten)
+    legalize_types(module)
+    return expand_bitcasts(module, report)
+
+
+def check_runnable(module: HloModule) -> None:
+    """Raises DiagnosticError that names every instruction no other program can stand in for."""
+    errors = [
+        Diagnostic(
+            f"constant {item.name} is elided: its values are not in this text",
+            item.location,
+            hint="print the dump with large constants, or take them from another one: --constants like=FILE",
+        )
+        for item in elided_constants(module)
+    ]
+    errors += [
+        Diagnostic(f"{item.opcode} {item.name} talks to a host, which is not here", item.location)
+        for item in instructions(module, *_REFUSED)
+    ]
+    errors += [
+        Diagnostic(f"convolution {item.name} is a gradient in cuDNN's form, which is not known here", item.location)
+        for item in instructions(module, "convolution")
+        if "dgrad" in (item.attribute("conv_kind") or "").lower()
+    ]
+    if errors:
+        raise DiagnosticError(errors)
+
+
+def _drop_target_attributes(module: HloModule) -> None:
+    for name in _MODULE_ATTRIBUTES:
+        module.set_attribute(name, None)
+    for item in instructions(module):
+        text = item.attribute_text
+        for name in _ATTRIBUTES if text else ():
+            # Looking at the text is fast: most have few of these.
+            if name not in text:
+                continue
+            # The config of a custom call says what it computes.
+            is_meaning = name == "backend_config" and item.callee is not None
+            if item.attribute(name) is not None and not is_meaning:
+                item.set_attribute(name, None)
+
+
+def _drop_dependencies(module: HloModule) -> None:
+    """Lets a value stand for itself where it only waits for a token, and drops tokens that nothing waits for.
+
+    The TPU compiler makes tokens of arrays, too, which no other program reads.
+    """
+    for item in instructions(module, "add-dependency"):
+        item.replace_uses(item.operands[0])
+        item.erase()
+    for item in instructions(module, "after-all"):
+        if not item.users and not item.is_root:
+            item.erase()
+
+
+def _drop_copies(module: HloModule) -> None:
+    """Lets the users of a copy use its operand: without layouts a copy does nothing."""
+    for item in instructions(module, "copy"):
+        if isinstance(item.shape, ArrayShape) and not (item.is_root and item.operands[0].opcode == "parameter"):
+            item.replace_uses(item.operands[0])
+            item.erase()

@@ -1,0 +1,84 @@
+"""A `tpu_custom_call` becomes a call of the computation that its kernel lowers to."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Sequence
+
+from dialect_utils.hlo import Instruction
+from dialect_utils.ir import array_shape
+from dialect_utils.layout import ArrayShape, Shape, TupleShape
+from dialect_utils.mosaic import kernel_of, kernels_of
+from dialect_utils.mosaic.decode import TARGET
+from dialect_utils.text import Diagnostic, DiagnosticError
+from passes.dumps.hlo_ops import Ops
+from passes.dumps.mosaic.grid import KernelCall, lower_kernel
+from passes.dumps.mosaic.memory import Unwritten
+from passes.dumps.replicate_partitions import device_count
+
+_ALIAS = re.compile(r"\{\s*(\d*)\s*\}\s*:\s*\(\s*(\d+)\s*,\s*\{\s*\}")
+_NOT_IN_NAMES = re.compile(r"[^\w.]+")
+
+
+def expand_kernel(ops: Ops, call: Instruction, *, unwritten: Unwritten = "zero") -> Instruction:
+    """Makes a call of the computation that a kernel is; calls of one kernel with the same shapes share it.
+
+    `unwritten` is what memory holds that the kernel does not write. Raises DiagnosticError for a
+    kernel that is damaged or cannot be lowered.
+    """
+    module = ops.computation.module
+    kernel = kernel_of(call)
+    operands = tuple(array_shape(operand).without_layout for operand in call.operands)
+    results = tuple(leaf.without_layout for leaf in call.shape.arrays())
+    found = KernelCall(kernel, operands, results, _aliases(call), device_count(module), unwritten)
+    name = _name(found)
+    if module.find(name) is None:
+        try:
+            program = lower_kernel(found, name)
+        except DiagnosticError as error:
+            raise _at_call(call, error) from None
+        for text in program.texts.values():
+            module.add_computation(text)
+    return _called(ops, call, name, results)
+
+
+def decode_kernels(calls: Sequence[Instruction]) -> None:
+    """Decodes the kernels of many calls at once, as far as they can be; `expand_kernel` then finds them."""
+    try:
+        kernels_of([call for call in calls if call.callee == TARGET])
+    except DiagnosticError:
+        # Each damaged kernel is refused where it is expanded.
+        return
+
+
+def _called(ops: Ops, call: Instruction, name: str, results: Sequence[ArrayShape]) -> Instruction:
+    shapes: list[Shape] = [ops.shape(result.element_type, result.dimensions) for result in results]
+    made = ops.emit("call", TupleShape(tuple(shapes)), call.operands, {"to_apply": f"%{name}"})
+    if isinstance(call.shape, TupleShape):
+        return made
+    return ops.element(made, 0)
+
+
+def _name(call: KernelCall) -> str:
+    """Returns the computation's name: the kernel's, and a digest of all that decides what it becomes."""
+    described = repr((call.kernel.source.text, call.operands, call.results, call.aliases, call.devices, call.unwritten))
+    digest = hashlib.sha256(described.encode()).hexdigest()[:8]
+    return f"kernel.{_NOT_IN_NAMES.sub('_', call.kernel.name)}.{digest}"
+
+
+def _aliases(call: Instruction) -> tuple[tuple[int, int], ...]:
+    """Returns which result begins as which operand."""
+    text = call.attribute("output_to_operand_aliasing") or ""
+    return tuple((int(result or 0), int(operand)) for result, operand in _ALIAS.findall(text))
+
+
+def _at_call(call: Instruction, error: DiagnosticError) -> DiagnosticError:
+    """Adds the custom call's place to errors that point into the kernel's text."""
+    note = Diagnostic(f"custom call {call.name} runs this kernel", call.location, severity="note")
+    return DiagnosticError(
+        [
+            Diagnostic(each.message, each.location or call.location, each.severity, each.hint, (*each.notes, note))
+            for each in error.diagnostics
+        ]
+    )

@@ -1,0 +1,328 @@
+"""A kernel as one computation: the grid as a loop, blocks cut out and put back by its windows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import prod
+
+from dialect_utils.layout import ArrayShape, ElementType
+from dialect_utils.mosaic import DYNAMIC, Kernel, KernelValue
+from dialect_utils.mosaic.kernel import Window
+from dialect_utils.text import Diagnostic, DiagnosticError
+from passes.dumps.mosaic import arrays
+from passes.dumps.mosaic.code import S32, Code, Program, Val, constant, index
+from passes.dumps.mosaic.control_ops import is_short, loop
+from passes.dumps.mosaic.dma_ops import barrier_semaphore, start_counting, stuck_flag
+from passes.dumps.mosaic.frame import Context, Frame, needed_ops
+from passes.dumps.mosaic.memory import Buffer, Unwritten, WholeRef, poison, unwritten
+from passes.dumps.mosaic.table import OPS
+
+_PARALLEL = "parallel"
+
+
+@dataclass(frozen=True, slots=True)
+class KernelCall:
+    """A kernel with the shapes it is called with, and which operand each result starts as (by result)."""
+
+    kernel: Kernel
+    operands: tuple[ArrayShape, ...]
+    results: tuple[ArrayShape, ...]
+    aliases: tuple[tuple[int, int], ...] = ()
+    devices: int = 1
+    unwritten: Unwritten = "zero"
+
+
+@dataclass(frozen=True, slots=True)
+class _Operand:
+    """One windowed operand: the memory of the whole array, padded to whole blocks, and how it is cut."""
+
+    reference: KernelValue
+    whole: Buffer
+    window: Window
+    shape: ArrayShape
+    is_result: bool
+    low: tuple[int, ...]
+
+    @property
+    def is_cut(self) -> bool:
+        """Is true where a step sees a block of the array, not all of it."""
+        return self.window.transform is not None
+
+
+def lower_kernel(call: KernelCall, name: str) -> Program:
+    """Returns the computations of a kernel; the one called `name` takes its operands and returns a tuple of results.
+
+    Raises DiagnosticError for what cannot be lowered: the op's name, the kernel's, and the place in its text.
+    """
+    return _Lowerer(call, name).lower()
+
+
+class _Lowerer:
+    def __init__(self, call: KernelCall, name: str) -> None:
+        self.call, self.kernel = call, call.kernel
+        self.program = Program(name)
+        self.code = Code(self.program, name)
+        context = Context(self.kernel, OPS, call.unwritten, stuck_flag(), barrier_semaphore(), call.devices)
+        for function in self.kernel.functions.values():
+            context.needed |= needed_ops(function.body, OPS)
+        self.frame = Frame(context, self.code, {}, {})
+        # Scalars and semaphores that a core has of its own, and how they begin.
+        self.scalars: list[tuple[Buffer, Val]] = []
+        self.semaphores: list[Buffer] = []
+
+    def lower(self) -> Program:
+        parameters = [self.code.parameter(shape.element_type, shape.dimensions) for shape in self.call.operands]
+        dynamic = sum(bound == DYNAMIC for bound in self.kernel.grid)
+        self._check_counts(dynamic)
+        bounds = iter(parameters[:dynamic])
+        self.frame.context.grid_bounds = [
+            arrays.reshape(self.code, next(bounds), ()) if bound == DYNAMIC else index(bound)
+            for bound in self.kernel.grid
+        ]
+        start_counting(self.frame)
+        operands = self._place(parameters[dynamic:], dynamic)
+        self._run_grid(operands)
+        self.code.finish([self._result(operand) for operand in operands if operand.is_result])
+        return self.program
+
+    def _check_counts(self, dynamic: int) -> None:
+        """Raises DiagnosticError where operands and results of the call are not those of the kernel."""
+        found = len(self.call.operands) + len(self.call.results)
+        wanted = dynamic + self.kernel.scalar_prefetch + len(self.kernel.windowed)
+        if found != wanted:
+            message = f"kernel {self.kernel.name} takes and returns {wanted} arrays, but its call {found}"
+            raise DiagnosticError(Diagnostic(message))
+
+    def _place(self, parameters: Sequence[Val], dynamic: int) -> list[_Operand]:
+        """Gives each reference its memory: operands their arrays, scratch unspecified contents."""
+        kernel = self.kernel
+        for reference, value in zip(kernel.references[: kernel.scalar_prefetch], parameters, strict=False):
+            self._own(reference, value)
+        inputs = parameters[kernel.scalar_prefetch :]
+        windows = kernel.windows or (Window(),) * len(kernel.windowed)
+        aliased = {
+            result: operand - dynamic - kernel.scalar_prefetch
+            for result, operand in self.call.aliases
+            if operand >= dynamic + kernel.scalar_prefetch
+        }
+        operands: list[_Operand] = []
+        for position, (reference, window) in enumerate(zip(kernel.windowed, windows, strict=True)):
+            number = position - len(inputs)
+            shape = (
+                self.call.operands[dynamic + kernel.scalar_prefetch + position]
+                if number < 0
+                else self.call.results[number]
+            )
+            twin = operands[aliased[number]] if number >= 0 and number in aliased else None
+            first = inputs[position] if number < 0 else inputs[aliased[number]] if twin is not None else None
+            operands.append(self._operand(reference, window, shape, first, number >= 0, twin))
+        for reference in kernel.references[len(kernel.references) - kernel.scratch :]:
+            self._own(reference, None)
+        return operands
+
+    def _own(self, reference: KernelValue, value: Val | None) -> None:
+        """Makes the memory of a reference that every step sees as it is."""
+        if reference.type.kind != "memref":
+            raise self._misfit(f"takes {reference.type}, which is no reference to memory")
+        op = self.kernel.main.body.ops[-1]
+        kind = self.frame.kind(reference, op)
+        if value is not None:
+            self._check_fits(reference, kind, value.kind, value.dims, reference.type.dimensions)
+        buffer = Buffer(f"arg{reference.number}", kind, reference.type.dimensions)
+        how = "zero" if reference.type.is_semaphore else self.call.unwritten
+        if value is None:
+            contents = unwritten(kind, buffer.dims, how)
+        else:
+            contents = arrays.reshape(self.code, arrays.bitcast_convert(self.code, value, kind), buffer.dims)
+        self.frame.memory[buffer] = contents
+        self.frame.values[reference.number] = WholeRef(buffer)
+        if reference.type.is_semaphore:
+            self.semaphores.append(buffer)
+        elif reference.type.memory_space == "smem":
+            self.scalars.append((buffer, contents))
+
+    def _check_fits(
+        self, reference: KernelValue, kind: ElementType, given: ElementType, dims: Sequence[int], wanted: Sequence[int]
+    ) -> None:
+        """Raises DiagnosticError where an array, or a block of it, is not what the kernel's reference says."""
+        if kind.bits != given.bits or prod(dims) != prod(wanted):
+            raise self._misfit(f"takes {reference.type}, but its call has {given}[{','.join(map(str, dims))}]")
+
+    def _misfit(self, what: str) -> DiagnosticError:
+        return DiagnosticError(Diagnostic(f"kernel {self.kernel.name} {what}"))
+
+    def _operand(
+        self,
+        reference: KernelValue,
+        window: Window,
+        shape: ArrayShape,
+        first: Val | None,
+        is_result: bool,
+        twin: _Operand | None,
+    ) -> _Operand:
+        """Makes the memory of one array, padded so that every block is inside."""
+        kind = self.frame.kind(reference, self.kernel.main.body.ops[-1])
+        is_whole = window.transform is None
+        if is_whole:
+            window = replace(window, bounds=shape.dimensions)
+        self._check_fits(reference, kind, shape.element_type, window.bounds, reference.type.dimensions)
+        if len(window.bounds) != shape.rank or 0 in window.bounds:
+            raise self._misfit(f"cuts {list(window.bounds)} out of {shape}")
+        if is_whole and twin is not None and not twin.is_cut:
+            # Both references name the same bytes of main memory.
+            self.frame.values[reference.number] = WholeRef(twin.whole)
+            return _Operand(reference, twin.whole, window, shape, True, twin.low)
+        low, high = _padding(window, shape)
+        dims = tuple(b + n + h for b, n, h in zip(low, shape.dimensions, high, strict=True))
+        whole = Buffer(f"whole{reference.number}", kind, dims)
+        if first is None:
+            contents = unwritten(kind, dims, self.call.unwritten)
+        else:
+            value = constant(kind, 0 if self.call.unwritten == "zero" else poison(kind))
+            contents = arrays.pad(self.code, arrays.bitcast_convert(self.code, first, kind), value, low, high)
+        self.frame.memory[whole] = contents
+        operand = _Operand(reference, whole, window, shape, is_result, low)
+        if not operand.is_cut:
+            self.frame.values[reference.number] = WholeRef(whole)
+        return operand
+
+    def _run_grid(self, operands: Sequence[_Operand]) -> None:
+        bounds = self.frame.context.grid_bounds
+        static = [int(bound.known) for bound in bounds if bound.known is not None]
+        if len(static) == len(bounds) and is_short(prod(static), self.kernel.op_count):
+            for number in range(prod(static)):
+                self._step(self.frame, operands, [index(i) for i in _indices(number, static)])
+            return
+        written = self._written(operands)
+        restarted = [(buffer, first) for buffer, first in self.scalars if buffer in written]
+        total = index(1)
+        for bound in bounds:
+            total = arrays.binary(self.code, "multiply", total, bound)
+
+        def one_step(inner: Frame, state: list[Val]) -> list[Val]:
+            count, *places = state
+            # A bound of one has one index.
+            known = [index(0) if b.known == 1 else place for b, place in zip(bounds, places, strict=True)]
+            if self.semaphores and restarted and self.kernel.dimension_semantics[:1] == (_PARALLEL,):
+                self._restart(inner, restarted, known)
+            self._step(inner, operands, known)
+            return [arrays.binary(inner.code, "add", count, index(1)), *_next(inner.code, places, bounds)]
+
+        def goes_on(inner: Frame, state: list[Val]) -> Val:
+            return arrays.compare(inner.code, "LT", state[0], total)
+
+        loop(self.frame, [index(0), *(index(0) for _ in bounds)], written, one_step, goes_on)
+
+    def _restart(self, frame: Frame, scalars: Sequence[tuple[Buffer, Val]], places: Sequence[Val]) -> None:
+        """Lets scalars begin anew where another core may begin: at each index of a parallel first dimension.
+
+        A core starts copies for its own steps only, so none is under way then; where one is, the
+        kernel counts on a single core.
+        """
+        code = frame.code
+        is_new = arrays.compare(code, "GT", places[0], index(0))
+        for place in places[1:]:
+            is_new = arrays.binary(code, "and", is_new, arrays.compare(code, "EQ", place, index(0)))
+        for semaphore in self.semaphores:
+            count = frame.memory[semaphore]
+            if count.dims:
+                count = arrays.reduce(code, "add", count, 0, range(len(count.dims)))
+            is_new = arrays.binary(code, "and", is_new, arrays.compare(code, "EQ", count, index(0)))
+        for buffer, first in scalars:
+            frame.memory[buffer] = arrays.select(code, is_new, first, frame.memory[buffer])
+
+    def _written(self, operands: Sequence[_Operand]) -> list[Buffer]:
+        """Returns the memory that a step writes: what the ops write, and the arrays that blocks are put back into."""
+        blocks = {operand.reference.number: operand.whole for operand in operands if operand.is_cut}
+        probe = Frame(self.frame.context, self.code, dict(self.frame.values), {})
+        probe.values.update((number, WholeRef(whole)) for number, whole in blocks.items())
+        results = {operand.whole for operand in operands if operand.is_result and operand.is_cut}
+        inputs = {operand.whole for operand in operands if operand.is_cut and not operand.is_result}
+        found = [buffer for buffer in probe.written(self.kernel.main.body) if buffer not in inputs]
+        return list(dict.fromkeys([*found, *(each for each in (o.whole for o in operands) if each in results)]))
+
+    def _step(self, frame: Frame, operands: Sequence[_Operand], places: Sequence[Val]) -> None:
+        """Lowers one step of the grid: blocks in, the kernel's ops, blocks out."""
+        arguments = self.kernel.main.body.arguments
+        for argument, place in zip(arguments, places, strict=False):
+            frame.values[argument.number] = place
+        cut = {id(operand): self._start(frame, operand, places) for operand in operands if operand.is_cut}
+        blocks: dict[int, Buffer] = {}
+        for operand in operands:
+            if operand.is_cut:
+                blocks[id(operand)] = self._cut(frame, operand, cut[id(operand)])
+        references = [frame.values[argument.number] for argument in arguments]
+        frame.run(self.kernel.main.body, references)
+        for operand in operands:
+            if operand.is_cut and operand.is_result:
+                block = frame.memory[blocks[id(operand)]]
+                part = arrays.reshape(frame.code, block, operand.window.bounds)
+                frame.memory[operand.whole] = arrays.update(
+                    frame.code, frame.memory[operand.whole], part, cut[id(operand)]
+                )
+
+    def _start(self, frame: Frame, operand: _Operand, places: Sequence[Val]) -> list[Val]:
+        """Returns where a step's block begins."""
+        transform = self.kernel.functions[str(operand.window.transform)]
+        prefetched = self.kernel.references[: self.kernel.scalar_prefetch]
+        arguments = [*places, *(frame.values[reference.number] for reference in prefetched)]
+        found = frame.run(transform.body, arguments[: len(transform.body.arguments)])
+        blocks = [arrays.convert(frame.code, value, S32) for value in found if isinstance(value, Val)]
+        if len(blocks) != len(operand.shape.dimensions):
+            message = f"kernel {self.kernel.name}: @{transform.name} gives {len(blocks)} indices into {operand.shape}"
+            raise DiagnosticError(Diagnostic(message))
+        if operand.window.is_element:
+            return blocks
+        sizes = operand.window.bounds
+        return [arrays.binary(frame.code, "multiply", b, index(size)) for b, size in zip(blocks, sizes, strict=True)]
+
+    def _cut(self, frame: Frame, operand: _Operand, start: Sequence[Val]) -> Buffer:
+        block = arrays.slice_dynamic(frame.code, frame.memory[operand.whole], start, operand.window.bounds)
+        dims = operand.reference.type.dimensions
+        buffer = Buffer(f"block{operand.reference.number}", operand.whole.kind, dims)
+        frame.memory[buffer] = arrays.reshape(frame.code, block, dims)
+        frame.values[operand.reference.number] = WholeRef(buffer)
+        return buffer
+
+    def _result(self, operand: _Operand) -> Val:
+        """Returns a result: the array without its padding, poison where the kernel would wait for ever."""
+        code, shape = self.code, operand.shape
+        value = arrays.slice_static(code, self.frame.memory[operand.whole], operand.low, shape.dimensions)
+        stuck = self.frame.memory[self.frame.context.stuck]
+        lost = constant(value.kind, poison(value.kind), value.dims)
+        value = arrays.select(code, stuck, lost, value)
+        return arrays.bitcast_convert(code, value, shape.element_type)
+
+
+def _padding(window: Window, shape: ArrayShape) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Returns how many elements are below and above an array so that every block is inside."""
+    rank = len(shape.dimensions)
+    if window.is_element:
+        low, high = window.padding if window.padding[0] else ((0,) * rank, (0,) * rank)
+        sizes = [b + n + h for b, n, h in zip(low, shape.dimensions, high, strict=True)]
+        more = [max(bound - size, 0) for bound, size in zip(window.bounds, sizes, strict=True)]
+        return low, tuple(h + m for h, m in zip(high, more, strict=True))
+    return (0,) * rank, tuple(-n % b for n, b in zip(shape.dimensions, window.bounds, strict=True))
+
+
+def _indices(number: int, bounds: Sequence[int]) -> list[int]:
+    """Returns the grid indices of a step; the last one counts fastest."""
+    found = []
+    for bound in reversed(bounds):
+        number, place = divmod(number, bound)
+        found.append(place)
+    return found[::-1]
+
+
+def _next(code: Code, places: Sequence[Val], bounds: Sequence[Val]) -> list[Val]:
+    """Returns the grid indices of the following step."""
+    found: list[Val] = []
+    carries: Val | None = None
+    for place, bound in zip(reversed(places), reversed(bounds), strict=True):
+        following = arrays.binary(code, "add", place, index(1))
+        wraps = arrays.compare(code, "GE", following, bound)
+        moved = arrays.select(code, wraps, index(0), following)
+        found.append(moved if carries is None else arrays.select(code, carries, moved, place))
+        carries = wraps if carries is None else arrays.binary(code, "and", carries, wraps)
+    return found[::-1]

@@ -1,0 +1,257 @@
+"""Memory as values: a buffer is an array that each store replaces, a reference a view of one buffer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Literal, Protocol
+
+from dialect_utils.layout import ElementType
+from passes.dumps.mosaic import arrays
+from passes.dumps.mosaic.code import PRED, Code, Dims, Number, Val, constant, index
+
+Unwritten = Literal["zero", "poison"]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Buffer:
+    """One piece of memory; its contents are in the frame that is being written."""
+
+    name: str
+    kind: ElementType
+    dims: Dims
+
+
+class Store(Protocol):
+    """What holds the contents of buffers: the frame that is being written."""
+
+    @property
+    def code(self) -> Code:
+        """Returns the computation that is being written."""
+
+    @property
+    def memory(self) -> dict[Buffer, Val]:
+        """Returns the contents of each buffer."""
+
+
+class Ref(Protocol):
+    """A view of a buffer; starts are scalar indices, one for each dimension."""
+
+    @property
+    def buffer(self) -> Buffer:
+        """Returns the buffer it views."""
+
+    @property
+    def kind(self) -> ElementType:
+        """Returns the type of its elements."""
+
+    @property
+    def dims(self) -> Dims:
+        """Returns its dimensions."""
+
+    def read(self, store: Store, starts: Sequence[Val], sizes: Sequence[int]) -> Val:
+        """Returns a part of it."""
+
+    def write(self, store: Store, starts: Sequence[Val], value: Val) -> None:
+        """Replaces a part of it."""
+
+    def moved(self, change: Callable[[Val], Val]) -> Ref:
+        """Returns the same view with other starts."""
+
+
+@dataclass(frozen=True, slots=True)
+class WholeRef:
+    """The whole of a buffer."""
+
+    buffer: Buffer
+
+    @property
+    def kind(self) -> ElementType:
+        """Returns the type of its elements."""
+        return self.buffer.kind
+
+    @property
+    def dims(self) -> Dims:
+        """Returns its dimensions."""
+        return self.buffer.dims
+
+    def read(self, store: Store, starts: Sequence[Val], sizes: Sequence[int]) -> Val:
+        """Returns a part of it."""
+        return arrays.slice_dynamic(store.code, store.memory[self.buffer], starts, sizes)
+
+    def write(self, store: Store, starts: Sequence[Val], value: Val) -> None:
+        """Replaces a part of it."""
+        store.memory[self.buffer] = arrays.update(store.code, store.memory[self.buffer], value, starts)
+
+    def moved(self, change: Callable[[Val], Val]) -> Ref:
+        """Returns the same view with other starts."""
+        return self
+
+
+@dataclass(frozen=True, slots=True)
+class SlicedRef:
+    """A rectangle of another reference: where it begins, its sizes, and which of its dimensions are kept."""
+
+    base: Ref
+    starts: tuple[Val, ...]
+    sizes: Dims
+    kept: tuple[int, ...]
+
+    @property
+    def buffer(self) -> Buffer:
+        """Returns the buffer it views."""
+        return self.base.buffer
+
+    @property
+    def kind(self) -> ElementType:
+        """Returns the type of its elements."""
+        return self.base.kind
+
+    @property
+    def dims(self) -> Dims:
+        """Returns its dimensions."""
+        return tuple(self.sizes[i] for i in self.kept)
+
+    def read(self, store: Store, starts: Sequence[Val], sizes: Sequence[int]) -> Val:
+        """Returns a part of it."""
+        places, full = self._inside(store.code, starts, sizes)
+        return arrays.reshape(store.code, self.base.read(store, places, full), sizes)
+
+    def write(self, store: Store, starts: Sequence[Val], value: Val) -> None:
+        """Replaces a part of it."""
+        places, full = self._inside(store.code, starts, value.dims)
+        self.base.write(store, places, arrays.reshape(store.code, value, full))
+
+    def moved(self, change: Callable[[Val], Val]) -> Ref:
+        """Returns the same view with other starts."""
+        return SlicedRef(self.base.moved(change), tuple(map(change, self.starts)), self.sizes, self.kept)
+
+    def _inside(self, code: Code, starts: Sequence[Val], sizes: Sequence[int]) -> tuple[list[Val], list[int]]:
+        places, full = list(self.starts), [1] * len(self.sizes)
+        for i, start, size in zip(self.kept, starts, sizes, strict=True):
+            places[i] = arrays.binary(code, "add", places[i], start)
+            full[i] = size
+        return places, full
+
+
+@dataclass(frozen=True, slots=True)
+class RecastRef:
+    """The whole of another reference under another shape or element type of the same bits."""
+
+    base: Ref
+    kind: ElementType
+    dims: Dims
+
+    @property
+    def buffer(self) -> Buffer:
+        """Returns the buffer it views."""
+        return self.base.buffer
+
+    def read(self, store: Store, starts: Sequence[Val], sizes: Sequence[int]) -> Val:
+        """Returns a part of it."""
+        return arrays.slice_dynamic(store.code, self._whole(store), starts, sizes)
+
+    def write(self, store: Store, starts: Sequence[Val], value: Val) -> None:
+        """Replaces a part of it."""
+        changed = arrays.update(store.code, self._whole(store), value, starts)
+        back = recast(store.code, changed, self.base.kind, self.base.dims)
+        self.base.write(store, arrays.zeros(len(self.base.dims)), back)
+
+    def moved(self, change: Callable[[Val], Val]) -> Ref:
+        """Returns the same view with other starts."""
+        return RecastRef(self.base.moved(change), self.kind, self.dims)
+
+    def _whole(self, store: Store) -> Val:
+        whole = self.base.read(store, arrays.zeros(len(self.base.dims)), self.base.dims)
+        return recast(store.code, whole, self.kind, self.dims)
+
+
+def recast(code: Code, value: Val, kind: ElementType, dims: Sequence[int]) -> Val:
+    """Reads an array as another element type, as packed rows do.
+
+    Types of other widths share words along the second-minor dimension: the rows of a word follow
+    each other, the first one in its lowest bits (the tile `(n,1)` of packed layouts). What is left is a reshape.
+    """
+    if value.kind.bits > kind.bits:
+        count = value.kind.bits // kind.bits
+        split = code.emit("bitcast-convert", kind, (*value.dims, count), [value])
+        rank = len(split.dims)
+        value = arrays.transpose(code, split, [*range(rank - 2), rank - 1, rank - 2])
+    elif value.kind.bits < kind.bits:
+        count = kind.bits // value.kind.bits
+        *major, rows, lanes = value.dims
+        split = arrays.reshape(code, value, (*major, rows // count, count, lanes))
+        rank = len(split.dims)
+        words = arrays.transpose(code, split, [*range(rank - 2), rank - 1, rank - 2])
+        value = code.emit("bitcast-convert", kind, words.dims[:-1], [words])
+    else:
+        value = arrays.bitcast_convert(code, value, kind)
+    return arrays.reshape(code, value, dims)
+
+
+def can_recast(kind: ElementType, dims: Sequence[int], other: ElementType, other_dims: Sequence[int]) -> bool:
+    """Is true where `recast` is defined: the same number of bits, and rows that fill whole words."""
+    if kind.bits * prod(dims) != other.bits * prod(other_dims) or PRED in (kind, other):
+        return False
+    if kind.bits == other.bits:
+        return True
+    if len(dims) < 2:
+        return False
+    return kind.bits > other.bits or dims[-2] % (other.bits // kind.bits) == 0
+
+
+def read_strided(store: Store, ref: Ref, starts: Sequence[Val], sizes: Sequence[int], strides: Sequence[int]) -> Val:
+    """Reads every `strides`-th element."""
+    spans = _spans(sizes, strides)
+    return arrays.slice_static(store.code, ref.read(store, starts, spans), [0] * len(sizes), sizes, strides)
+
+
+def write_strided(store: Store, ref: Ref, starts: Sequence[Val], value: Val, strides: Sequence[int]) -> None:
+    """Replaces every `strides`-th element; those between stay."""
+    code, between = store.code, [stride - 1 for stride in strides]
+    none = [0] * len(strides)
+    spread = arrays.pad(code, value, constant(value.kind, 0), none, none, between)
+    is_new = constant(PRED, True, value.dims)
+    mask = arrays.pad(code, is_new, constant(PRED, False), none, none, between)
+    write_masked(store, ref, starts, spread, mask)
+
+
+def write_masked(store: Store, ref: Ref, starts: Sequence[Val], value: Val, mask: Val) -> None:
+    """Replaces the elements for which the mask is true."""
+    old = ref.read(store, starts, value.dims)
+    ref.write(store, starts, arrays.select(store.code, mask, value, old))
+
+
+def _spans(sizes: Sequence[int], strides: Sequence[int]) -> list[int]:
+    return [(size - 1) * stride + 1 for size, stride in zip(sizes, strides, strict=True)]
+
+
+def unwritten(kind: ElementType, dims: Sequence[int], how: Unwritten) -> Val:
+    """Returns memory that nothing has written yet: zeros, or values that no program expects."""
+    return constant(kind, 0 if how == "zero" else poison(kind), dims)
+
+
+def poison(kind: ElementType) -> Number:
+    """Returns a number that no program expects: NaN where the type has one, else an odd bit pattern."""
+    if kind.is_floating:
+        return float("nan")
+    return kind.poison_bits
+
+
+def sliced(ref: Ref, starts: Sequence[Val], sizes: Sequence[int]) -> SlicedRef:
+    """Returns a rectangle of a reference, with all its dimensions."""
+    return SlicedRef(ref, tuple(starts), tuple(sizes), tuple(range(len(sizes))))
+
+
+def squeezed(ref: Ref, dims: Sequence[int]) -> SlicedRef | None:
+    """Returns a reference without dimensions of one element, or None where `dims` is not what is left."""
+    kept: list[int] = []
+    for i, size in enumerate(ref.dims):
+        if len(kept) < len(dims) and size == dims[len(kept)]:
+            kept.append(i)
+        elif size != 1:
+            return None
+    if len(kept) != len(dims):
+        return None
+    return SlicedRef(ref, tuple(index(0) for _ in ref.dims), ref.dims, tuple(kept))

@@ -1,0 +1,162 @@
+"""Ops on references: loads and stores, and other views of the same memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dialect_utils.mosaic import KernelOp, KernelValue
+from passes.dumps.mosaic import arrays
+from passes.dumps.mosaic.code import Val, index
+from passes.dumps.mosaic.frame import Frame, Lowering, Meaning, integers, segments, starts
+from passes.dumps.mosaic.memory import (
+    Buffer,
+    RecastRef,
+    Ref,
+    SlicedRef,
+    WholeRef,
+    can_recast,
+    read_strided,
+    sliced,
+    squeezed,
+    unwritten,
+    write_masked,
+    write_strided,
+)
+
+_DYNAMIC = -(2**63)
+
+
+def _load(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
+    ref = frame.ref(op.operands[0], op)
+    groups = list(segments(op))
+    indices = groups[1] if groups else op.operands[1:]
+    if len(groups) > 2 and groups[2]:
+        raise frame.refused(op, "loads by a mask, which is not known here")
+    value = _read(frame, op, ref, indices, _full_rank(op.results[0].type.dimensions, ref))
+    return [arrays.reshape(frame.code, value, op.results[0].type.dimensions)]
+
+
+def _read(frame: Frame, op: KernelOp, ref: Ref, indices: Sequence[KernelValue], sizes: Sequence[int]) -> Val:
+    places = starts(frame, indices, op)
+    _check_rank(frame, op, ref, places)
+    strides = integers(op, "strides") or ()
+    if any(stride != 1 for stride in strides):
+        return read_strided(frame, ref, places, sizes, strides)
+    return ref.read(frame, places, sizes)
+
+
+def _store(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
+    value, ref = frame.val(op.operands[0], op), frame.ref(op.operands[1], op)
+    groups = list(segments(op))
+    indices = groups[2] if groups else op.operands[2:]
+    mask = groups[3] if len(groups) > 3 else ()
+    places = starts(frame, indices, op)
+    _check_rank(frame, op, ref, places)
+    value = arrays.reshape(frame.code, value, _full_rank(value.dims, ref))
+    if op.attributes.get("add"):
+        value = arrays.binary(frame.code, "add", ref.read(frame, places, value.dims), value)
+    strides = integers(op, "strides") or ()
+    if any(stride != 1 for stride in strides):
+        if mask:
+            raise frame.refused(op, "stores by a mask and strides, which is not known here")
+        write_strided(frame, ref, places, value, strides)
+    elif mask:
+        write_masked(frame, ref, places, value, arrays.reshape(frame.code, frame.val(mask[0], op), value.dims))
+    else:
+        ref.write(frame, places, value)
+    return []
+
+
+def _check_rank(frame: Frame, op: KernelOp, ref: Ref, places: Sequence[Val]) -> None:
+    if len(places) != len(ref.dims):
+        raise frame.refused(op, f"has {len(places)} indices into memory of {len(ref.dims)} dimensions")
+
+
+def _full_rank(dims: Sequence[int], ref: Ref) -> list[int]:
+    """Returns dimensions of a part of a reference; a part of lower rank is one element in the others."""
+    return [1] * (len(ref.dims) - len(dims)) + list(dims)
+
+
+def _slice(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
+    ref = frame.ref(op.operands[0], op)
+    groups = list(segments(op))
+    indices = groups[1] if groups else op.operands[1:]
+    sizes = op.results[0].type.dimensions
+    if _DYNAMIC in sizes:
+        raise frame.refused(op, f"has a size that only the running kernel knows: {op.results[0].type}")
+    return [sliced(ref, starts(frame, indices, op), sizes)]
+
+
+def _subview(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
+    """Makes memref.subview: static and dynamic offsets; sizes and strides have to be static."""
+    ref = frame.ref(op.operands[0], op)
+    offsets, sizes, strides = (integers(op, f"static_{name}") or () for name in ("offsets", "sizes", "strides"))
+    if _DYNAMIC in (*sizes, *strides) or any(stride != 1 for stride in strides):
+        raise frame.refused(op, "has sizes or strides that are not known here")
+    dynamic = iter(starts(frame, op.operands[1:], op))
+    places = [next(dynamic) if offset == _DYNAMIC else index(offset) for offset in offsets]
+    return [_squeezed(frame, op, sliced(ref, places, sizes))]
+
+
+def _squeeze(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
+    return [_squeezed(frame, op, frame.ref(op.operands[0], op))]
+
+
+def _squeezed(frame: Frame, op: KernelOp, ref: Ref) -> SlicedRef:
+    found = squeezed(ref, op.results[0].type.dimensions)
+    if found is None:
+        raise frame.refused(op, f"leaves {op.results[0].type} of memory of {list(ref.dims)}")
+    return found
+
+
+def _recast(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
+    ref = frame.ref(op.operands[0], op)
+    (result,) = op.results
+    kind, dims = frame.kind(result, op), result.type.dimensions
+    if (kind, dims) == (ref.kind, ref.dims):
+        return [ref]
+    if not can_recast(ref.kind, ref.dims, kind, dims):
+        raise frame.refused(op, f"reads memory of {ref.kind}{list(ref.dims)} as {result.type}, which is not known here")
+    return [RecastRef(ref, kind, dims)]
+
+
+def _same(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
+    return [frame.ref(op.operands[0], op)]
+
+
+def _allocate(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
+    """Makes memory that is unspecified; semaphores begin at 0."""
+    (result,) = op.results
+    if _DYNAMIC in result.type.dimensions:
+        raise frame.refused(op, f"has a size that only the running kernel knows: {result.type}")
+    buffer = Buffer(f"local{result.number}", frame.kind(result, op), result.type.dimensions)
+    how = "zero" if result.type.is_semaphore else frame.context.unwritten
+    frame.memory[buffer] = unwritten(buffer.kind, buffer.dims, how)
+    return [WholeRef(buffer)]
+
+
+ROWS: tuple[Lowering, ...] = (
+    *(
+        Lowering(name, "memory, indices", "dynamic-slice (slice where the indices are constant), reshape", _load)
+        for name in ("vector.load", "memref.load", "tpu.vector_load", "tpu.strided_load")
+    ),
+    *(
+        Lowering(
+            name, "value, memory, indices, mask", "dynamic-update-slice, select by a mask", _store, lambda op: (1,)
+        )
+        for name in ("vector.store", "memref.store", "tpu.vector_store", "tpu.strided_store")
+    ),
+    Lowering("tpu.memref_slice", "memory, indices", "a view", _slice),
+    Lowering("memref.subview", "memory, indices", "a view", _subview),
+    Lowering("tpu.memref_squeeze", "memory", "a view", _squeeze),
+    *(
+        Lowering(name, "memory", "a view: bitcast-convert, transpose, reshape", _recast)
+        for name in ("tpu.memref_bitcast", "tpu.memref_reshape", "tpu.reinterpret_cast", "memref.collapse_shape")
+    ),
+    *(
+        Lowering(name, "memory", "a view", _same)
+        for name in ("tpu.erase_memref_layout", "memref.cast", "memref.memory_space_cast")
+    ),
+    *(Lowering(name, "", "unspecified memory", _allocate) for name in ("memref.alloca", "memref.alloc")),
+    Lowering("tpu.sem_alloc", "", "counters at 0", _allocate),
+)

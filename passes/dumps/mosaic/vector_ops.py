@@ -1,0 +1,331 @@
+"""Ops that move, repeat, reduce and multiply vectors."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from math import prod
+
+from dialect_utils.layout import ElementType
+from dialect_utils.mosaic import KernelOp
+from passes.dumps.mosaic import arrays
+from passes.dumps.mosaic.code import F32, PRED, S32, Code, Val, constant, index
+from passes.dumps.mosaic.elementwise_ops import identity_of
+from passes.dumps.mosaic.frame import Frame, Lowering, Meaning, integers, starts
+from passes.dumps.mosaic.memory import can_recast, recast
+
+_LISTS = re.compile(r"\[([^\]]*)\]")
+_DYNAMIC = -(2**63)
+# vector.kind and tpu.reduction_kind, and whether the operand is unsigned.
+_REDUCTIONS = {
+    "add": "add",
+    "sum": "add",
+    "mul": "multiply",
+    "maximumf": "maximum",
+    "minimumf": "minimum",
+    "maxnumf": "maximum",
+    "minnumf": "minimum",
+    "maxsi": "maximum",
+    "minsi": "minimum",
+    "maxui": "maximum",
+    "minui": "minimum",
+    "max": "maximum",
+    "min": "minimum",
+    "and": "and",
+    "or": "or",
+    "xor": "xor",
+}
+_NUMBER_LISTS = 7
+
+
+def _shape_cast(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
+    (a,) = frame.vals(op.operands, op)
+    dims = op.results[0].type.dimensions
+    if prod(a.dims) != prod(dims):
+        raise frame.refused(op, f"turns {list(a.dims)} into {list(dims)}, which has another number of elements")
+    return [arrays.reshape(frame.code, a, dims)]
+
+
+def _broadcast(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
+    return [arrays.stretched(frame.code, frame.val(op.operands[0], op), op.results[0].type.dimensions)]
+
+
+def _transpose(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
+    permutation = integers(op, "permutation", "transp")
+    if permutation is None:
+        raise frame.refused(op, "has no permutation")
+    return [arrays.transpose(frame.code, frame.val(op.operands[0], op), permutation)]
+
+
+def _concatenate(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
+    return [arrays.concatenate(frame.code, frame.vals(op.operands, op), _one(frame, op, "dimension"))]
+
+
+def _repeat(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
+    (a,) = frame.vals(op.operands, op)
+    dimension, times = _one(frame, op, "dimension"), _one(frame, op, "times")
+    spread = (*a.dims[:dimension], times, *a.dims[dimension:])
+    along = [i if i < dimension else i + 1 for i in range(len(a.dims))]
+    copies = arrays.broadcast(frame.code, a, spread, along)
+    return [arrays.reshape(frame.code, copies, op.results[0].type.dimensions)]
+
+
+def _extract_slice(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
+    (a,) = frame.vals(op.operands, op)
+    offsets, sizes, strides = (list(integers(op, name) or ()) for name in ("offsets", "sizes", "strides"))
+    rest = len(a.dims) - len(offsets)
+    offsets, sizes, strides = offsets + [0] * rest, sizes + list(a.dims[len(sizes) :]), strides + [1] * rest
+    return [arrays.slice_static(frame.code, a, offsets, sizes, strides)]
+
+
+def _insert_slice(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
+    part, whole = frame.vals(op.operands, op)
+    if any(stride != 1 for stride in integers(op, "strides") or ()):
+        raise frame.refused(op, "has strides, which are not known here")
+    part = arrays.reshape(frame.code, part, (*[1] * (len(whole.dims) - len(part.dims)), *part.dims))
+    return [arrays.update(frame.code, whole, part, [index(i) for i in integers(op, "offsets") or ()])]
+
+
+def _positions(frame: Frame, op: KernelOp, first: int) -> list[Val]:
+    """Returns the indices of vector.extract and vector.insert: static ones, and dynamic ones in their gaps."""
+    dynamic = iter(starts(frame, op.operands[first:], op))
+    return [next(dynamic) if i == _DYNAMIC else index(i) for i in integers(op, "static_position", "position") or ()]
+
+
+def _extract(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
+    a = frame.val(op.operands[0], op)
+    places = _positions(frame, op, 1)
+    rest = a.dims[len(places) :]
+    part = arrays.slice_dynamic(frame.code, a, [*places, *arrays.zeros(len(rest))], [1] * len(places) + list(rest))
+    return [arrays.reshape(frame.code, part, op.results[0].type.dimensions)]
+
+
+def _insert(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
+    part, whole = frame.vals(op.operands[:2], op)
+    places = _positions(frame, op, 2)
+    rest = whole.dims[len(places) :]
+    part = arrays.reshape(frame.code, part, (*[1] * len(places), *rest))
+    return [arrays.update(frame.code, whole, part, [*places, *arrays.zeros(len(rest))])]
+
+
+def _from_elements(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
+    parts = [arrays.reshape(frame.code, value, (1,)) for value in frame.vals(op.operands, op)]
+    joined = arrays.concatenate(frame.code, parts, 0)
+    return [arrays.reshape(frame.code, joined, op.results[0].type.dimensions)]
+
+
+def _reduce(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
+    """Makes a reduction in 32 bits or more; the accumulator is combined at the end."""
+    a = frame.val(op.operands[0], op)
+    opcode, is_unsigned = _reduction(frame, op)
+    dims = integers(op, "reduction_dims", "dim", "dims")
+    reduced = reduce_along(frame.code, opcode, a, range(len(a.dims)) if dims is None else dims, is_unsigned)
+    if len(op.operands) > 1:
+        start = frame.val(op.operands[1], op)
+        if start.known is None or start.known != identity_of(a.kind, opcode):
+            reduced = arrays.binary(frame.code, opcode, reduced, start)
+    result = op.results[0].type.dimensions
+    if reduced.dims != result and len(a.dims) == len(result):
+        # tpu.all_reduce keeps the dimension: every element is the whole reduction.
+        reduced = arrays.broadcast(
+            frame.code, reduced, result, [i for i in range(len(result)) if i not in (dims or ())]
+        )
+    return [reduced]
+
+
+def reduce_along(code: Code, opcode: str, a: Val, dims: Sequence[int], is_unsigned: bool = False) -> Val:
+    """Makes a reduction; narrow floats are summed in f32, since the vector unit has no narrower sums."""
+    kind = a.kind
+    if is_unsigned:
+        a = arrays.as_unsigned(code, a)
+    elif kind.is_floating and kind.bits < F32.bits:
+        a = arrays.convert(code, a, F32)
+    found = arrays.reduce(code, opcode, a, identity_of(a.kind, opcode), list(dims))
+    return arrays.bitcast_convert(code, found, kind) if is_unsigned else arrays.convert(code, found, kind)
+
+
+def _reduction(frame: Frame, op: KernelOp) -> tuple[str, bool]:
+    kind = str(op.attributes.get("kind", "")).partition("<")[2].removesuffix(">")
+    if kind not in _REDUCTIONS:
+        raise frame.refused(op, f"reduces by {op.attributes.get('kind')}, which is not known here")
+    return _REDUCTIONS[kind], kind in ("maxui", "minui")
+
+
+def _reduce_index(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
+    """Makes the first index of the largest or smallest element; NaN counts as such."""
+    code = frame.code
+    a = frame.val(op.operands[0], op)
+    axis = _one(frame, op, "axis")
+    opcode = "minimum" if "min" in str(op.attributes.get("kind")) else "maximum"
+    best = reduce_along(code, opcode, a, [axis])
+    along = [i for i in range(len(a.dims)) if i != axis]
+    is_best = arrays.compare(code, "EQ", a, arrays.broadcast(code, best, a.dims, along))
+    if a.kind.is_floating:
+        is_best = arrays.binary(code, "or", is_best, arrays.compare(code, "NE", a, a))
+    places = arrays.iota(code, S32, a.dims, axis)
+    candidates = arrays.select(code, is_best, places, constant(S32, a.dims[axis], a.dims))
+    found = reduce_along(code, "minimum", candidates, [axis])
+    return [arrays.reshape(code, found, op.results[0].type.dimensions)]
+
+
+def _iota(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
+    (result,) = op.results
+    kind, dims = frame.kind(result, op), result.type.dimensions
+    along = integers(op, "dimensions", "dimension") or (len(dims) - 1,)
+    if len(along) == 1:
+        return [arrays.iota(frame.code, kind, dims, along[0])]
+    # Several dimensions count together, the last one fastest.
+    total: Val = constant(kind, 0, dims)
+    stride = 1
+    for dimension in reversed(along):
+        part = arrays.iota(frame.code, kind, dims, dimension)
+        total = arrays.binary(
+            frame.code, "add", arrays.binary(frame.code, "multiply", part, constant(kind, stride, dims)), total
+        )
+        stride *= dims[dimension]
+    return [total]
+
+
+def _step(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
+    (result,) = op.results
+    return [arrays.iota(frame.code, frame.kind(result, op), result.type.dimensions, 0)]
+
+
+def _rotate(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
+    """Makes a rotation towards higher indices, by more along `stride_dimension` where there is one."""
+    code = frame.code
+    a = frame.val(op.operands[0], op)
+    dimension = _one(frame, op, "dimension")
+    size = a.dims[dimension]
+    amount = frame.val(op.operands[1], op) if len(op.operands) > 1 else index(_one(frame, op, "amount"))
+    amount = arrays.modulo(code, arrays.convert(code, amount, S32), size)
+    stride, stride_dimension = integers(op, "stride"), integers(op, "stride_dimension")
+    if stride is not None and stride_dimension is not None and stride[0]:
+        return [_rotate_by_rows(code, a, dimension, amount, stride[0], stride_dimension[0])]
+    start = arrays.binary(code, "subtract", index(size), amount)
+    twice = arrays.concatenate(code, [a, a], dimension)
+    places = arrays.zeros(len(a.dims))
+    places[dimension] = start
+    return [arrays.slice_dynamic(code, twice, places, a.dims)]
+
+
+def _rotate_by_rows(code: Code, a: Val, dimension: int, amount: Val, stride: int, along: int) -> Val:
+    rows = arrays.binary(code, "multiply", arrays.iota(code, S32, a.dims, along), constant(S32, stride, a.dims))
+    total = arrays.binary(code, "add", rows, arrays.broadcast(code, amount, a.dims, ()))
+    place = arrays.binary(code, "subtract", arrays.iota(code, S32, a.dims, dimension), total)
+    return arrays.take_along(code, a, arrays.modulo(code, place, a.dims[dimension]), dimension)
+
+
+def _gather(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
+    a, places = frame.vals(op.operands, op)
+    dims = integers(op, "dimensions", "dimension") or ()
+    if len(dims) != 1:
+        raise frame.refused(op, f"gathers along {list(dims)}; one dimension is known here")
+    return [arrays.take_along(frame.code, a, arrays.convert(frame.code, places, S32), dims[0])]
+
+
+def _matmul(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
+    """Makes a product with its accumulator: products and sums in f32 or s32, whatever the operands."""
+    code = frame.code
+    a, b, start = frame.vals(op.operands[:3], op)
+    kind = start.kind
+    wide = S32 if kind.is_integral else _sum_type(kind)
+    a, b = arrays.convert(code, a, wide), arrays.convert(code, b, wide)
+    contracting, batch, order = _dot_dimensions(frame, op, a, b)
+    made = arrays.dot(code, a, b, contracting, batch)
+    made = arrays.transpose(code, made, order) if order is not None else made
+    made = arrays.reshape(code, made, op.results[0].type.dimensions)
+    if start.known != 0:
+        made = arrays.binary(code, "add", made, arrays.convert(code, start, wide))
+    return [arrays.convert(code, made, kind)]
+
+
+def _sum_type(kind: ElementType) -> ElementType:
+    return kind if kind.bits >= F32.bits else F32
+
+
+_Groups = tuple[Sequence[int], Sequence[int]]
+
+
+def _dot_dimensions(frame: Frame, op: KernelOp, a: Val, b: Val) -> tuple[_Groups, _Groups, list[int] | None]:
+    """Returns contracting and batch dimensions, and how the natural result is permuted."""
+    text = op.attributes.get("dimension_numbers")
+    if text is None:
+        flip_a, flip_b = (bool(op.attributes.get(name)) for name in ("transpose_lhs", "transpose_rhs"))
+        return ([0 if flip_a else 1], [1 if flip_b else 0]), ((), ()), None
+    lists = [[int(i) for i in part.split(",") if i.strip()] for part in _LISTS.findall(str(text))]
+    if len(lists) != _NUMBER_LISTS:
+        raise frame.refused(op, f"has the dimension numbers {text}, which are not known here")
+    contract_a, contract_b, free_a, free_b, output, batch_a, batch_b = lists
+    natural = [(0, i) for i in batch_a] + [(0, i) for i in sorted(free_a)] + [(1, i) for i in sorted(free_b)]
+    wanted = list(zip(output[::2], output[1::2], strict=True))
+    if sorted(natural) != sorted(wanted):
+        raise frame.refused(op, f"has the dimension numbers {text}, whose output does not fit")
+    return (contract_a, contract_b), (batch_a, batch_b), [natural.index(each) for each in wanted]
+
+
+def _bitcast(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
+    """Makes the same bits as another type: rows of one word follow each other."""
+    a = frame.val(op.operands[0], op)
+    (result,) = op.results
+    kind, dims = frame.kind(result, op), result.type.dimensions
+    # MLIR's own bitcast of vectors regroups the last dimension, the TPU's regroups rows.
+    is_regrouped = op.name == "vector.bitcast" and a.kind.bits != kind.bits
+    if is_regrouped or not can_recast(a.kind, a.dims, kind, dims):
+        raise frame.refused(op, f"reads {a} as {result.type}, which is not known here")
+    return [recast(frame.code, a, kind, dims)]
+
+
+def _create_mask(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
+    """Makes a mask that is true inside a box: from low to high in each dimension, or from 0."""
+    code, dims = frame.code, op.results[0].type.dimensions
+    bounds = starts(frame, op.operands, op)
+    has_low = len(bounds) == 2 * len(dims)
+    mask: Val = constant(PRED, True, dims)
+    for dimension in range(len(dims)):
+        place = arrays.iota(code, S32, dims, dimension)
+        high = arrays.broadcast(code, bounds[dimension + (len(dims) if has_low else 0)], dims, ())
+        mask = arrays.binary(code, "and", mask, arrays.compare(code, "LT", place, high))
+        if has_low:
+            low = arrays.broadcast(code, bounds[dimension], dims, ())
+            mask = arrays.binary(code, "and", mask, arrays.compare(code, "GE", place, low))
+    return [mask]
+
+
+def _one(frame: Frame, op: KernelOp, name: str) -> int:
+    found = integers(op, name)
+    if found is None or len(found) != 1:
+        raise frame.refused(op, f"has no number {name}")
+    return found[0]
+
+
+ROWS: tuple[Lowering, ...] = (
+    Lowering("vector.shape_cast", "a", "reshape", _shape_cast),
+    Lowering("tpu.reshape", "a", "reshape", _shape_cast),
+    Lowering("vector.broadcast", "a", "reshape, broadcast", _broadcast),
+    Lowering("vector.splat", "a", "broadcast", _broadcast),
+    Lowering("vector.transpose", "a", "transpose", _transpose),
+    Lowering("tpu.transpose", "a", "transpose", _transpose),
+    Lowering("tpu.concatenate", "parts", "concatenate", _concatenate),
+    Lowering("tpu.repeat", "a", "broadcast, reshape", _repeat),
+    Lowering("vector.extract_strided_slice", "a", "slice", _extract_slice),
+    Lowering("vector.insert_strided_slice", "part, a", "dynamic-update-slice", _insert_slice),
+    Lowering("vector.extract", "a, indices", "dynamic-slice, reshape", _extract),
+    Lowering("vector.insert", "part, a, indices", "reshape, dynamic-update-slice", _insert),
+    Lowering("vector.from_elements", "elements", "reshape, concatenate", _from_elements),
+    Lowering("vector.multi_reduction", "a, start", "reduce, and the op of its kind", _reduce),
+    Lowering("vector.reduction", "a, start", "reduce, and the op of its kind", _reduce),
+    Lowering("tpu.reduce", "a", "reduce", _reduce),
+    Lowering("tpu.all_reduce", "a", "reduce, broadcast", _reduce),
+    Lowering("tpu.reduce_index", "a", "reduce, compare, iota, select", _reduce_index),
+    Lowering("tpu.iota", "", "iota", _iota),
+    Lowering("vector.step", "", "iota", _step),
+    Lowering("tpu.dynamic_rotate", "a, amount", "concatenate, dynamic-slice; gather with a stride", _rotate),
+    Lowering("tpu.rotate", "a", "concatenate, slice; gather with a stride", _rotate),
+    Lowering("tpu.dynamic_gather", "a, indices", "iota, concatenate, gather", _gather),
+    Lowering("tpu.matmul", "a, b, start", "convert, dot, transpose, add", _matmul),
+    Lowering("tpu.bitcast", "a", "bitcast-convert, transpose, reshape", _bitcast),
+    Lowering("vector.bitcast", "a", "bitcast-convert", _bitcast),
+    Lowering("tpu.create_mask", "low, high", "iota, compare, and", _create_mask),
+    Lowering("vector.create_mask", "high", "iota, compare, and", _create_mask),
+)

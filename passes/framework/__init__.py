@@ -1,0 +1,1 @@
+"""What every pass is built on: declaration, options, pipelines, registry, instrumentation."""

@@ -1,0 +1,170 @@
+"""What a pass is: a function that edits a module, declared once, with its options.
+
+    @module_pass
+    def drop_copies(module: HloModule, report: Report, *, keep_roots: bool = False) -> None:
+        '''Removes copies that change no layout. ...'''
+
+The name is the function's (`drop-copies`), its options are the keyword-only parameters (`keep-roots`),
+its summary is the docstring's first line, and the type of the module says which dialects it reads.
+"""
+
+from __future__ import annotations
+
+import inspect
+import typing
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, cast
+
+from dialect_utils.ir import Module
+from dialect_utils.text import Diagnostic, DiagnosticError, Location
+from passes.framework.options import Option, declared_options, format_options, option_value
+
+P = ParamSpec("P")
+M = TypeVar("M")
+R = TypeVar("R")
+
+_DIALECTS = ("hlo", "stablehlo")
+
+
+class Report:
+    """What a pass has to say beside its result."""
+
+    def __init__(self) -> None:
+        self._diagnostics: list[Diagnostic] = []
+
+    def note(self, message: str, location: Location | None = None, hint: str | None = None) -> None:
+        """Adds a note: something was left alone, and why."""
+        self._diagnostics.append(Diagnostic(message, location, "note", hint))
+
+    def warn(self, message: str, location: Location | None = None, hint: str | None = None) -> None:
+        """Adds a warning: the input is suspect, but the result is right for it."""
+        self._diagnostics.append(Diagnostic(message, location, "warning", hint))
+
+    @property
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        """Returns everything reported so far, in order."""
+        return tuple(self._diagnostics)
+
+
+@dataclass(frozen=True, slots=True)
+class PassResult:
+    """The module after a pass, whether its text changed, and the pass's notes and warnings."""
+
+    module: Module
+    modified: bool
+    notes: tuple[Diagnostic, ...] = ()
+
+
+@dataclass(frozen=True, repr=False)
+class Pass:
+    """A pass with its options. `with_options` gives the same pass with others.
+
+    `values` holds every option in the order of the declaration.
+    """
+
+    function: Callable[..., Any]
+    values: tuple[tuple[str, Any], ...]
+
+    @property
+    def name(self) -> str:
+        """Returns the name that pipelines use: the function's, with `-` for `_`."""
+        return self.function.__name__.replace("_", "-")
+
+    @property
+    def doc(self) -> str:
+        """Returns the docstring without its indentation: summary, numbered rules, an example."""
+        return inspect.getdoc(self.function) or ""
+
+    @property
+    def summary(self) -> str:
+        """Returns the docstring's first line."""
+        return self.doc.partition("\n")[0]
+
+    @property
+    def options(self) -> tuple[Option, ...]:
+        """Returns the options as declared, with types and defaults."""
+        return declared_options(self.function)
+
+    @property
+    def dialects(self) -> tuple[str, ...]:
+        """Returns the dialects that the pass reads, as the type of its first parameter says."""
+        kind = typing.get_type_hints(self.function)[next(iter(inspect.signature(self.function).parameters))]
+        only = getattr(kind, "dialect", None)
+        return (only,) if isinstance(only, str) else _DIALECTS
+
+    def with_options(self, **options: Any) -> Pass:
+        """Returns the pass with some options changed.
+
+        Raises TypeError for an option it does not have, DiagnosticError for a value that is none of the choices.
+        """
+        known = {option.name: option for option in self.options}
+        for name in options.keys() - known.keys():
+            raise TypeError(f"pass {self.name} has no option {name}; it has {', '.join(known) or 'none'}")
+        given = {name: option_value(known[name], value) for name, value in options.items()}
+        return replace(self, values=tuple({**dict(self.values), **given}.items()))
+
+    def apply(self, module: Module, report: Report) -> Any:
+        """Edits the module in place, and returns what the function returns.
+
+        Raises DiagnosticError for a module of a dialect the pass does not read, and for what it refuses.
+        """
+        self._check_dialect(module)
+        return self.function(module, report, **dict(self.values))
+
+    def run(self, module: Module) -> PassResult:
+        """Runs the pass on a clone.
+
+        `modified` is true iff the printed module changed; otherwise the module itself comes back.
+        Raises DiagnosticError, as `apply` does.
+        """
+        self._check_dialect(module)
+        report = Report()
+        clone = module.clone()
+        self.apply(clone, report)
+        modified = clone.text() != module.text()
+        return PassResult(clone if modified else module, modified, report.diagnostics)
+
+    def _check_dialect(self, module: Module) -> None:
+        if module.dialect in self.dialects:
+            return
+        readable = " or ".join(self.dialects)
+        raise DiagnosticError(
+            Diagnostic(f"pass {self.name} reads {readable}, but module {module.name} is {module.dialect}")
+        )
+
+    def __str__(self) -> str:
+        """Returns the pass as a pipeline spec writes it; options at their defaults are left out."""
+        options = format_options(self.options, dict(self.values))
+        return f"{self.name}{{{options}}}" if options else self.name
+
+    def __repr__(self) -> str:
+        return f"<pass {self}>"
+
+
+class PassFunction(Pass, Generic[M, P, R]):
+    """A pass that is also its function: `expand_tiling(module, interface="physical")` edits in place."""
+
+    def __call__(self, module: M, report: Report | None = None, *args: P.args, **kwargs: P.kwargs) -> R:
+        """Edits the module in place with the options given, the pass's own for the rest."""
+        result: R = self.function(module, report or Report(), *args, **{**dict(self.values), **kwargs})
+        return result
+
+    def with_options(self, *args: P.args, **options: P.kwargs) -> PassFunction[M, P, R]:
+        """Returns the pass with some options changed, as `Pass.with_options` does."""
+        return cast("PassFunction[M, P, R]", Pass.with_options(self, **options))
+
+
+def module_pass(function: Callable[Concatenate[M, Report, P], R]) -> PassFunction[M, P, R]:
+    """Declares a pass: `function` edits a module in place, its keyword-only parameters are the options.
+
+    An option has a type that `passes.framework.options` reads, and a default. Raises TypeError otherwise.
+    """
+    _, _, *options = inspect.signature(function).parameters.values()
+    for option in options:
+        if option.kind is not option.KEYWORD_ONLY or option.default is option.empty:
+            raise TypeError(f"{function.__qualname__}: option {option.name} must be keyword-only and have a default")
+    made = PassFunction[M, P, R](function, tuple((option.name, option.default) for option in options))
+    for name in ("__doc__", "__module__", "__name__"):
+        object.__setattr__(made, name, getattr(function, name))  # for help() and documentation
+    return made

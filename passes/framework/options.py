@@ -1,0 +1,209 @@
+"""The options of a pass: typed keyword parameters, read from and written to a pipeline's text.
+
+An option is `bool`, `int`, `str`, `Path`, `Literal[...]`, one of these `| None`, a tuple of one of
+them (`tuple[int, ...]`), or a frozen dataclass of such fields (a nested option). In the text a
+parameter `memory_space` is the option `memory-space`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import re
+import types
+import typing
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dialect_utils.text import Diagnostic, DiagnosticError, nearest
+from passes.framework.spec import OptionText, Text, parse_option_texts, quote, split, unquote, without_braces
+
+_KEYWORD = inspect.Parameter.KEYWORD_ONLY
+_BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One option: its name in Python, its type, and its default."""
+
+    name: str
+    kind: Any
+    default: Any
+
+    @property
+    def written_name(self) -> str:
+        """Returns the name that a pipeline's text uses."""
+        return self.name.replace("_", "-")
+
+
+def declared_options(owner: Callable[..., Any]) -> tuple[Option, ...]:
+    """Returns the options of a pass's function (its keyword-only parameters) or of a nested option (its fields)."""
+    hints = typing.get_type_hints(owner)
+    if dataclasses.is_dataclass(owner):
+        return tuple(Option(field.name, hints[field.name], _default(field)) for field in dataclasses.fields(owner))
+    parameters = inspect.signature(owner).parameters.values()
+    return tuple(Option(each.name, hints[each.name], each.default) for each in parameters if each.kind is _KEYWORD)
+
+
+def parse_options(options: Sequence[Option], texts: Sequence[OptionText], what: str) -> dict[str, Any]:
+    """Reads the values of options as written, by name in Python.
+
+    `what` names their owner in errors, e.g. `pass expand-tiling`. Raises DiagnosticError at an option
+    that does not exist (naming the nearest), occurs twice, or has a value of another type.
+    """
+    kinds = {option.name: option.kind for option in options}
+    values: dict[str, Any] = {}
+    for text in texts:
+        name = str(text.name)
+        key = name.replace("-", "_")
+        if key not in kinds:
+            raise text.name.error(*_unknown(name, options, what))
+        if key in values:
+            raise text.name.error(f"option {name} of {what} is given twice")
+        _check_blank(text, kinds)
+        values[key] = _parse_option(text, kinds[key])
+    return values
+
+
+def _check_blank(option: OptionText, kinds: Mapping[str, Any]) -> None:
+    """Raises DiagnosticError where a comma follows a value, and then another option: `a=1,b=2`."""
+    found = re.search(r",\s*([A-Za-z_][\w-]*)=", str(option.value or ""))
+    if option.value is not None and found is not None and found[1].replace("-", "_") in kinds:
+        comma = option.value.part(found.start(), found.start() + 1)
+        hint = f"{{{option.name}={str(option.value)[: found.start()]} {found[1]}=...}}"
+        raise comma.error("a blank, not a comma, is between options", hint)
+
+
+def option_value(option: Option, value: Any) -> Any:
+    """Returns a value given in Python as the option's type has it.
+
+    A text becomes a path, a list a tuple, a target its name, where the option is one. Raises DiagnosticError for a
+    text that is none of the choices.
+    """
+    kind = without_none(option.kind)
+    if typing.get_origin(kind) is typing.Literal:
+        return _choice(option, value, kind)
+    if kind is Path and isinstance(value, str):
+        return Path(value)
+    if typing.get_origin(kind) is tuple and isinstance(value, list):
+        return tuple(value)
+    return value
+
+
+def _choice(option: Option, value: Any, kind: Any) -> Any:
+    # A target is taken where its name is.
+    name = getattr(value, "name", value)
+    if name is None or name in typing.get_args(kind):
+        return name
+    message, hint = _wrong_value(str(name), option.written_name, kind)
+    raise DiagnosticError(Diagnostic(message, hint=hint))
+
+
+def format_options(options: Sequence[Option], values: Mapping[str, Any]) -> str:
+    """Writes the values that differ from the defaults as `a=1 b=2`."""
+    changed = [option for option in options if values[option.name] != option.default]
+    return " ".join(f"{option.written_name}={_format_value(values[option.name])}" for option in changed)
+
+
+def describe_options(options: Sequence[Option]) -> list[tuple[str, str, str]]:
+    """Returns (name, kind, default) of every option, for lists of passes."""
+    described = []
+    for option in options:
+        written = "" if option.default in (None, dataclasses.MISSING) else _format_value(option.default)
+        described.append((option.written_name, _describe_type(option.kind), written))
+    return described
+
+
+def _default(field: dataclasses.Field[Any]) -> Any:
+    return field.default_factory() if field.default_factory is not dataclasses.MISSING else field.default
+
+
+def _unknown(name: str, options: Sequence[Option], what: str) -> tuple[str, str]:
+    known = [option.written_name for option in options]
+    close = nearest(name.replace("_", "-"), known)
+    if close is not None:
+        return f"{what} has no option {name}", f"did you mean {close}?"
+    return f"{what} has no option {name}", f"it has {', '.join(known)}" if known else "it has no options"
+
+
+def _parse_option(option: OptionText, kind: Any) -> Any:
+    kind = without_none(kind)
+    if option.value is not None:
+        return _parse_value(option.value, option, kind)
+    if kind is bool:
+        return True
+    raise option.name.error(f"option {option.name} needs a value", f"{option.name}={_describe_type(kind)}")
+
+
+def _parse_value(piece: Text, option: OptionText, kind: Any) -> Any:
+    if typing.get_origin(kind) is tuple:
+        return _parse_tuple(piece, option, kind)
+    if dataclasses.is_dataclass(kind) and isinstance(kind, type):
+        texts = parse_option_texts(without_braces(piece))
+        return kind(**parse_options(declared_options(kind), texts, f"option {option.name}"))
+    return _parse_scalar(piece, option, kind)
+
+
+def _parse_tuple(piece: Text, option: OptionText, kind: Any) -> tuple[Any, ...]:
+    inner = without_braces(piece)
+    if not str(inner):
+        return ()
+    element = typing.get_args(kind)[0]
+    return tuple(_parse_value(part.stripped(), option, element) for part in split(inner, ","))
+
+
+def _parse_scalar(piece: Text, option: OptionText, kind: Any) -> Any:
+    text = unquote(piece)
+    if kind is str:
+        return text
+    if kind is Path:
+        return Path(text)
+    if kind is bool and text.lower() in _BOOLEANS:
+        return _BOOLEANS[text.lower()]
+    if kind is int and text.removeprefix("-").isdecimal():
+        return int(text)
+    if typing.get_origin(kind) is typing.Literal and text in typing.get_args(kind):
+        return text
+    raise piece.error(*_wrong_value(text, str(option.name), kind))
+
+
+def _wrong_value(text: str, name: str, kind: Any) -> tuple[str, str | None]:
+    message = f"option {name} is {_describe_type(kind)}, not {text or 'empty'}"
+    if typing.get_origin(kind) is not typing.Literal:
+        return message, None
+    close = nearest(text, typing.get_args(kind))
+    return message, f"did you mean {close}?" if close else None
+
+
+def without_none(kind: Any) -> Any:
+    """Returns T of `T | None`: None is a default that no text writes."""
+    if typing.get_origin(kind) not in (types.UnionType, typing.Union):
+        return kind
+    return next(argument for argument in typing.get_args(kind) if argument is not types.NoneType)
+
+
+def _describe_type(kind: Any) -> str:
+    kind = without_none(kind)
+    if typing.get_origin(kind) is typing.Literal:
+        return "|".join(typing.get_args(kind))
+    if typing.get_origin(kind) is tuple:
+        return f"{_describe_type(typing.get_args(kind)[0])},..."
+    names = {bool: "true|false", int: "an integer", str: "a text", Path: "a file"}
+    return names.get(kind, "{options}")
+
+
+def _format_value(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, tuple):
+        return _format_tuple(value)
+    if dataclasses.is_dataclass(value):
+        options = declared_options(type(value))
+        return f"{{{format_options(options, {option.name: getattr(value, option.name) for option in options})}}}"
+    return quote(str(value))
+
+
+def _format_tuple(value: tuple[Any, ...]) -> str:
+    return ",".join(map(_format_value, value)) if value else "{}"

@@ -1,0 +1,233 @@
+"""Pipelines: passes in order, read from text, run with a check after each."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from time import perf_counter
+
+from dialect_utils.ir import Module
+from dialect_utils.text import Diagnostic, DiagnosticError, Source, nearest, read_input
+from passes.framework.base import Pass, PassResult, Report
+from passes.framework.options import parse_options
+from passes.framework.registry import OLD_NAMES, is_pass, load_pass, pass_names
+from passes.framework.spec import PassText, parse_spec
+
+VERIFIER = "verify-layouts"
+
+_NAMED_PIPELINES = Path(__file__).parent / "pipelines.toml"
+
+
+@dataclass(frozen=True, slots=True)
+class NamedPipeline:
+    """A pipeline that a spec may use like a pass."""
+
+    name: str
+    summary: str
+    spec: str
+
+
+@dataclass(frozen=True, slots=True)
+class PassRun:
+    """What one pass of a pipeline did: the module before it, its result, and the seconds it took."""
+
+    index: int
+    step: Pass
+    before: Module
+    result: PassResult
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class PipelineResult:
+    """The module after a pipeline, and what each pass did."""
+
+    module: Module
+    runs: tuple[PassRun, ...]
+
+    @property
+    def modified(self) -> bool:
+        """Is true where a pass changed the module's text."""
+        return any(run.result.modified for run in self.runs)
+
+    @property
+    def notes(self) -> tuple[Diagnostic, ...]:
+        """Returns the notes and warnings of all passes in order."""
+        return tuple(note for run in self.runs for note in run.result.notes)
+
+
+class PassError(DiagnosticError):
+    """A pass that raised what no pass should, or left a module that does not verify.
+
+    `step` run on `before` does it again.
+    """
+
+    def __init__(self, step: Pass, before: Module, diagnostics: Iterable[Diagnostic]) -> None:
+        super().__init__(diagnostics)
+        self.step = step
+        self.before = before
+
+
+@dataclass(frozen=True, slots=True)
+class Pipeline:
+    """A sequence of passes; `str()` writes the spec that parses back to it.
+
+    `notes` say which names in the spec are old ones.
+    """
+
+    passes: tuple[Pass, ...]
+    notes: tuple[Diagnostic, ...] = field(default=(), compare=False)
+
+    @classmethod
+    def parse(
+        cls, spec: str, *, name: str = "<pipeline>", pipelines: Mapping[str, NamedPipeline] | None = None
+    ) -> Pipeline:
+        """Reads a pipeline in MLIR's syntax: `annotate-layouts{target=tpu-v5e},expand-tiling`.
+
+        A named pipeline (`pipelines`, by default `named_pipelines()`) means its passes.
+        Raises DiagnosticError with a span in `spec` and the nearest known name.
+        """
+        notes: list[Diagnostic] = []
+        known = named_pipelines() if pipelines is None else pipelines
+        passes = tuple(_read(Source(name, spec), known, (), notes))
+        return cls(passes, tuple(notes))
+
+    def run(
+        self,
+        module: Module,
+        *,
+        verify_each: bool = True,
+        before_pass: Callable[[Pass, Module], None] | None = None,
+        on_pass: Callable[[PassRun], None] | None = None,
+    ) -> PipelineResult:
+        """Runs the passes in order on clones; `module` stays as it is.
+
+        With `verify_each` the input and what each pass made are verified, and an error names
+        the pass that broke the module. `before_pass` is called before each pass, `on_pass` after it. Raises
+        PassError for a pass that broke the module or raised an unexpected exception, DiagnosticError for what a
+        pass refuses.
+        """
+        if verify_each:
+            verify(module)
+        runs: list[PassRun] = []
+        for index, step in enumerate(self.passes):
+            start = perf_counter()
+            if before_pass is not None:
+                before_pass(step, module)
+            result = _run(step, index, module)
+            run = PassRun(index, step, module, result, perf_counter() - start)
+            runs.append(run)
+            # Before the check: what a pass broke is what one wants to see.
+            if on_pass is not None:
+                on_pass(run)
+            if verify_each and result.modified:
+                _verify_after(run)
+            module = result.module
+        return PipelineResult(module, tuple(runs))
+
+    def __str__(self) -> str:
+        """Returns the canonical spec."""
+        return ",".join(map(str, self.passes))
+
+
+def verify(module: Module) -> None:
+    """Runs the verifier; raises DiagnosticError with everything it finds."""
+    if is_pass(VERIFIER):
+        # It changes nothing, so it needs no clone.
+        load_pass(VERIFIER).apply(module, Report())
+
+
+def _run(step: Pass, index: int, module: Module) -> PassResult:
+    try:
+        return step.run(module)
+    except (DiagnosticError, OSError, MemoryError, RecursionError):
+        raise  # what the input or the machine is the reason of
+    except Exception as error:
+        what = f"pass {step} (number {index + 1}) raised {type(error).__name__} on module {module.name}: {error}"
+        hint = "this is a mistake of the pass, not of the module; --traceback shows where"
+        raise PassError(step, module, [Diagnostic(what, hint=hint)]) from error
+
+
+def _verify_after(run: PassRun) -> None:
+    try:
+        verify(run.result.module)
+    except DiagnosticError as error:
+        broken = Diagnostic(f"the module no longer verifies after pass {run.step} (number {run.index + 1})")
+        raise PassError(run.step, run.before, (broken, *error.diagnostics)) from error
+
+
+def named_pipelines(files: Iterable[Path] = ()) -> Mapping[str, NamedPipeline]:
+    """Returns the shipped pipelines and those of the user's files, by name; a file's replaces a shipped one.
+
+    Raises DiagnosticError for a file that is not TOML of tables with `summary` and `passes`.
+    """
+    pipelines = dict(_shipped_pipelines())
+    for file in files:
+        pipelines.update(read_pipelines(file))
+    return pipelines
+
+
+@cache
+def _shipped_pipelines() -> Mapping[str, NamedPipeline]:
+    return read_pipelines(_NAMED_PIPELINES)
+
+
+def read_pipelines(file: Path) -> Mapping[str, NamedPipeline]:
+    """Reads a TOML file with one table a pipeline: `[name]`, `summary = "..."`, `passes = "a,b{x=1}"`."""
+    try:
+        tables = tomllib.loads(read_input(str(file)).decode("utf-8"))
+    except RecursionError:
+        raise DiagnosticError(Diagnostic(f"{file}: its values nest too deep")) from None
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise DiagnosticError(Diagnostic(f"{file}: {error}")) from None
+    return {name: _named_pipeline(file, name, table) for name, table in tables.items()}
+
+
+def _named_pipeline(file: Path, name: str, table: object) -> NamedPipeline:
+    if not isinstance(table, dict) or not isinstance(table.get("passes"), str):
+        hint = f'[{name}]\nsummary = "..."\npasses = "annotate-layouts,expand-tiling"'
+        raise DiagnosticError(Diagnostic(f"{file}: pipeline {name} has no text `passes`", hint=hint))
+    return NamedPipeline(name, str(table.get("summary", "")), table["passes"])
+
+
+def _read(
+    source: Source, known: Mapping[str, NamedPipeline], inside: tuple[str, ...], notes: list[Diagnostic]
+) -> list[Pass]:
+    passes: list[Pass] = []
+    for written in parse_spec(source):
+        name = str(written.name)
+        if is_pass(name):
+            if name in OLD_NAMES:
+                notes.append(written.name.note(f"pass {name} is called {OLD_NAMES[name]} now"))
+            step = load_pass(name)
+            passes.append(step.with_options(**parse_options(step.options, written.options, f"pass {name}")))
+        elif name in known:
+            passes += _expand_named(written, known[name], known, inside, notes)
+        else:
+            raise _unknown(written, known)
+    return passes
+
+
+def _expand_named(
+    written: PassText,
+    pipeline: NamedPipeline,
+    known: Mapping[str, NamedPipeline],
+    inside: tuple[str, ...],
+    notes: list[Diagnostic],
+) -> list[Pass]:
+    name = pipeline.name
+    if written.options:
+        raise written.options[0].name.error(f"pipeline {name} has no options", f"write its passes: {pipeline.spec}")
+    if name in inside:
+        raise written.name.error(f"pipeline {name} contains itself")
+    return _read(Source(f"<pipeline {name}>", pipeline.spec), known, (*inside, name), notes)
+
+
+def _unknown(written: PassText, known: Mapping[str, NamedPipeline]) -> DiagnosticError:
+    name = str(written.name)
+    close = nearest(name.replace("_", "-"), [*pass_names(), *known])
+    hint = f"did you mean {close}?" if close else "relayout opt --list-passes prints all passes"
+    return written.name.error(f"unknown pass {name}", hint)

@@ -1,0 +1,202 @@
+"""The text of a pipeline, in MLIR's syntax: `a,b{x=1 y=p,q},c`.
+
+    pipeline ::= `builtin.module` `(` passes `)` | passes
+    passes   ::= pass (`,` pass)*
+    pass     ::= name (`{` option* `}`)?
+    option   ::= name (`=` value)?
+
+Options are separated by white space. A value ends at white space outside quotes and braces.
+MLIR has no way to write both kinds of quotes into one value; here adjacent pieces join, as in a
+shell: `"it's "'"so"'`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from dialect_utils.text import Diagnostic, DiagnosticError, Location, Source, Span, error_at
+
+_NAME = re.compile(r"[A-Za-z_][\w.-]*")
+_SPACE = re.compile(r"\s*")
+_CLOSING = {"{": "}", "(": ")", "[": "]"}
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A piece of a source."""
+
+    source: Source
+    span: Span
+
+    def __str__(self) -> str:
+        """Returns the piece as it is written."""
+        return self.source.text[self.span.start : self.span.end]
+
+    def part(self, start: int, end: int) -> Text:
+        """Returns a part, by offsets within the piece."""
+        return Text(self.source, Span(self.span.start + start, self.span.start + end))
+
+    def stripped(self) -> Text:
+        """Returns the piece without white space around it."""
+        text = str(self)
+        start = len(text) - len(text.lstrip())
+        return self.part(start, max(start, len(text.rstrip())))
+
+    def error(self, message: str, hint: str | None = None) -> DiagnosticError:
+        """Returns an error that points at the piece."""
+        return error_at(self.source, self.span, message, hint)
+
+    def note(self, message: str) -> Diagnostic:
+        """Returns a note that points at the piece."""
+        return Diagnostic(message, Location(self.source, self.span), "note")
+
+
+@dataclass(frozen=True, slots=True)
+class OptionText:
+    """One `name=value` of a pass; `value` is None where only the name is written."""
+
+    name: Text
+    value: Text | None
+
+
+@dataclass(frozen=True, slots=True)
+class PassText:
+    """One pass of a pipeline, as written."""
+
+    name: Text
+    options: tuple[OptionText, ...]
+
+
+def parse_spec(source: Source) -> list[PassText]:
+    """Reads a pipeline; an empty text is the empty pipeline. Raises DiagnosticError with a span."""
+    whole = Text(source, Span(0, len(source.text))).stripped()
+    inner = _without_anchor(whole)
+    if not str(inner).strip():
+        return []
+    return [_parse_pass(piece) for piece in split(inner, ",")]
+
+
+def _without_anchor(whole: Text) -> Text:
+    match = re.match(r"([\w.]+)\s*\(", str(whole))
+    if match is None:
+        return whole
+    if match[1] != "builtin.module":
+        hint = "passes run on whole modules: write the list of passes alone, or builtin.module(...)"
+        raise whole.part(0, match.end(1)).error(f"pipelines nested on {match[1]} do not exist here", hint)
+    if not str(whole).endswith(")"):
+        raise whole.part(match.end() - 1, match.end()).error("this ( is never closed")
+    return whole.part(match.end(), len(str(whole)) - 1).stripped()
+
+
+def _parse_pass(piece: Text) -> PassText:
+    piece = piece.stripped()
+    text = str(piece)
+    match = _NAME.match(text)
+    if match is None:
+        raise _at_least_one(piece).error("expected the name of a pass")
+    name, rest = piece.part(0, match.end()), piece.part(match.end(), len(text)).stripped()
+    if not str(rest):
+        return PassText(name, ())
+    if not (str(rest).startswith("{") and _closing(rest, 0) == len(str(rest)) - 1):
+        inner = str(rest)[1:-1]
+        hint = f"write {name}{{{inner}}}" if str(rest) == f"({inner})" else "passes are separated by commas"
+        raise rest.error(f"expected a comma or {{options}} after {name}", hint)
+    return PassText(name, parse_option_texts(rest.part(1, len(str(rest)) - 1)))
+
+
+def parse_option_texts(inner: Text) -> tuple[OptionText, ...]:
+    """Reads `a=1 b=2`: what is between the braces of a pass or of a nested option."""
+    return tuple(_parse_option(piece) for piece in split(inner, None))
+
+
+def _parse_option(piece: Text) -> OptionText:
+    text = str(piece)
+    match = _NAME.match(text)
+    if match is None or (match.end() < len(text) and text[match.end()] != "="):
+        raise piece.error(f"expected option=value, not {text}", "options are separated by spaces: pass{a=1 b=2}")
+    name = piece.part(0, match.end())
+    if match.end() == len(text):
+        return OptionText(name, None)
+    return OptionText(name, piece.part(match.end() + 1, len(text)))
+
+
+def split(piece: Text, separator: str | None) -> Iterator[Text]:
+    """Yields the parts between separators outside quotes and brackets; None: white space."""
+    text, start, position = str(piece), 0, 0
+    while position < len(text):
+        char = text[position]
+        if char in _CLOSING or char in "\"'":
+            position = _closing(piece, position)
+        elif char in _CLOSING.values():
+            raise piece.part(position, position + 1).error(f"this {char} closes nothing")
+        elif char == separator or (separator is None and char.isspace()):
+            if separator is not None or position > start:
+                yield piece.part(start, position)
+            start = position + 1
+        position += 1
+    if separator is not None or position > start:
+        yield piece.part(start, position)
+
+
+def _closing(piece: Text, start: int) -> int:
+    """Returns the offset of what closes the quote or bracket at `start`."""
+    text = str(piece)
+    opened = [start]
+    for position in range(start + 1, len(text)):
+        char, inner = text[position], text[opened[-1]]
+        if char == _closing_of(inner):
+            opened.pop()
+            if not opened:
+                return position
+        elif inner not in "\"'" and (char in _CLOSING or char in "\"'"):
+            opened.append(position)
+    last = opened[-1]
+    raise piece.part(last, last + 1).error(f"this {text[last]} is never closed")
+
+
+def _closing_of(char: str) -> str:
+    return _CLOSING.get(char, char)
+
+
+def _at_least_one(piece: Text) -> Text:
+    """Returns a piece that a caret can be put under."""
+    return piece if str(piece) else Text(piece.source, Span(piece.span.start, piece.span.start + 1))
+
+
+def unquote(piece: Text) -> str:
+    """Returns the value of a piece: quotes removed, and the braces around the whole of it."""
+    return "".join(_unquoted_pieces(without_braces(piece)))
+
+
+def without_braces(piece: Text) -> Text:
+    """Returns what is between the braces, where they enclose the whole piece."""
+    piece = piece.stripped()
+    text = str(piece)
+    if text.startswith("{") and _closing(piece, 0) == len(text) - 1:
+        return piece.part(1, len(text) - 1).stripped()
+    return piece
+
+
+def _unquoted_pieces(piece: Text) -> Iterator[str]:
+    text, position = str(piece), 0
+    while position < len(text):
+        end = position
+        if text[position] in "\"'":
+            end = _closing(piece, position)
+            yield text[position + 1 : end]
+        elif text[position] in _CLOSING:
+            end = _closing(piece, position)
+            yield text[position : end + 1]
+        else:
+            yield text[position]
+        position = end + 1
+
+
+def quote(value: str) -> str:
+    """Writes a value so that `unquote` gives it back; quotes only where they are needed."""
+    if value and not re.search(r"[\s,{}()\[\]\"']", value):
+        return value
+    pieces = re.split('("+)', value) if '"' in value else [value]
+    return "".join(f"'{piece}'" if piece.startswith('"') else f'"{piece}"' for piece in pieces if piece or value == "")

@@ -1,0 +1,1 @@
+"""Passes that choose, check and spread layouts."""

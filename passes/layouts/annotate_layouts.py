@@ -1,0 +1,244 @@
+"""Gives tensors the layouts that a target would choose."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from dialect_utils.control_flow import merged
+from dialect_utils.files import read_module
+from dialect_utils.ir import Module, Value
+from dialect_utils.layout import ArrayShape, Layout, Shape, TokenShape
+from dialect_utils.layout.targets.tpu import default_layout
+from dialect_utils.text import Diagnostic, DiagnosticError
+from passes.framework.base import Report, module_pass
+from passes.layouts.layout_rules import LayoutRule, read_layout_rules
+
+Target = Literal["row-major", "tpu-v2", "tpu-v3", "tpu-v4", "tpu-v5e", "tpu-v5p", "tpu-v6e", "tpu7x"]
+Scope = Literal["all", "interface"]
+
+
+@module_pass
+def annotate_layouts(
+    module: Module,
+    report: Report,
+    *,
+    target: Target | None = None,
+    layouts: Path | None = None,
+    like: Path | None = None,
+    scope: Scope = "all",
+) -> None:
+    """Gives tensors the layouts that a target would choose.
+
+    1. With `scope=all` every array gets a layout; with `scope=interface` only the entry's
+       parameters and results do.
+    2. A rule of the file `layouts` that matches decides (see `passes.layouts.layout_rules`). Else the
+       module `like` does: its entry, parameter by parameter and result by result, and in HLO
+       its values of the same name and type. Else the default layout of `target` does.
+    3. A layout that says more than the descending order is already a choice and stays; so does one
+       of the entry's layout, or of the other side of a call, loop or branch.
+    4. Values of a computation that is applied per element (reduce, sort, scatter, ...) live in
+       registers and get none. Arrays with dynamic dimensions and tokens are left alone; a note says so.
+    5. An HLO module that holds a `bitcast` is laid out already, and another layout would
+       change what the bitcast reads: it is left alone, and a note says so.
+
+    Raises DiagnosticError where the entry of `like` has other parameters or results.
+
+    Before:
+        HloModule m
+        ENTRY e {
+          ROOT p = f32[3,5] parameter(0)
+        }
+
+    After annotate-layouts{target=tpu-v5e}:
+        HloModule m
+        ENTRY e {
+          ROOT p = f32[3,5]{1,0:T(4,128)} parameter(0)
+        }
+    """
+    rules = read_layout_rules(layouts) if layouts is not None else ()
+    if target is None and not rules and like is None:
+        report.warn("annotate-layouts was given no layouts", hint="give target, layouts or like")
+        return
+    bitcast = next(_bitcasts(module), None)
+    if bitcast is not None:
+        message = f"left alone: the module is laid out already, bitcast {bitcast.name} depends on it"
+        report.note(message, bitcast.location)
+        return
+    _note_left_alone(module, report)
+    choice = _Choice(target, tuple(rules))
+    choice.keep(module)
+    if like is not None:
+        choice.imitate(module, read_module(str(like)))
+    parameters, results = choice.entry_layout(module)
+    for value in _all_values(module) if scope == "all" else _interface_values(module):
+        shape = choice.shape(value, value.shape)
+        if shape != value.shape:
+            value.set_shape(shape)
+    # Last, since a value that changes takes its place in the entry's layout with it.
+    if module.entry_layout != (parameters, results):
+        module.set_entry_layout(parameters, results)
+
+
+@dataclass(slots=True)
+class _Choice:
+    """The choice of a value's layout: by rule, else by the module to imitate, else by target."""
+
+    target: Target | None
+    rules: tuple[LayoutRule, ...]
+    # The arrays of the module to imitate: of its values by name, and of the entry's interface.
+    named: dict[str, list[ArrayShape]] = field(default_factory=dict)
+    interface: dict[Value, list[ArrayShape]] = field(default_factory=dict)
+    # The arrays of values that meet one with a layout of its own.
+    kept: dict[Value, list[ArrayShape]] = field(default_factory=dict)
+    # What was chosen for a shape by nothing but the target.
+    by_target: dict[Shape, Shape] = field(default_factory=dict)
+
+    def keep(self, module: Module) -> None:
+        """Takes layouts that the other side of an interface or of a call has already (rule 3)."""
+        for values, shapes in zip((module.entry.parameters, module.entry.results), module.entry_layout, strict=True):
+            for value, shape in zip(values, shapes, strict=True):
+                self._keep([value], [shape])
+        operations = (operation for function in module.functions for operation in function.operations)
+        joins = [join for operation in operations for join in operation.control_flow()]
+        for join in merged(joins):
+            self._keep(join.values, [])
+
+    def _keep(self, values: Sequence[Value], more: Sequence[Shape]) -> None:
+        known = [list(shape.arrays()) for shape in (*(value.shape for value in values), *more)]
+        known += [self.kept[value] for value in values if value in self.kept]
+        if all(array.effective_layout.is_default for arrays in known for array in arrays if array.is_static):
+            return
+        arrays = [_first_choice(leaves) for leaves in zip(*known, strict=True)]
+        for value in values:
+            self.kept[value] = arrays
+            self._follow_elements(value)
+
+    def _follow_elements(self, value: Value) -> None:
+        """Gives the operands of a tuple the layouts of its elements."""
+        if value.operation is None or value.operation.opcode != "tuple":
+            return
+        arrays = iter(self.kept[value])
+        for operand in value.operation.operands:
+            self.kept.setdefault(operand, [next(arrays) for _ in operand.shape.arrays()])
+
+    def imitate(self, module: Module, like: Module) -> None:
+        """Takes layouts from `like`; raises DiagnosticError where its entry is another one."""
+        if module.dialect == like.dialect == "hlo":
+            self.named = {value.name: list(value.shape.arrays()) for value in _all_values(like)}
+        (parameters, results), (like_parameters, like_results) = module.entry_layout, like.entry_layout
+        received = _regrouped("parameters", parameters, like_parameters)
+        returned = _regrouped("results", results, like_results)
+        for value, arrays in zip(module.entry.results, returned, strict=True):
+            self.interface[value] = arrays
+            self._imitate_elements(value, iter(arrays))
+        self.interface.update(zip(module.entry.parameters, received, strict=True))
+
+    def _imitate_elements(self, value: Value, arrays: Iterator[ArrayShape]) -> None:
+        """Gives the operands of a tuple that is returned the layouts of its elements."""
+        if value.operation is None or value.operation.opcode != "tuple":
+            return
+        for operand in value.operation.operands:
+            self.interface.setdefault(operand, [next(arrays) for _ in operand.shape.arrays()])
+
+    def shape(self, value: Value, shape: Shape) -> Shape:
+        """Returns a value's shape with the layouts chosen."""
+        if not (self.rules or self.interface or self.named or value in self.kept):
+            known = self.by_target.get(shape)
+            if known is None:
+                known = self.by_target[shape] = shape.map_arrays(self._default)
+            return known
+        models = iter(self.interface.get(value) or self.named.get(value.name) or [])
+        kept = iter(self.kept.get(value, []))
+        return shape.map_arrays(lambda array: self._array(value, array, next(models, None), next(kept, None)))
+
+    def entry_layout(self, module: Module) -> tuple[tuple[Shape, ...], tuple[Shape, ...]]:
+        """Returns the entry's parameters and results with the layouts chosen."""
+        parameters, results = module.entry_layout
+        return (
+            tuple(map(self.shape, module.entry.parameters, parameters)),
+            tuple(map(self.shape, module.entry.results, results)),
+        )
+
+    def _array(self, value: Value, shape: ArrayShape, model: ArrayShape | None, kept: ArrayShape | None) -> ArrayShape:
+        if not shape.is_static or not shape.effective_layout.is_default:
+            return shape
+        if kept is not None and not kept.effective_layout.is_default:
+            return shape.with_layout(kept.effective_layout)
+        for rule in self.rules:
+            if rule.matches(value, shape):
+                return shape.with_layout(rule.layout)
+        if model is not None and shape.type_and_dimensions == model.type_and_dimensions:
+            return shape.with_layout(model.effective_layout)
+        return self._default(shape)
+
+    def _default(self, shape: ArrayShape) -> ArrayShape:
+        """Returns the shape with the target's layout where it has none that says more than the order."""
+        if self.target is None or not shape.is_static or not shape.effective_layout.is_default:
+            return shape
+        if self.target == "row-major":
+            return shape.with_layout(Layout.descending(shape.rank))
+        return shape.with_layout(default_layout(shape.element_type, shape.dimensions, self.target))
+
+
+def _first_choice(leaves: Sequence[ArrayShape]) -> ArrayShape:
+    """Returns the first of the arrays whose layout says more than the descending order, or the first."""
+    return next((leaf for leaf in leaves if leaf.is_static and not leaf.effective_layout.is_default), leaves[0])
+
+
+def _regrouped(what: str, ours: Sequence[Shape], theirs: Sequence[Shape]) -> list[list[ArrayShape]]:
+    """Returns the arrays of `theirs` grouped as `ours` are: a tuple there may be several results here."""
+    arrays = [leaf for shape in theirs for leaf in shape.arrays()]
+    wanted = [leaf for shape in ours for leaf in shape.arrays()]
+    if len(arrays) != len(wanted):
+        raise DiagnosticError(Diagnostic(f"the module to imitate has {len(arrays)} {what}, this one {len(wanted)}"))
+    for index, (model, shape) in enumerate(zip(arrays, wanted, strict=True)):
+        if model.type_and_dimensions != shape.type_and_dimensions:
+            message = f"{what[:-1]} {index} is {shape}, but {model} in the module to imitate"
+            raise DiagnosticError(Diagnostic(message))
+    remaining = iter(arrays)
+    return [[next(remaining) for _ in shape.arrays()] for shape in ours]
+
+
+def _note_left_alone(module: Module, report: Report) -> None:
+    """Says once for each kind what no layout can be given to (rule 4)."""
+    values = [(value, value.shape) for value in _all_values(module)]
+    shapes = {shape for _, shape in values}
+    of_tokens = {shape for shape in shapes if isinstance(shape, TokenShape)}
+    not_static = {shape for shape in shapes if any(not array.is_static for array in shape.arrays())}
+    dynamic = [value for value, shape in values if shape in not_static] if not_static else []
+    tokens = [value for value, shape in values if shape in of_tokens] if of_tokens else []
+    for found, why in ((dynamic, "dimensions are dynamic"), (tokens, "tokens have no layout")):
+        if found:
+            more = f" and {len(found) - 1} more" if len(found) > 1 else ""
+            report.note(f"left alone: {found[0].name}{more}, {why}", found[0].location)
+
+
+def _bitcasts(module: Module) -> Iterator[Value]:
+    for function in module.functions:
+        for operation in function.operations:
+            if operation.opcode == "bitcast":
+                yield operation.results[0]
+
+
+def _all_values(module: Module) -> list[Value]:
+    values: list[Value] = []
+    for function in module.functions:
+        if function.is_embedded:
+            continue
+        values += function.parameters
+        for operation in function.operations:
+            values += operation.results
+    return values
+
+
+def _interface_values(module: Module) -> list[Value]:
+    """Returns what carries the entry's layouts: parameters, results, and the elements of a tuple that is returned."""
+    entry = module.entry
+    values = [*entry.parameters, *entry.results]
+    for value in entry.results:
+        if value.operation is not None and value.operation.opcode == "tuple":
+            values += value.operation.operands
+    return values

@@ -1,0 +1,308 @@
+"""Makes every layout descending, with transposes where the order of dimensions was said by the layout."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import NamedTuple
+
+from dialect_utils.chains import emit_plan
+from dialect_utils.ir import Function, Module, Operation, Value, array_shape
+from dialect_utils.layout import ArrayShape, Plan, Step, Transpose
+from dialect_utils.layout.moves.normal_form import normal_form
+from dialect_utils.layout.moves.steps import Stage, inverse_permutation
+from passes.framework.base import Report, module_pass
+from passes.layouts.normal_shapes import (
+    gives_back,
+    gives_normalized,
+    is_descending,
+    is_same_array,
+    normal_shape,
+    order_of,
+    permuted_shape,
+    type_of,
+)
+from passes.layouts.permuted_ops import NamedInts, permute_op
+from passes.tiling.markers import unmarked_attributes
+
+# What speaks of an op's dimensions by their place, or would be lost with the op.
+_ATTACHED = ("sharding", "mhlo.sharding", "sdy.sharding", "control-predecessors")
+
+
+@module_pass
+def normalize_layouts(module: Module, report: Report) -> None:
+    """Makes layouts descending: the order of dimensions moves from minor_to_major into the shapes.
+
+    This is XLA's layout normalization (xla/service/layout_normalization.cc) with transposes in place of its
+    bitcasts; `form-bitcasts` makes bitcasts of those that move nothing.
+
+    1. A value whose minor_to_major is not descending is used as its *normalized* value: the
+       transpose to physical order, which moves no byte. Tiles, packing and memory space act on physical order
+       and stay as they are.
+    2. Elementwise ops, copies, broadcasts, slices, pads, reverses, concatenates, iotas, reshapes, transposes and
+       dynamic (update) slices work on normalized values; operands in another order than the
+       result's, and a copy into another order, are transposes that move bytes. A bitcast reads the same bytes.
+    3. All other ops, parameters and results, tuples, loops, branches and fusions keep their layouts, as in XLA:
+       a normalized value is transposed back for them.
+
+    Unlike XLA, reduce and reduce-window count among those others: over permuted dimensions they
+    may add up in another order. Arrays with dynamic dimensions, and ops with shardings, stay too.
+
+    Before:
+        HloModule m
+        ENTRY e {
+          p = f32[5,4]{0,1:T(8,128)} parameter(0)
+          ROOT a = f32[5,4]{0,1:T(8,128)} abs(p)
+        }
+
+    After:
+        HloModule m
+        ENTRY e {
+          p = f32[5,4]{0,1:T(8,128)} parameter(0)
+          p.normalized = f32[4,5]{1,0:T(8,128)} transpose(p), dimensions={1,0}
+          a.normalized = f32[4,5]{1,0:T(8,128)} abs(p.normalized)
+          ROOT a.logical = f32[5,4]{0,1:T(8,128)} transpose(a.normalized), dimensions={1,0}
+        }
+    """
+    work = _Normalization(module)
+    for operation in _in_program_order(module):
+        work.normalize(operation)
+    work.finish()
+
+
+def _in_program_order(module: Module) -> Iterator[Operation]:
+    """Yields operations, each before those of what it calls or holds; a region uses values before its op."""
+    seen: set[Function] = set()
+    for function in reversed(module.functions):
+        waiting = [iter(_begun(function, seen))]
+        while waiting:
+            operation = next(waiting[-1], None)
+            if operation is None:
+                waiting.pop()
+                continue
+            yield operation
+            waiting += [iter(_begun(callee, seen)) for callee in reversed(operation.called)]
+
+
+def _begun(function: Function, seen: set[Function]) -> Sequence[Operation]:
+    """Returns a function's operations, the first time it is met; none of one that is applied per element."""
+    if function in seen or function.is_embedded:
+        return ()
+    seen.add(function)
+    return function.operations
+
+
+@dataclass(slots=True)
+class _Normalization:
+    """The normalized value of every value that has one, and the ops that gave way."""
+
+    module: Module
+    normalized: dict[Value, Value] = field(default_factory=dict)
+    # By value and order: transposes of its normalized value.
+    transposed: dict[tuple[Value, tuple[int, ...]], Value] = field(default_factory=dict)
+    # What was made anew, and what gives normalized values back as it did before, in order.
+    replaced: list[Operation] = field(default_factory=list)
+    giving_back: set[Operation] = field(default_factory=set)
+
+    def normalize(self, operation: Operation) -> None:
+        """Makes the normalized value of an op's result from normalized operands (rules 1 and 2)."""
+        if not _has_another_order(operation) or any(operation.attribute(name) for name in _ATTACHED):
+            return
+        result = operation.results[0]
+        if self._is_transposed_already(operation):
+            return
+        made = self._made_normalized(operation)
+        if made is None:
+            return
+        self.normalized[result] = made
+        if made != result:
+            self.replaced.append(operation)
+
+    def _is_transposed_already(self, operation: Operation) -> bool:
+        """Is true for an op that already gives the normalized value of its operand, or gives one back."""
+        if operation.opcode not in ("transpose", "bitcast"):
+            return False
+        source, result = operation.operands[0], operation.results[0]
+        if gives_normalized(operation) and source not in self.normalized and source.function == result.function:
+            self.normalized[source] = result
+            return True
+        if not gives_back(operation):
+            return False
+        self.normalized[result] = self.of(source)
+        if result.users or result in result.function.results:
+            self.replaced.append(operation)
+            self.giving_back.add(operation)
+        return True
+
+    def _made_normalized(self, operation: Operation) -> Value | None:
+        if operation.opcode == "bitcast":
+            return self._bitcast(operation)
+        if not _is_moving(operation):
+            return self._permuted(operation)
+        permuted = None if operation.step is None else operation.step.permuted(order_of(operation.results[0]))
+        return self._move(operation) if permuted is None else self._resize(operation, permuted)
+
+    def _bitcast(self, operation: Operation) -> Value:
+        operand = self.of(operation.operands[0])
+        return operand if operand.shape == normal_shape(operation.results[0]) else self._remade(operation, [operand])
+
+    def _permuted(self, operation: Operation) -> Value | None:
+        """Makes an op again, on operands whose dimensions are in the physical order of its result."""
+        permuted = permute_op(operation, order_of(operation.results[0]))
+        if permuted is None:
+            return None
+        needed = [
+            operand if order is None else self.in_order(operand, order)
+            for operand, order in zip(operation.operands, permuted.orders, strict=True)
+        ]
+        return self._remade(operation, [needed[i] for i in permuted.operands], permuted.ints)
+
+    def _remade(self, operation: Operation, operands: Sequence[Value], ints: Sequence[NamedInts] = ()) -> Value:
+        """Gives the normalized result of an op on other operands; one in descending order stays where it is."""
+        result, made = operation.results[0], operation
+        if is_descending(result):
+            for index, operand in enumerate(operands):
+                operation.set_operand(index, operand)
+        else:
+            builder, name = self.module.before(operation), f"{result.name}.normalized"
+            cloned = builder.clone(operation, operands, [normal_shape(result)], name=name)[0].operation
+            assert cloned is not None  # a clone is an op
+            made = cloned
+        for name, values in ints:
+            made.set_ints(name, values)
+        return made.results[0]
+
+    def _move(self, operation: Operation) -> Value:
+        """Makes a copy, reshape or transpose between normalized values, in the fewest steps."""
+        source, result = operation.operands[0], operation.results[0]
+        moved = _Move(type_of(source), order_of(source), operation.step, type_of(result), order_of(result))
+        plan = _normalized_plan(type_of(self.of(source)), moved)
+        if not plan.steps:
+            return self._in_place_of(operation, self.of(source))
+        if is_descending(result) and plan.opcodes == (operation.opcode,):
+            found = plan.steps[0]
+            ints = (("dimensions", found.permutation),) if isinstance(found, Transpose) else ()
+            return self._remade(operation, [self.of(source)], ints)
+        builder = self.module.before(operation)
+        made = emit_plan(builder, plan, self.of(source), base=result.name, last="normalized", like=result)[-1]
+        made.set_shape(normal_shape(result))
+        _set_frontend_attributes(made, unmarked_attributes(operation))
+        return made
+
+    def _in_place_of(self, operation: Operation, operand: Value) -> Value:
+        """Returns what takes the place of an op that moves nothing: its operand, or a copy into other tiles."""
+        result = operation.results[0]
+        shape = normal_shape(result)
+        # StableHLO has no copy: there the operand's layout stays.
+        if self.module.dialect == "stablehlo" or is_same_array(operand.shape, shape):
+            return operand
+        return self.module.before(operation).copy(operand, shape, name=f"{result.name}.normalized", like=result)
+
+    def _resize(self, operation: Operation, step: Step) -> Value:
+        """Makes a pad or slice, `step`, of the dimensions in the physical order of the result."""
+        result = operation.results[0]
+        value = self.in_order(operation.operands[0], order_of(result))
+        if is_descending(result):
+            return self._remade(operation, [value])
+        padding = operation.operands[1] if step.adds_elements else None
+        builder, name = self.module.before(operation), f"{result.name}.normalized"
+        made = builder.apply(step, value, name=name, like=result, padding=padding)
+        made.set_shape(normal_shape(result))
+        _set_frontend_attributes(made, operation.frontend_attributes)
+        return made
+
+    def of(self, value: Value) -> Value:
+        """Returns the normalized value; a value in descending order is its own."""
+        if value not in self.normalized:
+            self.normalized[value] = value if is_descending(value) else self._transpose(value, value, order_of(value))
+        return self.normalized[value]
+
+    def in_order(self, value: Value, order: tuple[int, ...]) -> Value:
+        """Returns a value with dimension `order[i]` as dimension i."""
+        base, own = self.of(value), order_of(value)
+        if own == order:
+            return base
+        key = (value, order)
+        if key not in self.transposed:
+            self.transposed[key] = self._transpose(value, base, tuple(own.index(dim) for dim in order))
+        return self.transposed[key]
+
+    def _transpose(self, value: Value, base: Value, permutation: tuple[int, ...]) -> Value:
+        name = f"{value.name}.normalized"
+        made = self.module.after(base).apply(Transpose(permutation), base, name=name, like=value)
+        made.set_shape(permuted_shape(array_shape(base), permutation))
+        return made
+
+    def finish(self) -> None:
+        """Gives values back to what keeps their layouts, and removes the ops that gave way (rule 3)."""
+        returned = {value for function in self.module.functions for value in function.results}
+        for operation in reversed(self.replaced):
+            value, name = operation.results[0], operation.results[0].name
+            if value.users or value in returned:
+                if operation in self.giving_back:
+                    continue
+                value.replace_uses(self._logical(value))
+            made, takes_over = self.normalized[value], is_descending(value)
+            operation.erase()
+            if takes_over and made.operation is not None and made.name == f"{name}.normalized":
+                made.rename(name)
+
+    def _logical(self, value: Value) -> Value:
+        made = self.normalized[value]
+        if is_descending(value):
+            return made
+        back = Transpose(inverse_permutation(order_of(value)))
+        logical = self.module.after(made).apply(back, made, name=f"{value.name}.logical", like=value)
+        logical.set_shape(value.shape)
+        return logical
+
+
+class _Move(NamedTuple):
+    """A copy (no step), reshape or transpose: what it does, and between which types in which orders."""
+
+    source: Stage
+    source_order: tuple[int, ...]
+    step: Step | None
+    result: Stage
+    result_order: tuple[int, ...]
+
+
+@lru_cache(maxsize=1 << 10)
+def _normalized_plan(base: Stage, move: _Move) -> Plan:
+    """Returns the fewest steps from the operand's normalized value, of type `base`, to the result's."""
+    back = Plan(*base, (Transpose(inverse_permutation(move.source_order)),))
+    moved = Plan(*move.source, () if move.step is None else (move.step,))
+    there = Plan(*move.result, (Transpose(move.result_order),))
+    return normal_form(back.then(moved).then(there))
+
+
+def _is_relayout(operation: Operation) -> bool:
+    """Is true for a copy into another order that does not convert."""
+    source, result = operation.operands[0], operation.results[0]
+    return order_of(source) != order_of(result) and type_of(source) == type_of(result)
+
+
+def _is_moving(operation: Operation) -> bool:
+    """Is true for data movement that does not convert, as some does that the TPU compiler writes."""
+    if operation.opcode == "copy":
+        return _is_relayout(operation)
+    is_step = operation.step is not None and not operation.step.regroups_bits
+    return is_step and type_of(operation.operands[0])[0] == type_of(operation.results[0])[0]
+
+
+def _set_frontend_attributes(value: Value, attributes: Mapping[str, str]) -> None:
+    assert value.operation is not None  # an op made it
+    for name, text in attributes.items():
+        value.operation.set_frontend_attribute(name, text)
+
+
+def _has_another_order(operation: Operation) -> bool:
+    """Is true for one result and operands that are static arrays, not all of them in descending order."""
+    found = False
+    for value in (*operation.results, *operation.operands):
+        shape = value.shape
+        if not isinstance(shape, ArrayShape) or shape.dynamic:
+            return False
+        found = found or not (shape.layout is None or shape.layout.is_descending)
+    return found and len(operation.results) == 1

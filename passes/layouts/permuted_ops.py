@@ -1,0 +1,114 @@
+"""What becomes of an op's attributes and operands when all its dimensions are put in another order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from dialect_utils.elementwise import is_elementwise, scalar_operands
+from dialect_utils.ir import Operation
+from dialect_utils.layout import ArrayShape
+from dialect_utils.opcodes import by_opcode
+
+NamedInts = tuple[str, tuple[int, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class PermutedOp:
+    """The way an op gives its result with dimension `order[i]` of now as dimension i.
+
+    `orders` holds, for every operand, the order its dimensions have to be in (None: as it is),
+    `operands` the positions of the operands in their new order, `ints` attributes that change.
+    """
+
+    orders: tuple[tuple[int, ...] | None, ...]
+    operands: tuple[int, ...]
+    ints: tuple[NamedInts, ...] = ()
+
+
+_Rule = Callable[[Operation, tuple[int, ...]], PermutedOp | None]
+
+
+def permute_op(operation: Operation, order: tuple[int, ...]) -> PermutedOp | None:
+    """Returns what an op with one array result needs to give it in another order of dimensions.
+
+    None for ops that compute along a dimension or whose dimensions mean something by their place
+    (dot, convolution, reduce, gather, scatter, sort, ...): XLA may add up in another order there.
+    """
+    if is_elementwise(operation):
+        return _elementwise(operation, order)
+    rule = _RULES.get(operation.opcode)
+    return rule(operation, order) if rule is not None else None
+
+
+def _elementwise(operation: Operation, order: tuple[int, ...]) -> PermutedOp:
+    scalars = scalar_operands(operation)
+    count = len(operation.operands)
+    return PermutedOp(tuple(None if i in scalars else order for i in range(count)), tuple(range(count)))
+
+
+def _reverse(operation: Operation, order: tuple[int, ...]) -> PermutedOp | None:
+    return _along(operation, order, "dimensions")
+
+
+def _concatenate(operation: Operation, order: tuple[int, ...]) -> PermutedOp | None:
+    return _along(operation, order, "dimensions")
+
+
+def _iota(operation: Operation, order: tuple[int, ...]) -> PermutedOp | None:
+    return _along(operation, order, "iota_dimension")
+
+
+def _along(operation: Operation, order: tuple[int, ...], name: str) -> PermutedOp | None:
+    """Permutes an op whose operands all have the result's rank and whose attribute names dimensions."""
+    dims = operation.ints(name)
+    if dims is None:
+        return None
+    moved = tuple(sorted(order.index(dim) for dim in dims))
+    count = len(operation.operands)
+    return PermutedOp((order,) * count, tuple(range(count)), ((name, moved),))
+
+
+def _broadcast(operation: Operation, order: tuple[int, ...]) -> PermutedOp | None:
+    dims = operation.ints("dimensions")
+    if dims is None or operation.attribute("broadcast_sizes") is not None:
+        return None
+    places = [order.index(dim) for dim in dims]
+    by_place = tuple(sorted(range(len(dims)), key=places.__getitem__))
+    return PermutedOp((by_place,), (0,), (("dimensions", tuple(sorted(places))),))
+
+
+def _dynamic_slice(operation: Operation, order: tuple[int, ...]) -> PermutedOp | None:
+    sizes = operation.ints("dynamic_slice_sizes")
+    if sizes is None or not _has_scalars(operation, 1, len(order)):
+        return None
+    return PermutedOp(
+        (order, *(None for _ in order)),
+        (0, *(1 + dim for dim in order)),
+        (("dynamic_slice_sizes", tuple(sizes[dim] for dim in order)),),
+    )
+
+
+def _dynamic_update_slice(operation: Operation, order: tuple[int, ...]) -> PermutedOp | None:
+    if not _has_scalars(operation, 2, len(order)):
+        return None
+    return PermutedOp((order, order, *(None for _ in order)), (0, 1, *(2 + dim for dim in order)))
+
+
+def _has_scalars(operation: Operation, first: int, count: int) -> bool:
+    """Is true where start indices are scalars, one a dimension: an older form has them in one array."""
+    starts: Sequence[object] = [operand.shape for operand in operation.operands[first:]]
+    return len(starts) == count and all(isinstance(start, ArrayShape) and start.rank == 0 for start in starts)
+
+
+# One rule for each opcode that has one of its own.
+_RULES: Mapping[str, _Rule] = by_opcode(
+    {
+        "broadcast": _broadcast,
+        "concatenate": _concatenate,
+        "dynamic-slice": _dynamic_slice,
+        "dynamic-update-slice": _dynamic_update_slice,
+        "iota": _iota,
+        "reverse": _reverse,
+    }
+)

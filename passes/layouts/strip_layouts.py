@@ -1,0 +1,100 @@
+"""Drops layouts once nothing depends on them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal
+
+from dialect_utils.ir import Module, Operation, Value
+from dialect_utils.layout import ArrayShape, Layout, Shape
+from dialect_utils.text import Diagnostic, DiagnosticError
+from passes.framework.base import Report, module_pass
+from passes.tiling.byte_readers import CALLS_OF_BYTES
+
+Keep = Literal["nothing", "order", "memory-space"]
+
+
+@module_pass
+def strip_layouts(module: Module, report: Report, *, keep: Keep = "nothing") -> None:
+    """Drops tiles, memory spaces and layouts once nothing depends on them.
+
+    1. Every value, the entry's parameters and results included, loses its layout. `keep=order`
+       leaves minor_to_major, `keep=memory-space` leaves the memory space too.
+    2. A bitcast, and a custom call whose operands have prescribed layouts, mean something only
+       under their layouts: while one is there the pass refuses.
+
+    Before:
+        HloModule m
+        ENTRY e {
+          p = f32[4,6]{0,1:T(4,128)S(1)} parameter(0)
+          ROOT n = f32[4,6]{0,1:T(4,128)} negate(p)
+        }
+
+    After:
+        HloModule m
+        ENTRY e {
+          p = f32[4,6] parameter(0)
+          ROOT n = f32[4,6] negate(p)
+        }
+    """
+    needed = [error for operation in _operations(module) if (error := _need(operation)) is not None]
+    if needed:
+        raise DiagnosticError(needed)
+
+    def stripped(shape: Shape) -> Shape:
+        return shape.map_arrays(lambda array: _stripped_array(array, keep))
+
+    parameters, results = module.entry_layout
+    for value in _values(module):
+        shape = stripped(value.shape)
+        if shape != value.shape:
+            value.set_shape(shape)
+    wanted = tuple(map(stripped, parameters)), tuple(map(stripped, results))
+    if module.entry_layout != wanted:
+        module.set_entry_layout(*wanted)
+
+
+def _operations(module: Module) -> Iterator[Operation]:
+    for function in module.functions:
+        yield from function.operations
+
+
+def _values(module: Module) -> list[Value]:
+    values: list[Value] = []
+    for function in module.functions:
+        values += function.parameters
+        for operation in function.operations:
+            values += operation.results
+    return values
+
+
+def _need(operation: Operation) -> Diagnostic | None:
+    """Returns why an operation needs its layouts, or None."""
+    if operation.opcode == "bitcast":
+        name = operation.results[0].name
+        return Diagnostic(
+            f"bitcast {name} means something only under its layouts",
+            operation.location,
+            hint="run expand-bitcasts first",
+        )
+    if operation.opcode == "custom-call" and _prescribes_layouts(operation):
+        return Diagnostic(
+            f"custom call {operation.callee} prescribes the layouts of its operands",
+            operation.location,
+            hint="run expand-custom-calls first",
+        )
+    return None
+
+
+def _prescribes_layouts(operation: Operation) -> bool:
+    if operation.callee in CALLS_OF_BYTES or operation.attribute("operand_layout_constraints") is not None:
+        return True
+    return operation.ints("operand_layouts") is not None
+
+
+def _stripped_array(shape: ArrayShape, keep: Keep) -> ArrayShape:
+    layout = shape.layout
+    if layout is None or keep == "nothing":
+        return shape.without_layout
+    memory_space = layout.memory_space if keep == "memory-space" else 0
+    return shape.with_layout(Layout(layout.minor_to_major, memory_space=memory_space))

@@ -1,0 +1,141 @@
+"""Whether the text of a constant holds as many numbers as its shape has elements, and whether its type has them.
+
+Source: xla/hlo/parser/hlo_parser.cc, ParseDenseLiteral and CheckParsedValueIsInRange.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from dialect_utils.hlo import Instruction
+from dialect_utils.layout import ArrayShape, ElementType
+
+_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
+# The parts of a complex number are in parentheses.
+_TOKEN = re.compile(r"\{|\}|,|\([^()]*\)|[^\s{},()]+(?:\([^()]*\))?|\S")
+_INTEGER = re.compile(r"[-+]?(?:\d+|0[xX][0-9a-fA-F]+)")
+_NAN = re.compile(r"[-+]?nan(?:\(0x[0-9a-fA-F]+\))?", re.IGNORECASE)
+_WORDS = frozenset({"true", "false"})
+_ELIDED = "..."
+# The largest finite numbers of the types whose range XLA checks and that Python's floats exceed.
+_LARGEST = {"f16": 65504.0, "bf16": 3.3895313892515355e38, "f32": 3.4028235677973366e38}
+_PARTS = {"c64": ElementType("f32", 32), "c128": ElementType("f64", 64)}
+
+
+def find_literal_problems(instruction: Instruction) -> Iterator[str]:
+    """Yields what is wrong with the literal of a constant array; tuples of constants are not looked at."""
+    shape, text = instruction.shape, instruction.literal
+    if text is None or not isinstance(shape, ArrayShape) or not shape.is_static or _ELIDED in text:
+        return
+    problem = _array_problem(_COMMENT.sub("", text), shape)
+    if problem is not None:
+        yield problem
+
+
+def _array_problem(text: str, shape: ArrayShape) -> str | None:
+    tokens = _TOKEN.findall(text)
+    walk = _Walk(shape, is_first_only=_is_first_only(tokens, shape))
+    for token in tokens:
+        problem = walk.take(token)
+        if problem is not None:
+            return problem
+    if not walk.is_first_only and (walk.counts or walk.numbers != shape.element_count):
+        return f"the literal has {walk.numbers} elements, but {_bare(shape)} has {shape.element_count}"
+    return None
+
+
+def _is_first_only(tokens: Sequence[str], shape: ArrayShape) -> bool:
+    """Is true for a lone number where an array's literal is: XLA reads it as the first element, the others are 0."""
+    return len(tokens) == 1 and shape.rank > 0 and shape.element_count > 0 and not shape.element_type.is_complex
+
+
+@dataclass(slots=True)
+class _Walk:
+    """A walk through the braces and numbers of a literal: how many elements each open brace has so far."""
+
+    shape: ArrayShape
+    counts: list[int] = field(default_factory=list)
+    numbers: int = 0
+    is_first_only: bool = False
+
+    def take(self, token: str) -> str | None:
+        """Takes the next token and returns what is wrong with it, or None."""
+        if token == "{":
+            return self._open()
+        if token == "}":
+            return self._close()
+        return None if token == "," else self._number(token)
+
+    def _open(self) -> str | None:
+        if len(self.counts) == self.shape.rank:
+            return f"the literal nests deeper than {_bare(self.shape)}"
+        if self.counts:
+            self.counts[-1] += 1
+        self.counts.append(0)
+        return None
+
+    def _close(self) -> str | None:
+        if not self.counts:
+            return "the literal closes a brace that it did not open"
+        needed = self.shape.dimensions[len(self.counts) - 1]
+        found = self.counts.pop()
+        return None if found == needed else f"a row of the literal has {found} elements, but needs {needed}"
+
+    def _number(self, token: str) -> str | None:
+        if len(self.counts) != self.shape.rank and not self.is_first_only:
+            return f"the literal does not nest as {_bare(self.shape)} does"
+        if self.counts:
+            self.counts[-1] += 1
+        self.numbers += 1
+        return _number_problem(token, self.shape.element_type)
+
+
+def _bare(shape: ArrayShape) -> ArrayShape:
+    return shape.without_layout
+
+
+def _number_problem(token: str, element_type: ElementType) -> str | None:
+    if token in _WORDS:
+        # XLA's parser ends the process here (`F32 is not PRED type`).
+        return None if element_type.name == "pred" else f"{token} is no {element_type}"
+    if element_type.is_complex:
+        return _complex_problem(token, element_type)
+    if element_type.is_integral or element_type.name == "pred":
+        return _integer_problem(token, element_type)
+    return _float_problem(token, element_type)
+
+
+def _complex_problem(token: str, element_type: ElementType) -> str | None:
+    parts = token.strip("()").split(",") if token.startswith("(") else [token]
+    if len(parts) > 2:
+        return f"{token} is no complex number"
+    problems = (_float_problem(part.strip(), _PARTS[element_type.name]) for part in parts)
+    return next((problem for problem in problems if problem is not None), None)
+
+
+def _integer_problem(token: str, element_type: ElementType) -> str | None:
+    if not _INTEGER.fullmatch(token):
+        return f"{token} is no {element_type}"
+    # The longest number in range has 20 digits; Python takes time over long ones.
+    value = int(token, 0) if "x" in token.lower() else int(token[:40])
+    if element_type.name == "pred":
+        return None
+    bits = element_type.bits
+    low, high = (-(1 << bits - 1), (1 << bits - 1) - 1) if element_type.is_signed else (0, (1 << bits) - 1)
+    return None if low <= value <= high else f"{token} is out of the range {low} to {high} of {element_type}"
+
+
+def _float_problem(token: str, element_type: ElementType) -> str | None:
+    if _NAN.fullmatch(token):
+        return None
+    try:
+        value = float.fromhex(token) if "x" in token.lower() else float(token)
+    except (ValueError, OverflowError):
+        return f"{token[:40]} is no {element_type}"
+    largest = _LARGEST.get(element_type.name)
+    if largest is not None and math.isfinite(value) and abs(value) > largest:
+        return f"{token} is out of the range of {element_type}"
+    return None

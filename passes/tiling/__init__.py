@@ -1,0 +1,1 @@
+"""Passes between tiled layouts and explicit data movement."""

@@ -1,0 +1,141 @@
+"""Merges and removes chains of data-movement ops."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from dialect_utils.chains import (
+    Chain,
+    chain_to,
+    emit_chain,
+    erase_dead,
+    is_dead,
+    is_returned,
+    padding_of,
+    padding_unless_unread,
+    relayouts_of,
+    step_of,
+)
+from dialect_utils.ir import Function, Module, Operation, Value, array_shape
+from dialect_utils.layout import Plan
+from dialect_utils.layout.moves.normal_form import normal_form
+from dialect_utils.layout.moves.plan import PaddingValue
+from passes.framework.base import Report, module_pass
+
+# Chains are cut into windows of this many ops; what is left of one window meets the next.
+_LONGEST_CHAIN = 16
+
+
+@module_pass
+def cancel_relayouts(module: Module, report: Report) -> None:
+    """Merges and removes chains of data-movement ops until none gets shorter.
+
+    1. A chain of transpose, reshape, pad, slice and bitcast-convert ops becomes the fewest ops
+       that put the same elements in the same places, where this leaves fewer ops in the module:
+       ops of the chain that others use stay.
+    2. A pad whose padding no use reads, or that is marked `relayout.padding="unspecified"`, may
+       put any elements there: padding what a slice cut off gives back the array.
+    3. Two equal movements of one value are one.
+    4. A data-movement op that nothing uses goes, and so does a constant that this leaves unused.
+
+    Ops between tiled or permuted layouts, with a sharding, or with an order of execution stay.
+
+    Ends: every change leaves fewer ops.
+
+    Before:
+        HloModule m
+        ENTRY e {
+          p = f32[2,3]{1,0} parameter(0)
+          t = f32[3,2]{1,0} transpose(p), dimensions={1,0}
+          r = f32[3,2,1]{2,1,0} reshape(t)
+          ROOT u = f32[2,1,3]{2,1,0} transpose(r), dimensions={1,2,0}
+        }
+
+    After:
+        HloModule m
+        ENTRY e {
+          p = f32[2,3]{1,0} parameter(0)
+          ROOT u.reshape = f32[2,1,3]{2,1,0} reshape(p)
+        }
+    """
+    changed = True
+    while changed:
+        changed = False
+        for function in module.functions:
+            changed |= _cancel_in(module, function)
+
+
+def _cancel_in(module: Module, function: Function) -> bool:
+    gone: set[Operation] = set()
+    first: dict[object, Value] = {}
+    for operation in relayouts_of(function):
+        if operation in gone:
+            continue
+        value = operation.results[0]
+        if not is_dead(value) and not _share(operation, value, first, gone):
+            _shorten(module, value)
+        gone |= erase_dead([value])
+    return bool(gone)
+
+
+def _share(operation: Operation, value: Value, first: dict[object, Value], gone: set[Operation]) -> bool:
+    """Lets an earlier equal movement of the same value, if it is not gone, take the place of this one (rule 3)."""
+    step = step_of(operation)
+    padding = padding_of(operation) if step.adds_elements else None
+    key = (operation.operands[0], step, padding, array_shape(value))
+    other = first.get(key)
+    if other is None or other.operation in gone:
+        first[key] = value
+        return False
+    value.replace_uses(other)
+    return True
+
+
+def _shorten(module: Module, value: Value) -> None:
+    """Makes a value by fewer ops from one further up, where that leaves fewer in all (rules 1 and 2)."""
+    whole = chain_to(value, _LONGEST_CHAIN)
+    best: tuple[int, Chain, Plan] | None = None
+    for start in range(len(whole.operations) - 1, -1, -1):
+        chain = Chain(whole.operations[start].operands[0], whole.operations[start:])
+        form = normal_form(chain.plan(_padding_in(chain)))
+        gain = _dying(chain) - len(form.steps)
+        if gain > (best[0] if best else 0) and _is_same_place(chain, form):
+            best = gain, chain, form
+    if best is not None:
+        _replace(module, best[1], best[2])
+
+
+def _padding_in(chain: Chain) -> Callable[[Operation], PaddingValue]:
+    """Returns how to tell padding values apart; whether one is read matters only after a slice."""
+    if not any(step_of(operation).drops_elements for operation in chain.operations[:-1]):
+        return padding_of
+    return padding_unless_unread
+
+
+def _dying(chain: Chain) -> int:
+    """Counts the ops at the end of a chain that nothing uses once the last value is made in another way."""
+    count = 1
+    for operation in reversed(chain.operations[:-1]):
+        value = operation.results[0]
+        if len(value.users) > 1 or is_returned(value):
+            break
+        count += 1
+    return count
+
+
+def _is_same_place(chain: Chain, form: Plan) -> bool:
+    """Is true unless the source itself would take the place of a value in another memory space."""
+    spaces = [array_shape(value).effective_layout.memory_space for value in (chain.source, chain.value)]
+    return bool(form.steps) or spaces[0] == spaces[1]
+
+
+def _replace(module: Module, chain: Chain, form: Plan) -> None:
+    value = chain.value
+    operation = chain.operations[-1]
+    pads = [each for each in chain.operations if step_of(each).adds_elements]
+    scalars = {padding_of(pad): pad.operands[1] for pad in pads}
+    builder = module.before(operation)
+    new = emit_chain(builder, form, chain.source, base=value.name, like=value, scalars=scalars)
+    if form.steps and new.shape != value.shape:
+        new.set_shape(value.shape)
+    value.replace_uses(new)

@@ -1,0 +1,182 @@
+"""Puts tiled layouts back in place of the pad, reshape and transpose ops that spell them out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dialect_utils.chains import Chain, chains_from, is_plain, is_returned, relayout_users
+from dialect_utils.ir import Module, Operation, Value, array_shape
+from dialect_utils.layout import ArrayShape, Layout, TupleShape, physical_plan
+from dialect_utils.layout.moves.normal_form import is_identity, normal_form
+from dialect_utils.layout.search.packs import is_pack_of, try_tiled_layout
+from passes.framework.base import Report, module_pass
+from passes.tiling.markers import marked_shape
+from passes.tiling.physical_reads import inverts, try_bitcast, try_reads
+from passes.tiling.tuple_layouts import restore_tuple_layouts
+
+# Packing takes no more ops.
+_LONGEST_PACK = 10
+
+
+@module_pass
+def fold_tiling(module: Module, report: Report) -> None:
+    """Puts tiled layouts back in place of the ops that spell them out: the inverse of expand-tiling.
+
+    1. A value that is packed into a physical array of some tiled layout, and that every use of the
+       physical array unpacks unchanged, gets that layout; the ops go. What packs it is any chain of
+       pad, reshape and transpose ops that does what the layout's plan does.
+    2. An entry parameter that is only unpacked by ops marked `relayout.layout`, and an entry
+       result that is packed by ops marked so, get the marked shape: the signature is logical again.
+    3. Ops marked `relayout.bitcast` become the HLO bitcast they were.
+    4. A tuple gets the layouts of its elements again.
+
+    Where several layouts have the same physical array, the marker attribute decides; without one, the fewest
+    tiles and the greatest minor_to_major. A marker that the ops contradict counts for nothing.
+
+    Before:
+        HloModule m
+        ENTRY e {
+          p = f32[3,5]{1,0} parameter(0)
+          zero = f32[] constant(0)
+          a = f32[4,6]{1,0} pad(p, zero), padding=0_1x0_1
+          b = f32[2,2,3,2]{3,2,1,0} reshape(a)
+          c = f32[2,3,2,2]{3,2,1,0} transpose(b), dimensions={0,2,1,3}
+          d = f32[2,2,3,2]{3,2,1,0} transpose(c), dimensions={0,2,1,3}
+          f = f32[4,6]{1,0} reshape(d)
+          g = f32[3,5]{1,0} slice(f), slice={[0:3], [0:5]}
+          ROOT n = f32[3,5]{1,0} negate(g)
+        }
+
+    After:
+        HloModule m
+        ENTRY e {
+          p = f32[3,5]{1,0:T(2,2)} parameter(0)
+          ROOT n = f32[3,5]{1,0} negate(p)
+        }
+    """
+    for function in module.functions:
+        for parameter in function.parameters:
+            _fold_value(module, parameter) or _fold_physical_parameter(module, parameter)
+            _fold_physical_elements(module, parameter)
+        gone: set[Operation] = set()
+        for operation in function.operations:
+            for value in operation.results if operation not in gone else ():
+                gone |= _fold_value(module, value)
+    restore_tuple_layouts(module)
+
+
+def _fold_value(module: Module, value: Value) -> set[Operation]:
+    """Gives a value the layout of the physical array that it is packed into (rule 1); returns the removed ops."""
+    if not is_plain(value) or not relayout_users(value):
+        return set()
+    packs = _packs(value)
+    for chain in packs:
+        shape = _tiled_shape(chain) if try_reads(chain) is not None else None
+        if shape is not None:
+            return _give_layout(module, value, shape, packs)
+    return _fold_untiled_bitcasts(module, value)
+
+
+def _give_layout(module: Module, value: Value, shape: ArrayShape, packs: Sequence[Chain]) -> set[Operation]:
+    """Removes every chain that packs a value into the physical array of a tiled shape, and gives it that shape."""
+    gone: set[Operation] = set()
+    for chain in packs:
+        if gone.intersection(chain.operations) or not is_pack_of(shape, chain.plan(_padding)):
+            continue
+        reads = try_reads(chain)
+        if reads is not None:
+            gone |= reads.restore(module, value)
+    value.set_shape(shape)
+    return gone
+
+
+def _packs(value: Value) -> list[Chain]:
+    """Returns the chains that may pack a value into a physical array, the one with the most steps first."""
+    found = []
+    for chain in chains_from(value, _LONGEST_PACK):
+        plan = normal_form(chain.plan(_padding))
+        if plan.steps and not plan.drops_elements and _is_private(chain):
+            found.append((len(plan.steps), chain))
+    return [chain for _, chain in sorted(found, key=lambda item: -item[0])]
+
+
+def _padding(pad: Operation) -> str:
+    """Returns one value for all pads, whatever they write; what a slice cut off differs from it."""
+    return "padding"
+
+
+def _is_private(chain: Chain) -> bool:
+    """Is true where nothing else uses what is between a chain's ends, nor is it the source again.
+
+    Where a value in between is as good a source, the names that `expand-tiling` gives decide.
+    """
+    for end in range(1, len(chain.operations)):
+        part = Chain(chain.source, chain.operations[:end])
+        if len(part.value.users) > 1 or is_returned(part.value) or is_identity(part.plan()):
+            return False
+        if chain.value.name.startswith(f"{part.value.name}."):
+            return False
+    return True
+
+
+def _tiled_shape(chain: Chain) -> ArrayShape | None:
+    """Returns the source's shape with the layout whose physical array the chain makes, or None."""
+    shape = array_shape(chain.source)
+    plan = chain.plan(_padding)
+    marked = marked_shape(chain.operations[-1])
+    if isinstance(marked, ArrayShape) and marked.is_tiled and is_pack_of(marked, plan):
+        return marked
+    layout = try_tiled_layout(normal_form(plan))
+    if layout is None:
+        return None
+    space = array_shape(chain.value).effective_layout.memory_space
+    return shape.with_layout(layout.replace(memory_space=space))
+
+
+def _fold_physical_parameter(module: Module, value: Value) -> set[Operation]:
+    """Makes an entry parameter logical again that marked ops unpack (rule 2)."""
+    if not value.function.is_entry or not is_plain(value):
+        return set()
+    for chain in chains_from(value, _LONGEST_PACK):
+        shape = marked_shape(chain.operations[-1])
+        if not isinstance(shape, ArrayShape) or not _unpacks(chain, shape):
+            continue
+        reads = try_reads(Chain(value, ()), shape)
+        if reads is None:
+            return set()
+        gone = reads.restore(module, value)
+        value.set_shape(shape.with_layout(Layout.descending(shape.rank)))
+        return gone | _give_layout(module, value, shape, _packs(value))
+    return set()
+
+
+def _fold_physical_elements(module: Module, value: Value) -> None:
+    """Makes the elements of a tuple that the entry takes logical again (rule 2)."""
+    if not value.function.is_entry or not isinstance(value.shape, TupleShape):
+        return
+    elements = list(value.shape.elements)
+    for user in value.users:
+        index = user.ints("index") if user.opcode == "get-tuple-element" else None
+        if index is not None:
+            element = user.results[0]
+            _fold_physical_parameter(module, element)
+            _fold_physical_elements(module, element)
+            elements[index[0]] = element.shape
+    value.set_shape(TupleShape(tuple(elements)))
+
+
+def _unpacks(chain: Chain, shape: ArrayShape) -> bool:
+    """Is true where a chain leads from the physical array of a tiled shape to the logical one."""
+    return inverts(chain.plan(), physical_plan(shape))
+
+
+def _fold_untiled_bitcasts(module: Module, value: Value) -> set[Operation]:
+    """Makes the bitcasts of an untiled value again, whose elements are in row-major order (rule 3)."""
+    gone: set[Operation] = set()
+    for chain in list(chains_from(value, _LONGEST_PACK)):
+        if any(operation in gone for operation in chain.operations):
+            continue
+        found = try_bitcast(chain)
+        if found is not None and found.array == value and found.mark.operand == value.name:
+            gone |= found.make(module, value)
+    return gone

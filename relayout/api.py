@@ -1,0 +1,206 @@
+"""The public functions: what the commands do, for programs and notebooks."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from dialect_utils.files import Emit, encode, parse_bytes, read_module, serialize
+from dialect_utils.ir import Module
+from dialect_utils.layout import linear_index as index_of
+from dialect_utils.layout.targets.tpu import Target
+from passes.framework.base import Pass
+from passes.framework.pipeline import Pipeline, verify
+from relayout.adapters import ModuleLike, ShapeLike, as_array_shape, as_module
+from relayout.output import write_output
+
+if TYPE_CHECKING:
+    from dialect_utils.execution import Array, Engine, Worker
+    from dialect_utils.layout.picture.drawing import Drawing
+    from dialect_utils.layout.text.explain import Explanation
+    from dialect_utils.memory import MemoryReport
+    from dialect_utils.verdict import Method, Verdict
+
+PipelineLike: TypeAlias = str | Pipeline | Pass | Iterable[str | Pass]
+
+
+def read(path: str | os.PathLike[str]) -> Module:
+    """Reads a module from a file, or from standard input for `-`.
+
+    The format is found by content: HLO text, StableHLO text, MLIR bytecode or a portable artifact, a serialized
+    HloModuleProto or HloProto. Raises DiagnosticError for what cannot be read or parsed.
+
+    >>> relayout.read("examples/negate.hlo").name
+    'negate'
+    """
+    return read_module(os.fspath(path))
+
+
+def parse(text: str | bytes, name: str = "<text>") -> Module:
+    """Parses a module from text or bytes of any format; `name` is what diagnostics call it.
+
+    Raises DiagnosticError with the place of what is wrong.
+
+    >>> relayout.parse("ENTRY e { ROOT p = f32[3,5] parameter(0) }").dialect
+    'hlo'
+    """
+    return parse_bytes(encode(text) if isinstance(text, str) else text, name)
+
+
+def write(module: ModuleLike, path: str | os.PathLike[str] = "-", emit: Emit = "text") -> None:
+    """Writes a module to a file, whole or not at all, or to standard output for `-`.
+
+    `emit` is `text`, `bytecode` (StableHLO) or `pb` (HLO). Raises OSError where the file cannot be written.
+
+    >>> relayout.write("examples/negate.hlo", "copy.hlo")
+    """
+    write_output(os.fspath(path), serialize(as_module(module), emit))
+
+
+def optimize(module: ModuleLike, passes: PipelineLike, *, verify_each: bool = True) -> Module:
+    """Returns a module after passes; the module given stays as it is.
+
+    `passes` is a pipeline as MLIR writes it, or passes, by name or as values. Raises DiagnosticError
+    for what a pass refuses or breaks. `Pipeline.run` says in detail what each pass did.
+
+    >>> relayout.optimize("examples/negate.hlo", "strip-layouts")
+    HloModule negate
+    <BLANKLINE>
+    ENTRY main {
+      x = f32[3,5] parameter(0)
+      ROOT y = f32[3,5] negate(x)
+    }
+    """
+    return as_pipeline(passes).run(as_module(module), verify_each=verify_each).module
+
+
+def as_pipeline(passes: PipelineLike) -> Pipeline:
+    """Returns a pipeline: itself, parsed from text, or of the passes given, each of which may be text."""
+    if isinstance(passes, Pipeline):
+        return passes
+    if isinstance(passes, str):
+        return Pipeline.parse(passes)
+    if isinstance(passes, Pass):
+        return Pipeline((passes,))
+    parts = [as_pipeline(each) for each in passes]
+    steps = tuple(step for part in parts for step in part.passes)
+    return Pipeline(steps, tuple(note for part in parts for note in part.notes))
+
+
+def check(
+    module: ModuleLike,
+    other: ModuleLike | None = None,
+    *,
+    passes: PipelineLike | None = None,
+    engines: tuple[Method, ...] = ("proof", "xla"),
+    seeds: int = 1,
+    compare: str = "auto",
+    inputs: Sequence[Array] | None = None,
+    worker: Worker | None = None,
+) -> Verdict:
+    """Decides whether two modules compute the same, or whether passes keep what a module computes.
+
+    Looks for a proof, then executes both on `seeds` sets of random inputs, or on `inputs`. `compare` is `auto` (bits
+    wherever they are guaranteed), `bits`, `ulp:N` or `rel:X`. An optimized dump is executed as make-portable rewrites
+    it. Raises DiagnosticError where the signatures do not fit, or a module cannot be executed and nothing is proved.
+
+    >>> relayout.check("examples/negate.hlo", passes="expand-tiling").verdict
+    'equal'
+    """
+    # Imported here, as below: `explain` and `read` must not wait for numpy.
+    from dialect_utils.verdict import Options, compare_stages
+    from passes.dumps.executable import checked_form
+
+    if (other is None) == (passes is None):
+        raise TypeError("check takes another module, or passes")
+    first = as_module(module)
+    if passes is None:
+        assert other is not None
+        stages = [first, as_module(other)]
+        for stage in stages:
+            verify(stage)
+    else:
+        stages = [first, *(run.result.module for run in as_pipeline(passes).run(first).runs)]
+    options = Options(engines, seeds, compare, None if inputs is None else tuple(inputs))
+    return compare_stages(stages, options, worker, executable=checked_form)
+
+
+def run(module: ModuleLike, *inputs: Any, engine: Engine = "xla", seed: int = 0) -> list[Array]:
+    """Executes a module on this machine and returns its results as numpy arrays, tuples flattened.
+
+    `inputs` are arrays in the order of the parameters; without any, random ones of `seed`. An optimized dump is
+    executed as make-portable rewrites it. Raises DiagnosticError where inputs do not fit or the module cannot be
+    executed.
+
+    >>> relayout.run("examples/negate.hlo", [[1.0] * 5] * 3)[0][0]
+    array([-1., -1., -1., -1., -1.], dtype=float32)
+    """
+    from dialect_utils.execution import as_array, entry_arrays, run_module
+    from dialect_utils.verdict import random_inputs, small_integer_positions
+    from passes.dumps.executable import executable_form
+
+    first = as_module(module)
+    verify(first)
+    executable = executable_form(first)
+    parameters, _ = entry_arrays(executable)
+    if inputs or not parameters:
+        arrays = [as_array(value, shape) for value, shape in zip_longest(inputs, parameters[: len(inputs)])]
+    else:
+        arrays = random_inputs(parameters, seed, small=small_integer_positions(executable))
+    return run_module(executable, arrays, engine=engine)
+
+
+def linear_index(shape: ShapeLike, index: Sequence[int]) -> int:
+    """Returns where the element at a logical index is in memory, in elements from the start.
+
+    Raises DiagnosticError for what is no array shape, IndexError for an index outside it.
+
+    >>> relayout.linear_index("f32[3,5]{1,0:T(2,2)}", (2, 3))
+    17
+    """
+    return index_of(as_array_shape(shape), tuple(index))
+
+
+def explain(shape: ShapeLike, target: str | Target | None = None) -> Explanation:
+    """Says what an array shape with a layout means: physical dimensions, bytes, padding, steps, index formula.
+
+    With a target, a shape without a layout gets that target's default. Raises DiagnosticError.
+
+    >>> relayout.explain("bf16[100,200]", target="tpu-v5e").padding_fraction
+    0.21875
+    """
+    from dialect_utils.layout.text.explain import explain_shape
+
+    return explain_shape(as_array_shape(shape), target)
+
+
+def memory_report(module: ModuleLike, target: str | None = None) -> MemoryReport:
+    """Says where a dump's memory goes: totals, and rows of buffers, relayouts, bitcasts, op names and advice.
+
+    With a target, arrays without a layout get that target's default. Raises DiagnosticError, also for a module that
+    does not verify.
+
+    >>> relayout.memory_report("examples/attention_tpu.hlo").totals()["argument_bytes"]
+    123904
+    """
+    # Imported here: what reads text must not pay for it.
+    from dialect_utils.memory import MemoryReport
+
+    module = as_module(module)
+    verify(module)
+    return MemoryReport(module, target)
+
+
+def draw(shape: ShapeLike) -> Drawing:
+    """Draws where a layout puts the elements of an array; `str()` is text, `svg` and `png` are pictures.
+
+    Raises DiagnosticError for what is no array shape, ValueError for dynamic dimensions.
+
+    >>> relayout.draw("f32[3,5]{1,0:T(2,2)}").svg[:4]
+    '<svg'
+    """
+    from dialect_utils.layout.picture.drawing import Drawing
+
+    return Drawing.of(as_array_shape(shape))

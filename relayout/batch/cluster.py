@@ -1,0 +1,182 @@
+"""The units of a batch on the machines of a Dask cluster: what works on them there is what works on them here.
+
+The only module that imports distributed. A worker of the cluster keeps processes of `processes.UnitProcess`, so that a
+module can end no worker, has its limits of time and memory, and prints into its own result.
+"""
+
+from __future__ import annotations
+
+import atexit
+import pickle
+import threading
+from argparse import Namespace
+from collections.abc import Generator, Sequence
+from concurrent.futures import CancelledError
+from dataclasses import dataclass, field, replace
+from typing import Any
+from uuid import uuid4
+
+from dialect_utils.remote import is_url
+from dialect_utils.text import Diagnostic, render
+from relayout import __version__
+from relayout.arguments import usage_error
+from relayout.batch.processes import MOST_LOSSES, LostProcessError, UnitProcess, lost_result
+from relayout.batch.shares import with_share
+from relayout.batch.unit import Job, Result, Unit
+from relayout.console import FAILED, UsageError
+
+_CONNECT_SECONDS = 20
+# So many units are at the cluster for each of its threads: one that works, others on their way.
+_UNITS_PER_THREAD = 4
+_LEAST_UNITS = 64
+# Results that wait for one before them are held in memory.
+_AHEAD = 4096
+
+
+def run_on_cluster(job: Job, units: Sequence[Unit], address: str) -> Generator[Result]:
+    """Yields the results of all units in their order from the workers of the scheduler at an address.
+
+    Files of this machine are sent with their units, URLs are read where the work is done. What a lost worker had is
+    tried again on another. Raises UsageError where there is no such cluster, or something would be written there.
+    """
+    _check_targets(job.arguments, units)
+    # Its file names mean nothing there; what limits memory is known there.
+    job = replace(job, arguments=Namespace(**{**vars(job.arguments), "files": []}))
+    with _client(address) as client:
+        yield from _Batch(job, units, client).results()
+
+
+def _check_targets(arguments: Namespace, units: Sequence[Unit]) -> None:
+    written = [getattr(arguments, name, None) for name in ("dump_dir", "outputs")] + [unit.target for unit in units]
+    local = next((str(each) for each in written if each is not None and not is_url(str(each))), None)
+    if local is not None:
+        raise usage_error(f"{local} is on this machine, and --cluster works on others", "name a URL, or --results FILE")
+
+
+def _client(address: str) -> Any:
+    try:
+        from distributed import Client
+    except ImportError:
+        message = "--cluster needs Dask, which is not installed"
+        raise UsageError(Diagnostic(message, hint="pip install 'relayout[cluster]'")) from None
+    try:
+        return Client(address, timeout=_CONNECT_SECONDS, set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise usage_error(f"--cluster {address}: {str(error)[:1].lower()}{str(error)[1:]}") from None
+
+
+@dataclass(slots=True)
+class _Batch:
+    """What is at the cluster, and what came back before its turn."""
+
+    job: Job
+    units: Sequence[Unit]
+    client: Any
+    name: str = field(default_factory=lambda: f"relayout-{uuid4().hex}")
+    numbers: dict[Any, int] = field(default_factory=dict)
+    done: dict[int, Result] = field(default_factory=dict)
+    submitted: int = 0
+
+    def results(self) -> Generator[Result]:
+        from distributed import as_completed
+
+        waiting = as_completed(loop=self.client.loop)
+        for number in range(len(self.units)):
+            while number not in self.done:
+                self._submit(waiting, number + _AHEAD)
+                future = next(waiting)
+                finished = self.numbers.pop(future.key)
+                self.done[finished] = _result(future, self.units[finished])
+                future.release()
+            yield self.done.pop(number)
+
+    def _submit(self, waiting: Any, end: int) -> None:
+        most = max(_LEAST_UNITS, _UNITS_PER_THREAD * sum(self.client.nthreads().values()))
+        while self.submitted < min(end, len(self.units)) and len(self.numbers) < most:
+            unit = self.units[self.submitted]
+            if not all(is_url(each.path) for each in unit.inputs):
+                unit = unit.with_contents()
+            key = f"{self.name}-{self.submitted}"
+            self.numbers[key] = self.submitted
+            waiting.add(self.client.submit(work_on, self.job, unit, __version__, key=key, pure=False))
+            self.submitted += 1
+
+
+def _result(future: Any, unit: Unit) -> Result:
+    from distributed import KilledWorker
+
+    try:
+        result: Result = future.result()
+    except KilledWorker:
+        return lost_result(unit, "workers of the cluster were lost")
+    except (CancelledError, Exception) as error:
+        # What goes wrong around the work: a worker without this program, a scheduler that was restarted.
+        message = f"{unit.name}: the cluster did not work on it: {type(error).__name__}: {error}"
+        return Result(FAILED, diagnostics=(render(Diagnostic(message)) + "\n").encode())
+    return result
+
+
+def work_on(job: Job, unit: Unit, version: str) -> Result:
+    """Works on a unit, on a worker of the cluster; raises RuntimeError where that has another version."""
+    if version != __version__:
+        raise RuntimeError(f"this worker has relayout {__version__}, not {version}")
+    job = replace(job, arguments=with_share(job.arguments, _memory_share()))
+    ending = ""
+    for _ in range(MOST_LOSSES):
+        process = _PROCESSES.take(job)
+        process.begin(unit)
+        try:
+            result = process.result()
+        except LostProcessError as error:
+            ending = str(error)
+            continue
+        _PROCESSES.give_back(job, process)
+        return result
+    return lost_result(unit, ending)
+
+
+def _memory_share() -> int | None:
+    """Returns the bytes that each thread of this worker may take, or None where Dask sets no limit."""
+    from distributed import get_worker
+
+    worker = get_worker()
+    limit: int | None = worker.memory_manager.memory_limit
+    return None if not limit else limit // worker.state.nthreads
+
+
+class _Processes:
+    """The idle processes of this worker, for the job that came last."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._job = b""
+        self._idle: list[UnitProcess] = []
+        atexit.register(self._end)
+
+    def take(self, job: Job) -> UnitProcess:
+        """Returns a process for a job, one that is idle or a new one."""
+        with self._lock:
+            self._change(pickle.dumps(job))
+            if self._idle:
+                return self._idle.pop()
+        return UnitProcess(job)
+
+    def give_back(self, job: Job, process: UnitProcess) -> None:
+        """Takes a process back that `take` gave."""
+        with self._lock:
+            if pickle.dumps(job) == self._job:
+                self._idle.append(process)
+                return
+        process.end()
+
+    def _change(self, job: bytes) -> None:
+        if job != self._job:
+            self._end()
+            self._job = job
+
+    def _end(self) -> None:
+        while self._idle:
+            self._idle.pop().end()
+
+
+_PROCESSES = _Processes()

@@ -1,0 +1,151 @@
+"""`relayout report`: where a dump's memory goes."""
+
+from __future__ import annotations
+
+import os
+from argparse import Namespace
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path, PurePath
+
+from dialect_utils.files import encode
+from dialect_utils.inputs import Input, last_stages, pair_inputs
+from dialect_utils.layout.targets.tpu import parse_target
+from dialect_utils.memory import MemoryReport
+from dialect_utils.text import DiagnosticError
+from relayout.api import memory_report
+from relayout.arguments import Command, Parser, count, usage_error
+from relayout.console import DONE, Console, UsageError, print_json
+from relayout.inputs import add_input_options, chosen_inputs
+from relayout.limits import CHECKING_SECONDS_PER_MEGABYTE, seconds_for
+from relayout.output import STANDARD_OUTPUT, write_output
+from relayout.report.export import FORMATS, export
+from relayout.report.terminal import terminal_page
+
+# What a report is in a directory of several.
+_PAGE = ".html"
+
+
+def _add_arguments(parser: Parser) -> None:
+    parser.option("files", metavar="FILE", nargs="+", help="dumps, dump directories or StableHLO; - is standard input")
+    add_input_options(parser)
+    parser.option("-o", "--output", metavar="OUT", help=f"write a file: {', '.join(FORMATS)}")
+    parser.option("--against", metavar="OLD", help="say what changed since another dump of the program")
+    parser.option("--target", help="gives arrays without a layout this target's, e.g. tpu-v5e")
+    parser.option("--try", dest="trial", action="store_true", help="compile StableHLO with the advised entry layouts")
+    parser.option("--width", metavar="N", type=count, help="columns of the page (default: the terminal's)")
+
+
+def _run(arguments: Namespace, console: Console) -> int:
+    _check(arguments)
+    pairs = _pairs(arguments, console)
+    targets = _targets([new for new, _ in pairs], arguments)
+    status = DONE
+    for number, (new, old) in enumerate(console.track(pairs, "report", len(pairs))):
+        # Pages of several modules are told apart by their names.
+        heading = f"{new.name}:\n" if len(pairs) > 1 else ""
+        seconds = seconds_for([each.path for each in (new, old) if each], CHECKING_SECONDS_PER_MEGABYTE)
+        work = partial(_report_one, new, old, targets[number], heading, arguments)
+        status = max(status, console.attempt(work, seconds=seconds))
+    return status
+
+
+def _pairs(arguments: Namespace, console: Console) -> list[tuple[Input, Input | None]]:
+    """Returns the modules to report, as they were compiled last unless a stage is named, each with its old one."""
+    new = _chosen(arguments.files, arguments, console)
+    if arguments.against is None:
+        return [(each, None) for each in new]
+    # One old dump may be what several are compared with.
+    old = _chosen([arguments.against], arguments, console)
+    pairs = [(old[0], each) for each in new] if len(old) == 1 else pair_inputs(old, new).pairs
+    if not pairs:
+        raise usage_error(f"no module of {arguments.against} has the name and the stage of one of the FILEs")
+    return [(after, before) for before, after in pairs]
+
+
+def _chosen(files: Sequence[str], arguments: Namespace, console: Console) -> list[Input]:
+    found = chosen_inputs(files, arguments, console)
+    return found if arguments.stage else last_stages(found)
+
+
+def _targets(inputs: Sequence[Input], arguments: Namespace) -> list[str | None]:
+    """Returns the file that each report goes to (None: standard output), and makes the directory of several."""
+    output = arguments.output
+    if output in (None, STANDARD_OUTPUT):
+        return [None] * len(inputs)
+    if not _is_directory(output):
+        if len(inputs) > 1:
+            raise usage_error(f"-o {output} is one file for {len(inputs)} modules", "-o DIR/ writes a page for each")
+        return [output]
+    paths = [Path(output) / f"{each.stem}{_PAGE}" for each in inputs]
+    for path in paths:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    return [str(path) for path in paths]
+
+
+def _is_directory(output: str) -> bool:
+    return output.endswith(os.sep) or Path(output).is_dir()
+
+
+def _check(arguments: Namespace) -> None:
+    if arguments.target is not None:
+        try:
+            parse_target(arguments.target)
+        except DiagnosticError as error:
+            raise UsageError(error.diagnostics) from error
+    if arguments.trial and (arguments.target is None or arguments.json or arguments.output or arguments.against):
+        raise usage_error("--try prints a page for a --target", "relayout report FILE --try --target tpu-v5e")
+    if arguments.output in (None, STANDARD_OUTPUT):
+        return
+    if not _is_directory(arguments.output) and PurePath(arguments.output).suffix not in FORMATS:
+        raise usage_error(f"{arguments.output} has no known ending", f"one of {', '.join(FORMATS)}")
+    if len(arguments.files) > 1 and not _is_directory(arguments.output):
+        raise usage_error("-o writes the report of one FILE", "-o DIR/ writes a page for each")
+    if arguments.json or arguments.against:
+        raise usage_error("-o writes the report of one FILE", "--json and --against print on standard output")
+
+
+def _report_one(new: Input, old: Input | None, target: str | None, heading: str, arguments: Namespace) -> int:
+    if arguments.trial:
+        return _try(new, heading, arguments)
+    report = memory_report(new.module(), arguments.target)
+    if old is not None:
+        return _compare(new, report, old, heading, arguments)
+    if target is not None:
+        write_output(target, export(report, PurePath(target).suffix))
+    elif arguments.json:
+        print_json({"file": new.path, **report.as_json()})
+    else:
+        write_output(None, encode(heading + terminal_page(report, arguments.width)))
+    return DONE
+
+
+def _try(new: Input, heading: str, arguments: Namespace) -> int:
+    from relayout.report.trial import trial_page, try_advice
+
+    page = trial_page(try_advice(new.module(), arguments.target), arguments.width)
+    write_output(None, encode(heading + page))
+    return DONE
+
+
+def _compare(new: Input, report: MemoryReport, old: Input, heading: str, arguments: Namespace) -> int:
+    from relayout.report.against import compare_reports, comparison_page
+
+    comparison = compare_reports(memory_report(old.module(), arguments.target), report)
+    if arguments.json:
+        print_json({"file": new.path, "against": old.path, **comparison.as_json()})
+    else:
+        write_output(None, encode(heading + comparison_page(comparison, arguments.width)))
+    return DONE
+
+
+COMMAND = Command(
+    name="report",
+    summary="says where a dump's memory goes: arguments, outputs, temporaries, the peak, padding and relayouts",
+    examples=(
+        "relayout report examples/attention_tpu.hlo",
+        "relayout report examples/attention_tpu.hlo --json",
+    ),
+    add_arguments=_add_arguments,
+    run=_run,
+)

@@ -1,0 +1,89 @@
+"""Checking, running and calling modules with JAX's functions and arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any, cast
+
+import jax
+import jax.export
+import jax.numpy as jnp
+
+from dialect_utils.execution import entry_arrays
+from dialect_utils.ir import Module
+from dialect_utils.layout.arrays.dtypes import dtype_of
+from dialect_utils.stablehlo.module import StableHloModule
+from dialect_utils.verdict import Verdict
+from passes.framework.pipeline import verify
+from relayout import api
+from relayout.adapters import ModuleLike, as_module
+from relayout.jax.modules import from_jax
+
+
+def check(function: Callable[..., Any], other: Callable[..., Any], *args: Any, **options: Any) -> Verdict:
+    """Decides whether two functions compute the same for arguments of these shapes, as `relayout.check` does.
+
+    `args` are arrays or ShapeDtypeStructs: only their shapes and types count. `options` are those of `relayout.check`.
+    """
+    return api.check(from_jax(function, *args), from_jax(other, *args), **options)
+
+
+def run(module: ModuleLike, *inputs: Any, **options: Any) -> list[jax.Array]:
+    """Executes a module on this machine, as `relayout.run` does, and returns JAX arrays of every element type."""
+    return _jax_arrays(api.run(module, *inputs, **options))
+
+
+def _jax_arrays(arrays: Sequence[Any]) -> list[jax.Array]:
+    # 64-bit results stay 64 bits wide, whatever JAX's default for new arrays is.
+    with jax.enable_x64(True):
+        return [jnp.asarray(array) for array in arrays]
+
+
+def as_jax_function(module: ModuleLike) -> Callable[..., tuple[jax.Array, ...]]:
+    """Returns a function of JAX arrays, in the order of the entry's parameters, tuples flattened; it returns a tuple.
+
+    StableHLO becomes part of the program that calls it, `jax.jit` included. HLO, optimized dumps too, is executed in
+    a worker process by a callback: on the CPU, and without derivatives. Raises DiagnosticError for what cannot be
+    executed.
+    """
+    found = as_module(module)
+    verify(found)
+    if found.dialect == "stablehlo":
+        return _exported(cast(StableHloModule, found))
+    return _called_back(found)
+
+
+def _structs(module: Module) -> tuple[tuple[jax.ShapeDtypeStruct, ...], tuple[jax.ShapeDtypeStruct, ...]]:
+    parameters, results = entry_arrays(module)
+    made = [
+        tuple(jax.ShapeDtypeStruct(shape.dimensions, dtype_of(shape.element_type)) for shape in shapes)
+        for shapes in (parameters, results)
+    ]
+    return made[0], made[1]
+
+
+def _exported(module: StableHloModule) -> Callable[..., tuple[jax.Array, ...]]:
+    parameters, results = _structs(cast(Module, module))
+    artifact = module.portable_artifact()
+    with jax.enable_x64(True):
+        # An export of a function of the same signature says everything but the module.
+        frame = jax.jit(lambda *_: tuple(jnp.zeros(each.shape, each.dtype) for each in results), keep_unused=True)
+        exported = replace(
+            jax.export.export(frame)(*parameters), mlir_module_serialized=artifact, fun_name=module.name or "main"
+        )
+
+    def call(*inputs: Any) -> tuple[jax.Array, ...]:
+        return tuple(exported.call(*inputs))
+
+    return call
+
+
+def _called_back(module: Module) -> Callable[..., tuple[jax.Array, ...]]:
+    _, results = _structs(module)
+
+    def call(*inputs: Any) -> tuple[jax.Array, ...]:
+        with jax.enable_x64(True):
+            return tuple(jax.pure_callback(lambda *given: tuple(api.run(module, *given)), results, *inputs))
+
+    return call

@@ -1,0 +1,62 @@
+"""Layouts and shapes in JAX's words, and back.
+
+JAX writes the order of dimensions most major first (`major_to_minor`), and knows tiles and the bits of sub-byte
+elements.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import numpy as np
+from jax.experimental.layout import Format
+from jax.experimental.layout import Layout as JaxLayout
+from jax.sharding import Sharding, SingleDeviceSharding
+
+from dialect_utils.layout import ArrayShape, Layout, Tile
+from dialect_utils.layout.arrays.dtypes import dtype_of, element_type_of
+from dialect_utils.text import Diagnostic, DiagnosticError
+from relayout.adapters import ShapeLike, as_array_shape
+
+
+def from_jax_layout(layout: JaxLayout) -> Layout:
+    """Returns a layout of JAX's as ours."""
+    tiles = tuple(Tile(tuple(tile)) for tile in layout.tiling or ())
+    order = tuple(reversed(layout.major_to_minor))
+    return Layout(order, tiles, element_size_in_bits=layout.sub_byte_element_size_in_bits)
+
+
+def to_jax_layout(layout: Layout) -> JaxLayout:
+    """Returns a layout as JAX's; raises DiagnosticError for what JAX's cannot hold (memory spaces, splits, ...)."""
+    held = Layout(layout.minor_to_major, layout.tiles, element_size_in_bits=layout.element_size_in_bits)
+    if held != layout:
+        message = f"JAX's layouts hold order, tiles and element bits, but not all of {layout}"
+        raise DiagnosticError(Diagnostic(message, hint=f"{held} is what they can hold of it"))
+    tiling = tuple(tile.dimensions for tile in layout.tiles)
+    return JaxLayout(tuple(layout.major_to_minor), tiling, layout.element_size_in_bits)
+
+
+def from_format(value: Format) -> Layout | None:
+    """Returns the layout of a Format, None where it leaves it to the compiler."""
+    return from_jax_layout(value.layout) if isinstance(value.layout, JaxLayout) else None
+
+
+def to_format(layout: Layout, sharding: Sharding | None = None) -> Format:
+    """Returns a Format with this layout; without a sharding, on JAX's first device."""
+    return Format(to_jax_layout(layout), sharding or SingleDeviceSharding(jax.devices()[0]))
+
+
+def from_struct(value: Any) -> ArrayShape:
+    """Returns the shape of an array or a ShapeDtypeStruct, with its layout where it has one."""
+    shape = ArrayShape(element_type_of(np.dtype(value.dtype)), tuple(value.shape))
+    found = getattr(value, "format", None)
+    layout = from_format(found) if isinstance(found, Format) else None
+    return shape if layout is None else shape.with_layout(layout)
+
+
+def to_struct(shape: ShapeLike, sharding: Sharding | None = None) -> jax.ShapeDtypeStruct:
+    """Returns a ShapeDtypeStruct of a shape; a layout goes with it as its Format."""
+    array = as_array_shape(shape)
+    placed = sharding if array.layout is None else to_format(array.layout, sharding)
+    return jax.ShapeDtypeStruct(array.dimensions, dtype_of(array.element_type), sharding=placed)

@@ -1,0 +1,114 @@
+"""Passes inside XLA's own compilation: JAX hands over the HLO before it is scheduled, and takes back what passes made.
+
+XLA verifies nothing of what it gets back, so everything is verified here first. It works on the CPU; XLA has fused and
+laid out the module by then, and takes no tiles: a pipeline has to leave none (`expand-tiling`), to keep the entry's
+parameters and results as they are, and to leave an op as the root.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import count
+from typing import cast
+
+from jax.extend import xla
+
+from dialect_utils.execution import hlo_proto_to_text, hlo_text_to_proto
+from dialect_utils.hlo import parse_module
+from dialect_utils.ir import Module, Value
+from dialect_utils.text import Diagnostic, DiagnosticError
+from passes.bitcasts.expand_bitcasts import expand_bitcasts
+from passes.dumps.inline_fusions import inline_fusions
+from passes.framework.pipeline import Pipeline, verify
+from relayout.api import PipelineLike, as_pipeline
+
+_NUMBERS = count()
+# A fusion is compiled by what emits its kind, which takes no other ops than XLA put there; and what a bitcast means
+# depends on the layouts that passes change.
+_UNDO = Pipeline((inline_fusions, expand_bitcasts))
+# What overwrites its first operand.
+_IN_PLACE = ("dynamic-update-slice", "scatter", "while")
+
+
+@dataclass(slots=True)
+class Applied:
+    """What was compiled while passes were applied: each module as XLA had it and as it got it back, and notes."""
+
+    modules: list[tuple[Module, Module]] = field(default_factory=list)
+    notes: list[Diagnostic] = field(default_factory=list)
+
+
+@contextmanager
+def apply_passes(passes: PipelineLike) -> Iterator[Applied]:
+    """Runs a pipeline inside XLA's compilation for the CPU of whatever is jitted within.
+
+    What was compiled before is not compiled again, and what was compiled within stays as it is afterwards
+    (`jax.clear_caches()` drops it). Other threads that compile meanwhile take part. A pass that refuses a module, and a
+    result that XLA cannot take, raise JaxRuntimeError from the call that compiles, with the diagnostics as its message.
+
+    >>> with relayout.jax.apply_passes("annotate-layouts{target=tpu-v5e},expand-tiling") as applied:
+    ...     jax.jit(lambda x: x * 2)(jnp.ones((3, 5)))
+    """
+    pipeline, applied = as_pipeline(passes), Applied()
+    name = f"relayout-{next(_NUMBERS)}"
+
+    def transform(data: bytes) -> bytes | None:
+        before = cast(Module, parse_module(hlo_proto_to_text(data, "<compilation>"), "<compilation>"))
+        result = pipeline.run(_UNDO.run(before).module)
+        _check_taken(before, result.module)
+        applied.modules.append((before, result.module))
+        applied.notes += result.notes
+        return hlo_text_to_proto(result.module.text()) if result.modified else None
+
+    xla.register_hlo_module_transformation(transform, name=name, platforms="cpu")
+    try:
+        yield applied
+    finally:
+        xla.clear_hlo_module_transformation(name, platforms="cpu")
+
+
+def _check_taken(before: Module, after: Module) -> None:
+    """Raises DiagnosticError for what XLA would take without a word, and then crash on or compute wrongly."""
+    verify(after)
+    if after.entry_layout != before.entry_layout:
+        hint = "a pipeline may change no parameter or result, nor their layouts: interface=logical"
+        raise DiagnosticError(Diagnostic("the entry has other parameters or results than JAX calls", hint=hint))
+    tiled = next((value for value in _values(after) if _is_tiled(value)), None)
+    if tiled is not None:
+        message = f"{tiled.name} is {tiled.shape}: XLA:CPU takes tiles and computes without them"
+        raise DiagnosticError(Diagnostic(message, tiled.location, hint="let expand-tiling run last"))
+    new = _hazards(after) - _hazards(before)
+    if new:
+        raise DiagnosticError(
+            Diagnostic(f"XLA:CPU cannot take {min(new)}: it places buffers as if copies kept them apart")
+        )
+
+
+def _hazards(module: Module) -> set[str]:
+    """Returns what XLA:CPU hangs on, aborts at or overwrites an argument for, where no copy is made for it."""
+    found = set()
+    root = module.entry.results[0]
+    returned = root.operation.operands if root.operation is not None and root.operation.opcode == "tuple" else [root]
+    for value in returned:
+        if value.operation is None or value.operation.opcode in ("constant", "parameter"):
+            found.add("a parameter or constant as a result")
+        if returned.count(value) > 1:
+            found.add("one value as two results")
+    for function in module.functions:
+        for operation in function.operations:
+            if operation.opcode in _IN_PLACE and operation.operands[0].operation is None:
+                found.add(f"a {operation.opcode} of a parameter")
+    return found
+
+
+def _values(module: Module) -> Iterator[Value]:
+    for function in module.functions:
+        yield from function.parameters
+        for operation in function.operations:
+            yield from operation.results
+
+
+def _is_tiled(value: Value) -> bool:
+    return any(array.is_tiled for array in value.shape.arrays())

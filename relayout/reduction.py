@@ -1,0 +1,236 @@
+"""Shrinks modules for as long as they show what they are to show: a difference, or a crash.
+
+The same edits are made to all modules at once, at operations that correspond: fewer outputs, an
+inner value in place of the outputs, operations left out, smaller dimensions.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from difflib import SequenceMatcher
+
+from dialect_utils.files import parse_bytes
+from dialect_utils.hlo.literals import FLOAT_FORMATS
+from dialect_utils.ir import Function, Module, Operation, Value
+from dialect_utils.layout import ArrayShape, ElementType
+from dialect_utils.opcodes import Trait, has
+from dialect_utils.text import DiagnosticError
+from passes.framework.pipeline import verify
+
+Shows = Callable[[Sequence[Module]], bool]
+
+DEFAULT_TRIALS = 500
+# Sizes between brackets, angle brackets with x between them, and braces of slices.
+_SIZE = r"(?<![\w.%@#-]){}(?=[\],x:}}])|(?<=[\[,<x:]){}(?=[\],x:}}>])"
+
+
+@dataclass(slots=True)
+class Reduction:
+    """A reduction in progress: the smallest modules so far that `shows` is true of."""
+
+    modules: tuple[Module, ...]
+    shows: Shows
+    trials: int = DEFAULT_TRIALS
+    tried: int = field(default=0, init=False)
+
+    def run(self) -> tuple[Module, ...]:
+        """Returns modules of which nothing more can be left out, or what is left when the trials are used up."""
+        before = -1
+        while before != _size(self.modules) and self.tried < self.trials:
+            before = _size(self.modules)
+            self._cut()
+            self._leave_out()
+            self._shrink()
+        return self.modules
+
+    def _keep(self, candidate: Sequence[Module] | None) -> bool:
+        """Keeps a candidate that is smaller and still shows it."""
+        if candidate is None or self.tried >= self.trials:
+            return False
+        try:
+            for module in candidate:
+                remove_dead(module)
+                verify(module)
+        except (DiagnosticError, ValueError):
+            return False
+        if _size(candidate) >= _size(self.modules):
+            return False
+        self.tried += 1
+        if not self.shows(candidate):
+            return False
+        self.modules = tuple(candidate)
+        return True
+
+    def _cut(self) -> None:
+        """Makes one output, or the earliest inner value that shows it, the only result."""
+        functions = [module.entry for module in self.modules]
+        for position in range(max(len(_leaves(function)) for function in functions)):
+            if self._keep(self._with_output(position)):
+                break
+        for numbers in list(self._corresponding()):
+            if self._keep(self._cut_at(numbers)):
+                return
+
+    def _cut_at(self, numbers: Sequence[int]) -> list[Module] | None:
+        copies = [module.clone() for module in self.modules]
+        for copy, number in zip(copies, numbers, strict=True):
+            operation = _all(copy)[number]
+            if not operation.function.is_entry or len(operation.results) != 1:
+                return None
+            if not isinstance(operation.results[0].shape, ArrayShape):
+                return None
+            _yield(copy.entry, operation.results[0])
+        return copies
+
+    def _with_output(self, position: int) -> list[Module] | None:
+        copies = [module.clone() for module in self.modules]
+        try:
+            for copy in copies:
+                _yield(copy.entry, _leaves(copy.entry)[position])
+        except (IndexError, ValueError):
+            return None
+        return copies
+
+    def _leave_out(self) -> None:
+        """Puts an operand, or else a constant, in place of each operation, the last one first."""
+        for numbers in reversed(list(self._corresponding())):
+            if any(number >= len(_all(module)) for number, module in zip(numbers, self.modules, strict=True)):
+                continue
+            for replace in (_by_operand, _by_constant):
+                if self._keep(self._replaced(numbers, replace)):
+                    break
+
+    def _replaced(self, numbers: Sequence[int], replace: Callable[[Module, Operation], bool]) -> list[Module] | None:
+        copies = [module.clone() for module in self.modules]
+        try:
+            done = [replace(copy, _all(copy)[number]) for copy, number in zip(copies, numbers, strict=True)]
+        except (IndexError, ValueError, DiagnosticError):
+            return None
+        return copies if all(done) else None
+
+    def _shrink(self) -> None:
+        """Writes smaller sizes of dimensions, everywhere at once."""
+        for size in sorted(_sizes(self.modules), reverse=True):
+            for smaller in dict.fromkeys((1, 2, size // 2, size - 1)):
+                if 0 < smaller < size and self._keep(self._resized(size, smaller)):
+                    break
+
+    def _resized(self, size: int, smaller: int) -> list[Module] | None:
+        pattern = re.compile(_SIZE.format(size, size))
+        try:
+            return [
+                parse_bytes(pattern.sub(str(smaller), module.text()).encode(), module.name) for module in self.modules
+            ]
+        except DiagnosticError:
+            return None
+
+    def _corresponding(self) -> Iterator[tuple[int, ...]]:
+        """Yields the numbers of operations that are alike in all modules."""
+        first = [_key(operation) for operation in _all(self.modules[0])]
+        if len(self.modules) == 1:
+            yield from ((number,) for number in range(len(first)))
+            return
+        second = [_key(operation) for operation in _all(self.modules[1])]
+        for block in SequenceMatcher(None, first, second, autojunk=False).get_matching_blocks():
+            yield from ((block.a + i, block.b + i) for i in range(block.size))
+
+
+def reduce_modules(modules: Sequence[Module], shows: Shows, trials: int = DEFAULT_TRIALS) -> tuple[Module, ...]:
+    """Returns smaller modules, of one (the input of a pass) or two (a pair), that `shows` is still true of.
+
+    `trials` limits how often `shows` is asked. The modules given stay as they are.
+    """
+    return Reduction(tuple(module.clone() for module in modules), shows, trials).run()
+
+
+def remove_dead(module: Module) -> None:
+    """Erases operations without effect whose values nothing uses."""
+    for function in module.functions:
+        used = set(function.results)
+        for operation in reversed(function.operations):
+            is_needed = any(value.users or value in used for value in operation.results) or not operation.results
+            if not is_needed and _is_pure(operation):
+                operation.erase()
+
+
+def _is_pure(operation: Operation) -> bool:
+    """Is true where nothing happens but the computation of the results, in what is called neither."""
+    if has(operation.opcode, Trait.PURE):
+        return True
+    calls = has(operation.opcode, Trait.CALLS) and operation.opcode != "custom-call" and bool(operation.called)
+    return calls and all(_is_pure(inner) for function in operation.called for inner in function.operations)
+
+
+def _all(module: Module) -> list[Operation]:
+    return [operation for function in module.functions for operation in function.operations]
+
+
+def _key(operation: Operation) -> tuple[str, ...]:
+    return operation.opcode, *(str(value.shape) for value in operation.results)
+
+
+def _leaves(function: Function) -> Sequence[Value]:
+    """Returns the values that a function yields, those of a tuple singly."""
+    first = function.results[0].operation if len(function.results) == 1 else None
+    return first.operands if first is not None and first.opcode == "tuple" else function.results
+
+
+def _yield(function: Function, value: Value) -> None:
+    """Makes a function yield one value alone, or as often as it has results: StableHLO's have a fixed number."""
+    function.set_results([value] * len(function.results))
+
+
+def _size(modules: Sequence[Module]) -> int:
+    """Returns what is to become smaller: operations above all, then elements and outputs."""
+    total = 0
+    for module in modules:
+        shapes = [value.shape for operation in _all(module) for value in operation.results]
+        shapes += [value.shape for value in module.entry.parameters]
+        elements = sum(shape.element_count for shape in shapes if isinstance(shape, ArrayShape) and shape.is_static)
+        total += 1_000_000_000 * len(shapes) + 1_000 * elements + len(_leaves(module.entry))
+    return total
+
+
+def _sizes(modules: Sequence[Module]) -> set[int]:
+    shapes = [value.shape for module in modules for operation in _all(module) for value in operation.results]
+    shapes += [value.shape for module in modules for value in module.entry.parameters]
+    return {size for shape in shapes if isinstance(shape, ArrayShape) for size in shape.dimensions if size > 1}
+
+
+def _by_operand(module: Module, operation: Operation) -> bool:
+    """Puts an operand of the same type in an operation's place."""
+    if len(operation.results) != 1:
+        return False
+    [result] = operation.results
+    for operand in operation.operands:
+        if str(operand.shape) == str(result.shape):
+            result.replace_uses(operand)
+            return True
+    return False
+
+
+def _by_constant(module: Module, operation: Operation) -> bool:
+    """Puts ones in an operation's place; zeros would hide too much."""
+    if len(operation.results) != 1 or operation.opcode in ("constant", "broadcast"):
+        return False
+    [result] = operation.results
+    shape = result.shape
+    if not isinstance(shape, ArrayShape) or shape.element_type.is_complex:
+        return False
+    builder = module.after(result)
+    made = builder.constant(shape.element_type, _one(shape.element_type), name="one", like=result)
+    if shape.rank:
+        made = builder.broadcast(made, shape.dimensions, name="ones", like=result)
+        made.set_shape(shape)
+    result.replace_uses(made)
+    return True
+
+
+def _one(kind: ElementType) -> int:
+    """Returns the bits of 1."""
+    if not kind.is_floating:
+        return 1
+    written = FLOAT_FORMATS[kind.name]
+    return written.bias << written.mantissa_bits

@@ -1,0 +1,126 @@
+"""What changed between the memory reports of two dumps of a program."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from dialect_utils.memory import MemoryReport
+from dialect_utils.memory.report import BufferRow, RelayoutRow
+from relayout.report.terminal import clip, format_bytes, format_table
+
+_TOTALS = ("peak_bytes", "argument_bytes", "output_bytes", "alias_bytes", "temporary_bytes", "padding_bytes")
+_SHOWN = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Buffers of one op name and type that hold more or less than before: how many there are, and their bytes."""
+
+    op_name: str
+    shape: str
+    old_count: int
+    new_count: int
+    old_bytes: int
+    new_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """The totals of two reports, the buffers that changed, and the relayouts that were added and are gone."""
+
+    totals: dict[str, tuple[int, int]]
+    changes: tuple[Change, ...]
+    added: tuple[RelayoutRow, ...]
+    gone: tuple[RelayoutRow, ...]
+
+    def as_json(self) -> dict[str, Any]:
+        """Returns the comparison as plain values; each total is [old, new]."""
+        return {
+            **{name: list(pair) for name, pair in self.totals.items()},
+            "changes": [asdict(change) for change in self.changes],
+            "relayouts_added": [asdict(row) for row in self.added],
+            "relayouts_gone": [asdict(row) for row in self.gone],
+        }
+
+
+def compare_reports(old: MemoryReport, new: MemoryReport) -> Comparison:
+    """Compares two dumps of a program: values match by op name and shape without its layout, relayouts by both ends."""
+    before, after = old.totals(), new.totals()
+    totals = {name: (before[name], after[name]) for name in _TOTALS}
+    sides = [_grouped(report.buffers) for report in (old, new)]
+    changes = [
+        Change(*key, len(a := sides[0].get(key, [])), len(b := sides[1].get(key, [])), sum(a), sum(b))
+        for key in dict.fromkeys((*sides[0], *sides[1]))
+    ]
+    changes = [each for each in changes if each.old_bytes != each.new_bytes]
+    changes.sort(key=lambda each: -abs(each.new_bytes - each.old_bytes))
+    return Comparison(totals, tuple(changes), _left(new.relayouts, old.relayouts), _left(old.relayouts, new.relayouts))
+
+
+def _grouped(rows: Sequence[BufferRow]) -> dict[tuple[str, str], list[int]]:
+    groups: dict[tuple[str, str], list[int]] = {}
+    for row in rows:
+        groups.setdefault((row.op_name, row.shape.partition("{")[0]), []).append(row.bytes_held)
+    return groups
+
+
+def _left(some: Sequence[RelayoutRow], others: Sequence[RelayoutRow]) -> tuple[RelayoutRow, ...]:
+    """Returns the relayouts of the first side that the second has not, each counted."""
+
+    def key(row: RelayoutRow) -> tuple[str, ...]:
+        return row.kind, row.source, row.result, row.op_name
+
+    there = Counter(map(key, others))
+    left = []
+    for row in some:
+        if there[key(row)]:
+            there[key(row)] -= 1
+        else:
+            left.append(row)
+    return tuple(left)
+
+
+def comparison_page(comparison: Comparison, width: int | None = None) -> str:
+    """Returns a comparison as a page for a terminal."""
+    return clip(_lines(comparison), width)
+
+
+def _lines(comparison: Comparison) -> Iterator[str]:
+    rows = [
+        (name.removesuffix("_bytes"), format_bytes(old), format_bytes(new), _signed(new - old))
+        for name, (old, new) in comparison.totals.items()
+    ]
+    yield from format_table(("", "old", "new", "change"), rows)
+    if comparison.changes:
+        yield f"\n{len(comparison.changes)} groups of buffers changed"
+        shown = [
+            (
+                _signed(each.new_bytes - each.old_bytes),
+                f"{each.old_count} -> {each.new_count}",
+                each.shape,
+                each.op_name,
+            )
+            for each in comparison.changes[:_SHOWN]
+        ]
+        yield from format_table(("bytes", "buffers", "type", "op name"), shown)
+    for title, moves in (("added", comparison.added), ("gone", comparison.gone)):
+        relayouts = [row for row in moves if row.kind == "relayout"]
+        if relayouts:
+            yield f"\n{len(relayouts)} relayouts {title}"
+            shown_moves = [
+                (
+                    format_bytes(row.bytes_read + row.bytes_written),
+                    row.name,
+                    f"{row.source} -> {row.result}",
+                    row.op_name,
+                )
+                for row in relayouts[:_SHOWN]
+            ]
+            yield from format_table(("moved", "op", "layouts", "op name"), shown_moves)
+
+
+def _signed(count: int) -> str:
+    return f"{'-' if count < 0 else '+'}{format_bytes(abs(count))}" if count else "same"

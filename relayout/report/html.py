@@ -1,0 +1,120 @@
+"""A memory report as one HTML file that works without a network."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import fields, replace
+from html import escape
+from importlib.resources import files
+from typing import Any
+
+from dialect_utils.layout import ArrayShape, physical_plan
+from dialect_utils.layout.picture import draw_shape, format_svg
+from dialect_utils.memory.advice import Advice
+from dialect_utils.memory.report import BitcastRow, BufferRow, MemoryReport, OpNameRow, RelayoutRow
+
+# Layouts of this many shapes, those that hold the most, are explained and drawn.
+_PICTURES = 60
+# Larger arrays than this are not drawn element by element.
+_DRAWN = 256
+_ROWS = {
+    "buffers": BufferRow,
+    "op_names": OpNameRow,
+    "relayouts": RelayoutRow,
+    "bitcasts": BitcastRow,
+    "advice": Advice,
+}
+
+
+def html_page(report: MemoryReport) -> str:
+    """Returns the page: totals, a timeline, a treemap of the peak, and tables that sort and filter."""
+    assets = files("relayout.report") / "assets"
+    parts = {
+        "title": escape(f"memory of {report.module.name or 'module'}"),
+        "style": (assets / "page.css").read_text("utf-8"),
+        "script": (assets / "page.js").read_text("utf-8"),
+        # `<` could end the script element.
+        "data": json.dumps(_data(report), separators=(",", ":")).replace("<", "\\u003c"),
+    }
+    page = (assets / "page.html").read_text("utf-8")
+    for name, text in parts.items():
+        page = page.replace("{{" + name + "}}", text, 1)
+    return page
+
+
+class _Strings:
+    """Texts, each kept once; a row holds its place."""
+
+    def __init__(self) -> None:
+        self.texts: dict[str, int] = {}
+
+    def place(self, text: str) -> int:
+        return self.texts.setdefault(text, len(self.texts))
+
+
+def _data(report: MemoryReport) -> dict[str, Any]:
+    strings = _Strings()
+    tables = {name: _table(strings, row, getattr(report, name)) for name, row in _ROWS.items()}
+    return {
+        "module": report.module.name or "module",
+        "target": report.usage.target or "",
+        "totals": report.totals(),
+        "length": report.usage.schedule.length,
+        "peak_time": report.usage.peak_time,
+        "tables": tables,
+        "strings": list(strings.texts),
+        "layouts": _layouts(report),
+        "ops": _operations(report),
+    }
+
+
+def _table(strings: _Strings, row: type, rows: Iterable[Any]) -> dict[str, Any]:
+    columns = [field.name for field in fields(row)]
+    text = [field.name for field in fields(row) if "int" not in str(field.type) and "bool" not in str(field.type)]
+    return {
+        "columns": columns,
+        "text": text,
+        "rows": [[_cell(strings, getattr(each, name), name in text) for name in columns] for each in rows],
+    }
+
+
+def _cell(strings: _Strings, value: object, is_text: bool) -> object:
+    if not is_text:
+        return value
+    return strings.place(", ".join(value) if isinstance(value, tuple) else str(value))
+
+
+def _layouts(report: MemoryReport) -> dict[str, dict[str, str]]:
+    largest = sorted(report.usage.buffers, key=lambda buffer: -buffer.bytes_held)
+    shapes: dict[str, ArrayShape] = {}
+    for shape in (buffer.shape for buffer in largest):
+        if len(shapes) == _PICTURES:
+            break
+        shapes.setdefault(str(shape), shape)
+    return {text: {"steps": _steps(shape), "picture": _picture(shape)} for text, shape in shapes.items()}
+
+
+def _steps(shape: ArrayShape) -> str:
+    steps: Sequence[object] = physical_plan(shape).steps if shape.is_static else ()
+    return ", then ".join(map(str, steps)) or "stays as it is"
+
+
+def _picture(shape: ArrayShape) -> str:
+    """Returns the drawing of a small array, or the overview of a large one, as SVG; empty where there is none."""
+    if not shape.is_static:
+        return ""
+    picture = draw_shape(shape)
+    if shape.element_count > _DRAWN:
+        picture = replace(picture, panels=(), notes=picture.notes[:1])
+    return format_svg(picture) if picture.panels or picture.overview else ""
+
+
+def _operations(report: MemoryReport) -> dict[str, str]:
+    """Returns the operation of each buffer, as opcode and operands."""
+    found = {}
+    for buffer in report.usage.buffers:
+        if (operation := buffer.value.operation) is not None:
+            operands = ", ".join(operand.name for operand in operation.operands)
+            found[buffer.value.name] = f"{operation.opcode}({operands})"
+    return found

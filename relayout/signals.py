@@ -1,0 +1,87 @@
+"""Signals that ask the program to end: it cleans up as after Ctrl-C, and its exit code says which one it was."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from importlib.machinery import ExtensionFileLoader
+from types import FrameType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from sys import UnraisableHookArgs
+
+_ENDING = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
+# What a shell adds to a signal's number (POSIX: more than 128).
+_SIGNALLED = 128
+_AGAIN_SECONDS = 0.05
+_DEFAULTS = (signal.SIG_DFL, signal.default_int_handler)
+
+
+class EndedBySignalError(KeyboardInterrupt):
+    """A signal that asks the program to end, raised in the main thread."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(signal.Signals(number).name)
+        self.number = number
+
+
+@contextmanager
+def ended_by_signals() -> Iterator[None]:
+    """Lets SIGINT, SIGTERM and SIGHUP raise what cleans up; those that the caller ignores (nohup) stay ignored."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, *_ENDING)}
+    taken = [number for number, handler in handlers.items() if handler in _DEFAULTS]
+    for number in taken:
+        signal.signal(number, _end)
+    hook = sys.unraisablehook
+    sys.unraisablehook = partial(_unraisable, hook)
+    try:
+        yield
+    finally:
+        sys.unraisablehook = hook
+        for number in taken:
+            signal.signal(number, handlers[number])
+
+
+def _end(number: int, frame: FrameType | None) -> None:
+    if _loads_library(frame):
+        # An exception inside the start of a library of C++ ends the process (SIGSEGV).
+        _send_again(number)
+        return
+    raise EndedBySignalError(number)
+
+
+def _loads_library(frame: FrameType | None) -> bool:
+    while frame is not None:
+        if isinstance(frame.f_locals.get("self"), ExtensionFileLoader):
+            return True
+        frame = frame.f_back
+    return False
+
+
+def _send_again(number: int) -> None:
+    again = threading.Timer(_AGAIN_SECONDS, os.kill, (os.getpid(), number))
+    again.daemon = True
+    again.start()
+
+
+def _unraisable(hook: Callable[[UnraisableHookArgs], object], lost: UnraisableHookArgs) -> None:
+    """Sends a signal again whose exception was lost: it came in a destructor, or as an import dropped its lock."""
+    if not isinstance(lost.exc_value, KeyboardInterrupt):
+        hook(lost)
+        return
+    _send_again(exit_code(lost.exc_value) - _SIGNALLED)
+
+
+def exit_code(interrupt: KeyboardInterrupt) -> int:
+    """Returns what a shell reports for a program ended by the signal; SIGINT for Ctrl-C."""
+    number = interrupt.number if isinstance(interrupt, EndedBySignalError) else signal.SIGINT
+    return _SIGNALLED + number

@@ -1,0 +1,155 @@
+"""The contract of every pass as checks, for this project's passes and for yours.
+
+from relayout.testing import check_pass
+
+def test_my_pass() -> None:
+check_pass(my_pass, [Path("lit_tests/basic.hlo")])
+"""
+
+from __future__ import annotations
+
+import re
+import textwrap
+import typing
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dialect_utils.files import encode, parse_bytes
+from dialect_utils.ir import Module
+from dialect_utils.text import DiagnosticError
+from passes.dumps.executable import executable_form
+from passes.framework.base import Pass
+from passes.framework.options import parse_options, without_none
+from passes.framework.pipeline import verify
+from passes.framework.spec import parse_spec
+
+if TYPE_CHECKING:
+    from dialect_utils.execution import Worker
+    from dialect_utils.verdict import Verdict
+
+
+def check_pass(step: Pass, programs: Iterable[Path] = (), worker: Worker | None = None) -> None:
+    """Checks a pass, with every choice of its options, on the example of its docstring and on programs.
+
+    What a pass guarantees: `modified` is true iff the text changed, the input stays as it was, a second run
+    changes nothing, the output parses and verifies, comments stay, the pass is its text, the example of the docstring
+    holds, and results stay the same when executed. A program that the pass refuses with a DiagnosticError proves
+    nothing. Raises AssertionError that names everything broken.
+    """
+    broken = [] if all(map(survives_its_text, variants(step))) else ["its text parses back to it"]
+    broken += broken_examples(step)
+    for program in programs:
+        for variant in variants(step):
+            broken += [f"{program}: {variant}: {each}" for each in _broken_on(variant, program, worker)]
+    assert not broken, "\n".join(broken)
+
+
+def _broken_on(step: Pass, program: Path, worker: Worker | None) -> list[str]:
+    text = program.read_text("utf-8")
+    try:
+        broken = broken_guarantees(step, text, str(program))
+        verdict = compare_values(step, parse(text, str(program)), worker)
+    except DiagnosticError:
+        return []
+    return broken if verdict is None or verdict.found_no_difference else [*broken, f"results are {verdict.verdict}"]
+
+
+def broken_examples(step: Pass) -> list[str]:
+    """Returns what of a docstring's examples does not hold; a docstring has one at least."""
+    broken, number = [], 0
+    for number, (variant, before, after) in enumerate(examples(step), start=1):
+        broken += [f"example {number}: {each}" for each in broken_guarantees(variant, before, "<docstring>")]
+        made = variant.run(parse(before, "<docstring>")).module.text()
+        if made != parse(after, "<docstring>").text():
+            broken.append(f"example {number}: {variant} gives\n{made}")
+    return broken if number else ["its docstring has a `Before:` and an `After:`"]
+
+
+def broken_guarantees(step: Pass, text: str, name: str) -> list[str]:
+    """Runs a pass on a module's text and returns which guarantees it breaks; raises what the pass refuses."""
+    module = parse(text, name)
+    verify(module)  # what a pass may rely on
+    before = module.text()
+    result = step.run(module)
+    after = result.module.text()
+    again = step.run(parse(after, name))
+    broken = {
+        "modified is true iff the text changed": result.modified != (before != after),
+        "the input stays as it was": module.text() != before,
+        "a second run changes nothing": again.modified,
+        "the output prints as it parses": parse(after, name).text() != after,
+        "comments stay": not set(_comments(before)) <= set(_comments(after)),
+    }
+    verify(result.module)
+    return [guarantee for guarantee, is_broken in broken.items() if is_broken]
+
+
+def compare_values(step: Pass, module: Module, worker: Worker | None = None) -> Verdict | None:
+    """Executes a module before and after a pass and compares; None where the pass changes nothing."""
+    # Imported here: checks of text alone need no engine.
+    from dialect_utils.verdict import compare_stages
+
+    verify(module)
+    result = step.run(module)
+    if not result.modified:
+        return None
+    stages = [executable_form(module), module, result.module, executable_form(result.module)]
+    return compare_stages(stages, worker=worker)
+
+
+def parse(text: str, name: str) -> Module:
+    """Reads a module's text in either dialect."""
+    return parse_bytes(encode(text), name)
+
+
+def _comments(text: str) -> Iterator[str]:
+    return (line.strip() for line in text.splitlines() if line.lstrip().startswith("//"))
+
+
+def variants(step: Pass) -> Iterator[Pass]:
+    """Yields the pass, and the pass with every other value of each option that is a choice."""
+    yield step
+    for option in step.options:
+        kind = without_none(option.kind)
+        choices = typing.get_args(kind) if typing.get_origin(kind) is typing.Literal else ()
+        for value in (False, True) if kind is bool else choices:
+            variant = step.with_options(**{option.name: value})
+            if variant != step:
+                yield variant
+
+
+def survives_its_text(step: Pass) -> bool:
+    """Is true where the pass's text, read as a pipeline, gives the pass."""
+    return _with_text(step, str(step)) == step
+
+
+def _with_text(step: Pass, spec: str) -> Pass:
+    """Returns the pass with the options of a text; whether a name is registered does not matter here."""
+    from dialect_utils.text import Source
+
+    (written,) = parse_spec(Source("<pass>", spec))
+    assert str(written.name) == step.name, f"{spec} is not {step.name}"
+    defaults = {option.name: option.default for option in step.options}
+    return step.with_options(**{**defaults, **parse_options(step.options, written.options, f"pass {step.name}")})
+
+
+def examples(step: Pass) -> Iterator[tuple[Pass, str, str]]:
+    """Yields (pass, before, after) of a docstring; `After name{a=b}:` gives the options."""
+    parts = re.split(r"^(Before|After)(?: (\S+))?:\n", step.doc, flags=re.MULTILINE)[1:]
+    before = ""
+    for word, spec, body in zip(parts[::3], parts[1::3], parts[2::3], strict=True):
+        code = _indented_block(body)
+        if word == "Before":
+            before = code
+            continue
+        yield _with_text(step, spec or step.name), before, code
+
+
+def _indented_block(text: str) -> str:
+    lines = []
+    for line in text.splitlines():
+        if line.strip() and not line.startswith(" "):
+            break
+        lines.append(line)
+    return textwrap.dedent("\n".join(lines)).strip() + "\n"

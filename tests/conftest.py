@@ -1,0 +1,32 @@
+"""What any test may use."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from dialect_utils.execution import Worker
+
+
+class Workers(dict[int, Worker]):
+    """The worker processes by their number of devices, each started when it is first asked for."""
+
+    def __missing__(self, devices: int) -> Worker:
+        self[devices] = Worker(devices=devices)
+        return self[devices]
+
+
+@pytest.fixture(scope="session")
+def workers() -> Iterator[Workers]:
+    """Yields worker processes by their number of devices; starting one costs two seconds."""
+    found = Workers()
+    yield found
+    for worker in found.values():
+        worker.close()
+
+
+@pytest.fixture(scope="session")
+def worker(workers: Workers) -> Worker:
+    """Returns the worker process with one device."""
+    return workers[1]

@@ -1,0 +1,90 @@
+"""The site's generated pages, its reference, its pictures, and every link between files of the repository."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+import relayout
+import relayout.jax
+from docs_site.pages import fenced, for_site, generated_pages
+from passes.framework.registry import BUILTIN_PASSES, load_pass
+from relayout.cli import main
+from tests.paths import ROOT
+
+PAGES = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("examples/**/*.md")]
+_LINK = re.compile(r"\]\(([^)#\s]+)?(?:#([^)\s]+))?\)")
+
+
+def broken_links(page: Path, text: str) -> list[str]:
+    """Returns the links of a page that lead nowhere; pages that the site makes are known."""
+    made = {ROOT / "docs" / path for path in generated_pages()}
+    found = []
+    for target, anchor in _LINK.findall(re.sub(r"```.*?```|`[^`]*`", "", text, flags=re.DOTALL)):
+        if target.startswith(("https://", "http://")):
+            continue
+        file = (page.parent / target).resolve() if target else page
+        if not file.exists() and file not in made:
+            found.append(target)
+        elif anchor and file.exists() and anchor not in anchors(file.read_text("utf-8")):
+            found.append(f"{target}#{anchor}")
+    return found
+
+
+def anchors(text: str) -> set[str]:
+    headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading).strip().lower().replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_link_leads_somewhere(page: Path) -> None:
+    assert broken_links(page, page.read_text("utf-8")) == []
+
+
+def test_a_broken_link_is_noticed() -> None:
+    text = "[a](absent.md) [b](docs/memory.md#absent) [c](docs/memory.md#what-the-figures-are) `[d](e)`"
+    assert broken_links(ROOT / "README.md", text) == ["absent.md", "docs/memory.md#absent"]
+
+
+def test_every_pass_has_a_page_with_its_rules_its_example_and_its_options() -> None:
+    pages = generated_pages()
+    for name in BUILTIN_PASSES:
+        step, page = load_pass(name), pages[f"passes/{name}.md"]
+        assert page.startswith(f"# {name}\n\n{step.summary}\n")
+        assert all(f"| `{option.written_name}` |" in page for option in step.options)
+        assert f"[{name}]({name}.md)" in pages["passes/index.md"]
+    after = pages["passes/expand-tiling.md"].partition("After:\n\n```hlo\n")[2].partition("```")[0]
+    assert "p.physical = f32[2,3,2,2]{3,2,1,0} transpose(p.reshape), dimensions={0,2,1,3}" in after
+
+
+def test_links_of_the_root_are_those_of_the_site() -> None:
+    assert for_site("[a](docs/memory.md#b) [c](examples/d)") == "[a](memory.md#b) c"
+
+
+def test_the_reference_has_every_public_name() -> None:
+    listed = set(re.findall(r"^::: (\S+)$", (ROOT / "docs/reference.md").read_text("utf-8"), re.MULTILINE))
+    functions = {name for name in relayout.jax.__all__ if name not in ("Applied", "TpuDump", "from_jax")}
+    names = {each.rpartition(".")[2] for each in listed}
+    assert (set(relayout.__all__) - {"Shape"}) | functions <= names
+    for each in listed:
+        module, _, name = each.rpartition(".")
+        assert getattr(__import__(module, fromlist=[name]), name).__module__ == module
+
+
+def test_examples_of_docstrings_are_code() -> None:
+    assert fenced("Does.\n\n>>> f(\n... )\n1\n\nMore.\n") == "Does.\n\n```pycon\n>>> f(\n... )\n1\n```\n\nMore.\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("tiles", ["f32[3,5]{1,0:T(2,2)}"]),
+        ("rows", ["f32[2097152,3]{1,0:T(8,128)}", "--window", "0:9,0:16"]),
+        ("columns", ["f32[2097152,3]{0,1:T(4,128)}", "--window", "0:9,0:4"]),
+    ],
+)
+def test_pictures_are_what_the_tool_draws(name: str, arguments: list[str], tmp_path: Path) -> None:
+    assert main(["explain", *arguments, "--picture", "svg", "-o", str(tmp_path / "a.svg")]) == 0
+    assert (tmp_path / "a.svg").read_text("utf-8") == (ROOT / f"docs/pictures/{name}.svg").read_text("utf-8")

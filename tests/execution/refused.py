@@ -1,0 +1,15 @@
+"""Programs that XLA refuses although nothing in their text says so."""
+
+# The reduction's computation gives another type than it takes; two values of the text are called `b`.
+A_REDUCTION_OF_ANOTHER_TYPE = """HloModule m
+f {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT c = s32[] constant(1)
+}
+ENTRY e {
+  p = f32[3,4] parameter(0)
+  z = f32[] constant(0)
+  ROOT b = f32[3] reduce(p, z), dimensions={1}, to_apply=f
+}
+"""

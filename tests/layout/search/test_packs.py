@@ -1,0 +1,77 @@
+"""What packs an array into a tiled layout, and what only looks like it."""
+
+from __future__ import annotations
+
+import pytest
+
+from dialect_utils.layout import Pad, Plan, Reshape, Slice, Step, Transpose, parse_array_shape, physical_plan
+from dialect_utils.layout.search.packs import is_pack_of, try_tiled_layout
+
+SHAPE = parse_array_shape("f32[3,5]{1,0:T(2,2)}")
+PACK = physical_plan(SHAPE)
+SPLIT = PACK.steps[1:]
+
+
+def plan(*steps: Step) -> Plan:
+    return Plan(SHAPE.element_type, SHAPE.dimensions, steps)
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        PACK.steps,
+        (Pad((0, 0), (0, 1)), Pad((0, 0), (1, 0)), *SPLIT),
+        # What is cut off was added before.
+        (Pad((0, 0), (5, 5)), Slice((0, 0), (4, 6)), *SPLIT),
+        (Pad((0, 0), (1, 1)), Slice((0, 0), (3, 5)), Pad((0, 0), (1, 1)), *SPLIT),
+    ],
+)
+def test_packs(steps: tuple[Step, ...]) -> None:
+    assert is_pack_of(SHAPE, plan(*steps))
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        # The last row is dropped, and padding put in its place.
+        (Slice((0, 0), (2, 5)), Pad((0, 0), (2, 1)), *SPLIT),
+        (Pad((0, 0), (1, 1)), Slice((0, 0), (2, 6)), Pad((0, 0), (2, 0)), *SPLIT),
+        # Padding at the low end moves every element.
+        (Pad((1, 0), (0, 1)), *SPLIT),
+        (Pad((0, 0), (1, 1)), Reshape((2, 2, 3, 2)), Transpose((0, 2, 3, 1))),
+        (Pad((0, 0), (1, 1)), Reshape((2, 2, 3, 2))),
+    ],
+)
+def test_what_drops_or_moves_an_element_is_no_pack(steps: tuple[Step, ...]) -> None:
+    assert not is_pack_of(SHAPE, plan(*steps))
+
+
+def test_a_plan_of_another_array_is_no_pack() -> None:
+    bare = SHAPE.without_layout
+    assert is_pack_of(bare, plan())
+    assert not is_pack_of(bare, plan(Reshape((15,))))
+    assert not is_pack_of(parse_array_shape("f32[5,3]{1,0:T(2,2)}"), PACK)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "f32[3,5]{1,0:T(2,2)}",
+        "f32[3,5]{0,1:T(2,2)}",
+        "bf16[9,130]{1,0:T(8,128)(2,1)}",
+        "f32[5]{0:T(2,4)}",
+        "s4[16,256]{1,0:T(8,128)(8,1)E(4)}",
+        "s2[3]{0:T(2048)(128)(16,1)E(2)}",
+    ],
+)
+def test_the_layout_of_a_pack_is_found(text: str) -> None:
+    shape = parse_array_shape(text)
+    assert str(try_tiled_layout(physical_plan(shape))) == str(shape.layout)
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [(Reshape((5, 3)),), (Transpose((1, 0)),), (Slice((0, 0), (2, 5)), Pad((0, 0), (2, 1)), *SPLIT)],
+)
+def test_no_layout_is_found_for_what_is_none(steps: tuple[Step, ...]) -> None:
+    assert try_tiled_layout(plan(*steps)) is None

@@ -1,0 +1,43 @@
+"""Why an array is larger than its elements."""
+
+from __future__ import annotations
+
+import pytest
+
+from dialect_utils.layout import parse_array_shape
+from dialect_utils.layout.index.index_map import final_dimensions
+from dialect_utils.memory.padding import padded_dimensions
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("f32[5,3]{1,0:T(8,128)}", ["dimension 1: 3 -> 128 (tile 128, 42.7x)", "dimension 0: 5 -> 8 (tile 8, 1.6x)"]),
+        ("f32[5,3]{0,1:T(8,128)}", ["dimension 0: 5 -> 128 (tile 128, 25.6x)", "dimension 1: 3 -> 8 (tile 8, 2.67x)"]),
+        ("f32[8,128]{1,0:T(8,128)}", []),
+        (
+            "bf16[7,30,200]{2,1,0:T(8,128)(2,1)}",
+            ["dimension 2: 200 -> 256 (tile 128, 1.28x)", "dimension 1: 30 -> 32 (tile 8, 1.07x)"],
+        ),
+        ("f32[100]{0:T(128)}", ["dimension 0: 100 -> 128 (tile 128, 1.28x)"]),
+        ("f32[5,3]{1,0}", []),
+        ("f32[0,3]{1,0:T(8,128)}", []),
+    ],
+)
+def test_the_dimensions_that_grow(text: str, expected: list[str]) -> None:
+    assert [str(each) for each in padded_dimensions(parse_array_shape(text))] == expected
+
+
+@pytest.mark.parametrize(
+    "text", ["f32[5,3]{1,0:T(8,128)}", "s8[3,9,70]{0,2,1:T(8,128)(4,1)}", "bf16[9,9]{1,0:T(2,128)(2,1)}"]
+)
+def test_the_factors_multiply_to_the_whole(text: str) -> None:
+    shape = parse_array_shape(text)
+    assert shape.layout is not None
+    whole = 1
+    for size in final_dimensions(shape.dimensions, shape.layout):
+        whole *= size
+    product = 1.0
+    for each in padded_dimensions(shape):
+        product *= each.factor
+    assert product == pytest.approx(whole / shape.element_count)

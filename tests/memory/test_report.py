@@ -1,0 +1,165 @@
+"""Reports as values: rows, relayouts with their loops, advice with its figures."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from dialect_utils.hlo import parse_module
+from dialect_utils.memory import MemoryReport
+from dialect_utils.memory.trips import trip_count
+from tests.memory.compiled import compiled_programs
+from tests.memory.test_usage import LOOP, LOOP_BODY
+
+PROGRAMS = compiled_programs()
+
+
+def report_of(text: str) -> MemoryReport:
+    return MemoryReport(parse_module(text, "m.hlo"), "tpu-v5e")
+
+
+def test_rows_add_up() -> None:
+    report = MemoryReport(PROGRAMS["residual_net_training"].module())
+    totals = report.totals()
+    main = [row for row in report.buffers if row.memory_space == 0 and row.role == "argument"]
+    assert sum(row.bytes_held for row in main) == totals["argument_bytes"]
+    assert all(row.padding_bytes == row.bytes_held - row.bytes_meant >= 0 for row in report.buffers)
+    assert sum(row.padding_bytes for row in report.buffers if row.is_at_peak) == totals["padding_bytes"]
+    assert sum(row.bytes_held for row in report.op_names) == sum(row.bytes_held for row in report.buffers)
+    assert json.loads(json.dumps(report.as_json()))["peak_bytes"] == totals["peak_bytes"]
+
+
+def test_origins_come_from_the_tables_of_the_dump() -> None:
+    report = MemoryReport(PROGRAMS["heat_in_loop"].module())
+    assert {row.source_file for row in report.buffers} >= {"programs.py"}
+    assert any(row.op_name.startswith("jit(heat_in_loop)/") for row in report.buffers)
+
+
+def loop_text(bound: str = "constant(5)", start: str = "constant(0)", step: str = "constant(1)") -> str:
+    loop = LOOP.replace("n = s32[]{:T(128)} constant(5)", f"n = s32[]{{:T(128)}} {bound}")
+    loop = loop.replace("one = s32[]{:T(128)} constant(1)", f"one = s32[]{{:T(128)}} {step}")
+    body = LOOP_BODY.replace("zero = s32[]{:T(128)} constant(0)", f"zero = s32[]{{:T(128)}} {start}")
+    return f"HloModule m, is_scheduled=true\n{loop}\nENTRY e {{{body}}}\n"
+
+
+@pytest.mark.parametrize(
+    ("bound", "start", "step", "expected"),
+    [(5, 0, 1, 5), (5, 0, 2, 3), (5, 2, 1, 3), (0, 0, 1, 0), (5, 9, 1, 0), (7, 1, 3, 2)],
+)
+def test_trip_counts_are_those_of_running_the_loop(bound: int, start: int, step: int, expected: int) -> None:
+    ran, counter = 0, start
+    while counter < bound:
+        ran, counter = ran + 1, counter + step
+    assert ran == expected
+    module = parse_module(loop_text(f"constant({bound})", f"constant({start})", f"constant({step})"), "m.hlo")
+    loop = next(each for each in module.entry.operations if each.opcode == "while")
+    assert trip_count(loop) == expected
+
+
+def test_a_count_that_is_not_in_the_text_is_unknown() -> None:
+    module = parse_module(loop_text().replace("direction=LT", "direction=NE"), "m.hlo")
+    loop = next(each for each in module.entry.operations if each.opcode == "while")
+    assert trip_count(loop) is None
+    negative = parse_module(loop_text(step="constant(-1)"), "m.hlo")
+    assert trip_count(next(each for each in negative.entry.operations if each.opcode == "while")) is None
+
+
+def test_a_copy_in_a_loop_counts_with_its_trips() -> None:
+    text = loop_text().replace(
+        "y = f32[1024]{0:T(1024)} negate(x)", "y = f32[1024]{0:T(1024)} negate(x)\n  c = f32[1024]{0:T(512)} copy(y)"
+    )
+    (row,) = report_of(text).relayouts
+    assert (row.name, row.kind, row.trips, row.depth, row.bytes_read) == ("c", "relayout", 5, 1, 4096)
+
+
+def nested() -> str:
+    """Returns the loop with a copy in it inside another loop of the same state, whose counter grows by two."""
+    text = loop_text().replace(
+        "y = f32[1024]{0:T(1024)} negate(x)", "y = f32[1024]{0:T(1024)} negate(x)\n  c = f32[1024]{0:T(512)} copy(y)"
+    )
+    state = "(s32[]{:T(128)}, f32[1024]{0:T(1024)})"
+    around = f"""
+around {{
+  s = {state} parameter(0)
+  i = s32[]{{:T(128)}} get-tuple-element(s), index=0
+  x = f32[1024]{{0:T(1024)}} get-tuple-element(s), index=1
+  zero = s32[]{{:T(128)}} constant(0)
+  t = {state} tuple(zero, x)
+  w = {state} while(t), condition=cond, body=body
+  z = f32[1024]{{0:T(1024)}} get-tuple-element(w), index=1
+  two = s32[]{{:T(128)}} constant(2)
+  j = s32[]{{:T(128)}} add(i, two)
+  ROOT r = {state} tuple(j, z)
+}}
+ENTRY e {{"""
+    return text.replace("while(t), condition=cond, body=body", "while(t), condition=cond, body=around").replace(
+        "ENTRY e {", around
+    )
+
+
+def test_trips_of_nested_loops_multiply() -> None:
+    (row,) = report_of(nested()).relayouts
+    assert (row.name, row.trips, row.depth) == ("c", 5 * 3, 2)
+    unknown = nested().replace("direction=LT", "direction=NE")
+    assert [row.trips for row in report_of(unknown).relayouts] == [None]
+
+
+def test_relayouts_that_move_the_most_come_first() -> None:
+    sizes = (1024, 4096, 2048)
+    lines = [
+        f"p{n} = f32[{n}]{{0:T(1024)}} parameter({at})\nc{n} = f32[{n}]{{0:T(512)}} copy(p{n})"
+        for at, n in enumerate(sizes)
+    ]
+    types = ", ".join(f"f32[{n}]{{0:T(512)}}" for n in sizes)
+    root = f"ROOT t = ({types}) tuple({', '.join(f'c{n}' for n in sizes)})"
+    text = "HloModule m, is_scheduled=true\nENTRY e {\n" + "\n".join([*lines, root]) + "\n}\n"
+    assert [row.name for row in report_of(text).relayouts] == ["c4096", "c2048", "c1024"]
+
+
+def test_a_copy_to_another_memory_space_is_no_relayout() -> None:
+    text = (
+        "HloModule m, is_scheduled=true\nENTRY e {\np = f32[1024]{0:T(1024)} parameter(0)\n"
+        "c = f32[1024]{0:T(1024)S(1)} copy(p)\nROOT r = f32[1024]{0:T(1024)} negate(c)\n}\n"
+    )
+    assert [row.kind for row in report_of(text).relayouts] == ["memory space"]
+
+
+ADVICE = {
+    "entry copy": """
+  p = f32[1024,64]{1,0:T(8,128)} parameter(0)
+  c = f32[1024,64]{0,1:T(8,128)} copy(p)
+  ROOT r = f32[1024,64]{0,1:T(8,128)} negate(c)""",
+    "entry order": """
+  p = f32[1024,64]{1,0:T(8,128)} parameter(0)
+  ROOT r = f32[1024,64]{0,1:T(8,128)} negate(p)""",
+    "padded dimension": """
+  p = f32[100000,3]{0,1:T(4,128)} parameter(0)
+  a = f32[100000,3]{1,0:T(8,128)} negate(p)
+  ROOT r = f32[100000,3]{0,1:T(4,128)} negate(a)""",
+    "cancelling relayouts": """
+  p = f32[1024,128]{1,0:T(8,128)} parameter(0)
+  n = f32[1024,128]{1,0:T(8,128)} negate(p)
+  a = f32[1024,128]{0,1:T(8,128)} copy(n)
+  b = f32[1024,128]{1,0:T(8,128)} copy(a)
+  ROOT r = f32[1024,128]{1,0:T(8,128)} negate(b)""",
+    "narrow reads": """
+  p = f32[1024,128]{1,0:T(8,128)} parameter(0)
+  n = f32[1024,128]{1,0:T(8,128)} negate(p)
+  ROOT b = bf16[1024,128]{1,0:T(8,128)(2,1)} convert(n)""",
+}
+
+
+@pytest.mark.parametrize("kind", ADVICE)
+def test_each_kind_of_advice_is_given_where_it_helps(kind: str) -> None:
+    report = report_of(f"HloModule m, is_scheduled=true\nENTRY e {{{ADVICE[kind]}\n}}\n")
+    assert kind in {each.kind for each in report.advice}
+    assert all(each.bytes_saved > 0 for each in report.advice)
+
+
+def test_no_advice_where_nothing_helps() -> None:
+    text = (
+        "HloModule m, is_scheduled=true\nENTRY e {\np = f32[1024,128]{1,0:T(8,128)} parameter(0)\n"
+        "n = f32[1024,128]{1,0:T(8,128)} negate(p)\nROOT r = f32[1024,128]{1,0:T(8,128)} negate(n)\n}\n"
+    )
+    assert report_of(text).advice == ()

@@ -1,0 +1,116 @@
+"""Plants each mutant in a copy of the tree, runs the tests that must notice it, and prints a table.
+
+    python -m tests.mutants [LIST ...] [--match PATH]
+
+Exit code 1 where a mutant survives without a reason, is killed although a reason says that none can,
+or where the tests fail without any mutant.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import os
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from tests.mutants.model import LISTS, Mutant, mutants_of
+from tests.paths import ROOT
+
+COPIED = ("dialect_utils", "passes", "relayout", "tests", "examples", "lit_tests", "docs")
+FILES = ("pyproject.toml", "README.md", "CONTRIBUTING.md", "CHANGELOG.md", "dev-constraints.txt")
+SECONDS = 300
+PASSED, FAILED = 0, 1
+
+
+def main(arguments: Sequence[str]) -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.mutants")
+    parser.add_argument("lists", nargs="*", metavar="LIST", help=f"of {', '.join(LISTS)} (default: all)")
+    parser.add_argument("--match", default="", help="only mutants of files whose path contains this")
+    chosen = parser.parse_args(arguments)
+    unknown = {*chosen.lists} - {*LISTS}
+    if unknown:
+        parser.error(f"no list is called {', '.join(sorted(unknown))}")
+    with tempfile.TemporaryDirectory(prefix="relayout-mutants-") as folder:
+        tree = copy_of_the_tree(Path(folder))
+        wrong = [run_list(name, tree, chosen.match) for name in chosen.lists or LISTS]
+    return FAILED if any(wrong) else PASSED
+
+
+def copy_of_the_tree(folder: Path) -> Path:
+    tree = folder / "tree"
+    for name in COPIED:
+        shutil.copytree(ROOT / name, tree / name, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in FILES:
+        shutil.copy(ROOT / name, tree / name)
+    return tree
+
+
+def run_list(name: str, tree: Path, match: str = "") -> int:
+    """Prints the lines of one list and returns how many of them are wrong."""
+    mutants = [mutant for mutant in mutants_of(name) if match in mutant.file]
+    if not mutants:
+        return 0
+    before = seconds_of_tests()
+    tests = sorted({test for mutant in mutants for test in mutant.tests})
+    if run_tests(tree, tests) != PASSED:
+        print(f"{name}: the tests fail without any mutant", flush=True)
+        return 1
+    wrong = [mutant for mutant in mutants if not is_as_expected(mutant, tree)]
+    killed = len(mutants) - sum(bool(mutant.survives) for mutant in mutants) - len(wrong)
+    print(f"{name}: {killed} of {len(mutants)} killed, {seconds_of_tests() - before:.0f} s of CPU", flush=True)
+    return len(wrong)
+
+
+def is_as_expected(mutant: Mutant, tree: Path) -> bool:
+    code = outcome(mutant, tree)
+    survived = code == PASSED
+    word = "survived" if survived else "killed" if code == FAILED else f"exit code {code}"
+    note = f" ({mutant.survives})" if mutant.survives else ""
+    print(f"{word:10} {mutant}{note}", flush=True)
+    return code in (PASSED, FAILED) and survived == bool(mutant.survives)
+
+
+def outcome(mutant: Mutant, tree: Path) -> int:
+    """Returns pytest's exit code with the mutant in place."""
+    file = tree / mutant.file
+    code = file.read_text("utf-8")
+    file.write_text(mutant.applied(code), "utf-8")
+    forget_compiled(file)
+    try:
+        return run_tests(tree, mutant.tests)
+    finally:
+        file.write_text(code, "utf-8")
+        forget_compiled(file)
+
+
+def forget_compiled(file: Path) -> None:
+    """Removes the compiled file: Python compares sizes and whole seconds only."""
+    Path(importlib.util.cache_from_source(str(file))).unlink(missing_ok=True)
+
+
+def run_tests(tree: Path, tests: Sequence[str]) -> int:
+    """Returns pytest's exit code; a run without an end counts as failed tests."""
+    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *tests]
+    environment = {**os.environ, "PYTHONPATH": str(tree), "JAX_PLATFORMS": "cpu"}
+    try:
+        result = subprocess.run(command, cwd=tree, env=environment, capture_output=True, text=True, timeout=SECONDS)
+    except subprocess.TimeoutExpired:
+        return FAILED
+    if result.returncode not in (PASSED, FAILED):
+        print(result.stdout[-2000:], result.stderr[-2000:])
+    return result.returncode
+
+
+def seconds_of_tests() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,60 @@
+"""Mistakes in HLO's graph and text."""
+
+from tests.mutants.model import Mutant
+
+MUTANTS = (
+    Mutant(
+        "dialect_utils/hlo/attributes.py",
+        "later = _LAST[_LAST.index(name) + 1 :] if name in _LAST else _LAST",
+        "later = ()",
+        ("tests/hlo/test_attributes.py",),
+    ),
+    Mutant(
+        "dialect_utils/hlo/attributes.py",
+        "if name in attributes or name == _LAST[-1]:",
+        "if name == _LAST[-1]:",
+        ("tests/hlo/test_attributes.py",),
+    ),
+    Mutant(
+        "dialect_utils/hlo/attributes.py",
+        "return chr(int(body[1:], 16) & 0xFF)",
+        "return chr(int(body[1:], 8) & 0xFF)",
+        ("tests/hlo/test_attributes.py",),
+    ),
+    Mutant(
+        "dialect_utils/hlo/literals.py",
+        'has_negative_zero = negative and form.specials != "fnuz"',
+        "has_negative_zero = negative",
+        ("tests/hlo/test_literals.py",),
+    ),
+    Mutant(
+        "dialect_utils/hlo/literals.py",
+        "exponent = max(exponent, 1)",
+        "pass",
+        ("tests/hlo/test_literals.py",),
+    ),
+    Mutant(
+        "dialect_utils/hlo/literals.py",
+        "return str(bits - 2 * sign if element_type.is_signed and bits & sign else bits)",
+        "return str(bits)",
+        ("tests/hlo/test_literals.py",),
+    ),
+    Mutant(
+        "dialect_utils/hlo/uses.py",
+        "if not users or users[-1] is not item:",
+        "if True:",
+        ("tests/hlo/test_uses.py",),
+    ),
+    Mutant(
+        "dialect_utils/hlo/order.py",
+        "position = len(self._read) if item is None else item.position\n",
+        "position = len(self._read) - 1 if item is None else item.position\n",
+        ("tests/hlo/test_order.py",),
+    ),
+    Mutant(
+        "dialect_utils/hlo/order.py",
+        "and item not in self._removed",
+        "",
+        ("tests/hlo/test_order.py",),
+    ),
+)

@@ -1,0 +1,42 @@
+"""Mistakes in the table of opcodes and what is passed by control flow."""
+
+from tests.mutants.model import Mutant
+
+MUTANTS = (
+    Mutant(
+        "dialect_utils/opcodes/__init__.py",
+        "counts = known.operands if phase == START else (1, 1 if phase == DONE else None)",
+        "counts = known.operands",
+        ("tests/opcodes/test_tables.py",),
+    ),
+    Mutant(
+        "dialect_utils/opcodes/__init__.py",
+        "if base != name and base in HLO_NAMES:",
+        "if base != name:",
+        ("tests/opcodes/test_tables.py",),
+    ),
+    Mutant(
+        "dialect_utils/opcodes/__init__.py",
+        'and name != "async"',
+        "",
+        ("tests/opcodes/test_tables.py",),
+    ),
+    Mutant(
+        "dialect_utils/control_flow.py",
+        "return _joins_of_loop(operation)",
+        "return _joins_of_call(operation)",
+        ("tests/test_control_flow.py",),
+    ),
+    Mutant(
+        "dialect_utils/control_flow.py",
+        "return sorted(calls, key=lambda call: order.index(call[0]) if call[0] in order else len(order))",
+        "return list(calls)",
+        ("tests/test_control_flow.py",),
+    ),
+    Mutant(
+        "dialect_utils/control_flow.py",
+        "Join((Operand(operation, index), Yielded(body, index)), targets)",
+        "Join((Operand(operation, index),), targets)",
+        ("tests/test_control_flow.py",),
+    ),
+)

@@ -1,0 +1,72 @@
+"""Mistakes in the passes and what declares them."""
+
+from tests.mutants.model import Mutant
+
+MUTANTS = (
+    Mutant(
+        "passes/tiling/cancel_relayouts.py",
+        "if len(value.users) > 1 or is_returned(value):",
+        "if len(value.users) > 1:",
+        ("tests/passes/tiling/test_cancel_relayouts.py",),
+    ),
+    Mutant(
+        "passes/tiling/cancel_relayouts.py",
+        "return bool(form.steps) or spaces[0] == spaces[1]",
+        "return True",
+        ("tests/passes/tiling/test_cancel_relayouts.py",),
+    ),
+    Mutant(
+        "passes/tiling/cancel_relayouts.py",
+        "key = (operation.operands[0], step, padding, array_shape(value))",
+        "key = (operation.operands[0], step, array_shape(value))",
+        ("tests/passes/tiling/test_cancel_relayouts.py",),
+    ),
+    Mutant(
+        "passes/tiling/byte_readers.py",
+        "if not is_tuple or source.in_default_memory == result.in_default_memory:",
+        "if not is_tuple:",
+        ("tests/passes/tiling/test_byte_readers.py",),
+    ),
+    Mutant(
+        "passes/tiling/markers.py",
+        "if carrier is not None and carrier.opcode not in _TELLING:",
+        "if carrier is not None:",
+        ("tests/passes/tiling/test_expand_tiling.py",),
+    ),
+    Mutant(
+        "passes/layouts/copy_insertion.py",
+        "value.replace_uses(copied, keep=[user for user in value.users if user not in users])",
+        "value.replace_uses(copied)",
+        ("tests/passes/layouts/test_propagate_layouts.py",),
+    ),
+    Mutant(
+        "passes/dumps/inline_fusions.py",
+        "if not value.users and not value.is_root:",
+        "if not value.users:",
+        ("tests/passes/dumps/test_convert_async_to_sync.py",),
+    ),
+    Mutant(
+        "passes/dumps/convert_async_to_sync.py",
+        'and item.opcode not in ("infeed", "outfeed")',
+        "",
+        ("tests/passes/dumps/test_convert_async_to_sync.py",),
+    ),
+    Mutant(
+        "passes/dumps/convert_async_to_sync.py",
+        "parts = (value, *operands) if index == 0 else (*operands, value)",
+        "parts = (*operands, value)",
+        ("tests/passes/dumps/test_convert_async_to_sync.py",),
+    ),
+    Mutant(
+        "passes/framework/options.py",
+        "if key in values:",
+        "if False:",
+        ("tests/passes/framework/test_spec.py",),
+    ),
+    Mutant(
+        "passes/bitcasts/padding_reads.py",
+        'return np.flip(marked, user.ints("dimensions") or ())',
+        "return marked",
+        ("tests/passes/bitcasts/test_padding_reads.py",),
+    ),
+)

@@ -1,0 +1,60 @@
+"""Mistakes in the command line."""
+
+from tests.mutants.model import Mutant
+
+MUTANTS = (
+    Mutant(
+        "relayout/report/against.py",
+        "there[key(row)] -= 1",
+        "pass",
+        ("tests/relayout/test_against.py",),
+    ),
+    Mutant(
+        "relayout/report/against.py",
+        "changes.sort(key=lambda each: -abs(each.new_bytes - each.old_bytes))",
+        "changes = changes[:0]",
+        ("tests/relayout/test_against.py",),
+    ),
+    Mutant(
+        "relayout/commands/index.py",
+        'print("padding" if logical is None else',
+        'print("0" if logical is None else',
+        ("tests/relayout/test_shapes.py",),
+    ),
+    Mutant(
+        "relayout/commands/bitcast.py",
+        'else {"from": example.source_index, "to": example.destination_index,',
+        'else {"from": example.destination_index, "to": example.source_index,',
+        ("tests/relayout/test_shapes.py",),
+    ),
+    Mutant(
+        "relayout/expected.py",
+        "and self.line == _line(diagnostic)",
+        "",
+        ("tests/relayout/test_expected.py",),
+    ),
+    Mutant(
+        "relayout/expected.py",
+        "open_ones.remove(met)",
+        "pass",
+        ("tests/relayout/test_expected.py",),
+    ),
+    Mutant(
+        "relayout/splitting.py",
+        "location = Location(whole, location.span.shifted(start))",
+        "location = Location(whole, location.span)",
+        ("tests/relayout/test_splitting.py",),
+    ),
+    Mutant(
+        "relayout/arguments.py",
+        "if not text.isdecimal() or int(text) < 1:",
+        "if not text.isdecimal():",
+        ("tests/relayout/test_execution.py::test_a_wrong_check_is_a_wrong_command",),
+    ),
+    Mutant(
+        "relayout/shadowing.py",
+        "if same and folder != own:",
+        "if False:",
+        ("tests/relayout/test_shadowing.py::test_a_module_of_ours_that_is_hidden_is_said_in_one_line",),
+    ),
+)

@@ -1,0 +1,42 @@
+"""Mistakes in StableHLO modules and their annotations."""
+
+from tests.mutants.model import Mutant
+
+MUTANTS = (
+    Mutant(
+        "dialect_utils/stablehlo/origins.py",
+        "index -= size",
+        "pass",
+        ("tests/stablehlo/test_origins.py",),
+    ),
+    Mutant(
+        "dialect_utils/stablehlo/origins.py",
+        'return f"{name}#{index}" if count else name',
+        'return f"{name}#{index}"',
+        ("tests/stablehlo/test_origins.py",),
+    ),
+    Mutant(
+        "dialect_utils/stablehlo/origins.py",
+        'depth += {"(": 1, ")": -1}.get(match[0], 0)',
+        "depth -= 1",
+        ("tests/stablehlo/test_parse.py",),
+    ),
+    Mutant(
+        "dialect_utils/stablehlo/sharding.py",
+        "if '\"' in match[0]:",
+        "if False:",
+        ("tests/stablehlo/test_sharding.py",),
+    ),
+    Mutant(
+        "dialect_utils/stablehlo/sharding.py",
+        '"{?}" if "?" in match[0] else "{}"',
+        '"{}"',
+        ("tests/stablehlo/test_sharding.py",),
+    ),
+    Mutant(
+        "dialect_utils/stablehlo/annotations.py",
+        "if tuple(shape.without_layout for shape in shapes) == natural:",
+        "if True:",
+        ("tests/stablehlo/test_layouts.py",),
+    ),
+)

@@ -1,0 +1,48 @@
+"""Mistakes in diagnostics and their places, and what files modules come in."""
+
+from tests.mutants.model import Mutant
+
+MUTANTS = (
+    Mutant(
+        "dialect_utils/text/printable.py",
+        "\\u2028-\\u202e",
+        "\\u2028-\\u2029",
+        ("tests/text/test_diagnostics.py",),
+    ),
+    Mutant(
+        "dialect_utils/text/source.py",
+        "line = bisect_right(self._line_starts, offset)",
+        "line = bisect_right(self._line_starts, offset - 1)",
+        ("tests/text/test_diagnostics.py",),
+    ),
+    Mutant(
+        "dialect_utils/text/diagnostics.py",
+        '"\\t" if char == "\\t" else " "',
+        '" "',
+        ("tests/text/test_diagnostics.py",),
+    ),
+    Mutant(
+        "dialect_utils/text/diagnostics.py",
+        "    start -= cut\n",
+        "    pass\n",
+        ("tests/text/test_diagnostics.py",),
+    ),
+    Mutant(
+        "dialect_utils/text/diagnostics.py",
+        "is_clear = len(close) == 1 or (len(close) > 1 and close[0][0] > close[1][0])",
+        "is_clear = bool(close)",
+        ("tests/text/test_diagnostics.py",),
+    ),
+    Mutant(
+        "dialect_utils/containers.py",
+        "if len(data) > LARGEST_TEXT:",
+        "if False:",
+        ("tests/test_containers.py",),
+    ),
+    Mutant(
+        "dialect_utils/containers.py",
+        "if len(found) < library.frame_content_size(data):",
+        "if False:",
+        ("tests/test_containers.py",),
+    ),
+)

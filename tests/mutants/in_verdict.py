@@ -1,0 +1,96 @@
+"""Mistakes in what is compared, proved and guaranteed."""
+
+from tests.mutants.model import Mutant
+
+MUTANTS = (
+    Mutant(
+        "dialect_utils/verdict/comparator.py",
+        "if wrong.any():",
+        "if wrong.sum() > 1:",
+        ("tests/verdict/test_comparator.py",),
+    ),
+    Mutant(
+        "dialect_utils/verdict/comparator.py",
+        '(guarantee is Guarantee.ON_INTEGERS and data.kind == "whole")',
+        "guarantee is Guarantee.ON_INTEGERS",
+        ("tests/verdict/test_comparator.py",),
+    ),
+    Mutant(
+        "dialect_utils/verdict/comparator.py",
+        "differs &= ~((x == 0) & (y == 0))",
+        "pass",
+        ("tests/verdict/test_comparator.py",),
+    ),
+    Mutant(
+        "dialect_utils/verdict/comparator.py",
+        "return tiny & (np.signbit(x) == np.signbit(y)) if signs_of_zero else tiny",
+        "return tiny",
+        ("tests/verdict/test_comparator.py",),
+    ),
+    Mutant(
+        "dialect_utils/opcodes/table.py",
+        '_op("copy", 1, _EACH | _DATA | _FORWARDS,',
+        '_op("copy", 1, _EACH | _MOVES | _FORWARDS,',
+        ("tests/verdict/test_guarantees.py",),
+    ),
+    Mutant(
+        "dialect_utils/verdict/guarantees.py",
+        'if used != {"add"}:',
+        "if False:",
+        ("tests/verdict/test_guarantees.py",),
+    ),
+    Mutant(
+        "dialect_utils/verdict/guarantees.py",
+        "terms = max(_elements(value.shape) for value in data) + 1",
+        "terms = 1",
+        ("tests/verdict/test_guarantees.py",),
+    ),
+    Mutant(
+        "dialect_utils/verdict/guarantees.py",
+        "bound <= 1 << _mantissa_bits(array.element_type)",
+        "bound < 1 << 99",
+        ("tests/verdict/test_guarantees.py",),
+    ),
+    Mutant(
+        "dialect_utils/verdict/proof/vocabulary.py",
+        'or (value == "false" and _is_flag(operation, name))',
+        "",
+        ("tests/verdict/proof/test_keys.py",),
+    ),
+    Mutant(
+        "dialect_utils/verdict/proof/keys.py",
+        'return [("type", _TOTAL_ORDER)] if _words(text)[-1] == _TOTAL_ORDER else []',
+        "return []",
+        ("tests/verdict/proof/test_keys.py",),
+    ),
+    Mutant(
+        "dialect_utils/verdict/proof/keys.py",
+        'if {*levels} - {"DEFAULT"} else []',
+        "if levels else []",
+        ("tests/verdict/proof/test_keys.py",),
+    ),
+    Mutant(
+        "dialect_utils/verdict/proof/keys.py",
+        "    if _ELIDED in literal:",
+        "    if False:",
+        ("tests/verdict/proof/test_keys.py",),
+    ),
+    Mutant(
+        "dialect_utils/verdict/combine.py",
+        'return replace(run, verdict="unknown", methods=',
+        'return replace(run, verdict="equal", methods=',
+        ("tests/verdict/test_combine.py",),
+    ),
+    Mutant(
+        "dialect_utils/verdict/difference.py",
+        "differs = differs & ~(np.isnan(x) & np.isnan(y))",
+        "pass",
+        ("tests/verdict/test_difference.py",),
+    ),
+    Mutant(
+        "dialect_utils/verdict/difference.py",
+        "np.where(opposite, p + q, np.maximum(p, q) - np.minimum(p, q))",
+        "np.maximum(p, q) - np.minimum(p, q)",
+        ("tests/verdict/test_difference.py",),
+    ),
+)

@@ -1,0 +1,25 @@
+"""The table of ops in docs/mosaic.md is the one in the code."""
+
+from __future__ import annotations
+
+from passes.dumps.mosaic.table import FAMILIES, OPS
+from tests.paths import ROOT
+
+
+def documented() -> str:
+    """Returns the table as docs/mosaic.md has it: one part for each family, rows in the order of the code."""
+    parts = []
+    for family, rows in FAMILIES.items():
+        lines = [f"| {family} | operands | HLO |", "|---|---|---|"]
+        lines += [f"| `{row.name}` | {row.operands} | {row.becomes} |" for row in rows]
+        parts.append("\n".join(lines))
+    return "\n\n".join(parts) + "\n"
+
+
+def test_the_documentation_lists_every_op() -> None:
+    text = (ROOT / "docs" / "mosaic.md").read_text("utf-8")
+    assert text.partition("## Ops\n\n")[2] == documented()
+
+
+def test_no_op_is_in_two_families() -> None:
+    assert len(OPS) == sum(map(len, FAMILIES.values()))

@@ -1,0 +1,8 @@
+"""Where the tests find files: the repository, its own corpora, and data that may be beside it."""
+
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+OWN_CORPUS = ROOT / "tests" / "corpus"
+# Data that is not part of the repository; what reads it is skipped, saying so, where it is absent.
+SHARED_DATA = ROOT.parent / "shared"

@@ -1,0 +1,66 @@
+"""One command on several inputs gives the same in one process and in several."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from pathlib import Path
+
+import pytest
+
+from dialect_utils.inputs import named_input
+from relayout.batch import shares
+from relayout.batch.unit import Unit
+from relayout.cli import main
+
+
+def test_opt_prints_the_same_whatever_the_number_of_jobs(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    files = sorted(map(str, folder.iterdir()))
+    found = []
+    for jobs in ("1", "2"):
+        found.append((main(["opt", *files, "-p", "expand-tiling", "--jobs", jobs]), capfd.readouterr()))
+    assert found[0] == found[1]
+    status, (output, errors) = found[0]
+    assert status == 1
+    assert output.count("HloModule m") == 5
+    assert "m2.hlo" in errors
+
+
+def test_standard_input_reaches_another_process(
+    folder: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = (folder / "m0.hlo").read_text()
+    with (folder / "m0.hlo").open() as file:
+        monkeypatch.setattr("sys.stdin", file)
+        assert main(["opt", "-", str(folder / "m1.hlo"), "--jobs", "2"]) == 0
+    assert capfd.readouterr().out == text + (folder / "m1.hlo").read_text()
+
+
+def units(count: int) -> list[Unit]:
+    return [Unit((named_input(f"absent{number}"),)) for number in range(count)]
+
+
+@pytest.mark.parametrize(
+    ("asked", "memory", "count", "expected"),
+    [
+        *((None, None, 1, 1), (None, None, 7, 1), (None, None, 17, 2), (None, None, 900, 4), (3, None, 2, 2)),
+        *((4, 30, 9, 3), (4, 200, 9, 1), (2, 10, 9, 2)),
+    ],
+)
+def test_processes_pay_for_their_start_and_have_the_memory_they_are_given(
+    asked: int | None, memory: int | None, count: int, expected: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shares, "_cores", lambda: 4)
+    monkeypatch.setattr(shares, "machine_memory", lambda: 100)
+    arguments = Namespace(jobs=asked, memory=memory, files=["x"])
+    assert shares.job_count(arguments, units(count)) == expected
+    shared = shares.with_share(arguments, 100 // expected)
+    assert shared.files == []
+    assert shared.memory == (memory if memory is not None else 100 // expected)
+
+
+def test_large_modules_get_processes_of_their_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shares, "_cores", lambda: 4)
+    large = tmp_path / "large"
+    large.write_bytes(bytes(9_000_000))
+    both = [Unit((named_input(str(large)),))] * 2
+    assert shares.job_count(Namespace(jobs=None), both) == 2

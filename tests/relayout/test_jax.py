@@ -1,0 +1,246 @@
+"""JAX objects in and out, on the CPU, with the jaxlib at hand."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from importlib.util import find_spec
+from typing import Any
+
+import jax
+import jax.export
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jax.experimental.layout import Format
+from jax.experimental.layout import Layout as JaxLayout
+
+import relayout
+import relayout.jax as rj
+from dialect_utils.layout import ELEMENT_TYPES, ArrayShape
+from dialect_utils.layout.arrays.dtypes import dtype_of
+from dialect_utils.text import DiagnosticError
+from tests.paths import ROOT
+
+EXPAND = "annotate-layouts{target=tpu-v5e},expand-tiling"
+
+
+def model(x: Any, w: Any) -> Any:
+    return jnp.tanh(x @ w) + x.sum(1, keepdims=True)
+
+
+ARGUMENTS = (jnp.arange(60.0).reshape(6, 10) / 60, jnp.ones((10, 7)))
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda: jax.jit(model).lower(*ARGUMENTS),
+        lambda: jax.jit(model).lower(*ARGUMENTS).compile(),
+        lambda: jax.export.export(jax.jit(model))(*ARGUMENTS),
+        lambda: jax.jit(model).lower(*ARGUMENTS).compiler_ir("stablehlo"),
+    ],
+    ids=["lowered", "compiled", "exported", "MLIR"],
+)
+def test_what_jax_makes_is_taken_where_a_module_is(made: Callable[[], Any]) -> None:
+    given = made()
+    module = relayout.optimize(given, "verify-layouts")
+    assert [str(value.shape.without_layout) for value in module.entry.parameters] == ["f32[6,10]", "f32[10,7]"]
+    outputs = relayout.run(given, *ARGUMENTS)
+    np.testing.assert_allclose(outputs[0], model(*ARGUMENTS), rtol=1e-5)
+
+
+def test_what_is_no_module_of_jax_is_said() -> None:
+    with pytest.raises(TypeError, match=r"is no module; relayout\.from_jax"):
+        relayout.optimize(jnp.ones(3), "verify-layouts")  # type: ignore[arg-type]  # what must fail
+
+
+def test_functions_are_checked_against_each_other() -> None:
+    structs = [jax.ShapeDtypeStruct(each.shape, each.dtype) for each in ARGUMENTS]
+    assert rj.check(model, lambda x, w: x.sum(1, keepdims=True) + jnp.tanh(x @ w), *structs).found_no_difference
+    assert rj.check(model, lambda x, w: jnp.tanh(x @ w) - x.sum(1, keepdims=True), *structs).verdict == "different"
+
+
+# What JAX has no arrays of, or not with every version that is supported.
+NOT_IN_JAX = {"f4e2m1fn", "f6e2m3fn", "f6e3m2fn", "f8e8m0fnu", "f8e3m4", "f8e4m3", "s1", "u1", "s2", "u2"}
+
+
+def arrays_of_jax() -> dict[str, jax.Array]:
+    """Returns an array of ones of each element type that this JAX has."""
+    found = {}
+    for name, element_type in ELEMENT_TYPES.items():
+        with suppress(TypeError, ValueError, jax.errors.JaxRuntimeError), jax.enable_x64(True):
+            found[name] = jnp.asarray(np.ones((3, 5)), dtype_of(element_type))
+    return found
+
+
+def test_arrays_of_every_element_type_run() -> None:
+    arrays = {name: array for name, array in arrays_of_jax().items() if name not in ("f4e2m1fn", "f8e8m0fnu")}
+    assert {*ELEMENT_TYPES} - {*arrays} <= NOT_IN_JAX
+    # One module for all: starting a process for each type costs more than everything else.
+    lines = [f"p{i} = {name}[3,5] parameter({i})" for i, name in enumerate(arrays)]
+    lines += [f"t{i} = {name}[5,3] transpose(p{i}), dimensions={{1,0}}" for i, name in enumerate(arrays)]
+    types, values = (", ".join(f"{name}[5,3]" for name in arrays), ", ".join(f"t{i}" for i in range(len(arrays))))
+    text = "\n".join(["ENTRY e {", *lines, f"ROOT r = ({types}) tuple({values})", "}"])
+    for given in ([*arrays.values()], [np.asarray(array) for array in arrays.values()]):
+        outputs = rj.run(text, *given)
+        for name, array, output in zip(arrays, arrays.values(), outputs, strict=True):
+            assert (output.shape, output.dtype) == ((5, 3), array.dtype), name
+            assert np.array_equal(np.asarray(output).astype(np.complex128), np.ones((5, 3))), name
+
+
+def test_stablehlo_becomes_part_of_a_jitted_function() -> None:
+    expanded = relayout.optimize(relayout.from_jax(model, *ARGUMENTS), EXPAND)
+    call = rj.as_jax_function(expanded)
+    np.testing.assert_allclose(call(*ARGUMENTS)[0], model(*ARGUMENTS), rtol=1e-5)
+    inside = jax.jit(lambda x, w: call(x * 1, w)[0] + 1)
+    np.testing.assert_allclose(inside(*ARGUMENTS), model(*ARGUMENTS) + 1, rtol=1e-5)
+    assert "stablehlo.pad" in inside.lower(*ARGUMENTS).as_text()
+
+
+def test_hlo_and_dumps_are_called_back() -> None:
+    call = rj.as_jax_function(ROOT / "examples/negate.hlo")
+    x = jnp.arange(15.0).reshape(3, 5)
+    np.testing.assert_array_equal(jax.jit(lambda x: call(x)[0])(x), -x)
+
+
+# Layouts and shapes
+
+
+@pytest.mark.parametrize("text", ["{1,0}", "{0,1:T(8,128)}", "{1,0:T(8,128)(2,1)}", "{1,0:T(8,128)E(4)}", "{0}"])
+def test_a_layout_survives_jax(text: str) -> None:
+    rank = text.partition(":")[0].count(",") + 1
+    shape = relayout.parse_shape(f"f32[{','.join(['8'] * rank)}]{text}")
+    assert isinstance(shape, ArrayShape)
+    layout = shape.effective_layout
+    there = rj.to_jax_layout(layout)
+    assert there.major_to_minor == layout.major_to_minor
+    assert rj.from_jax_layout(there) == layout
+    assert rj.from_format(rj.to_format(layout)) == layout
+
+
+def test_what_jax_chose_is_our_layout() -> None:
+    compiled = jax.jit(model).lower(*ARGUMENTS).compile()
+    formats = compiled.input_formats[0]
+    assert [str(rj.from_format(each)) for each in formats] == ["{1,0}", "{1,0}"]
+    transposed = jax.device_put(ARGUMENTS[0], rj.to_format(rj.from_jax_layout(JaxLayout((1, 0)))))
+    assert str(rj.from_struct(transposed)) == "f32[6,10]{0,1}"
+    assert rj.from_format(Format(JaxLayout.AUTO)) is None
+
+
+def test_what_jax_cannot_hold_is_said() -> None:
+    shape = relayout.parse_shape("f32[8,8]{1,0:T(8,128)S(1)}")
+    assert isinstance(shape, ArrayShape)
+    with pytest.raises(DiagnosticError, match=r"not all of \{1,0:T\(8,128\)S\(1\)\}"):
+        rj.to_jax_layout(shape.effective_layout)
+
+
+def test_shapes_become_structs_and_come_back() -> None:
+    struct = rj.to_struct("bf16[3,5]")
+    assert (struct.shape, struct.dtype) == ((3, 5), jnp.bfloat16)
+    assert str(rj.from_struct(struct)) == "bf16[3,5]"
+    assert str(rj.from_struct(rj.to_struct("f32[3,5]{0,1}"))) == "f32[3,5]{0,1}"
+
+
+# Passes inside XLA's compilation
+
+
+@pytest.fixture
+def fresh() -> Iterator[None]:
+    """Lets JAX forget what it compiled, before and after."""
+    jax.clear_caches()
+    yield
+    jax.clear_caches()
+
+
+def layers(x: Any, w: Any) -> Any:
+    return jax.lax.fori_loop(0, 3, lambda i, y: jnp.tanh(y @ w) + y, x), jnp.where(x > 0, x, -x).sum(0)
+
+
+PROGRAMS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
+    "model": (model, ARGUMENTS),
+    "loop": (layers, (ARGUMENTS[0], jnp.ones((10, 10)) / 10)),
+    "whole numbers": (lambda x: (x * 3 + 1).reshape(5, 6)[::2].T, (jnp.arange(30).reshape(6, 5),)),
+    "sorted": (lambda x: jnp.sort(x, axis=0), (ARGUMENTS[0],)),
+}
+
+
+@pytest.mark.usefixtures("fresh")
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_passes_run_inside_of_xla_and_keep_results(name: str) -> None:
+    function, arguments = PROGRAMS[name]
+    wanted = jax.tree.map(np.asarray, jax.jit(function)(*arguments))
+    jax.clear_caches()
+    with rj.apply_passes(EXPAND) as applied:
+        found = jax.tree.map(np.asarray, jax.jit(function)(*arguments))
+    jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, rtol=2e-5, atol=1e-6), found, wanted)
+    assert any(" pad(" in after.text() for _, after in applied.modules)
+    jax.clear_caches()
+    seen = len(applied.modules)
+    jax.jit(function)(*arguments)
+    assert len(applied.modules) == seen  # nothing is transformed afterwards
+
+
+@pytest.mark.usefixtures("fresh")
+@pytest.mark.parametrize(
+    ("passes", "message"),
+    [
+        ("annotate-layouts{target=tpu-v5e}", "the entry has other parameters or results"),
+        ("annotate-layouts{target=tpu-v5e},expand-tiling{interface=physical}", "the entry has other parameters"),
+        ("fold-tiling,strip-layouts", "the entry has other parameters or results"),
+    ],
+)
+def test_what_xla_cannot_take_is_an_error_of_the_call(passes: str, message: str) -> None:
+    with rj.apply_passes(passes), pytest.raises(Exception, match=message):
+        jax.jit(lambda x: x * 3 + 1)(ARGUMENTS[0])
+
+
+# The TPU compiler
+
+
+def test_without_libtpu_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dialect_utils.execution.tpu_compiler.find_spec", lambda name: None)
+    with pytest.raises(DiagnosticError, match=r"libtpu, is not installed\n.*relayout\[tpu\]"):
+        rj.tpu_dump(model, *ARGUMENTS)
+    with pytest.raises(DiagnosticError, match="unknown target 'tpu-v9'"):
+        rj.tpu_dump(model, *ARGUMENTS, target="tpu-v9")
+
+
+def test_every_name_is_documented() -> None:
+    assert all(inspect.getdoc(getattr(rj, name)) for name in rj.__all__)
+    assert relayout.jax is rj
+
+
+@pytest.mark.skipif(find_spec("libtpu") is None, reason="libtpu is not installed")
+def test_a_dump_of_the_tpu_compiler_runs_here(tmp_path: Any) -> None:
+    import subprocess
+    import sys
+
+    # In a process of its own: libtpu stays loaded, and one process at a time holds it.
+    code = (
+        "import jax.numpy as jnp, relayout.jax as rj\n"
+        "dump = rj.tpu_dump(lambda x, w: jnp.tanh(x @ w), jnp.ones((6, 10)), jnp.ones((10, 7)))\n"
+        f"open({str(tmp_path / 'dump.hlo')!r}, 'w').write(dump.module.text())\n"
+        "print(dump.target, dump.memory['argument'])\n"
+    )
+    made = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, timeout=300)
+    if "lockfile" in made.stderr or "already in use" in made.stderr:
+        pytest.skip("another process holds libtpu")
+    assert made.returncode == 0, made.stderr[-2000:]
+    assert made.stdout.split()[0] == "tpu-v5e"
+    assert "T(8,128)" in (tmp_path / "dump.hlo").read_text()
+    (output,) = relayout.run(tmp_path / "dump.hlo", np.ones((6, 10), np.float32), np.ones((10, 7), np.float32))
+    np.testing.assert_allclose(output, np.full((6, 7), np.tanh(10)), rtol=1e-5)
+
+
+def test_the_page_on_jax_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    page = (ROOT / "docs/jax.md").read_text("utf-8")
+    code = "\n".join(re.findall(r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL))
+    jax.clear_caches()
+    exec(compile(code, "docs/jax.md", "exec"), {"__name__": "page"})
+    lines = capsys.readouterr().out.splitlines()
+    assert {lines[0], lines[2]} <= {"equal", "agrees"}
+    assert lines[1] == "stablehlo"
+    assert lines[-2:] == ["f32[6,10]{0,1}", "True"]

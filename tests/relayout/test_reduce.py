@@ -1,0 +1,136 @@
+"""Reduction of differences and crashes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dialect_utils.execution import ExecutionError, Program, Worker
+from dialect_utils.files import parse_bytes, read_module
+from dialect_utils.ir import Module
+from relayout.cli import main
+from relayout.reduction import reduce_modules, remove_dead
+from tests.jaxlib import DIES_OF_DIVISION_BY_ZERO
+
+HLO = """HloModule m
+ENTRY e {
+  x = f32[6,8] parameter(0)
+  y = f32[6,8] parameter(1)
+  a = f32[6,8] add(x, y)
+  t = f32[6,8] tanh(a)
+  m = f32[6,8] maximum(t, y)
+  n = f32[6,8] negate(m)
+  c = f32[6,8] cosine(x)
+  ROOT r = (f32[6,8], f32[6,8]) tuple(c, n)
+}
+"""
+MLIR = """func.func @main(%x: tensor<6x8xf32>, %y: tensor<6x8xf32>) -> (tensor<6x8xf32>, tensor<6x8xf32>) {
+  %a = stablehlo.add %x, %y : tensor<6x8xf32>
+  %t = stablehlo.tanh %a : tensor<6x8xf32>
+  %m = func.call @f(%t, %y) : (tensor<6x8xf32>, tensor<6x8xf32>) -> tensor<6x8xf32>
+  %n = stablehlo.negate %m : tensor<6x8xf32>
+  %c = stablehlo.cosine %x : tensor<6x8xf32>
+  return %c, %n : tensor<6x8xf32>, tensor<6x8xf32>
+}
+func.func private @f(%t: tensor<6x8xf32>, %y: tensor<6x8xf32>) -> tensor<6x8xf32> {
+  %m = stablehlo.maximum %t, %y : tensor<6x8xf32>
+  return %m : tensor<6x8xf32>
+}
+"""
+
+
+def opcodes(module: Module) -> list[str]:
+    return [operation.opcode for function in module.functions for operation in function.operations]
+
+
+@pytest.mark.parametrize(("text", "suffix"), [(HLO, "hlo"), (MLIR, "mlir")])
+def test_a_pair_is_cut_to_what_differs(
+    text: str, suffix: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first, second = tmp_path / f"a.{suffix}", tmp_path / f"b.{suffix}"
+    first.write_text(text)
+    second.write_text(text.replace("maximum", "minimum"))
+    prefix = str(tmp_path / "out" / "small")
+    assert main(["reduce", str(first), str(second), "-o", prefix, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["command"] == f"relayout check {prefix}.a.{suffix} {prefix}.b.{suffix}"
+    small = [read_module(file) for file in found["reduced"]]
+    assert "maximum" in opcodes(small[0])
+    assert "minimum" in opcodes(small[1])
+    assert not {"tanh", "negate", "cosine", "add"} & {*opcodes(small[0]), *opcodes(small[1])}
+    assert "8" not in str(small[0].entry.parameters[0].shape)
+    assert main(found["command"].split()[1:]) == 1
+
+
+def test_equal_modules_show_no_difference(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "a.hlo"
+    file.write_text(HLO)
+    assert main(["reduce", str(file), str(file)]) == 1
+    assert "show no difference to reduce" in capsys.readouterr().err
+    assert main(["reduce", str(file), "-p", "expand-tiling"]) == 1
+    assert "no pass of the pipeline makes a difference" in capsys.readouterr().err
+    assert main(["reduce", str(file)]) == 2
+
+
+CRASHING = HLO.replace("  n = ", "  k = f32[2,2] constant({{1,0},{0,1}})\n  n = ")
+
+
+@pytest.fixture
+def falls_over_tanh(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Makes the engine end with another message for each of two opcodes."""
+    run = Worker.run
+
+    def fall(self: Worker, program: Program, *arguments: Any, **options: Any) -> Any:
+        for opcode, ending in (("tanh(", "SIGSEGV"), ("cosine(", "SIGABRT")):
+            if opcode in str(program.text):
+                raise ExecutionError("crash", f"the worker process was ended by {ending} while the module was compiled")
+        return run(self, program, *arguments, **options)
+
+    monkeypatch.setattr(Worker, "run", fall)
+
+
+@pytest.mark.usefixtures("falls_over_tanh")
+def test_a_crash_of_the_engine_stays_the_crash_that_it_was(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file, prefix = tmp_path / "a.hlo", str(tmp_path / "small")
+    file.write_text(CRASHING)
+    assert main(["reduce", str(file), "--keep", "crash", "-o", prefix]) == 0
+    assert capsys.readouterr().out == f"relayout run {prefix}.hlo\n"
+    assert opcodes(read_module(f"{prefix}.hlo")) == ["tanh"]
+
+
+def test_a_real_crash_is_reduced(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """jaxlib 0.10 divides by 0 as it folds constants; 0.12 does not die of it."""
+    if not DIES_OF_DIVISION_BY_ZERO:
+        pytest.skip("this jaxlib does not die of a constant division by 0")
+    divided = "c = s32[] constant(7)\n  z = s32[] constant(0)\n  d = s32[] divide(c, z)\n  n = s32[] negate(d)\n"
+    text = (
+        f"HloModule m\nENTRY e {{\n  x = s32[4] parameter(0)\n  {divided}  b = s32[4] broadcast(n), dimensions={{}}\n"
+    )
+    file, prefix = tmp_path / "a.hlo", str(tmp_path / "small")
+    file.write_text(text + "  ROOT m = s32[4] multiply(x, b)\n}\n")
+    assert main(["reduce", str(file), "--keep", "crash", "-o", prefix]) == 0
+    assert capsys.readouterr().out == f"relayout run {prefix}.hlo\n"
+    assert opcodes(read_module(f"{prefix}.hlo")) == ["constant", "constant", "divide"]
+
+
+def test_a_function_reduces_for_any_reason() -> None:
+    module = parse_bytes(HLO.encode(), "m")
+
+    def shows(candidate: Sequence[Module]) -> bool:
+        return "tanh" in opcodes(candidate[0])
+
+    [small] = reduce_modules([module], shows)
+    assert opcodes(small) == ["tanh"]
+    assert module.text() == HLO
+    [limited] = reduce_modules([module], shows, trials=1)
+    assert len(opcodes(limited)) > 1
+
+
+def test_what_nothing_uses_is_removed() -> None:
+    module = parse_bytes(HLO.replace("tuple(c, n)", "tuple(c, c)").encode(), "m")
+    remove_dead(module)
+    assert opcodes(module) == ["cosine", "tuple"]

@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+import pytest
+
+from dialect_utils.dump_names import DumpName, parse_dump_name
+
+STEP = "0012.fusion.after_x.before_y"
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("module_0003.jit_f.before_optimizations.txt", DumpName("jit_f", 3, "before_optimizations")),
+        (f"module_0003.jit_f.{STEP}.hlo.pb.gz", DumpName("jit_f", 3, STEP)),
+        ("module_0003.jit_f.1.cpu_after_optimizations.hlo.pb", DumpName("jit_f.1", 3, "cpu_after_optimizations")),
+        (
+            "1700000000000000.module_0120.main.sm_8.0_gpu_after_optimizations.txt",
+            DumpName("main", 120, "sm_8.0_gpu_after_optimizations"),
+        ),
+        ("module_0003.jit_f.snapshot.-5.pb", DumpName("jit_f", 3, "snapshot.-5")),
+        ("module_0003.jit_f.codegen.txt", DumpName("jit_f", 3, "codegen")),
+        ("module_0003.jit_f/module.mlir", DumpName("jit_f", 3, "stablehlo")),
+        ("shardy/module_0003.jit_f/01.lift.mlir", DumpName("jit_f", 3, "stablehlo.01.lift")),
+        ("tpu/step_10.hlo", DumpName("step_10")),
+        (".txt", DumpName(".txt")),
+    ],
+)
+def test_a_name_says_module_number_and_stage(path: str, expected: DumpName) -> None:
+    assert parse_dump_name(path) == expected
+
+
+@pytest.mark.parametrize(
+    ("wanted", "fits"),
+    [
+        ("cpu_after_optimizations", True),
+        ("after_optimizations", True),
+        ("*after_optimizations", True),
+        ("optimizations", False),
+        ("before_optimizations", False),
+    ],
+)
+def test_stages_are_named_with_or_without_their_platform(wanted: str, fits: bool) -> None:
+    assert parse_dump_name("module_0003.jit_f.cpu_after_optimizations.txt").is_stage(wanted) is fits
+    assert parse_dump_name("module_0003.jit_f.sm_8.0_gpu_after_optimizations.txt").is_stage(wanted) is (
+        fits and not wanted.startswith("cpu")
+    )
+
+
+@pytest.mark.parametrize(
+    ("wanted", "fits"), [("fusion", True), ("after_x", True), ("0012", True), (STEP, True), ("after", False)]
+)
+def test_a_pass_is_named_by_a_part(wanted: str, fits: bool) -> None:
+    assert parse_dump_name(f"module_0003.jit_f.{STEP}.txt").is_stage(wanted) is fits
+
+
+@pytest.mark.parametrize(
+    ("wanted", "fits"),
+    [("jit_f", True), ("module_0003", True), ("module_0003.jit_f", True), ("jit_*", True), ("jit", False)],
+)
+def test_modules_are_named_by_name_or_number(wanted: str, fits: bool) -> None:
+    assert parse_dump_name("module_0003.jit_f.before_optimizations.txt").is_module(wanted) is fits

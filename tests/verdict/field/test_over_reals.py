@@ -1,0 +1,97 @@
+"""What the field decides of pairs of programs: laws that it knows, and wrong twins of each."""
+
+from __future__ import annotations
+
+import pytest
+
+from dialect_utils.verdict.ports import entry_ports
+from dialect_utils.verdict.proof import ProofResult, try_prove
+from tests.verdict.proof import expressions as ex
+from tests.verdict.proof.dialects import parse
+from tests.verdict.proof.expressions import E, binary, constant, full, reduce, unary
+
+X, Y = ex.parameter(0, "f32", (3, 4)), ex.parameter(1, "f32", (3, 4))
+
+
+def floats(value: object) -> E:
+    return full("f32", value, (3, 4))
+
+
+def root(x: E) -> E:
+    return unary("rsqrt", x)
+
+
+def total(x: E) -> E:
+    return reduce("add", x, constant("f32", 0), [1])
+
+
+def decided(first: E, second: E) -> ProofResult:
+    parameters = ex.parameters_of(first, second)
+    modules = [parse(ex.module(side, parameters=parameters)) for side in (first, second)]
+    return try_prove(modules, *entry_ports(modules), over_reals=True)
+
+
+S = X * X + Y * Y
+LAWS: dict[str, tuple[E, E, E]] = {
+    "the square of a root": (unary("sqrt", S) * unary("sqrt", S), S, S * S),
+    "the cube of a reciprocal root": (root(S) * root(S) * root(S), root(S) / S, root(S) * S),
+    "a quotient of roots": (unary("sqrt", S) / S, root(S), unary("sqrt", S)),
+    "a negative root": ((-unary("sqrt", S)) * unary("sqrt", S), -S, S),
+    "roots of two numbers": (root(S) * root(X * X) * root(S), root(X * X) / S, root(S) / (X * X)),
+    "a scaled root": (X * root(S) * (Y * root(S)), X * Y / S, X * X / S),
+    "the gradient of a norm": (
+        Y * root(S) - X * (root(S) * root(S) * root(S)) * Y,
+        root(S) * (Y - X * Y / S),
+        root(S) * (Y - X * Y),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LAWS)
+def test_a_law_is_known_and_its_wrong_twin_is_not(name: str) -> None:
+    left, right, wrong = LAWS[name]
+    assert decided(left, right).is_equal_over_reals
+    assert not decided(left, wrong).is_equal_over_reals
+
+
+FRACTIONS = {
+    "a third": (X / floats(3), X * floats("0.333333343"), X * floats("0.333333313")),
+    "a mean": (
+        total(X) / full("f32", 768, (3,)),
+        total(X * floats("0.00130208337")),
+        total(X * floats("0.00130208325")),
+    ),
+    "folded": (X * floats("0.1") * floats(3), X * floats("0.300000012"), X * floats("0.29999998")),
+}
+
+
+@pytest.mark.parametrize("name", FRACTIONS)
+def test_constants_count_as_what_they_round_where_the_answer_says_so(name: str) -> None:
+    left, right, wrong = FRACTIONS[name]
+    found = decided(left, right)
+    assert found.is_equal_over_reals
+    assert "with constants as the fractions that they round" in str(found.outputs[0])
+    assert not decided(left, wrong).is_equal_over_reals
+
+
+def test_what_is_equal_exactly_says_nothing_of_fractions() -> None:
+    found = decided(total(X + Y), total(X) + total(Y))
+    assert found.is_equal_over_reals
+    assert "fractions" not in str(found.outputs[0])
+
+
+@pytest.mark.parametrize("opcode", ["tanh", "exponential", "log", "sine", "abs"])
+def test_a_factor_of_a_hundredth_more_is_no_rounding(opcode: str) -> None:
+    right = total(unary(opcode, X) * Y)
+    wrong = total(unary(opcode, X) * Y * floats("1.02"))
+    assert decided(right, total(Y * unary(opcode, X))).answer == "equal"
+    assert not decided(right, wrong).is_equal_over_reals
+
+
+def test_a_chain_of_divisions_has_a_bound_that_does_not_explode() -> None:
+    x = X
+    for _ in range(12):
+        x = x / binary("add", x * x, floats(1)) + Y
+    y = x * floats(3)
+    found = decided(total(x) * full("f32", 3, (3,)), total(y))
+    assert found.is_equal_over_reals or "too large a degree" in str(found.outputs[0])

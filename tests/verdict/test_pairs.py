@@ -1,0 +1,52 @@
+"""Pairs of modules that differ in ways that are easy to miss, and campaigns in small."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from dialect_utils.execution import Worker
+from dialect_utils.files import read_module
+from dialect_utils.verdict import Options, compare_modules
+from tests.campaign_verdict.__main__ import EXECUTED, Case, cases, judged
+from tests.campaign_verdict.mistakes import MISTAKES
+from tests.campaign_verdict.programs import really_differ
+from tests.campaign_verdict.rewrites import REWRITES
+from tests.paths import SHARED_DATA
+
+PAIRS = SHARED_DATA / "corpus" / "verdict_pairs"
+
+
+@pytest.mark.skipif(not PAIRS.is_dir(), reason=f"{PAIRS} is absent")
+def test_pairs_that_are_easy_to_miss(worker: Worker) -> None:
+    wrong = []
+    for name, expected in json.loads((PAIRS / "index.json").read_text()).items():
+        first, second = (read_module(str(next(PAIRS.glob(f"{name}.{side}.*")))) for side in "ab")
+        found = compare_modules(first, second, Options(power=0), worker).verdict
+        wrong += [(name, found)] if found != expected else []
+    assert wrong == []
+
+
+@pytest.mark.parametrize("case", [*cases(MISTAKES, len(MISTAKES), seed=1)][::6], ids=str)
+def test_planted_mistakes_are_found(case: Case, worker: Worker) -> None:
+    """One mistake of every sixth kind; `make campaign-verdict` plants 1,500."""
+    differs = really_differ(case.original, case.edited, 100)
+    assert judged(case, worker)[0] == "different" or not differs
+
+
+@pytest.mark.parametrize("case", [*cases(REWRITES, len(REWRITES), seed=1)][::4], ids=str)
+def test_correct_rewrites_are_not_different(case: Case, worker: Worker) -> None:
+    assert judged(case, worker, also=EXECUTED)[0] in ("equal", "agrees")
+
+
+@pytest.mark.parametrize("kind", REWRITES)
+def test_rewrites_compute_the_same_in_numpy(kind: str) -> None:
+    """What decides of mistakes whether they differ says of every rewrite that it does not."""
+    for case in cases({kind: REWRITES[kind]}, 3, seed=2):
+        assert not really_differ(case.original, case.edited, 20), str(case)
+
+
+def test_most_mistakes_differ_in_numpy() -> None:
+    planted = list(cases(MISTAKES, 2 * len(MISTAKES), seed=2))
+    assert sum(really_differ(case.original, case.edited, 50) for case in planted) > 0.8 * len(planted)

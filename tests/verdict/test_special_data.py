@@ -1,0 +1,93 @@
+"""NaN and infinities reach what a loop or a convolution computes, wherever an engine leaves their meaning alone."""
+
+from __future__ import annotations
+
+import pytest
+
+from dialect_utils.execution import Worker
+from dialect_utils.files import parse_bytes
+from dialect_utils.ir import Module
+from dialect_utils.verdict import Options, compare_modules
+from dialect_utils.verdict.data import array_needs
+
+HLO_LOOP = """HloModule m
+c { s = (s32[], f32[4], f32[]) parameter(0)
+ i = s32[] get-tuple-element(s), index=0
+ l = f32[] get-tuple-element(s), index=2
+ f = f32[] convert(i)
+ ROOT p = pred[] compare(f, l), direction=LT }
+b { s = (s32[], f32[4], f32[]) parameter(0)
+ i = s32[] get-tuple-element(s), index=0
+ x = f32[4] get-tuple-element(s), index=1
+ l = f32[] get-tuple-element(s), index=2
+ o = s32[] constant(1)
+ j = s32[] add(i, o)
+ y = f32[4] maximum(x, x)
+ ROOT t = (s32[], f32[4], f32[]) tuple(j, y, l) }
+ENTRY e {
+ x = f32[4] parameter(0)
+ l = f32[] parameter(1)
+ z = s32[] constant(0)
+ t = (s32[], f32[4], f32[]) tuple(z, x, l)
+ w = (s32[], f32[4], f32[]) while(t), condition=c, body=b
+ ROOT r = f32[4] get-tuple-element(w), index=1
+}
+"""
+MLIR_LOOP = """func.func @main(%x: tensor<4xf32>, %l: tensor<f32>) -> tensor<4xf32> {
+  %z = stablehlo.constant dense<0> : tensor<i32>
+  %r:3 = stablehlo.while(%i = %z, %a = %x, %m = %l) : tensor<i32>, tensor<4xf32>, tensor<f32>
+  cond {
+    %f = stablehlo.convert %i : (tensor<i32>) -> tensor<f32>
+    %p = stablehlo.compare LT, %f, %m : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    stablehlo.return %p : tensor<i1>
+  } do {
+    %o = stablehlo.constant dense<1> : tensor<i32>
+    %j = stablehlo.add %i, %o : tensor<i32>
+    %y = stablehlo.maximum %a, %a : tensor<4xf32>
+    stablehlo.return %j, %y, %m : tensor<i32>, tensor<4xf32>, tensor<f32>
+  }
+  return %r#1 : tensor<4xf32>
+}
+"""
+CONVOLUTION = """HloModule m
+ENTRY e {
+ x = f32[1,8,2] parameter(0)
+ k = f32[3,2,3] parameter(1)
+ ROOT c = f32[1,%d,3] convolution(x, k), window={size=3%s}, dim_labels=b0f_0io->b0f
+}
+"""
+
+
+def parse(text: str) -> Module:
+    return parse_bytes(text.encode(), "m")
+
+
+@pytest.mark.parametrize("text", [HLO_LOOP, MLIR_LOOP], ids=["hlo", "stablehlo"])
+def test_only_what_the_condition_sees_counts_rounds(text: str) -> None:
+    module = parse(text)
+    shapes = [shape for parameter in module.entry.parameters for shape in parameter.shape.arrays()]
+    assert [need.counts for need in array_needs([module], shapes)] == [False, True]
+
+
+def test_what_a_loop_carries_is_special_too(worker: Worker) -> None:
+    text, options = HLO_LOOP, Options(engines=("xla",), power=0)
+    found = compare_modules(parse(text), parse(text), options, worker)
+    assert found.verdict == "agrees"
+    assert [line for line in found.unreached if "NaN" in line] == [
+        "not reached: NaN, infinities and extreme magnitudes in input 1 (the end of a loop meets them)"
+    ]
+    # The rewrite loses NaN, and nothing else.
+    saved = " v = f32[4] maximum(x, x)\n q = pred[4] compare(x, x), direction=EQ\n n = f32[] constant(0)\n"
+    saved += " m = f32[4] broadcast(n), dimensions={}\n y = f32[4] select(q, v, m)"
+    wrong = compare_modules(parse(text), parse(text.replace(" y = f32[4] maximum(x, x)", saved)), options, worker)
+    assert wrong.verdict == "different"
+
+
+@pytest.mark.parametrize(("window", "size", "is_reached"), [("", 6, True), (" pad=1_1", 8, False)])
+def test_convolutions_without_padding_get_special_data(
+    worker: Worker, window: str, size: int, is_reached: bool
+) -> None:
+    module = parse(CONVOLUTION % (size, window))
+    found = compare_modules(module, module, Options(engines=("xla",), power=0), worker)
+    assert found.verdict == "agrees"
+    assert any("NaN" in line for line in found.unreached) is not is_reached
