@@ -32,6 +32,7 @@ class Computation:
     __slots__ = (
         "_by_number",
         "_callers",
+        "_row",
         "_uses",
         "by_name",
         "control",
@@ -71,6 +72,8 @@ class Computation:
         self.control: ControlEdges[Instruction] = ControlEdges()
         self._uses: Uses[Instruction] | None = None
         self._by_number: dict[int, Instruction] | None = None
+        # The first and the last of the parameters in a row that were found last, until an edit among them.
+        self._row: tuple[Instruction, Instruction] | None = None
 
     def fill(self, items: list[Instruction], parameters: Sequence[Instruction], root: Instruction | None) -> None:
         """Gives it its instructions; the last is the root where none is marked. Readers do this once."""
@@ -261,6 +264,8 @@ class Computation:
     def adopt(self, made: Instruction, place: Instruction | None) -> None:
         """Takes a new instruction in after `place` (None: first)."""
         self.uses.add(made, made.operands)
+        if self._row is not None and place is not None and place.opcode == "parameter" and place is not self._row[1]:
+            self._row = None
         self.order.insert_after(place, made)
         self.by_name[made.name] = made
         text = made.attribute_text
@@ -278,6 +283,8 @@ class Computation:
             # One that ends with its line keeps the line break.
             kept = lead.rstrip(" \t") if "//" in lead else lead.rstrip()
             self.edits.leads[following] = kept + self._lead(following)
+        if item.opcode == "parameter":
+            self._row = None
         self.order.remove(item)
         self.edits.leads.pop(item, None)
         del self.by_name[item.name]
@@ -289,6 +296,16 @@ class Computation:
             kept_predecessors = [p for p in found if p is not item]
             self._write_control(user, kept_predecessors + [p for p in inherited if p not in kept_predecessors])
         self.mark_edited(item)
+
+    def last_parameter_in_row(self, parameter: Instruction) -> Instruction:
+        """Returns the last of the parameters that follow one without another instruction between them."""
+        precedes = self.order.precedes
+        if self._row is None or precedes(parameter, self._row[0]) or precedes(self._row[1], parameter):
+            last, following = parameter, self.order.after(parameter)
+            while following is not None and following.opcode == "parameter":
+                last, following = following, self.order.after(following)
+            self._row = (parameter, last)
+        return self._row[1]
 
     def add_caller(self, caller: Instruction) -> None:
         """Notes that an instruction calls it."""

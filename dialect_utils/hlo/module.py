@@ -153,11 +153,8 @@ class HloModule:
         front of the last; only the ones in a row with this one are passed.
         """
         place = as_instruction(value)
-        order = place.computation.order
         if place.opcode == "parameter":
-            following = order.after(place)
-            while following is not None and following.opcode == "parameter":
-                place, following = following, order.after(following)
+            place = place.computation.last_parameter_in_row(place)
         return HloBuilder(place.computation, after=place)
 
     def at_end(self, function: Function) -> HloBuilder:

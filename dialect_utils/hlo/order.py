@@ -124,7 +124,13 @@ class Order(Generic[Item]):
             return 0 if following is None else self._number(following) - _GAP
         low = self._number(place)
         room = _GAP if following is None else self._number(following) - low
-        return low + min(_STEP, room // 2) if room > 1 else None
+        if room <= 1:
+            return None
+        # Near the neighbour that is new: whoever inserts at one place again, before or after the last, has room left.
+        if place.position < 0:
+            return low + min(_STEP, room // 2)
+        is_new = following is not None and following.position < 0
+        return low + (max(room - _STEP, room // 2) if is_new else room // 2)
 
     def _make_room(self, place: Item | None) -> None:
         """Deals numbers after `place` anew, to as few items as have sparse enough ones (Dietz and Sleator, 1987)."""

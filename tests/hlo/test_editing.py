@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from dialect_utils.hlo import HloModule, Instruction, parse_module
+from dialect_utils.hlo.builder import HloBuilder
 from dialect_utils.layout import (
     BitcastConvert,
     Pad,
@@ -160,6 +161,29 @@ def test_builder_places_and_names(module: HloModule) -> None:
     ]
     assert wide.location == z.location
     assert parse_module(module.text()).text() == module.text()
+
+
+def test_after_a_parameter_is_after_those_in_a_row_with_it() -> None:
+    module = parse_module("".join(("ENTRY e {\n", *(f"  p{i} = f32[] parameter({i})\n" for i in range(5)), "}\n")))
+    p = list(module.entry.parameters)
+
+    def names() -> str:
+        return " ".join(item.name for item in module.entry.instructions)
+
+    def copy(builder: HloBuilder, item: Instruction) -> Instruction:
+        return builder.copy(item, item.shape, name="c", like=item)
+
+    copy(module.after(p[1]), p[1])
+    assert names() == "p0 p1 p2 p3 p4 c"
+    between = copy(module.before(p[2]), p[1])  # parts the row that was found
+    copy(module.after(p[0]), p[0])
+    assert names() == "p0 p1 c.2 c.1 p2 p3 p4 c"
+    copy(module.after(p[2]), p[2])
+    copy(module.after(p[3]), p[3])
+    assert names() == "p0 p1 c.2 c.1 p2 p3 p4 c.4 c.3 c"
+    between.erase()
+    copy(module.after(p[1]), p[1])
+    assert names() == "p0 p1 c.5 c.2 p2 p3 p4 c.4 c.3 c"
 
 
 @pytest.mark.parametrize(

@@ -57,4 +57,10 @@ MUTANTS = (
         "",
         ("tests/hlo/test_order.py",),
     ),
+    Mutant(
+        "dialect_utils/hlo/computation.py",
+        " and place is not self._row[1]:\n            self._row = None",
+        " and place is not self._row[1]:\n            pass",
+        ("tests/hlo/test_editing.py",),
+    ),
 )
