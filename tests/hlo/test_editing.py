@@ -173,10 +173,10 @@ def test_after_a_parameter_is_after_those_in_a_row_with_it() -> None:
     def copy(builder: HloBuilder, item: Instruction) -> Instruction:
         return builder.copy(item, item.shape, name="c", like=item)
 
-    copy(module.after(p[1]), p[1])
+    copy(module.after(p[0]), p[0])
     assert names() == "p0 p1 p2 p3 p4 c"
     between = copy(module.before(p[2]), p[1])  # parts the row that was found
-    copy(module.after(p[0]), p[0])
+    copy(module.after(p[1]), p[1])
     assert names() == "p0 p1 c.2 c.1 p2 p3 p4 c"
     copy(module.after(p[2]), p[2])
     copy(module.after(p[3]), p[3])
