@@ -33,8 +33,8 @@ from dialect_utils.verdict.field.values import (
     words_of,
 )
 from dialect_utils.verdict.proof.contents import as_array
-from dialect_utils.verdict.proof.elements import pad_into, stepped
 from dialect_utils.verdict.proof.gathers import gathered_indices
+from dialect_utils.verdict.proof.steps import pad_into, stepped
 from dialect_utils.verdict.proof.terms import Term, Terms
 from dialect_utils.verdict.proof.windows import window_indices
 

@@ -70,6 +70,14 @@ def float_bits(element_type: ElementType, value: float) -> int | None:
     return bits if is_same else None
 
 
+def number_bits(element_type: ElementType, value: int) -> int | None:
+    """Returns the bits of a whole number in a type that has it, else None."""
+    if element_type.is_integral:
+        low = -(1 << (element_type.bits - 1)) if element_type.is_signed else 0
+        return value % (1 << element_type.bits) if low <= value < low + (1 << element_type.bits) else None
+    return float_bits(element_type, float(value)) if element_type.is_floating else None
+
+
 def sign_bit(element_type: ElementType) -> int | None:
     """Returns the bit that says a float is negative, or None for types whose sign is no bit of its own."""
     form = FLOAT_FORMATS.get(element_type.name)

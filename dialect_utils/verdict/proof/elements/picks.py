@@ -1,0 +1,156 @@
+"""Elements that a computed index picks: one of finitely many, told apart by the index."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from math import prod
+from typing import Any
+
+from dialect_utils.layout import ElementType
+from dialect_utils.verdict.proof.algebra.numbers import number_bits, value_of
+from dialect_utils.verdict.proof.algebra.rule import Rule
+from dialect_utils.verdict.proof.elements.arrays import Elements, mapped
+from dialect_utils.verdict.proof.terms import Term, Terms
+
+PICK = Rule("pick", "A slice at a computed place is one of finitely many: the start index is clamped into range.")
+
+# A clamped index with more values than this stays as it is.
+_MOST_VALUES = 64
+
+
+class Picks:
+    """Elements of which an index picks one; `spend` is told how many terms are made, and raises at too many."""
+
+    def __init__(self, terms: Terms, spend: Callable[[int], None]) -> None:
+        self.terms = terms
+        self._spend = spend
+        self._sources: dict[tuple[Term, int], tuple[Term, list[int]] | None] = {}
+
+    def applied(self, label: Hashable, element_type: ElementType, *items: Term) -> Term:
+        """Returns an elementwise operation on elements; of an element that an index picks it is a pick, too."""
+        picks = [item for item in items if _is_pick(item)]
+        if not picks:
+            return self.terms.each(label, element_type, items)
+        first = min(picks, key=lambda item: item.operands[0].number)
+        index, count = first.operands[0], len(first.operands) - 1
+        self._spend(count)
+        choices = [[_taken(item, index, i) for item in items] for i in range(count)]
+        return self._pick(index, [self.applied(label, element_type, *choice) for choice in choices])
+
+    def picked(
+        self,
+        at: Callable[[tuple[int, ...]], Elements],
+        indices: Sequence[Term],
+        lasts: Sequence[int],
+        sizes: tuple[int, ...],
+    ) -> Elements:
+        """Returns one of the arrays `at` gives, by indices that are clamped to 0 ... last."""
+        choices = [self._choices(index, last) for index, last in zip(indices, lasts, strict=True)]
+        self._spend(prod(map(len, choices)) * prod(sizes))
+        open_ = sorted(
+            (i for i, choice in enumerate(choices) if len(choice) > 1),
+            key=lambda i: self._clamped(indices[i], lasts[i]).number,
+        )
+        starts = [choice[0] for choice in choices]
+        return self._pick_next(at, indices, lasts, choices, open_, starts)
+
+    def _choices(self, index: Term, last: int) -> Sequence[int]:
+        """Returns the values that a clamped index may have."""
+        bits = self.terms.constant_bits(index)
+        if bits is None:
+            return range(last + 1)
+        value = value_of(index.array.element_type, bits)
+        assert isinstance(value, int)  # indices are integers
+        return [max(0, min(value, last))]
+
+    def _pick_next(
+        self, at: Any, indices: Any, lasts: Any, choices: Any, open_: list[int], starts: list[int]
+    ) -> Elements:
+        if not open_:
+            return at(tuple(starts))
+        dimension, *rest = open_
+        found = []
+        for start in choices[dimension]:
+            starts[dimension] = start
+            found.append(self._pick_next(at, indices, lasts, choices, rest, starts))
+        index = self._clamped(indices[dimension], lasts[dimension])
+        return mapped(lambda *items: self._pick(index, items), found, found[0].shape)
+
+    def _clamped(self, index: Term, last: int) -> Term:
+        kind = index.array.element_type
+        raised = self.terms.each("maximum", kind, (index, self.terms.literal(kind, 0, ())))
+        bound = number_bits(kind, last)
+        if bound is None:
+            # An index type that cannot reach the end needs no clamping there.
+            return raised
+        return self.terms.each("minimum", kind, (raised, self.terms.literal(kind, bound, ())))
+
+    def _pick(self, index: Term, items: Sequence[Term]) -> Term:
+        """Returns the element that an index between 0 and their number, clamped already, picks."""
+        self.terms.note(PICK)
+        source = self._bounded_source(index, len(items))
+        if source is not None:
+            atom, positions = source
+            return self._pick(atom, [items[position] for position in positions])
+        taken = [_taken(item, index, i) for i, item in enumerate(items)]
+        if all(item is taken[0] for item in taken):
+            return taken[0]
+        kind = taken[0].array.element_type
+        counted = [self.terms.constant_bits(item) for item in taken]
+        if kind.is_integral and counted == [number_bits(kind, i) for i in range(len(taken))]:
+            return self.terms.each("convert", kind, [index])
+        return self.terms.each_as_is(("pick", len(items)), kind, (index, *taken))
+
+    def _bounded_source(self, index: Term, count: int) -> tuple[Term, list[int]] | None:
+        """Returns a clamped term that an index is computed from, and the index for each of its values; or None."""
+        if (index, count) not in self._sources:
+            self._sources[index, count] = self._find_source(index, count)
+        return self._sources[index, count]
+
+    def _find_source(self, index: Term, count: int) -> tuple[Term, list[int]] | None:
+        pending = list(index.operands)
+        while pending:
+            part = pending.pop()
+            last = _last_value(self.terms, part)
+            if last is None:
+                pending += part.operands if part.kind == "each" else ()
+                continue
+            kind = part.array.element_type
+            values = [number_bits(kind, i) for i in range(last + 1)]
+            results = [self._with_value(index, part, self.terms.literal(kind, bits or 0, ())) for bits in values]
+            found = [self.terms.constant_bits(result) for result in results]
+            if all(bits is not None and bits < count for bits in found):
+                return part, [bits or 0 for bits in found]
+        return None
+
+    def _with_value(self, term: Term, part: Term, value: Term) -> Term:
+        """Returns a term in which a part has a value."""
+        if term is part:
+            return value
+        if term.kind != "each":
+            return term
+        operands = [self._with_value(operand, part, value) for operand in term.operands]
+        return self.terms.each(term.label, term.array.element_type, operands)
+
+
+def _is_pick(term: Term) -> bool:
+    return isinstance(term.label, tuple) and term.label[0] == "pick"
+
+
+def _taken(item: Term, index: Term, position: int) -> Term:
+    """Returns what an element is where an index has a value."""
+    return item.operands[position + 1] if _is_pick(item) and item.operands[0] is index else item
+
+
+def _last_value(terms: Terms, term: Term) -> int | None:
+    """Returns n for a term that is clamped between 0 and n, small enough to be tried; else None."""
+    if term.kind != "each" or term.label != "minimum" or not term.array.element_type.is_integral:
+        return None
+    bounds = [value for value in map(terms.constant_bits, term.operands) if value is not None]
+    inner = [part for part in term.operands if terms.constant_bits(part) is None]
+    if len(bounds) != 1 or len(inner) != 1 or not 0 <= bounds[0] < _MOST_VALUES:
+        return None
+    if term.array.element_type.is_unsigned:
+        return bounds[0]
+    is_raised = inner[0].label == "maximum" and any(terms.constant_bits(part) == 0 for part in inner[0].operands)
+    return bounds[0] if is_raised and inner[0].kind == "each" else None
