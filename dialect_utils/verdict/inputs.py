@@ -11,7 +11,7 @@ from dialect_utils.verdict.data import DataSet, array_needs, data_sets, unreache
 from dialect_utils.verdict.data.needs import operations
 from dialect_utils.verdict.movement import carriers, only_moves_data
 from dialect_utils.verdict.options import Options
-from dialect_utils.verdict.proof.attributes import convolution_window, group_counts, labels
+from dialect_utils.verdict.proof.attributes.structured import convolution_window, group_counts, labels
 from dialect_utils.verdict.proof.terms import GaveUpError
 
 

@@ -9,12 +9,18 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from dialect_utils.layout import ElementType
 from dialect_utils.verdict.field.arithmetic import P, Q, Words, mixed
 
 Extreme = Literal["maximum", "minimum"]
 
 # Independent evaluations, the last dimension of all residues. What is hashed is hashed with all of them.
 ROUNDS = 6
+
+
+def is_real(element_type: ElementType) -> bool:
+    """Is true for types whose arrays are `Real`: floats and truth values."""
+    return element_type.is_floating or element_type.name == "pred"
 
 
 class UnliftedError(Exception):

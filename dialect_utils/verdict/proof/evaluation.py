@@ -18,7 +18,7 @@ from dialect_utils.layout import (
 )
 from dialect_utils.layout.proof.bitcast_proof import prove_bitcast
 from dialect_utils.verdict.proof.array_ops.table import ARRAY_RULES
-from dialect_utils.verdict.proof.keys import elementwise_label, is_among_devices, is_pure, key_of
+from dialect_utils.verdict.proof.attributes.keys import elementwise_label, is_among_devices, is_pure, key_of
 from dialect_utils.verdict.proof.rules import INLINED, RULES
 from dialect_utils.verdict.proof.terms import Array, GaveUpError, Term, Terms
 from dialect_utils.verdict.proof.trees import Tree, leaves_of, tree_of

@@ -10,8 +10,8 @@ from dialect_utils.ir import Operation
 from dialect_utils.layout import ArrayShape, TupleShape
 from dialect_utils.opcodes import by_opcode, named, opcode_of
 from dialect_utils.verdict.proof.algebra import Rule as AlgebraRule
-from dialect_utils.verdict.proof.contents import contents
-from dialect_utils.verdict.proof.loops import loop
+from dialect_utils.verdict.proof.attributes.contents import contents
+from dialect_utils.verdict.proof.loops.loop import loop
 from dialect_utils.verdict.proof.terms import Array, Term, Terms
 from dialect_utils.verdict.proof.trees import Tree, tree_of
 

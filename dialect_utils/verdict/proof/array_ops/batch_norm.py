@@ -14,7 +14,7 @@ from dialect_utils.opcodes import named
 from dialect_utils.verdict.proof.algebra.rule import Rule
 from dialect_utils.verdict.proof.array_ops.movement import broadcast, reshaped, transposed
 from dialect_utils.verdict.proof.array_ops.reductions import reduction
-from dialect_utils.verdict.proof.keys import key_of
+from dialect_utils.verdict.proof.attributes.keys import key_of
 from dialect_utils.verdict.proof.terms import Term
 from dialect_utils.verdict.proof.trees import Tree
 

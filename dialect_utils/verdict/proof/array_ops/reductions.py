@@ -12,7 +12,7 @@ from dialect_utils.verdict.proof.algebra.numbers import float_bits, highest_bits
 from dialect_utils.verdict.proof.algebra.rule import Rule
 from dialect_utils.verdict.proof.array_ops.movement import reshaped, transposed
 from dialect_utils.verdict.proof.array_ops.products import WINDOW
-from dialect_utils.verdict.proof.attributes import (
+from dialect_utils.verdict.proof.attributes.structured import (
     reduction_window,
 )
 from dialect_utils.verdict.proof.terms import Term

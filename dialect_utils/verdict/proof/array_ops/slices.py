@@ -10,7 +10,7 @@ from dialect_utils.verdict.proof.algebra.numbers import value_of
 from dialect_utils.verdict.proof.algebra.rule import Rule
 from dialect_utils.verdict.proof.array_ops.movement import sliced
 from dialect_utils.verdict.proof.array_ops.operation import is_static, plain_result, result_of
-from dialect_utils.verdict.proof.keys import key_of
+from dialect_utils.verdict.proof.attributes.keys import key_of
 from dialect_utils.verdict.proof.terms import Term
 from dialect_utils.verdict.proof.trees import Tree
 

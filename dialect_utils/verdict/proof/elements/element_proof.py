@@ -7,16 +7,13 @@ from math import prod
 
 from dialect_utils.layout import ArrayShape
 from dialect_utils.verdict.proof.algebra.rule import Rule
+from dialect_utils.verdict.proof.attributes.contents import bits_of
 from dialect_utils.verdict.proof.cases import Cases
-from dialect_utils.verdict.proof.contents import bits_of
 from dialect_utils.verdict.proof.elements.arrays import Elements, Value, array_of, filled, mapped, rows
+from dialect_utils.verdict.proof.elements.known import KnownElements
 from dialect_utils.verdict.proof.elements.movement import NOTHING, moved
 from dialect_utils.verdict.proof.elements.operations import OPERATIONS
-from dialect_utils.verdict.proof.elements.picks import Picks
 from dialect_utils.verdict.proof.terms import GaveUpError, Term, Terms
-
-# Scalar terms that a proof makes before it gives up: about two seconds.
-_MOST_ELEMENTS = 150_000
 
 ELEMENTS = Rule("elements", "Two arrays are equal where every element is computed alike from the same elements.")
 
@@ -26,9 +23,7 @@ class ElementProof:
 
     def __init__(self, terms: Terms) -> None:
         self.terms = terms
-        self.picks = Picks(terms, self.spend)
-        self._values: dict[Term, Value] = {}
-        self._count = 0
+        self._known = KnownElements(terms)
         self._cases = Cases(terms, lambda first, second: first is second)
 
     def same(self, first: Term, second: Term) -> bool:
@@ -52,43 +47,33 @@ class ElementProof:
         pending = [term]
         while pending:
             part = pending.pop()
-            if part not in found and part not in self._values:
+            if part not in found and part not in self._known.values:
                 found.add(part)
                 pending += part.operands
         for part in sorted(found, key=lambda part: part.number):
             self.terms.place = self.terms.origins[0].get(part) or self.terms.origins[1].get(part)
-            self._values[part] = self._value(part)
-        return self._values[term]
-
-    def known(self, term: Term) -> Value:
-        """Returns the elements of an operand of the term that is looked at."""
-        return self._values[term]
-
-    def spend(self, count: int) -> None:
-        """Counts scalar terms that are made; raises GaveUpError where there are too many."""
-        self._count += count
-        if self._count > _MOST_ELEMENTS:
-            raise GaveUpError("the arrays are too large to be compared element by element")
+            self._known.values[part] = self._value(part)
+        return self._known.values[term]
 
     def _value(self, term: Term) -> Value:
         if not isinstance(term.shape, ArrayShape) or not term.shape.is_static:
             return self._opaque(term)
-        self.spend(prod(term.shape.dimensions))
+        self._known.spend(prod(term.shape.dimensions))
         match term.kind:
             case "leaf" | "element":
                 return self._of_leaf(term)
             case "constant":
                 return self._constant(term)
             case "splat":
-                return filled(term.shape.dimensions, self._values[term.operands[0]][()])
+                return filled(term.shape.dimensions, self._known.values[term.operands[0]][()])
             case "each" | "choice":
                 return self._each(term)
             case "moved":
-                return moved(self, term)
+                return moved(self._known, term)
             case "array":
                 return array_of(term.operands, term.shape.dimensions)
             case "out":
-                made = self._values[term.operands[0]]
+                made = self._known.values[term.operands[0]]
                 if isinstance(made, list):
                     assert isinstance(term.label, int)  # the number of a result
                     return made[term.label]
@@ -109,7 +94,7 @@ class ElementProof:
         """Returns an operation on operands that are told element by element."""
         if isinstance(term.label, tuple) and term.label[:2] == ("reduce", None):
             return self._reduce_in_general(term)
-        operands = [self._whole(self._values[operand]) for operand in term.operands]
+        operands = [self._whole(self._known.values[operand]) for operand in term.operands]
         if term.kind == "leaf":
             return term
         return self.terms.make(term.kind, term.label, term.shape, operands)
@@ -146,12 +131,12 @@ class ElementProof:
     # Operations
 
     def _each(self, term: Term) -> Elements:
-        arrays = [self._values[operand] for operand in term.operands]
+        arrays = [self._known.values[operand] for operand in term.operands]
         if term.kind == "choice":
             selector, *branches = arrays
             chosen = [self.terms.choice(term.label, selector[()], items) for items in rows(branches)]
             return array_of(chosen, term.array.dimensions)
-        make = partial(self.picks.applied, term.label, term.array.element_type)
+        make = partial(self._known.picks.applied, term.label, term.array.element_type)
         return mapped(make, arrays, term.array.dimensions)
 
     def _operation(self, term: Term) -> Value:
@@ -160,11 +145,11 @@ class ElementProof:
         rule = OPERATIONS.get(name) if isinstance(name, str) else None
         if rule is None or (not term.operands and name != "iota"):
             return self._of_leaf(self._opaque(term))
-        found = rule(self, term, label, *(self._values[operand] for operand in term.operands))
+        found = rule(self._known, term, label, *(self._known.values[operand] for operand in term.operands))
         return self._of_leaf(self._opaque(term)) if found is None else found
 
     def _reduce_in_general(self, term: Term) -> list[Elements]:
-        *operands, function = (self._values[operand] for operand in term.operands)
+        *operands, function = (self._known.values[operand] for operand in term.operands)
         count = len(operands) // 2
         arrays, initial = operands[:count], [each[()] for each in operands[count:]]
         shapes = term.shape.elements  # type: ignore[union-attr]  # it is a tuple

@@ -5,45 +5,43 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from dialect_utils.layout import ArrayShape, BitcastConvert, ElementType, Pad
 from dialect_utils.verdict.proof.elements.arrays import Elements, array_of, filled, mapped
-from dialect_utils.verdict.proof.steps import pad_into, stepped
+from dialect_utils.verdict.proof.elements.known import KnownElements
+from dialect_utils.verdict.proof.indexing.steps import pad_into, stepped
 from dialect_utils.verdict.proof.terms import Term, Terms
-
-if TYPE_CHECKING:
-    from dialect_utils.verdict.proof.elements.element_proof import ElementProof
 
 # The type of what has none: padding that nobody promises, and arrays without elements.
 NOTHING = ElementType("unspecified", 0)
 
 
-def moved(proof: ElementProof, term: Term) -> Elements:
+def moved(known: KnownElements, term: Term) -> Elements:
     """Returns the elements of a term that moves those of another one."""
-    chain = proof.terms.chain(term)
-    array = proof.known(chain.base)
+    chain = known.terms.chain(term)
+    array = known.of(chain.base)
     stages = chain.plan.stages
     steps = zip(chain.plan.steps, chain.plan.paddings, stages, stages[1:], strict=False)
     for number, (step, padding, (element_type, _), (_, dimensions)) in enumerate(steps):
         if isinstance(step, Pad):
-            array = pad_into(array, step, _padding(proof, padding, dimensions, (term, number)))
+            array = pad_into(array, step, _padding(known, padding, dimensions, (term, number)))
         elif isinstance(step, BitcastConvert):
-            array = _regrouped(proof.terms, array, element_type, step.element_type, dimensions)
+            array = _regrouped(known.terms, array, element_type, step.element_type, dimensions)
         else:
             array = stepped(step, array)
     return array
 
 
-def _padding(proof: ElementProof, written: Any, dimensions: tuple[int, ...], where: tuple[Term, int]) -> Elements:
-    proof.spend(prod(dimensions))
+def _padding(known: KnownElements, written: Any, dimensions: tuple[int, ...], where: tuple[Term, int]) -> Elements:
+    known.spend(prod(dimensions))
     if isinstance(written, Term) and written.is_specified:
-        return filled(dimensions, proof.known(written)[()])
+        return filled(dimensions, known.of(written)[()])
     # What nobody promises is another thing at every place.
-    scalar, outer = ArrayShape(NOTHING, ()), (proof.terms.unspecified,)
-    items = [proof.terms.make("element", (*where, i), scalar, outer) for i in range(prod(dimensions))]
+    scalar, outer = ArrayShape(NOTHING, ()), (known.terms.unspecified,)
+    items = [known.terms.make("element", (*where, i), scalar, outer) for i in range(prod(dimensions))]
     return array_of(items, dimensions)
 
 

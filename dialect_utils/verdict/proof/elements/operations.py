@@ -1,7 +1,7 @@
 """The elements of operations on whole arrays, from those of their operands.
 
-Each function takes the proof, the term and its label, and the elements of the operands; None means that the operation
-is told by its operands only.
+Each function takes what is known, the term and its label, and the elements of the operands; None means that only
+equal operations on equal operands are equal.
 """
 
 from __future__ import annotations
@@ -9,69 +9,68 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from itertools import product
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from dialect_utils.hlo.windows import WindowDimension
+from dialect_utils.opcodes import by_opcode
 from dialect_utils.verdict.proof.algebra.numbers import number_bits, value_of
 from dialect_utils.verdict.proof.elements.arrays import Elements, array_of
+from dialect_utils.verdict.proof.elements.known import KnownElements
 from dialect_utils.verdict.proof.elements.sums import reduced, sum_of_products
-from dialect_utils.verdict.proof.gathers import gathered_indices
+from dialect_utils.verdict.proof.indexing.gathers import gathered_indices
+from dialect_utils.verdict.proof.indexing.windows import window_indices
 from dialect_utils.verdict.proof.terms import Term
-from dialect_utils.verdict.proof.windows import window_indices
-
-if TYPE_CHECKING:
-    from dialect_utils.verdict.proof.elements.element_proof import ElementProof
 
 
-def _broadcast(_: ElementProof, term: Term, label: Any, array: Elements) -> Elements:
+def _broadcast(_: KnownElements, term: Term, label: Any, array: Elements) -> Elements:
     sizes = [1] * len(term.array.dimensions)
     for size, to in zip(array.shape, label[1], strict=True):
         sizes[to] = size
     return np.broadcast_to(array.reshape(sizes), term.array.dimensions)
 
 
-def _reverse(_: ElementProof, __: Term, label: Any, array: Elements) -> Elements:
+def _reverse(_: KnownElements, __: Term, label: Any, array: Elements) -> Elements:
     return np.flip(array, tuple(label[1]))
 
 
-def _concatenate(_: ElementProof, __: Term, label: Any, *arrays: Elements) -> Elements:
+def _concatenate(_: KnownElements, __: Term, label: Any, *arrays: Elements) -> Elements:
     return np.concatenate(arrays, axis=label[1])
 
 
-def _iota(proof: ElementProof, term: Term, _: Any) -> Elements | None:
+def _iota(known: KnownElements, term: Term, _: Any) -> Elements | None:
     element_type, (size,) = term.array.element_type, term.array.dimensions
     bits = [number_bits(element_type, i) for i in range(size)]
     if None in bits:
         return None
-    return array_of([proof.terms.literal(element_type, b or 0, ()) for b in bits], (size,))
+    return array_of([known.terms.literal(element_type, b or 0, ()) for b in bits], (size,))
 
 
 # Sums of products
 
 
-def _dot(proof: ElementProof, term: Term, label: Any, left: Elements, right: Elements) -> Elements:
+def _dot(known: KnownElements, term: Term, label: Any, left: Elements, right: Elements) -> Elements:
     batch, rows, columns = term.array.dimensions
     kind = term.array.element_type
-    proof.spend(batch * rows * columns * left.shape[2])
+    known.spend(batch * rows * columns * left.shape[2])
     items = [
-        sum_of_products(proof.terms, kind, label[1], zip(left[b, i], right[b, j], strict=True))
+        sum_of_products(known.terms, kind, label[1], zip(left[b, i], right[b, j], strict=True))
         for b, i, j in product(range(batch), range(rows), range(columns))
     ]
     return array_of(items, term.array.dimensions)
 
 
-def _convolution(proof: ElementProof, term: Term, label: Any, lhs: Elements, rhs: Elements) -> Elements | None:
+def _convolution(known: KnownElements, term: Term, label: Any, lhs: Elements, rhs: Elements) -> Elements | None:
     window, (features, batches), texts = label[1:]
     if batches != 1:
         return None
     kind, (batch, outputs, *sizes) = term.array.element_type, term.array.dimensions
     per_group, out_per_group = rhs.shape[1], outputs // features
     kernels = list(product(*map(range, rhs.shape[2:])))
-    proof.spend(batch * outputs * prod(sizes) * len(kernels) * per_group)
+    known.spend(batch * outputs * prod(sizes) * len(kernels) * per_group)
     places = window_indices(window, lhs.shape[2:], sizes)
-    zero = proof.terms.literal(term.operands[0].array.element_type, 0, ())
+    zero = known.terms.literal(term.operands[0].array.element_type, 0, ())
     padded = [[[*channel.reshape(-1), zero] for channel in image] for image in lhs]
     items = []
     for b, o, place in product(range(batch), range(outputs), places):
@@ -81,7 +80,7 @@ def _convolution(proof: ElementProof, term: Term, label: Any, lhs: Elements, rhs
             for kernel, at in zip(_kernel_order(window, kernels), place, strict=True)
             for i in range(per_group)
         ]
-        items.append(sum_of_products(proof.terms, kind, texts, pairs))
+        items.append(sum_of_products(known.terms, kind, texts, pairs))
     return array_of(items, term.array.dimensions)
 
 
@@ -98,38 +97,38 @@ def _kernel_order(window: Sequence[WindowDimension], kernels: Sequence[tuple[int
 # Reductions
 
 
-def _reduce(proof: ElementProof, term: Term, label: Any, array: Elements, initial: Elements) -> Elements:
-    items = [reduced(proof.terms, label[1], list(row), initial[()]) for row in array]
+def _reduce(known: KnownElements, term: Term, label: Any, array: Elements, initial: Elements) -> Elements:
+    items = [reduced(known.terms, label[1], list(row), initial[()]) for row in array]
     return array_of(items, term.array.dimensions)
 
 
-def _reduce_window(proof: ElementProof, term: Term, label: Any, array: Elements, initial: Elements) -> Elements | None:
+def _reduce_window(known: KnownElements, term: Term, label: Any, array: Elements, initial: Elements) -> Elements | None:
     _, opcode, window = label
     if opcode is None:
         return None
-    proof.spend(prod(term.array.dimensions) * prod(dimension.size for dimension in window))
+    known.spend(prod(term.array.dimensions) * prod(dimension.size for dimension in window))
     start = initial[()]
     padded = [*array.reshape(-1), start]
     places = window_indices(window, array.shape, term.array.dimensions)
-    items = [reduced(proof.terms, opcode, [padded[at] for at in place], start) for place in places]
+    items = [reduced(known.terms, opcode, [padded[at] for at in place], start) for place in places]
     return array_of(items, term.array.dimensions)
 
 
 # Slices at computed places
 
 
-def _dynamic_slice(proof: ElementProof, term: Term, _: Any, array: Elements, *indices: Elements) -> Elements:
+def _dynamic_slice(known: KnownElements, term: Term, _: Any, array: Elements, *indices: Elements) -> Elements:
     sizes = term.array.dimensions
 
     def at(starts: tuple[int, ...]) -> Elements:
         return array[tuple(slice(a, a + size) for a, size in zip(starts, sizes, strict=True))]
 
     lasts = [a - b for a, b in zip(array.shape, sizes, strict=True)]
-    return proof.picks.picked(at, [index[()] for index in indices], lasts, sizes)
+    return known.picks.picked(at, [index[()] for index in indices], lasts, sizes)
 
 
 def _dynamic_update_slice(
-    proof: ElementProof, _: Term, __: Any, array: Elements, update: Elements, *indices: Elements
+    known: KnownElements, _: Term, __: Any, array: Elements, update: Elements, *indices: Elements
 ) -> Elements:
     def at(starts: tuple[int, ...]) -> Elements:
         written = array.copy()
@@ -137,11 +136,11 @@ def _dynamic_update_slice(
         return written
 
     lasts = [a - b for a, b in zip(array.shape, update.shape, strict=True)]
-    return proof.picks.picked(at, [index[()] for index in indices], lasts, array.shape)
+    return known.picks.picked(at, [index[()] for index in indices], lasts, array.shape)
 
 
-def _gather(proof: ElementProof, term: Term, label: Any, array: Elements, starts: Elements) -> Elements | None:
-    constants = [proof.terms.constant_bits(each) for each in starts.flat]
+def _gather(known: KnownElements, term: Term, label: Any, array: Elements, starts: Elements) -> Elements | None:
+    constants = [known.terms.constant_bits(each) for each in starts.flat]
     if None in constants or not starts.size:
         return None
     kind = starts.flat[0].array.element_type
@@ -151,16 +150,18 @@ def _gather(proof: ElementProof, term: Term, label: Any, array: Elements, starts
 
 
 # By the first word of a term's label, which is an opcode's.
-OPERATIONS: Mapping[str, Callable[..., Elements | None]] = {
-    "broadcast": _broadcast,
-    "concatenate": _concatenate,
-    "convolution": _convolution,
-    "dot": _dot,
-    "dynamic-slice": _dynamic_slice,
-    "dynamic-update-slice": _dynamic_update_slice,
-    "gather": _gather,
-    "iota": _iota,
-    "reduce": _reduce,
-    "reduce-window": _reduce_window,
-    "reverse": _reverse,
-}
+OPERATIONS: Mapping[str, Callable[..., Elements | None]] = by_opcode(
+    {
+        "broadcast": _broadcast,
+        "concatenate": _concatenate,
+        "convolution": _convolution,
+        "dot": _dot,
+        "dynamic-slice": _dynamic_slice,
+        "dynamic-update-slice": _dynamic_update_slice,
+        "gather": _gather,
+        "iota": _iota,
+        "reduce": _reduce,
+        "reduce-window": _reduce_window,
+        "reverse": _reverse,
+    }
+)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dialect_utils.hlo.windows import WindowDimension
-from dialect_utils.verdict.proof.windows import window_indices
+from dialect_utils.verdict.proof.indexing.windows import window_indices
 
 _DIMENSIONS = st.lists(
     st.tuples(

@@ -1,7 +1,7 @@
 """Loops: their bodies as functions of variables.
 
 What a loop does not change is not part of its state, nor what neither its condition nor a result that is used
-depends on; the rest is told in an order of its own (`loop_state.py`). Where a loop carries physical arrays and a
+depends on; the rest is told in an order of its own (`state.py`). Where a loop carries physical arrays and a
 loop of the other module their logical values, the state is told in logical values: the body, with
 its variables put into physical arrays of unspecified padding and its results read back, must not
 read that padding. By induction over the rounds the loop then computes the physical arrays of those values.
@@ -19,7 +19,7 @@ from dialect_utils.control_flow import BODY, CONDITION
 from dialect_utils.ir import Function, Operation
 from dialect_utils.layout import Plan, Shape, TupleShape
 from dialect_utils.verdict.proof.algebra import Rule
-from dialect_utils.verdict.proof.loop_state import State, used_results
+from dialect_utils.verdict.proof.loops.state import State, used_results
 from dialect_utils.verdict.proof.terms import Array, Term
 from dialect_utils.verdict.proof.trees import Tree, tree_of
 

@@ -17,8 +17,8 @@ from dialect_utils.opcodes import (
     has,
     opcode_of,
 )
+from dialect_utils.verdict.proof.attributes.vocabulary import in_common, opcode_in_common, window_pair
 from dialect_utils.verdict.proof.terms import GaveUpError
-from dialect_utils.verdict.proof.vocabulary import in_common, opcode_in_common, window_pair
 
 # They say where a value is, on which device, where it comes from or when it is computed.
 _SILENT = frozenset(attribute.name for attribute in (*GENERAL_ATTRIBUTES, *GENERAL_MLIR_ATTRIBUTES))
