@@ -1,8 +1,11 @@
-"""An HLO computation: instructions in order, one of them the root."""
+"""An HLO computation: instructions in order, one of them the root.
+
+Longer than most files: an edit changes users, order, names, control and what is printed in one go, all of it here.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from dialect_utils.hlo.attributes import with_attribute
@@ -10,13 +13,14 @@ from dialect_utils.hlo.calls import CALLING_OPCODES, called_names, is_applying, 
 from dialect_utils.hlo.control import CONTROL, ControlEdges
 from dialect_utils.hlo.instruction import Instruction, as_instruction
 from dialect_utils.hlo.order import Order
+from dialect_utils.hlo.printing import format_body, format_header, text_before
 from dialect_utils.hlo.provenance import BodyText, Edits, Origin
-from dialect_utils.hlo.signature import Signature, parse_signature
+from dialect_utils.hlo.signature import Signature
 from dialect_utils.hlo.spelling import with_sigil
 from dialect_utils.hlo.uses import Uses
 from dialect_utils.ir import Value
 from dialect_utils.layout import Shape
-from dialect_utils.text import Diagnostic, DiagnosticError, Location, Source, Span, nearest
+from dialect_utils.text import Diagnostic, DiagnosticError, Location, Source, nearest
 
 if TYPE_CHECKING:
     from dialect_utils.hlo.module import HloModule
@@ -278,11 +282,11 @@ class Computation:
     def remove(self, item: Instruction) -> None:
         """Takes an instruction out that nothing uses; a comment before it stays."""
         self.uses.drop(item, item.operands)
-        lead, following = self._lead(item), self.order.after(item)
+        lead, following = text_before(item, self.written, self.edits), self.order.after(item)
         if "/" in lead:
             # One that ends with its line keeps the line break.
             kept = lead.rstrip(" \t") if "//" in lead else lead.rstrip()
-            self.edits.leads[following] = kept + self._lead(following)
+            self.edits.leads[following] = kept + text_before(following, self.written, self.edits)
         if item.opcode == "parameter":
             self._row = None
         self.order.remove(item)
@@ -448,73 +452,19 @@ class Computation:
         frame, text = self.written.frame, self.source.text
         if not self.edits.any and self.owner is None:
             return text[frame.begin : frame.end]
-        parts = [text[frame.begin : frame.head], self._header()]
-        for lead, body in self._pieces():
-            # Where nothing parted two instructions of one line, a space has to.
-            parts.append(lead or ("" if parts[-1].endswith("{") or not parts[-1] else " "))
-            parts.append(body)
-        parts += [self.edits.leads.get(None, ""), text[frame.tail : frame.end]]
-        return "".join(parts)
-
-    def _pieces(self) -> Iterator[tuple[str, str]]:
-        """Yields what is printed with what is before it; runs of instructions that are as they were, in one."""
-        edited, leads, moved = self.edits.instructions, self.edits.leads, self._moved_root()
-        inline = self.written.inline
-        first = last = -2
-        lead = ""
-        for item in self.order.items:
-            number = item.number
-            is_kept = number >= 0 and item not in edited and item is not moved
-            if is_kept and number in inline:
-                # The text of the instruction that it is in says it.
-                last = number if last == number - 1 else last
-                continue
-            if is_kept and number == last + 1 and item not in leads:
-                last = number
-                continue
-            if first >= 0:
-                yield lead, self.written.between(first, last)
-            lead = self._lead(item)
-            first = last = number if is_kept else -2
-            if not is_kept:
-                yield lead, item.text()
-        if first >= 0:
-            yield lead, self.written.between(first, last)
-
-    def _lead(self, item: Instruction | None) -> str:
-        if item in self.edits.leads:
-            return self.edits.leads[item]
-        if item is None:
-            return ""
-        return self.written.before(item.number) if item.has_own_text else self.written.line_start
+        body = format_body(self.order.items, self.written, self.edits, self._moved_root())
+        before_end = text_before(None, self.written, self.edits)
+        return "".join([text[frame.begin : frame.head], self._header(), body, before_end, text[frame.tail : frame.end]])
 
     def _header(self) -> str:
-        frame, text = self.written.frame, self.source.text
-        if self.owner is not None:
-            return f"\n\n{with_sigil(self.sigil, self.name)} {{"
-        if not self.edits.header or frame.head == frame.body:
-            return text[frame.head : frame.body]
+        frame = self.written.frame
         name = with_sigil(self.sigil, self.name)
-        if frame.signature is None:
-            return text[frame.head : frame.name.start].removesuffix("%") + name + text[frame.name.end : frame.body]
-        between = text[frame.name.end : frame.signature.start]
-        return (
-            text[frame.head : frame.name.start].removesuffix("%")
-            + name
-            + between
-            + self._signature(frame.signature)
-            + text[frame.signature.end : frame.body]
-        )
-
-    def _signature(self, span: Span) -> str:
-        """Returns the signature as it was written where it still holds, else a new one."""
-        written = parse_signature(self.source, span)
-        text = self.source.text[span.start : span.end]
-        names = tuple(parameter.name for parameter in self.parameters)
-        current = Signature(names, tuple(parameter.shape for parameter in self.parameters), self.root.shape)
-        if written == written.without_layouts():
-            current = current.without_layouts()
-        return text if written == current else str(current)
+        if self.owner is not None:
+            return f"\n\n{name} {{"
+        if not self.edits.header or frame.head == frame.body:
+            return self.source.text[frame.head : frame.body]
+        names, shapes = tuple(each.name for each in self.parameters), tuple(each.shape for each in self.parameters)
+        return format_header(self.source, frame, name, Signature(names, shapes, self.root.shape))
 
 
 def origin_of(like: Instruction | None) -> Origin | Location | None:

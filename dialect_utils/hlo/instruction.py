@@ -16,8 +16,9 @@ from dialect_utils.hlo.attributes import (
 )
 from dialect_utils.hlo.calls import called_names, is_calling
 from dialect_utils.hlo.control import CONTROL
-from dialect_utils.hlo.grammar import InstructionText, read_shape_at, scan_attributes, split_attributes
+from dialect_utils.hlo.grammar import InstructionText, scan_attributes, split_attributes
 from dialect_utils.hlo.literals import splat_scalar
+from dialect_utils.hlo.printing import format_operands, format_shape
 from dialect_utils.hlo.provenance import Origin
 from dialect_utils.hlo.spelling import with_sigil
 from dialect_utils.hlo.steps import parse_step
@@ -29,9 +30,6 @@ from dialect_utils.text import DiagnosticError, Location, Span
 if TYPE_CHECKING:
     from dialect_utils.control_flow import Join
     from dialect_utils.hlo.computation import Computation
-
-# XLA writes the position before every fifth operand.
-_UNMARKED = 5
 
 
 class Instruction:
@@ -378,29 +376,12 @@ class Instruction:
             is_typed, usual = self.number in written.typed, written.usual_sigil(self.number)
             if usual is None:
                 parts = written.parts(self.number)
-                sigil, shape = _sigil(parts), self._shape_text(parts)
+                sigil, shape = _sigil(parts), format_shape(self.shape, computation.source, parts.shape)
             else:
                 sigil = usual
         root = "ROOT " if computation.marks_root(self) else ""
-        inner = self._operand_text(sigil, is_typed) if self.operands else self.contents
+        inner = format_operands(self.operands, sigil, is_typed=is_typed) if self.operands else self.contents
         return f"{root}{with_sigil(sigil, self.name)} = {shape} {self.opcode}({inner}){self.attribute_text}"
-
-    def _shape_text(self, parts: InstructionText) -> str:
-        current, source = str(self.shape), self.computation.source
-        if parts.shape is None:
-            return current
-        text = source.text[parts.shape.start : parts.shape.end]
-        return text if text != current and read_shape_at(source, parts.shape) == self.shape else current
-
-    def _operand_text(self, sigil: str, is_typed: bool) -> str:
-        if sigil and not is_typed and len(self.operands) <= _UNMARKED:
-            return sigil + f", {sigil}".join([operand.name for operand in self.operands])
-        parts = []
-        for index, operand in enumerate(self.operands):
-            mark = f"/*index={index}*/" if index and index % _UNMARKED == 0 else ""
-            shape = f"{operand.shape} " if is_typed else ""
-            parts.append(f"{mark}{shape}{with_sigil(sigil, operand.name)}")
-        return ", ".join(parts)
 
 
 def _sigil(parts: InstructionText) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from dialect_utils.hlo.body import BodyReader, ReadingContext
+from dialect_utils.hlo.body import BodyReader
 from dialect_utils.hlo.computation import Computation
 from dialect_utils.hlo.control import CONTROL
 from dialect_utils.hlo.grammar import (
@@ -26,6 +26,7 @@ from dialect_utils.hlo.module import HloModule, callees_first
 from dialect_utils.hlo.names import NameTable
 from dialect_utils.hlo.pause import collector_paused
 from dialect_utils.hlo.provenance import BodyText, Frame
+from dialect_utils.hlo.reading import ReadingContext
 from dialect_utils.hlo.tokens import Scanner
 from dialect_utils.text import DiagnosticError, Source, Span
 

@@ -1,0 +1,123 @@
+"""Prints computations: what is as it was read in one piece, what was edited anew and in XLA's form."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Protocol, TypeVar
+
+from dialect_utils.hlo.grammar import read_shape_at
+from dialect_utils.hlo.provenance import BodyText, Edits, Frame
+from dialect_utils.hlo.signature import Signature, parse_signature
+from dialect_utils.hlo.spelling import with_sigil
+from dialect_utils.layout import Shape
+from dialect_utils.text import Source, Span
+
+# XLA writes the position before every fifth operand.
+_UNMARKED = 5
+
+
+class Named(Protocol):
+    """An operand: its name and shape."""
+
+    name: str
+    shape: Shape
+
+
+class Printed(Protocol):
+    """An instruction: which one of the text it is (-1: new), whether it has a line there, and its text anew."""
+
+    number: int
+
+    @property
+    def has_own_text(self) -> bool:
+        """Is true where it was read from `name = ...`."""
+
+    def text(self) -> str:
+        """Prints it anew."""
+
+
+Item = TypeVar("Item", bound=Printed)
+
+
+def text_before(item: Item | None, written: BodyText, edits: Edits[Item]) -> str:
+    """Returns the white space and comments before an instruction; before the end of the computation for None."""
+    if item in edits.leads:
+        return edits.leads[item]
+    if item is None:
+        return ""
+    return written.before(item.number) if item.has_own_text else written.line_start
+
+
+def format_body(items: Iterable[Item], written: BodyText, edits: Edits[Item], moved: Item | None) -> str:
+    """Returns the text of instructions; `moved` is the root where it has to be marked now."""
+    parts: list[str] = []
+    for before, body in _pieces(items, written, edits, moved):
+        # Where nothing parted two instructions of one line, a space has to.
+        parts += [before or (" " if parts else ""), body]
+    return "".join(parts)
+
+
+def _pieces(
+    items: Iterable[Item], written: BodyText, edits: Edits[Item], moved: Item | None
+) -> Iterator[tuple[str, str]]:
+    """Yields what is printed with what is before it; runs of instructions that are as they were, in one."""
+    edited, leads, inline = edits.instructions, edits.leads, written.inline
+    first = last = -2
+    before = ""
+    for item in items:
+        number = item.number
+        is_kept = number >= 0 and item not in edited and item is not moved
+        if is_kept and number in inline:
+            # The text of the instruction that it is in says it.
+            last = number if last == number - 1 else last
+            continue
+        if is_kept and number == last + 1 and item not in leads:
+            last = number
+            continue
+        if first >= 0:
+            yield before, written.between(first, last)
+        before = text_before(item, written, edits)
+        first = last = number if is_kept else -2
+        if not is_kept:
+            yield before, item.text()
+    if first >= 0:
+        yield before, written.between(first, last)
+
+
+def format_operands(operands: Sequence[Named], sigil: str, *, is_typed: bool) -> str:
+    """Returns the names of operands, with their shapes before them where `is_typed`."""
+    if sigil and not is_typed and len(operands) <= _UNMARKED:
+        return sigil + f", {sigil}".join([operand.name for operand in operands])
+    parts = []
+    for index, operand in enumerate(operands):
+        mark = f"/*index={index}*/" if index and index % _UNMARKED == 0 else ""
+        shape = f"{operand.shape} " if is_typed else ""
+        parts.append(f"{mark}{shape}{with_sigil(sigil, operand.name)}")
+    return ", ".join(parts)
+
+
+def format_shape(shape: Shape, source: Source, span: Span | None) -> str:
+    """Returns a shape as it was written at a span of the text where that still holds."""
+    current = str(shape)
+    if span is None:
+        return current
+    text = source.text[span.start : span.end]
+    return text if text != current and read_shape_at(source, span) == shape else current
+
+
+def format_header(source: Source, frame: Frame, name: str, current: Signature) -> str:
+    """Returns the line before the instructions with another name and signature; what still holds stays as written."""
+    text = source.text
+    before = text[frame.head : frame.name.start].removesuffix("%")
+    if frame.signature is None:
+        return before + name + text[frame.name.end : frame.body]
+    between = text[frame.name.end : frame.signature.start]
+    signature = _signature(source, frame.signature, current)
+    return before + name + between + signature + text[frame.signature.end : frame.body]
+
+
+def _signature(source: Source, span: Span, current: Signature) -> str:
+    written = parse_signature(source, span)
+    if written == written.without_layouts():
+        current = current.without_layouts()
+    return source.text[span.start : span.end] if written == current else str(current)
