@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 
 from dialect_utils.files import parse_bytes
-from dialect_utils.hlo.literals import FLOAT_FORMATS
+from dialect_utils.hlo.text.literals import FLOAT_FORMATS
 from dialect_utils.ir import Function, Module, Operation, Value
 from dialect_utils.layout import ArrayShape, ElementType
 from dialect_utils.opcodes import Trait, has

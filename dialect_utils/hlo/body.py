@@ -10,10 +10,14 @@ from itertools import islice
 from operator import length_hint
 
 from dialect_utils.control_flow import in_role_order
-from dialect_utils.hlo.calls import CALLING_OPCODES, called_names, is_calling
 from dialect_utils.hlo.computation import Computation
 from dialect_utils.hlo.control import CONTROL
-from dialect_utils.hlo.grammar import (
+from dialect_utils.hlo.inference import Attributes
+from dialect_utils.hlo.instruction import Instruction
+from dialect_utils.hlo.operands import PARAMETER_NUMBER, WITHOUT_OPERANDS, OperandReader
+from dialect_utils.hlo.reading import MAX_DEPTH, InlineComputation, ReadingContext
+from dialect_utils.hlo.text.calls import CALLING_OPCODES, called_names, is_calling
+from dialect_utils.hlo.text.grammar import (
     InstructionText,
     bodies_in,
     is_closed,
@@ -22,12 +26,8 @@ from dialect_utils.hlo.grammar import (
     scan_instruction,
     split_attributes,
 )
-from dialect_utils.hlo.inference import Attributes
-from dialect_utils.hlo.instruction import Instruction
-from dialect_utils.hlo.operands import PARAMETER_NUMBER, WITHOUT_OPERANDS, OperandReader
-from dialect_utils.hlo.provenance import BodyText, Frame, Place, line_breaks
-from dialect_utils.hlo.reading import MAX_DEPTH, InlineComputation, ReadingContext
-from dialect_utils.hlo.tokens import Scanner
+from dialect_utils.hlo.text.provenance import BodyText, Frame, Place, line_breaks
+from dialect_utils.hlo.text.tokens import Scanner
 from dialect_utils.layout import Shape, TokenShape
 from dialect_utils.opcodes import is_opcode
 from dialect_utils.text import Diagnostic, DiagnosticError, Location, Span, error_at

@@ -8,8 +8,8 @@ from functools import lru_cache
 from dialect_utils.hlo.computation import Computation
 from dialect_utils.hlo.control import CONTROL
 from dialect_utils.hlo.instruction import Instruction, as_instruction
-from dialect_utils.hlo.literals import format_scalar
 from dialect_utils.hlo.steps import format_step
+from dialect_utils.hlo.text.literals import format_scalar
 from dialect_utils.ir import Operation, Value
 from dialect_utils.layout import (
     ArrayShape,

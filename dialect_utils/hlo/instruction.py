@@ -8,21 +8,21 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from dialect_utils.control_flow import call_roles, in_role_order, joins_of, role_position
-from dialect_utils.hlo.attributes import (
+from dialect_utils.hlo.control import CONTROL
+from dialect_utils.hlo.steps import parse_step
+from dialect_utils.hlo.text.attributes import (
     format_frontend_attributes,
     parse_frontend_attributes,
     parse_ints,
     with_attribute,
 )
-from dialect_utils.hlo.calls import called_names, is_calling
-from dialect_utils.hlo.control import CONTROL
-from dialect_utils.hlo.grammar import InstructionText, scan_attributes, split_attributes
-from dialect_utils.hlo.literals import splat_scalar
-from dialect_utils.hlo.printing import format_operands, format_shape
-from dialect_utils.hlo.provenance import Origin
-from dialect_utils.hlo.spelling import with_sigil
-from dialect_utils.hlo.steps import parse_step
-from dialect_utils.hlo.tokens import Scanner
+from dialect_utils.hlo.text.calls import called_names, is_calling
+from dialect_utils.hlo.text.grammar import InstructionText, scan_attributes, split_attributes
+from dialect_utils.hlo.text.literals import splat_scalar
+from dialect_utils.hlo.text.printing import format_operands, format_shape
+from dialect_utils.hlo.text.provenance import Origin
+from dialect_utils.hlo.text.spelling import with_sigil
+from dialect_utils.hlo.text.tokens import Scanner
 from dialect_utils.ir import Operation, Value
 from dialect_utils.layout import ArrayShape, Shape, Step
 from dialect_utils.text import DiagnosticError, Location, Span

@@ -7,18 +7,18 @@ from types import MappingProxyType
 from typing import Literal, Protocol
 
 from dialect_utils.control_flow import in_role_order
-from dialect_utils.hlo.attributes import (
+from dialect_utils.hlo.builder import HloBuilder
+from dialect_utils.hlo.computation import Computation, as_computation
+from dialect_utils.hlo.instruction import Instruction, as_instruction
+from dialect_utils.hlo.names import NameTable
+from dialect_utils.hlo.pause import collector_paused
+from dialect_utils.hlo.text.attributes import (
     format_frontend_attributes,
     parse_aliases,
     parse_frontend_attributes,
 )
-from dialect_utils.hlo.builder import HloBuilder
-from dialect_utils.hlo.calls import called_in, is_calling, renamed
-from dialect_utils.hlo.computation import Computation, as_computation
-from dialect_utils.hlo.header import Header
-from dialect_utils.hlo.instruction import Instruction, as_instruction
-from dialect_utils.hlo.names import NameTable
-from dialect_utils.hlo.pause import collector_paused
+from dialect_utils.hlo.text.calls import called_in, is_calling, renamed
+from dialect_utils.hlo.text.header import Header
 from dialect_utils.ir import Function, Operation, Value
 from dialect_utils.layout import Shape
 from dialect_utils.text import Diagnostic, DiagnosticError, Source, Span, elided, error_at, nearest

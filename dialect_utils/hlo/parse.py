@@ -13,21 +13,21 @@ from collections.abc import Sequence
 from dialect_utils.hlo.body import BodyReader
 from dialect_utils.hlo.computation import Computation
 from dialect_utils.hlo.control import CONTROL
-from dialect_utils.hlo.grammar import (
+from dialect_utils.hlo.instruction import Instruction
+from dialect_utils.hlo.module import HloModule, callees_first
+from dialect_utils.hlo.names import NameTable
+from dialect_utils.hlo.pause import collector_paused
+from dialect_utils.hlo.reading import ReadingContext
+from dialect_utils.hlo.text.grammar import (
     FOOTER_LINE,
     HEADER_LINE,
     scan_attributes,
     scan_instruction,
     scan_shape,
 )
-from dialect_utils.hlo.header import Header
-from dialect_utils.hlo.instruction import Instruction
-from dialect_utils.hlo.module import HloModule, callees_first
-from dialect_utils.hlo.names import NameTable
-from dialect_utils.hlo.pause import collector_paused
-from dialect_utils.hlo.provenance import BodyText, Frame
-from dialect_utils.hlo.reading import ReadingContext
-from dialect_utils.hlo.tokens import Scanner
+from dialect_utils.hlo.text.header import Header
+from dialect_utils.hlo.text.provenance import BodyText, Frame
+from dialect_utils.hlo.text.tokens import Scanner
 from dialect_utils.text import DiagnosticError, Source, Span
 
 _TABLE = re.compile(

@@ -9,8 +9,8 @@ from dialect_utils.hlo.computation import Computation
 from dialect_utils.hlo.control import CONTROL
 from dialect_utils.hlo.inference import Attributes, ShapeError, infer_shape
 from dialect_utils.hlo.instruction import Instruction
-from dialect_utils.hlo.provenance import Spelling
-from dialect_utils.hlo.tokens import Token, without_comments
+from dialect_utils.hlo.text.provenance import Spelling
+from dialect_utils.hlo.text.tokens import Token, without_comments
 from dialect_utils.layout import Shape, parse_shape
 from dialect_utils.opcodes import HLO_NAMES
 from dialect_utils.text import DiagnosticError, Source, Span, error_at, nearest

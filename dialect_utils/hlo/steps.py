@@ -8,7 +8,7 @@ from functools import lru_cache, singledispatch
 from types import MappingProxyType
 from typing import Protocol
 
-from dialect_utils.hlo.tokens import without_comments
+from dialect_utils.hlo.text.tokens import without_comments
 from dialect_utils.layout import ArrayShape, BitcastConvert, Pad, Reshape, Shape, Slice, Step, Transpose
 
 # As many digits as an int64 has.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dialect_utils.hlo import HloModule, Instruction
-from dialect_utils.hlo.windows import WindowDimension, parse_window
+from dialect_utils.hlo.text.windows import WindowDimension, parse_window
 from dialect_utils.ir import array_shape
 from dialect_utils.layout import Plan, Reshape, Slice
 from dialect_utils.opcodes import by_opcode

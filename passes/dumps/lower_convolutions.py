@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import prod
 
 from dialect_utils.hlo import HloModule, Instruction
-from dialect_utils.hlo.windows import (
+from dialect_utils.hlo.text.windows import (
     DimensionLabels,
     Role,
     WindowDimension,
@@ -26,7 +26,7 @@ from passes.framework.base import Report, module_pass
 def lower_convolutions(module: HloModule, report: Report) -> None:
     """Rewrites convolutions in the TPU compiler's form as dot, or as plain convolutions.
 
-    1. A spatial dimension whose window only pairs indices (see `dialect_utils.hlo.windows.classify`)
+    1. A spatial dimension whose window only pairs indices (see `dialect_utils.hlo.text.windows.classify`)
        becomes a batch, contracting or free dimension; so do groups of features and of batches.
     2. With no spatial dimension left the convolution is a `dot`, which needs no window.
     3. Otherwise it is a convolution over what is left: batch dimensions become

@@ -4,40 +4,40 @@ from tests.mutants.model import Mutant
 
 MUTANTS = (
     Mutant(
-        "dialect_utils/hlo/attributes.py",
+        "dialect_utils/hlo/text/attributes.py",
         "later = _LAST[_LAST.index(name) + 1 :] if name in _LAST else _LAST",
         "later = ()",
-        ("tests/hlo/test_attributes.py",),
+        ("tests/hlo/text/test_attributes.py",),
     ),
     Mutant(
-        "dialect_utils/hlo/attributes.py",
+        "dialect_utils/hlo/text/attributes.py",
         "if name in attributes or name == _LAST[-1]:",
         "if name == _LAST[-1]:",
-        ("tests/hlo/test_attributes.py",),
+        ("tests/hlo/text/test_attributes.py",),
     ),
     Mutant(
-        "dialect_utils/hlo/attributes.py",
+        "dialect_utils/hlo/text/attributes.py",
         "return chr(int(body[1:], 16) & 0xFF)",
         "return chr(int(body[1:], 8) & 0xFF)",
-        ("tests/hlo/test_attributes.py",),
+        ("tests/hlo/text/test_attributes.py",),
     ),
     Mutant(
-        "dialect_utils/hlo/literals.py",
+        "dialect_utils/hlo/text/literals.py",
         'has_negative_zero = negative and form.specials != "fnuz"',
         "has_negative_zero = negative",
-        ("tests/hlo/test_literals.py",),
+        ("tests/hlo/text/test_literals.py",),
     ),
     Mutant(
-        "dialect_utils/hlo/literals.py",
+        "dialect_utils/hlo/text/literals.py",
         "exponent = max(exponent, 1)",
         "pass",
-        ("tests/hlo/test_literals.py",),
+        ("tests/hlo/text/test_literals.py",),
     ),
     Mutant(
-        "dialect_utils/hlo/literals.py",
+        "dialect_utils/hlo/text/literals.py",
         "return str(bits - 2 * sign if element_type.is_signed and bits & sign else bits)",
         "return str(bits)",
-        ("tests/hlo/test_literals.py",),
+        ("tests/hlo/text/test_literals.py",),
     ),
     Mutant(
         "dialect_utils/hlo/uses.py",

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from dialect_utils.hlo.attributes import parse_ints
 from dialect_utils.hlo.inference import elementwise, movement, whole, windowed
 from dialect_utils.hlo.inference.model import Rule, ShapeError, Written
+from dialect_utils.hlo.text.attributes import parse_ints
 from dialect_utils.layout import ArrayShape, Layout, Shape
 from dialect_utils.opcodes import ALL_OPERANDS, Trait, by_opcode, opcode_of, with_trait
 

@@ -15,7 +15,7 @@ from dialect_utils.hlo.inference.model import (
     made,
     wider,
 )
-from dialect_utils.hlo.windows import WindowDimension, parse_labels, parse_window
+from dialect_utils.hlo.text.windows import WindowDimension, parse_labels, parse_window
 from dialect_utils.layout import ArrayShape, Shape, TupleShape
 
 

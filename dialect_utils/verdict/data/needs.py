@@ -8,7 +8,7 @@ from itertools import product
 from math import isfinite
 
 from dialect_utils.control_flow import BODY, CONDITION
-from dialect_utils.hlo.literals import decode_float
+from dialect_utils.hlo.text.literals import decode_float
 from dialect_utils.ir import Function, Module, Operation, Value
 from dialect_utils.layout import ArrayShape
 from dialect_utils.opcodes import named, opcode_of

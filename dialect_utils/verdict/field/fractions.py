@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from functools import lru_cache
 
-from dialect_utils.hlo.literals import FLOAT_FORMATS, decode_float
+from dialect_utils.hlo.text.literals import FLOAT_FORMATS, decode_float
 from dialect_utils.layout import ElementType
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from dialect_utils.hlo import Instruction
 from dialect_utils.hlo.inference.windowed import positions
-from dialect_utils.hlo.windows import DimensionLabels, WindowDimension, format_window, parse_labels, parse_window
+from dialect_utils.hlo.text.windows import DimensionLabels, WindowDimension, format_window, parse_labels, parse_window
 from dialect_utils.ir import array_shape
 from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType
 from passes.dumps.custom_calls.arithmetic import (

@@ -9,7 +9,7 @@ from functools import cache
 from re import Pattern
 
 from dialect_utils.hlo import Computation, Instruction
-from dialect_utils.hlo.grammar import attribute_pattern
+from dialect_utils.hlo.text.grammar import attribute_pattern
 
 Signature = tuple[object, ...]
 

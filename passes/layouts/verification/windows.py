@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from dialect_utils.hlo import Instruction
 from dialect_utils.hlo.inference.windowed import positions
-from dialect_utils.hlo.windows import WindowDimension, parse_window
+from dialect_utils.hlo.text.windows import WindowDimension, parse_window
 from dialect_utils.layout import ArrayShape, Shape
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dialect_utils.hlo.literals import decode_float, parse_scalar
+from dialect_utils.hlo.text.literals import decode_float, parse_scalar
 from dialect_utils.layout import ELEMENT_TYPES
 from dialect_utils.verdict.field.fractions import simplest_fraction
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from dialect_utils.hlo.literals import FLOAT_FORMATS
+from dialect_utils.hlo.text.literals import FLOAT_FORMATS
 from dialect_utils.layout import ElementType
 from dialect_utils.verdict.proof.algebra.rule import Rule
 

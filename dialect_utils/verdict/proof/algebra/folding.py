@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import lru_cache
 
-from dialect_utils.hlo.literals import FLOAT_FORMATS
+from dialect_utils.hlo.text.literals import FLOAT_FORMATS
 from dialect_utils.layout import ElementType
 from dialect_utils.verdict.proof.algebra.numbers import float_bits, value_of
 from dialect_utils.verdict.proof.algebra.rule import NUMBERS, Rule

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from functools import lru_cache
 
-from dialect_utils.hlo.literals import FLOAT_FORMATS, decode_float
+from dialect_utils.hlo.text.literals import FLOAT_FORMATS, decode_float
 from dialect_utils.layout import ElementType
 
 Number = Fraction | int | float
@@ -59,7 +59,7 @@ def highest_bits(element_type: ElementType) -> int | None:
 @lru_cache(maxsize=1024)
 def float_bits(element_type: ElementType, value: float) -> int | None:
     """Returns the bits of a small exact number (1, -1, 0.5), or None where the type does not have it."""
-    from dialect_utils.hlo.literals import parse_scalar
+    from dialect_utils.hlo.text.literals import parse_scalar
 
     try:
         bits = parse_scalar(element_type, repr(value))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING
 
-from dialect_utils.hlo.literals import parse_scalar
+from dialect_utils.hlo.text.literals import parse_scalar
 from dialect_utils.ir import Operation
 from dialect_utils.layout import ArrayShape
 from dialect_utils.opcodes import named

@@ -6,8 +6,8 @@ import re
 from math import prod
 from typing import TYPE_CHECKING
 
-from dialect_utils.hlo.literals import parse_scalar
-from dialect_utils.hlo.tokens import without_comments
+from dialect_utils.hlo.text.literals import parse_scalar
+from dialect_utils.hlo.text.tokens import without_comments
 from dialect_utils.ir import Operation
 from dialect_utils.layout import ArrayShape, ElementType
 from dialect_utils.stablehlo.constants import literal_bits

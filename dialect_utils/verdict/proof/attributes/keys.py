@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Hashable
 
-from dialect_utils.hlo.calls import is_calling
-from dialect_utils.hlo.tokens import without_comments
+from dialect_utils.hlo.text.calls import is_calling
+from dialect_utils.hlo.text.tokens import without_comments
 from dialect_utils.ir import Operation
 from dialect_utils.layout import OpaqueShape
 from dialect_utils.opcodes import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from dialect_utils.hlo.windows import DimensionLabels, WindowDimension, parse_labels, parse_window
+from dialect_utils.hlo.text.windows import DimensionLabels, WindowDimension, parse_labels, parse_window
 from dialect_utils.ir import Operation
 from dialect_utils.verdict.proof.terms import GaveUpError
 

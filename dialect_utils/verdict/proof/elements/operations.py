@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from dialect_utils.hlo.windows import WindowDimension
+from dialect_utils.hlo.text.windows import WindowDimension
 from dialect_utils.opcodes import by_opcode
 from dialect_utils.verdict.proof.algebra.numbers import number_bits, value_of
 from dialect_utils.verdict.proof.elements.arrays import Elements, array_of

@@ -10,7 +10,7 @@ import functools
 import re
 from dataclasses import dataclass
 
-from dialect_utils.hlo.tokens import Kind, Scanner, Token, without_comments
+from dialect_utils.hlo.text.tokens import Kind, Scanner, Token, without_comments
 from dialect_utils.layout import Shape, parse_shape
 from dialect_utils.text import Diagnostic, DiagnosticError, Location, Source, Span
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from dialect_utils.hlo.grammar import read_shape_at, scan_shape
-from dialect_utils.hlo.tokens import Scanner
+from dialect_utils.hlo.text.grammar import read_shape_at, scan_shape
+from dialect_utils.hlo.text.tokens import Scanner
 from dialect_utils.layout import Shape, TupleShape
 from dialect_utils.text import Source, Span
 

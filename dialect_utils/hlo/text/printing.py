@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol, TypeVar
 
-from dialect_utils.hlo.grammar import read_shape_at
-from dialect_utils.hlo.provenance import BodyText, Edits, Frame
-from dialect_utils.hlo.signature import Signature, parse_signature
-from dialect_utils.hlo.spelling import with_sigil
+from dialect_utils.hlo.text.grammar import read_shape_at
+from dialect_utils.hlo.text.provenance import BodyText, Edits, Frame
+from dialect_utils.hlo.text.signature import Signature, parse_signature
+from dialect_utils.hlo.text.spelling import with_sigil
 from dialect_utils.layout import Shape
 from dialect_utils.text import Source, Span
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import frexp, isinf, isnan
 
-from dialect_utils.hlo.tokens import without_comments
+from dialect_utils.hlo.text.tokens import without_comments
 from dialect_utils.layout import ElementType
 
 _SPECIAL = re.compile(r"-?(nan|inf)(?:\((0x[0-9a-fA-F]+)\))?", re.ASCII)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from dialect_utils.hlo.tokens import Scanner, without_comments
+from dialect_utils.hlo.text.tokens import Scanner, without_comments
 from dialect_utils.text import Source
 
 # As many digits as an int64 has.

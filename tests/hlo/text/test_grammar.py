@@ -4,8 +4,8 @@ import random
 
 import pytest
 
-from dialect_utils.hlo.grammar import attribute_pattern, scan_attributes, split_attributes
-from dialect_utils.hlo.tokens import Scanner
+from dialect_utils.hlo.text.grammar import attribute_pattern, scan_attributes, split_attributes
+from dialect_utils.hlo.text.tokens import Scanner
 from dialect_utils.text import DiagnosticError, Source
 
 SEPARATORS = [*"{}[]()\",=%/-> \\aR1*<'\n", " ROOT ", ", a=", " x="]

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from dialect_utils.hlo.grammar import scan_attributes
-from dialect_utils.hlo.signature import follow, format_entry_layout, parse_entry_layout
-from dialect_utils.hlo.tokens import Scanner
+from dialect_utils.hlo.text.grammar import scan_attributes
+from dialect_utils.hlo.text.signature import follow, format_entry_layout, parse_entry_layout
+from dialect_utils.hlo.text.tokens import Scanner
 from dialect_utils.layout import Shape
 from dialect_utils.text import Source, Span
 

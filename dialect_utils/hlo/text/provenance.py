@@ -11,7 +11,7 @@ from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, field
 from typing import Generic, NamedTuple, TypeVar
 
-from dialect_utils.hlo.grammar import InstructionText, scan_parts
+from dialect_utils.hlo.text.grammar import InstructionText, scan_parts
 from dialect_utils.layout import Shape
 from dialect_utils.text import Location, Source, Span
 

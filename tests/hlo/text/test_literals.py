@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dialect_utils.hlo import decode_float, format_scalar, parse_scalar
-from dialect_utils.hlo.literals import FLOAT_FORMATS
+from dialect_utils.hlo.text.literals import FLOAT_FORMATS
 from dialect_utils.layout import ELEMENT_TYPES
 
 NUMPY_NAMES = {"f16": "float16", "f32": "float32", "f64": "float64", "bf16": "bfloat16"}

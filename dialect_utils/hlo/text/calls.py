@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from dialect_utils.hlo.grammar import without_strings
-from dialect_utils.hlo.tokens import without_comments
+from dialect_utils.hlo.text.grammar import without_strings
+from dialect_utils.hlo.text.tokens import without_comments
 from dialect_utils.opcodes import Trait, calling_attributes, calling_opcodes, has
 
 _NAME = re.compile(r"%?([A-Za-z_][\w.\-]*)", re.ASCII)

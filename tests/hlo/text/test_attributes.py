@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dialect_utils.hlo.attributes import (
+from dialect_utils.hlo.text.attributes import (
     escape,
     format_frontend_attributes,
     parse_aliases,
