@@ -112,3 +112,30 @@ def _is_neutral(item: Instruction) -> bool:
     """Is true where the initial value changes nothing, however often it is met."""
     initial = item.operands[1]
     return initial.literal is not None and initial.literal.strip() in _NEUTRAL.get(item.called[0].root.opcode, ())
+
+
+def keep_roundings(module: HloModule) -> None:
+    """Puts a barrier between two float additions of constants, and two products with constants, in place.
+
+    XLA's simplifier makes (x + a) + b to x + (a + b): right for real numbers, but x + (a - a) is where a sum of two
+    f32 computes what its rounding lost, as TPUs do for f64. The TPU compiler has simplified before, so that what is
+    left in a dump is meant.
+    """
+    constants: set[Instruction] = set()
+    for item in instructions(module):
+        if item.opcode == "constant" or (item.opcode == "broadcast" and item.operands[0] in constants):
+            constants.add(item)
+    for item in instructions(module, *_JOINED):
+        if array_shape(item).element_type.is_floating and constants.intersection(item.operands):
+            _hold_apart(item, constants)
+
+
+# The simplifier joins ops of one kind.
+_JOINED = by_opcode({"add": "sum", "subtract": "sum", "multiply": "product"})
+
+
+def _hold_apart(item: Instruction, constants: set[Instruction]) -> None:
+    for position, inner in enumerate(item.operands):
+        if _JOINED.get(inner.opcode) == _JOINED[item.opcode] and constants.intersection(inner.operands):
+            barrier = Ops(item).emit("opt-barrier", array_shape(inner), (inner,))
+            item.set_operand(position, barrier)

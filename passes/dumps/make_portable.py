@@ -10,7 +10,7 @@ from dialect_utils.layout import ArrayShape
 from dialect_utils.text import Diagnostic, DiagnosticError
 from passes.bitcasts.expand_bitcasts import ExpandedBitcast, expand_bitcasts
 from passes.dumps.convert_async_to_sync import convert_async_to_sync
-from passes.dumps.cpu_workarounds import reduce_whole_windows, separate_scatter_operands
+from passes.dumps.cpu_workarounds import keep_roundings, reduce_whole_windows, separate_scatter_operands
 from passes.dumps.elementary_functions import expand_elementary_functions
 from passes.dumps.elided_constants import elided_constants, take_constants
 from passes.dumps.expand_custom_calls import expand_custom_calls, read_hlo
@@ -96,6 +96,7 @@ def make_portable(
     expand_elementary_functions(module)
     reduce_whole_windows(module)
     separate_scatter_operands(module)
+    keep_roundings(module)
     _drop_copies(module)
     return bitcasts
 

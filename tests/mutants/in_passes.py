@@ -40,6 +40,12 @@ MUTANTS = (
         ("tests/passes/layouts/test_propagate_layouts.py",),
     ),
     Mutant(
+        "passes/dumps/cpu_workarounds.py",
+        '{"add": "sum", "subtract": "sum", "multiply": "product"}',
+        '{"add": "sum", "multiply": "product"}',
+        ("tests/passes/dumps/test_portable_pieces.py",),
+    ),
+    Mutant(
         "passes/dumps/inline_fusions.py",
         "if not value.users and not value.is_root:",
         "if not value.users:",

@@ -83,7 +83,7 @@ TPU_CALLS = (
     ),
     _blocks(
         "LuRealDecompositionBlock LuComplexDecompositionBlock",
-        "a loop over columns with pivots, of f32, of f64 in two halves, of c64 in two halves",
+        "a loop over columns with pivots, of f32, of f64 and c64 in two halves, of c128 in four parts",
     ),
     _blocks("QrDecompositionBlock", "a loop over columns with LAPACK's reflectors, of c64 in two halves, too"),
     _blocks("EighTpu", "Jacobi's rotations of four blocks, with any batch dimensions"),

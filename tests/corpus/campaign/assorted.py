@@ -143,6 +143,11 @@ def sums_in_double_precision(a: A, b: A) -> Any:
     return jnp.cumsum(a, 1), a @ b, jnp.sort(a, 1), a.max(0) / 3
 
 
+@campaign(arg(6, 8, dtype=jnp.float64), arg(6, 8, dtype=jnp.complex128), on="v6e", x64=True)
+def functions_in_double_precision(x: A, z: A) -> Any:
+    return jnp.exp(x), jnp.sin(x), jnp.tanh(x), lax.erf(x), jnp.log1p(jnp.abs(x)), jnp.exp(z), jnp.abs(z)
+
+
 @campaign(arg(300, dtype=jnp.int64, fill="bits"), on="v4", x64=True)
 def integers_of_64_bits(x: A) -> Any:
     return jnp.sort(x), x // 1000, x ^ (x >> 7), lax.population_count(x), x * 12345

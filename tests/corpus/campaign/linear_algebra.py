@@ -193,6 +193,11 @@ def double_complex_cholesky(a: A) -> Any:
     return jnp.linalg.cholesky(definite(a))
 
 
+@campaign(arg(2, 4, 4, dtype=c128), arg(2, 4, 2, dtype=c128), on="v5p", x64=True)
+def double_complex_solve(a: A, b: A) -> Any:
+    return jnp.linalg.solve(a + 5 * jnp.eye(4), b), jnp.linalg.det(a)
+
+
 @campaign(arg(3, 4, 9, 6), on="v5p", precise=True)
 def qr_complete_batched(a: A) -> Any:
     q, r = jnp.linalg.qr(a, mode="complete")

@@ -13,7 +13,7 @@ from dialect_utils.hlo import parse_module
 from dialect_utils.layout import parse_array_shape
 from dialect_utils.layout.arrays.bitcast_positions import agrees, atom_bits, defined_positions, planned_positions
 from passes.bitcasts.expand_bitcasts import prove_padded
-from passes.dumps.cpu_workarounds import reduce_whole_windows, separate_scatter_operands
+from passes.dumps.cpu_workarounds import keep_roundings, reduce_whole_windows, separate_scatter_operands
 from passes.dumps.elementary_functions import expand_elementary_functions
 from passes.dumps.replicate_partitions import try_groups
 
@@ -150,3 +150,29 @@ def test_positions_follow_the_bytes_of_other_types() -> None:
     defined = defined_positions(source, destination, atom)
     assert defined.reshape(2, 6).tolist() == [[0, 1, 2, 3, 4, 5], [6, 7, 8, 9, 10, 11]]
     assert agrees(defined, planned_positions(source, plan, atom))
+
+
+def test_what_a_sum_lost_is_not_simplified_away(worker: Worker) -> None:
+    """Adds a constant and takes it away again; the same with products: f32 rounds in between."""
+    text = """ENTRY e {
+  x = f32[40] parameter(0)
+  c = f32[] constant(12582912)
+  cs = f32[40] broadcast(c), dimensions={}
+  sum = f32[40] add(cs, x)
+  whole = f32[40] subtract(sum, cs)
+  i = f32[] constant(0.3)
+  is = f32[40] broadcast(i), dimensions={}
+  j = f32[] constant(0.7)
+  js = f32[40] broadcast(j), dimensions={}
+  third = f32[40] multiply(x, is)
+  product = f32[40] multiply(js, third)
+  ROOT both = (f32[40], f32[40]) tuple(whole, product)
+}
+"""
+    x = np.linspace(-9, 9, 40).astype(np.float32)
+    wanted = [np.round(x), x * np.float32(0.3) * np.float32(0.7)]
+    assert not all(map(np.array_equal, run(worker, text, x), wanted))
+    module = parse_module(text)
+    keep_roundings(module)
+    assert module.text().count("opt-barrier(") == 2
+    assert all(map(np.array_equal, run(worker, module.text(), x), wanted))

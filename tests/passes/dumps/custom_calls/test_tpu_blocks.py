@@ -86,6 +86,10 @@ def test_lu_of_real_and_complex_matrices_and_in_double_precision(worker: Worker)
     low, high, _, permutation = run(worker, "LuRealDecompositionBlock", results, *halves(d))
     assert np.abs(high).max() < 1e-6 * np.abs(low).max()
     check_lu(whole(low, high, is_complex=False), permutation, d, 1e-12)
+    results = "(f32[2,9,6], f32[2,9,6], f32[2,9,6], f32[2,9,6], s32[2,6], s32[2,9])"
+    *parts, _, permutation = run(worker, "LuComplexDecompositionBlock", results, *halves(d), *halves(d[::-1]))
+    real, imaginary = (whole(*pair, is_complex=False) for pair in (parts[:2], parts[2:]))
+    check_lu(real + 1j * imaginary, permutation, d + 1j * d[::-1], 1e-12)
 
 
 def check_qr(worker: Worker, a: Array, packed: Array, taus: Array) -> None:
