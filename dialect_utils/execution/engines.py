@@ -78,8 +78,9 @@ def prepare_interpreter(program: str | bytes) -> Run:
     with context(allow_unregistered=False):
         module = ir.Module.parse(program)
         # The interpreter has neither chlo ops nor the old forms that XLA's importer writes.
-        seam.inline_calls(module)
+        seam.legalize(module)
         _drop_copies(module)
+        _order_totally(module)
         main = main_function(module)
         types = [ir.Type.parse(str(t)) for t in main.type.inputs]
         parameters, results = _signature(main)
@@ -100,17 +101,54 @@ def prepare_interpreter(program: str | bytes) -> Run:
 
 def _drop_copies(module: Any) -> None:
     """Replaces the copies of HLO, which the interpreter lacks, by what they copy."""
-    copies = []
+    for copy in _named(module, "mhlo.copy"):
+        copy.results[0].replace_all_uses_with(copy.operands[0])
+        copy.erase()
+
+
+def _order_totally(module: Any) -> None:
+    """Makes comparisons of floats in their total order comparisons of integers: the interpreter reads them as plain."""
+    for compare in _named(module, "stablehlo.compare"):
+        written = compare.attributes
+        if "compare_type" not in written or "TOTALORDER" not in str(written["compare_type"]):
+            continue
+        with ir.InsertionPoint(compare), ir.Location.unknown():
+            for number, value in enumerate(compare.operands):
+                compare.operands[number] = _rank(value)
+        written["compare_type"] = ir.Attribute.parse("#stablehlo<comparison_type SIGNED>")
+
+
+def _rank(value: Any) -> Any:
+    """Returns signed integers in the total order of floats: -NaN, -infinity, ..., -0, 0, ..., infinity, NaN."""
+    width = value.type.element_type.width
+    bits = _unary("stablehlo.bitcast_convert", value, f"i{width}")
+    # Of a negative number all other bits are turned round.
+    amount, others = (
+        ir.DenseElementsAttr.get_splat(bits.type, ir.IntegerAttr.get(bits.type.element_type, number))
+        for number in (width - 1, (1 << (width - 1)) - 1)
+    )
+    signs = _binary("shift_right_arithmetic", bits, _constant(amount))
+    return _binary("xor", bits, _binary("and", signs, _constant(others)))
+
+
+def _constant(value: Any) -> Any:
+    return ir.Operation.create("stablehlo.constant", results=[value.type], attributes={"value": value}).results[0]
+
+
+def _binary(name: str, a: Any, b: Any) -> Any:
+    return ir.Operation.create(f"stablehlo.{name}", results=[a.type], operands=[a, b]).results[0]
+
+
+def _named(module: Any, name: str) -> list[Any]:
+    found = []
 
     def collect(operation: Any) -> Any:
-        if operation.name == "mhlo.copy":
-            copies.append(operation)
+        if operation.name == name:
+            found.append(operation.operation)
         return ir.WalkResult.ADVANCE
 
     module.operation.walk(collect)
-    for copy in copies:
-        copy.results[0].replace_all_uses_with(copy.operands[0])
-        copy.operation.erase()
+    return found
 
 
 def _attribute(array: Array, kind: ElementType, mlir_type: Any) -> Any:

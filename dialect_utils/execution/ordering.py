@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from dialect_utils.execution import seam
+from dialect_utils.execution.inlining import inline_calls
 from dialect_utils.opcodes import Trait, has, hlo_opcode
 from dialect_utils.stablehlo.bindings import context, ir
 
@@ -30,7 +30,7 @@ def order(program: str | bytes, *, zeros: int = 0) -> tuple[str, int, int]:
     """
     with context(allow_unregistered=False), ir.Location.unknown():
         module = ir.Module.parse(program)
-        seam.inline_calls(module)
+        inline_calls(module)
         changed = {True: 0, False: 0}
         for operation in _choosing(module):
             is_sort = operation.name == _SORT

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dialect_utils.execution import seam
+from dialect_utils.execution.inlining import inline_calls
 from dialect_utils.execution.main_function import main_function
 from dialect_utils.stablehlo.bindings import context, ir
 
@@ -23,7 +23,7 @@ def repeat(program: str | bytes, *, count: int) -> tuple[str]:
     """
     with context(allow_unregistered=False), ir.Location.unknown():
         module = ir.Module.parse(program)
-        seam.inline_calls(module)
+        inline_calls(module)
         main = main_function(module)
         kinds, results = list(main.type.inputs), list(main.type.results)
         main.attributes["sym_name"] = ir.StringAttr.get(_NAME)

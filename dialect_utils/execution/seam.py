@@ -11,9 +11,8 @@ from functools import cache
 from types import SimpleNamespace
 from typing import Any
 
-_INLINING = (
-    "builtin.module(func.func(chlo-legalize-to-stablehlo,stablehlo-legalize-deprecated-ops{fail-on-unused=false}),"
-    "inline,symbol-dce)"
+_LEGALIZING = (
+    "builtin.module(func.func(chlo-legalize-to-stablehlo,stablehlo-legalize-deprecated-ops{fail-on-unused=false}))"
 )
 
 
@@ -139,10 +138,10 @@ def hlo_proto_from_text(text: str) -> bytes:
     return bytes(_find("jaxlib._hlo", "hlo_module_from_text")(text).as_serialized_hlo_module_proto())
 
 
-def inline_calls(module: Any) -> None:
-    """Inlines a module's calls, in place, and writes chlo ops and old forms (dot, broadcast) in today's StableHLO."""
+def legalize(module: Any) -> None:
+    """Writes chlo ops and old forms (dot, broadcast) in today's StableHLO, in place."""
     _find("jaxlib.mlir._mlir_libs._stablehlo", "register_stablehlo_passes")()
-    _find("jaxlib.mlir.passmanager", "PassManager").parse(_INLINING).run(module.operation)
+    _find("jaxlib.mlir.passmanager", "PassManager").parse(_LEGALIZING).run(module.operation)
 
 
 def interpret(module: Any, arguments: list[Any]) -> list[Any]:

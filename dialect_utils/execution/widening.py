@@ -17,9 +17,9 @@ from dataclasses import dataclass, field
 from math import prod, sqrt
 from typing import Any
 
-from dialect_utils.execution import seam
+from dialect_utils.execution.inlining import inline_calls
 from dialect_utils.execution.main_function import main_function
-from dialect_utils.opcodes import Trait, has, hlo_opcode
+from dialect_utils.opcodes import Trait, has, hlo_opcode, named
 from dialect_utils.stablehlo.bindings import context, ir
 
 # Bits of the significand, the hidden one included; narrower types have at least this.
@@ -28,6 +28,8 @@ _SMALLEST_PRECISION = 3
 # What bits are read by, or what knows only the types it has.
 _OPAQUE = frozenset({"bitcast-convert", "custom-call", "rng-bit-generator", "rng", "infeed"})
 _CONSTANT = "stablehlo.constant"
+# Sums of as many terms as the last dimension of their first operand has elements.
+_SOLVED = named("fft cholesky triangular-solve")
 # Operations read the noise from different places.
 _PLACES = 1009
 
@@ -39,7 +41,7 @@ def widen(program: str | bytes) -> tuple[str, int]:
     """
     with context(allow_unregistered=False), ir.Location.unknown():
         module = ir.Module.parse(program)
-        seam.inline_calls(module)
+        inline_calls(module)
         twin = _Twin(module, main_function(module))
         twin.make()
         module.operation.verify()
@@ -304,6 +306,8 @@ def _terms(operation: Any) -> int:
         return int(prod(operation.operands[0].type.shape[i] for i in contracting))
     if opcode == "convolution":
         return int(prod(operation.operands[1].type.shape))
+    if opcode in _SOLVED:
+        return int(operation.operands[0].type.shape[-1])
     if not has(opcode, Trait.COMBINES) or not any(_adds(region) for region in operation.regions):
         return 0
     if opcode == "reduce-window":

@@ -361,3 +361,23 @@ def test_a_program_of_one_device_runs_without_jax() -> None:
     """
     found = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert found.stdout == "f64 [1.5, -0.0] None\n"
+
+
+TOTAL = """module {
+  func.func @main(%a: tensor<7x7xf32>, %b: tensor<7x7xf32>) -> tensor<7x7xi1> {
+    %0 = stablehlo.compare LT, %a, %b, TOTALORDER : (tensor<7x7xf32>, tensor<7x7xf32>) -> tensor<7x7xi1>
+    return %0 : tensor<7x7xi1>
+  }
+}"""
+
+
+@pytest.mark.parametrize("engine", ["xla", "interpreter"])
+@pytest.mark.parametrize("kind", ["f32", "f16", "bf16", "f64"])
+def test_floats_have_a_total_order(worker: Worker, engine: Engine, kind: str) -> None:
+    """-NaN, -infinity, -1, -0, 0, 1, NaN: each is less than all behind it, and no other."""
+    dtype = dtype_of(ELEMENT_TYPES[kind])
+    ascending = np.array([np.copysign(np.nan, -1), -np.inf, -1, -0.0, 0, 1, np.copysign(np.nan, 1)]).astype(dtype)
+    a, b = np.meshgrid(ascending, ascending, indexing="ij")
+    program = Program(TOTAL.replace("f32", kind), "stablehlo")
+    [[less]] = worker.run(program, [[a, b]], engine=engine)
+    np.testing.assert_array_equal(less, np.triu(np.ones((7, 7), np.bool_), 1))

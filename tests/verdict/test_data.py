@@ -86,3 +86,11 @@ ENTRY e {
     for each in data_sets(needs, 2):
         assert (np.diff(each.arrays[1].reshape(-1)) > 0).all()
     assert any("indices out of range, in input 1" in line for line in unreached(needs, 2, finite=False))
+
+
+def test_the_ends_of_a_type_are_drawn() -> None:
+    text = "HloModule m\nENTRY e {\n  x = s32[40] parameter(0)\n  ROOT a = s32[40] abs(x)\n}\n"
+    shapes = [parse_array_shape("s32[40]")]
+    sets = data_sets(array_needs([parse_bytes(text.encode(), "m")], shapes), 1)
+    drawn = {int(number) for each in sets for number in each.arrays[0]}
+    assert {-(1 << 31), (1 << 31) - 1} <= drawn

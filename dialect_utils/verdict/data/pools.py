@@ -36,8 +36,9 @@ def integer_pool(need: Need) -> list[int]:
         found += [int(number) - 1, int(number), int(number) + 1] if abs(number) < 1 << 64 else []
     if not need.counts:
         found += [low, high, low + 1, high - 1]
-    largest = MOST_ROUNDS if need.counts else high
-    return list(dict.fromkeys(value for value in found if max(low, -largest) <= value <= min(high, largest)))
+    if need.counts:
+        low, high = max(low, -MOST_ROUNDS), min(high, MOST_ROUNDS)
+    return list(dict.fromkeys(value for value in found if low <= value <= high))
 
 
 def float_pool(need: Need, kind: ElementType) -> Array:

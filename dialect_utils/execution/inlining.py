@@ -1,0 +1,60 @@
+"""One function of a module: the calls in main are replaced by what they call.
+
+jaxlib registers no inliner for func.call, so MLIR's own pass leaves every call as it is. Only the worker
+imports this module.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dialect_utils.execution import seam
+from dialect_utils.execution.main_function import main_function
+from dialect_utils.stablehlo.bindings import ir
+
+_CALL = "func.call"
+# Functions that are called twice, which call others twice, ... may make any number; the rest of the calls stays.
+_MOST_OPERATIONS = 20_000
+
+
+def inline_calls(module: Any) -> None:
+    """Puts what main calls into main, in place, and writes chlo ops and old forms in today's StableHLO."""
+    seam.legalize(module)
+    functions = {each.name.value: each for each in module.body.operations if each.operation.name == "func.func"}
+    main = main_function(module)
+    left = _MOST_OPERATIONS
+    while left > 0 and (calls := [each for each in _nested(main.operation) if each.name == _CALL]):
+        for call in calls:
+            callee = functions[ir.FlatSymbolRefAttr(call.attributes["callee"]).value]
+            left -= sum(1 for _ in _nested(callee.operation))
+            _inline(call, callee.regions[0].blocks[0])
+    if left > 0:
+        for name, function in functions.items():
+            if name != "main":
+                function.operation.erase()
+
+
+def _inline(call: Any, block: Any) -> None:
+    """Copies a function's operations to where it is called; the copies use what was passed."""
+    passed = dict(zip(block.arguments, call.operands, strict=True))
+    *body, end = (each.operation for each in block.operations)
+    for operation in body:
+        copy = operation.clone(ir.InsertionPoint(call))
+        for each in (copy, *_nested(copy)):
+            for number, value in enumerate(each.operands):
+                if value in passed:
+                    each.operands[number] = passed[value]
+        passed.update(zip(operation.results, copy.results, strict=True))
+    for result, value in zip(call.results, end.operands, strict=True):
+        result.replace_all_uses_with(passed.get(value, value))
+    call.erase()
+
+
+def _nested(operation: Any) -> list[Any]:
+    """Returns all operations within one, outermost first."""
+    found = []
+    for region in operation.regions:
+        for block in region:
+            for inner in block.operations:
+                found += [inner.operation, *_nested(inner.operation)]
+    return found
