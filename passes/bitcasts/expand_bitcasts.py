@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from dialect_utils.hlo import HloModule, Instruction
+from dialect_utils.hlo.ops import Ops, instructions
 from dialect_utils.ir import array_shape
 from dialect_utils.layout import ArrayShape, Plan, TupleShape, physical_plan, physical_shape
 from dialect_utils.layout.moves.bitcast import Verdict, classify_bitcast
 from dialect_utils.layout.moves.normal_form import normal_form
 from dialect_utils.layout.moves.physical import dense_bitcast_plan, logical_plan
 from dialect_utils.text import Diagnostic, DiagnosticError, Location
-from passes.dumps.hlo_ops import Ops, instructions
 from passes.framework.base import Report, module_pass
 from passes.tiling.byte_readers import bitcast_error
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 from string import Template
 
 from dialect_utils.hlo import HloModule, Instruction, parse_module
+from dialect_utils.hlo.ops import Ops, instructions
 from dialect_utils.ir import array_shape
 from dialect_utils.layout import ELEMENT_TYPES
 from dialect_utils.opcodes import by_opcode
-from passes.dumps.hlo_ops import Ops, instructions
 from passes.dumps.splicing import splice
 
 _F32, _F64 = ELEMENT_TYPES["f32"], ELEMENT_TYPES["f64"]

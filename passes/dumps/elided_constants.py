@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dialect_utils.hlo import HloModule, Instruction
+from dialect_utils.hlo.ops import Ops, instructions
 from dialect_utils.ir import array_shape
 from dialect_utils.text import Diagnostic, DiagnosticError
-from passes.dumps.hlo_ops import Ops, instructions
 
 
 def elided_constants(module: HloModule) -> list[Instruction]:

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from dialect_utils.hlo import HloModule, Instruction, parse_module
+from dialect_utils.hlo.ops import Ops, erase_unused, instructions
 from dialect_utils.layout import Shape
 from dialect_utils.mosaic import TARGET
 from dialect_utils.text import Diagnostic, DiagnosticError, nearest, read_input
 from passes.dumps.custom_calls.gpu_calls import GPU_EXPANSIONS
 from passes.dumps.custom_calls.placement import hold_arrays_in_place_of_buffers
 from passes.dumps.custom_calls.tpu_calls import TPU_EXPANSIONS, Expansion
-from passes.dumps.hlo_ops import Ops, erase_unused, instructions
 from passes.dumps.inline_fusions import use_elements
 from passes.dumps.inlining import inline_body, is_call_of
 from passes.dumps.mosaic.expand import decode_kernels, expand_kernel

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from dialect_utils.hlo import HloModule, Instruction, parse_module
+from dialect_utils.hlo.ops import Ops, instructions, tuple_elements, zero_of
 from dialect_utils.ir import array_shape
 from dialect_utils.layout import ArrayShape
 from dialect_utils.text import Diagnostic, DiagnosticError
-from passes.dumps.hlo_ops import Ops, instructions, tuple_elements, zero_of
 from passes.dumps.inline_fusions import use_elements
 from passes.dumps.splicing import splice
 from passes.framework.base import Report

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Literal
 
 from dialect_utils.hlo import Computation, HloModule, Instruction
+from dialect_utils.hlo.ops import Ops, erase_unused, instructions, rebuild
 from dialect_utils.text import Diagnostic, DiagnosticError
-from passes.dumps.hlo_ops import Ops, erase_unused, instructions, rebuild
 from passes.dumps.inlining import inline_body
 from passes.framework.base import Report, module_pass
 

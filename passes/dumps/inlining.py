@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dialect_utils.hlo import Computation, Instruction
+from dialect_utils.hlo.ops import Ops
 from dialect_utils.layout import ArrayShape, Shape, TupleShape
-from passes.dumps.hlo_ops import Ops
 
 
 def inline_body(ops: Ops, body: Computation, operands: Sequence[Instruction]) -> Instruction:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dialect_utils.hlo import Computation, HloModule, Instruction
+from dialect_utils.hlo.ops import PRED, S32, Ops, instructions, rebuild
 from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType, Shape, TupleShape
 from dialect_utils.opcodes import ALL_OPERANDS, Trait, has, named, opcode_of
-from passes.dumps.hlo_ops import PRED, S32, Ops, instructions, rebuild
 from passes.framework.base import Report, module_pass
 
 _F32, _F64 = ELEMENT_TYPES["f32"], ELEMENT_TYPES["f64"]

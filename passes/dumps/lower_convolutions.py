@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from math import prod
 
 from dialect_utils.hlo import HloModule, Instruction
+from dialect_utils.hlo.ops import Ops, instructions
 from dialect_utils.hlo.text.windows import (
     DimensionLabels,
     Role,
@@ -18,7 +19,6 @@ from dialect_utils.hlo.text.windows import (
 )
 from dialect_utils.layout import ArrayShape
 from dialect_utils.text import Diagnostic, DiagnosticError
-from passes.dumps.hlo_ops import Ops, instructions
 from passes.framework.base import Report, module_pass
 
 

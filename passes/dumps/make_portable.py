@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from dialect_utils.hlo import HloModule
+from dialect_utils.hlo.ops import instructions
 from dialect_utils.ir import Module
 from dialect_utils.layout import ArrayShape
 from dialect_utils.text import Diagnostic, DiagnosticError
@@ -14,7 +15,6 @@ from passes.dumps.cpu_workarounds import keep_roundings, reduce_whole_windows, s
 from passes.dumps.elementary_functions import expand_elementary_functions
 from passes.dumps.elided_constants import elided_constants, take_constants
 from passes.dumps.expand_custom_calls import expand_custom_calls, read_hlo
-from passes.dumps.hlo_ops import instructions
 from passes.dumps.host_callbacks import replace_host_callbacks
 from passes.dumps.inline_fusions import inline_fusions
 from passes.dumps.legalize_types import legalize_types

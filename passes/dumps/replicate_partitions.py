@@ -7,10 +7,10 @@ from itertools import product
 from math import prod
 
 from dialect_utils.hlo import HloModule, Instruction
+from dialect_utils.hlo.ops import Ops, instructions
 from dialect_utils.layout import ELEMENT_TYPES
 from dialect_utils.opcodes import Trait, with_trait
 from dialect_utils.text import Diagnostic, DiagnosticError
-from passes.dumps.hlo_ops import Ops, instructions
 
 COLLECTIVES = with_trait(Trait.COLLECTIVE)
 _U32 = ELEMENT_TYPES["u32"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dialect_utils.hlo import HloModule, Instruction
-from passes.dumps.hlo_ops import Ops
+from dialect_utils.hlo.ops import Ops
 from passes.dumps.inlining import inline_body
 
 

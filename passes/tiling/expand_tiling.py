@@ -22,9 +22,9 @@ from dialect_utils.layout.moves.physical import dense_bitcast_plan, logical_plan
 from dialect_utils.layout.moves.tiled_shapes import has_tiles, physical_leaves, untiled
 from dialect_utils.layout.search.packs import try_tiled_layout
 from dialect_utils.text import Diagnostic, DiagnosticError
-from passes.dumps.custom_calls.concat_bitcast import expand_concatenations
 from passes.framework.base import Report, module_pass
 from passes.tiling.byte_readers import find_byte_readers
+from passes.tiling.concat_bitcast import expand_concatenations
 from passes.tiling.markers import BitcastMarker, mark_bitcast, mark_layout, mark_packed, mark_tuple
 
 Interface = Literal["logical", "physical"]

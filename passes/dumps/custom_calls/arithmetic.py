@@ -9,10 +9,10 @@ from collections.abc import Callable, Sequence
 from math import pi, sqrt
 
 from dialect_utils.hlo import Instruction
+from dialect_utils.hlo.ops import S32, Ops, zero_of
 from dialect_utils.ir import array_shape
 from dialect_utils.layout import ArrayShape, ElementType, TupleShape
 from passes.dumps.custom_calls.call_config import refused
-from passes.dumps.hlo_ops import S32, Ops, zero_of
 from passes.dumps.legalize_types import accumulator
 
 # The activations of stream_executor's dnn.proto, in the order of their numbers.

@@ -7,11 +7,11 @@ last dimension; the last dimensions are contracted, and of three dimensions the 
 from __future__ import annotations
 
 from dialect_utils.hlo import Instruction
+from dialect_utils.hlo.ops import Ops
 from dialect_utils.ir import array_shape
 from dialect_utils.layout import ELEMENT_TYPES
 from passes.dumps.custom_calls.arithmetic import plain, scaled
 from passes.dumps.custom_calls.call_config import check_operands, refused
-from passes.dumps.hlo_ops import Ops
 
 _F32 = ELEMENT_TYPES["f32"]
 _PLAIN, _BATCHED = 2, 3

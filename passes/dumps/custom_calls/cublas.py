@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dialect_utils.hlo import Instruction
+from dialect_utils.hlo.ops import AttributeValue, Ops
 from dialect_utils.ir import array_shape
 from dialect_utils.layout import ArrayShape, ElementType
 from passes.dumps.custom_calls.arithmetic import (
@@ -27,7 +28,6 @@ from passes.dumps.custom_calls.arithmetic import (
     times,
 )
 from passes.dumps.custom_calls.call_config import CallConfig, check_operands, refused
-from passes.dumps.hlo_ops import AttributeValue, Ops
 
 # GemmBackendConfig.Epilogue, in the order of its numbers.
 _EPILOGUES = ("DEFAULT", "BIAS", "RELU", "BIAS_RELU", "GELU", "GELU_AUX", "BIAS_GELU", "BIAS_GELU_AUX")

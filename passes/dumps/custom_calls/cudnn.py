@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from dialect_utils.hlo import Instruction
 from dialect_utils.hlo.inference.windowed import positions
+from dialect_utils.hlo.ops import AttributeValue, Ops
 from dialect_utils.hlo.text.windows import DimensionLabels, WindowDimension, format_window, parse_labels, parse_window
 from dialect_utils.ir import array_shape
 from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType
@@ -28,7 +29,6 @@ from passes.dumps.custom_calls.arithmetic import (
     times,
 )
 from passes.dumps.custom_calls.call_config import CallConfig, check_operands, refused
-from passes.dumps.hlo_ops import AttributeValue, Ops
 
 _F32, _F64 = ELEMENT_TYPES["f32"], ELEMENT_TYPES["f64"]
 _BIAS, _SIDE_INPUT = 2, 3

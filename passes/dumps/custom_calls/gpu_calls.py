@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from dialect_utils.hlo import Instruction
+from dialect_utils.hlo.ops import S32, AttributeValue, Ops
 from dialect_utils.ir import array_shape
 from dialect_utils.layout import ArrayShape, ElementType, Plan, Slice, TupleShape
 from passes.dumps.custom_calls.arithmetic import outputs, plain, result_shapes
@@ -16,7 +17,6 @@ from passes.dumps.custom_calls.block_scaled import expand_dequantize, expand_sca
 from passes.dumps.custom_calls.call_config import CallConfig, check_operands, refused
 from passes.dumps.custom_calls.cublas import expand_gemm
 from passes.dumps.custom_calls.cudnn import expand_backward_filter, expand_backward_input, expand_forward, expand_fused
-from passes.dumps.hlo_ops import S32, AttributeValue, Ops
 
 _TRANSPOSES = ("TRANSPOSE_INVALID", "NO_TRANSPOSE", "TRANSPOSE", "ADJOINT")
 # Threefry-2x32 with 20 rounds: Salmon and others, "Parallel random numbers: as easy as 1, 2, 3".

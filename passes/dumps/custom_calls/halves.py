@@ -7,10 +7,10 @@ the rounded value, which the compiler calls low, and the rest.
 from __future__ import annotations
 
 from dialect_utils.hlo import Instruction
+from dialect_utils.hlo.ops import PRED, Ops
 from dialect_utils.ir import array_shape
 from dialect_utils.layout import ELEMENT_TYPES, ElementType
 from passes.dumps.custom_calls.call_config import check_operands
-from passes.dumps.hlo_ops import PRED, Ops
 
 _U32, _F32 = ELEMENT_TYPES["u32"], ELEMENT_TYPES["f32"]
 _HALF_BITS = "32"

@@ -7,9 +7,9 @@ CreateBuffer), xla/service/sharding_propagation.cc.
 from __future__ import annotations
 
 from dialect_utils.hlo import HloModule, Instruction
+from dialect_utils.hlo.ops import Ops, instructions
 from dialect_utils.layout import BufferShape, Shape, TupleShape
 from passes.dumps.custom_calls.call_config import check_operands, refused
-from passes.dumps.hlo_ops import Ops, instructions
 
 
 def expand_identity(ops: Ops, call: Instruction) -> Instruction:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dialect_utils.hlo import Instruction
+from dialect_utils.hlo.ops import AttributeValue, Ops
 from dialect_utils.ir import array_shape
 from dialect_utils.layout import ArrayShape, ElementType, Plan, Slice, TupleShape
-from passes.dumps.hlo_ops import AttributeValue, Ops
 
 
 def expand_top(ops: Ops, call: Instruction) -> Instruction:

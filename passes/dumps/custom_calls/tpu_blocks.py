@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from dialect_utils.hlo import Instruction, parse_module
+from dialect_utils.hlo.ops import Ops, tuple_elements
 from dialect_utils.ir import array_shape
 from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType
 from passes.dumps.custom_calls.call_config import check_operands, refused
@@ -20,7 +21,6 @@ from passes.dumps.custom_calls.linear_algebra.eigh import eigh
 from passes.dumps.custom_calls.linear_algebra.lu import lu
 from passes.dumps.custom_calls.linear_algebra.qr import qr
 from passes.dumps.custom_calls.linear_algebra.triangles import cholesky, compact_wy, invert_triangular
-from passes.dumps.hlo_ops import Ops, tuple_elements
 from passes.dumps.splicing import splice
 
 _F32, _F64, _C64, _C128 = (ELEMENT_TYPES[name] for name in ("f32", "f64", "c64", "c128"))

@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from dialect_utils.hlo import Instruction
+from dialect_utils.hlo.ops import Ops, zero_of
 from dialect_utils.layout import ArrayShape, Shape, TupleShape
-from passes.dumps.custom_calls.concat_bitcast import expand_concatenation
 from passes.dumps.custom_calls.halves import combine, split_high, split_low
 from passes.dumps.custom_calls.placement import expand_identity, expand_marker, expand_resharding
 from passes.dumps.custom_calls.top import expand_top
 from passes.dumps.custom_calls.tpu_blocks import BLOCKS
-from passes.dumps.hlo_ops import Ops, zero_of
+from passes.tiling.concat_bitcast import expand_concatenation
 
 Expansion = Callable[[Ops, Instruction], Instruction]
 

@@ -7,12 +7,12 @@ import re
 from collections.abc import Sequence
 
 from dialect_utils.hlo import Instruction
+from dialect_utils.hlo.ops import Ops
 from dialect_utils.ir import array_shape
 from dialect_utils.layout import ArrayShape, Shape, TupleShape
 from dialect_utils.mosaic import kernel_of, kernels_of
 from dialect_utils.mosaic.decode import TARGET
 from dialect_utils.text import Diagnostic, DiagnosticError
-from passes.dumps.hlo_ops import Ops
 from passes.dumps.mosaic.grid import KernelCall, lower_kernel
 from passes.dumps.mosaic.memory import Unwritten
 from passes.dumps.replicate_partitions import device_count

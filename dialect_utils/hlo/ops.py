@@ -1,4 +1,4 @@
-"""Makes HLO instructions of any opcode: what the passes that only HLO has share."""
+"""Makes HLO instructions of any opcode in place of one."""
 
 from __future__ import annotations
 

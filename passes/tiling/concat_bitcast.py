@@ -5,11 +5,11 @@ from __future__ import annotations
 from math import prod
 
 from dialect_utils.hlo import HloModule, Instruction
+from dialect_utils.hlo.ops import Ops, instructions
 from dialect_utils.ir import array_shape
 from dialect_utils.layout import ArrayShape, ElementType, Layout, linear_index, physical_plan
 from dialect_utils.layout.index.index_map import linear_indices, logical_indices, physical_element_count
 from dialect_utils.text import Diagnostic, DiagnosticError
-from passes.dumps.hlo_ops import Ops, instructions
 
 _BYTE = 8
 
