@@ -29,6 +29,12 @@ def numbers(value: Whole, element_type: ElementType) -> NDArray[np.int64]:
     return (signed << shift) >> shift if element_type.is_signed else signed
 
 
+def indices(value: Whole, element_type: ElementType) -> NDArray[np.int64]:
+    """Returns known integers as indices, which are clamped: above all sizes are those that no signed integer holds."""
+    found = numbers(value, element_type)
+    return np.where((found < 0) & element_type.is_unsigned, np.iinfo(np.int64).max, found)
+
+
 def apply(label: Any, element_type: ElementType, values: list[Whole]) -> Whole:
     """Returns an elementwise operation."""
     if all(value.is_known for value in values):
@@ -38,7 +44,7 @@ def apply(label: Any, element_type: ElementType, values: list[Whole]) -> Whole:
     words = [words_of(value) for value in values]
     if isinstance(label, str) and label in _SORTED:
         words = list(np.sort(np.stack(words), axis=0))
-    return unknown(mixed(word_of(repr(label)), *words))
+    return unknown(mixed(word_of(f"{label!r} {element_type}"), *words))
 
 
 def _computed(label: Any, element_type: ElementType, values: list[NDArray[np.int64]]) -> NDArray[np.int64] | None:
@@ -85,7 +91,7 @@ def compare(seed: int, direction: str, element_type: ElementType, first: Whole, 
     words = words_of(first), words_of(second)
     if direction == "EQ":
         words = np.minimum(*words), np.maximum(*words)
-    found = random_reals(seed, word_of(direction), *words)
+    found = random_reals(seed, word_of(f"{direction} {element_type}"), *words)
     both = first.known & second.known
     a, b = numbers(first, element_type), numbers(second, element_type)
     if direction == "LT" and element_type.is_unsigned and min(a.min(initial=0), b.min(initial=0)) < 0:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -21,6 +21,16 @@ ROUNDS = 6
 def is_real(element_type: ElementType) -> bool:
     """Is true for types whose arrays are `Real`: floats and truth values."""
     return element_type.is_floating or element_type.name == "pred"
+
+
+def types_text(types: Iterable[ElementType]) -> str:
+    """Returns the names of element types."""
+    return " ".join(each.name for each in types)
+
+
+def types_over_reals(types: Iterable[ElementType]) -> str:
+    """Returns the names of element types, one for all floats: these hold reals, while integers wrap around."""
+    return " ".join("real" if each.is_floating else each.name for each in types)
 
 
 class UnliftedError(Exception):

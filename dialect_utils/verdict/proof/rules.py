@@ -12,7 +12,7 @@ from dialect_utils.opcodes import by_opcode, named, opcode_of
 from dialect_utils.verdict.proof.algebra import Rule as AlgebraRule
 from dialect_utils.verdict.proof.attributes.contents import contents
 from dialect_utils.verdict.proof.loops.loop import loop
-from dialect_utils.verdict.proof.terms import Array, Term, Terms
+from dialect_utils.verdict.proof.terms import Array, GaveUpError, Term, Terms
 from dialect_utils.verdict.proof.trees import Tree, tree_of
 
 if TYPE_CHECKING:
@@ -43,6 +43,8 @@ def _element(evaluation: Evaluation, operation: Operation) -> Sequence[Tree]:
     tree, index = evaluation.values[operation.operands[0]], operation.ints("index")
     assert isinstance(tree, tuple)  # elements are taken from tuples
     assert index is not None
+    if index[0] >= len(tree):
+        raise GaveUpError(f"element {index[0]} is taken from a tuple of {len(tree)}")
     return [tree[index[0]]]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from functools import partial, reduce
 from typing import Any
 
@@ -18,6 +18,8 @@ from dialect_utils.verdict.field.values import (
     Whole,
     is_real,
     random_reals,
+    types_over_reals,
+    types_text,
     unknown,
     words_of,
 )
@@ -49,10 +51,18 @@ def each(known: KnownNumbers, term: Term) -> Value:
 
 def _random_each(known: KnownNumbers, term: Term, operands: Sequence[Value]) -> Value:
     """Returns a random function of the operands' elements."""
-    words: list[Words | int] = [word_of(repr(term.label)), *map(words_of, operands)]
+    types = [each.array.element_type for each in (term, *term.operands)]
+    name = types_text(types) if is_reread(term.label) else types_over_reals(types)
+    words: list[Words | int] = [word_of(f"{term.label!r} {name}"), *map(words_of, operands)]
     if is_real(term.array.element_type):
         return random_reals(known.seed, *words)
     return unknown(mixed(known.seed, *words))
+
+
+def is_reread(label: Hashable) -> bool:
+    """Is true for elements whose bits are read as another type: it matters which floats they are of."""
+    name = label[0] if isinstance(label, tuple) else label
+    return name in ("bitcast-convert", "part", "joined")
 
 
 def _arithmetic(known: KnownNumbers, label: Any, values: list[Real]) -> Real | None:

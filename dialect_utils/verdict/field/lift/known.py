@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from math import prod
 
 import numpy as np
 
 from dialect_utils.layout import ArrayShape
+from dialect_utils.opcodes import Trait, has, is_opcode
 from dialect_utils.verdict.field.arithmetic import digest, mixed, word_of
-from dialect_utils.verdict.field.values import UnliftedError, Value, is_real, random_reals, unknown, words_of
+from dialect_utils.verdict.field.values import (
+    UnliftedError,
+    Value,
+    is_real,
+    random_reals,
+    types_over_reals,
+    types_text,
+    unknown,
+    words_of,
+)
 from dialect_utils.verdict.proof.terms import Term, Terms
 
 # Elements in all arrays of one evaluation, and products in all sums: some seconds.
@@ -54,8 +65,22 @@ class KnownNumbers:
 
     def hash(self, term: Term) -> int:
         """Returns what stands for an operation of which only that equal ones are equal is known."""
-        words: list[int] = [word_of(repr((term.kind, term.label)))]
+        shapes = [shape for each in (term, *term.operands) for shape in each.shape.leaves()]
+        arrays = [shape for shape in shapes if isinstance(shape, ArrayShape)]
+        sizes = [shape.dimensions for shape in arrays]
+        types = [shape.element_type for shape in arrays]
+        names = types_over_reals(types) if _is_of_reals(term.label) else types_text(types)
+        words: list[int] = [word_of(repr((term.kind, term.label, sizes, names)))]
         for operand in term.operands:
             value = self.values[operand]
             words.append(value if isinstance(value, int) else digest(words_of(value)))
         return int(mixed(*words))
+
+
+def _is_of_reals(label: Hashable) -> bool:
+    """Is true for operations that have a meaning over the reals, whatever floats they are written for."""
+    while isinstance(label, tuple) and label:
+        label = label[0]
+    if not isinstance(label, str) or not is_opcode(label):
+        return True
+    return label != "custom-call" and has(label, Trait.PURE)

@@ -46,7 +46,7 @@ def _starts(known: KnownNumbers, indices: Sequence[Term], whole: Term, part: Ter
         value = known.array(index)
         if not isinstance(value, Whole) or not value.is_known:
             return None
-        found.append(max(0, min(int(integers.numbers(value, index.array.element_type)), full - size)))
+        found.append(max(0, min(int(integers.indices(value, index.array.element_type)), full - size)))
     return found
 
 
@@ -55,6 +55,6 @@ def gather(known: KnownNumbers, term: Term, label: Any) -> Value | None:
     starts = known.array(term.operands[1])
     if not isinstance(starts, Whole) or not starts.is_known or not starts.words.size:
         return None
-    values = integers.numbers(starts, term.operands[1].array.element_type)
+    values = integers.indices(starts, term.operands[1].array.element_type)
     indices = gathered_indices(dict(label[1][1]), term.operands[0].array.dimensions, values, term.array.dimensions)
     return None if indices is None else known.array(term.operands[0]).moved(lambda a: a[indices])

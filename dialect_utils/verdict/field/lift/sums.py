@@ -22,9 +22,9 @@ _EXTREMES: dict[str, Extreme] = {"maximum": "maximum", "minimum": "minimum"}
 
 
 def dot(known: KnownNumbers, term: Term, _: Any) -> Value | None:
-    """Sums products."""
+    """Sums products; of truth values there are none: theirs is an or."""
     left, right = (known.array(operand) for operand in term.operands)
-    if not isinstance(left, Real) or not isinstance(right, Real):
+    if not isinstance(left, Real) or not isinstance(right, Real) or not term.array.element_type.is_floating:
         return None
     known.spend(prod(term.array.dimensions) * left.dimensions[2])
     return Real(
@@ -37,7 +37,9 @@ def convolution(known: KnownNumbers, term: Term, label: Any) -> Value | None:
     """Sums products of windows with kernels."""
     window, (groups, batches), _ = label[1:]
     lhs, rhs = (known.array(operand) for operand in term.operands)
-    if not isinstance(lhs, Real) or not isinstance(rhs, Real) or batches != 1:
+    if not isinstance(lhs, Real) or not isinstance(rhs, Real):
+        return None
+    if batches != 1 or not term.array.element_type.is_floating:
         return None
     batch, outputs, *sizes = term.array.dimensions
     places, kernel = prod(sizes), prod(rhs.dimensions[2:])
@@ -96,7 +98,7 @@ def _reduced_integers(known: KnownNumbers, term: Term, opcode: str | None, value
     if opcode is None or not isinstance(value, Whole) or not isinstance(initial, Whole) or value.is_known:
         return None
     with np.errstate(over="ignore"):
-        hashed = mixed(word_of(opcode), words_of(value)).sum(axis=1, dtype=np.uint64)
+        hashed = mixed(word_of(f"{opcode} {term.array.element_type}"), words_of(value)).sum(axis=1, dtype=np.uint64)
     return unknown(mixed(hashed, words_of(initial)))
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from functools import partial
 from math import prod
 
-from dialect_utils.layout import ArrayShape
+from dialect_utils.layout import ArrayShape, Shape
 from dialect_utils.verdict.proof.algebra.rule import Rule
 from dialect_utils.verdict.proof.attributes.contents import bits_of
 from dialect_utils.verdict.proof.cases import Cases
 from dialect_utils.verdict.proof.elements.arrays import Elements, Value, array_of, filled, mapped, rows
 from dialect_utils.verdict.proof.elements.known import KnownElements
-from dialect_utils.verdict.proof.elements.movement import NOTHING, moved
+from dialect_utils.verdict.proof.elements.movement import moved
 from dialect_utils.verdict.proof.elements.operations import OPERATIONS
 from dialect_utils.verdict.proof.terms import GaveUpError, Term, Terms
 
@@ -94,25 +94,25 @@ class ElementProof:
         """Returns an operation on operands that are told element by element."""
         if isinstance(term.label, tuple) and term.label[:2] == ("reduce", None):
             return self._reduce_in_general(term)
-        operands = [self._whole(self._known.values[operand]) for operand in term.operands]
+        operands = [self._whole(self._known.values[operand], operand.shape) for operand in term.operands]
         if term.kind == "leaf":
             return term
         return self.terms.make(term.kind, term.label, term.shape, operands)
 
-    def _whole(self, value: Value) -> Term:
+    def _whole(self, value: Value, shape: Shape) -> Term:
         """Returns one term for an array of elements: the one whose elements they are, where there is one."""
         if isinstance(value, Term):
             return value
         if isinstance(value, list):
-            shape = ArrayShape(value[0].flat[0].array.element_type, (len(value),))
-            return self.terms.make("array", "results", shape, [self._whole(each) for each in value])
+            parts = [self._whole(each, part) for each, part in zip(value, shape.leaves(), strict=True)]
+            return self.terms.make("array", "results", shape, parts)
         if not value.shape:
             scalar: Term = value[()]
             return scalar
         items: list[Term] = list(value.flat)
         if not items:
-            return self.terms.make("array", value.shape, ArrayShape(NOTHING, value.shape))
-        shape, first = ArrayShape(items[0].array.element_type, value.shape), items[0]
+            return self.terms.make("array", None, shape)
+        first = items[0]
         source = first.operands[0] if first.kind == "element" else None
         if source is not None and source.shape == shape and _are_all_of(items, source):
             return source

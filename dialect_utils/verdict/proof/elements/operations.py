@@ -144,7 +144,9 @@ def _gather(known: KnownElements, term: Term, label: Any, array: Elements, start
     if None in constants or not starts.size:
         return None
     kind = starts.flat[0].array.element_type
-    values = np.array([value_of(kind, bits or 0) for bits in constants], np.int64).reshape(starts.shape)
+    largest = max(array.shape, default=0)
+    numbers = [min(int(value_of(kind, bits or 0) or 0), largest) for bits in constants]
+    values = np.array(numbers, np.int64).reshape(starts.shape)
     indices = gathered_indices(dict(label[1][1]), array.shape, values, term.array.dimensions)
     return None if indices is None else array[indices]
 

@@ -7,7 +7,7 @@ from math import prod
 from typing import Any
 
 from dialect_utils.layout import ElementType
-from dialect_utils.verdict.proof.algebra.numbers import number_bits, value_of
+from dialect_utils.verdict.proof.algebra.numbers import highest_bits, number_bits, value_of
 from dialect_utils.verdict.proof.algebra.rule import Rule
 from dialect_utils.verdict.proof.elements.arrays import Elements, mapped
 from dialect_utils.verdict.proof.terms import Term, Terms
@@ -56,9 +56,10 @@ class Picks:
 
     def _choices(self, index: Term, last: int) -> Sequence[int]:
         """Returns the values that a clamped index may have."""
-        bits = self.terms.constant_bits(index)
+        bits, highest = self.terms.constant_bits(index), highest_bits(index.array.element_type)
         if bits is None:
-            return range(last + 1)
+            # Some types of indices do not reach the last place.
+            return range(last + 1 if highest is None else min(last, highest) + 1)
         value = value_of(index.array.element_type, bits)
         assert isinstance(value, int)  # indices are integers
         return [max(0, min(value, last))]
@@ -81,7 +82,6 @@ class Picks:
         raised = self.terms.each("maximum", kind, (index, self.terms.literal(kind, 0, ())))
         bound = number_bits(kind, last)
         if bound is None:
-            # An index type that cannot reach the end needs no clamping there.
             return raised
         return self.terms.each("minimum", kind, (raised, self.terms.literal(kind, bound, ())))
 

@@ -1,0 +1,52 @@
+"""Indices of small and of large types: what they pick, and what they cannot reach."""
+
+from __future__ import annotations
+
+import pytest
+
+from dialect_utils.verdict.ports import entry_ports
+from dialect_utils.verdict.proof import ProofResult, try_prove
+from tests.verdict.field.test_types import program
+from tests.verdict.proof.dialects import parse
+
+ONE = "dynamic_slice_sizes={1}"
+
+
+def proved(first: str, second: str) -> ProofResult:
+    modules = [parse(first), parse(second)]
+    return try_prove(modules, *entry_ports(modules))
+
+
+@pytest.mark.parametrize("kind", ["u8", "s8"])
+@pytest.mark.parametrize("sizes", [(300, 400), (400, 300)])
+def test_one_index_picks_from_arrays_that_it_does_not_fill(kind: str, sizes: tuple[int, int]) -> None:
+    parameters = f"f32[{sizes[0]}] f32[{sizes[1]}] {kind}[]"
+    apart = [f"a = f32[1] dynamic-slice(p0, p2), {ONE}", f"b = f32[1] dynamic-slice(p1, p2), {ONE}"]
+    joined = [
+        "a = f32[300] slice(p0), slice={[0:300]}",
+        "b = f32[300] slice(p1), slice={[0:300]}",
+        "s = f32[300] add(a, b)",
+        f"r = f32[1] dynamic-slice(s, p2), {ONE}",
+    ]
+    right = program(parameters, [*apart, "r = f32[1] add(a, b)"])
+    assert proved(right, program(parameters, joined)).answer == "equal"
+    wrong = program(parameters, [*apart, "n = f32[1] negate(b)", "r = f32[1] add(a, n)"])
+    assert proved(wrong, program(parameters, joined)).answer != "equal"
+
+
+def gathered(start: int) -> str:
+    numbers = "offset_dims={}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1}"
+    return program("f32[5]", [f"i = u64[1,1] constant({{{{{start}}}}})", f"r = f32[1] gather(p0, i), {numbers}"])
+
+
+def test_a_start_index_that_no_signed_integer_holds_is_clamped_to_the_end() -> None:
+    assert proved(gathered(2**63 + 1), gathered(4)).answer == "equal"
+    assert proved(gathered(2**63 + 1), gathered(0)).answer != "equal"
+
+
+def test_an_element_that_a_tuple_lacks_is_no_crash() -> None:
+    texts = [
+        program("f32[2]", ["t = (f32[2], f32[2]) tuple(p0, p0)", f"r = f32[2] get-tuple-element(t), index={index}"])
+        for index in (1, 2)
+    ]
+    assert proved(*texts).reason == "element 2 is taken from a tuple of 2"
