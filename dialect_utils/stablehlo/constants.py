@@ -6,9 +6,13 @@ The text is the way in and out: MLIR's bindings give no bits, and fail on comple
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 from dialect_utils.layout import ELEMENT_TYPES, ElementType
-from dialect_utils.stablehlo.bindings import ir
+
+if TYPE_CHECKING:
+    # What a constant's bits are is asked without MLIR, too.
+    from dialect_utils.stablehlo.bindings import ir
 
 # An elided print: only a splat, or a single element, is printed in full then.
 _ELIDE = 1

@@ -11,29 +11,15 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import Literal
 
 import islpy as isl
 import numpy as np
 
 from dialect_utils.layout.index.places import Coordinate, Places
-from dialect_utils.layout.proof.presburger import ELEMENTS_PER_OPERATION, Budget, Terms, at, blocks, keeps
-
-Method = Literal["isl", "enumeration", "structure"]
-
-
-@dataclass(frozen=True, slots=True)
-class Proof:
-    """Whether a claim holds for all elements, and how that is known.
-
-    `counterexample` is the start index of an element for which it does not.
-    """
-
-    holds: bool
-    method: Method
-    counterexample: tuple[int, ...] | None = None
-    seconds: float = 0.0
-
+from dialect_utils.layout.proof.budgets import ELEMENTS_PER_OPERATION
+from dialect_utils.layout.proof.enumeration import at, blocks, keeps
+from dialect_utils.layout.proof.presburger import Budget, Terms
+from dialect_utils.layout.proof.result import Proof
 
 # A function of an index and a unit within the element there.
 IndexMap = Callable[[Sequence[Coordinate], Coordinate], Places]

@@ -1,46 +1,26 @@
-"""Which element each element of a plan's result is: the plan read backwards.
-
-It shares nothing with the normal form but what a step means, so it decides whether that form is right.
-"""
+"""Whether two plans have the same elements everywhere, by reading both backwards."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from functools import lru_cache, singledispatch
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 from math import prod
 from typing import Any
 
-import islpy as isl
 import numpy as np
 
-from dialect_utils.layout.index.places import Condition, Coordinate, Places, regroup, regroup_units, unit_bits
+from dialect_utils.layout.index.places import Condition, Places, unit_bits
 from dialect_utils.layout.moves.plan import PaddingValue, Plan
-from dialect_utils.layout.moves.steps import Pad, Reshape, Slice, Stage, Step, Transpose, inverse_permutation
-from dialect_utils.layout.proof.decide import Proof
-from dialect_utils.layout.proof.presburger import RELATION_BUDGET, Budget, Terms, at, blocks, keeps
+from dialect_utils.layout.proof.backwards import Read, read_back
+from dialect_utils.layout.proof.budgets import RELATION_BUDGET
+from dialect_utils.layout.proof.enumeration import at, blocks, keeps
+from dialect_utils.layout.proof.result import Proof
 
 # Up to so many units numpy is faster than isl, and beyond the second number it takes longer than seconds.
 _SMALL = 1 << 14
 _LARGE = 1 << 24
-
-
-@dataclass(frozen=True, slots=True)
-class _Stop:
-    """A pad on the way back: what fails the conditions is `unit` of its padding value."""
-
-    padding: PaddingValue
-    conditions: list[Condition]
-    unit: Coordinate
-
-
-@dataclass(slots=True)
-class _Read:
-    """The origin of a unit of a result's element: its place in the source, unless a pad stops it."""
-
-    place: Places
-    stops: list[_Stop] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +36,7 @@ class Origin:
 
 def origin_of(plan: Plan, index: Sequence[int]) -> Origin:
     """Returns where the element at an index of the result comes from (its lowest bits, where bits regroup)."""
-    read = _read(plan, index, 0, unit_bits(plan))
+    read = read_back(plan, index, 0, unit_bits(plan))
     for stop in read.stops:
         if not all(_holds(condition) for condition in stop.conditions):
             return Origin(None, stop.padding)
@@ -86,10 +66,14 @@ def try_prove_same_reads(
     if first == second or 0 in dimensions:
         return Proof(True, "structure")
     if prod(sizes) > small:
+        # Imported here: the proofs of small modules need no isl, and loading it takes as long as they do.
+        from dialect_utils.layout.proof.presburger import Budget, Terms
+        from dialect_utils.layout.proof.reads_by_isl import first_difference
+
         with Budget(budget) as context:
             terms = Terms(context, dimensions, sizes[-1])
-            reads = [_read(plan, terms.index, terms.unit, bits) for plan in (first, second)]
-            found = _differs(terms, *reads)
+            both = [read_back(plan, terms.index, terms.unit, bits) for plan in (first, second)]
+            found = first_difference(terms, *both)
             return Proof(found is None, "isl", found, time.perf_counter() - started)
     if prod(sizes) > _LARGE:
         return None
@@ -97,98 +81,10 @@ def try_prove_same_reads(
     return Proof(found is None, "enumeration", found, time.perf_counter() - started)
 
 
-def _read(plan: Plan, index: Sequence[Coordinate], unit: Coordinate, bits: int) -> _Read:
-    read = _Read(Places(list(index), unit))
-    steps = list(zip(plan.steps, plan.paddings, plan.stages, plan.stages[1:], strict=False))
-    for step, padding, before, after in reversed(steps):
-        if step.regroups_bits:
-            regroup_units(read.place, after[0].bits // bits, before[0].bits // bits)
-        else:
-            _move_back(step, read, padding, before, after)
-    return read
-
-
-@singledispatch
-def _move_back(step: Step, read: _Read, padding: PaddingValue, before: Stage, after: Stage) -> None:
-    """Changes a read of what a step makes (`after`) into one of what it is made of (`before`)."""
-    raise TypeError(f"nothing is known of what was before {step}")
-
-
-@_move_back.register
-def _transpose_back(step: Transpose, read: _Read, padding: PaddingValue, before: Stage, after: Stage) -> None:
-    read.place.coordinates = [read.place.coordinates[i] for i in inverse_permutation(step.permutation)]
-
-
-@_move_back.register
-def _reshape_back(step: Reshape, read: _Read, padding: PaddingValue, before: Stage, after: Stage) -> None:
-    read.place.coordinates = regroup(read.place.coordinates, after[1], before[1])
-
-
-@_move_back.register
-def _slice_back(step: Slice, read: _Read, padding: PaddingValue, before: Stage, after: Stage) -> None:
-    found = zip(read.place.coordinates, step.strides, step.start, strict=True)
-    read.place.coordinates = [c * stride + start for c, stride, start in found]
-
-
-@_move_back.register
-def _pad_back(step: Pad, read: _Read, padding: PaddingValue, before: Stage, after: Stage) -> None:
-    gaps = step.gaps
-    shifted = [c + -low for c, low in zip(read.place.coordinates, step.low, strict=True)]
-    spans = [max(0, (size - 1) * (gap + 1) + 1) for size, gap in zip(before[1], gaps, strict=True)]
-    conditions = [Condition(c, 0, span, gap + 1) for c, span, gap in zip(shifted, spans, gaps, strict=True)]
-    read.stops.append(_Stop(padding, conditions, read.place.unit))
-    read.place.coordinates = [c // (gap + 1) if gap else c for c, gap in zip(shifted, gaps, strict=True)]
-
-
-# With isl: the result's indices in parts, each of one pad or of elements.
-
-
-def _parts(terms: Terms, read: _Read) -> Iterator[tuple[isl.Set, _Stop | None]]:
-    rest = terms.domain([])
-    for stop in read.stops:
-        kept = terms.domain(stop.conditions)
-        yield rest.subtract(kept), stop
-        rest = rest.intersect(kept)
-    yield rest, None
-
-
-def _differs(terms: Terms, first: _Read, second: _Read) -> tuple[int, ...] | None:
-    """Returns the first index of the result at which the reads differ, or None."""
-    others = list(_parts(terms, second))
-    found = isl.Set.empty(terms.local.get_space())
-    for part, stop in _parts(terms, first):
-        for other_part, other in others:
-            both = part.intersect(other_part)
-            if not both.is_empty() and (stop is None or stop.padding is not None):
-                found = found.union(_different_in(terms, both, (first, stop), (second, other)))
-    return None if found.is_empty() else terms.sample(found.lexmin())
-
-
-def _different_in(
-    terms: Terms, both: isl.Set, first: tuple[_Read, _Stop | None], second: tuple[_Read, _Stop | None]
-) -> isl.Set:
-    stop, other = first[1], second[1]
-    if stop is None and other is None:
-        places = first[0].place, second[0].place
-        pairs = list(zip(places[0].coordinates, places[1].coordinates, strict=True))
-        pairs.append((places[0].unit, places[1].unit))
-    elif stop is None or other is None or stop.padding != other.padding:
-        return both
-    else:
-        pairs = [(stop.unit, other.unit)]
-    found = isl.Set.empty(both.get_space())
-    for a, b in pairs:
-        found = found.union(terms.aff(a).ne_set(terms.aff(b)).intersect(both))
-    return found
-
-
-# With numpy: every unit of the result, a block at a time.
-
-
 def _differs_by_blocks(first: Plan, second: Plan, sizes: tuple[int, ...], bits: int) -> tuple[int, ...] | None:
     numbers: dict[PaddingValue, int] = {}
     for index, unit in blocks(sizes):
-        a, b = (_codes(_read(plan, index, unit, bits), unit.shape, numbers) for plan in (first, second))
+        a, b = (_codes(read_back(plan, index, unit, bits), unit.shape, numbers) for plan in (first, second))
         different = np.zeros(unit.shape, bool)
         for x, y in zip(a, b, strict=True):
             different |= np.not_equal(x, y)
@@ -199,7 +95,7 @@ def _differs_by_blocks(first: Plan, second: Plan, sizes: tuple[int, ...], bits: 
     return None
 
 
-def _codes(read: _Read, shape: tuple[int, ...], numbers: dict[PaddingValue, int]) -> list[Any]:
+def _codes(read: Read, shape: tuple[int, ...], numbers: dict[PaddingValue, int]) -> list[Any]:
     """Returns the number of the padding value (0: an element), the unit, and the coordinates (0 in paddings)."""
     found = np.zeros(shape, np.int64)
     unit = np.broadcast_to(read.place.unit, shape).copy()

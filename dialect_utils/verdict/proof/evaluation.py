@@ -16,7 +16,6 @@ from dialect_utils.layout import (
     TupleShape,
     classify_bitcast,
 )
-from dialect_utils.layout.proof.bitcast_proof import prove_bitcast
 from dialect_utils.verdict.proof.array_ops.table import ARRAY_RULES
 from dialect_utils.verdict.proof.attributes.keys import elementwise_label, is_among_devices, is_pure, key_of
 from dialect_utils.verdict.proof.rules import INLINED, RULES
@@ -216,6 +215,9 @@ def _counted(operation: Operation) -> Sequence[Value]:
 
 @lru_cache(maxsize=4096)
 def _is_proved(source: ArrayShape, result: ArrayShape) -> bool:
+    # Imported here: it loads isl.
+    from dialect_utils.layout.proof.bitcast_proof import prove_bitcast
+
     return prove_bitcast(source, result).holds
 
 

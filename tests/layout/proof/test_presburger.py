@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 from dialect_utils.layout.index.places import Condition, Places
-from dialect_utils.layout.proof import presburger
-from dialect_utils.layout.proof.presburger import Budget, Terms, at, blocks, keeps
+from dialect_utils.layout.proof import enumeration
+from dialect_utils.layout.proof.enumeration import at, blocks, keeps
+from dialect_utils.layout.proof.presburger import Budget, Terms
 
 SIZES = (3, 4)
 UNITS = 2
@@ -72,7 +73,7 @@ def test_a_budget_that_is_spent_is_left_quietly_and_other_errors_are_not() -> No
 
 @pytest.mark.parametrize("size", [1, 5, 24, 1000])
 def test_blocks_are_every_index_once_in_order(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(presburger, "_BLOCK", size)
+    monkeypatch.setattr(enumeration, "_BLOCK", size)
     found = []
     for index, unit in blocks((2, 3, 4)):
         assert len(unit) <= size
