@@ -15,6 +15,9 @@ def run() -> int:
     """Runs the command line of this process and returns its exit code."""
     try:
         # Imported here: Ctrl-C may come while the program is being loaded, too.
+        from relayout.startup import prepare_process
+
+        prepare_process()
         from relayout.cli import main
 
         status = main()

@@ -292,6 +292,8 @@ def _environment(devices: int) -> dict[str, str]:
     environment["XLA_FLAGS"] = " ".join(flags)
     return environment | {
         "JAX_PLATFORMS": "cpu",
+        # Else numpy starts threads for its own linear algebra when it is loaded; XLA has its own.
+        "OPENBLAS_NUM_THREADS": "1",
         "JAX_ENABLE_X64": "1",
         "TF_CPP_MIN_LOG_LEVEL": "3",
         "PYTHONPATH": os.pathsep.join(paths),

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from dialect_utils.hlo import HloModule
-from dialect_utils.ir import Module
-from dialect_utils.mosaic import TARGET as KERNEL
+from dialect_utils.ir import Module, Operation
 from dialect_utils.opcodes import Trait, with_trait
 from dialect_utils.text import Diagnostic
 from passes.framework.base import Pass
@@ -32,7 +31,14 @@ def is_optimized_dump(module: Module) -> bool:
         return True
     if opcodes & _COMPILED or any(opcode.endswith(_ASYNCHRONOUS) for opcode in opcodes):
         return True
-    return any(operation.callee == KERNEL for operation in operations)
+    return "custom-call" in opcodes and any(map(_is_kernel, operations))
+
+
+def _is_kernel(operation: Operation) -> bool:
+    # Imported here: most modules have no kernel, and reading one takes a room of its own.
+    from dialect_utils.mosaic import TARGET
+
+    return operation.callee == TARGET
 
 
 def executable_form(

@@ -25,6 +25,7 @@ from relayout.batch.capture import captured, kept
 from relayout.batch.unit import Job, Result, Unit, Work
 from relayout.console import WRONG_COMMAND, Console
 from relayout.signals import ended_by_signals
+from relayout.startup import prepare_process
 
 # How long what is done may take to clean up after itself.
 _CLEANUP_SECONDS = 5.0
@@ -33,6 +34,7 @@ _HEADER = ("status", "seconds", "ends_batch", "content", "is_known")
 
 def main() -> None:
     """Serves units until the other end closes."""
+    prepare_process()
     connection = Connection(int(sys.argv[1]))
     requests: queue.SimpleQueue[bytes] = queue.SimpleQueue()
     threading.Thread(target=_receive, args=(connection, requests), daemon=True).start()
