@@ -8,6 +8,8 @@ STAMP := $(VENV)/.installed
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 export JAX_PLATFORMS := cpu
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# Tests start thousands of processes; each would compile this program anew.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test format lint types unit docs fuzz hostile hostile-mutants lit bench campaign campaign-dumps campaign-proof campaign-verdict scale kernels mutants notebooks check-readme clean
@@ -22,6 +24,7 @@ $(STAMP): pyproject.toml dev-constraints.txt
 	  "error: $(PYTHON) is no Python 3.11 or newer with venv; try make PYTHON=python3.13" >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 	python -m pip install --quiet --constraint dev-constraints.txt --editable '.[dev]'
+	python -m compileall -q dialect_utils passes relayout
 	@touch $@
 
 demo: $(STAMP) ## annotate, expand, execute and compare real programs, and find a planted mistake

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 
 import pytest
 
 from dialect_utils.execution import Worker
+
+# Tests start thousands of processes; each would compile this program anew.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 
 class Workers(dict[int, Worker]):
