@@ -8,81 +8,15 @@ loop's body.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from itertools import product
-from typing import TYPE_CHECKING
 
+from dialect_utils.ir import Function, Join, Module, Operand, Operation, Passed, Value, Yielded
 from dialect_utils.opcodes import DONE, START, UPDATE, named, opcode_of, split_asynchronous
-
-if TYPE_CHECKING:
-    from dialect_utils.ir import Function, Module, Operation, Value
 
 CONDITION, BODY = "condition", "body"
 
 # They hand every operand to the parameter of its number.
 _CALLS = named("async call fusion stablehlo.composite")
 _BRANCHES = named("conditional")
-
-
-@dataclass(frozen=True, slots=True)
-class Operand:
-    """One operand of an operation: a place where a value is passed on."""
-
-    operation: Operation
-    index: int
-
-    @property
-    def value(self) -> Value:
-        """Returns the value that is passed."""
-        return self.operation.operands[self.index]
-
-    def replace(self, value: Value) -> None:
-        """Passes another value."""
-        self.operation.set_operand(self.index, value)
-
-
-@dataclass(frozen=True, slots=True)
-class Yielded:
-    """One result of a function: a place where a value is passed back."""
-
-    function: Function
-    index: int
-
-    @property
-    def value(self) -> Value:
-        """Returns the value that is passed."""
-        return self.function.results[self.index]
-
-    def replace(self, value: Value) -> None:
-        """Passes another value."""
-        results = list(self.function.results)
-        results[self.index] = value
-        self.function.set_results(results)
-
-
-Passed = Operand | Yielded
-
-
-@dataclass(frozen=True, slots=True)
-class Join:
-    """Values that meet: what any of the sources passes arrives as each of the targets.
-
-    The targets are parameters of functions and results of operations; an operation's result comes
-    first. All of them, and all that is passed, have one type.
-    """
-
-    sources: tuple[Passed, ...]
-    targets: tuple[Value, ...]
-
-    @property
-    def edges(self) -> Iterator[tuple[Passed, Value]]:
-        """Yields (where a value is passed, what it arrives as)."""
-        return product(self.sources, self.targets)
-
-    @property
-    def values(self) -> tuple[Value, ...]:
-        """Returns all that is joined: the targets, then what is passed."""
-        return (*self.targets, *(source.value for source in self.sources))
 
 
 def call_roles(opcode: str, attributes: Sequence[str]) -> tuple[str, ...]:

@@ -18,14 +18,13 @@ What differs between the dialects, and how the interface hides it:
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Literal, Protocol, runtime_checkable
 
 from dialect_utils.layout import ArrayShape, ElementType, Shape, Step
 from dialect_utils.text import Diagnostic, DiagnosticError, Location
-
-if TYPE_CHECKING:
-    from dialect_utils.control_flow import Join
 
 Dialect = Literal["hlo", "stablehlo"]
 
@@ -212,6 +211,67 @@ class Function(Protocol):
     @property
     def is_embedded(self) -> bool:
         """Is true for an embedded computation: one that reduce, sort, scatter, map and the like apply per element."""
+
+
+@dataclass(frozen=True, slots=True)
+class Operand:
+    """One operand of an operation: a place where a value is passed on."""
+
+    operation: Operation
+    index: int
+
+    @property
+    def value(self) -> Value:
+        """Returns the value that is passed."""
+        return self.operation.operands[self.index]
+
+    def replace(self, value: Value) -> None:
+        """Passes another value."""
+        self.operation.set_operand(self.index, value)
+
+
+@dataclass(frozen=True, slots=True)
+class Yielded:
+    """One result of a function: a place where a value is passed back."""
+
+    function: Function
+    index: int
+
+    @property
+    def value(self) -> Value:
+        """Returns the value that is passed."""
+        return self.function.results[self.index]
+
+    def replace(self, value: Value) -> None:
+        """Passes another value."""
+        results = list(self.function.results)
+        results[self.index] = value
+        self.function.set_results(results)
+
+
+Passed = Operand | Yielded
+
+
+@dataclass(frozen=True, slots=True)
+class Join:
+    """Values that meet: what any of the sources passes arrives as each of the targets.
+
+    The targets are parameters of functions and results of operations; an operation's result comes
+    first. All of them, and all that is passed, have one type.
+    """
+
+    sources: tuple[Passed, ...]
+    targets: tuple[Value, ...]
+
+    @property
+    def edges(self) -> Iterator[tuple[Passed, Value]]:
+        """Yields (where a value is passed, what it arrives as)."""
+        return product(self.sources, self.targets)
+
+    @property
+    def values(self) -> tuple[Value, ...]:
+        """Returns all that is joined: the targets, then what is passed."""
+        return (*self.targets, *(source.value for source in self.sources))
 
 
 class Builder(Protocol):

@@ -6,10 +6,10 @@ import re
 
 import pytest
 
-from dialect_utils.control_flow import Join, Operand, Yielded, merged
+from dialect_utils.control_flow import merged
 from dialect_utils.files import parse_bytes
 from dialect_utils.hlo import parse_module
-from dialect_utils.ir import Module, Operation
+from dialect_utils.ir import Join, Module, Operand, Operation, Yielded
 from dialect_utils.text import DiagnosticError
 from dialect_utils.verdict.guarantees import result_guarantees
 from dialect_utils.verdict.ports import entry_ports

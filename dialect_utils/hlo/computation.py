@@ -230,11 +230,11 @@ class Computation:
 
         Raises DiagnosticError where the text is wrong or names what is not defined there.
         """
-        return self.module.reader.instruction(self, self.order.before(place), text)
+        return self.module.maker.instruction(self, self.order.before(place), text)
 
     def insert_after(self, place: Instruction, text: str) -> Instruction:
         """Reads one instruction's text and puts it after another; returns it."""
-        return self.module.reader.instruction(self, place, text)
+        return self.module.maker.instruction(self, place, text)
 
     def insert(
         self,

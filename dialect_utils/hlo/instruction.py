@@ -23,12 +23,11 @@ from dialect_utils.hlo.text.printing import format_operands, format_shape
 from dialect_utils.hlo.text.provenance import Origin
 from dialect_utils.hlo.text.spelling import with_sigil
 from dialect_utils.hlo.text.tokens import Scanner
-from dialect_utils.ir import Operation, Value
+from dialect_utils.ir import Join, Operation, Value
 from dialect_utils.layout import ArrayShape, Shape, Step
 from dialect_utils.text import DiagnosticError, Location, Span
 
 if TYPE_CHECKING:
-    from dialect_utils.control_flow import Join
     from dialect_utils.hlo.computation import Computation
 
 

@@ -7,7 +7,6 @@ from types import MappingProxyType
 from typing import Literal, Protocol
 
 from dialect_utils.control_flow import in_role_order
-from dialect_utils.hlo.builder import HloBuilder
 from dialect_utils.hlo.computation import Computation, as_computation
 from dialect_utils.hlo.instruction import Instruction, as_instruction
 from dialect_utils.hlo.names import NameTable
@@ -19,19 +18,27 @@ from dialect_utils.hlo.text.attributes import (
 )
 from dialect_utils.hlo.text.calls import called_in, is_calling, renamed
 from dialect_utils.hlo.text.header import Header
-from dialect_utils.ir import Function, Operation, Value
+from dialect_utils.ir import Builder, Function, Operation, Value
 from dialect_utils.layout import Shape
 from dialect_utils.text import Diagnostic, DiagnosticError, Source, Span, elided, error_at, nearest
 
 
-class TextReader(Protocol):
-    """The reader of texts that are added to a module."""
+class Maker(Protocol):
+    """The maker of what is added to a module: read from text, or built at a place.
+
+    The parser gives it to the module, so that the graph knows neither of the two.
+    """
 
     def instruction(self, computation: Computation, place: Instruction | None, text: str) -> Instruction:
         """Reads one instruction and adds it to a computation after `place` (None: first)."""
 
     def computation(self, module: HloModule, text: str) -> Computation:
         """Reads one computation and adds it to a module."""
+
+    def builder(
+        self, computation: Computation, *, after: Instruction | None = None, before: Instruction | None = None
+    ) -> Builder:
+        """Returns a builder at a place of a computation."""
 
 
 class HloModule:
@@ -42,11 +49,10 @@ class HloModule:
 
     dialect: Literal["hlo"] = "hlo"
 
-    def __init__(self, source: Source, name: str, header: Header, reader: TextReader) -> None:
+    def __init__(self, source: Source, name: str, header: Header, maker: Maker) -> None:
         self.source = source
         self.header = header
-        # Reads what is added as text.
-        self.reader = reader
+        self.maker = maker
         self._name = name
         self._computations: list[Computation] = []
         self._by_name: dict[str, Computation] = {}
@@ -132,7 +138,7 @@ class HloModule:
     @collector_paused
     def clone(self) -> HloModule:
         """Returns an independent copy; places in the text that was read stay known."""
-        copy = HloModule(self.source, self._name, self.header.copied(), self.reader)
+        copy = HloModule(self.source, self._name, self.header.copied(), self.maker)
         twins: dict[Instruction, Instruction] = {}
         functions = {computation: computation.copied(copy, twins) for computation in self._computations}
         for computation, function in functions.items():
@@ -142,11 +148,12 @@ class HloModule:
             copy.mark_edited()
         return copy
 
-    def before(self, operation: Operation) -> HloBuilder:
+    def before(self, operation: Operation) -> Builder:
         """Returns a builder that makes instructions before one."""
-        return HloBuilder(as_instruction(operation).computation, before=as_instruction(operation))
+        place = as_instruction(operation)
+        return self.maker.builder(place.computation, before=place)
 
-    def after(self, value: Value) -> HloBuilder:
+    def after(self, value: Value) -> Builder:
         """Returns a builder right after a value; after the parameters that follow it for a parameter.
 
         In a scheduled dump parameters are anywhere, and users of the first may be in
@@ -155,12 +162,12 @@ class HloModule:
         place = as_instruction(value)
         if place.opcode == "parameter":
             place = place.computation.last_parameter_in_row(place)
-        return HloBuilder(place.computation, after=place)
+        return self.maker.builder(place.computation, after=place)
 
-    def at_end(self, function: Function) -> HloBuilder:
+    def at_end(self, function: Function) -> Builder:
         """Returns a builder after all instructions of a computation."""
         computation = as_computation(function)
-        return HloBuilder(computation, after=computation.order.last)
+        return self.maker.builder(computation, after=computation.order.last)
 
     @property
     def entry_layout(self) -> tuple[tuple[Shape, ...], tuple[Shape, ...]]:
@@ -265,7 +272,7 @@ class HloModule:
         Raises DiagnosticError where the text is wrong, calls an unknown computation or has the
         name of another one; `fresh_name` gives one that is free.
         """
-        return self.reader.computation(self, text)
+        return self.maker.computation(self, text)
 
     def insert_computations(self, made: Sequence[Computation]) -> None:
         """Takes new computations in, after the last that they call."""

@@ -11,6 +11,7 @@ import re
 from collections.abc import Sequence
 
 from dialect_utils.hlo.body import BodyReader
+from dialect_utils.hlo.builder import HloBuilder
 from dialect_utils.hlo.computation import Computation
 from dialect_utils.hlo.control import CONTROL
 from dialect_utils.hlo.instruction import Instruction
@@ -49,8 +50,8 @@ def parse_module(text: str, name: str = "<hlo>", *, first_line: int = 1) -> HloM
     return _Parser(Source(name, text, first_line)).module()
 
 
-class _Reader:
-    """The reader of texts that are added to a module."""
+class _Maker:
+    """The maker of what is added to a module."""
 
     def instruction(self, computation: Computation, place: Instruction | None, text: str) -> Instruction:
         """Reads one instruction and adds it to a computation after `place` (None: first)."""
@@ -96,6 +97,12 @@ class _Reader:
             raise
         module.insert_computations(parser.found)
         return parser.found[-1]
+
+    def builder(
+        self, computation: Computation, *, after: Instruction | None = None, before: Instruction | None = None
+    ) -> HloBuilder:
+        """Returns a builder at a place of a computation."""
+        return HloBuilder(computation, after=after, before=before)
 
 
 class _Parser:
@@ -171,7 +178,7 @@ class _Parser:
     def _header(self) -> HloModule:
         scanner = self.scanner
         if scanner.token.text != "HloModule" or scanner.token.kind != "word":
-            return HloModule(self.source, "", Header(self.source, None), _Reader())
+            return HloModule(self.source, "", Header(self.source, None), _Maker())
         start = scanner.next().start
         if not scanner.token.is_name:
             scanner.fail(f"expected the module's name, found {scanner.found()}")
@@ -180,7 +187,7 @@ class _Parser:
             # XLA's lexer takes `name:` for a name (xla/hlo/parser/hlo_lexer.cc, LexIdentifier).
             scanner.next()
         scan_attributes(scanner, atoms=True)
-        return HloModule(self.source, name, Header(self.source, Span(start, scanner.last_end)), _Reader())
+        return HloModule(self.source, name, Header(self.source, Span(start, scanner.last_end)), _Maker())
 
     def _after_tables(self, position: int) -> int:
         """Returns the end of the tables of file names and stack frames, which stay text."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal
 
-from dialect_utils.ir import Function, Operation, Value
+from dialect_utils.ir import Builder, Function, Operation, Value
 from dialect_utils.layout import Shape
 from dialect_utils.stablehlo.annotations import string_attribute, text_of
 from dialect_utils.stablehlo.bindings import (
@@ -17,7 +17,6 @@ from dialect_utils.stablehlo.bindings import (
     ir,
     serialize_portable_artifact,
 )
-from dialect_utils.stablehlo.builder import StableHloBuilder
 from dialect_utils.stablehlo.errors import captured, diagnostics_of, moved_to
 from dialect_utils.stablehlo.function import FUNCTION, StableHloFunction, as_function
 from dialect_utils.stablehlo.interface import ENTRY_NAME, Interface, ResultMirror
@@ -35,16 +34,24 @@ class StableHloModule:
     """A module and the one object of each operation, function and value in it.
 
     `source` is the text that was read; `has_locations` says whether it gave locations, which
-    are printed again then.
+    are printed again then. `make_builder` is given by the parser, so that the graph does not know it.
     """
 
     dialect: Literal["stablehlo"] = "stablehlo"
 
-    def __init__(self, root: ir.Operation, source: Source, *, has_locations: bool) -> None:
+    def __init__(
+        self,
+        root: ir.Operation,
+        source: Source,
+        make_builder: Callable[[StableHloModule, ir.InsertionPoint], Builder],
+        *,
+        has_locations: bool,
+    ) -> None:
         self._root = root
         self._mirror = ResultMirror()
         self._signatures: dict[int, Signature] = {}
         self.source = source
+        self._make_builder = make_builder
         self.has_locations = has_locations
         self._operations: dict[int, StableHloOperation] = {}
         self._functions: dict[int, StableHloFunction] = {}
@@ -196,7 +203,7 @@ class StableHloModule:
     def clone(self) -> StableHloModule:
         """Returns an independent copy."""
         root = self.root.clone().operation
-        copy = StableHloModule(root, self.source, has_locations=self.has_locations)
+        copy = StableHloModule(root, self.source, self._make_builder, has_locations=self.has_locations)
         for mine, other in zip(walk(self.root), walk(root), strict=True):
             self._copy_origins(mine, copy, other)
         return copy
@@ -253,17 +260,17 @@ class StableHloModule:
 
     # Builders.
 
-    def before(self, operation: Operation) -> StableHloBuilder:
+    def before(self, operation: Operation) -> Builder:
         """Returns a builder that makes operations before one."""
-        return StableHloBuilder(self, ir.InsertionPoint(as_operation(operation).mlir))
+        return self._make_builder(self, ir.InsertionPoint(as_operation(operation).mlir))
 
-    def after(self, value: Value) -> StableHloBuilder:
+    def after(self, value: Value) -> Builder:
         """Returns a builder right after a value's definition; at the block's begin for an argument."""
         operation = as_value(value).operation
         if operation is not None:
-            return StableHloBuilder(self, ir.InsertionPoint.after(operation.mlir))
-        return StableHloBuilder(self, ir.InsertionPoint.at_block_begin(as_function(value.function).body))
+            return self._make_builder(self, ir.InsertionPoint.after(operation.mlir))
+        return self._make_builder(self, ir.InsertionPoint.at_block_begin(as_function(value.function).body))
 
-    def at_end(self, function: Function) -> StableHloBuilder:
+    def at_end(self, function: Function) -> Builder:
         """Returns a builder after all operations, before the terminator."""
-        return StableHloBuilder(self, ir.InsertionPoint.at_block_terminator(as_function(function).body))
+        return self._make_builder(self, ir.InsertionPoint.at_block_terminator(as_function(function).body))

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from dialect_utils.control_flow import default_roles, joins_of, role_position
-from dialect_utils.ir import Value
+from dialect_utils.ir import Join, Value
 from dialect_utils.layout import ArrayShape, BitcastConvert, Pad, Reshape, Shape, Slice, Step, Transpose
 from dialect_utils.opcodes import CALLING_MLIR_ATTRIBUTES, Trait, attribute_name, has, hlo_opcode
 from dialect_utils.stablehlo.annotations import (
@@ -28,7 +28,6 @@ from dialect_utils.stablehlo.value import StableHloValue, as_value
 from dialect_utils.text import DiagnosticError, Location
 
 if TYPE_CHECKING:
-    from dialect_utils.control_flow import Join
     from dialect_utils.stablehlo.function import StableHloFunction
     from dialect_utils.stablehlo.module import StableHloModule
 

@@ -6,6 +6,7 @@ import re
 
 from dialect_utils.stablehlo.annotations import text_of
 from dialect_utils.stablehlo.bindings import context, ir
+from dialect_utils.stablehlo.builder import StableHloBuilder
 from dialect_utils.stablehlo.errors import diagnostics_of
 from dialect_utils.stablehlo.function import FUNCTION
 from dialect_utils.stablehlo.module import StableHloModule
@@ -45,7 +46,7 @@ def _parse_text(source: Source) -> StableHloModule:
     has_locations = blanked != source.text
     root, placed = _parse(source.text, blanked if has_locations else None, source)
     _check_blocks(root, source)
-    module = StableHloModule(root, source, has_locations=has_locations)
+    module = StableHloModule(root, source, StableHloBuilder, has_locations=has_locations)
     if placed is not None:
         _keep_places(module, placed)
     return module

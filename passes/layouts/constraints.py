@@ -11,9 +11,8 @@ from functools import cache, lru_cache, partial
 from itertools import accumulate
 from typing import Literal, NamedTuple
 
-from dialect_utils.control_flow import Operand, Passed, Yielded
 from dialect_utils.elementwise import is_elementwise, scalar_operands
-from dialect_utils.ir import Module, Operation, Value
+from dialect_utils.ir import Module, Operand, Operation, Passed, Value, Yielded
 from dialect_utils.layout import ArrayShape, Shape, TupleShape
 from dialect_utils.layout.moves.steps import inverse_permutation
 from dialect_utils.layout.targets.propagation import (

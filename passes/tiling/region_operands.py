@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from dialect_utils.chains import emit_chain, is_plain
-from dialect_utils.control_flow import Join, Operand, Passed, Yielded, merged
-from dialect_utils.ir import Builder, Module, Operation, Value
+from dialect_utils.control_flow import merged
+from dialect_utils.ir import Builder, Join, Module, Operand, Operation, Passed, Value, Yielded
 from dialect_utils.layout import ArrayShape, Layout, Plan, TupleShape
 from dialect_utils.opcodes import named
 

@@ -3,7 +3,8 @@ from __future__ import annotations
 import pytest
 
 from dialect_utils.hlo import HloModule, Instruction, parse_module
-from dialect_utils.hlo.builder import HloBuilder
+from dialect_utils.hlo.instruction import as_instruction
+from dialect_utils.ir import Builder
 from dialect_utils.layout import (
     BitcastConvert,
     Pad,
@@ -170,8 +171,8 @@ def test_after_a_parameter_is_after_those_in_a_row_with_it() -> None:
     def names() -> str:
         return " ".join(item.name for item in module.entry.instructions)
 
-    def copy(builder: HloBuilder, item: Instruction) -> Instruction:
-        return builder.copy(item, item.shape, name="c", like=item)
+    def copy(builder: Builder, item: Instruction) -> Instruction:
+        return as_instruction(builder.copy(item, item.shape, name="c", like=item))
 
     copy(module.after(p[0]), p[0])
     assert names() == "p0 p1 p2 p3 p4 c"
@@ -199,7 +200,7 @@ def test_after_a_parameter_is_after_those_in_a_row_with_it() -> None:
 )
 def test_steps_come_back(module: HloModule, step: Step) -> None:
     z = named(module, "z")
-    made = module.after(z).apply(step, z, name="s", like=z, padding=named(module, "y"))
+    made = as_instruction(module.after(z).apply(step, z, name="s", like=z, padding=named(module, "y")))
     assert made.step == step
     again = parse_module(module.text()).entry.find("s")
     assert again is not None
@@ -238,7 +239,7 @@ def test_a_use_never_comes_before_its_definition(module: HloModule) -> None:
 def test_replace_uses_keeps_some_and_moves_the_root(module: HloModule) -> None:
     w = named(module, "w")
     builder = module.after(w)
-    copy = builder.copy(w, parse_shape("f32[3,5]{0,1}"), name="w.copy", like=w)
+    copy = as_instruction(builder.copy(w, parse_shape("f32[3,5]{0,1}"), name="w.copy", like=w))
     w.replace_uses(copy, keep=[copy])
     assert module.entry.root is copy
     assert copy.operands == (w,)
@@ -346,7 +347,8 @@ def test_tuples_apart_and_together() -> None:
 
 def test_clone_of_an_operation_keeps_calls_and_attributes(module: HloModule) -> None:
     r, y = named(module, "r"), named(module, "y")
-    (made,) = module.after(r).clone(r, [r.operands[0], y], [parse_shape("f32[5]{0:T(8)}")], name=r.name)
+    [clone] = module.after(r).clone(r, [r.operands[0], y], [parse_shape("f32[5]{0:T(8)}")], name=r.name)
+    made = as_instruction(clone)
     assert made.attributes == r.attributes
     assert made.called == r.called
     assert module.computations[0].callers == (r, made)

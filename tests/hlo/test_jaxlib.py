@@ -7,6 +7,8 @@ import subprocess
 import sys
 
 from dialect_utils.hlo import HloModule, parse_module
+from dialect_utils.hlo.instruction import as_instruction
+from dialect_utils.ir import Value
 from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, Pad, Transpose, parse_shape
 from tests.hlo.texts import IN_TREE, MODULE, read
 
@@ -45,7 +47,7 @@ def edited(module: HloModule) -> HloModule:
             nothing = (0,) * shape.rank
             padded = builder.apply(Pad(nothing, nothing), turned, name=f"{item.name}.pad", like=item, padding=zero)
             back = builder.copy(padded, shape, name=f"{item.name}.back", like=item)
-            item.replace_uses(back, keep=[turned])
+            item.replace_uses(back, keep=[as_instruction(turned)])
     return module
 
 
@@ -86,7 +88,7 @@ def test_xla_reads_our_literals_exactly() -> None:
         module = parse_module(f"HloModule m\nENTRY e {{\n  p = {element_type}[] parameter(0)\n}}\n")
         builder = module.at_end(module.entry)
         p = module.entry.root
-        last = p
+        last: Value = p
         for bits in (1, 3, (1 << element_type.bits) - 2, 1 << (element_type.bits - 2)):
             last = builder.constant(element_type, bits, name="c", like=p)
         module.entry.set_results([last])

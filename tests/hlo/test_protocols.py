@@ -5,6 +5,7 @@ import sys
 
 from dialect_utils import ir
 from dialect_utils.hlo import HloBuilder, HloModule, parse_module
+from dialect_utils.hlo.instruction import as_instruction
 from tests.hlo.texts import MODULE
 
 
@@ -17,7 +18,7 @@ def conforms(
 
 def test_protocols() -> None:
     module = parse_module(MODULE)
-    found, _, function, value, operation = conforms(module, module.at_end(module.entry))
+    found, _, function, value, operation = conforms(module, HloBuilder(module.entry))
     assert isinstance(found, ir.Module)
     assert isinstance(function, ir.Function)
     assert isinstance(value, ir.Value)
@@ -60,9 +61,9 @@ def test_parameters_stay_where_they_are() -> None:
 """
     module = parse_module(text)
     p, q, r = module.entry.parameters
-    made = module.after(p).copy(p, p.shape, name="p.copy", like=p)
+    made = as_instruction(module.after(p).copy(p, p.shape, name="p.copy", like=p))
     p.replace_uses(made, keep=[made])
-    late = module.after(q).copy(r, r.shape, name="r.copy", like=r)
+    late = as_instruction(module.after(q).copy(r, r.shape, name="r.copy", like=r))
     assert [item.name for item in module.entry.instructions] == ["p", "p.copy", "a", "q", "r", "r.copy", "b"]
     assert late.operands == (r,)
     assert parse_module(module.text()).text() == module.text()
