@@ -9,7 +9,7 @@ from dialect_utils.hlo import HloModule, Instruction
 from dialect_utils.hlo.ops import Ops, instructions
 from dialect_utils.ir import array_shape
 from dialect_utils.layout import ArrayShape, Plan, TupleShape, physical_plan, physical_shape
-from dialect_utils.layout.moves.bitcast import Verdict, classify_bitcast
+from dialect_utils.layout.moves.bitcast import Verdict, classify_bitcast, without_pred
 from dialect_utils.layout.moves.normal_form import normal_form
 from dialect_utils.layout.moves.physical import dense_bitcast_plan, logical_plan
 from dialect_utils.text import Diagnostic, DiagnosticError, Location
@@ -24,7 +24,7 @@ def expand_bitcasts(module: HloModule, report: Report) -> tuple[ExpandedBitcast,
     1. The operand's physical array is read as the result's: into the physical array, across,
        and back, in the fewest steps. What only relabels becomes reshape and transpose, a
        shrinking result slice; where tiles show, the movement is explicit.
-    2. Another element type is read through bitcast-convert.
+    2. Another element type is read through bitcast-convert, a pred as the byte that holds it.
     3. Layouts of which one only changes the memory space are one layout: the bitcast goes. One of
        a whole tuple always goes: its elements have to have the same layouts.
     4. A bitcast that reads padding is an error, unless nothing reads those elements: then a note.
@@ -132,7 +132,7 @@ def _decided(source: ArrayShape, destination: ArrayShape) -> tuple[Plan, Verdict
     if found.verdict == "size-mismatch":
         raise ValueError(f"it reads {source} as {destination}, which has another size in memory")
     if found.decomposition is None:
-        plan = _plan_through_padding(source, destination)
+        plan = _plan_through_padding(*without_pred(source, destination))
         proof = prove_padded(source, destination, plan)
     else:
         # Imported here: the proofs load isl.
@@ -170,7 +170,9 @@ def _replace(item: Instruction, plan: Plan) -> Instruction:
         item.replace_uses(value)
         item.erase()
         return value
-    return ops.finish(ops.steps(plan, value))
+    # Of a pred that another type meets, the plan moves the byte.
+    made = ops.steps(plan, ops.convert(value, plan.element_type))
+    return ops.finish(ops.convert(made, array_shape(item).element_type))
 
 
 def _check_readers(

@@ -21,6 +21,7 @@ from passes.dumps.legalize_types import legalize_types
 from passes.dumps.lower_convolutions import lower_convolutions
 from passes.dumps.mosaic.memory import Unwritten
 from passes.dumps.replicate_partitions import replicate_partitions
+from passes.dumps.word_collectives import reduce_elements_of_words
 from passes.framework.base import Report, module_pass
 from passes.layouts.strip_layouts import strip_layouts
 
@@ -126,6 +127,7 @@ def _until_bitcasts(
     replicate_partitions(module)
     inline_fusions(module)
     expand_custom_calls(module, report, custom_call=custom_call, unwritten=unwritten)
+    reduce_elements_of_words(module)
     legalize_types(module)
     return expand_bitcasts(module, report)
 

@@ -88,7 +88,7 @@ def classify_bitcast(source: ArrayShape, destination: ArrayShape) -> Bitcast:
             raise ValueError(f"{shape} has dynamic dimensions, so a bitcast of it has no fixed meaning")
     if byte_size(source) != byte_size(destination):
         return Bitcast(source, destination, "size-mismatch")
-    through = _through_physical(*_without_pred(source, destination))
+    through = _through_physical(*without_pred(source, destination))
     if through is None:
         return _hidden_bits(source, destination)
     steps = normal_form(through.with_padding(_PADDING))
@@ -166,7 +166,7 @@ def reads_padding(source: ArrayShape, destination: ArrayShape, index: tuple[int,
 
     Raises IndexError where the index does not fit the destination.
     """
-    if _through_physical(*_without_pred(source, destination)) is None:
+    if _through_physical(*without_pred(source, destination)) is None:
         return True
     width, step = element_slot_bits(destination), element_slot_bits(source)
     begin = linear_index(destination, index) * width
@@ -194,7 +194,7 @@ def _through_physical(source: ArrayShape, destination: ArrayShape) -> Plan | Non
     return _joined(_start(source, destination, narrow), there, back, _end(source, destination, narrow))
 
 
-def _without_pred(source: ArrayShape, destination: ArrayShape) -> tuple[ArrayShape, ArrayShape]:
+def without_pred(source: ArrayShape, destination: ArrayShape) -> tuple[ArrayShape, ArrayShape]:
     """Returns both shapes; a pred that another type meets counts as u8: it is stored as a whole byte."""
     if source.element_type == destination.element_type:
         return source, destination

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 
 from dialect_utils.hlo import Instruction
 from dialect_utils.hlo.ops import Ops, zero_of
-from dialect_utils.layout import ArrayShape, Shape, TupleShape
+from dialect_utils.ir import array_shape
+from dialect_utils.layout import ArrayShape, Pad, Plan, Shape, TupleShape
+from passes.dumps.custom_calls.call_config import check_operands, refused
 from passes.dumps.custom_calls.halves import combine, split_high, split_low
 from passes.dumps.custom_calls.placement import expand_identity, expand_marker, expand_resharding
 from passes.dumps.custom_calls.top import expand_top
@@ -29,6 +31,18 @@ def _allocate(ops: Ops, call: Instruction) -> Instruction:
     return _zeros(ops, call.shape)
 
 
+def _crop(ops: Ops, call: Instruction) -> Instruction:
+    """Makes zeros of the padding of an array, whose elements the result counts, too."""
+    check_operands(call, 1)
+    operand, result = array_shape(call.operands[0]), array_shape(call)
+    if operand.element_type != result.element_type or operand.layout != result.layout:
+        raise refused(call, f"its result {result} is no array that holds {operand} and its padding")
+    after = tuple(size - inner for size, inner in zip(result.dimensions, operand.dimensions, strict=True))
+    return ops.steps(
+        Plan(operand.element_type, operand.dimensions, (Pad((0,) * operand.rank, after),)), call.operands[0]
+    )
+
+
 def _zeros(ops: Ops, shape: Shape) -> Instruction:
     if isinstance(shape, ArrayShape):
         return ops.filled(shape.element_type, shape.dimensions, zero_of(shape.element_type))
@@ -46,6 +60,7 @@ def _blocks(targets: str, becomes: str) -> TpuCalls:
 
 TPU_CALLS = (
     _each("AllocateBuffer CreateBuffer", _allocate, "zeros: nothing may depend on what is in it"),
+    _each("ZeroCrop", _crop, "`pad`: what was its operand's padding is zero"),
     _each(
         "AssumeGatherIndicesInBound AssumeScatterIndicesInBound GatherScatterIndicesBitpacked",
         expand_identity,

@@ -124,3 +124,28 @@ def collectives_of_bytes(mesh: Mesh, x: A) -> Any:
         return lax.all_gather(small, "x", tiled=True), lax.psum(small.astype(s32), "x")
 
     return jax.shard_map(local, mesh=mesh, in_specs=P("x"), out_specs=(P(), P()), check_vma=False)(x)
+
+
+@campaign(arg(16, 8, sharding=("d", "m")), on="v4", mesh=GRID)
+def conditions_on_a_split_array(mesh: Mesh, x: A) -> Any:
+    branch = lax.cond(x[15, 1] > 0, lambda: x * 2, lambda: x)
+    return (x > 0).any(), (x > -9).all(), jnp.where(x[3, 5] > 0, x.sum(), 0.0), branch
+
+
+@campaign(
+    arg(16, 8, dtype=jnp.int8, fill="bits", sharding=("d", "m")),
+    arg(16, 8, dtype=bf16, sharding=("d", "m")), on="v6e", mesh=GRID,
+)  # fmt: skip
+def parts_of_narrow_arrays(mesh: Mesh, x: A, y: A) -> Any:
+    return x[3, 5], y[2, 2], x.max(), x[4], y[:, 3], (y > 0)[:, 2], (x > 0)[3], jnp.argmax(y), jnp.argmax(x, 0)
+
+
+@campaign(arg(8, 16, sharding=("x", None)), on="v5e", mesh=LINE)
+def collectives_of_bools(mesh: Mesh, x: A) -> Any:
+    def local(x: A) -> Any:
+        some = x > 0
+        gathered = lax.all_gather(some[0, :1], "x"), lax.all_to_all(some[:, :8], "x", 1, 0)
+        return lax.pmax(some, "x"), lax.pmin(some[:1, :3], "x"), *gathered
+
+    specs = (P(), P(), P(), P("x"))
+    return jax.shard_map(local, mesh=mesh, in_specs=P("x"), out_specs=specs, check_vma=False)(x)

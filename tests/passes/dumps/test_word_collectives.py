@@ -1,0 +1,98 @@
+"""Reductions of words over devices are those of the elements in them; numpy says what these are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from dialect_utils.execution import prepare
+from dialect_utils.hlo import HloModule, parse_module
+from dialect_utils.text import DiagnosticError
+from passes.dumps.make_portable import make_portable
+from tests.conftest import Workers
+
+Array = NDArray[Any]
+BYTES, HALVES = "{0:T(512)(128)(4,1)}", "{0:T(256)(128)(2,1)}"
+
+
+def part(kind: str, bits: int, opcode: str, shift: int) -> list[str]:
+    """Returns the lines that combine the elements of two words that begin at a bit, as libtpu writes them."""
+    convert = "convert" if kind == "pred" else "bitcast-convert"
+    return [
+        f"c{shift} = u32[] constant({shift})",
+        *(
+            line
+            for word in "xy"
+            for line in (
+                f"{word}s{shift} = u32[] shift-right-logical({word}, c{shift})",
+                f"{word}n{shift} = u{bits}[] convert({word}s{shift})",
+                f"{word}e{shift} = {kind}[] {convert}({word}n{shift})",
+            )
+        ),
+        f"e{shift} = {kind}[] {opcode}(xe{shift}, ye{shift})",
+        f"n{shift} = u{bits}[] {convert}(e{shift})",
+        f"u{shift} = u32[] convert(n{shift})",
+        f"w{shift} = u32[] shift-left(u{shift}, c{shift})",
+    ]
+
+
+def combiner(kind: str, bits: int, *opcodes: str) -> str:
+    lines = ["x = u32[] parameter(0)", "y = u32[] parameter(1)"]
+    shifts = range(0, 32, bits)
+    for opcode, shift in zip(opcodes, shifts, strict=True):
+        lines += part(kind, bits, opcode, shift)
+    joined = "w0"
+    for shift in shifts[1:]:
+        lines.append(f"j{shift} = u32[] or({joined}, w{shift})")
+        joined = f"j{shift}"
+    *most, last = lines
+    return "combine {\n  " + "\n  ".join([*most, f"ROOT {last}"]) + "\n}\n"
+
+
+def module_of(combine: str, shape: str) -> HloModule:
+    return parse_module(
+        f"HloModule m, replica_count=2, is_scheduled=true\n{combine}ENTRY e {{\n"
+        f"  p = {shape} parameter(0)\n"
+        "  w = u32[128]{0:T(128)} bitcast(p)\n"
+        "  r = u32[128]{0:T(128)} all-reduce(w), replica_groups={{0,1}}, to_apply=combine\n"
+        f"  ROOT b = {shape} bitcast(r)\n}}\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("kind", "layout", "opcode", "function"),
+    [
+        ("s8", BYTES, "maximum", np.maximum),
+        ("s8", BYTES, "add", np.add),
+        ("pred", BYTES, "or", np.logical_or),
+        ("bf16", HALVES, "add", np.add),
+    ],
+)
+def test_elements_of_words_are_reduced(workers: Workers, kind: str, layout: str, opcode: str, function: Any) -> None:
+    bits = 16 if layout == HALVES else 8
+    module = module_of(combiner(kind, bits, *[opcode] * (32 // bits)), f"{kind}[5]{layout}")
+    make_portable(module)
+    assert "u32" not in module.text()
+    dtype = {"s8": np.int8, "pred": np.bool_, "bf16": ml_dtypes.bfloat16}[kind]
+    parts: Array = np.array([[100, -128, 0, 0, 7], [100, 127, 0, -3, -7]]).astype(dtype)
+    for found in workers[2].run(prepare(module, "<test>"), [[parts]])[0][0]:
+        assert np.array_equal(found, function(*parts))
+
+
+@pytest.mark.parametrize(
+    "combine",
+    [
+        "combine {\n  x = u32[] parameter(0)\n  y = u32[] parameter(1)\n  ROOT s = u32[] add(x, y)\n}\n",
+        combiner("s8", 8, "add", "add", "maximum", "add"),
+        combiner("s8", 8, *["add"] * 4).replace("shift-left(u8, c8)", "shift-left(u8, c0)"),
+        combiner("s8", 8, *["add"] * 4).replace("shift-right-logical(y, c8)", "shift-right-logical(y, c0)"),
+        combiner("s8", 8, *["add"] * 4).replace("xe8 = s8[] bitcast-convert(xn8)", "xe8 = s8[] negate(xn8)"),
+    ],
+)
+def test_what_is_no_reduction_of_elements_reads_padding(combine: str) -> None:
+    with pytest.raises(DiagnosticError, match="padding"):
+        make_portable(module_of(combine, f"s8[5]{BYTES}"))
