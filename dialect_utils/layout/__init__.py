@@ -5,6 +5,8 @@ Knows no IR and no jaxlib.
 What is rarer is imported from its own module.
 """
 
+from __future__ import annotations
+
 from dialect_utils.layout.element_type import ELEMENT_TYPES, ElementType, parse_element_type
 from dialect_utils.layout.index.index_map import linear_index, logical_index
 from dialect_utils.layout.layout import Layout, Tile
@@ -43,3 +45,14 @@ __all__ = [
     "physical_plan",
     "physical_shape",
 ]
+
+
+def _drawing(shape: ArrayShape) -> str:
+    # Imported here: a drawing is wanted in notebooks only.
+    from dialect_utils.layout.picture import draw_shape, format_svg
+
+    return format_svg(draw_shape(shape))
+
+
+# What draws is built on shapes, so a shape cannot import it.
+ArrayShape.drawer = _drawing

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from html import escape
 from math import prod
-from typing import cast
+from typing import ClassVar, cast
 
 from dialect_utils.layout.element_type import ElementType
 from dialect_utils.layout.layout import Layout, LayoutFieldError
@@ -75,6 +75,9 @@ class ArrayShape(_AnyShape):
     size UNBOUNDED); an empty tuple means none is. A layout of None was not written and means
     the descending one. Raises LayoutFieldError where the layout does not fit.
     """
+
+    # Draws a static shape for a notebook; the package's face sets it.
+    drawer: ClassVar[Callable[[ArrayShape], str]]
 
     element_type: ElementType
     dimensions: tuple[int, ...]
@@ -221,10 +224,7 @@ class ArrayShape(_AnyShape):
 
     def _repr_html_(self) -> str:
         """Returns what a notebook shows: the drawing of the layout, or the text where sizes are dynamic."""
-        # A drawing is wanted in notebooks only, and it is built on shapes.
-        from dialect_utils.layout.picture import draw_shape, format_svg
-
-        return format_svg(draw_shape(self)) if self.is_static else f"<code>{escape(str(self))}</code>"
+        return ArrayShape.drawer(self) if self.is_static else f"<code>{escape(str(self))}</code>"
 
     def _format_dimension(self, index: int) -> str:
         size = self.dimensions[index]
