@@ -8,9 +8,10 @@ import stat
 import sys
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, Literal, cast, get_args
 
 from dialect_utils.containers import MODULE_LINE, decompressed, find_in_log, is_compressed
+from dialect_utils.other_formats import other_format
 from dialect_utils.protos import is_proto_of_module
 from dialect_utils.remote import is_url, read_url
 from dialect_utils.text import LARGEST_TEXT, Diagnostic, DiagnosticError, read_input, read_start
@@ -32,7 +33,6 @@ _FIRST_PROTO_FIELD = b"\x0a"
 # No text has these; the tags and lengths of a protocol buffer soon do.
 _BINARY = re.compile(rb"[\x00-\x08\x0e-\x1f]")
 _BINARY_PREFIX = 4096
-_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 # Editors on Windows put it before UTF-8; neither form's grammar knows it.
 _BYTE_ORDER_MARK = "\ufeff"
 
@@ -44,6 +44,7 @@ _HLO_START = re.compile(
 )
 _MLIR_START = re.compile(
     r'module\b|"?builtin\.module|"?func\.func|[#!][\w.-]+\s*=|\{-#|"?(?:stablehlo|mhlo|chlo|vhlo)\.'
+    r"|[a-z]\w*\.[a-z]\w*\s+(?:(?:private|public)\s+)?@"  # a function or module of another dialect
 )
 # What no report, list of options or object file has: a module's or an entry's header, and logs that print a module.
 _HLO_HEADER = re.compile(r"HloModule\b|ENTRY\b")
@@ -110,16 +111,25 @@ def find_kind(data: bytes, name: str) -> Kind:
     if binary is not None:
         if data.startswith(_FIRST_PROTO_FIELD):
             return "hlo proto"
+        _refuse_other_format(data, name)
         message = f"{name}: neither text, MLIR bytecode, nor a serialized HloModuleProto"
         hint = f"byte {binary.start()} is {binary[0][0]:#04x}, which no text holds"
-        hint = "it seems to be UTF-16; convert it to UTF-8" if data.startswith(_UTF_16) else hint
         raise DiagnosticError(Diagnostic(message, hint=hint))
     text = decode(data)
     start = _BLANKS_AND_COMMENTS.match(text)
     assert start is not None  # it matches the empty string
     if start.end() == len(text):
         raise DiagnosticError(Diagnostic(f"{name}: holds no module"))
+    if _begins_as_none(text, start.end()):
+        _refuse_other_format(data, name)
     return "mlir text" if _is_mlir(text, start.end()) else "hlo text"
+
+
+def _refuse_other_format(data: bytes, name: str) -> None:
+    """Raises DiagnosticError for bytes in a format that people take for a module's."""
+    found = other_format(data)
+    if found is not None:
+        raise DiagnosticError(Diagnostic(f"{name}: holds no module; it seems to be {found.name}", hint=found.hint))
 
 
 def kind_of_module(path: str) -> Kind | None:
@@ -147,6 +157,11 @@ def kind_of_module(path: str) -> Kind | None:
 def _starts_as_module(text: str) -> bool:
     start = _BLANKS_AND_COMMENTS.match(text)
     return start is not None and _HLO_START.match(text, start.end()) is not None
+
+
+def _begins_as_none(text: str, start: int) -> bool:
+    """Is true for a text that begins as neither dialect does, and prints no module as a log."""
+    return not any(pattern.match(text, start) for pattern in (_HLO_START, _MLIR_START)) and not MODULE_LINE.search(text)
 
 
 def _is_mlir(text: str, start: int) -> bool:
@@ -232,7 +247,7 @@ def show_locations(module: Module) -> None:
 def serialize(module: Module, emit: Emit = "text") -> bytes:
     """Writes a module as text, MLIR bytecode (StableHLO) or a serialized HloModuleProto (HLO).
 
-    Raises DiagnosticError for bytecode of HLO and a proto of StableHLO.
+    Raises DiagnosticError for bytecode of HLO, a proto of StableHLO, and an unknown form.
     """
     if emit == "text":
         return encode(module.text())
@@ -242,5 +257,10 @@ def serialize(module: Module, emit: Emit = "text") -> bytes:
         from dialect_utils import execution
 
         return execution.hlo_text_to_proto(module.text())
-    wanted = {"bytecode": "stablehlo", "pb": "hlo"}[emit]
-    raise DiagnosticError(Diagnostic(f"--emit {emit} needs a {wanted} module, but {module.name} is {module.dialect}"))
+    if emit not in get_args(Emit):
+        raise DiagnosticError(
+            Diagnostic(f"cannot write a module as {emit!r}", hint=f"one of {', '.join(get_args(Emit))}")
+        )
+    wanted, other = {"bytecode": ("StableHLO", "pb"), "pb": ("HLO", "bytecode")}[emit]
+    message = f"only {wanted} is written as {emit}, but {module.name} is {module.dialect}"
+    raise DiagnosticError(Diagnostic(message, hint=f"write it as {other} or text"))

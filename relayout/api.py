@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -11,9 +11,10 @@ from dialect_utils.files import Emit, encode, parse_bytes, read_module, serializ
 from dialect_utils.ir import Module
 from dialect_utils.layout import linear_index as index_of
 from dialect_utils.layout.targets.tpu import Target
+from dialect_utils.text import Diagnostic, DiagnosticError, kind_of
 from passes.framework.base import Pass
 from passes.framework.pipeline import Pipeline, verify
-from relayout.adapters import ModuleLike, ShapeLike, as_array_shape, as_module
+from relayout.adapters import ModuleLike, ShapeLike, as_array_shape, as_index, as_module, as_path, is_text
 from relayout.output import write_output
 
 if TYPE_CHECKING:
@@ -35,7 +36,10 @@ def read(path: str | os.PathLike[str]) -> Module:
     >>> relayout.read("examples/negate.hlo").name
     'negate'
     """
-    return read_module(os.fspath(path))
+    name = as_path(path, "relayout.parse(...) takes a module's bytes")
+    if is_text(name) and not os.path.exists(name):
+        raise DiagnosticError(Diagnostic("expected a path, not a module's text", hint="relayout.parse(...) takes it"))
+    return read_module(name)
 
 
 def parse(text: str | bytes, name: str = "<text>") -> Module:
@@ -46,6 +50,11 @@ def parse(text: str | bytes, name: str = "<text>") -> Module:
     >>> relayout.parse("ENTRY e { ROOT p = f32[3,5] parameter(0) }").dialect
     'hlo'
     """
+    if not isinstance(text, str | bytes):
+        raise TypeError(f"expected a module's text or bytes, not {kind_of(text)}; relayout.read(...) takes a path")
+    if isinstance(text, str) and not is_text(text) and os.path.isfile(text):
+        message = f"expected a module's text, not the name of a file, {text}"
+        raise DiagnosticError(Diagnostic(message, hint="relayout.read(...) takes it"))
     return parse_bytes(encode(text) if isinstance(text, str) else text, name)
 
 
@@ -56,7 +65,8 @@ def write(module: ModuleLike, path: str | os.PathLike[str] = "-", emit: Emit = "
 
     >>> relayout.write("examples/negate.hlo", "copy.hlo")
     """
-    write_output(os.fspath(path), serialize(as_module(module), emit))
+    name = as_path(path, "the module comes first: relayout.write(module, path)")
+    write_output(name, serialize(as_module(module), emit))
 
 
 def optimize(module: ModuleLike, passes: PipelineLike, *, verify_each: bool = True) -> Module:
@@ -84,6 +94,9 @@ def as_pipeline(passes: PipelineLike) -> Pipeline:
         return Pipeline.parse(passes)
     if isinstance(passes, Pass):
         return Pipeline((passes,))
+    if isinstance(passes, bytes | Mapping) or not isinstance(passes, Iterable):
+        hint = "; @relayout.module_pass makes a pass of a function" if callable(passes) else ""
+        raise TypeError(f"expected passes, such as 'annotate-layouts,expand-tiling', not {kind_of(passes)}{hint}")
     parts = [as_pipeline(each) for each in passes]
     steps = tuple(step for part in parts for step in part.passes)
     return Pipeline(steps, tuple(note for part in parts for note in part.notes))
@@ -114,7 +127,9 @@ def check(
     from passes.dumps.executable import checked_form
 
     if (other is None) == (passes is None):
-        raise TypeError("check takes another module, or passes")
+        raise TypeError("check takes another module, or passes: check(a, b) or check(a, passes='expand-tiling')")
+    if inputs is not None and not isinstance(inputs, list | tuple):
+        raise TypeError(f"inputs are a list of arrays in the order of the parameters, not {kind_of(inputs)}")
     first = as_module(module)
     if passes is None:
         assert other is not None
@@ -141,6 +156,8 @@ def run(module: ModuleLike, *inputs: Any, engine: Engine = "xla", seed: int = 0)
     from dialect_utils.verdict import random_inputs, small_integer_positions
     from passes.dumps.executable import executable_form
 
+    if not isinstance(seed, int) or seed < 0:
+        raise TypeError(f"a seed is an integer of 0 or more, not {seed!r}")
     first = as_module(module)
     verify(first)
     executable = executable_form(first)
@@ -155,12 +172,12 @@ def run(module: ModuleLike, *inputs: Any, engine: Engine = "xla", seed: int = 0)
 def linear_index(shape: ShapeLike, index: Sequence[int]) -> int:
     """Returns where the element at a logical index is in memory, in elements from the start.
 
-    Raises DiagnosticError for what is no array shape, IndexError for an index outside it.
+    Raises DiagnosticError for what is no array shape, IndexError for an index outside it, TypeError for what is none.
 
     >>> relayout.linear_index("f32[3,5]{1,0:T(2,2)}", (2, 3))
     17
     """
-    return index_of(as_array_shape(shape), tuple(index))
+    return index_of(as_array_shape(shape), as_index(index))
 
 
 def explain(shape: ShapeLike, target: str | Target | None = None) -> Explanation:

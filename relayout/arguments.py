@@ -30,6 +30,9 @@ _OTHER_WORDS = {
     "--ulp": "--compare ulp:N",
     "--platform": "--engine xla",
     **dict.fromkeys(("--out", "--outfile"), "-o OUT"),
+    **dict.fromkeys(("--html", "--format"), "-o report.html; also .json, .parquet, .dot, .nodes"),
+    **dict.fromkeys(("--svg", "--png"), "--picture svg -o FILE; also png"),
+    **dict.fromkeys(("-o", "--output", "--save"), "--outputs NPZ"),
 }
 
 
@@ -76,12 +79,12 @@ class Parser(argparse.ArgumentParser):
             formatter_class=argparse.RawDescriptionHelpFormatter,
             allow_abbrev=False,
         )
-        self._option_names: list[str] = ["-h", "--help"]
+        self.option_names: list[str] = ["-h", "--help"]
         self.added: list[argparse.Action] = []
 
     def option(self, *names: str, **settings: Any) -> None:
         """Adds an option or a positional argument, as `add_argument` does."""
-        self._option_names += [name for name in names if name.startswith("-")]
+        self.option_names += [name for name in names if name.startswith("-")]
         self.added.append(self.add_argument(*names, **settings))
 
     def read(self, arguments: Sequence[str]) -> argparse.Namespace:
@@ -96,18 +99,23 @@ class Parser(argparse.ArgumentParser):
 
     def _hint(self, name: str) -> str:
         # Imported here: most commands are spelt right, and some run no passes.
-        from passes.framework.registry import is_pass
+        from passes.framework.registry import is_pass, pass_names
 
-        if "--passes" in self._option_names and is_pass(name.lstrip("-")):
+        if "--passes" in self.option_names and is_pass(name.lstrip("-")):
             return f"passes are given with -p: {self.prog} FILE -p {name.lstrip('-')}"
+        if name in ("-p", "--passes"):
+            return "passes make a module of their own: relayout opt FILE -p SPEC -o NEW"
         if re.fullmatch(r"-\d[\d,]*", name):
             return "an index is not negative: the first is 0"
         if name == "->":
             return "write the two shapes without it"
         meant = _OTHER_WORDS.get(name)
-        if meant is not None and meant.split()[0] in self._option_names:
+        if meant is not None and meant.split()[0] in self.option_names:
             return f"write {meant}"
-        close = nearest(name, self._option_names)
+        close = nearest(name, self.option_names)
+        if close is None and "--passes" in self.option_names:
+            step = nearest(name.lstrip("-"), pass_names())
+            close = None if step is None else f"-p {step}"
         return f"did you mean {close}?" if close else f"{self.prog} --help shows all options"
 
     def error(self, message: str) -> NoReturn:

@@ -23,6 +23,20 @@ COMMANDS = ("opt", "check", "reduce", "run", "report", "explain", "index", "bitc
 # What a shell reports for a program ended by SIGPIPE.
 _CLOSED_PIPE = 141
 
+# What the commands are called elsewhere.
+_OTHER_WORDS = {
+    **dict.fromkeys(("diff", "compare", "equal"), "relayout check A B"),
+    **dict.fromkeys(
+        ("verify", "lint", "parse", "print", "convert"), "relayout opt FILE, which reads, verifies and prints"
+    ),
+    **dict.fromkeys(("exec", "execute", "interpret", "eval"), "relayout run FILE"),
+    **dict.fromkeys(("memory", "analyze", "profile"), "relayout report FILE"),
+    **dict.fromkeys(("draw", "show", "picture"), "relayout explain SHAPE --picture terminal"),
+    **dict.fromkeys(("passes", "list"), "relayout opt --list-passes"),
+    **dict.fromkeys(("test", "lit"), "lit DIRECTORY runs lit tests; relayout check FILE -p SPEC compares results"),
+    "-V": "relayout --version",
+}
+
 _HELP_NAMES = ("-h", "--help", "help")
 _OPTIONS = ("--help", "--version", "--print-completion")
 
@@ -187,6 +201,12 @@ def _command_hint(name: str) -> str:
         return f"passes are given with -p: relayout opt FILE -p {name}"
     if os.path.exists(name):
         return f"a command comes first: relayout opt {name}"
+    if name in _OTHER_WORDS:
+        return f"there is {_OTHER_WORDS[name]}"
+    if name.startswith("-"):
+        owner = next((each for each in COMMANDS if name in _parser(each)[0].option_names), None)
+        if owner is not None:
+            return f"a command comes first: relayout {owner} {name}"
     close = nearest(name, (*COMMANDS, *_OPTIONS, "help"))
     return f"did you mean {close}?" if close else f"one of {', '.join(COMMANDS)}"
 

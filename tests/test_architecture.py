@@ -57,11 +57,15 @@ OWN_IMPORTS: dict[str, tuple[str, ...]] = {
     "dialect_utils.stablehlo": _BASE,
     "dialect_utils.containers": ("dialect_utils.text",),
     "dialect_utils.remote": ("dialect_utils.text",),
+    "dialect_utils.other_formats": (),
     "dialect_utils.protos": (),
     "dialect_utils.dump_names": (),
     "dialect_utils.files": (
         *_BASE,
-        *(f"dialect_utils.{name}" for name in ("containers", "remote", "protos", "hlo", "stablehlo", "execution")),
+        *(
+            f"dialect_utils.{name}"
+            for name in ("containers", "other_formats", "remote", "protos", "hlo", "stablehlo", "execution")
+        ),
     ),
     "dialect_utils.inputs": (*(f"dialect_utils.{name}" for name in ("text", "ir", "dump_names", "files", "remote")),),
     "dialect_utils.mosaic": (
@@ -392,6 +396,7 @@ PLANTED = {
     "dialect_utils.hlo.text": "from dialect_utils.hlo.instruction import Instruction",
     "dialect_utils.stablehlo": "from dialect_utils.hlo import HloModule",
     "dialect_utils.containers": "from dialect_utils.files import parse_bytes",
+    "dialect_utils.other_formats": "from dialect_utils.text import Diagnostic",
     "dialect_utils.protos": "from dialect_utils.hlo import HloModule",
     "dialect_utils.dump_names": "from dialect_utils.files import parse_bytes",
     "dialect_utils.files": "from dialect_utils.verdict import Verdict",

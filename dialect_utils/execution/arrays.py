@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from dialect_utils.layout import ArrayShape, ElementType
 from dialect_utils.layout.arrays.dtypes import dtype_of
-from dialect_utils.text import Diagnostic, DiagnosticError
+from dialect_utils.text import Diagnostic, DiagnosticError, kind_of
 
 if TYPE_CHECKING:
     from dialect_utils.execution.saved import SavedArray
@@ -74,10 +74,19 @@ def to_plain(array: Array, element_type: ElementType) -> Array:
 
 
 def as_array(value: object, shape: ArrayShape | None) -> Array:
-    """Returns an array as it is, lists and numbers as an array of the shape's element type (None: numpy's choice)."""
-    if hasattr(value, "dtype") or shape is None:
-        return np.asarray(value)
-    return np.asarray(value, dtype_of(shape.element_type))
+    """Returns an array as it is, lists and numbers as an array of the shape's element type (None: numpy's choice).
+
+    Raises DiagnosticError for what no such array can be made of.
+    """
+    wanted = None if hasattr(value, "dtype") or shape is None else dtype_of(shape.element_type)
+    try:
+        array = None if value is None or isinstance(value, str | bytes) else np.asarray(value, wanted)
+    except (TypeError, ValueError):  # ragged lists, objects that are no numbers
+        array = None
+    if array is None or array.dtype == np.object_:
+        needed = "an array" if shape is None else f"an array or numbers for {shape.without_layout}"
+        raise DiagnosticError(Diagnostic(f"expected {needed}, found {kind_of(value)}"))
+    return array
 
 
 def from_plain(array: Array | SavedArray, shape: ArrayShape, name: str) -> Array:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import nullcontext
+from typing import get_args
 
 from dialect_utils.execution.arrays import Array, from_plain_all
 from dialect_utils.execution.devices import devices_of
@@ -55,8 +56,12 @@ def run_module(
     same width. `timeout` is in seconds, `memory` in bytes, `name` how diagnostics call the module. A module of several
     replicas needs as many `devices`; inputs and results then have a leading dimension that
     counts them. Several modules may share a `worker` of as many devices, whose limits then hold. Raises DiagnosticError
-    where inputs do not fit or the module must not be executed, ExecutionError where the engine refuses it.
+    where inputs do not fit, the engine is unknown or the module must not be executed, ExecutionError where the engine
+    refuses it.
     """
+    if engine not in get_args(Engine):
+        known = " or ".join(get_args(Engine))
+        raise DiagnosticError(Diagnostic(f"unknown engine {engine!r}", hint=f"it is {known}, on this machine's CPU"))
     _check_devices(module, devices)
     parameters, _ = entry_arrays(module, devices)
     arrays = from_plain_all(inputs, parameters)

@@ -37,7 +37,7 @@ _TABLE = re.compile(
     re.ASCII | re.DOTALL,
 )
 
-_BEGINNING = "an HLO module begins with HloModule NAME"
+_BEGINNING = "an HLO module begins with HloModule NAME, StableHLO with module or func.func"
 
 
 @collector_paused
@@ -262,7 +262,8 @@ class _Parser:
         if is_entry:
             scanner.next()
         if not scanner.token.is_name:
-            scanner.fail(f"expected a computation, found {scanner.found()}")
+            is_first = not module.name and not self.found
+            scanner.fail(f"expected a computation, found {scanner.found()}", hint=_BEGINNING if is_first else None)
         style = self._style()
         name = scanner.next()
         if name.text == "HloModule" and scanner.token.is_name:

@@ -11,7 +11,7 @@ from functools import lru_cache
 from html import escape
 
 from dialect_utils.layout.element_type import ElementType
-from dialect_utils.text import Diagnostic, DiagnosticError
+from dialect_utils.text import Diagnostic, DiagnosticError, kind_of
 
 # XLA stores `*` as INT64_MIN (Tile::kCombineDimension) and `d` as the next value (kMatchDimension).
 COMBINE = -(2**63)
@@ -122,6 +122,8 @@ class Layout(_Derived):
 
     def __post_init__(self) -> None:
         _check_permutation(self.minor_to_major)
+        if not all(isinstance(tile, Tile) for tile in self.tiles):
+            raise TypeError("tiles are values of their own: tiles=(Tile((8, 128)),), or parse_layout('{1,0:T(8,128)}')")
         if not 1 <= self.tail_padding_alignment_in_elements <= INT64_MAX:
             value = self.tail_padding_alignment_in_elements
             raise LayoutFieldError(
@@ -257,6 +259,8 @@ def _descending(rank: int, memory_space: int) -> Layout:
 
 
 def _check_permutation(minor_to_major: tuple[int, ...]) -> None:
+    if not isinstance(minor_to_major, tuple):
+        raise TypeError(f"minor_to_major is a tuple of dimensions such as (1, 0), not {kind_of(minor_to_major)}")
     rank = len(minor_to_major)
     seen: set[int] = set()
     text = "{" + ",".join(map(str, minor_to_major)) + "}"

@@ -14,6 +14,10 @@ from dialect_utils.text import Diagnostic, DiagnosticError, Location, Source, Sp
 
 # MLIR lists every dialect there is, in a note longer than a screen is wide.
 _DIALECT_LIST = "Available dialects:"
+# An op or a type of a dialect that jaxlib does not have; what MLIR advises there is for programs that call it.
+_OTHER_DIALECT = re.compile(r"Dialect `(\w+)' not found|`!\"?(\w+).*` type created with unregistered dialect")
+
+_STABLEHLO = "StableHLO is, as jax.jit(f).lower(...).as_text() prints it"
 
 
 def diagnostics_of(error: ir.MLIRError, source: Source) -> tuple[Diagnostic, ...]:
@@ -25,12 +29,22 @@ def diagnostics_of(error: ir.MLIRError, source: Source) -> tuple[Diagnostic, ...
 def _diagnostic(info: ir.DiagnosticInfo | ir.Diagnostic, source: Source) -> Diagnostic:
     notes = (note for note in info.notes if not note.message.startswith(_DIALECT_LIST))
     severity: ir.DiagnosticSeverity = info.severity
+    message, hint = _in_our_words(re.sub(r"\s+", " ", info.message).strip())
     return Diagnostic(
-        re.sub(r"\s+", " ", info.message).strip(),
+        message,
         location_of(source, place_of(info.location)),
         "note" if severity in (ir.DiagnosticSeverity.NOTE, ir.DiagnosticSeverity.REMARK) else "error",
-        notes=tuple(replace(_diagnostic(note, source), severity="note") for note in notes),
+        hint,
+        tuple(replace(_diagnostic(note, source), severity="note") for note in notes),
     )
+
+
+def _in_our_words(message: str) -> tuple[str, str | None]:
+    """Returns MLIR's message and a hint, both for people who gave a module of another dialect."""
+    found = _OTHER_DIALECT.match(message)
+    if found is None:
+        return message, None
+    return f"{found[1] or found[2]} is a dialect that is not read here", _STABLEHLO
 
 
 @contextmanager

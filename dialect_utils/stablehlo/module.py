@@ -171,7 +171,7 @@ class StableHloModule:
                 return function
         place = Location(self.source, Span(0, 1)) if self.source.text else None
         message = f"the module has no public function @{ENTRY_NAME}"
-        raise DiagnosticError(Diagnostic(message, place, hint=f"name the entry @{ENTRY_NAME}"))
+        raise DiagnosticError(Diagnostic(message, place, hint=f"the entry is a func.func called @{ENTRY_NAME}"))
 
     @property
     def entry_layout(self) -> tuple[tuple[Shape, ...], tuple[Shape, ...]]:

@@ -9,6 +9,7 @@ from dialect_utils.text.diagnostics import (
     render,
 )
 from dialect_utils.text.input_file import LARGEST_TEXT, open_input, read_input, read_start
+from dialect_utils.text.kinds import kind_of
 from dialect_utils.text.printable import PrintableStream, printable
 from dialect_utils.text.source import Location, Source, Span, elided
 
@@ -23,6 +24,7 @@ __all__ = [
     "Span",
     "elided",
     "error_at",
+    "kind_of",
     "nearest",
     "open_input",
     "printable",

@@ -35,7 +35,7 @@ class Tolerance:
     @classmethod
     def parse(cls, text: str) -> Tolerance:
         """Reads `bits`, `ulp:N` or `rel:X`; raises DiagnosticError for anything else."""
-        kind, _, number = text.partition(":")
+        kind, _, number = str(text).partition(":")
         try:
             if text == "bits":
                 return cls()

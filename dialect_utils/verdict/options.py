@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 from dialect_utils.execution import DEFAULT_MEMORY_BYTES, DEFAULT_TIMEOUT_SECONDS, Array, Engine, SavedArray
+from dialect_utils.text import Diagnostic, DiagnosticError
 from dialect_utils.verdict.comparator import AUTO
 from dialect_utils.verdict.result import PROOF
 
 Method = Literal["proof"] | Engine
+_METHODS = (PROOF, *get_args(Engine))
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +24,7 @@ class Options:
     replace the drawn ones; `timeout` holds for all engines together, in seconds; `memory` is what executing a
     module may take, in bytes. `power`: how many
     mistakes are planted to measure what the data sees; None: as many as take about the time of the check.
+    Raises DiagnosticError for engines that do not exist, and for no seeds.
     """
 
     engines: tuple[Method, ...] | None = None
@@ -31,6 +34,14 @@ class Options:
     timeout: float = DEFAULT_TIMEOUT_SECONDS
     memory: int = DEFAULT_MEMORY_BYTES
     power: int | None = None
+
+    def __post_init__(self) -> None:
+        asked = () if self.engines is None else self.engines
+        if not isinstance(asked, tuple) or not {*asked} <= {*_METHODS}:
+            message = f"engines are a tuple of {', '.join(_METHODS)}, not {asked!r}"
+            raise DiagnosticError(Diagnostic(message, hint='engines=("proof", "xla")'))
+        if not isinstance(self.seeds, int) or self.seeds < 1:
+            raise DiagnosticError(Diagnostic(f"seeds is how often data is drawn, at least once, not {self.seeds!r}"))
 
     @property
     def proves(self) -> bool:

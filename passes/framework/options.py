@@ -173,7 +173,7 @@ def _wrong_value(text: str, name: str, kind: Any) -> tuple[str, str | None]:
     message = f"option {name} is {_describe_type(kind)}, not {text or 'empty'}"
     if typing.get_origin(kind) is not typing.Literal:
         return message, None
-    close = nearest(text, typing.get_args(kind))
+    close = nearest(text.lower(), typing.get_args(kind))
     return message, f"did you mean {close}?" if close else None
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from time import perf_counter
 
 from dialect_utils.ir import Module
-from dialect_utils.text import Diagnostic, DiagnosticError, Source, nearest, read_input
+from dialect_utils.text import Diagnostic, DiagnosticError, Source, kind_of, nearest, read_input
 from passes.framework.base import Pass, PassResult, Report
 from passes.framework.options import parse_options
 from passes.framework.registry import OLD_NAMES, is_pass, load_pass, pass_names
@@ -81,6 +81,10 @@ class Pipeline:
     passes: tuple[Pass, ...]
     notes: tuple[Diagnostic, ...] = field(default=(), compare=False)
 
+    def __post_init__(self) -> None:
+        if not all(isinstance(step, Pass) for step in self.passes):
+            raise TypeError("a Pipeline is made of a tuple of passes; Pipeline.parse(...) reads its text")
+
     @classmethod
     def parse(
         cls, spec: str, *, name: str = "<pipeline>", pipelines: Mapping[str, NamedPipeline] | None = None
@@ -90,6 +94,8 @@ class Pipeline:
         A named pipeline (`pipelines`, by default `named_pipelines()`) means its passes.
         Raises DiagnosticError with a span in `spec` and the nearest known name.
         """
+        if not isinstance(spec, str):
+            raise TypeError(f"expected the text of a pipeline, not {kind_of(spec)}")
         notes: list[Diagnostic] = []
         known = named_pipelines() if pipelines is None else pipelines
         passes = tuple(_read(Source(name, spec), known, (), notes))

@@ -100,10 +100,15 @@ def _parse_pass(piece: Text) -> PassText:
     if not str(rest):
         return PassText(name, ())
     if not (str(rest).startswith("{") and _closing(rest, 0) == len(str(rest)) - 1):
-        inner = str(rest)[1:-1]
-        hint = f"write {name}{{{inner}}}" if str(rest) == f"({inner})" else "passes are separated by commas"
-        raise rest.error(f"expected a comma or {{options}} after {name}", hint)
+        raise rest.error(f"expected a comma or {{options}} after {name}", _repair(str(name), str(rest)))
     return PassText(name, parse_option_texts(rest.part(1, len(str(rest)) - 1)))
+
+
+def _repair(name: str, rest: str) -> str:
+    """Returns what to write for a pass with something after its name that is no options in braces."""
+    inner = rest[1:-1] if rest.startswith("(") and rest.endswith(")") else rest
+    is_option = inner != rest or re.match(r"[\w-]+=", rest) is not None
+    return f"write {name}{{{inner}}}" if is_option else "passes are separated by commas"
 
 
 def parse_option_texts(inner: Text) -> tuple[OptionText, ...]:
@@ -115,7 +120,9 @@ def _parse_option(piece: Text) -> OptionText:
     text = str(piece)
     match = _NAME.match(text)
     if match is None or (match.end() < len(text) and text[match.end()] != "="):
-        raise piece.error(f"expected option=value, not {text}", "options are separated by spaces: pass{a=1 b=2}")
+        colon = re.fullmatch(r"([\w-]+):([\w.-]+)", text)
+        hint = f"write {colon[1]}={colon[2]}" if colon else "options are separated by spaces: pass{a=1 b=2}"
+        raise piece.error(f"expected option=value, not {text}", hint)
     name = piece.part(0, match.end())
     if match.end() == len(text):
         return OptionText(name, None)

@@ -18,7 +18,7 @@ _ARROW = "->"
 
 
 def _add_arguments(parser: Parser) -> None:
-    parser.option("source", metavar="SRC", help="the shape the bytes have; - reads SRC -> DST lines")
+    parser.option("source", metavar="SRC", help="the shape the bytes have, or SRC -> DST; - reads such lines")
     parser.option("destination", metavar="DST", nargs="?", help="the shape they are read as")
     parser.option("--xla", action="store_true", help="print what XLA's own functions say, too (--json always does)")
 
@@ -27,6 +27,8 @@ def _run(arguments: Namespace, console: Console) -> int:
     work = partial(_print_one, arguments, console)
     if arguments.source == STANDARD_INPUT:
         return print_each(input_lines(), work, console, json=arguments.json)
+    if arguments.destination is None and _ARROW in arguments.source:
+        return print_each([typed(arguments.source)], work, console, json=arguments.json)
     if arguments.destination is None:
         raise usage_error("expected two shapes", "relayout bitcast 'f32[3,5]' 'f32[15]'")
     pair = f"{arguments.source} {_ARROW} {arguments.destination}"

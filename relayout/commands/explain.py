@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import shutil
 import sys
 from argparse import Namespace
@@ -23,14 +24,17 @@ from relayout.shapes import named_arguments, print_each, read_typed_shape
 
 # A drawing of more slots than this does not read at a glance; --picture draws a part of it.
 _DRAWN_SLOTS = 256
+# How drawings are written to files, and how they are not.
+_FILES = ("svg", "png")
+_IMAGES = ("jpg", "jpeg", "gif", "pdf", "webp")
 
 
 def _add_arguments(parser: Parser) -> None:
     parser.option("shapes", metavar="SHAPE", nargs="+", help="e.g. 'f32[3,5]{1,0:T(2,2)}'; - reads one a line")
     parser.option("--target", help="gives shapes without a layout this target's, e.g. tpu-v5e; says its allocation")
-    parser.option("--picture", type=choice("terminal", "svg", "png"), help="only the drawing, in this format")
+    parser.option("--picture", type=choice("terminal", *_FILES), help="only the drawing, in this format")
     parser.option("--window", type=_window, help="the drawing shows these elements: a range a dimension, 0:16,0:140")
-    parser.option("-o", "--output", metavar="FILE", help="write the text or the drawing here")
+    parser.option("-o", "--output", metavar="FILE", help="write the text here, or the drawing (.svg, .png)")
     parser.option(
         "--list-kernels", action="store_true", help="SHAPE is a TPU dump or a directory: list its Mosaic kernels"
     )
@@ -52,6 +56,11 @@ def _run(arguments: Namespace, console: Console) -> int:
         return _explain_kernels(arguments, console)
     if len(arguments.shapes) > 1 and any(each.count("[") != each.count("]") for each in arguments.shapes):
         raise usage_error("a shape came in pieces", f"quote it: '{' '.join(arguments.shapes)}'")
+    file = next((each for each in arguments.shapes if each != STANDARD_INPUT and os.path.exists(each)), None)
+    if file is not None:
+        raise usage_error(
+            f"expected a shape, not the file {file}", f"relayout report {file} says what its module holds"
+        )
     pieces: list[bytes] = []
     work = partial(_explain_one, arguments, console, pieces)
     status = print_each(named_arguments(arguments.shapes), work, console, json=arguments.json)
@@ -70,6 +79,11 @@ def _explain_kernels(arguments: Namespace, console: Console) -> int:
 
 
 def _check(arguments: Namespace) -> None:
+    if arguments.picture is None and arguments.output is not None:
+        ending = os.path.splitext(arguments.output)[1].removeprefix(".")
+        if ending in _IMAGES:
+            raise usage_error(f"a drawing is no .{ending}", "write .svg or .png")
+        arguments.picture = ending if ending in _FILES else None
     if arguments.target is not None:
         try:
             parse_target(arguments.target)
@@ -77,7 +91,7 @@ def _check(arguments: Namespace) -> None:
             raise UsageError(error.diagnostics) from error
     if arguments.json and (arguments.picture or arguments.output):
         raise usage_error("--json prints numbers on standard output: no --picture and no -o with it")
-    is_file = arguments.picture in ("svg", "png")
+    is_file = arguments.picture in _FILES
     if is_file and (len(arguments.shapes) > 1 or STANDARD_INPUT in arguments.shapes):
         raise usage_error(f"--picture {arguments.picture} draws one SHAPE")
     if arguments.picture == "png" and arguments.output is None and sys.stdout.isatty():

@@ -10,10 +10,12 @@ import jax
 import jax.export
 import jax.numpy as jnp
 
-from dialect_utils.execution import entry_arrays
+from dialect_utils.execution import as_array, entry_arrays
 from dialect_utils.ir import Module
+from dialect_utils.layout import ArrayShape
 from dialect_utils.layout.arrays.dtypes import dtype_of
 from dialect_utils.stablehlo.module import StableHloModule
+from dialect_utils.text import Diagnostic, DiagnosticError
 from dialect_utils.verdict import Verdict
 from passes.framework.pipeline import verify
 from relayout import api
@@ -44,14 +46,36 @@ def as_jax_function(module: ModuleLike) -> Callable[..., tuple[jax.Array, ...]]:
     """Returns a function of JAX arrays, in the order of the entry's parameters, tuples flattened; it returns a tuple.
 
     StableHLO becomes part of the program that calls it, `jax.jit` included. HLO, optimized dumps too, is executed in
-    a worker process by a callback: on the CPU, and without derivatives. Raises DiagnosticError for what cannot be
-    executed.
+    a worker process by a callback: on the CPU, and without derivatives; `jax.vmap` calls it for each element. Raises
+    DiagnosticError for what cannot be executed; the function does for arguments that do not fit.
     """
     found = as_module(module)
     verify(found)
-    if found.dialect == "stablehlo":
-        return _exported(cast(StableHloModule, found))
-    return _called_back(found)
+    called = _exported(cast(StableHloModule, found)) if found.dialect == "stablehlo" else _called_back(found)
+    parameters, _ = entry_arrays(found)
+
+    def call(*inputs: Any) -> tuple[jax.Array, ...]:
+        return called(*_fitting(inputs, parameters))
+
+    return call
+
+
+def _fitting(inputs: Sequence[Any], parameters: Sequence[ArrayShape]) -> list[Any]:
+    """Returns the inputs, lists and numbers as arrays; raises DiagnosticError where they do not fit the parameters."""
+    if len(inputs) != len(parameters):
+        message = f"{len(inputs)} inputs were given, but the entry has {len(parameters)} parameters"
+        raise DiagnosticError(Diagnostic(message))
+    arrays = []
+    for number, (value, shape) in enumerate(zip(inputs, parameters, strict=True)):
+        array = value if isinstance(value, jax.Array) else as_array(value, shape)  # a tracer is a jax.Array, too
+        needed = f"in{number} has the {{}}, but {shape.without_layout} is needed"
+        if array.shape != shape.dimensions:
+            raise DiagnosticError(Diagnostic(needed.format(f"dimensions {list(array.shape)}")))
+        wanted = dtype_of(shape.element_type)
+        if array.dtype != wanted:
+            raise DiagnosticError(Diagnostic(needed.format(f"type {array.dtype}"), hint=f"give {wanted}"))
+        arrays.append(array)
+    return arrays
 
 
 def _structs(module: Module) -> tuple[tuple[jax.ShapeDtypeStruct, ...], tuple[jax.ShapeDtypeStruct, ...]]:
@@ -84,6 +108,10 @@ def _called_back(module: Module) -> Callable[..., tuple[jax.Array, ...]]:
 
     def call(*inputs: Any) -> tuple[jax.Array, ...]:
         with jax.enable_x64(True):
-            return tuple(jax.pure_callback(lambda *given: tuple(api.run(module, *given)), results, *inputs))
+            return tuple(
+                jax.pure_callback(
+                    lambda *given: tuple(api.run(module, *given)), results, *inputs, vmap_method="sequential"
+                )
+            )
 
     return call

@@ -16,12 +16,13 @@ from jax.sharding import Sharding, SingleDeviceSharding
 
 from dialect_utils.layout import ArrayShape, Layout, Tile
 from dialect_utils.layout.arrays.dtypes import dtype_of, element_type_of
-from dialect_utils.text import Diagnostic, DiagnosticError
+from dialect_utils.text import Diagnostic, DiagnosticError, kind_of
 from relayout.adapters import ShapeLike, as_array_shape
 
 
 def from_jax_layout(layout: JaxLayout) -> Layout:
-    """Returns a layout of JAX's as ours."""
+    """Returns a layout of JAX's as ours; raises TypeError for what is none."""
+    _expect(layout, JaxLayout, "from_format takes a Format")
     tiles = tuple(Tile(tuple(tile)) for tile in layout.tiling or ())
     order = tuple(reversed(layout.major_to_minor))
     return Layout(order, tiles, element_size_in_bits=layout.sub_byte_element_size_in_bits)
@@ -29,6 +30,7 @@ def from_jax_layout(layout: JaxLayout) -> Layout:
 
 def to_jax_layout(layout: Layout) -> JaxLayout:
     """Returns a layout as JAX's; raises DiagnosticError for what JAX's cannot hold (memory spaces, splits, ...)."""
+    _expect(layout, Layout, "relayout.parse_shape('f32[3,5]{1,0}').layout is one")
     held = Layout(layout.minor_to_major, layout.tiles, element_size_in_bits=layout.element_size_in_bits)
     if held != layout:
         message = f"JAX's layouts hold order, tiles and element bits, but not all of {layout}"
@@ -39,6 +41,7 @@ def to_jax_layout(layout: Layout) -> JaxLayout:
 
 def from_format(value: Format) -> Layout | None:
     """Returns the layout of a Format, None where it leaves it to the compiler."""
+    _expect(value, Format, "from_jax_layout takes a layout")
     return from_jax_layout(value.layout) if isinstance(value.layout, JaxLayout) else None
 
 
@@ -49,6 +52,8 @@ def to_format(layout: Layout, sharding: Sharding | None = None) -> Format:
 
 def from_struct(value: Any) -> ArrayShape:
     """Returns the shape of an array or a ShapeDtypeStruct, with its layout where it has one."""
+    if not hasattr(value, "shape") or not hasattr(value, "dtype"):
+        raise TypeError(f"expected an array or a ShapeDtypeStruct, not {kind_of(value)}")
     shape = ArrayShape(element_type_of(np.dtype(value.dtype)), tuple(value.shape))
     found = getattr(value, "format", None)
     layout = from_format(found) if isinstance(found, Format) else None
@@ -56,7 +61,17 @@ def from_struct(value: Any) -> ArrayShape:
 
 
 def to_struct(shape: ShapeLike, sharding: Sharding | None = None) -> jax.ShapeDtypeStruct:
-    """Returns a ShapeDtypeStruct of a shape; a layout goes with it as its Format."""
+    """Returns a ShapeDtypeStruct of a shape; a layout goes with it as its Format.
+
+    Raises DiagnosticError for what is no array shape, and for dynamic dimensions.
+    """
     array = as_array_shape(shape)
+    if not array.is_static:
+        raise DiagnosticError(Diagnostic(f"{array} has dynamic dimensions, which JAX's shapes cannot hold"))
     placed = sharding if array.layout is None else to_format(array.layout, sharding)
     return jax.ShapeDtypeStruct(array.dimensions, dtype_of(array.element_type), sharding=placed)
+
+
+def _expect(value: object, kind: type, hint: str) -> None:
+    if not isinstance(value, kind):
+        raise TypeError(f"expected a {kind.__module__}.{kind.__qualname__}, not {kind_of(value)}; {hint}")

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 from jax.sharding import SingleDeviceSharding
 
 from dialect_utils.execution.tpu_compiler import TOPOLOGIES, check_installed, memory_figures, topology_devices
 from dialect_utils.ir import Module
 from dialect_utils.layout.targets.tpu import Target, parse_target
-from relayout.jax.modules import module_of
+from relayout.jax.modules import as_jitted, module_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,13 +28,16 @@ class TpuDump:
 def tpu_dump(function: Callable[..., Any], *args: Any, target: str | Target = "tpu-v5e") -> TpuDump:
     """Compiles a function for one core of a TPU, on a machine without one, and returns the optimized dump.
 
-    `args` are arrays or ShapeDtypeStructs: only their shapes and types count. libtpu is used in this process, which no
-    other process may do at the same time. Raises DiagnosticError without libtpu, and for an unknown target.
+    `args` are arrays, numbers or ShapeDtypeStructs: only their shapes and types count. `function` may be jitted
+    already, with options of its own (`donate_argnums`). libtpu is used in this process, which no other process may do
+    at the same time. Raises DiagnosticError without libtpu, and for an unknown target.
     """
     name = parse_target(target).name
     check_installed()
     sharding = SingleDeviceSharding(topology_devices(TOPOLOGIES[name])[0])
-    structs = jax.tree.map(lambda each: jax.ShapeDtypeStruct(each.shape, each.dtype, sharding=sharding), args)
-    compiled = jax.jit(function).lower(*structs).compile()
+    structs = jax.tree.map(
+        lambda each: jax.ShapeDtypeStruct(jnp.shape(each), jax.dtypes.result_type(each), sharding=sharding), args
+    )
+    compiled = as_jitted(function).lower(*structs).compile()
     memory = memory_figures(compiled.memory_analysis())
     return TpuDump(module_of(compiled), name, memory)

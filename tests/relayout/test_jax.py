@@ -19,10 +19,13 @@ from jax.experimental.layout import Layout as JaxLayout
 
 import relayout
 import relayout.jax as rj
+from dialect_utils.execution import entry_arrays
 from dialect_utils.layout import ELEMENT_TYPES, ArrayShape
 from dialect_utils.layout.arrays.dtypes import dtype_of
 from dialect_utils.text import DiagnosticError
 from tests.paths import ROOT
+
+untyped: Any = rj  # what is passed here has the wrong types
 
 EXPAND = "annotate-layouts{target=tpu-v5e},expand-tiling"
 
@@ -244,3 +247,51 @@ def test_the_page_on_jax_runs(capsys: pytest.CaptureFixture[str]) -> None:
     assert {lines[0], lines[2]} <= {"equal", "agrees"}
     assert lines[1] == "stablehlo"
     assert lines[-2:] == ["f32[6,10]{0,1}", "True"]
+
+
+@pytest.mark.parametrize("file", ["negate.hlo", "attention.mlir"])
+@pytest.mark.parametrize("wrap", [lambda f: f, jax.jit])
+def test_a_module_as_a_function_refuses_arguments_that_do_not_fit(file: str, wrap: Callable[[Any], Any]) -> None:
+    module = relayout.read(ROOT / "examples" / file)
+    call = wrap(relayout.jax.as_jax_function(module))
+    parameters, results = entry_arrays(module)
+    shapes = [rj.to_struct(shape.without_layout) for shape in parameters]
+    fitting = [jnp.zeros(each.shape, each.dtype) for each in shapes]
+    assert [each.shape for each in call(*fitting)] == [shape.dimensions for shape in results]
+    with pytest.raises(DiagnosticError, match=f"{len(shapes) + 1} inputs were given"):
+        call(*fitting, fitting[0])
+    with pytest.raises(DiagnosticError, match="in0 has the dimensions"):
+        call(fitting[0][1:], *fitting[1:])
+    with pytest.raises(DiagnosticError, match=f"in0 has the type int32.*\nhint: give {shapes[0].dtype}"):
+        call(fitting[0].astype(jnp.int32), *fitting[1:])
+
+
+def test_a_module_of_hlo_as_a_function_is_mapped_over_arrays() -> None:
+    call = jax.vmap(relayout.jax.as_jax_function(ROOT / "examples/negate.hlo"))
+    x = jnp.arange(30, dtype=jnp.float32).reshape(2, 3, 5)
+    np.testing.assert_array_equal(call(x)[0], -x)
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda: untyped.from_jax("m.hlo"), "expected a function, not a str; relayout.check and run take modules"),
+        (lambda: untyped.from_jax_layout((1, 0)), "not a tuple"),
+        (lambda: untyped.to_jax_layout("1,0"), r"relayout.parse_shape\('f32\[3,5\]\{1,0\}'\).layout is one"),
+        (lambda: untyped.from_format(None), "not None; from_jax_layout takes a layout"),
+        (lambda: untyped.from_struct((3, 5)), "an array or a ShapeDtypeStruct, not a tuple"),
+    ],
+)
+def test_what_is_no_object_of_its_kind_is_refused(call: Callable[[], object], said: str) -> None:
+    with pytest.raises(TypeError, match=said):
+        call()
+
+
+def test_a_dynamic_shape_is_no_struct() -> None:
+    with pytest.raises(DiagnosticError, match="dynamic dimensions"):
+        relayout.jax.to_struct("f32[<=3]")
+
+
+def test_a_traced_function_is_a_module() -> None:
+    traced: Any = jax.jit(lambda x: x * 2).trace(jnp.ones(3))
+    assert relayout.optimize(traced, "strip-layouts").dialect == "stablehlo"

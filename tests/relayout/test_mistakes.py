@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -10,6 +13,9 @@ import relayout
 from dialect_utils.text import DiagnosticError
 from relayout.cli import main
 from tests.paths import ROOT
+
+# What is passed here has the wrong types.
+untyped: Any = relayout
 
 NEGATE = str(ROOT / "examples/negate.hlo")
 
@@ -33,6 +39,25 @@ NEGATE = str(ROOT / "examples/negate.hlo")
         ("index f32[3,5] 2 3", 2, "write 2,3"),
         ("index f32[3,5] -1,0", 2, "an index is not negative"),
         ("bitcast f32[3,5] '->' f32[5,3]", 2, "write the two shapes without it"),
+        ("opt FILE --expand-tilings", 2, "did you mean -p expand-tiling?"),
+        ("opt FILE -p 'annotate-layouts target=tpu-v5e'", 2, "write annotate-layouts{target=tpu-v5e}"),
+        ("opt FILE -p annotate-layouts{target:tpu-v5e}", 2, "write target=tpu-v5e"),
+        ("opt FILE -p annotate-layouts{target=TPU-v5e}", 2, "did you mean tpu-v5e?"),
+        ("opt FILE --emit bytecode", 1, "write it as pb or text"),
+        ("--list-passes", 2, "a command comes first: relayout opt --list-passes"),
+        ("diff FILE FILE", 2, "there is relayout check A B"),
+        ("run FILE -p expand-tiling", 2, "relayout opt FILE -p SPEC -o NEW"),
+        ("run FILE -o out.npz", 2, "write --outputs NPZ"),
+        ("report FILE --html", 2, "write -o report.html"),
+        ("explain FILE", 2, f"relayout report {NEGATE} says what its module holds"),
+        ("explain f32[3,5] -o a.jpg", 2, "write .svg or .png"),
+        ("explain f32", 1, "f32[3,5] is an array, f32[] a scalar"),
+        ("explain f32[3x5]", 1, "dimensions are separated by commas"),
+        ("explain f32[3,5]{1,0,T(8,128)}", 1, "a colon comes before parts such as T(8,128)"),
+        ("explain f32[3,5]:T(8,128)", 1, "tiles are part of a layout: f32[3,5]{1,0:T(8,128)}"),
+        ("explain f32[3,5]{1,0:T[8,128]}", 1, "write T(8,128)"),
+        ("explain f8[3]", 1, "one of f8e5m2, "),
+        ("explain np.float32[3]", 1, "a shape begins with its element type: f32[3,5]"),
     ],
 )
 def test_an_answer_proposes_the_edit(command: str, status: int, said: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -49,6 +74,60 @@ def test_a_jax_object_where_a_shape_is_expected_is_explained() -> None:
         relayout.explain(jax.ShapeDtypeStruct((3, 5), "float32"))  # type: ignore[arg-type]  # what must fail
     with pytest.raises(DiagnosticError, match="a layout alone is no shape"):
         relayout.explain(Layout((0, 1)))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "said"),
+    [
+        (lambda: untyped.parse(3), TypeError, r"not an int; relayout\.read\(\.\.\.\) takes a path"),
+        (lambda: untyped.parse(NEGATE), DiagnosticError, r"relayout\.read\(\.\.\.\) takes it"),
+        (lambda: untyped.read(b"HloModule"), TypeError, r"relayout\.parse\(\.\.\.\) takes a module's bytes"),
+        (lambda: untyped.read("HloModule m\n"), DiagnosticError, r"relayout\.parse\(\.\.\.\) takes it"),
+        (lambda: untyped.write("a.hlo", untyped.read(NEGATE)), TypeError, "the module comes first"),
+        (lambda: untyped.write(NEGATE, "a.hlo", emit="mlir"), DiagnosticError, "one of text, bytecode, pb"),
+        (lambda: untyped.parse_shape(3), TypeError, r"such as 'f32\[3,5\]', not an int"),
+        (lambda: untyped.parse_shape([3]), TypeError, "not a list"),
+        (lambda: untyped.explain((3, 5)), DiagnosticError, r"write it as text: 'f32\[3,5\]'"),
+        (lambda: untyped.explain("f32[3]", 5), TypeError, "a target such as 'tpu-v5e', not an int"),
+        (lambda: untyped.linear_index("f32[3,5]", 3), TypeError, r"such as \(2, 3\), not 3"),
+        (lambda: untyped.linear_index("f32[3,5]", (1.5, 2)), TypeError, r"an index of integers"),
+        (lambda: untyped.linear_index("f32[3,5]", "2,3"), TypeError, "not '2,3'"),
+        (lambda: untyped.optimize(NEGATE, None), TypeError, "expected passes, such as .* not None"),
+        (lambda: untyped.optimize(NEGATE, {"expand-tiling": {}}), TypeError, "not a dict"),
+        (lambda: untyped.optimize(NEGATE, relayout.read), TypeError, "@relayout.module_pass makes a pass"),
+        (lambda: untyped.optimize(relayout.read, "strip-layouts"), TypeError, "makes one of a function"),
+        (lambda: untyped.check(NEGATE, NEGATE, engines="xla"), DiagnosticError, 'engines=\\("proof", "xla"\\)'),
+        (lambda: untyped.check(NEGATE, NEGATE, engines=("tpu",)), DiagnosticError, "not \\('tpu',\\)"),
+        (lambda: untyped.check(NEGATE, NEGATE, seeds=0), DiagnosticError, "at least once, not 0"),
+        (lambda: untyped.check(NEGATE, NEGATE, compare=1e-3), DiagnosticError, "write auto, bits, ulp:N or rel:X"),
+        (lambda: untyped.check(NEGATE, NEGATE, inputs={}), TypeError, "a list of arrays in the order"),
+        (lambda: untyped.run(NEGATE, engine="tpu"), DiagnosticError, "it is xla or interpreter"),
+        (lambda: untyped.run(NEGATE, seed=-1), TypeError, "an integer of 0 or more, not -1"),
+        (lambda: untyped.run(NEGATE, "in.npz"), DiagnosticError, r"numbers for f32\[3,5\], found a str"),
+        (lambda: untyped.run(NEGATE, None), DiagnosticError, "found None"),
+        (lambda: untyped.run(NEGATE, [[1.0], [1.0, 2.0]]), DiagnosticError, "found a list"),
+        (lambda: untyped.Pipeline("expand-tiling"), TypeError, r"Pipeline\.parse\(\.\.\.\) reads its text"),
+        (lambda: untyped.Layout([1, 0]), TypeError, r"such as \(1, 0\), not a list"),
+        (lambda: untyped.Layout((1, 0), ((8, 128),)), TypeError, r"tiles=\(Tile\(\(8, 128\)\),\)"),
+    ],
+)
+def test_a_wrong_argument_is_named_with_what_to_write(
+    call: Callable[[], object], error: type[Exception], said: str
+) -> None:
+    with pytest.raises(error, match=said):
+        call()
+
+
+def test_a_drawing_is_written_as_its_file_is_called(tmp_path: Path) -> None:
+    assert main(["explain", "f32[3,5]", "-o", str(tmp_path / "a.svg")]) == 0
+    assert main(["explain", "f32[3,5]", "-o", str(tmp_path / "a.png")]) == 0
+    assert (tmp_path / "a.svg").read_bytes().startswith(b"<svg")
+    assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_pair_may_be_one_argument(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bitcast", "f32[3,5] -> f32[15]"]) == 0
+    assert capsys.readouterr().out == "relabel: f32[3,5] -> reshape[15]\n"
 
 
 def test_linear_indices_are_as_many_as_one_likes(capsys: pytest.CaptureFixture[str]) -> None:

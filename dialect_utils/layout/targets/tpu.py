@@ -16,7 +16,7 @@ from dialect_utils.layout.element_type import ElementType
 from dialect_utils.layout.index.index_map import final_dimensions, require_bounded
 from dialect_utils.layout.layout import Layout, Tile
 from dialect_utils.layout.shape import ArrayShape
-from dialect_utils.text import Diagnostic, DiagnosticError, nearest
+from dialect_utils.text import Diagnostic, DiagnosticError, kind_of, nearest
 
 # A vector register holds 8 sublanes of 128 lanes, each lane a 32-bit word.
 _LANES = 128
@@ -69,6 +69,8 @@ def parse_target(name: str | Target) -> Target:
     """Returns the target of a name such as `tpu-v5e`, or the target itself; raises DiagnosticError for others."""
     if isinstance(name, Target):
         return name
+    if not isinstance(name, str):
+        raise TypeError(f"expected a target such as 'tpu-v5e', not {kind_of(name)}")
     found = TARGETS.get(name)
     if found is None:
         known = nearest(name.lower(), TARGETS)

@@ -25,7 +25,7 @@ from dialect_utils.layout.shape import (
 from dialect_utils.layout.text.common import try_common_shape
 from dialect_utils.layout.text.foreign import Reading, read_foreign
 from dialect_utils.layout.text.scanner import Scanner
-from dialect_utils.text import Diagnostic, DiagnosticError, Location, Source, Span, error_at, nearest
+from dialect_utils.text import Diagnostic, DiagnosticError, Location, Source, Span, error_at, kind_of, nearest
 
 # Shapes repeat thousands of times in a dump; a parsed one is shared.
 _SHARED_SHAPES = 65536
@@ -35,13 +35,22 @@ _MAX_NESTING = 200
 _MOST_LEAVES = 1 << 14
 _LIKE_THIS = "a shape begins with its element type: f32[3,5]"
 # What the nearest of XLA's names would be wrong for.
-_OTHER_TYPES = {"float": "f32", "double": "f64", "half": "f16"} | dict.fromkeys(("tensor", "memref"), "tensor<3x5xf32>")
+_OTHER_TYPES = {"float": "f32", "double": "f64", "half": "f16"} | dict.fromkeys(
+    ("tensor", "memref", "vector"), "tensor<3x5xf32>"
+)
 _PARTS = ("D", "T", "L", "#", "*", "E", "S", "SC", "P", "M")
 
 
-@lru_cache(maxsize=_SHARED_SHAPES)
 def parse_shape(text: str) -> Shape:
-    """Returns the shape a text names; raises DiagnosticError with the span in `text`."""
+    """Returns the shape a text names; raises DiagnosticError with the span in `text`, TypeError for no text."""
+    if not isinstance(text, str):
+        raise TypeError(f"expected the text of a shape, such as 'f32[3,5]', not {kind_of(text)}")
+    return shared_shape(text)
+
+
+@lru_cache(maxsize=_SHARED_SHAPES)
+def shared_shape(text: str) -> Shape:
+    """Returns the shape a text names, the same object for the same text."""
     return try_common_shape(text) or ShapeParser(Source("<shape>", text)).whole_shape()
 
 
@@ -116,7 +125,8 @@ class ShapeParser(Scanner):
 
     def _end(self, what: str) -> None:
         if self.kind != "end":
-            self._fail(f"unexpected {self._found()} after {what}")
+            hint = "tiles are part of a layout: f32[3,5]{1,0:T(8,128)}" if self._at(":") else None
+            self._fail(f"unexpected {self._found()} after {what}", hint=hint)
 
     def shape(self, depth: int = 0) -> Shape:
         """Reads one shape and leaves `position` after it."""
@@ -133,7 +143,7 @@ class ShapeParser(Scanner):
         if name in ("token", "opaque"):
             return self._bare(name, start)
         element_type = self._element_type(name, start)
-        self._expect("[", f"after {name}")
+        self._expect("[", f"after {name}", f"{name}[3,5] is an array, {name}[] a scalar")
         dims = self._dimensions()
         layout, places = self._try_layout(rank=len(dims))
         if not dims and layout is not None and layout.is_default:
@@ -185,7 +195,11 @@ class ShapeParser(Scanner):
             self._note(f"read {name} as {lower}: XLA writes element types in lower case", span)
             return lower
         known = _OTHER_TYPES.get(name) or lower or nearest(name.lower(), ELEMENT_TYPES)
-        self._fail(f"unknown element type {name!r}", span, f"write {known}" if known else None)
+        if known is None:
+            # `f8` is the begin of several, `np` and `torch` of none.
+            longer = ", ".join(each for each in ELEMENT_TYPES if each.startswith(name.lower()))
+            self._fail(f"unknown element type {name!r}", span, f"one of {longer}" if longer else _LIKE_THIS)
+        self._fail(f"unknown element type {name!r}", span, f"write {known}")
 
     def _dimensions(self) -> list[tuple[int, bool]]:
         dims: list[tuple[int, bool]] = []
@@ -195,7 +209,7 @@ class ShapeParser(Scanner):
             dims.append(self._dimension())
             if self._take("]"):
                 return dims
-            self._expect(",", "or ']' in the dimensions")
+            self._expect(",", "or ']' in the dimensions", "dimensions are separated by commas and end with ]")
 
     def _dimension(self) -> tuple[int, bool]:
         if self._take("?"):
@@ -249,7 +263,8 @@ class ShapeParser(Scanner):
             if not self._take(","):
                 break
             if self.kind != "int":
-                self._fail(f"expected a dimension number after the comma, found {self._found()}", hint="drop the comma")
+                hint = "a colon comes before parts such as T(8,128)" if self.kind == "name" else "drop the comma"
+                self._fail(f"expected a dimension number after the comma, found {self._found()}", hint=hint)
         if dims:
             places["minor_to_major", None] = Span(start.start, self.position)
         return tuple(dims)
@@ -307,7 +322,7 @@ class ShapeParser(Scanner):
             self._next()
         tiles = []
         if not self._at("("):
-            self._fail(f"expected '(' after T, found {self._found()}")
+            self._fail(f"expected '(' after T, found {self._found()}", hint="write T(8,128)")
         while self._at("("):
             tiles.append(self._tile())
         fields["tiles"] = tuple(tiles)

@@ -59,9 +59,9 @@ class Scanner:
         self._next()
         return True
 
-    def _expect(self, mark: str, where: str) -> None:
+    def _expect(self, mark: str, where: str, hint: str | None = None) -> None:
         if not self._take(mark):
-            self._fail(f"expected {mark!r} {where}, found {self._found()}")
+            self._fail(f"expected {mark!r} {where}, found {self._found()}", hint=hint)
 
     def _integer(self, what: str) -> int:
         if self.kind != "int":

@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dialect_utils.layout import Layout, Shape, parse_layout, parse_shape
-from dialect_utils.layout.text.parse import read_shape
+from dialect_utils.layout.text.parse import read_shape, shared_shape
 from dialect_utils.text import DiagnosticError
 from tests.layout.grammar import draw_text
 from tests.layout.shapes import tiled_shapes
@@ -62,7 +62,7 @@ def test_any_text_gets_a_shape_or_an_error() -> None:
     accepted = sum(check_text(draw_text(source)) is not None for _ in range(COUNT))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    parse_shape.cache_clear()
+    shared_shape.cache_clear()
     assert peak < MEMORY_BYTES
     assert COUNT / 4 < accepted < COUNT * 3 / 4
 
@@ -71,7 +71,7 @@ def test_what_xla_accepts_too_it_reads_as_the_same_shape() -> None:
     source = Random(SEED + 1)
     shapes = {text: shape for text in (draw_text(source) for _ in range(COUNT)) if (shape := try_parse(text)[0])}
     answers = dict(zip(shapes, shapes_by_xla(list(shapes)), strict=True))
-    parse_shape.cache_clear()
+    shared_shape.cache_clear()
     # What XLA refuses or aborts on (`d` before jaxlib 0.12, type parts in tuples) says nothing about ours.
     both = [text for text, answer in answers.items() if answer not in (None, CRASHED)]
     assert len(both) > len(shapes) / 2

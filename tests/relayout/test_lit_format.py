@@ -1,0 +1,38 @@
+"""Lit tests whose checks could not fail are refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from relayout.lit_format import finds_itself
+from tests.paths import ROOT
+
+
+@pytest.mark.parametrize(
+    ("run", "is_refused"),
+    [
+        ("relayout opt %s -p strip-layouts | FileCheck %s", True),
+        ("%relayout opt %s -p 'a{b=1}'|filecheck %s --check-prefix=A", True),
+        ("relayout opt %s -p strip-layouts --strip-comments | FileCheck %s", False),
+        ("relayout opt --strip-comments %s | FileCheck %s", False),
+        ("relayout opt %s -o %t 2>&1 | FileCheck %s", False),
+        ("not relayout opt %s 2>&1 | FileCheck %s", False),
+        ("relayout opt %S/Inputs/other.hlo | FileCheck %s", False),
+        ("relayout opt %s | FileCheck %S/Inputs/expected.txt", False),
+        ("relayout run %s | FileCheck %s", False),
+    ],
+)
+def test_a_run_line_whose_checks_would_find_themselves_is_refused(tmp_path: Path, run: str, is_refused: bool) -> None:
+    file = tmp_path / "a.hlo"
+    file.write_text(f"// RUN: {run}\n// CHECK: f32\nHloModule m\n")
+    assert finds_itself(file) == (run if is_refused else None)
+    mlir = file.rename(tmp_path / "a.mlir")  # MLIR is printed without its comments
+    assert finds_itself(mlir) is None
+
+
+def test_no_lit_test_here_is_refused() -> None:
+    files = [*ROOT.glob("lit_tests/**/*.hlo"), *ROOT.glob("examples/**/*.hlo")]
+    assert len(files) > 50
+    assert [file for file in files if finds_itself(file)] == []
