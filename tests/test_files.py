@@ -97,7 +97,7 @@ def test_a_proto_and_bytecode_are_read_and_written() -> None:
 
 @pytest.mark.parametrize(("text", "emit"), [(HLO, "bytecode"), (MLIR, "pb")])
 def test_a_form_that_the_module_has_not_is_refused(text: str, emit: str) -> None:
-    with pytest.raises(DiagnosticError, match="only (StableHLO|HLO) is written as"):
+    with pytest.raises(DiagnosticError, match=r"only (StableHLO|HLO) is written as"):
         serialize(parse_bytes(text.encode(), "m"), emit)  # type: ignore[arg-type]  # one of the two
 
 
