@@ -50,6 +50,7 @@ try:
     serialize_portable_artifact = stablehlo.serialize_portable_artifact
     deserialize_portable_artifact = stablehlo.deserialize_portable_artifact
     current_version = stablehlo.get_current_version
+    _register_passes = stablehlo.register_stablehlo_passes
     _DIMENSION_NUMBERS: dict[str, Any] = {
         "dimension_numbers": stablehlo.GatherDimensionNumbers,
         "dot_dimension_numbers": stablehlo.DotDimensionNumbers,
@@ -69,6 +70,7 @@ __all__ = [
     "integer_list",
     "ir",
     "kernel_context",
+    "run_passes",
     "serialize_portable_artifact",
     "string_value",
     "with_integers",
@@ -127,6 +129,14 @@ def deserialize_kernel(module: ir.Module) -> None:
     from jaxlib.mlir.passmanager import PassManager
 
     PassManager.parse("builtin.module(mosaic-serde{serialize=false})", module.context).run(module.operation)
+
+
+def run_passes(module: ir.Module, pipeline: str) -> None:
+    """Runs passes of StableHLO on a module, in place; raises MLIRError where one fails."""
+    from jaxlib.mlir.passmanager import PassManager
+
+    _register_passes()
+    PassManager.parse(pipeline, module.context).run(module.operation)
 
 
 def _optional_dialects() -> list[Callable[[ir.Context], None]]:

@@ -4,6 +4,36 @@ from tests.mutants.model import Mutant
 
 MUTANTS = (
     Mutant(
+        "dialect_utils/verdict/field/integers.py",
+        'word_of(f"{direction} {element_type}")',
+        "word_of(direction)",
+        ("tests/verdict/field/test_types.py",),
+    ),
+    Mutant(
+        "dialect_utils/verdict/field/lift/known.py",
+        'return label != "custom-call" and has(label, Trait.PURE)',
+        "return has(label, Trait.PURE)",
+        ("tests/verdict/field/test_types.py",),
+    ),
+    Mutant(
+        "dialect_utils/verdict/field/lift/elementwise.py",
+        "types_text(types) if is_reread(term.label) else types_over_reals(types)",
+        "types_over_reals(types)",
+        ("tests/verdict/field/test_types.py",),
+    ),
+    Mutant(
+        "dialect_utils/verdict/proof/elements/picks.py",
+        "min(last, highest) + 1",
+        "last + 1",
+        ("tests/verdict/proof/test_indices.py",),
+    ),
+    Mutant(
+        "dialect_utils/verdict/proof/algebra/folding.py",
+        'result == 0 and opcode != "add"',
+        "False",
+        ("tests/verdict/proof/test_rules.py",),
+    ),
+    Mutant(
         "dialect_utils/verdict/comparator.py",
         "if wrong.any():",
         "if wrong.sum() > 1:",

@@ -17,6 +17,7 @@ from dialect_utils.text import DiagnosticError
 from dialect_utils.verdict.ports import Port
 from dialect_utils.verdict.proof.array_ops.batch_norm import BATCH_NORM, NORMS
 from dialect_utils.verdict.proof.cases import Cases
+from dialect_utils.verdict.proof.chlo import CHLO, decomposed
 from dialect_utils.verdict.proof.describe import place_of, where_apart
 from dialect_utils.verdict.proof.evaluation import Evaluation
 from dialect_utils.verdict.proof.normal_forms import Numbers, numbered
@@ -72,18 +73,29 @@ def try_prove(
     padding of arrays that are packed there. `different` is said only where results differ for some inputs.
     """
     started = time.perf_counter()
+    found = _decided(stages, parameters, results, over_reals)
+    without_chlo = decomposed(stages) if found.answer == "unknown" else None
+    if without_chlo is not None:
+        again = _decided(without_chlo, parameters, results, over_reals)
+        if again.answer == "equal" or (again.is_equal_over_reals and not found.is_equal_over_reals):
+            found = replace(again, expanded=CHLO.name, rules=(RuleUse(CHLO.name, ()), *again.rules))
+    return replace(found, seconds=time.perf_counter() - started)
+
+
+def _decided(
+    stages: Sequence[Module], parameters: Sequence[Port], results: Sequence[Port], over_reals: bool
+) -> ProofResult:
     try:
-        found = _Comparison(Terms(), over_reals).run(stages, parameters, results)
+        return _Comparison(Terms(), over_reals).run(stages, parameters, results)
     except GaveUpError as reason:
-        found = ProofResult("unknown", str(reason))
+        return ProofResult("unknown", str(reason))
     except DiagnosticError as error:
-        found = ProofResult("unknown", error.diagnostics[0].message)
+        return ProofResult("unknown", error.diagnostics[0].message)
     except ValueError as error:
         # A step or a layout that does not fit: only modules that were not verified have one.
-        found = ProofResult("unknown", str(error))
+        return ProofResult("unknown", str(error))
     except RecursionError:
-        found = ProofResult("unknown", "the modules are nested too deeply")
-    return replace(found, seconds=time.perf_counter() - started)
+        return ProofResult("unknown", "the modules are nested too deeply")
 
 
 class _Comparison:

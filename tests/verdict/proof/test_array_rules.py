@@ -215,6 +215,17 @@ def mapped(rng: random.Random) -> Instance:
     )
 
 
+def chlo(rng: random.Random) -> Instance:
+    size = rng.randint(2, 5)
+
+    def made(lines: str) -> str:
+        kind = f"tensor<{size}xf32>"
+        return f"func.func @main(%a: {kind}) -> {kind} {{\n{lines.replace('KIND', kind)}\n  return %r : {kind}\n}}\n"
+
+    other = "  %c = stablehlo.constant dense<{}> : KIND\n  %r = stablehlo.atan2 %a, %c : KIND"
+    return made("  %r = chlo.atan %a : KIND -> KIND"), made(other.format("1.0")), made(other.format("2.0"))
+
+
 INSTANCES: dict[str, Callable[[random.Random], Instance]] = {
     "batch-norm": batch_norm,
     "branches": lambda rng: conditional(rng, "copy(q)"),
@@ -222,6 +233,7 @@ INSTANCES: dict[str, Callable[[random.Random], Instance]] = {
     "complex-parts": parts,
     "concatenate": concatenate,
     "dot": dot,
+    "chlo": chlo,
     "dynamic-slice": dynamic_slice,
     "elements": elements,
     "initial-value": initial,

@@ -26,7 +26,14 @@ COMMUTED = Rule(
 NEUTRAL = Rule(
     "neutral",
     "x * 1, x / 1 and x + (-0.0) are x, for both zeros too (x + 0.0 is not: -0.0 + 0.0 is 0.0).",
-    ("multiply(x, 1) = x", "divide(x, 1) = x", "add(x, -0.0) = x", "subtract(x, 0.0) = x"),
+    (
+        "multiply(x, 1) = x",
+        "divide(x, 1) = x",
+        "add(x, -0.0) = x",
+        "subtract(x, 0.0) = x",
+        "multiply(1, highest) = highest",
+        "multiply(highest, 1) = highest",
+    ),
     ("add(x, 0.0) = x", "subtract(x, -0.0) = x"),
     FLOATS,
 )
@@ -45,7 +52,11 @@ NEGATION = Rule(
         "abs(abs(x)) = abs(x)",
         "subtract(x, -3) = add(x, 3)",
     ),
-    ("negate(add(x, y)) = add(negate(x), negate(y))", "subtract(x, y) = negate(subtract(y, x))"),
+    (
+        "negate(add(x, y)) = add(negate(x), negate(y))",
+        "subtract(x, y) = negate(subtract(y, x))",
+        "multiply(0, -3) = 0",
+    ),
     FLOATS,
 )
 POWERS_OF_TWO = Rule(
@@ -200,7 +211,8 @@ def _as_is(terms: Terms, element_type: ElementType, operands: Sequence[Term]) ->
 
 
 def _multiplied(terms: Terms, element_type: ElementType, left: Term, right: Term) -> Term:
-    if terms.constant_bits(left) is not None:
+    first, second = terms.constant_bits(left), terms.constant_bits(right)
+    if first is not None and (second is None or exact_log2(element_type, first) is not None):
         left, right = right, left
     bits = terms.constant_bits(right)
     if bits is not None:

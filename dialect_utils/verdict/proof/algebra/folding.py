@@ -18,6 +18,8 @@ FOLDED = Rule(
         "add(2, 3) = 5",
         "divide(7, 2) = divide(7, 2)",
         "multiply(maximum(2, 3), 2) = 6",
+        "multiply(0, 3) = 0",
+        "subtract(3, 3) = 0",
         "compare[LT](2, 3) = true",
         "select(compare[LT](2, 3), x, y) = x",
     ),
@@ -89,7 +91,7 @@ _INTEGERS: dict[str, Callable[..., int | None]] = {
 
 
 def _folded_floats(opcode: str, element_type: ElementType, operands: Sequence[int]) -> int | None:
-    """Returns the bits of a result that needs no rounding, and is no zero whose sign hangs on more than its value."""
+    """Returns the bits of a result that needs no rounding; of zeros only the positive one, which sums always are."""
     found = _FLOATS.get(opcode)
     values = [value_of(element_type, bits) for bits in operands]
     if found is None or not all(isinstance(value, Fraction) for value in values):
@@ -99,7 +101,9 @@ def _folded_floats(opcode: str, element_type: ElementType, operands: Sequence[in
         rounded = float(result)
     except (ZeroDivisionError, OverflowError):
         return None
-    return float_bits(element_type, rounded) if result != 0 and Fraction(rounded) == result else None
+    if result == 0 and opcode != "add" and not all(isinstance(value, Fraction) and value >= 0 for value in values):
+        return None
+    return float_bits(element_type, rounded) if Fraction(rounded) == result else None
 
 
 _FLOATS: dict[str, Callable[..., Fraction]] = {
