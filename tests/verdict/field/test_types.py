@@ -61,6 +61,19 @@ def counted(kind: str) -> str:
     return program("f32[] f32[]", lines, head)
 
 
+def chosen(kind: str) -> str:
+    """Compares one of two numbers whose bits mean another number in another type."""
+    high = 200 if kind[0] == "u" else -56
+    lines = [
+        f"h = {kind}[] constant({high})",
+        f"l = {kind}[] constant(2)",
+        f"s = {kind}[] select(p0, h, l)",
+        f"k = {kind}[] constant(100)",
+        "r = pred[] compare(s, k), direction=LT",
+    ]
+    return program("pred[]", lines)
+
+
 def called(kind: str) -> str:
     """Asks a custom call, of which nothing is known."""
     return program(
@@ -87,6 +100,7 @@ PAIRS = [
     (joined, "f16", "bf16"),
     (ordered, "u32", "s32"),
     (counted, "s8", "s32"),
+    (chosen, "u8", "s8"),
     (called, "f32", "bf16"),
     (summed, "pred", "f32"),
 ]

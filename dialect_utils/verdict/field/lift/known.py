@@ -78,9 +78,7 @@ class KnownNumbers:
 
 
 def _is_of_reals(label: Hashable) -> bool:
-    """Is true for operations that have a meaning over the reals, whatever floats they are written for."""
+    """Is true for operations that mean the same of all floats, as reals: not for a custom call, nor a random number."""
     while isinstance(label, tuple) and label:
         label = label[0]
-    if not isinstance(label, str) or not is_opcode(label):
-        return True
-    return label != "custom-call" and has(label, Trait.PURE)
+    return not isinstance(label, str) or not is_opcode(label) or has(label, Trait.PURE)
