@@ -29,8 +29,8 @@ MUTANTS = (
     ),
     Mutant(
         "dialect_utils/verdict/proof/algebra/folding.py",
-        'result == 0 and opcode != "add"',
-        "False",
+        'opcode == "add" or (opcode != "negate" and all(value >= 0 for value in values))',
+        'opcode == "add" or all(value >= 0 for value in values)',
         ("tests/verdict/proof/test_rules.py",),
     ),
     Mutant(

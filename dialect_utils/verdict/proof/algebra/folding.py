@@ -101,9 +101,14 @@ def _folded_floats(opcode: str, element_type: ElementType, operands: Sequence[in
         rounded = float(result)
     except (ZeroDivisionError, OverflowError):
         return None
-    if result == 0 and opcode != "add" and not all(isinstance(value, Fraction) and value >= 0 for value in values):
+    if result == 0 and not _is_positive_zero(opcode, [value for value in values if isinstance(value, Fraction)]):
         return None
     return float_bits(element_type, rounded) if Fraction(rounded) == result else None
+
+
+def _is_positive_zero(opcode: str, values: Sequence[Fraction]) -> bool:
+    """Is true where a result of 0 is 0.0, not -0.0; of operands there are no -0.0."""
+    return opcode == "add" or (opcode != "negate" and all(value >= 0 for value in values))
 
 
 _FLOATS: dict[str, Callable[..., Fraction]] = {
