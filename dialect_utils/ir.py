@@ -193,6 +193,9 @@ class Function(Protocol):
     def operations(self) -> Sequence[Operation]:
         """Returns a snapshot of the operations in order, without parameters and terminators."""
 
+    def values(self) -> Sequence[Value]:
+        """Returns the values that live in it: the parameters, then the results of the operations."""
+
     @property
     def results(self) -> Sequence[Value]:
         """Returns the values it yields: (ROOT,) in HLO, the terminator's operands in StableHLO."""
@@ -337,6 +340,12 @@ class Module(Protocol):
     @property
     def functions(self) -> Sequence[Function]:
         """Returns every function, called ones and regions included, callees first in HLO."""
+
+    def operations(self) -> Iterator[Operation]:
+        """Yields every operation of every function, in the order of `functions`; a function's are a snapshot."""
+
+    def values(self) -> Iterator[Value]:
+        """Yields every value of every function, in the order of `functions`; a function's are a snapshot."""
 
     @property
     def entry(self) -> Function:

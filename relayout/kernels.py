@@ -19,7 +19,7 @@ from relayout.output import write_output
 def explain_kernels(dump: Input, arguments: Namespace) -> int:
     """Lists the kernels of a dump, or prints those that `--kernel` names; raises DiagnosticError."""
     module, file = dump.module(), dump.path
-    calls = [op for function in module.functions for op in function.operations if op.callee == TARGET]
+    calls = [op for op in module.operations() if op.callee == TARGET]
     wanted = calls if arguments.list_kernels else _chosen(calls, arguments.kernel, file)
     names = [call.results[0].name for call in wanted]
     kernels = dict(zip(names, kernels_of(wanted), strict=True))

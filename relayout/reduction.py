@@ -76,7 +76,7 @@ class Reduction:
     def _cut_at(self, numbers: Sequence[int]) -> list[Module] | None:
         copies = [module.clone() for module in self.modules]
         for copy, number in zip(copies, numbers, strict=True):
-            operation = _all(copy)[number]
+            operation = list(copy.operations())[number]
             if not operation.function.is_entry or len(operation.results) != 1:
                 return None
             if not isinstance(operation.results[0].shape, ArrayShape):
@@ -96,7 +96,8 @@ class Reduction:
     def _leave_out(self) -> None:
         """Puts an operand, or else a constant, in place of each operation, the last one first."""
         for numbers in reversed(list(self._corresponding())):
-            if any(number >= len(_all(module)) for number, module in zip(numbers, self.modules, strict=True)):
+            counts = [sum(1 for _ in module.operations()) for module in self.modules]
+            if any(number >= count for number, count in zip(numbers, counts, strict=True)):
                 continue
             for replace in (_by_operand, _by_constant):
                 if self._keep(self._replaced(numbers, replace)):
@@ -105,7 +106,8 @@ class Reduction:
     def _replaced(self, numbers: Sequence[int], replace: Callable[[Module, Operation], bool]) -> list[Module] | None:
         copies = [module.clone() for module in self.modules]
         try:
-            done = [replace(copy, _all(copy)[number]) for copy, number in zip(copies, numbers, strict=True)]
+            places = [list(copy.operations())[number] for copy, number in zip(copies, numbers, strict=True)]
+            done = [replace(copy, place) for copy, place in zip(copies, places, strict=True)]
         except (IndexError, ValueError, DiagnosticError):
             return None
         return copies if all(done) else None
@@ -128,11 +130,11 @@ class Reduction:
 
     def _corresponding(self) -> Iterator[tuple[int, ...]]:
         """Yields the numbers of operations that are alike in all modules."""
-        first = [_key(operation) for operation in _all(self.modules[0])]
+        first = [_key(operation) for operation in self.modules[0].operations()]
         if len(self.modules) == 1:
             yield from ((number,) for number in range(len(first)))
             return
-        second = [_key(operation) for operation in _all(self.modules[1])]
+        second = [_key(operation) for operation in self.modules[1].operations()]
         for block in SequenceMatcher(None, first, second, autojunk=False).get_matching_blocks():
             yield from ((block.a + i, block.b + i) for i in range(block.size))
 
@@ -163,10 +165,6 @@ def _is_pure(operation: Operation) -> bool:
     return calls and all(_is_pure(inner) for function in operation.called for inner in function.operations)
 
 
-def _all(module: Module) -> list[Operation]:
-    return [operation for function in module.functions for operation in function.operations]
-
-
 def _key(operation: Operation) -> tuple[str, ...]:
     return operation.opcode, *(str(value.shape) for value in operation.results)
 
@@ -186,7 +184,7 @@ def _size(modules: Sequence[Module]) -> int:
     """Returns what is to become smaller: operations above all, then elements and outputs."""
     total = 0
     for module in modules:
-        shapes = [value.shape for operation in _all(module) for value in operation.results]
+        shapes = [value.shape for operation in module.operations() for value in operation.results]
         shapes += [value.shape for value in module.entry.parameters]
         elements = sum(shape.element_count for shape in shapes if isinstance(shape, ArrayShape) and shape.is_static)
         total += 1_000_000_000 * len(shapes) + 1_000 * elements + len(_leaves(module.entry))
@@ -194,7 +192,7 @@ def _size(modules: Sequence[Module]) -> int:
 
 
 def _sizes(modules: Sequence[Module]) -> set[int]:
-    shapes = [value.shape for module in modules for operation in _all(module) for value in operation.results]
+    shapes = [value.shape for module in modules for operation in module.operations() for value in operation.results]
     shapes += [value.shape for module in modules for value in module.entry.parameters]
     return {size for shape in shapes if isinstance(shape, ArrayShape) for size in shape.dimensions if size > 1}
 

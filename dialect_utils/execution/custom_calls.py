@@ -56,16 +56,14 @@ def check_local_calls(module: Module) -> None:
 
 def find_forbidden_calls(module: Module) -> Iterator[Diagnostic]:
     """Yields every custom call that must not run, with its place and why."""
-    for function in module.functions:
-        for operation in function.operations:
-            problem = _problem(operation)
-            if problem is not None:
-                yield problem
+    for operation in module.operations():
+        problem = _problem(operation)
+        if problem is not None:
+            yield problem
 
 
 def _calls(module: Module) -> Iterator[Operation]:
-    operations = (operation for function in module.functions for operation in function.operations)
-    return (operation for operation in operations if (operation.callee or "").startswith(_LOCAL))
+    return (operation for operation in module.operations() if (operation.callee or "").startswith(_LOCAL))
 
 
 def is_column_major_call(operation: Operation) -> bool:

@@ -36,8 +36,7 @@ class Devices:
 
 def devices_of(module: Module) -> Devices:
     """Returns the devices of a module; raises DiagnosticError for more than one machine can be taken for."""
-    operations = (operation for function in module.functions for operation in function.operations)
-    dependent = next((each for each in operations if has(each.opcode, Trait.AMONG_DEVICES)), None)
+    dependent = next((each for each in module.operations() if has(each.opcode, Trait.AMONG_DEVICES)), None)
     found = Devices(_count(module, _REPLICAS), _count(module, _PARTITIONS), dependent)
     if dependent is None or found.count <= _MOST_DEVICES:
         return found

@@ -7,7 +7,6 @@ can still be refused by jaxlib, or kill the worker, which is an error like any o
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 from dialect_utils.control_flow import recursive_call
 from dialect_utils.execution.custom_calls import check_calls, is_column_major_call
@@ -84,9 +83,9 @@ def check_executable(module: Module, name: str, memory: int = DEFAULT_MEMORY_BYT
         raise RefusedError(Diagnostic(f"{recursive.function.name} calls itself", recursive.location))
     check_work(module)
     check_sizes(module, memory)
-    found = [problem for problem in map(_problem, _operations(module)) if problem is not None]
+    found = [problem for problem in map(_problem, module.operations()) if problem is not None]
     check_calls(module)
-    bodiless = [problem for problem in map(_bodiless_call, _operations(module)) if problem is not None]
+    bodiless = [problem for problem in map(_bodiless_call, module.operations()) if problem is not None]
     if bodiless:
         raise RefusedError(bodiless)
     found += _elided_constants(module, name)
@@ -121,10 +120,6 @@ def _elided_constants(module: Module, name: str) -> list[Diagnostic]:
         Diagnostic("the constant is elided, so its value is unknown", Location(source, Span(*found.span())))
         for found in _ELIDED.finditer(source.text)
     ]
-
-
-def _operations(module: Module) -> Iterator[Operation]:
-    return (operation for function in module.functions for operation in function.operations)
 
 
 def _bodiless_call(operation: Operation) -> Diagnostic | None:

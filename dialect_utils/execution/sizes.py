@@ -38,7 +38,7 @@ def check_sizes(module: Module, memory: int = DEFAULT_MEMORY_BYTES) -> None:
     parameters, results = module.entry_layout
     interface = sum(map(_bytes, (*parameters, *results)))
     largest, needed = None, 0
-    for value in _values(module):
+    for value in module.values():
         size = _bytes(value.shape)
         if size > needed:
             largest, needed = value, size
@@ -56,7 +56,7 @@ def check_sizes(module: Module, memory: int = DEFAULT_MEMORY_BYTES) -> None:
 
 def check_shapes(module: Module) -> None:
     """Raises RefusedError for a shape that no array can have: more than 64 dimensions, or 2^63 bytes."""
-    for value in _values(module):
+    for value in module.values():
         _check_shape(value)
 
 
@@ -79,13 +79,6 @@ def _too_much(operation: Operation, instructions: int) -> str:
     if instructions > _MOST_INSTRUCTIONS:
         return f"calls make this {operation.opcode} more than {_MOST_INSTRUCTIONS} instructions"
     return f"calls nest more than {_DEEPEST_CALLS} deep"
-
-
-def _values(module: Module) -> Iterator[Value]:
-    for function in module.functions:
-        yield from function.parameters
-        for operation in function.operations:
-            yield from operation.results
 
 
 def _check_shape(value: Value) -> None:

@@ -128,6 +128,10 @@ class Computation:
         """Returns a snapshot of the instructions in order, without parameters."""
         return [item for item in self.order.items if item.opcode != "parameter"]
 
+    def values(self) -> Sequence[Instruction]:
+        """Returns the parameters by number, then the other instructions in order."""
+        return [*self.parameters, *self.operations]
+
     @property
     def results(self) -> Sequence[Instruction]:
         """Returns (root,)."""

@@ -109,6 +109,14 @@ class HloModule:
         """Returns the computations, callees first."""
         return callees_first(self._computations)
 
+    def operations(self) -> Iterator[Instruction]:
+        """Yields every operation of every function; a function's are a snapshot."""
+        return (operation for function in self.functions for operation in function.operations)
+
+    def values(self) -> Iterator[Instruction]:
+        """Yields every value of every function; a function's are a snapshot."""
+        return (value for function in self.functions for value in function.values())
+
     def __iter__(self) -> Iterator[Computation]:
         return iter(self.functions)
 

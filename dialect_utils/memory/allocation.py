@@ -22,15 +22,14 @@ def guess_target(module: Module) -> str | None:
     The tile of the scalars tells v2 and v3, whose buffers are multiples of 1024 bytes, from the later ones (512).
     """
     target = None
-    for function in module.functions:
-        for operation in function.operations:
-            for result in operation.results:
-                for leaf in result.shape.arrays():
-                    if leaf.layout is None or not leaf.layout.tiles:
-                        continue
-                    if leaf.rank == 0:
-                        return _OLD_TARGET if leaf.layout.tiles[0] == _OLD_SCALAR_TILE else _NEW_TARGET
-                    target = _NEW_TARGET
+    for operation in module.operations():
+        for result in operation.results:
+            for leaf in result.shape.arrays():
+                if leaf.layout is None or not leaf.layout.tiles:
+                    continue
+                if leaf.rank == 0:
+                    return _OLD_TARGET if leaf.layout.tiles[0] == _OLD_SCALAR_TILE else _NEW_TARGET
+                target = _NEW_TARGET
     return target
 
 

@@ -120,6 +120,10 @@ class StableHloFunction:
         except ValueError:
             return None
 
+    def values(self) -> Sequence[StableHloValue]:
+        """Returns the arguments, then the results of the operations in order."""
+        return [*self.parameters, *(result for operation in self.operations for result in operation.results)]
+
     @property
     def results(self) -> Sequence[StableHloValue]:
         """Returns the values it yields."""

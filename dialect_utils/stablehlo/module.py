@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 from dialect_utils.ir import Builder, Function, Operation, Value
@@ -143,6 +143,14 @@ class StableHloModule:
             called = [callee for operation in function.operations for callee in operation.called]
             stack.extend(callee for callee in reversed(called) if callee not in begun)
         return tuple(found)
+
+    def operations(self) -> Iterator[StableHloOperation]:
+        """Yields every operation of every function; a function's are a snapshot."""
+        return (operation for function in self.functions for operation in function.operations)
+
+    def values(self) -> Iterator[StableHloValue]:
+        """Yields every value of every function; a function's are a snapshot."""
+        return (value for function in self.functions for value in function.values())
 
     def has_function(self, name: str) -> bool:
         """Is true where a function of this name is in the module."""

@@ -19,7 +19,6 @@ from dialect_utils.execution import (
 from dialect_utils.ir import Module
 from dialect_utils.text import Diagnostic, DiagnosticError
 from dialect_utils.verdict.combine import combined
-from dialect_utils.verdict.data.needs import operations
 from dialect_utils.verdict.examination import Examination
 from dialect_utils.verdict.options import Options
 from dialect_utils.verdict.ports import entry_ports
@@ -119,7 +118,7 @@ def _remarked(verdict: Verdict, unseen: str) -> Verdict:
 def _refuse_state(modules: Sequence[Module]) -> None:
     """Raises DiagnosticError for an op that two runs of one module do not agree on."""
     for module in modules:
-        for operation in operations(module):
+        for operation in module.operations():
             if operation.opcode in _STATEFUL:
                 message = f"{operation.opcode} gives other numbers in each run, so no engine can compare it"
                 raise DiagnosticError(Diagnostic(message, operation.location))

@@ -16,7 +16,6 @@ from dialect_utils.opcodes import Trait, has
 from dialect_utils.verdict.as_written import xla_options
 from dialect_utils.verdict.comparator import Comparator, Finding
 from dialect_utils.verdict.data import DataSet
-from dialect_utils.verdict.data.needs import operations
 from dialect_utils.verdict.exhaustive import possible_inputs
 from dialect_utils.verdict.guarantees import Guarantee, result_guarantees
 from dialect_utils.verdict.inputs import chosen_data
@@ -176,7 +175,7 @@ class Examination:
 
     def _every_input(self) -> list[Array] | None:
         """Returns all inputs that there are; None where they are too many to run, or a loop may never end."""
-        used = [operation for module in (self.original, self.last) for operation in operations(module)]
+        used = [operation for module in (self.original, self.last) for operation in module.operations()]
         if self.checks or self.options.inputs is not None or any(operation.opcode == "while" for operation in used):
             return None
         if any(port.layouts for port in (*self.parameters, *self.results)):
@@ -282,7 +281,7 @@ class Examination:
         Also returns the examination of the programs that decided.
         """
         way, found = self._with_or_without_simplifier(worker, engine)
-        if found.answer != "different" or not any(map(_chooses, operations(self.original))):
+        if found.answer != "different" or not any(map(_chooses, self.original.operations())):
             return way, found
         # Sorts that are not stable may put zeros in any order, too.
         for zeros in (False, True):
@@ -431,4 +430,4 @@ def _chooses(operation: Operation) -> bool:
 
 
 def _has_extrema(module: Module) -> bool:
-    return any(operation.opcode in ("maximum", "minimum", "clamp") for operation in operations(module))
+    return any(operation.opcode in ("maximum", "minimum", "clamp") for operation in module.operations())

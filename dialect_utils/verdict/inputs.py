@@ -8,7 +8,6 @@ from dialect_utils.execution import from_plain_all
 from dialect_utils.ir import Module, Operation
 from dialect_utils.layout import ArrayShape
 from dialect_utils.verdict.data import DataSet, array_needs, data_sets, unreached
-from dialect_utils.verdict.data.needs import operations
 from dialect_utils.verdict.movement import carriers, only_moves_data
 from dialect_utils.verdict.options import Options
 from dialect_utils.verdict.proof.attributes.structured import convolution_window, group_counts, labels
@@ -27,8 +26,8 @@ def chosen_data(
     if not shapes:
         return [DataSet("own", [])], []
     needs = array_needs(modules, shapes)
-    is_finite = any(_multiplies_padding(operation) for module in modules for operation in operations(module))
-    computed = [operation for operation in operations(modules[0]) if operation.opcode == "conditional"]
+    is_finite = any(_multiplies_padding(operation) for module in modules for operation in module.operations())
+    computed = [operation for operation in modules[0].operations() if operation.opcode == "conditional"]
     branches = [f"not known: which branches of conditional {_name(each)} were taken" for each in computed]
     sets = data_sets(needs, options.seeds, finite=is_finite, sums=sums)
     if all(map(only_moves_data, modules)):

@@ -11,7 +11,6 @@ from itertools import combinations
 from dialect_utils.ir import Module, Operation, Value
 from dialect_utils.layout import ELEMENT_TYPES, ArrayShape
 from dialect_utils.opcodes import Trait, has, named
-from dialect_utils.verdict.data.needs import operations
 from dialect_utils.verdict.proof.describe import place_of
 from dialect_utils.verdict.result import Planted
 
@@ -37,7 +36,7 @@ class Mutant:
     def plant(self, module: Module) -> Module | None:
         """Returns a copy of the module with the mistake, or None where it does not fit after all."""
         copy = module.clone()
-        operation = list(operations(copy))[self.number]
+        operation = list(copy.operations())[self.number]
         try:
             self.edit(copy, operation)
         except ValueError:
@@ -48,7 +47,7 @@ class Mutant:
 def choose_mutants(module: Module, count: int) -> list[Mutant]:
     """Returns so many mistakes, or all where there are fewer, of every kind in turn; the same ones each time."""
     by_kind: dict[str, list[Mutant]] = defaultdict(list)
-    for number, operation in enumerate(operations(module)):
+    for number, operation in enumerate(module.operations()):
         for kind, edit in _edits(operation):
             by_kind[kind].append(Mutant(number, edit, Planted(f"{kind} of {operation.opcode}", place_of(operation))))
     rng = random.Random(count)

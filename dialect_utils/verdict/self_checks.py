@@ -42,12 +42,7 @@ def self_checks(module: Module) -> list[SelfCheck]:
 
     Raises DiagnosticError for a check that is not known or is outside the entry.
     """
-    return [
-        _self_check(operation)
-        for function in module.functions
-        for operation in function.operations
-        if (operation.callee or "").startswith(_PREFIX)
-    ]
+    return [_self_check(operation) for operation in module.operations() if (operation.callee or "").startswith(_PREFIX)]
 
 
 def checks_of_both(first: Module, last: Module) -> list[SelfCheck]:

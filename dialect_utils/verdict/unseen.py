@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 
 from dialect_utils.ir import Module
-from dialect_utils.verdict.data.needs import operations
 
 _PRECISION = ("operand_precision", "precision_config", "algorithm", "result_accuracy")
 
@@ -20,7 +19,7 @@ def unseen_differences(first: Module, last: Module) -> str:
 
 def _values(module: Module, name: str) -> Counter[str]:
     """Returns the values of an attribute, but for those that say no more than its absence."""
-    texts = (operation.attribute(name) for operation in operations(module))
+    texts = (operation.attribute(name) for operation in module.operations())
     return Counter(text for text in texts if text is not None and not _is_default(text))
 
 

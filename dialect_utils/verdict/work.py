@@ -7,7 +7,6 @@ from math import prod
 from dialect_utils.ir import Module, Operation
 from dialect_utils.layout import ArrayShape, Shape
 from dialect_utils.opcodes import Trait, has, named
-from dialect_utils.verdict.data.needs import operations
 
 # What the interpreter does in a second, about.
 ELEMENTS_PER_SECOND = 1_000_000
@@ -21,12 +20,12 @@ def work_of(module: Module) -> int:
     """Returns about how many elements a run computes."""
     loops = {
         function.name
-        for operation in operations(module)
+        for operation in module.operations()
         if operation.opcode == "while"
         for function in operation.called
     }
     return sum(
-        _work(operation) * (_ROUNDS if operation.function.name in loops else 1) for operation in operations(module)
+        _work(operation) * (_ROUNDS if operation.function.name in loops else 1) for operation in module.operations()
     )
 
 
@@ -35,7 +34,7 @@ def is_interpretable(module: Module) -> bool:
     return not any(
         (operation.opcode in _NOT_INTERPRETED and not (operation.callee or "").startswith("check."))
         or has(operation.opcode, Trait.AMONG_DEVICES)
-        for operation in operations(module)
+        for operation in module.operations()
     )
 
 

@@ -24,7 +24,7 @@ def is_optimized_dump(module: Module) -> bool:
         return False
     if module.attributes.get("is_scheduled") == "true":
         return True
-    operations = [operation for function in module.functions for operation in function.operations]
+    operations = list(module.operations())
     opcodes = {operation.opcode for operation in operations}
     # Partitions that talk to each other; before that, XLA runs the program of all of them on one device.
     if module.attributes.get("num_partitions", "1") != "1" and opcodes & _BETWEEN_PARTITIONS:

@@ -101,8 +101,7 @@ class _Choice:
         for values, shapes in zip((module.entry.parameters, module.entry.results), module.entry_layout, strict=True):
             for value, shape in zip(values, shapes, strict=True):
                 self._keep([value], [shape])
-        operations = (operation for function in module.functions for operation in function.operations)
-        joins = [join for operation in operations for join in operation.control_flow()]
+        joins = [join for operation in module.operations() for join in operation.control_flow()]
         for join in merged(joins):
             self._keep(join.values, [])
 
@@ -217,21 +216,11 @@ def _note_left_alone(module: Module, report: Report) -> None:
 
 
 def _bitcasts(module: Module) -> Iterator[Value]:
-    for function in module.functions:
-        for operation in function.operations:
-            if operation.opcode == "bitcast":
-                yield operation.results[0]
+    return (operation.results[0] for operation in module.operations() if operation.opcode == "bitcast")
 
 
 def _all_values(module: Module) -> list[Value]:
-    values: list[Value] = []
-    for function in module.functions:
-        if function.is_embedded:
-            continue
-        values += function.parameters
-        for operation in function.operations:
-            values += operation.results
-    return values
+    return [value for function in module.functions if not function.is_embedded for value in function.values()]
 
 
 def _interface_values(module: Module) -> list[Value]:

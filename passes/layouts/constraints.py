@@ -76,13 +76,12 @@ def fixed_nodes(module: Module) -> set[Node]:
     buffer for both; and the result of a copy where a layout is written: that is what the copy is for.
     """
     fixed: set[Node] = set()
-    for function in module.functions:
-        for operation in function.operations:
-            if operation.opcode in _FIXED or operation.opcode.endswith(_FIXED_ENDINGS):
-                for value in (*operation.operands, *operation.results):
-                    fixed |= set(_nodes(value))
-            elif operation.opcode == "copy" and _is_written(operation.results[0].shape):
-                fixed |= set(_nodes(operation.results[0]))
+    for operation in module.operations():
+        if operation.opcode in _FIXED or operation.opcode.endswith(_FIXED_ENDINGS):
+            for value in (*operation.operands, *operation.results):
+                fixed |= set(_nodes(value))
+        elif operation.opcode == "copy" and _is_written(operation.results[0].shape):
+            fixed |= set(_nodes(operation.results[0]))
     for result_path, number, parameter_path in module.aliases:
         parameter = module.entry.parameters[number]
         results = module.entry.results

@@ -192,9 +192,7 @@ def _values(module: Module) -> Iterator[Value]:
     """Yields the values of a module, but for those of functions that are applied per element: they have no place."""
     for function in module.functions:
         if not function.is_embedded:
-            yield from function.parameters
-            for operation in function.operations:
-                yield from operation.results
+            yield from function.values()
 
 
 def _both_stay(edge: Edge, shapes: Mapping[Node, ArrayShape]) -> tuple[str, Location | None]:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Literal
 
-from dialect_utils.ir import Module, Operation, Value
+from dialect_utils.ir import Module, Operation
 from dialect_utils.layout import ArrayShape, Layout, Shape
 from dialect_utils.text import Diagnostic, DiagnosticError
 from passes.framework.base import Report, module_pass
@@ -37,7 +36,7 @@ def strip_layouts(module: Module, report: Report, *, keep: Keep = "nothing") -> 
           ROOT n = f32[4,6] negate(p)
         }
     """
-    needed = [error for operation in _operations(module) if (error := _need(operation)) is not None]
+    needed = [error for operation in module.operations() if (error := _need(operation)) is not None]
     if needed:
         raise DiagnosticError(needed)
 
@@ -45,27 +44,13 @@ def strip_layouts(module: Module, report: Report, *, keep: Keep = "nothing") -> 
         return shape.map_arrays(lambda array: _stripped_array(array, keep))
 
     parameters, results = module.entry_layout
-    for value in _values(module):
+    for value in module.values():
         shape = stripped(value.shape)
         if shape != value.shape:
             value.set_shape(shape)
     wanted = tuple(map(stripped, parameters)), tuple(map(stripped, results))
     if module.entry_layout != wanted:
         module.set_entry_layout(*wanted)
-
-
-def _operations(module: Module) -> Iterator[Operation]:
-    for function in module.functions:
-        yield from function.operations
-
-
-def _values(module: Module) -> list[Value]:
-    values: list[Value] = []
-    for function in module.functions:
-        values += function.parameters
-        for operation in function.operations:
-            values += operation.results
-    return values
 
 
 def _need(operation: Operation) -> Diagnostic | None:

@@ -14,8 +14,7 @@ _IDENTITY_CALLS = ("AssumeGatherIndicesInBound", "AssumeScatterIndicesInBound", 
 
 def find_byte_readers(module: Module) -> list[Diagnostic]:
     """Returns an error for every operation that means something only while its operands are tiled."""
-    operations = (operation for function in module.functions for operation in function.operations)
-    return [error for operation in operations if (error := _error(operation)) is not None]
+    return [error for operation in module.operations() if (error := _error(operation)) is not None]
 
 
 def _error(operation: Operation) -> Diagnostic | None:

@@ -96,8 +96,8 @@ def _physical(shape: object, plan: Plan) -> ArrayShape:
 
 def ports(module: Module) -> list[Port]:
     """Returns every array that passes a call, loop or branch, in the order of the module."""
-    operations = [operation for function in module.functions for operation in function.operations]
-    joins = [join for operation in operations if operation.opcode in _PASSING for join in operation.control_flow()]
+    passing = [operation for operation in module.operations() if operation.opcode in _PASSING]
+    joins = [join for operation in passing for join in operation.control_flow()]
     return [port for join in merged(joins) if _is_closed(join) for port in _split(join)]
 
 

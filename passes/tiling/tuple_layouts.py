@@ -15,16 +15,14 @@ def restore_tuple_layouts(module: Module) -> None:
     Ops that say so in a mark get the marked shape. Layouts spread through calls, loops and
     branches until nothing changes; only untiled leaves change.
     """
-    for function in module.functions:
-        for value in (*function.parameters, *(value for o in function.operations for value in o.results)):
-            _restore_marked(value)
+    for value in module.values():
+        _restore_marked(value)
     changed = True
     while changed:
         changed = False
-        for function in module.functions:
-            for operation in function.operations:
-                changed |= any(_agree(join.values) for join in operation.control_flow())
-                changed |= _restore_around(operation)
+        for operation in module.operations():
+            changed |= any(_agree(join.values) for join in operation.control_flow())
+            changed |= _restore_around(operation)
     for function in module.functions:
         if function.is_entry:
             _give_back_tuples(function)

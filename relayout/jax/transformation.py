@@ -75,7 +75,7 @@ def _check_taken(before: Module, after: Module) -> None:
     if after.entry_layout != before.entry_layout:
         hint = "a pipeline may change no parameter or result, nor their layouts: interface=logical"
         raise DiagnosticError(Diagnostic("the entry has other parameters or results than JAX calls", hint=hint))
-    tiled = next((value for value in _values(after) if _is_tiled(value)), None)
+    tiled = next((value for value in after.values() if _is_tiled(value)), None)
     if tiled is not None:
         message = f"{tiled.name} is {tiled.shape}: XLA:CPU takes tiles and computes without them"
         raise DiagnosticError(Diagnostic(message, tiled.location, hint="let expand-tiling run last"))
@@ -96,18 +96,10 @@ def _hazards(module: Module) -> set[str]:
             found.add("a parameter or constant as a result")
         if returned.count(value) > 1:
             found.add("one value as two results")
-    for function in module.functions:
-        for operation in function.operations:
-            if operation.opcode in _IN_PLACE and operation.operands[0].operation is None:
-                found.add(f"a {operation.opcode} of a parameter")
+    for operation in module.operations():
+        if operation.opcode in _IN_PLACE and operation.operands[0].operation is None:
+            found.add(f"a {operation.opcode} of a parameter")
     return found
-
-
-def _values(module: Module) -> Iterator[Value]:
-    for function in module.functions:
-        yield from function.parameters
-        for operation in function.operations:
-            yield from operation.results
 
 
 def _is_tiled(value: Value) -> bool:

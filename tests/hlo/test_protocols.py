@@ -50,6 +50,24 @@ def test_what_the_interface_says() -> None:
     assert w.callee is None
 
 
+def test_all_operations_and_all_values() -> None:
+    module = parse_module(MODULE)
+    functions = module.functions
+    assert list(module.operations()) == [each for function in functions for each in function.operations]
+    wanted = [{*function.parameters, *function.operations} for function in functions]
+    assert [set(function.values()) for function in functions] == wanted
+    assert list(module.values()) == [value for function in functions for value in function.values()]
+    assert module.entry.values()[: len(module.entry.parameters)] == list(module.entry.parameters)
+
+
+def test_operations_may_be_erased_on_the_way() -> None:
+    module = parse_module("ENTRY e {\n  p = f32[] parameter(0)\n  a = f32[] negate(p)\n  b = f32[] negate(p)\n}\n")
+    for operation in module.operations():
+        if not operation.is_root:
+            operation.erase()
+    assert [item.name for item in module.operations()] == ["b"]
+
+
 def test_parameters_stay_where_they_are() -> None:
     text = """ENTRY e {
   p = f32[2] parameter(0)

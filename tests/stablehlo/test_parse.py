@@ -97,6 +97,21 @@ def test_functions_regions_and_callers() -> None:
     assert [value.name for value in body.parameters] == ["it", "other"]
 
 
+def test_all_operations_and_all_values() -> None:
+    text = """func.func private @g(tensor<f32>)
+func.func @main(%a: tensor<f32>, %b: tensor<2xf32>) -> tensor<f32> {
+  %0 = stablehlo.reduce(%b init: %a) applies stablehlo.add across dimensions = [0]
+    : (tensor<2xf32>, tensor<f32>) -> tensor<f32>
+  return %0 : tensor<f32>
+}
+"""
+    module = parse_module(text)
+    assert sorted(operation.opcode for operation in module.operations()) == ["add", "reduce"]
+    # Two arguments of main, two of the region; a result each of the two operations.
+    assert len(set(module.values())) == len(list(module.values())) == 6
+    assert {value.name for value in module.entry.values()} == {"a", "b", "0"}
+
+
 def test_external_and_recursive_functions_are_listed_once() -> None:
     text = (
         "func.func private @out(tensor<3xf32>) -> tensor<3xf32>\n"

@@ -49,7 +49,7 @@ def array_needs(modules: Sequence[Module], shapes: Sequence[ArrayShape]) -> list
     needs = [Need(shape, numbers=numbers) for shape in shapes]
     for module in modules:
         spans = leaf_spans(module.entry)
-        for operation in operations(module):
+        for operation in module.operations():
             for sensed in _sensed(operation):
                 for leaf in _leaves_behind(sensed.roots, spans):
                     if leaf < len(needs):
@@ -80,11 +80,6 @@ class _Sensed:
             distinct=need.distinct or self.distinct,
             ascending=need.ascending or self.ascending,
         )
-
-
-def operations(module: Module) -> Iterator[Operation]:
-    """Yields every operation of a module."""
-    return (operation for function in module.functions for operation in function.operations)
 
 
 def leaf_spans(entry: Function) -> dict[Value, range]:
@@ -182,7 +177,7 @@ def _numbers(modules: Sequence[Module]) -> tuple[float, ...]:
     """Returns the finite constants of the programs, and what two of them make where they are few."""
     found: set[float] = set()
     for module in modules:
-        numbers = map(_number, operations(module))
+        numbers = map(_number, module.operations())
         found |= {number for number in numbers if number is not None}
     pairs = list(product(found, repeat=2)) if len(found) <= _FEW_CONSTANTS else []
     made = {c for a, b in pairs for c in (a + b, a - b, a * b, a / b if b else a)}

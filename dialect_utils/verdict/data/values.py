@@ -11,7 +11,7 @@ from dialect_utils.execution import Array, from_bits
 from dialect_utils.ir import Module
 from dialect_utils.layout import ArrayShape, ElementType
 from dialect_utils.layout.arrays.dtypes import dtype_of
-from dialect_utils.verdict.data.needs import index_operands, leaf_spans, operations, values_behind
+from dialect_utils.verdict.data.needs import index_operands, leaf_spans, values_behind
 
 Style = Literal["integers", "random", "special"]
 
@@ -101,7 +101,7 @@ def small_integer_positions(module: Module) -> frozenset[int]:
     loop's trip count might depend on one.
     """
     spans = leaf_spans(module.entry)
-    if any(operation.opcode == "while" for operation in operations(module)):
+    if any(operation.opcode == "while" for operation in module.operations()):
         return frozenset(leaf for span in spans.values() for leaf in span)
-    reached = values_behind(value for operation in operations(module) for value in index_operands(operation))
+    reached = values_behind(value for operation in module.operations() for value in index_operands(operation))
     return frozenset(leaf for value, span in spans.items() if value in reached for leaf in span)

@@ -242,7 +242,7 @@ def _run(evaluation: Evaluation, entry: Function, arrays: Sequence[Array]) -> li
 
 
 def _norms(module: Module) -> int:
-    return sum(each.opcode in NORMS for function in module.functions for each in function.operations)
+    return sum(each.opcode in NORMS for each in module.operations())
 
 
 def _devices(module: Module) -> Hashable:
@@ -263,10 +263,8 @@ def _plans(stages: Sequence[Module]) -> Mapping[tuple[Shape, Shape], Sequence[Pl
 
 
 def _tiled_shapes(module: Module) -> Iterator[ArrayShape]:
-    for function in module.functions:
-        operations = [value for operation in function.operations for value in operation.results]
-        for value in (*function.parameters, *operations):
-            yield from (array for array in value.shape.arrays() if array.is_tiled and array.is_static)
+    for value in module.values():
+        yield from (array for array in value.shape.arrays() if array.is_tiled and array.is_static)
 
 
 def _told(methods: Counter[str]) -> str:
