@@ -12,6 +12,7 @@ from dialect_utils.text import Diagnostic, DiagnosticError, Severity, nearest
 from passes.framework.base import Report, module_pass
 from passes.layouts.verification.attributes import find_attribute_problems, find_unknown_attributes
 from passes.layouts.verification.boundaries import find_call_problems, find_entry_problems
+from passes.layouts.verification.collectives import find_group_problems
 from passes.layouts.verification.dimensions import find_dimension_problems
 from passes.layouts.verification.literals import find_literal_problems
 from passes.layouts.verification.shapes import find_shape_problems
@@ -101,6 +102,7 @@ def _instruction_problems(instruction: Instruction, *, is_plain: bool) -> Iterat
             *([*find_shape_problems(instruction)] or find_dimension_problems(instruction)),
             *find_call_problems(instruction),
             *find_attribute_problems(instruction),
+            *find_group_problems(instruction),
             *find_literal_problems(instruction),
         ]
         if is_plain and not messages:

@@ -18,7 +18,7 @@ from dialect_utils.files import parse_bytes
 from dialect_utils.text import DiagnosticError
 from dialect_utils.verdict import random_inputs
 from passes.framework.pipeline import verify
-from tests.hostile.nonsense import body_module
+from tests.hostile.valid import BODIES, valid_module
 from tests.paths import OWN_CORPUS, ROOT
 
 _COUNT, _SEED = 1000, 11
@@ -39,30 +39,6 @@ _OPCODES = (
 # fmt: on
 _TYPES = ("f32", "s32", "u32", "pred", "f16", "bf16", "f64", "s8", "u8", "s64", "c64", "u64", "s4", "f8e5m2")
 _ATTRIBUTES = ("direction=EQ", "direction=LT", "direction=NE", "index=0", "index=1", "to_apply=add", "to_apply=less")
-# One entry for each kind of operation that has attributes to get wrong.
-_BODIES = (
-    "ROOT r = f32[6] reduce(a, z), dimensions={0}, to_apply=add",
-    "ROOT r = f32[4,6] sort(a), dimensions={0}, to_apply=less",
-    "ROOT r = f32[6,6] dot(a, b), lhs_contracting_dims={0}, rhs_contracting_dims={0}",
-    "ROOT r = f32[5,6] pad(a, z), padding=0_1x0_0",
-    "c = f32[4,6,1] reshape(a)\n  k = f32[1,1,1] broadcast(z), dimensions={}\n"
-    "  ROOT r = f32[4,6,1] convolution(c, k), window={size=1}, dim_labels=b0f_0io->b0f",
-    "j = s32[1] reshape(i)\n  ROOT r = f32[6] gather(a, j), offset_dims={0}, collapsed_slice_dims={0}, "
-    "start_index_map={0}, index_vector_dim=0, slice_sizes={1,6}",
-    "ROOT r = f32[1,6] dynamic-slice(a, i, i), dynamic_slice_sizes={1,6}",
-    "ROOT r = f32[4,6] reduce-window(a, z), window={size=1x1}, to_apply=add",
-    "ROOT r = c64[4,4] fft(a), fft_type=RFFT, fft_length={6}",
-    "s = u64[2] constant({1,2})\n  ROOT r = (u64[2], u32[4]) rng-bit-generator(s), algorithm=rng_three_fry",
-    "ROOT r = f32[4,6] clamp(z, a, z)",
-    "t = (s32[], f32[4]) tuple(i, v)\n  ROOT r = (s32[], f32[4]) while(t), condition=condition, body=body",
-    "ROOT r = f32[4,6] select-and-scatter(a, a, z), window={size=1x1}, select=less, scatter=add",
-    "c = s32[4,6] convert(a)\n  ROOT r = s32[4,6] remainder(c, c)",
-    "ROOT r = (f32[4,2], s32[4,2]) topk(a), k=2, largest=true",
-    "j = s32[1] reshape(i)\n  u = f32[6] broadcast(z), dimensions={}\n  ROOT r = f32[4,6] scatter(a, j, u), "
-    "update_window_dims={0}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, "
-    "index_vector_dim=0, to_apply=add",
-)
-
 _OPERAND = re.compile(r"(?<=[( ])%?[a-z][\w.]*(?=[,)])")
 _PLACES: tuple[tuple[re.Pattern[str], Callable[[random.Random, str], str]], ...] = (
     (re.compile(rf"\b(?:{'|'.join(_OPCODES)})(?=\()"), lambda chance, _: chance.choice(_OPCODES)),
@@ -86,7 +62,7 @@ def mutants(seed: int) -> Iterator[str]:
 def _seeds() -> list[str]:
     files = [*sorted(OWN_CORPUS.rglob("*.hlo")), *sorted((ROOT / "examples").glob("*.hlo"))]
     texts = [path.read_text() for path in files if path.stat().st_size < _LARGEST_FILE]
-    return [text for text in texts if "is_scheduled" not in text] + 2 * [body_module(body) for body in _BODIES]
+    return [text for text in texts if "is_scheduled" not in text] + [valid_module(body) for body in BODIES.values()]
 
 
 def _changed(text: str, chance: random.Random) -> str:

@@ -292,6 +292,9 @@ _BODIES = {
     "abs of complex that stays complex": "c = c64[4,6] complex(a, b)\n  ROOT r = c64[4,6] abs(c)",
 }
 
+# What XLA itself takes although it means little.
+ACCEPTED = frozenset(("dot of two types", "maximum of complex", "rng-bit-generator of floats"))
+
 _MODULES = {
     "entry layout with another parameter": (
         "HloModule m, entry_computation_layout={(f32[4], f32[4])->f32[4]}\n"

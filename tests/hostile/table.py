@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from tests.hostile.case import CHECK, EXPAND, OPT, RUN, Case, Command
-from tests.hostile.nonsense import body_module, nonsense
+from tests.hostile.nonsense import ACCEPTED, body_module, nonsense
 from tests.jaxlib import DIES_OF_DIVISION_BY_ZERO
 from tests.paths import ROOT
 
@@ -22,14 +22,6 @@ _NEGATE_FILE = str(ROOT / "examples/negate.hlo")
 _ATTENTION = (ROOT / "examples/attention.mlir").read_bytes()
 _ESCAPE = "\x1b]0;owned\x07\x1b[31m"
 _ALL: tuple[Command, ...] = (OPT, CHECK, RUN, EXPAND)
-
-# What XLA itself takes although it means little, or what our parser reads in one way of two.
-ACCEPTED = frozenset(
-    (
-        *("attribute twice", "literal of a tuple with too few"),
-        *("dot of two types", "maximum of complex", "rng-bit-generator of floats"),
-    )
-)
 
 
 def cases() -> list[Case]:

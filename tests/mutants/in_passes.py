@@ -4,6 +4,48 @@ from tests.mutants.model import Mutant
 
 MUTANTS = (
     Mutant(
+        "passes/layouts/verification/collectives.py",
+        "is_fit = (large % small == 0 and large > 0 if small else large == 0) if dim == along else small == large",
+        "is_fit = True if dim == along else small == large",
+        ("tests/passes/layouts/test_verification.py",),
+    ),
+    Mutant(
+        "passes/layouts/verification/collectives.py",
+        "if sorted(devices) != list(range(len(devices))):",
+        "if len(set(devices)) != len(devices):",
+        ("tests/passes/layouts/test_verification.py",),
+    ),
+    Mutant(
+        "passes/layouts/verification/indexing.py",
+        "if len(self.mapped) != length:",
+        "if False:",
+        ("tests/passes/layouts/test_verification.py",),
+    ),
+    Mutant(
+        "passes/layouts/verification/indexing.py",
+        "if rest != numbers.batch:",
+        "if False:",
+        ("tests/passes/layouts/test_verification.py",),
+    ),
+    Mutant(
+        "passes/layouts/verification/regions.py",
+        "return found == wanted or (found.is_floating and wanted.is_floating)",
+        "return True",
+        ("tests/passes/layouts/test_verification.py",),
+    ),
+    Mutant(
+        "passes/layouts/verification/inferred.py",
+        "if wanted is None or wanted.without_layout == found:",
+        "if True:",
+        ("tests/passes/layouts/test_verification.py",),
+    ),
+    Mutant(
+        "passes/layouts/verification/literals.py",
+        "if len(parts) != len(shape.elements):",
+        "if len(parts) > len(shape.elements):",
+        ("tests/passes/layouts/test_verification.py",),
+    ),
+    Mutant(
         "passes/tiling/cancel_relayouts.py",
         "if len(value.users) > 1 or is_returned(value):",
         "if len(value.users) > 1:",

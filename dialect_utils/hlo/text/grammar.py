@@ -212,14 +212,16 @@ def scan_shape(scanner: Scanner) -> Span | None:
 def scan_attributes(scanner: Scanner, *, atoms: bool = False) -> list[tuple[str, Span, Span]]:
     """Moves over `, name=value, ...` and returns each name with its span and its value's span.
 
-    With `atoms` a value is one token or one bracketed group, as after `HloModule` and `}`.
+    With `atoms` a value is one token or one bracketed group, as after `HloModule` and `}`. A name comes once.
     """
-    attributes = []
+    attributes: list[tuple[str, Span, Span]] = []
     while scanner.at(","):
         scanner.next()
         name = scanner.token
         if name.kind != "word":
             scanner.fail(f"expected an attribute name, found {scanner.found()}")
+        if any(name.text == known for known, _, _ in attributes):
+            scanner.fail(f"the attribute {name.text} is given twice", name.span)
         scanner.next()
         if not scanner.at("=") or scanner.token.start != name.end:
             scanner.fail(f"expected '=' directly after the attribute name {name.text}, found {scanner.found()}")
@@ -273,10 +275,15 @@ def bodies_in(source: Source, value: Span) -> list[Span]:
 
 
 def split_attributes(text: str) -> dict[str, str]:
-    """Returns the values of an attribute text such as `, dimensions={0}, to_apply=%f`, by name in order."""
+    """Returns the values of an attribute text such as `, dimensions={0}, to_apply=%f`, by name in order.
+
+    Raises DiagnosticError for a text that is none, or that gives an attribute twice.
+    """
     found = attribute_pattern().findall(text)
-    if sum([len(name) + len(value) for name, value in found]) + len(", =") * len(found) == len(text):
-        return dict(found)
+    by_name = dict(found)
+    is_whole = sum([len(name) + len(value) for name, value in found]) + len(", =") * len(found) == len(text)
+    if is_whole and len(by_name) == len(found):
+        return by_name
     scanner = Scanner(Source("<attributes>", text))
     return {name: text[value.start : value.end] for name, _, value in scan_attributes(scanner)}
 

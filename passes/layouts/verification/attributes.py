@@ -17,9 +17,14 @@ from dialect_utils.text import nearest
 
 _NEEDED = by_opcode(
     {
+        **dict.fromkeys(
+            ("batch-norm-grad", "batch-norm-inference", "batch-norm-training"), ("epsilon", "feature_index")
+        ),
+        "collective-permute": ("source_target_pairs",),
         "compare": ("direction",),
         "convolution": ("dim_labels",),
         "custom-call": ("custom_call_target",),
+        "domain": ("domain",),
         "dynamic-slice": ("dynamic_slice_sizes",),
         "fft": ("fft_type", "fft_length"),
         "gather": ("offset_dims", "collapsed_slice_dims", "start_index_map", "index_vector_dim", "slice_sizes"),
@@ -27,21 +32,30 @@ _NEEDED = by_opcode(
         "get-tuple-element": ("index",),
         "iota": ("iota_dimension",),
         "reduce": ("dimensions",),
+        "reduce-precision": ("exponent_bits", "mantissa_bits"),
         "reduce-window": ("window",),
+        "reverse": ("dimensions",),
         "rng": ("distribution",),
         "rng-bit-generator": ("algorithm",),
+        "rng-get-and-update-state": ("delta",),
         "scatter": ("update_window_dims", "inserted_window_dims", "scatter_dims_to_operand_dims", "index_vector_dim"),
         "set-dimension-size": ("dimensions",),
         "sort": ("dimensions",),
+        "triangular-solve": ("transpose_a",),
     }
 )
 _VALUES = {
     ("compare", "direction"): frozenset(["EQ", "NE", "GE", "GT", "LE", "LT"]),
+    ("compare", "type"): frozenset(["FLOAT", "TOTALORDER", "SIGNED", "UNSIGNED"]),
     ("fft", "fft_type"): frozenset(["FFT", "IFFT", "RFFT", "IRFFT"]),
+    ("fusion", "kind"): frozenset(["kLoop", "kInput", "kOutput", "kCustom"]),
     ("rng", "distribution"): frozenset(["rng_uniform", "rng_normal"]),
     ("rng-bit-generator", "algorithm"): frozenset(["rng_default", "rng_three_fry", "rng_philox"]),
     ("triangular-solve", "transpose_a"): frozenset(["NO_TRANSPOSE", "TRANSPOSE", "ADJOINT"]),
 }
+_FLAGS = frozenset(["true", "false"])
+_ACCURACY_MODE = re.compile(r"mode=(\w+)")
+_ACCURACIES = ("default", "highest")
 # These number one dimension, though they are written as a list of them.
 _SINGLE = frozenset({"concatenate", "get-dimension-size", "set-dimension-size", "sort"})
 # `devices=[2,1]0,1` and `devices=[2,1]<=[2]`, the last dimensions being subgroups.
@@ -67,20 +81,33 @@ def find_attribute_problems(instruction: Instruction) -> Iterator[str]:
     """Yields the attributes that are missing, and values that mean nothing."""
     opcode = instruction.opcode
     for name in _NEEDED.get(opcode, ()):
-        text = instruction.attribute(name)
-        if text is None:
+        if instruction.attribute(name) is None:
             yield f"{opcode} needs the attribute {name}"
-        elif (opcode, name) in _VALUES and text not in _VALUES[opcode, name]:
-            known = _VALUES[opcode, name]
+    for name, text in instruction.attributes.items():
+        known = _known_values(opcode, name)
+        if known and text not in known:
             yield f"the {name} of {opcode} is {text}, which is none of {', '.join(sorted(known))}"
     if opcode == "reduce-precision" and (instruction.ints("exponent_bits") or (0,))[0] < 1:
         yield "reduce-precision keeps no bit of the exponent"
+    if opcode == "reduce-precision" and (instruction.ints("mantissa_bits") or (0,))[0] < 0:
+        yield "reduce-precision keeps fewer than 0 bits of the mantissa"
     dimensions = instruction.ints("dimensions") or ()
-    if opcode in _SINGLE and len(dimensions) > 1:
+    if opcode in _SINGLE and len(dimensions) != 1:
         yield f"{opcode} takes one dimension, found {list(dimensions)}"
     if opcode in ("reduce", "reverse") and len(set(dimensions)) < len(dimensions):
         yield f"{opcode} names a dimension twice: {list(dimensions)}"
+    accuracy = _ACCURACY_MODE.search(instruction.attribute("result_accuracy") or "")
+    if accuracy is not None and accuracy[1].lower() not in _ACCURACIES:
+        yield f"the mode of result_accuracy is {accuracy[1]}, which is none of {', '.join(_ACCURACIES)}"
     yield from _sharding_problems(instruction)
+
+
+@cache
+def _known_values(opcode: str, name: str) -> frozenset[str] | None:
+    attribute = opcode_of(opcode).attribute(name)
+    if attribute is not None and attribute.kind == "flag":
+        return _FLAGS
+    return _VALUES.get((opcode, name))
 
 
 def _sharding_problems(instruction: Instruction) -> Iterator[str]:
@@ -98,6 +125,8 @@ def _sharding_problems(instruction: Instruction) -> Iterator[str]:
     if rank != shape.rank:
         yield f"the sharding {text} is one of rank {rank}, but {shape} has rank {shape.rank}"
     listed = found["listed"]
+    if prod(sizes) == 1 or any(size < 1 for size in sizes):
+        yield f"the sharding {text} is one of fewer than two devices"
     if listed is not None and prod(sizes) != len(listed.split(",")):
         yield f"the sharding {text} has {prod(sizes)} tiles for {len(listed.split(','))} devices"
 

@@ -78,6 +78,10 @@ def _conditional_problems(instruction: Instruction, branches: Sequence[Computati
     if len(operands) != len(branches) or not branches:
         yield f"conditional has {len(branches)} branches, but operands for {len(operands)}"
         return
+    chooser = instruction.operands[0].shape
+    wanted = "s32[]" if "branch_computations" in instruction.attributes else "pred[]"
+    if str(chooser.without_layout) != wanted:
+        yield f"conditional of such branches chooses by {wanted}, found {chooser}"
     for branch, operand in zip(branches, operands, strict=True):
         yield from _interface_problems("conditional", instruction, branch, [operand])
 

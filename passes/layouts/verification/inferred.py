@@ -10,7 +10,8 @@ from collections.abc import Sequence
 
 from dialect_utils.hlo import Instruction
 from dialect_utils.hlo.inference import ShapeError, infer_shape
-from dialect_utils.layout import ArrayShape, Shape
+from dialect_utils.layout import ArrayShape, Shape, TupleShape
+from dialect_utils.opcodes import Trait, has
 
 
 def dimension_problem(instruction: Instruction, shape: Shape, operands: Sequence[Shape]) -> str | None:
@@ -34,10 +35,14 @@ def dimension_problem(instruction: Instruction, shape: Shape, operands: Sequence
 def type_problem(instruction: Instruction, shape: Shape, operands: Sequence[Shape]) -> str | None:
     """Returns how the type differs from the one that operands and attributes give, or None."""
     try:
-        wanted = infer_shape(instruction, operands)
+        wanted = infer_shape(instruction, operands, [callee.root.shape for callee in instruction.called])
     except ShapeError as error:
         return str(error)
-    if wanted is None or wanted.without_layout == shape.without_layout:
+    found = shape.without_layout
+    if has(instruction.opcode, Trait.COMBINES) and isinstance(found, TupleShape) and len(found.elements) == 1:
+        # XLA reads the tuple of one as the form of several.
+        found = found.elements[0]
+    if wanted is None or wanted.without_layout == found:
         return None
     return f"{instruction.opcode} gives {wanted.without_layout}, but the shape is {shape}"
 

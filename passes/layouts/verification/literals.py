@@ -11,11 +11,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from dialect_utils.hlo import Instruction
-from dialect_utils.layout import ArrayShape, ElementType
+from dialect_utils.layout import ArrayShape, ElementType, Shape, TupleShape
 
 _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 # The parts of a complex number are in parentheses.
 _TOKEN = re.compile(r"\{|\}|,|\([^()]*\)|[^\s{},()]+(?:\([^()]*\))?|\S")
+_PUNCTUATION = re.compile(r"[(){},]")
 _INTEGER = re.compile(r"[-+]?(?:\d+|0[xX][0-9a-fA-F]+)")
 _NAN = re.compile(r"[-+]?nan(?:\(0x[0-9a-fA-F]+\))?", re.IGNORECASE)
 _WORDS = frozenset({"true", "false"})
@@ -26,13 +27,42 @@ _PARTS = {"c64": ElementType("f32", 32), "c128": ElementType("f64", 64)}
 
 
 def find_literal_problems(instruction: Instruction) -> Iterator[str]:
-    """Yields what is wrong with the literal of a constant array; tuples of constants are not looked at."""
-    shape, text = instruction.shape, instruction.literal
-    if text is None or not isinstance(shape, ArrayShape) or not shape.is_static or _ELIDED in text:
+    """Yields what is wrong with the literal of a constant."""
+    text = instruction.literal
+    if text is None or _ELIDED in text:
         return
-    problem = _array_problem(_COMMENT.sub("", text), shape)
+    problem = _problem(_COMMENT.sub("", text).strip(), instruction.shape)
     if problem is not None:
         yield problem
+
+
+def _problem(text: str, shape: Shape) -> str | None:
+    if isinstance(shape, TupleShape):
+        return _tuple_problem(text, shape)
+    if not isinstance(shape, ArrayShape):
+        return f"{shape} has no literal"
+    return _array_problem(text, shape) if shape.is_static else None
+
+
+def _tuple_problem(text: str, shape: TupleShape) -> str | None:
+    parts = _parts(text[1:-1]) if text.startswith("(") and text.endswith(")") else []
+    if len(parts) != len(shape.elements):
+        return f"the literal has {len(parts)} parts, but {shape.without_layout} has {len(shape.elements)}"
+    found = (_problem(part.strip(), element) for part, element in zip(parts, shape.elements, strict=True))
+    return next((problem for problem in found if problem is not None), None)
+
+
+def _parts(text: str) -> list[str]:
+    """Returns the parts of a text between commas that are in no braces or parentheses."""
+    parts, depth, start = [], 0, 0
+    for found in _PUNCTUATION.finditer(text):
+        mark = found[0]
+        depth += (mark in "({") - (mark in ")}")
+        if mark == "," and not depth:
+            parts.append(text[start : found.start()])
+            start = found.end()
+    rest = text[start:]
+    return [*parts, rest] if parts or rest.strip() else []
 
 
 def _array_problem(text: str, shape: ArrayShape) -> str | None:
@@ -109,9 +139,9 @@ def _number_problem(token: str, element_type: ElementType) -> str | None:
 
 
 def _complex_problem(token: str, element_type: ElementType) -> str | None:
-    parts = token.strip("()").split(",") if token.startswith("(") else [token]
-    if len(parts) > 2:
-        return f"{token} is no complex number"
+    parts = token[1:-1].split(",")
+    if not token.startswith("(") or len(parts) != 2:
+        return f"{token} is no {element_type}: write (real, imaginary)"
     problems = (_float_problem(part.strip(), _PARTS[element_type.name]) for part in parts)
     return next((problem for problem in problems if problem is not None), None)
 

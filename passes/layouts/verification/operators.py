@@ -1,4 +1,4 @@
-"""Whether contractions, indexing ops and linear algebra fit their arrays. Source: xla/service/shape_inference.cc."""
+"""Whether contractions, slices at indices and the like fit their arrays. Source: xla/service/shape_inference.cc."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from passes.layouts.verification.inferred import dimension_problem
 
 def dot_problem(instruction: Instruction, shape: Shape, operands: Sequence[Shape]) -> str | None:
     """Returns what is wrong with the dimensions of a dot, or None; sparse ones, of more operands, are not looked at."""
-    if len(operands) != 2 or not all(isinstance(each, ArrayShape) for each in (*operands, shape)):
+    if not all(isinstance(each, ArrayShape) for each in (*operands, shape)):
+        return "dot is for arrays"
+    if len(operands) != 2:
         return None
     left, right = (operand.dimensions for operand in operands if isinstance(operand, ArrayShape))
     batches = [instruction.ints(f"{side}_batch_dims") or () for side in ("lhs", "rhs")]
@@ -71,20 +73,6 @@ def _index_problem(instruction: Instruction, indices: Sequence[Shape], array: Ar
     return None
 
 
-def gather_problem(instruction: Instruction, shape: Shape, operands: Sequence[Shape]) -> str | None:
-    """Returns what is wrong with the slices or the result of a gather, or None."""
-    array, indices = operands
-    if not all(isinstance(each, ArrayShape) for each in (array, indices, shape)):
-        return "gather is for arrays"
-    assert isinstance(array, ArrayShape)
-    sizes = instruction.ints("slice_sizes") or ()
-    if len(sizes) != array.rank or any(
-        not 0 <= size <= whole for size, whole in zip(sizes, array.dimensions, strict=True)
-    ):
-        return f"gather takes slices of {list(sizes)} from {array}"
-    return dimension_problem(instruction, shape, operands)
-
-
 def square_problem(instruction: Instruction, shape: Shape, operands: Sequence[Shape]) -> str | None:
     """Returns why an op whose first operand must hold square matrices has none, or None."""
     matrix = operands[0]
@@ -140,16 +128,6 @@ def top_problem(instruction: Instruction, shape: Shape, operands: Sequence[Shape
     return None
 
 
-def scatter_problem(instruction: Instruction, shape: Shape, operands: Sequence[Shape]) -> str | None:
-    """Returns why a scatter cannot give its shape, or None: that of its operands."""
-    count = (len(operands) - 1) // 2
-    given = [array.dimensions for operand in operands[:count] for array in operand.arrays()]
-    found = [array.dimensions for array in shape.arrays()]
-    if count < 1 or len(operands) != 2 * count + 1 or given != found:
-        return f"scatter into {', '.join(map(str, operands[:count]))} cannot give {shape}"
-    return None
-
-
 def fourier_problem(instruction: Instruction, shape: Shape, operands: Sequence[Shape]) -> str | None:
     """Returns why an fft cannot give its shape, or None: half of the last dimension where one side is real."""
     array = operands[0]
@@ -159,4 +137,22 @@ def fourier_problem(instruction: Instruction, shape: Shape, operands: Sequence[S
     kind, half = instruction.attribute("fft_type"), lengths[-1] // 2 + 1
     last = {"RFFT": half, "IRFFT": lengths[-1]}.get(kind or "", array.dimensions[-1] if array.rank else 0)
     wanted = (*array.dimensions[:-1], last)
+    if kind == "IRFFT" and (not array.rank or array.dimensions[-1] != half):
+        return f"fft back to {lengths[-1]} real numbers needs {half} complex ones, found {array}"
     return None if shape.dimensions == wanted else f"fft gives dimensions {list(wanted)}, but the shape is {shape}"
+
+
+def normalization_problem(instruction: Instruction, shape: Shape, operands: Sequence[Shape]) -> str | None:
+    """Returns what is wrong with the features of a batch normalization, or None."""
+    array, *others = operands
+    feature = (instruction.ints("feature_index") or (-1,))[0]
+    if not isinstance(array, ArrayShape) or not 0 <= feature < array.rank:
+        return f"{instruction.opcode} of {array} has no dimension {feature} of features"
+    wanted = array.dimensions[feature : feature + 1]
+    # The gradient has one more array: that of the output's own gradient.
+    is_gradient = instruction.opcode == "batch-norm-grad"
+    vectors, arrays = (others[:-1], others[-1:]) if is_gradient else (others, [])
+    found = [each.dimensions if isinstance(each, ArrayShape) else None for each in (*vectors, *arrays)]
+    if found != [wanted] * len(vectors) + [array.dimensions] * len(arrays):
+        return f"{instruction.opcode} of {array} needs {list(wanted)} elements for each feature's numbers"
+    return dimension_problem(instruction, shape, operands)

@@ -17,16 +17,17 @@ from dialect_utils.layout import (
 )
 from dialect_utils.layout.index.sizes import byte_size
 from dialect_utils.opcodes import Trait, by_opcode, opcode_of, with_trait
+from passes.layouts.verification.collectives import collective_problem
+from passes.layouts.verification.indexing import gather_problem, scatter_problem
 from passes.layouts.verification.inferred import dimension_problem, type_problem
 from passes.layouts.verification.operators import (
     dot_problem,
     dynamic_slice_problem,
     dynamic_update_slice_problem,
     fourier_problem,
-    gather_problem,
+    normalization_problem,
     random_problem,
     same_problem,
-    scatter_problem,
     sort_problem,
     square_problem,
     static_problem,
@@ -143,6 +144,9 @@ _RULES: Mapping[str, _Rule] = by_opcode(
         **dict.fromkeys(("cholesky", "triangular-solve"), square_problem),
         **dict.fromkeys(("map", "opt-barrier"), same_problem),
         **dict.fromkeys(("concatenate", "reduce", "reverse"), dimension_problem),
+        **dict.fromkeys(("all-gather", "all-reduce", "all-to-all", "reduce-scatter"), collective_problem),
+        **dict.fromkeys(("collective-broadcast", "collective-permute"), collective_problem),
+        **dict.fromkeys(("batch-norm-grad", "batch-norm-inference", "batch-norm-training"), normalization_problem),
         **dict.fromkeys(("get-tuple-element", "tuple"), type_problem),
         "bitcast": _bitcast,
         "broadcast": _broadcast,

@@ -6,11 +6,13 @@ backend has to understand them. Source: xla/service/shape_inference.cc, stablehl
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from dialect_utils.hlo import HloModule, Instruction
-from dialect_utils.layout import ArrayShape, ElementType, Shape, TupleShape
+from dialect_utils.layout import ArrayShape, ElementType, Shape, TokenShape, TupleShape
 from dialect_utils.opcodes import ALL_OPERANDS, Trait, by_opcode, has, named, opcode_of
+from passes.layouts.verification.inferred import type_problem
+from passes.layouts.verification.regions import find_region_problems
 
 Kind = Callable[[ElementType], bool]
 
@@ -41,28 +43,42 @@ def _is_real(kind: ElementType) -> bool:
     return kind.is_floating or kind.is_integral
 
 
+def _is_signed(kind: ElementType) -> bool:
+    return kind.is_signed if kind.is_integral else _is_inexact(kind)
+
+
+def _is_part(kind: ElementType) -> bool:
+    return kind.name in ("f32", "f64")
+
+
+def _is_transformed(kind: ElementType) -> bool:
+    return kind.name in ("f32", "f64", "c64", "c128")
+
+
 # opcodes -> what their first operand's elements may be, and how that is called.
 _TAKEN: tuple[tuple[str, Kind, str], ...] = (
     ("and or xor not", _is_logical, "integers or truth values"),
     ("shift-left shift-right-arithmetic shift-right-logical popcnt count-leading-zeros mulhi", _is_integer, "integers"),
     ("ceil floor round-nearest-afz round-nearest-even is-finite reduce-precision erf", _is_float, "floats"),
+    ("batch-norm-grad batch-norm-inference batch-norm-training stochastic-convert", _is_float, "floats"),
     (
-        "cbrt cosine exponential exponential-minus-one log log-plus-one logistic rsqrt sine sqrt tan tanh atan2 fft",
+        "cbrt cosine exponential exponential-minus-one log log-plus-one logistic rsqrt sine sqrt tan tanh atan2 "
+        "acos acosh asin asinh atanh cosh sinh",
         _is_inexact,
         "floats or complex numbers",
     ),
-    ("complex cholesky triangular-solve", _is_inexact, "floats or complex numbers"),
-    ("power subtract negate", _is_number, "numbers"),
+    ("real imag cholesky triangular-solve", _is_inexact, "floats or complex numbers"),
+    ("fft", _is_transformed, "f32, f64, c64 or c128"),
+    ("complex", _is_part, "f32 or f64"),
+    ("abs sign", _is_signed, "signed numbers"),
+    ("divide power subtract negate", _is_number, "numbers"),
     ("remainder", _is_real, "real numbers"),
 )
 _KINDS = by_opcode({name: (kind, told) for names, kind, told in _TAKEN for name in names.split()})
-_CHOOSING = named("sort select-and-scatter")
-_REDUCING = named("reduce reduce-window")
 # opcode -> the first operand that is a token.
 _AFTER = by_opcode({"after-all": 0, "add-dependency": 1})
-_TRUTHS = named("compare is-finite")
-_REAL_PARTS = named("real imag abs")
-_NUMBERS_OF_DEVICE = named("partition-id replica-id")
+# What is inferred for them is not all they may give: wider sums, forms of old or in place.
+_WIDENING = named("broadcast collective-permute convolution dot ragged-dot scaled-dot")
 
 
 def has_plain_types(module: HloModule) -> bool:
@@ -86,14 +102,28 @@ def find_type_problems(instruction: Instruction) -> Iterator[str]:
     if has(opcode, Trait.ELEMENTWISE) and (None in kinds or not isinstance(shape, ArrayShape)):
         yield f"{opcode} is for arrays"
         return
-    yield from _region_problems(instruction)
-    if opcode in _AFTER and any(kind is not None for kind in kinds[_AFTER[opcode] :]):
+    yield from find_region_problems(instruction)
+    if opcode in _AFTER and not all(isinstance(shape, TokenShape) for shape in arrays[_AFTER[opcode] :]):
         yield f"{opcode} waits for tokens, found {instruction.operands[-1].shape}"
-    if not isinstance(shape, ArrayShape):
-        return
-    yield from _taken_problems(opcode, kinds)
-    yield from _same_problems(opcode, shape.element_type, kinds)
-    yield from _given_problems(opcode, shape.element_type, kinds)
+    problems = [*_taken_problems(opcode, kinds)]
+    if opcode in _OWN:
+        problems += _OWN[opcode](instruction, kinds)
+    if isinstance(shape, ArrayShape):
+        problems += [
+            *_same_problems(opcode, shape.element_type, kinds),
+            *_given_problems(opcode, shape.element_type, kinds),
+        ]
+    yield from problems or _inferred_problems(instruction)
+
+
+def _inferred_problems(instruction: Instruction) -> Iterator[str]:
+    """Yields where the result has another type than operands and attributes give."""
+    shapes = [operand.shape for operand in instruction.operands]
+    is_static = all(leaf.is_static for shape in (instruction.shape, *shapes) for leaf in shape.arrays())
+    if instruction.opcode not in _WIDENING and is_static:
+        problem = type_problem(instruction, instruction.shape, shapes)
+        if problem is not None:
+            yield problem
 
 
 def _tuple_copy_problems(source: Shape, shape: TupleShape) -> Iterator[str]:
@@ -103,18 +133,21 @@ def _tuple_copy_problems(source: Shape, shape: TupleShape) -> Iterator[str]:
 
 
 def _taken_problems(opcode: str, kinds: Sequence[ElementType | None]) -> Iterator[str]:
+    if opcode == "get-dimension-size" and kinds[0] is None:
+        yield "get-dimension-size is for arrays"
     if opcode in _KINDS and kinds and kinds[0] is not None:
         is_taken, told = _KINDS[opcode]
         if not is_taken(kinds[0]):
             yield f"{opcode} takes {told}, found {kinds[0]}"
     first_index, last_index = opcode_of(opcode).indices or (len(kinds), None)
+    if opcode == "scatter":
+        # It has several arrays before its indices, or one.
+        first_index, last_index = len(kinds) // 2, len(kinds) // 2 + 1
     for kind in kinds[first_index:last_index]:
         if kind is not None and not kind.is_integral:
             yield f"{opcode} takes integers as indices, found {kind}"
     if opcode == "select" and kinds and kinds[0] is not None and kinds[0].name != "pred":
         yield f"select chooses by truth values, found {kinds[0]}"
-    if opcode == "compare" and len(set(kinds)) > 1:
-        yield f"compare of {' and '.join(map(str, kinds))}"
 
 
 def _same_problems(opcode: str, given: ElementType, kinds: Sequence[ElementType | None]) -> Iterator[str]:
@@ -128,42 +161,74 @@ def _same_problems(opcode: str, given: ElementType, kinds: Sequence[ElementType 
 
 
 def _given_problems(opcode: str, given: ElementType, kinds: Sequence[ElementType | None]) -> Iterator[str]:
-    if opcode in _TRUTHS and given.name != "pred":
-        yield f"{opcode} gives pred, but the result is {given}"
-    if opcode in _REAL_PARTS and given.is_complex:
-        yield f"{opcode} gives real numbers, but the result is {given}"
-    if opcode == "complex" and not given.is_complex:
-        yield f"complex gives complex numbers, but the result is {given}"
     if opcode == "iota" and given.name == "pred":
         yield "iota gives numbers, but the result is pred"
-    if opcode in _NUMBERS_OF_DEVICE and not given.is_integral:
-        yield f"{opcode} gives an integer, but the result is {given}"
     if opcode == "set-dimension-size" and kinds[1:] and str(kinds[1]) != "s32":
         yield f"set-dimension-size takes s32, found {kinds[1]}"
     if opcode == "stochastic-convert" and kinds[1:] and kinds[1] is not None and not kinds[1].is_unsigned:
         yield f"stochastic-convert takes random bits that are unsigned, found {kinds[1]}"
-    if opcode == "get-dimension-size" and given.name != "s32":
-        yield f"get-dimension-size gives s32, but the result is {given}"
+    if opcode == "stochastic-convert" and not (given.is_integral and given.is_signed):
+        yield f"stochastic-convert gives signed integers, but the result is {given}"
     if opcode == "rng" and any(kind is not None and kind != given for kind in kinds):
         yield f"rng of {' and '.join(map(str, kinds))} cannot give {given}"
 
 
-def _region_problems(instruction: Instruction) -> Iterator[str]:
-    """Yields where what an embedded computation gives is not what is done with it."""
-    opcode, called = instruction.opcode, instruction.called
-    if opcode in _CHOOSING and called:
-        root = called[0].root.shape
-        if not isinstance(root, ArrayShape) or root.rank or root.element_type.name != "pred":
-            yield f"{opcode} chooses by %{called[0].name}, which gives {root} where pred[] is needed"
-    if opcode in _REDUCING and called and len(instruction.operands) % 2 == 0:
-        values = [operand.shape for operand in instruction.operands[len(instruction.operands) // 2 :]]
-        given = list(called[0].root.shape.arrays())
-        results = [each.element_type for each in instruction.shape.arrays()]
-        begun = [_scalar(value) for value in values]
-        if begun != [_scalar(each) for each in given] or begun != results:
-            told = ", ".join(str(each) for each in given)
-            yield f"{opcode} begins with {', '.join(map(str, values))}, but %{called[0].name} gives {told}"
+def _compared(instruction: Instruction, kinds: Sequence[ElementType | None]) -> Iterator[str]:
+    kind, written = kinds[0], instruction.attribute("type")
+    if len(set(kinds)) > 1:
+        yield f"compare of {' and '.join(map(str, kinds))}"
+    elif kind is not None and written is not None and written not in _comparisons(kind):
+        yield f"compare of {kind} has the type {' or '.join(_comparisons(kind))}, found {written}"
 
 
-def _scalar(shape: object) -> ElementType | None:
-    return shape.element_type if isinstance(shape, ArrayShape) and shape.rank == 0 else None
+def _comparisons(kind: ElementType) -> tuple[str, ...]:
+    if kind.is_integral or kind.name == "pred":
+        return ("SIGNED" if kind.is_signed else "UNSIGNED",)
+    return ("FLOAT", "TOTALORDER")
+
+
+def _exchanged(instruction: Instruction, kinds: Sequence[ElementType | None]) -> Iterator[str]:
+    given = [leaf.element_type for leaf in instruction.shape.arrays()]
+    if given != list(kinds):
+        told = [", ".join(map(str, each)) for each in (kinds, given)]
+        yield f"{instruction.opcode} of {told[0]} cannot give {told[1]}"
+
+
+def _transformed(instruction: Instruction, kinds: Sequence[ElementType | None]) -> Iterator[str]:
+    name = instruction.attribute("fft_type")
+    wanted = "real" if name == "RFFT" else "complex"
+    if kinds[0] is not None and kinds[0].is_complex != (wanted == "complex"):
+        yield f"fft of type {name} takes {wanted} numbers, found {kinds[0]}"
+
+
+def _random(instruction: Instruction, kinds: Sequence[ElementType | None]) -> Iterator[str]:
+    name = instruction.attribute("distribution")
+    is_taken = _is_float if name == "rng_normal" else _is_real
+    if kinds and kinds[0] is not None and not is_taken(kinds[0]):
+        yield f"rng of {kinds[0]} has no distribution {name}"
+
+
+def _random_bits(instruction: Instruction, kinds: Sequence[ElementType | None]) -> Iterator[str]:
+    state, shape = instruction.operands[0].shape.without_layout, instruction.shape
+    if isinstance(shape, TupleShape) and (len(shape.elements) != 2 or shape.elements[0].without_layout != state):
+        yield f"rng-bit-generator of the state {state} gives it and numbers, but the shape is {shape}"
+    elif not all(_is_real(leaf.element_type) for leaf in shape.arrays()):
+        yield f"rng-bit-generator gives real numbers, but the shape is {shape}"
+
+
+def _random_state(instruction: Instruction, kinds: Sequence[ElementType | None]) -> Iterator[str]:
+    if str(instruction.shape.without_layout) != "u64[2]":
+        yield f"rng-get-and-update-state gives u64[2], but the shape is {instruction.shape}"
+
+
+# Rules that look at more than the types of operands and result.
+_OWN: Mapping[str, Callable[[Instruction, Sequence[ElementType | None]], Iterator[str]]] = by_opcode(
+    {
+        **dict.fromkeys(("all-gather", "all-reduce", "all-to-all", "reduce-scatter"), _exchanged),
+        "compare": _compared,
+        "fft": _transformed,
+        "rng": _random,
+        "rng-bit-generator": _random_bits,
+        "rng-get-and-update-state": _random_state,
+    }
+)
