@@ -4,6 +4,12 @@ from tests.mutants.model import Mutant
 
 MUTANTS = (
     Mutant(
+        "passes/dumps/mosaic/memory.py",
+        'is_before = arrays.compare(code, "LT",',
+        'is_before = arrays.compare(code, "LE",',
+        ("tests/passes/dumps/mosaic/test_dumps.py",),
+    ),
+    Mutant(
         "dialect_utils/mosaic/decode.py",
         "fixed = len(kernel.grid) + kernel.scalar_prefetch + kernel.scratch",
         "fixed = len(kernel.grid) + kernel.scalar_prefetch",

@@ -14,7 +14,7 @@ from dialect_utils.mosaic import KernelOp, KernelValue
 from passes.dumps.mosaic import arrays
 from passes.dumps.mosaic.code import PRED, S32, U32, Val, index
 from passes.dumps.mosaic.frame import Frame, Lowering, Meaning, integers, segments
-from passes.dumps.mosaic.memory import Buffer, Ref, WholeRef, unwritten
+from passes.dumps.mosaic.memory import Buffer, Ref, RunningRef, WholeRef, unwritten
 
 _BYTE = 8
 _SOURCE, _SOURCE_SEMAPHORE, _TARGET, _TARGET_SEMAPHORE, _DEVICE, _CORE = range(6)
@@ -32,19 +32,31 @@ def _enqueue(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
         raise frame.refused(op, f"copies {source.kind}{list(source.dims)} to {target.kind}{list(target.dims)}")
     if groups[_CORE]:
         raise frame.refused(op, "copies to another core, which is not known here")
-    value = source.read(frame, arrays.zeros(len(source.dims)), source.dims)
+    value = source.read(frame, arrays.zeros(len(source.dims)), _most_copied(source, target))
     if groups[_DEVICE]:
         pairs = _pairs(frame, op, groups[_DEVICE][0])
         value = _permuted(frame, value, pairs)
         target = _sent(frame, op, target, pairs)
     target.write(frame, arrays.zeros(len(target.dims)), value)
     for semaphore in (*groups[_SOURCE_SEMAPHORE], *groups[_TARGET_SEMAPHORE]):
-        _count(frame, frame.ref(semaphore, op), index(_bytes(target)))
+        _count(frame, frame.ref(semaphore, op), _bytes(frame, target))
     return []
 
 
-def _bytes(ref: Ref) -> int:
-    return max(prod(ref.dims) * ref.kind.bits // _BYTE, 1)
+def _most_copied(source: Ref, target: Ref) -> Sequence[int]:
+    """Returns the sizes of a copy, the largest ones that both sides have room for where they are not known yet."""
+    if not isinstance(source, RunningRef) or not isinstance(target, RunningRef):
+        return source.dims
+    return [min(pair) for pair in zip(source.room.dims, target.room.dims, strict=True)]
+
+
+def _bytes(frame: Frame, ref: Ref) -> Val:
+    if not isinstance(ref, RunningRef):
+        return index(max(prod(ref.dims) * ref.kind.bits // _BYTE, 1))
+    bits = index(ref.kind.bits)
+    for length in ref.lengths:
+        bits = arrays.binary(frame.code, "multiply", bits, length)
+    return arrays.binary(frame.code, "divide", bits, index(_BYTE))
 
 
 def _count(frame: Frame, semaphore: Ref, amount: Val) -> None:
@@ -70,7 +82,7 @@ def _wait_for(frame: Frame, op: KernelOp, semaphore: Ref, amount: Val) -> None:
 def _wait_copy(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
     groups = list(segments(op))
     semaphore, target = (groups[0][0], groups[2][0]) if groups else (op.operands[0], op.operands[1])
-    _wait_for(frame, op, frame.ref(semaphore, op), index(_bytes(frame.ref(target, op))))
+    _wait_for(frame, op, frame.ref(semaphore, op), _bytes(frame, frame.ref(target, op)))
     return []
 
 

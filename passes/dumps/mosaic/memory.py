@@ -12,6 +12,8 @@ from passes.dumps.mosaic import arrays
 from passes.dumps.mosaic.code import PRED, Code, Dims, Number, Val, constant, index
 
 Unwritten = Literal["zero", "poison"]
+# How MLIR's types say that a size is known only while the kernel runs.
+RUNNING = -(2**63)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -167,6 +169,64 @@ class RecastRef:
         return recast(store.code, whole, self.kind, self.dims)
 
 
+@dataclass(frozen=True, slots=True)
+class RunningRef:
+    """A rectangle of another reference whose sizes only the running kernel knows: `room` holds the largest one.
+
+    `dims` has RUNNING for such a size. What is read beyond the rectangle is unspecified; nothing is written there.
+    """
+
+    room: Ref
+    starts: tuple[Val, ...]
+    lengths: tuple[Val, ...]
+    dims: Dims
+
+    @property
+    def buffer(self) -> Buffer:
+        """Returns the buffer it views."""
+        return self.room.buffer
+
+    @property
+    def kind(self) -> ElementType:
+        """Returns the type of its elements."""
+        return self.room.kind
+
+    def read(self, store: Store, starts: Sequence[Val], sizes: Sequence[int]) -> Val:
+        """Returns a part of it."""
+        return arrays.slice_dynamic(store.code, self._with_room(store, sizes), self._places(store, starts), sizes)
+
+    def write(self, store: Store, starts: Sequence[Val], value: Val) -> None:
+        """Replaces a part of it."""
+        code, places = store.code, self._places(store, starts)
+        whole = self._with_room(store, value.dims)
+        is_inside = constant(PRED, True, value.dims)
+        for i, (length, start) in enumerate(zip(self.lengths, starts, strict=True)):
+            if self.dims[i] != RUNNING:
+                continue
+            rest = arrays.broadcast(code, arrays.binary(code, "subtract", length, start), value.dims, ())
+            is_before = arrays.compare(code, "LT", arrays.iota(code, rest.kind, value.dims, i), rest)
+            is_inside = arrays.binary(code, "and", is_inside, is_before)
+        merged = arrays.select(code, is_inside, value, arrays.slice_dynamic(code, whole, places, value.dims))
+        changed = arrays.slice_static(
+            code, arrays.update(code, whole, merged, places), [0] * len(places), self.room.dims
+        )
+        self.room.write(store, arrays.zeros(len(places)), changed)
+
+    def moved(self, change: Callable[[Val], Val]) -> Ref:
+        """Returns the same view with other starts."""
+        starts, lengths = tuple(map(change, self.starts)), tuple(map(change, self.lengths))
+        return RunningRef(self.room.moved(change), starts, lengths, self.dims)
+
+    def _places(self, store: Store, starts: Sequence[Val]) -> list[Val]:
+        return [arrays.binary(store.code, "add", *pair) for pair in zip(self.starts, starts, strict=True)]
+
+    def _with_room(self, store: Store, sizes: Sequence[int]) -> Val:
+        """Returns all there is, and after it room for a part that begins at its end."""
+        whole = self.room.read(store, arrays.zeros(len(sizes)), self.room.dims)
+        after = [size if dim == RUNNING else 0 for size, dim in zip(sizes, self.dims, strict=True)]
+        return arrays.pad(store.code, whole, constant(self.kind, 0), [0] * len(sizes), after)
+
+
 def recast(code: Code, value: Val, kind: ElementType, dims: Sequence[int]) -> Val:
     """Reads an array as another element type, as packed rows do.
 
@@ -244,7 +304,20 @@ def sliced(ref: Ref, starts: Sequence[Val], sizes: Sequence[int]) -> SlicedRef:
     return SlicedRef(ref, tuple(starts), tuple(sizes), tuple(range(len(sizes))))
 
 
-def squeezed(ref: Ref, dims: Sequence[int]) -> SlicedRef | None:
+def sliced_running(ref: Ref, starts: Sequence[Val], lengths: Sequence[Val], dims: Sequence[int]) -> RunningRef:
+    """Returns a rectangle of a reference of known sizes; `lengths` are the sizes where `dims` has RUNNING."""
+    given = iter(lengths)
+    first, room, later, sizes = [], [], [], []
+    for start, size, full in zip(starts, dims, ref.dims, strict=True):
+        is_running = size == RUNNING
+        first.append(index(0) if is_running else start)
+        room.append(full if is_running else size)
+        later.append(start if is_running else index(0))
+        sizes.append(next(given) if is_running else index(size))
+    return RunningRef(sliced(ref, first, room), tuple(later), tuple(sizes), tuple(dims))
+
+
+def squeezed(ref: Ref, dims: Sequence[int]) -> Ref | None:
     """Returns a reference without dimensions of one element, or None where `dims` is not what is left."""
     kept: list[int] = []
     for i, size in enumerate(ref.dims):
@@ -254,4 +327,7 @@ def squeezed(ref: Ref, dims: Sequence[int]) -> SlicedRef | None:
             return None
     if len(kept) != len(dims):
         return None
+    if isinstance(ref, RunningRef):
+        room = SlicedRef(ref.room, tuple(index(0) for _ in ref.dims), ref.room.dims, tuple(kept))
+        return RunningRef(room, tuple(ref.starts[i] for i in kept), tuple(ref.lengths[i] for i in kept), tuple(dims))
     return SlicedRef(ref, tuple(index(0) for _ in ref.dims), ref.dims, tuple(kept))

@@ -9,21 +9,20 @@ from passes.dumps.mosaic import arrays
 from passes.dumps.mosaic.code import Val, index
 from passes.dumps.mosaic.frame import Frame, Lowering, Meaning, integers, segments, starts
 from passes.dumps.mosaic.memory import (
+    RUNNING,
     Buffer,
     RecastRef,
     Ref,
-    SlicedRef,
     WholeRef,
     can_recast,
     read_strided,
     sliced,
+    sliced_running,
     squeezed,
     unwritten,
     write_masked,
     write_strided,
 )
-
-_DYNAMIC = -(2**63)
 
 
 def _load(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
@@ -82,19 +81,24 @@ def _slice(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
     groups = list(segments(op))
     indices = groups[1] if groups else op.operands[1:]
     sizes = op.results[0].type.dimensions
-    if _DYNAMIC in sizes:
-        raise frame.refused(op, f"has a size that only the running kernel knows: {op.results[0].type}")
-    return [sliced(ref, starts(frame, indices, op), sizes)]
+    places = starts(frame, indices, op)
+    if RUNNING not in sizes:
+        return [sliced(ref, places, sizes)]
+    if RUNNING in ref.dims:
+        raise frame.refused(
+            op, f"has a size that only the running kernel knows, in memory of such a size: {op.results[0].type}"
+        )
+    return [sliced_running(ref, places, starts(frame, groups[2], op), sizes)]
 
 
 def _subview(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
     """Makes memref.subview: static and dynamic offsets; sizes and strides have to be static."""
     ref = frame.ref(op.operands[0], op)
     offsets, sizes, strides = (integers(op, f"static_{name}") or () for name in ("offsets", "sizes", "strides"))
-    if _DYNAMIC in (*sizes, *strides) or any(stride != 1 for stride in strides):
+    if RUNNING in (*sizes, *strides) or any(stride != 1 for stride in strides):
         raise frame.refused(op, "has sizes or strides that are not known here")
     dynamic = iter(starts(frame, op.operands[1:], op))
-    places = [next(dynamic) if offset == _DYNAMIC else index(offset) for offset in offsets]
+    places = [next(dynamic) if offset == RUNNING else index(offset) for offset in offsets]
     return [_squeezed(frame, op, sliced(ref, places, sizes))]
 
 
@@ -102,7 +106,7 @@ def _squeeze(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
     return [_squeezed(frame, op, frame.ref(op.operands[0], op))]
 
 
-def _squeezed(frame: Frame, op: KernelOp, ref: Ref) -> SlicedRef:
+def _squeezed(frame: Frame, op: KernelOp, ref: Ref) -> Ref:
     found = squeezed(ref, op.results[0].type.dimensions)
     if found is None:
         raise frame.refused(op, f"leaves {op.results[0].type} of memory of {list(ref.dims)}")
@@ -115,7 +119,7 @@ def _recast(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
     kind, dims = frame.kind(result, op), result.type.dimensions
     if (kind, dims) == (ref.kind, ref.dims):
         return [ref]
-    if not can_recast(ref.kind, ref.dims, kind, dims):
+    if RUNNING in (*dims, *ref.dims) or not can_recast(ref.kind, ref.dims, kind, dims):
         raise frame.refused(op, f"reads memory of {ref.kind}{list(ref.dims)} as {result.type}, which is not known here")
     return [RecastRef(ref, kind, dims)]
 
@@ -127,7 +131,7 @@ def _same(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
 def _allocate(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
     """Makes memory that is unspecified; semaphores begin at 0."""
     (result,) = op.results
-    if _DYNAMIC in result.type.dimensions:
+    if RUNNING in result.type.dimensions:
         raise frame.refused(op, f"has a size that only the running kernel knows: {result.type}")
     buffer = Buffer(f"local{result.number}", frame.kind(result, op), result.type.dimensions)
     how = "zero" if result.type.is_semaphore else frame.context.unwritten
@@ -146,7 +150,7 @@ ROWS: tuple[Lowering, ...] = (
         )
         for name in ("vector.store", "memref.store", "tpu.vector_store", "tpu.strided_store")
     ),
-    Lowering("tpu.memref_slice", "memory, indices", "a view", _slice),
+    Lowering("tpu.memref_slice", "memory, indices, sizes", "a view", _slice),
     Lowering("memref.subview", "memory, indices", "a view", _subview),
     Lowering("tpu.memref_squeeze", "memory", "a view", _squeeze),
     *(

@@ -203,3 +203,38 @@ def scoped_memory_and_signals(x: A) -> Any:
         pl.run_scoped(inside, pltpu.VMEM((32, 128), jnp.float32), pltpu.SemaphoreType.DMA, pltpu.SemaphoreType.REGULAR)
 
     return pl.pallas_call(body, out_shape=like(x), in_specs=[ANYWHERE], out_specs=ANYWHERE)(x)
+
+
+def rows_in_a_row(counts: A, x: A) -> Any:
+    """Returns the first rows of each page, 8 for each count, one page after another, and zeros."""
+    parts = [x[i, 8 : 8 + 8 * int(n)] * (i + 1) for i, n in enumerate(counts)]
+    return jnp.concatenate([*parts, jnp.zeros((128, 128))])[:64]
+
+
+@kernel(arg(4, dtype=jnp.int32, fill="below:4"), arg(4, 40, 128), on="v6e", reference=rows_in_a_row)
+def copies_of_running_sizes(counts: A, x: A) -> Any:
+    def body(counts_ref: Any, x_ref: Any, out: Any, buffers: Any, arrived: Any, left: Any) -> None:
+        def copied(source: Any, target: Any, semaphore: Any) -> None:
+            copy = pltpu.make_async_copy(source, target, semaphore)
+            copy.start()
+            copy.wait()
+
+        def step(i: Any, start: Any) -> Any:
+            size, slot = pl.multiple_of(counts_ref[i] * 8, 8), i % 2
+            copied(x_ref.at[i, pl.ds(8, size)], buffers.at[slot, pl.ds(0, size)], arrived)
+            buffers[slot] = buffers[slot] * (i + 1).astype(jnp.float32)
+            copied(buffers.at[slot, pl.ds(0, size)], out.at[pl.ds(pl.multiple_of(start * 8, 8), size)], left)
+            return start + counts_ref[i]
+
+        buffers[...] = jnp.zeros_like(buffers)
+        for half in range(2):
+            copied(buffers.at[half], out.at[pl.ds(32 * half, 32)], left)
+        lax.fori_loop(0, 4, step, jnp.int32(0))
+
+    return pl.pallas_call(
+        body,
+        out_shape=jax.ShapeDtypeStruct((64, 128), x.dtype),
+        in_specs=[pl.BlockSpec(memory_space=pltpu.SMEM), ANYWHERE],
+        out_specs=ANYWHERE,
+        scratch_shapes=[pltpu.VMEM((2, 32, 128), jnp.float32), pltpu.SemaphoreType.DMA, pltpu.SemaphoreType.DMA],
+    )(counts, x)

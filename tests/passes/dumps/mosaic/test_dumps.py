@@ -24,6 +24,7 @@ SHARED = dumps(SHARED_DATA / "corpus" / "mosaic")
 # One of each kind; `make kernels` runs them all.
 CHOSEN = {
     "copied_to_the_right",
+    "copies_of_running_sizes",
     "double_buffered_copies",
     "flash_attention",
     "gelu_with_ragged_rows",
