@@ -84,7 +84,7 @@ mutants: $(STAMP) ## plant one-line mistakes in the product and run the tests th
 campaign-verdict: $(STAMP) ## plant 1,500 mistakes, make 240 correct rewrites, and print what check says (ten minutes)
 	python -m tests.campaign_verdict
 
-campaign-dumps: $(STAMP) ## compile 97 programs for TPUs, run their dumps on the CPU and compare (about ten minutes; needs the tpu extra)
+campaign-dumps: $(STAMP) ## compile 98 programs for TPUs, run their dumps on the CPU and compare (about ten minutes; needs the tpu extra)
 	python -m tests.campaign_dumps
 
 campaign-proof: $(STAMP) ## 1,500 mutants and attribute flips against proofs (a minute)

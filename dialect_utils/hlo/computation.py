@@ -305,6 +305,17 @@ class Computation:
             self._write_control(user, kept_predecessors + [p for p in inherited if p not in kept_predecessors])
         self.mark_edited(item)
 
+    def drop_parameter(self, parameter: Instruction) -> None:
+        """Takes out a parameter that nothing uses, of a computation that nothing calls; those after it move up."""
+        if parameter.users or self._callers:
+            raise ValueError(f"%{parameter.name} is still used, or given a value")
+        self.remove(parameter)
+        self.parameters = tuple(each for each in self.parameters if each is not parameter)
+        for number, each in enumerate(self.parameters):
+            each.contents = str(number)
+            self.mark_edited(each)
+        self.edits.header = True
+
     def last_parameter_in_row(self, parameter: Instruction) -> Instruction:
         """Returns the last of the parameters that follow one without another instruction between them."""
         precedes = self.order.precedes

@@ -14,6 +14,7 @@ from passes.dumps.convert_async_to_sync import convert_async_to_sync
 from passes.dumps.cpu_workarounds import keep_roundings, reduce_whole_windows, separate_scatter_operands
 from passes.dumps.elementary_functions import expand_elementary_functions
 from passes.dumps.elided_constants import elided_constants, take_constants
+from passes.dumps.entry_tokens import drop_entry_tokens
 from passes.dumps.expand_custom_calls import expand_custom_calls, read_hlo
 from passes.dumps.host_callbacks import replace_host_callbacks
 from passes.dumps.inline_fusions import inline_fusions
@@ -121,6 +122,7 @@ def _until_bitcasts(
 ) -> tuple[ExpandedBitcast, ...]:
     """Does what comes before layouts mean nothing any more."""
     replace_host_callbacks(module, report, callback)
+    drop_entry_tokens(module)
     _drop_dependencies(module)
     _drop_target_attributes(module)
     convert_async_to_sync(module)

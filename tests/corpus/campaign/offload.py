@@ -110,3 +110,13 @@ def prints_once(x: A) -> Any:
 @campaign(arg(5, 7), on="v5e", reference=lambda x: x * 2 + 1, refused="pure_callback")
 def calls_numpy(x: A) -> Any:
     return jax.pure_callback(lambda a: np.asarray(a) * 2, jax.ShapeDtypeStruct((5, 7), np.float32), x) + 1
+
+
+@campaign(arg(5, 7), on="v5e", reference=lambda x: (x * 3, x.sum()))
+def prints_in_order(x: A) -> Any:
+    def body(_: A, state: A) -> A:
+        jax.debug.print("sum {}", state.sum(), ordered=True)
+        return state + x
+
+    jax.debug.print("first {}", x, ordered=True)
+    return lax.fori_loop(0, 3, body, jnp.zeros_like(x)), x.sum()

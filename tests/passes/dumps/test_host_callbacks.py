@@ -8,6 +8,7 @@ import pytest
 
 from dialect_utils.hlo import parse_module
 from dialect_utils.text import DiagnosticError
+from passes.dumps.entry_tokens import drop_entry_tokens
 from passes.dumps.host_callbacks import host_callbacks, replace_host_callbacks
 from passes.framework.base import Report
 from passes.framework.pipeline import verify
@@ -84,3 +85,30 @@ def test_a_callback_is_what_the_user_says(name: str, tmp_path: Path, monkeypatch
 def test_options_of_another_form_are_refused() -> None:
     with pytest.raises(DiagnosticError, match="callback double is not of the form NAME=module:function"):
         replace_host_callbacks(parse_module(PRINTED), Report(), ("double",))
+
+
+ORDERED = """HloModule m, entry_computation_layout={(token[], f32[4]{0}, token[], s32[])->(token[], f32[4]{0}, s32[])}
+ENTRY e {
+  n = s32[] parameter(3)
+  t = token[] parameter(0)
+  p = f32[4] parameter(1)
+  u = token[] parameter(2)
+  both = (token[], f32[4]) tuple(t, p)
+  back = token[] get-tuple-element(both), index=0
+  ROOT r = (token[], f32[4], s32[]) tuple(back, p, n)
+}
+"""
+
+
+def test_the_tokens_of_ordered_calls_are_no_inputs_and_no_results() -> None:
+    module = parse_module(ORDERED)
+    drop_entry_tokens(module)
+    assert [(p.name, p.parameter_number) for p in module.entry.parameters] == [("p", 0), ("n", 1)]
+    again = parse_module(module.text())
+    verify(again)
+    assert "entry_computation_layout={(f32[4]{0}, s32[])->(f32[4]{0}, s32[])}" in module.text()
+    assert [str(operand.shape) for operand in again.entry.root.operands] == ["f32[4]", "s32[]"]
+    drop_entry_tokens(again)
+    assert again.text() == module.text()
+    with pytest.raises(ValueError, match="still used"):
+        again.entry.drop_parameter(again.entry.parameters[0])
