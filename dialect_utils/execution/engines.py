@@ -12,6 +12,7 @@ import numpy as np
 
 from dialect_utils.execution import seam
 from dialect_utils.execution.arrays import Array, bits_type, from_bits, is_numpy_type, to_bits
+from dialect_utils.execution.building import COMPARE, comparison_type, make, total_order_rank
 from dialect_utils.execution.main_function import main_function, returned_values, set_main_results
 from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType
 from dialect_utils.layout.arrays.dtypes import dtype_of
@@ -108,35 +109,14 @@ def _drop_copies(module: Any) -> None:
 
 def _order_totally(module: Any) -> None:
     """Makes comparisons of floats in their total order comparisons of integers: the interpreter reads them as plain."""
-    for compare in _named(module, "stablehlo.compare"):
+    for compare in _named(module, COMPARE):
         written = compare.attributes
         if "compare_type" not in written or "TOTALORDER" not in str(written["compare_type"]):
             continue
         with ir.InsertionPoint(compare), ir.Location.unknown():
             for number, value in enumerate(compare.operands):
-                compare.operands[number] = _rank(value)
-        written["compare_type"] = ir.Attribute.parse("#stablehlo<comparison_type SIGNED>")
-
-
-def _rank(value: Any) -> Any:
-    """Returns signed integers in the total order of floats: -NaN, -infinity, ..., -0, 0, ..., infinity, NaN."""
-    width = value.type.element_type.width
-    bits = _unary("stablehlo.bitcast_convert", value, f"i{width}")
-    # Of a negative number all other bits are turned round.
-    amount, others = (
-        ir.DenseElementsAttr.get_splat(bits.type, ir.IntegerAttr.get(bits.type.element_type, number))
-        for number in (width - 1, (1 << (width - 1)) - 1)
-    )
-    signs = _binary("shift_right_arithmetic", bits, _constant(amount))
-    return _binary("xor", bits, _binary("and", signs, _constant(others)))
-
-
-def _constant(value: Any) -> Any:
-    return ir.Operation.create("stablehlo.constant", results=[value.type], attributes={"value": value}).results[0]
-
-
-def _binary(name: str, a: Any, b: Any) -> Any:
-    return ir.Operation.create(f"stablehlo.{name}", results=[a.type], operands=[a, b]).results[0]
+                compare.operands[number] = total_order_rank(value)
+        written["compare_type"] = comparison_type("SIGNED")
 
 
 def _named(module: Any, name: str) -> list[Any]:
@@ -184,8 +164,7 @@ def _plain_values(value: Any, kind: ElementType) -> list[Any]:
 
 
 def _unary(name: str, value: Any, element: str) -> Any:
-    kind = ir.RankedTensorType.get(value.type.shape, ir.Type.parse(element))
-    return ir.Operation.create(name, results=[kind], operands=[value]).results[0]
+    return make(name, [value], ir.RankedTensorType.get(value.type.shape, ir.Type.parse(element)))
 
 
 def _collect(outputs: list[Array], results: Sequence[ArrayShape]) -> list[tuple[ElementType, Array]]:

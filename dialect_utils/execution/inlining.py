@@ -6,6 +6,7 @@ imports this module.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from dialect_utils.execution import seam
@@ -35,19 +36,24 @@ def inline_calls(module: Any) -> None:
 
 
 def _inline(call: Any, block: Any) -> None:
-    """Copies a function's operations to where it is called; the copies use what was passed."""
     passed = dict(zip(block.arguments, call.operands, strict=True))
     *body, end = (each.operation for each in block.operations)
-    for operation in body:
-        copy = operation.clone(ir.InsertionPoint(call))
-        for each in (copy, *_nested(copy)):
-            for number, value in enumerate(each.operands):
-                if value in passed:
-                    each.operands[number] = passed[value]
-        passed.update(zip(operation.results, copy.results, strict=True))
+    with ir.InsertionPoint(call):
+        copy_operations(body, passed)
     for result, value in zip(call.results, end.operands, strict=True):
         result.replace_all_uses_with(passed.get(value, value))
     call.erase()
+
+
+def copy_operations(operations: Sequence[Any], values: dict[Any, Any]) -> None:
+    """Copies operations to the current insertion point; they use `values` in place of others, which gets their own."""
+    for operation in operations:
+        copy = operation.clone()
+        for each in (copy, *_nested(copy)):
+            for number, value in enumerate(each.operands):
+                if value in values:
+                    each.operands[number] = values[value]
+        values.update(zip(operation.results, copy.results, strict=True))
 
 
 def _nested(operation: Any) -> list[Any]:

@@ -148,8 +148,8 @@ class Worker:
     def rewrite(self, rewriting: Rewriting, program: Program, **options: int) -> tuple[Program, tuple[int, ...]]:
         """Returns another form of a program, in StableHLO, and numbers that say something of it.
 
-        `widen`: execution/widening.py, and how much noise it takes; `order` (`zeros`): execution/ordering.py, and how
-        many sorts, and how many others, left an order open; `repeat` (`count`): execution/repeating.py. Raises
+        `widen`: execution/widening.py, and how much noise it takes; `order` (`nan_first`): execution/ordering.py, and
+        how many sorts, and how many others, left an order open; `repeat` (`count`): execution/repeating.py. Raises
         ExecutionError where there is none.
         """
         header = {"rewrite": rewriting, "options": options, "dialect": program.dialect, "timeout": self.timeout}

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from math import prod, sqrt
 from typing import Any
 
+from dialect_utils.execution.building import binary, make, slice_from, splat
 from dialect_utils.execution.inlining import inline_calls
 from dialect_utils.execution.main_function import main_function
 from dialect_utils.opcodes import Trait, has, hlo_opcode, named
@@ -100,7 +101,7 @@ class _Twin:
         """Makes all uses of a value use it in 64 bits."""
         if _wide(value.type) != value.type:
             users = [(use.owner, use.operand_number) for use in value.uses]
-            converted = _make("stablehlo.convert", [value], _wide(value.type))
+            converted = make("stablehlo.convert", [value], _wide(value.type))
             for owner, number in users:
                 owner.operands[number] = converted
 
@@ -129,7 +130,7 @@ class _Twin:
             for number, kind in enumerate(written.operands):
                 value = written.operation.operands[number]
                 if value.type != kind:
-                    written.operation.operands[number] = _make("stablehlo.convert", [value], kind)
+                    written.operation.operands[number] = make("stablehlo.convert", [value], kind)
 
     def _round(self, value: Any, kind: Any, terms: int) -> None:
         """Makes all uses of a value use what it is after a rounding to its type in the original.
@@ -145,7 +146,7 @@ class _Twin:
         relative = max(_unit(kind), _sum_unit(value.owner)(kind) * sqrt(terms) / 4) if terms > 1 else least
         moved = self._moved(value, relative) if self._sees_noise(value.owner) else value
         if _wide(kind) != kind:
-            moved = _make("stablehlo.convert", [_make("stablehlo.convert", [moved], kind)], value.type)
+            moved = make("stablehlo.convert", [make("stablehlo.convert", [moved], kind)], value.type)
         for owner, number in users:
             owner.operands[number] = moved
 
@@ -173,20 +174,15 @@ class _Twin:
         kind = value.type
         count = prod(kind.shape)
         start = self.random.randrange(_PLACES)
-        bounds = {
-            name: ir.DenseI64ArrayAttr.get([number])
-            for name, number in (("start_indices", start), ("limit_indices", start + count), ("strides", 1))
-        }
-        double = ir.F64Type.get()
-        piece = _make("stablehlo.slice", [self.noise], ir.RankedTensorType.get([count], double), bounds)
-        noise = _make("stablehlo.reshape", [piece], ir.RankedTensorType.get(kind.shape, double))
-        scale = ir.DenseElementsAttr.get_splat(noise.type, ir.FloatAttr.get(double, relative))
-        size = _make(_CONSTANT, [], noise.type, {"value": scale})
-        noise = _make("stablehlo.multiply", [noise, size], noise.type)
+        noise = make(
+            "stablehlo.reshape",
+            [slice_from(self.noise, start, count)],
+            ir.RankedTensorType.get(kind.shape, ir.F64Type.get()),
+        )
+        noise = binary("multiply", noise, splat(noise.type, relative))
         if noise.type != kind:
-            noise = _make("stablehlo.convert", [noise], kind)
-        change = _make("stablehlo.multiply", [value, noise], kind)
-        return _make("stablehlo.add", [value, change], kind)
+            noise = make("stablehlo.convert", [noise], kind)
+        return binary("add", value, binary("multiply", value, noise))
 
 
 def _sign(function: Any) -> None:
@@ -219,10 +215,6 @@ def _noise_type(written: Sequence[_Written]) -> Any:
         if isinstance(kind, ir.RankedTensorType) and kind.has_static_shape
     ]
     return ir.RankedTensorType.get([max(sizes, default=1) + _PLACES], ir.F64Type.get())
-
-
-def _make(name: str, operands: Sequence[Any], result: Any, attributes: dict[str, Any] | None = None) -> Any:
-    return ir.Operation.create(name, results=[result], operands=list(operands), attributes=attributes or {}).results[0]
 
 
 def _after(operation: Any) -> Any:

@@ -1,0 +1,135 @@
+"""Compares programs in the orders that they leave to the engine (execution/ordering.py).
+
+What the original may do is known by a few orders of each kind. In every order that the rewrite leaves open it
+must do one of these. Where the original gives the same in all of them it leaves nothing open, and another result
+of the rewrite is wrong; elsewhere another result may be in an order that was not tried.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+
+from dialect_utils.execution import Array, Engine, ExecutionError, Worker
+from dialect_utils.ir import Module
+from dialect_utils.opcodes import Trait, has
+from dialect_utils.verdict.comparator import Finding
+from dialect_utils.verdict.data import DataSet
+from dialect_utils.verdict.judge import Compared, Judge, also, joined
+from dialect_utils.verdict.runs import Rewritten, Runs
+from dialect_utils.verdict.twin import Twin
+
+_LEFT_OPEN = "the results differ only in the order of NaN or of equal keys, which the original leaves to the engine"
+_NOT_TRIED = "the original leaves the order of NaN or of equal keys to the engine, and no order that was tried gives it"
+# The rank of a later position among equal keys, and that of 0 behind -0 and the like.
+_OF_ORIGINAL = tuple(product((1, -1), (0, 1, -1)))
+_OF_REWRITE = ((1, 0), (-1, 0))
+
+
+def may_choose(module: Module) -> bool:
+    """Is true where some operation may ask a comparator of which elements come first."""
+    return any(operation.opcode == "sort" or has(operation.opcode, Trait.COMBINES) for operation in module.operations())
+
+
+def has_sorts(module: Module) -> bool:
+    """Is true where equal keys may be in an order of the engine's."""
+    return any(operation.opcode == "sort" for operation in module.operations())
+
+
+def compared_in_open_orders(
+    runs: Runs, judge: Judge, worker: Worker, engine: Engine, *, where_more_is_open: bool = False
+) -> tuple[Runs, Finding] | None:
+    """Compares what both programs do in the orders that they allow; also returns the runs that decided.
+
+    Returns None where the original leaves none open; `where_more_is_open`: where the rewrite leaves open no more
+    sorts than the original.
+    """
+    try:
+        (last_way, of_first, of_last), (first_way, _, _) = (
+            runs.ordered(worker, nan_first=nan_first) for nan_first in (False, True)
+        )
+        if not (of_last[0] > of_first[0] if where_more_is_open else sum(of_first)):
+            return None
+        ways = (last_way, first_way)
+        orders = [order for way in ways for order in _orders(way, worker, engine)]
+        rewritten = [made for way in ways for made in _rewritten(way, worker, engine)]
+    except ExecutionError:
+        return None
+    found = replace(_Allowed(judge, engine, orders).joined(rewritten), expected=orders[0].outputs)
+    return last_way.ranked(_OF_ORIGINAL[0]), found
+
+
+@dataclass(frozen=True, slots=True)
+class _Order:
+    """What the original gives on each set of data in one order, and its twin in that order."""
+
+    data: Sequence[DataSet]
+    outputs: Sequence[list[Array]]
+    twin: Twin
+
+
+def _orders(way: Runs, worker: Worker, engine: Engine) -> Iterator[_Order]:
+    twin, sets = way.twin(worker, engine), len(way.data)
+    every = way.ranked(*_OF_ORIGINAL)
+    outputs = every.original_on(worker, engine)
+    for start in range(0, len(outputs), sets):
+        yield _Order(every.data[start : start + sets], outputs[start : start + sets], twin)
+
+
+def _rewritten(way: Runs, worker: Worker, engine: Engine) -> Iterator[list[Rewritten]]:
+    sets, made = len(way.data), way.ranked(*_OF_REWRITE).rewrite_on(worker, engine)
+    yield from (made[start : start + sets] for start in range(0, len(made), sets))
+
+
+@dataclass(frozen=True, slots=True)
+class _Allowed:
+    """What the original may do: the first order is the one that differences are shown in."""
+
+    judge: Judge
+    engine: Engine
+    orders: Sequence[_Order]
+
+    def joined(self, rewritten: Sequence[Sequence[Rewritten]]) -> Finding:
+        """Returns what all orders of the rewrite show on all sets of data."""
+        nearest = [self._nearest(number, each) for made in rewritten for number, each in enumerate(made)]
+        findings: list[Finding] = []
+        for twin in (self.orders[0].twin, self.orders[-1].twin):
+            near = [each for each in nearest if each.order.twin is twin]
+            decided = self.judge.decided(
+                self.engine, [each.compared for each in near], [each.found for each in near], twin
+            )
+            # Fewer where the twin does not run.
+            findings += [self._weighed(each, found) for each, found in zip(near, decided, strict=False)]
+        whole = joined(findings)
+        return whole if whole.answer != "agrees" else also(whole, _LEFT_OPEN)
+
+    def _nearest(self, number: int, rewritten: Rewritten) -> _Near:
+        """Returns the order of the original in which the rewrite's results are its own; the first where none is."""
+        tried = []
+        for order in self.orders:
+            compared = Compared(order.data[number], order.outputs[number], rewritten)
+            tried.append(_Near(number, order, compared, self.judge.finding(self.engine, compared)))
+            if tried[-1].found.answer != "different":
+                return tried[-1]
+        return tried[0]
+
+    def _weighed(self, near: _Near, found: Finding) -> Finding:
+        """Returns a difference as what it is: wrong only where the original leaves nothing open."""
+        expected = self.orders[0].outputs[near.number]
+        differences = self.judge.comparator.differences
+        if found.answer != "different" or not any(
+            differences(expected, each.outputs[near.number]) for each in self.orders
+        ):
+            return found
+        return Finding("unknown", f"{found.reason}: {_NOT_TRIED}", differing=found.differing)
+
+
+@dataclass(frozen=True, slots=True)
+class _Near:
+    """A set of data, an order of the original, and what its results and the rewrite's show."""
+
+    number: int
+    order: _Order
+    compared: Compared
+    found: Finding

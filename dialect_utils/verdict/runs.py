@@ -1,0 +1,127 @@
+"""Executes the original and the rewrite on the same sets of data."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from dialect_utils.execution import Array, Engine, ExecutionError, Program, Worker
+from dialect_utils.layout import ArrayShape, ElementType
+from dialect_utils.verdict.as_written import xla_options
+from dialect_utils.verdict.data import DataSet
+from dialect_utils.verdict.ports import Port
+from dialect_utils.verdict.twin import Twin
+
+# Two numbers (execution/ordering.py).
+_RANKS = Port(ArrayShape(ElementType("s32", 32), (2,)))
+
+
+@dataclass(frozen=True, slots=True)
+class Rewritten:
+    """What the rewrite gives on one set of data, its padding zeros, and poison."""
+
+    zeros: Sequence[Array]
+    poison: Sequence[Array]
+
+
+@dataclass(frozen=True, slots=True)
+class Runs:
+    """Two programs, the arrays of their entries, and the data that they are run on."""
+
+    programs: tuple[Program, Program]
+    parameters: Sequence[Port]
+    results: Sequence[Port]
+    data: Sequence[DataSet]
+    # In seconds, for each execution; all end at `deadline`, a time of `time.monotonic`.
+    timeout: float
+    deadline: float
+    # So many run each program; a leading dimension of all arrays counts them where they are several.
+    devices: int = 1
+    # XLA runs with its simplifier.
+    simplifies: bool = False
+    # Sorts leave no order open, and NaN comes first, or last; None: the programs are as they are written.
+    nan_first: bool | None = None
+
+    def original_on(self, worker: Worker, engine: Engine) -> list[list[Array]]:
+        """Returns what the original gives on each set of data."""
+        return self._execute(worker, engine, self.programs[0], [data.arrays for data in self.data])
+
+    def rewrite_on(self, worker: Worker, engine: Engine) -> list[Rewritten]:
+        """Returns what the rewrite gives on each set of data, in the original's shapes."""
+        with_zeros = self._execute_packed(worker, engine, poison=False)
+        with_poison = with_zeros
+        if any(port.layouts for port in self.parameters):
+            with_poison = self._execute_packed(worker, engine, poison=True)
+        return [Rewritten(*pair) for pair in zip(with_zeros, with_poison, strict=True)]
+
+    def of_another(self, worker: Worker, engine: Engine, program: Program) -> list[list[Array]]:
+        """Returns what another form of the original gives, written in the same way."""
+        if self.nan_first is not None:
+            program = worker.rewrite("order", program, nan_first=self.nan_first)[0]
+        return self._execute(worker, engine, program, [data.arrays for data in self.data])
+
+    def repeated(self, worker: Worker, inputs: Sequence[Array]) -> list[list[Array]]:
+        """Returns what both programs give on many inputs, which a leading dimension counts, in one run of XLA."""
+        count = len(inputs[0])
+        programs = [worker.rewrite("repeat", program, count=count)[0] for program in self.programs]
+        return [self._execute(worker, "xla", program, [inputs], with_checks=False)[0] for program in programs]
+
+    def twin(self, worker: Worker, engine: Engine) -> Twin:
+        """Returns the widened twin of the original."""
+        return Twin(self.programs[0], worker, engine, self.timeout, self.xla_options)
+
+    def ordered(self, worker: Worker, *, nan_first: bool) -> tuple[Runs, tuple[int, ...], tuple[int, ...]]:
+        """Returns the runs of programs whose last input says in which order they sort.
+
+        Also says how many sorts and how many other operations left it open in each. Raises ExecutionError.
+        """
+        (first, of_first), (last, of_last) = (
+            worker.rewrite("order", program, nan_first=nan_first) for program in self.programs
+        )
+        parameters = [*self.parameters, _RANKS]
+        return replace(self, programs=(first, last), parameters=parameters, nan_first=nan_first), of_first, of_last
+
+    def ranked(self, *orders: tuple[int, int]) -> Runs:
+        """Returns the runs on all sets of data, once in each order, which is the last input."""
+        data = []
+        for order in orders:
+            ranks = np.array(order, np.int32)
+            last = ranks if self.devices == 1 else np.stack([ranks] * self.devices)
+            data += [replace(each, arrays=[*each.arrays, last]) for each in self.data]
+        return replace(self, data=data)
+
+    @property
+    def xla_options(self) -> dict[str, bool | int | str]:
+        """XLA's options for both programs."""
+        return xla_options(has_inputs=bool(self.parameters), simplifies=self.simplifies)
+
+    def _execute_packed(self, worker: Worker, engine: Engine, *, poison: bool) -> list[list[Array]]:
+        packed = [
+            _through(self.parameters, lambda port, array: port.pack(array, poison=poison), data.arrays)
+            for data in self.data
+        ]
+        outputs = self._execute(worker, engine, self.programs[1], packed)
+        return [_through(self.results, Port.unpack, arrays) for arrays in outputs]
+
+    def _execute(
+        self,
+        worker: Worker,
+        engine: Engine,
+        program: Program,
+        inputs: Sequence[Sequence[Array]],
+        *,
+        with_checks: bool = True,
+    ) -> list[list[Array]]:
+        timeout = self.deadline - time.monotonic()
+        if timeout <= 0:
+            raise ExecutionError("timeout", f"no time is left of {self.timeout:g} seconds")
+        return worker.run(
+            program, inputs, engine=engine, options=self.xla_options, timeout=timeout, with_checks=with_checks
+        )
+
+
+def _through(ports: Sequence[Port], pack: Callable[[Port, Array], Array], arrays: Sequence[Array]) -> list[Array]:
+    return [pack(port, array) for port, array in zip(ports, arrays, strict=True)]
