@@ -112,5 +112,5 @@ def joined(findings: Sequence[Finding]) -> Finding:
 
 
 def also(found: Finding, remark: str) -> Finding:
-    """Returns a finding with a remark in front of its reason."""
+    """Returns a finding whose reason begins with a remark."""
     return replace(found, reason="; ".join(filter(None, [remark, found.reason])))
