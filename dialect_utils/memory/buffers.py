@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from dialect_utils.ir import Function, Module, Value
+from dialect_utils.ir import Function, Module, Operation, Value
 from dialect_utils.layout import ArrayShape
 from dialect_utils.memory.allocation import Allocation
 from dialect_utils.memory.schedule import Schedule, runs_called
-from dialect_utils.memory.sharing import share_buffers
+from dialect_utils.memory.sharing import is_forwarding, share_buffers
 
 # Custom calls that read no bytes: what writes into the first says more; the second reads arrays that are one after
 # the other as one, whose buffer begins where theirs end.
@@ -25,7 +25,8 @@ class Buffer:
     `value` is the one that defines it, of shape `shape`; `bytes_held` is what is allocated, `bytes_meant` the elements
     alone. It lives in the `spans` of the schedule, first and last time included: one, or several where it is made anew
     in each of several branches. `memory_spaces` are those that the layouts of its values name: 0 is the device's main
-    memory (HBM on a TPU). `memory_space` is where it counts: main memory if any of its values is there.
+    memory (HBM on a TPU). `memory_space` is where it counts: main memory if any of its values is there. It is
+    `overwritten` at the times at which an operation reads one of its values and writes the next over it.
     """
 
     value: Value
@@ -37,6 +38,7 @@ class Buffer:
     spans: tuple[tuple[int, int], ...]
     is_argument: bool
     is_output: bool
+    overwritten: tuple[int, ...] = ()
 
     @property
     def start(self) -> int:
@@ -73,6 +75,7 @@ class _Collected:
     start: int
     spaces: set[int]
     spans: dict[Function | None, list[int]]
+    overwritten: set[int] = field(default_factory=set)
 
 
 class _Collection:
@@ -107,6 +110,13 @@ class _Collection:
                 if (found := self.found.get(self.leaves.root(leaf))) is not None:
                     _widen(found, now, branch)
 
+    def overwrite(self, operation: Operation, now: int) -> None:
+        """Notes the buffers that an operation both reads and writes; one that is only allocated is not read."""
+        read = [value for value in operation.operands if not (value.operation and value.operation.callee == _ALLOCATES)]
+        for root in self.roots(operation.results) & self.roots(read):
+            if (found := self.found.get(root)) is not None:
+                found.overwritten.add(now)
+
     def roots(self, values: Sequence[Value]) -> set[int]:
         """Returns the buffers of values."""
         return {self.leaves.root(leaf) for value in values for leaf in self.leaves.of(value)}
@@ -129,6 +139,8 @@ def assign_buffers(module: Module, schedule: Schedule, allocation: Allocation) -
                 collection.define(result, now, branch)
             if operation.opcode not in _HANDS_ON and operation.callee != _JOINS:
                 collection.use(operation.operands, now, branch)
+                if not is_forwarding(operation):
+                    collection.overwrite(operation, now)
         collection.use(function.results, end, branch)
     arguments, outputs = collection.roots(module.entry.parameters), collection.roots(module.entry.results)
     last = schedule.spans[module.entry][1]
@@ -152,6 +164,7 @@ def assign_buffers(module: Module, schedule: Schedule, allocation: Allocation) -
                 spans,
                 root in arguments,
                 root in outputs,
+                tuple(sorted(each.overwritten)),
             )
         )
     return tuple(sorted(made, key=lambda buffer: buffer.start))

@@ -184,6 +184,7 @@ class MemoryReport:
             "peak_bytes": usage.peak_bytes,
             "padding_bytes": usage.padding_bytes,
             "main_memory_peak_bytes": usage.main_memory_peak_bytes,
+            "host_bytes": usage.host_bytes,
             "peak_is_bound": usage.is_bound,
             "temporary_bytes_by_memory_space": {str(space): size for space, size in usage.peak_by_space.items()},
         }

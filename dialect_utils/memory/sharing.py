@@ -74,6 +74,13 @@ def _share_start(leaves: Leaves, operation: Operation) -> None:
         leaves.share(leaves.of(operation.operands[0]), leaves.at(result, (0,)))
 
 
+def _share_update(leaves: Leaves, operation: Operation) -> None:
+    """Joins the operands that an update brings, after what it updates, with the part of its tuple that holds them."""
+    result = operation.results[0]
+    for index, operand in enumerate(operation.operands[1:]):
+        leaves.share(leaves.of(operand), leaves.at(result, (0, index)))
+
+
 def _share_done(leaves: Leaves, operation: Operation) -> None:
     """Joins a done's result with the part of the start's tuple that holds it."""
     started = operation.operands[0]
@@ -98,12 +105,20 @@ _FORWARDS: Mapping[str, Callable[[Leaves, Operation], None]] = by_opcode(
 )
 
 
+def is_forwarding(operation: Operation) -> bool:
+    """Is true for an operation that hands buffers on, at once or to its end, and writes none itself."""
+    opcode = operation.opcode
+    return opcode in _FORWARDS or opcode.endswith(("-start", "-update", "-done")) or runs_called(operation)
+
+
 def _share_forwarded(leaves: Leaves, operation: Operation) -> None:
     opcode = operation.opcode
     if (known := _FORWARDS.get(opcode)) is not None:
         known(leaves, operation)
     elif opcode.endswith("-start"):
         _share_start(leaves, operation)
+    elif opcode.endswith("-update"):
+        _share_update(leaves, operation)
     elif opcode.endswith("-done"):
         _share_done(leaves, operation)
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dialect_utils.ir import Module
-from dialect_utils.layout import Shape, TupleShape
-from dialect_utils.memory.allocation import Allocation, guess_target
+from dialect_utils.layout import ArrayShape, Shape, TupleShape
+from dialect_utils.memory.allocation import HOST_MEMORY_SPACE, Allocation, guess_target
 from dialect_utils.memory.buffers import Buffer, assign_buffers
 from dialect_utils.memory.schedule import Schedule, schedule_module
 
@@ -22,8 +22,9 @@ class MemoryUsage:
 
     `temporary_bytes` is the most that temporaries hold at one time of the schedule, which is `peak_time`.
     `padding_bytes` is what the buffers of that time hold beside their elements. `peak_by_space` has the most that
-    temporaries hold at once in each memory space; `at_peak` are the buffers in main memory at the peak, the largest
-    first.
+    temporaries hold at once in each memory space, `counted_by_space` the same as the TPU compiler counts it.
+    `host_bytes` are arguments and outputs in the host's memory, those that are both once; `at_peak` are the buffers in
+    main memory at the peak, the largest first.
     """
 
     allocation: Allocation
@@ -35,6 +36,8 @@ class MemoryUsage:
     temporary_bytes: int
     peak_time: int
     peak_by_space: Mapping[int, int]
+    counted_by_space: Mapping[int, int]
+    host_bytes: int
     at_peak: tuple[Buffer, ...]
 
     @property
@@ -52,9 +55,10 @@ class MemoryUsage:
         """Returns the peak as the TPU compiler counts it (`peak_memory_in_bytes`).
 
         The temporaries in it are those of the memory space that has the most of them: a program all of whose
-        temporaries are in VMEM has a peak above its main memory's.
+        temporaries are in VMEM has a peak above its main memory's. What is in the host's memory counts, too.
         """
-        return self.main_memory_peak_bytes - self.temporary_bytes + max(self.peak_by_space.values())
+        entry = self.main_memory_peak_bytes - self.temporary_bytes
+        return entry + self.host_bytes + max(self.counted_by_space.values())
 
     @property
     def padding_bytes(self) -> int:
@@ -82,17 +86,22 @@ def measure_memory(module: Module, target: str | None = None) -> MemoryUsage:
         if buffer.is_temporary:
             temporaries.setdefault(buffer.memory_space, []).append(buffer)
     peaks = {space: highest(temporaries[space]) for space in sorted(temporaries)}
+    counted = {space: _counted(temporaries[space]) if space else peaks[0][0] for space in peaks}
     parameters, results = module.entry_layout
+    aliased = _aliased(module, parameters)
     return MemoryUsage(
         allocation,
         schedule,
         buffers,
         argument_bytes=_total(parameters, allocation),
         output_bytes=_total(results, allocation) + _tables(results, target),
-        alias_bytes=_aliased(module, parameters, allocation),
+        alias_bytes=_total(aliased, allocation),
         temporary_bytes=peaks[0][0],
         peak_time=peaks[0][1],
         peak_by_space={space: size for space, (size, _) in peaks.items()},
+        counted_by_space=counted,
+        host_bytes=_total([*parameters, *results], allocation, on_host=True)
+        - _total(aliased, allocation, on_host=True),
         at_peak=_live_at(buffers, peaks[0][1]),
     )
 
@@ -119,8 +128,23 @@ def highest(buffers: Sequence[Buffer]) -> tuple[int, int]:
     return most, at
 
 
-def _total(shapes: Sequence[Shape], allocation: Allocation) -> int:
-    return sum(allocation.held(leaf) for shape in shapes for leaf in shape.arrays())
+def _counted(buffers: Sequence[Buffer]) -> int:
+    """Returns the most bytes at one time as the compiler counts a memory space in which it places values by itself.
+
+    It counts values there, not buffers (xla/service/memory_space_assignment, VerifyAndExportHeapSimulatorTrace): one
+    that is overwritten and the one that is written over it are both live where that happens.
+    """
+    twice = [replace(buffer, spans=tuple((time, time) for time in buffer.overwritten)) for buffer in buffers]
+    return highest([*buffers, *twice])[0]
+
+
+def _total(shapes: Sequence[Shape], allocation: Allocation, *, on_host: bool = False) -> int:
+    leaves = (leaf for shape in shapes for leaf in shape.arrays())
+    return sum(allocation.held(leaf) for leaf in leaves if _is_on_host(leaf) == on_host)
+
+
+def _is_on_host(shape: ArrayShape) -> bool:
+    return shape.layout is not None and shape.layout.memory_space == HOST_MEMORY_SPACE
 
 
 def _tables(results: Sequence[Shape], target: str | None) -> int:
@@ -135,12 +159,13 @@ def _tuples(shape: Shape) -> list[TupleShape]:
     return [shape, *(each for element in shape.elements for each in _tuples(element))]
 
 
-def _aliased(module: Module, parameters: Sequence[Shape], allocation: Allocation) -> int:
-    total = 0
+def _aliased(module: Module, parameters: Sequence[Shape]) -> list[Shape]:
+    """Returns what of the parameters the results take over."""
+    found = []
     for _, number, path in module.aliases:
         shape = parameters[number]
         for index in path:
             assert isinstance(shape, TupleShape)
             shape = shape.elements[index]
-        total += sum(allocation.held(leaf) for leaf in shape.arrays())
-    return total
+        found.append(shape)
+    return found

@@ -55,6 +55,8 @@ def _totals(report: MemoryReport) -> Iterator[str]:
     yield f"  arguments    {format_bytes(usage.argument_bytes):>10}"
     aliased = f"of which {format_bytes(usage.alias_bytes)} alias arguments"
     yield f"  outputs      {format_bytes(usage.output_bytes):>10}   {aliased}"
+    if usage.host_bytes:
+        yield f"  on the host  {format_bytes(usage.host_bytes):>10}   arguments and outputs"
     for space, size in usage.peak_by_space.items():
         yield f"  temporaries  {format_bytes(size):>10}   {space_name(space)}"
     share = usage.padding_bytes / held if held else 0.0

@@ -9,6 +9,7 @@ from __future__ import annotations
 import gzip
 import json
 import sys
+from functools import partial
 from pathlib import Path
 
 import jax
@@ -22,16 +23,22 @@ from tests.memory.programs import PROGRAMS, MemoryProgram
 
 def measure(name: str, program: MemoryProgram, folder: Path) -> dict[str, object]:
     """Compiles one program, writes its dump and returns the compiler's figures in bytes."""
-    sharding = SingleDeviceSharding(topology_devices(TOPOLOGIES[program.platform])[0])
-    specs = jax.tree.map(
-        lambda each: jax.ShapeDtypeStruct(each.shape, each.dtype, sharding=sharding), program.arguments
-    )
+    device = topology_devices(TOPOLOGIES[program.platform])[0]
+    specs = [
+        jax.tree.map(partial(_spec, SingleDeviceSharding(device, memory_kind=kind)), argument)
+        for number, argument in enumerate(program.arguments)
+        for kind in ["pinned_host" if number in program.on_host else "device"]
+    ]
     compiled = jax.jit(program.function, donate_argnums=program.donated).lower(*specs).compile()
     analysis, text = compiled.memory_analysis(), compiled.as_text()
     assert analysis is not None
     assert text is not None
     (folder / f"{name}.hlo.gz").write_bytes(gzip.compress(text.encode(), 9, mtime=0))
     return {"name": name, "platform": program.platform, **memory_figures(analysis)}
+
+
+def _spec(sharding: SingleDeviceSharding, each: jax.ShapeDtypeStruct) -> jax.ShapeDtypeStruct:
+    return jax.ShapeDtypeStruct(each.shape, each.dtype, sharding=sharding)
 
 
 def main() -> int:

@@ -17,25 +17,26 @@ Tree = Any
 
 @dataclass(frozen=True, slots=True)
 class MemoryProgram:
-    """One program: the function, its arguments' types, the TPU, and the arguments whose memory it may take over."""
+    """One program: the function, its arguments' types, the TPU, the arguments whose memory it may take over, and those
+    that are in the host's memory."""
 
     function: Callable[..., Any]
     arguments: tuple[Tree, ...]
     platform: str
     donated: tuple[int, ...]
-    options: dict[str, Any]
+    on_host: tuple[int, ...]
 
 
 PROGRAMS: dict[str, MemoryProgram] = {}
 
 
 def program(
-    *arguments: Tree, on: str, donated: tuple[int, ...] = (), **options: Any
+    *arguments: Tree, on: str, donated: tuple[int, ...] = (), on_host: tuple[int, ...] = ()
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Registers the decorated function under its own name."""
 
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
-        PROGRAMS[function.__name__] = MemoryProgram(function, arguments, on, donated, options)
+        PROGRAMS[function.__name__] = MemoryProgram(function, arguments, on, donated, on_host)
         return function
 
     return register
@@ -441,3 +442,75 @@ def feed_forward_scan_gradient(x: A, up: A, down: A) -> Any:
 def reshapes_and_transposes(x: A, y: A) -> Any:
     z = (x + y).transpose(1, 2, 0).reshape(512, -1)
     return jnp.flip(z, 0), jnp.pad(y, ((0, 0), (3, 5), (1, 2))), x.reshape(64, 16, 32, 512).swapaxes(1, 2) * 2
+
+
+# What stays in VMEM, or on the host
+
+
+@program(arg(2048), arg(2048), on="v5e")
+def escape_times(x: A, y: A) -> Any:
+    start = lax.complex(*jnp.meshgrid(x, y))
+
+    def step(_: int, state: Tree) -> Tree:
+        z, count = state
+        z = z * z + start
+        return z, count + (jnp.abs(z) < 2)
+
+    return lax.fori_loop(0, 50, step, (start * 0, jnp.zeros(start.shape, s32)))[1]
+
+
+@program(
+    arg(4096, 84, 84, dtype=jnp.uint8),
+    arg(64, 84, 84, dtype=jnp.uint8),
+    arg(dtype=s32),
+    arg(256, dtype=s32),
+    on="v4",
+    donated=(0,),
+)
+def replay_buffer(frames: A, new: A, position: A, sample: A) -> Any:
+    frames = lax.dynamic_update_slice(frames, new, (position, 0, 0))
+    return frames, frames[sample].astype(f32) / 255
+
+
+@program(arg(128, 128, 128), arg(128, 128, 128), on="v5e")
+def wave_inversion(speed: A, start: A) -> Any:
+    def loss(speed: A) -> A:
+        def step(state: Tree, _: None) -> tuple[Tree, None]:
+            now, before = state
+            around = sum(jnp.roll(now, shift, axis) for shift in (1, -1) for axis in range(3))
+            return (2 * now - before + speed * (around - 6 * now), now), None
+
+        outer = jax.checkpoint(lambda state, _: (lax.scan(step, state, None, length=4)[0], None))
+        (end, _), _ = lax.scan(outer, (start, start), None, length=4)
+        return (end * end).sum()
+
+    return jax.grad(loss)(speed)
+
+
+@program([arg(2048, 2048)] * 4, [arg(2048, 2048)] * 4, arg(1024, 2048), on="v5e", donated=(0, 1), on_host=(1,))
+def momentum_on_host(weights: list[A], momenta: list[A], x: A) -> Any:
+    def loss(weights: list[A]) -> A:
+        y = x
+        for w in weights:
+            y = jnp.tanh(y @ w)
+        return (y * y).mean()
+
+    gradients = jax.grad(loss)(weights)
+    here = [jax.device_put(each, jax.memory.Space.Device) for each in momenta]
+    new = [0.9 * m + g for m, g in zip(here, gradients, strict=True)]
+    moved = [w - 0.1 * m for w, m in zip(weights, new, strict=True)]
+    return moved, [jax.device_put(each, jax.memory.Space.Host) for each in new]
+
+
+WEIGHTS = {"up": arg(12, 1024, 1024), "down": arg(12, 1024, 1024)}
+
+
+@program(WEIGHTS, WEIGHTS, arg(64, 1024, dtype=bf16), on="v6e", donated=(0, 1))
+def master_weights(weights: Tree, momenta: Tree, x: A) -> Any:
+    def loss(weights: Tree) -> A:
+        y, _ = lax.scan(lambda x, w: (x + jax.nn.gelu(x @ w["up"]) @ w["down"], None), x, weights)
+        return (y.astype(f32) ** 2).mean()
+
+    gradient = jax.grad(loss)(jax.tree.map(lambda w: w.astype(bf16), weights))
+    momenta = jax.tree.map(lambda m, g: 0.9 * m + g.astype(f32), momenta, gradient)
+    return jax.tree.map(lambda w, m: w - 0.1 * m, weights, momenta), momenta

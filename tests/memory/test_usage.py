@@ -34,8 +34,8 @@ def test_peaks_are_those_of_the_compiler() -> None:
     off_by_one_percent = {name: ratio for name, ratio in ratios.items() if abs(ratio - 1) > 0.01}
     off_by_ten = {name: ratio for name, ratio in ratios.items() if abs(ratio - 1) > 0.1}
     assert len(ratios) >= 40
-    assert len(off_by_one_percent) <= 0.1 * len(ratios), off_by_one_percent
-    assert len(off_by_ten) <= 0.02 * len(ratios), off_by_ten
+    assert len(off_by_one_percent) <= 0.05 * len(ratios), off_by_one_percent
+    assert len(off_by_ten) == 0, off_by_ten
 
 
 def peak_of(body: str, header: str = "is_scheduled=true", computations: str = "") -> int:
@@ -186,6 +186,43 @@ def test_memory_spaces_are_counted_apart() -> None:
     assert usage.peak_by_space == {0: 0, 1: 8 * KIB}
     assert usage.main_memory_peak_bytes == 8 * KIB
     assert usage.peak_bytes == 16 * KIB  # as the compiler counts it
+
+
+def test_outside_of_main_memory_what_is_overwritten_counts_with_what_is_written_over_it() -> None:
+    fast = F.replace("}", "S(1)}")
+    body = (
+        f"p = {F} parameter(0)\nu = f32[8]{{0:T(128)}} parameter(1)\ni = s32[]{{:T(128)}} parameter(2)\n"
+        f"a = {fast} negate(p)\nb = {fast} dynamic-update-slice(a, u, i)\nROOT c = {F} negate(b)"
+    )
+    text = f"HloModule m, is_scheduled=true\n\nENTRY e {{\n{body}\n}}\n"
+    usage = measure_memory(parse_module(text, "m.hlo"), "tpu-v5e")
+    assert usage.peak_by_space == {0: 0, 1: 4 * KIB}  # it is written in place
+    assert usage.counted_by_space == {0: 0, 1: 8 * KIB}
+    assert usage.peak_bytes == usage.main_memory_peak_bytes + 8 * KIB
+    elsewhere = measure_memory(parse_module(text.replace("S(1)", ""), "m.hlo"), "tpu-v5e")
+    assert elsewhere.peak_by_space == elsewhere.counted_by_space == {0: 4 * KIB}
+
+
+def test_arrays_on_the_host_are_no_arguments_of_the_device() -> None:
+    host = F.replace("}", "S(5)}")
+    text = (
+        "HloModule m, is_scheduled=true, input_output_alias={ {1}: (1, {}, may-alias) }\n\n"
+        f"ENTRY e {{\np = {F} parameter(0)\nq = {host} parameter(1)\na = {F} negate(p)\n"
+        f"ROOT t = ({F}, {host}) tuple(a, q)\n}}\n"
+    )
+    usage = measure_memory(parse_module(text, "m.hlo"), "tpu-v5e")
+    assert (usage.argument_bytes, usage.output_bytes, usage.alias_bytes) == (4 * KIB, 4 * KIB + 512, 0)
+    assert usage.host_bytes == 4 * KIB
+    assert usage.peak_bytes == usage.main_memory_peak_bytes + 4 * KIB == 12 * KIB + 512
+
+
+def test_what_an_asynchronous_update_brings_is_not_copied() -> None:
+    tuples = f"(({F}), {F}, u32[])"
+    body = (
+        f'p = {F} parameter(0)\na = {F} negate(p)\ns = ((), (), u32[]) custom-call-start(), custom_call_target="x"\n'
+        f"u = {tuples} custom-call-update(s, a)\nd = {F} custom-call-done(u)\nROOT r = {F} negate(d)"
+    )
+    assert 8 * KIB <= peak_of(body) < 12 * KIB
 
 
 def test_a_module_without_a_schedule_gets_a_bound_from_one_of_our_own() -> None:

@@ -16,6 +16,24 @@ MUTANTS = (
         ("tests/memory/test_usage.py",),
     ),
     Mutant(
+        "dialect_utils/memory/sharing.py",
+        "        _share_update(leaves, operation)\n",
+        "        pass\n",
+        ("tests/memory/test_usage.py",),
+    ),
+    Mutant(
+        "dialect_utils/memory/usage.py",
+        "highest([*buffers, *twice])",
+        "highest(buffers)",
+        ("tests/memory/test_usage.py",),
+    ),
+    Mutant(
+        "dialect_utils/memory/usage.py",
+        "if _is_on_host(leaf) == on_host)",
+        "if not on_host)",
+        ("tests/memory/test_usage.py",),
+    ),
+    Mutant(
         "dialect_utils/memory/trips.py",
         "return max(0, -(-(bound - first) // step))",
         "return max(0, (bound - first) // step)",
