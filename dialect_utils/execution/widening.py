@@ -27,7 +27,7 @@ from dialect_utils.stablehlo.bindings import context, ir
 _PRECISIONS = {"f64": 53, "f32": 24, "bf16": 8, "f16": 11}
 _SMALLEST_PRECISION = 3
 # What bits are read by, or what knows only the types it has.
-_OPAQUE = frozenset({"bitcast-convert", "custom-call", "rng-bit-generator", "rng", "infeed"})
+_OPAQUE = named("bitcast-convert custom-call rng-bit-generator rng infeed")
 _CONSTANT = "stablehlo.constant"
 # Sums of as many terms as the last dimension of their first operand has elements.
 _SOLVED = named("fft cholesky triangular-solve")

@@ -21,6 +21,8 @@ class Trait(Flag):
     FORWARDS = auto()
     # No element of the result is larger than the largest of the operands; nothing is rounded but by conversion.
     BOUNDED = auto()
+    # Any order of the operands gives the same, of many that are combined, too; rounding aside.
+    COMMUTATIVE = auto()
     # Arithmetic whose floating-point result is rounded.
     ROUNDS = auto()
     # The result depends on the operands and attributes alone, and nothing else happens.

@@ -126,6 +126,7 @@ class StableHloOperation:
         return self._static_step(result) if operand.is_static and result.is_static else None
 
     def _static_step(self, result: ArrayShape) -> Step:
+        # What the attributes of each step of the table are here.
         match self.opcode:
             case "reshape":
                 return Reshape(result.dimensions)

@@ -21,9 +21,12 @@ _HASH_DIGITS = log10(2) * 64
 # Beyond these a bound says nothing.
 _MOST, _MOST_DIVISORS = 1 << 64, 512
 
+# What only moves elements: the largest degree of the operands.
 _MOVES = named("broadcast reverse concatenate dynamic-slice dynamic-update-slice gather")
+# The larger degree of the operands.
 _SUMS = named("add subtract maximum minimum")
 _EXTREMES = named("maximum minimum")
+# The sum of the degrees; those of truth values are products, too.
 _PRODUCTS = named("multiply and or xor")
 _UNCHANGED = named("negate convert not")
 _HYPERBOLIC = named("tanh logistic")

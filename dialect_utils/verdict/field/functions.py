@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dialect_utils.opcodes import by_opcode, named
 from dialect_utils.verdict.field import arithmetic as field
 from dialect_utils.verdict.field.arithmetic import GENERATOR, P, Q, Words, mixed, word_of
 from dialect_utils.verdict.field.values import Extreme, Extremum, Real, Root, random_reals, where, whole_reals
 
 # f(-x) = -f(x), and f(-x) = f(x). (sin, tan ... of floats have the symmetry of the real functions.)
-_ODD = frozenset(["sine", "tan", "erf", "asinh", "asin", "atan", "atanh", "cbrt", "sign"])
-_EVEN = frozenset(["cosine", "abs"])
+_ODD = named("sine tan erf asinh asin atan atanh cbrt sign")
+_EVEN = named("cosine abs")
 
 
 def constant(value: int, like: Real) -> Real:
@@ -116,17 +117,20 @@ def _half(a: Real) -> Real:
     return divide(a, constant(2, a))
 
 
-_DEFINED: dict[str, Callable[[int, Real], Real]] = {
-    "exponential": lambda _, a: exponential(a),
-    "exponential-minus-one": lambda _, a: add(exponential(a), negate(constant(1, a))),
-    "log-plus-one": lambda seed, a: apply(seed, "log", add(a, constant(1, a))),
-    "logistic": _logistic,
-    "tanh": _tanh,
-    "sinh": lambda _, a: _half(add(exponential(a), negate(exponential(negate(a))))),
-    "cosh": lambda _, a: _half(add(exponential(a), exponential(negate(a)))),
-    "sqrt": _square_root,
-    "rsqrt": lambda seed, a: inverse(_square_root(seed, a)),
-}
+# What is said with others; all else is a random function of its operand.
+_DEFINED: Mapping[str, Callable[[int, Real], Real]] = by_opcode(
+    {
+        "exponential": lambda _, a: exponential(a),
+        "exponential-minus-one": lambda _, a: add(exponential(a), negate(constant(1, a))),
+        "log-plus-one": lambda seed, a: apply(seed, "log", add(a, constant(1, a))),
+        "logistic": _logistic,
+        "tanh": _tanh,
+        "sinh": lambda _, a: _half(add(exponential(a), negate(exponential(negate(a))))),
+        "cosh": lambda _, a: _half(add(exponential(a), exponential(negate(a)))),
+        "sqrt": _square_root,
+        "rsqrt": lambda seed, a: inverse(_square_root(seed, a)),
+    }
+)
 
 
 def below(seed: int, a: Real, b: Real) -> Real:

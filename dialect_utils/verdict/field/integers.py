@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dialect_utils.layout import ElementType
+from dialect_utils.opcodes import Trait, by_opcode, with_trait
 from dialect_utils.verdict.field.arithmetic import P, Q, Words, mixed, word_of
 from dialect_utils.verdict.field.values import ROUNDS, Real, Whole, random_reals, unknown, where, whole_reals, words_of
 
-_SORTED = frozenset(["add", "multiply", "maximum", "minimum", "and", "or", "xor"])
+_SORTED = with_trait(Trait.COMMUTATIVE)
 
 
 def known(values: NDArray[np.int64], element_type: ElementType) -> Whole:
@@ -75,15 +76,18 @@ def _divided(a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.int64]:
     return found
 
 
-_OPERATIONS: dict[str, Callable[..., NDArray[np.int64]]] = {
-    "maximum": np.maximum,
-    "minimum": np.minimum,
-    "and": np.bitwise_and,
-    "or": np.bitwise_or,
-    "xor": np.bitwise_xor,
-    "divide": _divided,
-    "remainder": np.fmod,
-}
+# What is computed of known integers; sums and products are the ring's own.
+_OPERATIONS: Mapping[str, Callable[..., NDArray[np.int64]]] = by_opcode(
+    {
+        "maximum": np.maximum,
+        "minimum": np.minimum,
+        "and": np.bitwise_and,
+        "or": np.bitwise_or,
+        "xor": np.bitwise_xor,
+        "divide": _divided,
+        "remainder": np.fmod,
+    }
+)
 
 
 def compare(seed: int, direction: str, element_type: ElementType, first: Whole, second: Whole) -> Real:

@@ -12,9 +12,10 @@ from math import prod
 
 from dialect_utils.hlo import Instruction
 from dialect_utils.layout import ArrayShape
-from dialect_utils.opcodes import GENERAL_ATTRIBUTES, by_opcode, opcode_of
+from dialect_utils.opcodes import GENERAL_ATTRIBUTES, by_opcode, named, opcode_of
 from dialect_utils.text import nearest
 
+# Without these XLA's parser or verifier refuses the opcode.
 _NEEDED = by_opcode(
     {
         **dict.fromkeys(
@@ -57,7 +58,7 @@ _FLAGS = frozenset(["true", "false"])
 _ACCURACY_MODE = re.compile(r"mode=(\w+)")
 _ACCURACIES = ("default", "highest")
 # These number one dimension, though they are written as a list of them.
-_SINGLE = frozenset({"concatenate", "get-dimension-size", "set-dimension-size", "sort"})
+_SINGLE = named("concatenate get-dimension-size set-dimension-size sort")
 # `devices=[2,1]0,1` and `devices=[2,1]<=[2]`, the last dimensions being subgroups.
 _TILES = re.compile(r"devices=\[(?P<sizes>[\d,]+)\](?:(?P<listed>\d+(?:,\d+)*)|<=\[(?P<iota>[\d,]+)\])?")
 _SHARDING = re.compile(r"\{\s*(?:replicated|manual|maximal|devices=|unknown|unreduced|\{|/\*|mesh|\}|last_tile)")

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from dialect_utils.layout import ElementType
+from dialect_utils.opcodes import named
 from dialect_utils.verdict.proof.algebra.numbers import exact_log2, float_bits, sign_bit, value_of
 from dialect_utils.verdict.proof.algebra.ring import ABS_SQUARED
 from dialect_utils.verdict.proof.algebra.rule import FLOATS, Rule
@@ -94,7 +95,8 @@ MIRRORED_EXTREMES = Rule(
 )
 
 _MIRRORED = {"maximum": "minimum", "minimum": "maximum"}
-_ROUNDED = frozenset({"floor", "ceil", "round-nearest-even", "round-nearest-afz"})
+# To whole numbers: what is one already stays.
+_ROUNDED = named("floor ceil round-nearest-even round-nearest-afz")
 
 
 def build(terms: Terms, opcode: str, element_type: ElementType, operands: Sequence[Term]) -> Term | None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
 
 from dialect_utils.hlo.text.literals import FLOAT_FORMATS
 from dialect_utils.layout import ElementType
+from dialect_utils.opcodes import by_opcode, named
 from dialect_utils.verdict.proof.algebra.numbers import float_bits, value_of
 from dialect_utils.verdict.proof.algebra.rule import NUMBERS, Rule
 
@@ -76,18 +77,22 @@ def _shifted_with_sign(width: int, bits: int, count: int) -> int:
     return (bits - (bits >> (width - 1) << width)) >> min(count, width - 1)
 
 
-_BY_VALUE = frozenset({"divide", "remainder", "abs", "sign"})
-_INTEGERS: dict[str, Callable[..., int | None]] = {
-    "divide": _divided,
-    "remainder": _remainder,
-    "abs": lambda _, x: abs(x),
-    "sign": lambda _, x: (x > 0) - (x < 0),
-    "shift-left": lambda width, x, k: x << k if k < width else 0,
-    "shift-right-logical": lambda width, x, k: x >> k if k < width else 0,
-    "shift-right-arithmetic": _shifted_with_sign,
-    "popcnt": lambda _, x: x.bit_count(),
-    "count-leading-zeros": lambda width, x: width - x.bit_length(),
-}
+# What is computed of numbers, the others of bits.
+_BY_VALUE = named("divide remainder abs sign")
+# The operations of integers that the ring does not know, of (width, operands).
+_INTEGERS: Mapping[str, Callable[..., int | None]] = by_opcode(
+    {
+        "divide": _divided,
+        "remainder": _remainder,
+        "abs": lambda _, x: abs(x),
+        "sign": lambda _, x: (x > 0) - (x < 0),
+        "shift-left": lambda width, x, k: x << k if k < width else 0,
+        "shift-right-logical": lambda width, x, k: x >> k if k < width else 0,
+        "shift-right-arithmetic": _shifted_with_sign,
+        "popcnt": lambda _, x: x.bit_count(),
+        "count-leading-zeros": lambda width, x: width - x.bit_length(),
+    }
+)
 
 
 def _folded_floats(opcode: str, element_type: ElementType, operands: Sequence[int]) -> int | None:
@@ -111,15 +116,18 @@ def _is_positive_zero(opcode: str, values: Sequence[Fraction]) -> bool:
     return opcode == "add" or (opcode != "negate" and all(value >= 0 for value in values))
 
 
-_FLOATS: dict[str, Callable[..., Fraction]] = {
-    "add": lambda x, y: x + y,
-    "multiply": lambda x, y: x * y,
-    "divide": lambda x, y: x / y,
-    "abs": abs,
-    "negate": lambda x: -x,
-    "floor": lambda x: Fraction(x.__floor__()),
-    "ceil": lambda x: Fraction(x.__ceil__()),
-}
+# The operations whose exact result is a fraction where the operands are.
+_FLOATS: Mapping[str, Callable[..., Fraction]] = by_opcode(
+    {
+        "add": lambda x, y: x + y,
+        "multiply": lambda x, y: x * y,
+        "divide": lambda x, y: x / y,
+        "abs": abs,
+        "negate": lambda x: -x,
+        "floor": lambda x: Fraction(x.__floor__()),
+        "ceil": lambda x: Fraction(x.__ceil__()),
+    }
+)
 
 
 def _converted(source: ElementType, result: ElementType, bits: int) -> int | None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from dialect_utils.layout import ElementType
+from dialect_utils.opcodes import by_opcode, named
 from dialect_utils.verdict.proof.algebra.numbers import Number, highest_bits, is_nan, lowest_bits, value_of
 from dialect_utils.verdict.proof.algebra.rule import INTEGERS, NUMBERS, PREDICATE, Rule
 
@@ -99,10 +100,13 @@ SIZE = Rule(
     ("s8", "s32", "f32", "f16", "bf16", "f64"),
 )
 
-_MEANT = {"add": "or", "maximum": "or", "multiply": "and", "minimum": "and"}
+# What arithmetic of truth values means.
+_MEANT = by_opcode({"add": "or", "maximum": "or", "multiply": "and", "minimum": "and"})
 _EXTREMES = frozenset({"maximum", "minimum"})
-_OPPOSITE = {"maximum": "minimum", "minimum": "maximum", "and": "or", "or": "and"}
-OPCODES = frozenset({"maximum", "minimum", "and", "or", "xor"})
+# The other operation of a lattice: what absorbs, and what order and complement turn it into.
+_OPPOSITE = by_opcode({"maximum": "minimum", "minimum": "maximum", "and": "or", "or": "and"})
+# The operations of lattices; exclusive or is of truth values and bits, too.
+OPCODES = named("maximum minimum and or xor")
 
 
 def build(terms: Terms, opcode: str, element_type: ElementType, operands: Sequence[Term]) -> Term | None:

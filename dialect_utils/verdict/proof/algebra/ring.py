@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from dialect_utils.layout import ElementType
+from dialect_utils.opcodes import named
 from dialect_utils.verdict.proof.algebra.rule import INTEGERS, Rule
 
 if TYPE_CHECKING:
@@ -58,7 +59,8 @@ ABS_SQUARED = Rule(
     ("s8", "s32", "s64", "f32", "f16", "f64"),
 )
 
-OPCODES = frozenset({"add", "subtract", "multiply", "negate", "not", "shift-left"})
+# What is written with sums and products.
+OPCODES = named("add subtract multiply negate not shift-left")
 
 
 def build(terms: Terms, opcode: str, element_type: ElementType, operands: Sequence[Term]) -> Term | None:

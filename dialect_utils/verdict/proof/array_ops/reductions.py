@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from dialect_utils.ir import Operation
 from dialect_utils.layout import ArrayShape, ElementType, TupleShape
+from dialect_utils.opcodes import Trait, by_opcode, with_trait
 from dialect_utils.verdict.proof.algebra.numbers import float_bits, highest_bits, lowest_bits, sign_bit
 from dialect_utils.verdict.proof.algebra.rule import Rule
 from dialect_utils.verdict.proof.array_ops.movement import reshaped, transposed
@@ -28,7 +29,7 @@ INITIAL = Rule(
 )
 
 # Reductions by these are the same in any order of their terms.
-_COMMUTATIVE = ("add", "multiply", "maximum", "minimum", "and", "or", "xor")
+_COMMUTATIVE = sorted(with_trait(Trait.COMMUTATIVE))
 
 
 def reducer(terms: Terms, function: Term, element_types: Sequence[ElementType]) -> str | None:
@@ -56,7 +57,8 @@ def neutral_bits(opcode: str, element_type: ElementType) -> int | None:
         return sign_bit(element_type) if opcode == "add" else float_bits(element_type, 1.0)
     if element_type.is_complex:
         return None
-    return {"add": 0, "or": 0, "xor": 0, "and": ones, "multiply": 1}[opcode]
+    # Those of integers and truth values; a name that is none of them is an error.
+    return by_opcode({"add": 0, "or": 0, "xor": 0, "and": ones, "multiply": 1})[opcode]
 
 
 def is_exact(opcode: str, element_type: ElementType) -> bool:

@@ -13,12 +13,12 @@ from typing import Any, TypeVar
 
 from dialect_utils.ir import Operation, Value
 from dialect_utils.layout import TupleShape
-from dialect_utils.opcodes import named
+from dialect_utils.opcodes import Trait, named, with_trait
 from dialect_utils.verdict.proof.terms import Term
 
 _ELEMENT = named("get-tuple-element")
 # The order of their operands does not say which of two states it is.
-_UNORDERED = named("add multiply maximum minimum and or xor")
+_UNORDERED = with_trait(Trait.COMMUTATIVE)
 _UNORDERED_KINDS = frozenset(["ring", "dot", "sum", "sum-of-products"])
 _Found = TypeVar("_Found")
 
