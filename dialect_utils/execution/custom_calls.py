@@ -12,8 +12,11 @@ from dialect_utils.execution.call_shapes import CallError, check_call, has_signa
 from dialect_utils.execution.refusal import RefusedError
 from dialect_utils.ir import Module, Operation, Value
 from dialect_utils.layout import ArrayShape
+from dialect_utils.opcodes import named
 from dialect_utils.text import Diagnostic, nearest
 
+# What names a target: the call, and its asynchronous form.
+_CALLS = named("custom-call custom-call-start")
 # They return their operand; what they say to a compiler of several devices means nothing on one.
 _IDENTITIES = frozenset(
     (
@@ -74,7 +77,7 @@ def is_column_major_call(operation: Operation) -> bool:
 def _problem(operation: Operation) -> Diagnostic | None:
     if operation.opcode.startswith(_INTERPRETER):
         return Diagnostic(f"{operation.opcode} is for StableHLO's own tests: it writes files", operation.location)
-    if operation.opcode != "custom-call":
+    if operation.opcode not in _CALLS:
         return None
     target = operation.callee or ""
     if target in _CHECKS and not operation.results:
@@ -83,6 +86,9 @@ def _problem(operation: Operation) -> Diagnostic | None:
         return None
     if target not in _IDENTITIES and not has_signature(target):
         return Diagnostic(f"the custom call {target} must not run here", operation.location, hint=_hint(target))
+    if operation.opcode != "custom-call":
+        # Its shapes are those of a wait; what is executed in its place is looked at again.
+        return None
     try:
         _check_shapes(operation, target)
     except CallError as error:

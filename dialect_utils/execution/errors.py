@@ -30,6 +30,15 @@ _NUMBER_OF_COPY = re.compile(r"\.\d+$")
 _PLACELESS = re.compile(r"^(?:<unknown>:0: error|error: unknown): (?P<message>[^\n]*)", re.MULTILINE)
 # Of these the engine says that it lacks something. INTERNAL is not one: XLA's verifier says it of wrong modules.
 _LACKING = ("UNIMPLEMENTED", "NOT_FOUND", "RESOURCE_EXHAUSTED")
+# So does XLA:CPU under other codes: of constants that are tuples, of sizes of elements, of algorithms of products.
+_LACKING_WORDS = re.compile(
+    r"(?:[A-Z][A-Z_]+: )*(?:during context \[[^\]]*\]: )?"
+    r"(?:Unsupported type: TUPLE|The XLA CPU/GPU backend does not support|Algorithm not supported by)"
+)
+_TUPLE = "type: TUPLE"
+# What XLA says where a check of its own fails: it is about XLA's code, not about the module.
+_ITS_OWN = re.compile(r"(?:[A-Z][A-Z_]+: )*(?:INTERNAL: |.*RET_CHECK failure|\w+::\w+ failed)")
+_BUILD_PLACE = re.compile(r"RET_CHECK failure \(external/xla/(?P<file>[^)]*)\)")
 # What a module does to the worker; the others (SIGKILL, SIGXCPU) are what this machine's limits do.
 _FALLS = re.compile(r"was ended by SIG(?:SEGV|ABRT|BUS|ILL|FPE|TRAP) while")
 _DIVISION = "SIGFPE"
@@ -68,13 +77,15 @@ class ExecutionError(DiagnosticError):
         super().__init__(Diagnostic(message, location, hint=hint, notes=said))
 
 
-def from_jaxlib(failure: Failure, message: str, source: Source | None) -> ExecutionError:
+def from_jaxlib(failure: Failure, message: str, source: Source | None, stage: Stage = "read") -> ExecutionError:
     """Returns the error for a message of jaxlib, at the place in `source` that the message names.
 
-    `source` is the text that was given to jaxlib, or None where it has no readable text.
+    `source` is the text that was given to jaxlib, or None where it has no readable text; `stage` what was done then.
     """
     message = message.strip()
-    failure = "unsupported" if failure == "rejected" and message.startswith(_LACKING) else failure
+    if failure == "rejected" and (message.startswith(_LACKING) or _LACKING_WORDS.match(message)):
+        failure = "unsupported"
+    is_its_own = failure == "rejected" and _ITS_OWN.match(message) is not None
     hint = MORE_MEMORY if _NO_MEMORY.search(message) else None
     message = _STATUS.sub("", message)
     for pattern in _PLACES:
@@ -91,7 +102,13 @@ def from_jaxlib(failure: Failure, message: str, source: Source | None) -> Execut
     if message == _NO_REASON:
         return ExecutionError(failure, "XLA's parser refuses the text and does not say why")
     placeless = _PLACELESS.search(message)
-    return ExecutionError(failure, _sentence(placeless["message"] if placeless else message), hint=hint)
+    text = _sentence(placeless["message"] if placeless else message)
+    if text.endswith(_TUPLE):
+        text = f"jaxlib reads no constant that is a tuple ({text})"
+    if is_its_own:
+        said = _BUILD_PLACE.sub(r"a check in \g<file> failed:", message.split("\n")[0].rstrip("."))
+        return ExecutionError(failure, f"XLA itself failed while the module was {stage}: {said}", hint=hint)
+    return ExecutionError(failure, text, hint=hint)
 
 
 def from_crash(ending: str, stage: Stage, said: str, memory: int) -> ExecutionError:

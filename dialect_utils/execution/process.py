@@ -168,17 +168,18 @@ class Worker:
         return answer.blobs[0]
 
     def _answer(self, request: Message, limit: float, source: Source | None) -> Message:
-        answer = self._exchange(request, limit)
+        answer, stage = self._exchange(request, limit)
         header = answer.header
         if header.get("status") == "ok":
             return answer
         failure, message = header.get("failure"), header.get("message")
         if failure in ("rejected", "unsupported") and isinstance(message, str):
-            raise from_jaxlib(failure, message, source)
+            raise from_jaxlib(failure, message, source, stage)
         self.close()
         raise _malformed("neither results nor an error")
 
-    def _exchange(self, request: Message, limit: float) -> Message:
+    def _exchange(self, request: Message, limit: float) -> tuple[Message, Stage]:
+        """Returns the answer to a request, and what was done with the module last."""
         channel = self._started()
         deadline = time.monotonic() + limit
         stage: Stage = "read" if "engine" not in request.header else "compiled"
@@ -188,7 +189,7 @@ class Worker:
             if answer.header.get("status") == EXECUTES:
                 stage = "executed"
                 answer = channel.receive(deadline, self.memory)
-            return answer
+            return answer, stage
         except TimeoutError:
             self.close()
             message = f"no result after {limit:g} seconds, while the module was {stage}; the worker process was ended"

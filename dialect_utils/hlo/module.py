@@ -366,6 +366,16 @@ class HloModule:
             if inline:
                 computation.mark_edited(*(item for item in computation.instructions if item.number in inline))
 
+    @property
+    def has_callees_first(self) -> bool:
+        """Is true where each computation is written after those that it calls; XLA's parser reads no others."""
+        return list(callees_first(self._computations)) == list(self._computations)
+
+    def put_callees_first(self) -> None:
+        """Writes each computation after those that it calls."""
+        self._computations = list(callees_first(self._computations))
+        self._is_edited = True
+
     def text(self) -> str:
         """Prints the module; what was not edited comes back byte for byte."""
         source, header = self.source.text, self.header

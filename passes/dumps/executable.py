@@ -15,6 +15,8 @@ _PORTABLE = "make-portable"
 # What only a compiler writes, and only its own backend runs.
 _COMPILED = frozenset({"bitcast", "fusion", "async-update"})
 _BETWEEN_PARTITIONS = frozenset({*with_trait(Trait.COLLECTIVE), "partition-id"})
+# Which buffers may be one says nothing of what is computed, and XLA ends the process over those in tuples.
+_BUFFERS = ("input_output_alias", "buffer_donor")
 _ASYNCHRONOUS = ("-start", "-done")
 
 
@@ -54,11 +56,21 @@ def executable_form(
         found = result.module
         if told is not None:
             told(result.notes)
-    if isinstance(found, HloModule) and found.hides_instructions:
-        # jaxlib before 0.12 reads no `%t#0`.
-        found = found.clone()
-        found.give_lines()
-    return found
+    return _readable(found) if isinstance(found, HloModule) else found
+
+
+def _readable(module: HloModule) -> HloModule:
+    """Returns an HLO module in the form that every jaxlib reads and none dies of; the same one where it has it."""
+    buffers = [name for name in _BUFFERS if name in module.attributes]
+    if not (buffers or module.hides_instructions) and module.has_callees_first:
+        return module
+    module = module.clone()
+    for name in buffers:
+        module.set_attribute(name, None)
+    # jaxlib before 0.12 reads no `%t#0`.
+    module.give_lines()
+    module.put_callees_first()
+    return module
 
 
 def checked_form(module: Module) -> Module:

@@ -73,13 +73,23 @@ def read(text: str, name: str = "m") -> Module:
     return parse_bytes(text.encode(), name)
 
 
+CALLBACK_STARTED = """HloModule m
+
+ENTRY e {
+  p = f32[8] parameter(0)
+  s = ((f32[8]), f32[8], u32[]) custom-call-start(p), custom_call_target="xla_ffi_python_cpu_callback"
+  ROOT d = f32[8] custom-call-done(s)
+}
+"""
+
+
 def lowered(name: str, dialect: str, kind: Any = jnp.float32) -> str:
     function, shapes = ROUTINES[name]
     arguments = [jax.ShapeDtypeStruct(shape, kind) for shape in shapes]
     return str(jax.jit(function).lower(*arguments).as_text("hlo" if dialect == "hlo" else None))
 
 
-@pytest.mark.parametrize("text", [CALLBACK_MLIR, CALLBACK_HLO], ids=["stablehlo", "hlo"])
+@pytest.mark.parametrize("text", [CALLBACK_MLIR, CALLBACK_HLO, CALLBACK_STARTED], ids=["stablehlo", "hlo", "async"])
 def test_a_call_of_another_target_is_refused_by_name_and_place(text: str) -> None:
     expected = r"^m:\d+:\d+: error: the custom call xla_ffi_python_cpu_callback must not run here"
     with pytest.raises(ForbiddenCallError, match=expected):
@@ -87,7 +97,7 @@ def test_a_call_of_another_target_is_refused_by_name_and_place(text: str) -> Non
 
 
 @pytest.mark.parametrize("engines", [("proof", "xla"), ("proof",), ("xla",)])
-@pytest.mark.parametrize("text", [CALLBACK_MLIR, CALLBACK_HLO], ids=["stablehlo", "hlo"])
+@pytest.mark.parametrize("text", [CALLBACK_MLIR, CALLBACK_HLO, CALLBACK_STARTED], ids=["stablehlo", "hlo", "async"])
 def test_no_proof_makes_up_for_a_call_that_must_not_run(text: str, engines: Any) -> None:
     with pytest.raises(ForbiddenCallError):
         compare_modules(read(text), read(text), Options(engines=engines))

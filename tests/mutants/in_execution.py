@@ -4,6 +4,18 @@ from tests.mutants.model import Mutant
 
 MUTANTS = (
     Mutant(
+        "dialect_utils/execution/custom_calls.py",
+        'named("custom-call custom-call-start")',
+        'named("custom-call")',
+        ("tests/execution/test_custom_calls.py",),
+    ),
+    Mutant(
+        "dialect_utils/execution/errors.py",
+        'is_its_own = failure == "rejected" and _ITS_OWN.match(message) is not None',
+        "is_its_own = False",
+        ("tests/execution/test_errors.py",),
+    ),
+    Mutant(
         "dialect_utils/execution/guard.py",
         "if has(opcode, Trait.COMMUNICATES):",
         "if False:",

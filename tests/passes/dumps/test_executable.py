@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dialect_utils.execution import run_module
-from dialect_utils.hlo import parse_module
+from dialect_utils.hlo import HloModule, parse_module
 from dialect_utils.text import DiagnosticError
 from passes.dumps.executable import executable_form, is_optimized_dump
 
@@ -39,3 +39,38 @@ def test_partitions_that_talk_to_each_other_are_a_dump(operation: str, is_dump: 
     assert is_optimized_dump(module) is is_dump
     with pytest.raises(DiagnosticError, match="all-reduce r is for 2 devices, not 1") if is_dump else nullcontext():
         run_module(executable_form(module), [np.ones(3, np.float32)])
+
+
+SHARING = """HloModule m, input_output_alias={ {0}: (0, {0}, may-alias) }, buffer_donor={ (0, {1}) }
+
+ENTRY e {
+  p = (f32[3], f32[3]) parameter(0)
+  a = f32[3] get-tuple-element(p), index=0
+  b = f32[3] call(a), to_apply=later
+  ROOT t = (f32[3], f32[3]) tuple(b, a)
+}
+
+later {
+  x = f32[3] parameter(0)
+  ROOT y = f32[3] negate(x)
+}
+"""
+
+
+def test_what_is_executed_shares_no_buffers_and_has_callees_first() -> None:
+    # XLA ends the process over an alias of an element of a tuple, and reads no computation before those it calls.
+    module = parse_module(SHARING, "m")
+    found = executable_form(module)
+    assert isinstance(found, HloModule)
+    assert not {"input_output_alias", "buffer_donor"} & found.attributes.keys()
+    assert [each.name for each in found.computations] == ["later", "e"]
+    assert module.text() == SHARING
+    ones = np.ones(3, np.float32)
+    assert [list(each) for each in run_module(found, [ones, ones])] == [[-1, -1, -1], [1, 1, 1]]
+
+
+def test_what_needs_no_other_form_stays_the_same_module() -> None:
+    module = parse_module(SHARING.replace(", input_output_alias={ {0}: (0, {0}, may-alias) }", ""), "m")
+    ordered = executable_form(module)
+    assert ordered is not module
+    assert executable_form(ordered) is ordered
