@@ -28,8 +28,35 @@ WORDS = {
     r"stands?(?! (?:in )?for\b)": "is, comes, occurs",
     r"(?<!can )(?<!cannot )lies?": "is, is laid out",
     r"is_applied": "is_embedded",
+    r"(?:this|only|layout|verdict|of the|of its own) rooms?": "package",
 }
 PATTERN = re.compile("|".join(f"(?P<w{i}>\\b(?:{word})\\b)" for i, word in enumerate(WORDS)))
+# Names that were the product's own, and the field's for the same.
+NAMES = {
+    "Port": "region operand, entry place",
+    "carriers": "region operands, targets",
+    "sink": "region result",
+    "sinks": "region results",
+    "seam": "adapter",
+    "Motion": "relayout",
+    "Mend": "copy insertion point",
+    "is_applied": "is_embedded",
+    "is_splat_of": "splat_bits",
+    "putting": "packing",
+    "Promise": "guarantee",
+    "cpu_hazards": "cpu_workarounds",
+}
+# Where a name of these means something else: what a file holds, and what it is there.
+OTHER_MEANINGS = {
+    # Arrays of distinct elements.
+    "dialect_utils/verdict/inputs.py": {"carriers"},
+    "dialect_utils/verdict/movement.py": {"carriers"},
+    # What bytes are written to.
+    "relayout/batch/records.py": {"sink"},
+    "relayout/report/export.py": {"sink"},
+    # An array of the entry with the layouts that it is passed in, one after another.
+    **{f"dialect_utils/verdict/{name}.py": {"Port"} for name in ("examination", "ports", "proof/decide", "runs")},
+}
 # Pages on other subjects: what a process can pretend, how a check decides.
 ALLOWED = {"docs/security.md", "docs/checking.md"}
 
@@ -42,6 +69,31 @@ def verb_first(code: str) -> Iterator[str]:
 
 def old_words(text: str) -> list[str]:
     return [found[0] for found in PATTERN.finditer(text)]
+
+
+def old_names(file: str, code: str) -> set[str]:
+    """Returns the names of the table that a module has or uses."""
+    nodes = list(ast.walk(ast.parse(code)))
+    found = {node.id for node in nodes if isinstance(node, ast.Name)}
+    found |= {node.attr for node in nodes if isinstance(node, ast.Attribute)}
+    found |= {node.arg for node in nodes if isinstance(node, ast.arg | ast.keyword) and node.arg}
+    found |= {node.name for node in nodes if isinstance(node, ast.ClassDef | ast.FunctionDef)}
+    return (found | {Path(file).stem}) & NAMES.keys() - OTHER_MEANINGS.get(file, set())
+
+
+def test_no_name_is_an_old_one() -> None:
+    found = {name: old_names(name, file.read_text("utf-8")) for name, file in files_by_name().items()}
+    assert {name: words for name, words in found.items() if words} == {}
+
+
+def files_by_name() -> dict[str, Path]:
+    return {file.relative_to(ROOT).as_posix(): file for file in PRODUCT}
+
+
+def test_planted_names_are_found() -> None:
+    code = "class Port:\n    def sink(self, sinks):\n        return self.carriers, f(Mend=1)\n"
+    assert old_names("a/seam.py", code) == {"Port", "sink", "sinks", "carriers", "Mend", "seam"}
+    assert old_names("dialect_utils/verdict/movement.py", "carriers = 1") == set()
 
 
 @pytest.mark.parametrize("file", PRODUCT, ids=lambda file: str(file.relative_to(ROOT)))

@@ -1,6 +1,6 @@
 """Executes modules through jaxlib, in a worker process with a time limit.
 
-The only room that imports jaxlib's runtime, and only inside the worker.
+The only package that imports jaxlib's runtime, and only inside the worker.
 """
 
 from dialect_utils.execution.arrays import (

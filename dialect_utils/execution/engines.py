@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from dialect_utils.execution import seam
+from dialect_utils.execution import adapter
 from dialect_utils.execution.arrays import Array, bits_type, from_bits, is_numpy_type, to_bits
 from dialect_utils.execution.building import COMPARE, comparison_type, make, total_order_rank
 from dialect_utils.execution.main_function import main_function, returned_values, set_main_results
@@ -34,17 +34,17 @@ def prepare_xla(program: str | bytes, options: dict[str, Any], devices: int = 1)
 
     On several devices the leading dimension of arguments and results counts them.
     """
-    client = seam.cpu_client(devices)
-    executable = seam.compile_module(client, program, options, devices)
+    client = adapter.cpu_client(devices)
+    executable = adapter.compile_module(client, program, options, devices)
     _, results = signature(program)
 
     def run(arguments: Sequence[Array]) -> list[tuple[ElementType, Array]]:
         if devices > 1:
-            arrays = [np.stack(parts) for parts in seam.execute_on_devices(executable, client, arguments, devices)]
+            arrays = [np.stack(parts) for parts in adapter.execute_on_devices(executable, client, arguments, devices)]
         else:
-            outputs = executable.execute([seam.device_array(array) for array in arguments])
+            outputs = executable.execute([adapter.device_array(array) for array in arguments])
             # The outputs are views of XLA's buffers.
-            arrays = [np.array(seam.host_array(output)) for output in outputs]
+            arrays = [np.array(adapter.host_array(output)) for output in outputs]
         return list(zip((shape.element_type for shape in results), arrays, strict=True))
 
     return run
@@ -79,7 +79,7 @@ def prepare_interpreter(program: str | bytes) -> Run:
     with context(allow_unregistered=False):
         module = ir.Module.parse(program)
         # The interpreter has neither chlo ops nor the old forms that XLA's importer writes.
-        seam.legalize(module)
+        adapter.legalize(module)
         _drop_copies(module)
         _order_totally(module)
         main = main_function(module)
@@ -94,7 +94,7 @@ def prepare_interpreter(program: str | bytes) -> Run:
                 _attribute(array, shape.element_type, kind)
                 for array, shape, kind in zip(arguments, parameters, types, strict=True)
             ]
-            outputs = [np.array(output) for output in seam.interpret(module, attributes)]
+            outputs = [np.array(output) for output in adapter.interpret(module, attributes)]
         return _collect(outputs, results)
 
     return run

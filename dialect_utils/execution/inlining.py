@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from dialect_utils.execution import seam
+from dialect_utils.execution import adapter
 from dialect_utils.execution.main_function import main_function
 from dialect_utils.stablehlo.bindings import ir
 
@@ -20,7 +20,7 @@ _MOST_OPERATIONS = 20_000
 
 def inline_calls(module: Any) -> None:
     """Puts what main calls into main, in place, and writes chlo ops and old forms in today's StableHLO."""
-    seam.legalize(module)
+    adapter.legalize(module)
     functions = {each.name.value: each for each in module.body.operations if each.operation.name == "func.func"}
     main = main_function(module)
     left = _MOST_OPERATIONS

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dialect_utils.execution import engines, seam
+from dialect_utils.execution import adapter, engines
 from dialect_utils.execution.arrays import Array
 from dialect_utils.execution.custom_calls import find_forbidden_calls
 from dialect_utils.execution.main_function import take_check_calls
@@ -26,14 +26,14 @@ _REWRITINGS: dict[str, Callable[..., tuple[Any, ...]]] = {"widen": widen, "order
 
 def warm_up(devices: int) -> None:
     """Imports and starts what every request needs."""
-    seam.cpu_client(devices)
+    adapter.cpu_client(devices)
 
 
 def answer(request: Message, report: Callable[[str], None]) -> Message:
     """Returns the answer to a request: results, or why there are none; `report` is told when execution begins."""
     try:
         return _answer(request, report)
-    except (engines.UnsupportedError, seam.MissingNameError) as error:
+    except (engines.UnsupportedError, adapter.MissingNameError) as error:
         return Message({"status": "error", "failure": "unsupported", "message": str(error)})
     except Exception as error:  # whatever jaxlib raises is an answer, not the worker's end
         return Message({"status": "error", "failure": "rejected", "message": str(error) or type(error).__name__})
@@ -45,7 +45,7 @@ def _answer(request: Message, report: Callable[[str], None]) -> Message:
         return Message({"status": "ok"}, [_converted(header["convert"], request.blobs[0])])
     program: str | bytes = request.blobs[0]
     if header["dialect"] == "hlo":
-        program = seam.stablehlo_from_hlo(request.blobs[0].decode())
+        program = adapter.stablehlo_from_hlo(request.blobs[0].decode())
     if "rewrite" in header:
         text, *numbers = _REWRITINGS[header["rewrite"]](program, **header["options"])
         return Message({"status": "ok", "numbers": numbers}, [text.encode()])
@@ -85,15 +85,15 @@ def _check_custom_calls(program: str | bytes) -> None:
     if forbidden is not None:
         raise engines.UnsupportedError(forbidden.message)
     if b"lapack_" in data:
-        seam.initialize_lapack()
+        adapter.initialize_lapack()
 
 
 def _converted(conversion: str, data: bytes) -> bytes:
     if conversion == "proto-to-text":
-        return seam.hlo_text_from_proto(data).encode()
+        return adapter.hlo_text_from_proto(data).encode()
     if conversion == "hlo-to-stablehlo":
-        return seam.stablehlo_from_hlo(data.decode()).encode()
-    return seam.hlo_proto_from_text(data.decode())
+        return adapter.stablehlo_from_hlo(data.decode()).encode()
+    return adapter.hlo_proto_from_text(data.decode())
 
 
 def _arguments(description: list[Any], blobs: Iterator[bytes], parameters: Sequence[ArrayShape]) -> list[Array]:

@@ -1,6 +1,6 @@
 """The one place that imports MLIR's Python bindings, which jaxlib carries as `jaxlib.mlir`.
 
-Facts about these bindings that the rest of the room is built around:
+Facts about these bindings that the rest of the package is built around:
 
 * `hash(operation)` is computed from the operation's contents and changes with every edit, and
   each access makes another Python object: `address` is the only stable identity.

@@ -283,7 +283,7 @@ def set_result_shapes(operation: ir.Operation, shapes: Sequence[Shape]) -> None:
 
 
 def as_operation(operation: object) -> StableHloOperation:
-    """Returns an operation that is one of this room; raises TypeError for others."""
+    """Returns an operation that is one of this package; raises TypeError for others."""
     if not isinstance(operation, StableHloOperation):
         raise TypeError(f"expected a StableHLO operation, found {type(operation).__name__}")
     return operation

@@ -1,7 +1,7 @@
 """Physical arrays by the index formula: the oracle of every check.
 
 It puts each element where `linear_indices` says, and shares no code with plans, passes and the
-fast packing of the layout room.
+fast packing of the layout package.
 """
 
 from __future__ import annotations

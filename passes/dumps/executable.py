@@ -37,7 +37,7 @@ def is_optimized_dump(module: Module) -> bool:
 
 
 def _is_kernel(operation: Operation) -> bool:
-    # Imported here: most modules have no kernel, and reading one takes a room of its own.
+    # Imported here: most modules have no kernel, and reading one takes a package of its own.
     from dialect_utils.mosaic import TARGET
 
     return operation.callee == TARGET

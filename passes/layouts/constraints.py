@@ -32,7 +32,7 @@ _FIXED_ENDINGS = ("-start", "-done", "-update")
 Side = Literal["parameter", "result"]
 
 
-class Port(NamedTuple):
+class EntryPlace(NamedTuple):
     """A parameter or result of the entry as its callers see it."""
 
     side: Side
@@ -40,9 +40,9 @@ class Port(NamedTuple):
 
 
 class Node(NamedTuple):
-    """One array of a value or port: the `leaf`-th of its leaves, tuples flattened, tokens counted."""
+    """One array of a value or entry place: the `leaf`-th of its leaves, tuples flattened, tokens counted."""
 
-    owner: Value | Port
+    owner: Value | EntryPlace
     leaf: int
 
 
@@ -100,13 +100,13 @@ def edges(module: Module) -> Iterator[Edge]:
     """Yields the edges of a module, in the order of its functions and operations."""
     entry = module.entry
     for index, value in enumerate(entry.parameters):
-        yield from (Edge(Node(Port("parameter", index), node.leaf), node) for node in _nodes(value))
+        yield from (Edge(Node(EntryPlace("parameter", index), node.leaf), node) for node in _nodes(value))
     for function in module.functions:
         if not function.is_embedded:
             for operation in function.operations:
                 yield from _finder(operation.opcode)(operation)
     for index, value in enumerate(entry.results):
-        yield from (Edge(node, Node(Port("result", index), node.leaf)) for node in _nodes(value))
+        yield from (Edge(node, Node(EntryPlace("result", index), node.leaf)) for node in _nodes(value))
 
 
 @cache
@@ -254,8 +254,8 @@ def _first_leaves(shape: TupleShape) -> tuple[int, ...]:
     return tuple(accumulate(map(_leaf_count, shape.elements), initial=0))
 
 
-def _rank(value: Value | Port) -> int | None:
-    shape = None if isinstance(value, Port) else value.shape
+def _rank(value: Value | EntryPlace) -> int | None:
+    shape = None if isinstance(value, EntryPlace) else value.shape
     return shape.rank if isinstance(shape, ArrayShape) else None
 
 

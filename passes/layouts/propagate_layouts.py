@@ -12,7 +12,7 @@ from dialect_utils.layout import ArrayShape, Layout, Shape
 from dialect_utils.layout.targets.propagation import Propagation, agree, is_unconstrained
 from dialect_utils.text import Location
 from passes.framework.base import Report, module_pass
-from passes.layouts.constraints import Edge, Node, Port, edges, fixed_nodes
+from passes.layouts.constraints import Edge, EntryPlace, Node, edges, fixed_nodes
 from passes.layouts.copy_insertion import insert_copies, with_leaves
 
 Direction = Literal["forward", "backward", "both"]
@@ -82,12 +82,14 @@ class _Spread:
     # Nodes whose order came without the tiles that went with it.
     without_tiles: set[Node] = field(default_factory=set)
     # What holds nodes whose layout was found.
-    changed: set[Value | Port] = field(default_factory=set)
+    changed: set[Value | EntryPlace] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         parameters, results = self.module.entry_layout
-        owners: list[tuple[Value | Port, Shape]] = [(Port("parameter", i), shape) for i, shape in enumerate(parameters)]
-        owners += [(Port("result", i), shape) for i, shape in enumerate(results)]
+        owners: list[tuple[Value | EntryPlace, Shape]] = [
+            (EntryPlace("parameter", i), shape) for i, shape in enumerate(parameters)
+        ]
+        owners += [(EntryPlace("result", i), shape) for i, shape in enumerate(results)]
         owners += [(value, value.shape) for value in _values(self.module)]
         self.shapes = {
             Node(owner, i): leaf
@@ -172,13 +174,13 @@ class _Spread:
         """Gives the entry's parameters and results, as callers see them, the layouts found for them."""
         parameters, results = self.module.entry_layout
         wanted = (
-            tuple(self._laid_out(Port("parameter", i), shape) for i, shape in enumerate(parameters)),
-            tuple(self._laid_out(Port("result", i), shape) for i, shape in enumerate(results)),
+            tuple(self._laid_out(EntryPlace("parameter", i), shape) for i, shape in enumerate(parameters)),
+            tuple(self._laid_out(EntryPlace("result", i), shape) for i, shape in enumerate(results)),
         )
         if (parameters, results) != wanted:
             self.module.set_entry_layout(*wanted)
 
-    def _laid_out(self, owner: Value | Port, shape: Shape) -> Shape:
+    def _laid_out(self, owner: Value | EntryPlace, shape: Shape) -> Shape:
         nodes = ((i, self.shapes.get(Node(owner, i))) for i, _ in enumerate(shape.leaves()))
         return with_leaves(shape, {i: found for i, found in nodes if found is not None})
 
@@ -198,7 +200,7 @@ def _values(module: Module) -> Iterator[Value]:
 def _both_stay(edge: Edge, shapes: Mapping[Node, ArrayShape]) -> tuple[str, Location | None]:
     """Returns what to say of two layouts that meet and differ where there is no copy, and the place."""
     source, target = edge.source.owner, edge.target.owner
-    assert not isinstance(source, Port)
-    assert not isinstance(target, Port)  # callers of the entry may see another layout than the value has
+    assert not isinstance(source, EntryPlace)
+    assert not isinstance(target, EntryPlace)  # callers of the entry may see another layout than the value has
     found = f"{source.name} is laid out as {shapes[edge.source]}, but {target.name} as {shapes[edge.target]}"
     return f"{found}: StableHLO has no copy, both stay", target.location

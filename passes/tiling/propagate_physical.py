@@ -18,7 +18,7 @@ from dialect_utils.ir import Function, Module, Operation, Value, array_shape
 from dialect_utils.layout import Plan
 from dialect_utils.layout.moves.normal_form import is_identity, normal_form
 from passes.framework.base import Report, module_pass
-from passes.tiling.region_operands import Port, arrays, ports
+from passes.tiling.region_operands import PassedArray, passed_arrays
 from passes.tiling.regions import LONGEST_CHAIN, best_region, is_pack
 
 # Packing and unpacking takes no more ops.
@@ -80,8 +80,8 @@ def _propagate(module: Module) -> None:
 
 
 def _boundary_move(module: Module) -> tuple[tuple[int, ...], Plan] | None:
-    """Returns the ports that leave the fewest ops when they pass the physical arrays of a plan, found by trying."""
-    found = ports(module)
+    """Returns the arrays that leave the fewest ops when they pass the physical arrays of a plan, found by trying."""
+    found = passed_arrays(module)
     if not found:
         return None
     best, fewest = None, _count(module)
@@ -94,9 +94,9 @@ def _boundary_move(module: Module) -> tuple[tuple[int, ...], Plan] | None:
 
 
 def _pack_ports(module: Module, indices: tuple[int, ...], plan: Plan) -> None:
-    found = ports(module)
+    found = passed_arrays(module)
     for index in indices:
-        element_type = array_shape(arrays(found[index])[0]).element_type
+        element_type = array_shape(found[index].values[0]).element_type
         found[index].pack(module, plan.retyped(element_type))
     _propagate(module)
 
@@ -105,11 +105,11 @@ def _count(module: Module) -> int:
     return sum(len(relayouts_of(function)) for function in module.functions)
 
 
-def _candidates(found: Sequence[Port]) -> Iterator[tuple[tuple[int, ...], Plan]]:
-    """Yields every physical array met at a boundary, for all ports of its dimensions and for each alone."""
+def _candidates(found: Sequence[PassedArray]) -> Iterator[tuple[tuple[int, ...], Plan]]:
+    """Yields every physical array met at a boundary, for all arrays of its dimensions and for each alone."""
     seen: set[Plan] = set()
-    for port in found:
-        for plan in (each for value in arrays(port) for each in _packs_of(value)):
+    for array in found:
+        for plan in (each for value in array.values for each in _packs_of(value)):
             if plan in seen or len(seen) >= _MOST_TRIALS:
                 continue
             seen.add(plan)
@@ -119,8 +119,8 @@ def _candidates(found: Sequence[Port]) -> Iterator[tuple[tuple[int, ...], Plan]]
                 yield from (((i,), plan) for i in fitting)
 
 
-def _fits(port: Port, plan: Plan) -> bool:
-    types = {array_shape(value).type_and_dimensions for value in arrays(port)}
+def _fits(array: PassedArray, plan: Plan) -> bool:
+    types = {array_shape(value).type_and_dimensions for value in array.values}
     if plan.regroups_bits:
         return types == {plan.start}
     return len(types) == 1 and next(iter(types))[1] == plan.dimensions

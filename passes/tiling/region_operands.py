@@ -16,7 +16,7 @@ _PASSING = named("call conditional while")
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class ArrayOperand:
     """One place where an array is passed, alone or as an `element` of a tuple that is made for this place only."""
 
     place: Passed
@@ -38,7 +38,7 @@ class Source:
         """Returns the array that is passed."""
         if self.element is None:
             return self.place.value
-        assert self.packed_by is not None  # ports are made of such places only
+        assert self.packed_by is not None  # whoever makes an element has looked
         return self.packed_by.operands[self.element]
 
     def builder(self, module: Module) -> Builder:
@@ -59,32 +59,38 @@ class Source:
 
 
 @dataclass(slots=True)
-class Port:
-    """One array that passes a boundary: the places it comes from and the values it arrives as.
+class PassedArray:
+    """One array that is passed: the places it comes from and the values that it arrives as.
 
-    `carriers` are the values that hold it; in a tuple, `sinks` are the ops that take it out.
+    `targets` are the values that it arrives in; `received` are they themselves or, where they are
+    tuples, what takes it out as their `element`.
     """
 
-    sources: list[Source]
-    carriers: list[Value]
+    sources: list[ArrayOperand]
+    targets: list[Value]
     element: int | None = None
-    sinks: list[Value] = field(default_factory=list)
+    received: list[Value] = field(default_factory=list)
+
+    @property
+    def values(self) -> Sequence[Value]:
+        """Returns every array that is joined: what is passed, then what it arrives as."""
+        return [*(source.value for source in self.sources), *self.received]
 
     def pack(self, module: Module, plan: Plan) -> None:
-        """Passes physical arrays: packs at every source, unpacks after every sink."""
+        """Passes physical arrays: packs at every source, unpacks after every value that arrives."""
         for source in self.sources:
             value = source.value
             source.replace(emit_chain(source.builder(module), plan, value, base=value.name, like=value))
-        for carrier in self.carriers:
-            if self.element is not None and isinstance(carrier.shape, TupleShape):
-                elements = list(carrier.shape.elements)
+        for target in self.targets:
+            if self.element is not None and isinstance(target.shape, TupleShape):
+                elements = list(target.shape.elements)
                 elements[self.element] = _physical(elements[self.element], plan)
-                carrier.set_shape(TupleShape(tuple(elements)))
-        for sink in self.sinks:
-            sink.set_shape(_physical(sink.shape, plan))
-            earlier = list(sink.users)
-            logical = emit_chain(module.after(sink), plan.inverse(), sink, base=sink.name, like=sink)
-            sink.replace_uses(logical, keep=[user for user in sink.users if user not in earlier])
+                target.set_shape(TupleShape(tuple(elements)))
+        for value in self.received:
+            value.set_shape(_physical(value.shape, plan))
+            earlier = list(value.users)
+            logical = emit_chain(module.after(value), plan.inverse(), value, base=value.name, like=value)
+            value.replace_uses(logical, keep=[user for user in value.users if user not in earlier])
 
 
 def _physical(shape: object, plan: Plan) -> ArrayShape:
@@ -94,11 +100,11 @@ def _physical(shape: object, plan: Plan) -> ArrayShape:
     return ArrayShape(element_type, dimensions, layout)
 
 
-def ports(module: Module) -> list[Port]:
+def passed_arrays(module: Module) -> list[PassedArray]:
     """Returns every array that passes a call, loop or branch, in the order of the module."""
     passing = [operation for operation in module.operations() if operation.opcode in _PASSING]
     joins = [join for operation in passing for join in operation.control_flow()]
-    return [port for join in merged(joins) if _is_closed(join) for port in _split(join)]
+    return [array for join in merged(joins) if _is_closed(join) for array in _split(join)]
 
 
 def _is_closed(join: Join) -> bool:
@@ -108,30 +114,25 @@ def _is_closed(join: Join) -> bool:
     return all(caller.opcode in _PASSING for function in (*yielding, *taking) for caller in function.callers)
 
 
-def _split(join: Join) -> Iterator[Port]:
+def _split(join: Join) -> Iterator[PassedArray]:
     """Yields the arrays that are joined; none where a tuple is used as a whole or a shape is tiled."""
-    sources, carriers = [Source(place) for place in join.sources], list(join.targets)
-    shape = carriers[0].shape
+    sources, targets = [ArrayOperand(place) for place in join.sources], list(join.targets)
+    shape = targets[0].shape
     if isinstance(shape, ArrayShape):
-        if all(map(is_plain, (*carriers, *(source.value for source in sources)))):
-            yield Port(sources, carriers, None, carriers)
+        if all(map(is_plain, (*targets, *(source.value for source in sources)))):
+            yield PassedArray(sources, targets, None, targets)
         return
     if not isinstance(shape, TupleShape) or any(source.packed_by is None for source in sources):
         return
-    users = [user for carrier in carriers for user in carrier.users]
-    if any(user.opcode != "get-tuple-element" for user in users) or any(map(_is_yielded, carriers)):
+    users = [user for target in targets for user in target.users]
+    if any(user.opcode != "get-tuple-element" for user in users) or any(map(_is_yielded, targets)):
         return
     for i in range(len(shape.elements)):
-        sinks = [user.results[0] for user in users if user.ints("index") == (i,)]
-        places = [Source(place, i) for place in join.sources]
-        if all(map(is_plain, (*sinks, *(place.value for place in places)))):
-            yield Port(places, carriers, i, sinks)
+        received = [user.results[0] for user in users if user.ints("index") == (i,)]
+        places = [ArrayOperand(place, i) for place in join.sources]
+        if all(map(is_plain, (*received, *(place.value for place in places)))):
+            yield PassedArray(places, targets, i, received)
 
 
 def _is_yielded(value: Value) -> bool:
     return value in value.function.results
-
-
-def arrays(port: Port) -> Sequence[Value]:
-    """Returns every array of a port: what comes in and what comes out."""
-    return [*(source.value for source in port.sources), *port.sinks]
