@@ -1,7 +1,7 @@
 """Shrinks modules for as long as they show what they are to show: a difference, or a crash.
 
 The same edits are made to all modules at once, at operations that correspond: fewer outputs, an
-inner value in place of the outputs, operations left out, smaller dimensions.
+inner value in place of the outputs, operations left out, inputs that nothing uses, smaller dimensions.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from dialect_utils.layout import ArrayShape, ElementType
 from dialect_utils.opcodes import Trait, has
 from dialect_utils.text import DiagnosticError
 from passes.framework.pipeline import verify
+from relayout.unused_inputs import without_input
 
 Shows = Callable[[Sequence[Module]], bool]
 
@@ -42,6 +43,7 @@ class Reduction:
             before = _size(self.modules)
             self._cut()
             self._leave_out()
+            self._drop_inputs()
             self._shrink()
         return self.modules
 
@@ -111,6 +113,17 @@ class Reduction:
         except (IndexError, ValueError, DiagnosticError):
             return None
         return copies if all(done) else None
+
+    def _drop_inputs(self) -> None:
+        """Drops inputs that no module uses, the last one first: all keep the same interface."""
+        for number in reversed(range(max(len(module.entry.parameters) for module in self.modules))):
+            self._keep(self._without_input(number))
+
+    def _without_input(self, number: int) -> list[Module] | None:
+        try:
+            return [without_input(module, number) for module in self.modules]
+        except (IndexError, ValueError, DiagnosticError):
+            return None
 
     def _shrink(self) -> None:
         """Writes smaller sizes of dimensions, everywhere at once."""

@@ -63,6 +63,7 @@ def test_a_pair_is_cut_to_what_differs(
     assert "minimum" in opcodes(small[1])
     assert not {"tanh", "negate", "cosine", "add"} & {*opcodes(small[0]), *opcodes(small[1])}
     assert "8" not in str(small[0].entry.parameters[0].shape)
+    assert [len(module.entry.parameters) for module in small] == [2, 2]
     assert main(found["command"].split()[1:]) == 1
 
 
@@ -134,3 +135,39 @@ def test_what_nothing_uses_is_removed() -> None:
     module = parse_bytes(HLO.replace("tuple(c, n)", "tuple(c, c)").encode(), "m")
     remove_dead(module)
     assert opcodes(module) == ["cosine", "tuple"]
+
+
+NEGATED = """HloModule m, entry_computation_layout={(f32[2]{0}, f32[6,8]{1,0:T(2,128)}, pred[]{:T(512)})->f32[6,8]{0,1}}
+ENTRY e { u = f32[2] parameter(0), sharding={replicated}
+  x = f32[6,8] parameter(1)
+  v = pred[] parameter(2)
+  ROOT n = f32[6,8] negate(x) }
+"""
+NEGATED_MLIR = """func.func @main(%u: tensor<2xf32> {mhlo.sharding = "{a,(\\22b}"}, %x: tensor<6x8xf32>, %v: tensor<i1>,
+    %w: tuple<tensor<3xf32>, tensor<f32>>) -> tensor<6x8xf32> {
+  %n = stablehlo.negate %x : tensor<6x8xf32>
+  return %n : tensor<6x8xf32>
+}
+"""
+
+
+@pytest.mark.parametrize("text", [NEGATED, NEGATED_MLIR], ids=["hlo", "stablehlo"])
+def test_inputs_that_nothing_uses_go(text: str) -> None:
+    """Of both modules of a pair, though one uses its first input alone; layouts of the others stay."""
+    pair = [parse_bytes(each.encode(), "m") for each in (text, text.replace("negate", "abs"))]
+    small = reduce_modules(pair, lambda modules: [opcodes(each)[-1:] for each in modules] == [["negate"], ["abs"]])
+    assert all(
+        [str(value.shape).partition("{")[0] for value in module.entry.parameters] == ["f32[1,1]"] for module in small
+    )
+    layouts = [module.entry_layout for module in small]
+    assert layouts[0] == layouts[1]
+    assert ("T(2,128)" in str(layouts[0][0][0])) == ("T(2,128)" in text)
+
+
+def test_an_input_that_one_module_uses_stays() -> None:
+    used = (
+        "HloModule m\nENTRY e {\n  x = f32[2] parameter(0)\n  y = f32[2] parameter(1)\n  ROOT n = f32[2] add(x, y)\n}\n"
+    )
+    pair = [parse_bytes(each.encode(), "m") for each in (used, used.replace("add(x, y)", "negate(x)"))]
+    small = reduce_modules(pair, lambda modules: opcodes(modules[0])[-1:] == ["add"])
+    assert [len(module.entry.parameters) for module in small] == [2, 2]
