@@ -10,6 +10,8 @@ from dialect_utils.verdict.proved import OutputProof, RuleUse
 Answer = Literal["equal", "agrees", "different", "unknown"]
 # What a reason says of a difference that is tolerated, or that leaves the verdict open.
 NOT_GUARANTEED: Final = "which is not guaranteed to be equal"
+# Of which module a value is.
+_SIDES = "in the first", "in the second"
 # The method that executes nothing.
 PROOF: Final = "proof"
 
@@ -168,8 +170,9 @@ class Verdict:
             "seconds": round(self.seconds, 3),
         }
 
-    def __str__(self) -> str:
-        """Returns the lines of `relayout check`: what was found and how, the counterexample, the reason."""
+    @property
+    def details(self) -> str:
+        """Returns all that is known as lines: what was compared and how, the counterexample, the reason."""
         parts = [self.verdict + (f" ({', '.join(self.methods)})" if self.methods else "")]
         if self.compared:
             parts.append(f"compared {self.compared}")
@@ -187,6 +190,13 @@ class Verdict:
             if each.over_reals is not None and each.over_reals.is_equal
         ]
         return "\n".join(lines)
+
+    def __str__(self) -> str:
+        """Returns the lines of `relayout check`: what was found, and what that rests on."""
+        # Imported here: it tells of what this module defines.
+        from dialect_utils.verdict.evidence import plain_lines
+
+        return "\n  ".join(plain_lines(self, _SIDES))
 
     def __repr__(self) -> str:
         return str(self)

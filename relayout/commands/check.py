@@ -188,13 +188,12 @@ class _Check:
     def _lines(self, files: Sequence[str], verdict: Verdict) -> list[str]:
         """Returns the verdict, what it rests on in plain words, and with --verbose all that is known."""
         # Imported here: it needs what a check needs.
-        from relayout.evidence import evidence
+        from dialect_utils.verdict.evidence import plain_lines
 
         sides = ("in the first", "in the second") if len(files) > 1 else ("before the passes", "after them")
-        methods = f" ({', '.join(verdict.methods)})" if verdict.methods else ""
-        lines = [verdict.verdict + methods, *evidence(verdict, sides)]
+        lines = plain_lines(verdict, sides)
         if self.arguments.verbose:
-            lines += ["details: " + str(verdict).replace("\n", "\n  ")]
+            lines += ["details: " + verdict.details.replace("\n", "\n  ")]
             lines += [*verdict.outputs, *verdict.unreached, *map(str, verdict.rules)]
         return lines
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from dialect_utils.verdict import Counterexample, MovedElement, Place, Planted, Power, Verdict
+from dialect_utils.verdict.evidence import evidence
 from dialect_utils.verdict.proved import OutputProof, RealEquality
 from dialect_utils.verdict.result import NOT_GUARANTEED
-from relayout.evidence import evidence
 
 BITS = ("0x3f800000", "0x7fc00000")
 EXAMPLE = Counterexample(1, (0, 2), BITS, ("1.0", "nan"), 3, 8)
@@ -114,3 +114,10 @@ def test_an_agreement_says_what_is_known_over_the_reals(reals: tuple[RealEqualit
 def test_the_passes_are_named_where_a_pipeline_is_checked() -> None:
     verdict = Verdict("different", counterexample=EXAMPLE)
     assert "1.0 (0x3f800000) before the passes and nan" in evidence(verdict, ("before the passes", "after them"))[0]
+
+
+def test_a_verdict_prints_as_the_command_does() -> None:
+    """What is technical is in `details`."""
+    verdict = Verdict("equal", ("proof",), proof="terms of all results")
+    assert str(verdict) == repr(verdict) == "equal (proof)\n  every output is proved the same for all inputs"
+    assert verdict.details == "equal (proof), compared terms of all results"

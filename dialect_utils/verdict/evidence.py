@@ -7,16 +7,22 @@ from typing import TYPE_CHECKING
 from dialect_utils.verdict.result import NOT_GUARANTEED, PROOF, Counterexample, MovedElement
 
 if TYPE_CHECKING:
-    from dialect_utils.verdict import Planted, Verdict
+    from dialect_utils.verdict.result import Planted, Verdict
 
 _ENGINES = {"xla": "XLA", "interpreter": "StableHLO's interpreter"}
 _TOLERATED = "some bits differ, by no more than floating-point sums in another order may"
 
 
+def plain_lines(verdict: Verdict, sides: tuple[str, str]) -> list[str]:
+    """Returns the verdict, by which methods, and what it rests on."""
+    methods = f" ({', '.join(verdict.methods)})" if verdict.methods else ""
+    return [verdict.verdict + methods, *evidence(verdict, sides)]
+
+
 def evidence(verdict: Verdict, sides: tuple[str, str] = ("in the first", "in the second")) -> list[str]:
     """Returns what a verdict rests on as lines; `sides` say of which module a value is.
 
-    Everything else that is known is `str(verdict)`.
+    Everything else that is known is `verdict.details`.
     """
     if verdict.verdict == "equal":
         return [_of_equal(verdict)]
