@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from dialect_utils.verdict.evidence import Verdict
 from dialect_utils.verdict.proof import ProofResult
-from dialect_utils.verdict.result import NOT_GUARANTEED, PROOF, Counterexample, Verdict
+from dialect_utils.verdict.result import NOT_GUARANTEED, PROOF, Counterexample
 
 _ONLY_ORDER = "proved equal, so these bits differ only by the engine's choice of order"
 _OWN_EXPANSION = "the specification decides; this engine expands it otherwise"

@@ -19,11 +19,11 @@ from dialect_utils.execution import (
 from dialect_utils.ir import Module
 from dialect_utils.text import Diagnostic, DiagnosticError
 from dialect_utils.verdict.combine import combined
+from dialect_utils.verdict.evidence import Verdict
 from dialect_utils.verdict.examination import Examination
 from dialect_utils.verdict.options import Options
 from dialect_utils.verdict.ports import entry_ports
 from dialect_utils.verdict.proof import ProofResult, try_prove
-from dialect_utils.verdict.result import Verdict
 from dialect_utils.verdict.self_checks import checks_of_both
 from dialect_utils.verdict.unseen import unseen_differences
 

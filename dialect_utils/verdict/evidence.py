@@ -1,25 +1,112 @@
-"""What a check found, in one sentence that needs no manual."""
+"""A verdict, and what it rests on in one sentence that needs no manual."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import Any
 
-from dialect_utils.verdict.result import NOT_GUARANTEED, PROOF, Counterexample, MovedElement
-
-if TYPE_CHECKING:
-    from dialect_utils.verdict.result import Planted, Verdict
+from dialect_utils.verdict.proved import OutputProof, RuleUse
+from dialect_utils.verdict.result import (
+    NOT_GUARANTEED,
+    PROOF,
+    Answer,
+    Counterexample,
+    MovedElement,
+    Planted,
+    Power,
+)
 
 _ENGINES = {"xla": "XLA", "interpreter": "StableHLO's interpreter"}
 _TOLERATED = "some bits differ, by no more than floating-point sums in another order may"
 
 
-def plain_lines(verdict: Verdict, sides: tuple[str, str]) -> list[str]:
-    """Returns the verdict, by which methods, and what it rests on."""
-    methods = f" ({', '.join(verdict.methods)})" if verdict.methods else ""
-    return [verdict.verdict + methods, *evidence(verdict, sides)]
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Whether two modules compute the same, and how that is known.
+
+    `equal`: proved, or executed on data that leaves nothing open. `agrees`: executed, no difference found.
+    `methods` are those that decided (`proof`, `xla`, `interpreter`), `compared` says what was compared,
+    `reason` what else is to be known, `proof` what a proof used or why there is none. `data` says on how much
+    data, `power` what that data would have seen. `outputs` says of each output that was executed whether all of
+    its bits were equal, `unreached` what the data did not reach. `proved` says of each output what a proof
+    knows, `rules` which rules it used, and where.
+    """
+
+    verdict: Answer
+    methods: tuple[str, ...] = ()
+    compared: str = ""
+    counterexample: Counterexample | MovedElement | None = None
+    reason: str = ""
+    data: str = field(default="", compare=False)
+    power: Power | None = field(default=None, compare=False)
+    proof: str = field(default="", compare=False)
+    outputs: tuple[str, ...] = field(default=(), compare=False)
+    unreached: tuple[str, ...] = field(default=(), compare=False)
+    proved: tuple[OutputProof, ...] = field(default=(), compare=False)
+    rules: tuple[RuleUse, ...] = field(default=(), compare=False)
+    seconds: float = field(default=0.0, compare=False)
+
+    @property
+    def found_no_difference(self) -> bool:
+        """Is true for `equal` and `agrees`."""
+        return self.verdict in ("equal", "agrees")
+
+    @property
+    def gave_up(self) -> str:
+        """Returns why there is no proof; empty where there is one, or none was asked for."""
+        return f"no proof: {self.proof}" if self.proof and PROOF not in self.methods else ""
+
+    def as_json(self) -> dict[str, Any]:
+        """Returns the JSON keys of `relayout check`, but for `file`."""
+        used = self.proof if PROOF in self.methods else ""
+        return {
+            "verdict": self.verdict,
+            "methods": list(self.methods),
+            "compared": "; ".join(filter(None, [self.compared, used])),
+            "counterexample": self.counterexample.as_json() if self.counterexample else None,
+            "reason": "; ".join(filter(None, [self.reason, self.gave_up])),
+            "power": None if self.power is None else round(self.power.share, 4),
+            "not_seen": [str(planted) for planted in self.power.not_seen] if self.power else [],
+            "proved": [each.as_json() for each in self.proved],
+            "rules": [rule.as_json() for rule in self.rules],
+            "seconds": round(self.seconds, 3),
+        }
+
+    @property
+    def details(self) -> str:
+        """Returns all that is known as lines: what was compared and how, the counterexample, the reason."""
+        parts = [self.verdict + (f" ({', '.join(self.methods)})" if self.methods else "")]
+        if self.compared:
+            parts.append(f"compared {self.compared}")
+        elif not self.gave_up and self.proof:
+            parts.append(f"compared {self.proof}")
+        parts += filter(None, [self.data, str(self.power or "")])
+        lines = [", ".join(parts)]
+        lines += [f"  not seen: {planted}" for planted in (self.power.not_seen if self.power else ())]
+        if self.counterexample is not None:
+            lines.append(f"  {self.counterexample}")
+        lines += [f"  {remark}" for remark in (self.reason, self.gave_up) if remark]
+        lines += [
+            f"  output {each.output}: {each.over_reals}"
+            for each in self.proved
+            if each.over_reals is not None and each.over_reals.is_equal
+        ]
+        return "\n".join(lines)
+
+    def lines(self, sides: tuple[str, str] = ("in the first", "in the second")) -> list[str]:
+        """Returns what was found, by which methods, and what that rests on; `sides` say of which module a value is."""
+        methods = f" ({', '.join(self.methods)})" if self.methods else ""
+        return [self.verdict + methods, *evidence(self, sides)]
+
+    def __str__(self) -> str:
+        """Returns the lines of `relayout check`: what was found, and what that rests on."""
+        return "\n  ".join(self.lines())
+
+    def __repr__(self) -> str:
+        return str(self)
 
 
-def evidence(verdict: Verdict, sides: tuple[str, str] = ("in the first", "in the second")) -> list[str]:
+def evidence(verdict: Verdict, sides: tuple[str, str]) -> list[str]:
     """Returns what a verdict rests on as lines; `sides` say of which module a value is.
 
     Everything else that is known is `verdict.details`.

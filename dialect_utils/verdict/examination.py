@@ -10,6 +10,7 @@ from dialect_utils.execution import Array, Engine, ExecutionError, Program, Work
 from dialect_utils.ir import Module
 from dialect_utils.verdict.comparator import Comparator, Finding
 from dialect_utils.verdict.data import DataSet
+from dialect_utils.verdict.evidence import Verdict
 from dialect_utils.verdict.exhaustive import possible_inputs
 from dialect_utils.verdict.guarantees import Guarantee, result_guarantees
 from dialect_utils.verdict.inputs import chosen_data
@@ -18,7 +19,7 @@ from dialect_utils.verdict.options import Options
 from dialect_utils.verdict.orders import compared_in_open_orders, has_sorts, may_choose
 from dialect_utils.verdict.ports import Port, entry_ports
 from dialect_utils.verdict.power import Trial
-from dialect_utils.verdict.result import PROOF, Power, Verdict
+from dialect_utils.verdict.result import PROOF, Power
 from dialect_utils.verdict.runs import Runs
 from dialect_utils.verdict.scale import Scale
 from dialect_utils.verdict.self_checks import SelfCheck, self_checks

@@ -187,11 +187,8 @@ class _Check:
 
     def _lines(self, files: Sequence[str], verdict: Verdict) -> list[str]:
         """Returns the verdict, what it rests on in plain words, and with --verbose all that is known."""
-        # Imported here: it needs what a check needs.
-        from dialect_utils.verdict.evidence import plain_lines
-
         sides = ("in the first", "in the second") if len(files) > 1 else ("before the passes", "after them")
-        lines = plain_lines(verdict, sides)
+        lines = verdict.lines(sides)
         if self.arguments.verbose:
             lines += ["details: " + verdict.details.replace("\n", "\n  ")]
             lines += [*verdict.outputs, *verdict.unreached, *map(str, verdict.rules)]

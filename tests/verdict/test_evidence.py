@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from dialect_utils.verdict import Counterexample, MovedElement, Place, Planted, Power, Verdict
-from dialect_utils.verdict.evidence import evidence
 from dialect_utils.verdict.proved import OutputProof, RealEquality
 from dialect_utils.verdict.result import NOT_GUARANTEED
 
@@ -71,18 +70,18 @@ MOVED = MovedElement(0, (1,), (Place("parameter 0", (2,)), Place("padding", None
     ],
 )
 def test_a_verdict_is_told_in_plain_words(verdict: Verdict, said: list[str]) -> None:
-    assert evidence(verdict) == said
+    assert verdict.lines()[1:] == said
 
 
 def test_a_scalar_has_no_index() -> None:
     example = Counterexample(0, (), BITS, ("1.0", "nan"), 1, 1)
-    assert evidence(Verdict("different", counterexample=example))[0].startswith("output 0 is 1.0 ")
+    assert Verdict("different", counterexample=example).lines()[1].startswith("output 0 is 1.0 ")
 
 
 @pytest.mark.parametrize(("output", "is_said"), [(1, True), (0, False)])
 def test_what_is_equal_over_the_reals_is_said_of_the_output_that_differs(output: int, is_said: bool) -> None:
     proved = (OutputProof(output, False, over_reals=RealEquality(True, -15.0)),)
-    lines = evidence(Verdict("different", counterexample=EXAMPLE, proved=proved))
+    lines = Verdict("different", counterexample=EXAMPLE, proved=proved).lines()
     remark = "over the real numbers both are equal: rounding, overflow or NaN makes the difference"
     assert (remark in lines) is is_said
 
@@ -108,12 +107,13 @@ def test_what_is_equal_over_the_reals_is_said_of_the_output_that_differs(output:
 )
 def test_an_agreement_says_what_is_known_over_the_reals(reals: tuple[RealEquality | None, ...], said: str) -> None:
     proved = tuple(OutputProof(i, each is None, over_reals=each) for i, each in enumerate(reals))
-    assert evidence(Verdict("agrees", ("xla",), data="on 2 sets of inputs", proved=proved))[0].startswith(said)
+    verdict = Verdict("agrees", ("xla",), data="on 2 sets of inputs", proved=proved)
+    assert verdict.lines()[1].startswith(said)
 
 
 def test_the_passes_are_named_where_a_pipeline_is_checked() -> None:
     verdict = Verdict("different", counterexample=EXAMPLE)
-    assert "1.0 (0x3f800000) before the passes and nan" in evidence(verdict, ("before the passes", "after them"))[0]
+    assert "1.0 (0x3f800000) before the passes and nan" in verdict.lines(("before the passes", "after them"))[1]
 
 
 def test_a_verdict_prints_as_the_command_does() -> None:
