@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dialect_utils.hlo import Computation, Instruction
 from dialect_utils.hlo.ops import Ops
 from dialect_utils.layout import ArrayShape, Shape, TupleShape
+from dialect_utils.text import Diagnostic, DiagnosticError
 
 
 def inline_body(ops: Ops, body: Computation, operands: Sequence[Instruction]) -> Instruction:
@@ -14,8 +15,11 @@ def inline_body(ops: Ops, body: Computation, operands: Sequence[Instruction]) ->
 
     Where a parameter's layout is not its operand's, a `copy` is between them: bitcasts of
     the body read the layout the parameter says. get-tuple-element of a tuple made here is the
-    element itself.
+    element itself. Raises DiagnosticError where `body` takes another number of operands.
     """
+    if len(body.parameters) != len(operands):
+        message = f"%{body.name} takes {len(body.parameters)} operands, but {ops.replaced.name} has {len(operands)}"
+        raise DiagnosticError(Diagnostic(message, ops.replaced.location))
     values: dict[Instruction, Instruction] = {}
     for parameter, operand in zip(body.parameters, operands, strict=True):
         values[parameter] = operand if _same_place(operand.shape, parameter.shape) else _relaid(ops, operand, parameter)

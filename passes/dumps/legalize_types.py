@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from dialect_utils.hlo import Computation, HloModule, Instruction
 from dialect_utils.hlo.ops import PRED, S32, Ops, instructions, rebuild
+from dialect_utils.ir import array_shape
 from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType, Shape, TupleShape
 from dialect_utils.opcodes import ALL_OPERANDS, Trait, has, named, opcode_of
 from passes.framework.base import Report, module_pass
@@ -59,8 +60,10 @@ def legalize_types(module: HloModule, report: Report) -> None:
             _legalize_compare(item)
         elif has(item.opcode, Trait.CONTRACTS):
             _legalize_contraction(item)
-        elif has(item.opcode, Trait.COMBINES) or item.opcode == "map":
+        elif has(item.opcode, Trait.COMBINES):
             _legalize_applying(module, item)
+        elif item.opcode == "map":
+            _legalize_map(item)
 
 
 def _moves(item: Instruction) -> bool:
@@ -181,6 +184,13 @@ def _legalize_applying(module: HloModule, item: Instruction) -> None:
     _apply_in(module, item, kinds, lanes, body)
 
 
+def _legalize_map(item: Instruction) -> None:
+    """Gives operands and result the types that the computation takes and returns, one by one (rule 4)."""
+    body = item.called[0]
+    takes = {index: array_shape(parameter).element_type for index, parameter in enumerate(body.parameters)}
+    _legalize(item, takes, array_shape(body.root).element_type)
+
+
 def _data_positions(item: Instruction, lanes: int) -> list[int]:
     """Returns the operands that the computation meets, without indices."""
     positions = list(range(len(item.operands)))
@@ -209,7 +219,8 @@ def _apply_in(
     attributes = dict(item.attributes)
     if not is_uniform:
         wrapper = _uniform(module, body, lanes)
-        attributes = {key: text.replace(f"%{body.name}", f"%{wrapper.name}") for key, text in attributes.items()}
+        names = {body.name, f"%{body.name}"}
+        attributes = {key: f"%{wrapper.name}" if text in names else text for key, text in attributes.items()}
     leaves = iter(lanes)
     computed = ops.emit(
         item.opcode, item.shape.map_arrays(lambda leaf: _with_type(leaf, next(leaves))), operands, attributes

@@ -10,6 +10,7 @@ from dialect_utils.ir import Module
 from dialect_utils.layout import ArrayShape
 from dialect_utils.text import Diagnostic, DiagnosticError
 from passes.bitcasts.expand_bitcasts import ExpandedBitcast, expand_bitcasts
+from passes.dumps.collectives import permute_one_by_one, reduce_elements_of_words
 from passes.dumps.convert_async_to_sync import convert_async_to_sync
 from passes.dumps.cpu_workarounds import keep_roundings, reduce_whole_windows, separate_scatter_operands
 from passes.dumps.elementary_functions import expand_elementary_functions
@@ -22,7 +23,6 @@ from passes.dumps.legalize_types import legalize_types
 from passes.dumps.lower_convolutions import lower_convolutions
 from passes.dumps.mosaic.memory import Unwritten
 from passes.dumps.replicate_partitions import replicate_partitions
-from passes.dumps.word_collectives import reduce_elements_of_words
 from passes.framework.base import Report, module_pass
 from passes.layouts.strip_layouts import strip_layouts
 
@@ -127,6 +127,7 @@ def _until_bitcasts(
     _drop_target_attributes(module)
     convert_async_to_sync(module)
     replicate_partitions(module)
+    permute_one_by_one(module)
     inline_fusions(module)
     expand_custom_calls(module, report, custom_call=custom_call, unwritten=unwritten)
     reduce_elements_of_words(module)

@@ -82,10 +82,10 @@ MUTANTS = (
         ("tests/passes/layouts/test_propagate_layouts.py",),
     ),
     Mutant(
-        "passes/dumps/word_collectives.py",
+        "passes/dumps/collectives.py",
         "return shifts == [shift, shift] and words == set(combiner.parameters)",
         "return words == set(combiner.parameters)",
-        ("tests/passes/dumps/test_word_collectives.py",),
+        ("tests/passes/dumps/test_collectives.py",),
     ),
     Mutant(
         "passes/dumps/cpu_workarounds.py",

@@ -66,7 +66,7 @@ TPU_CALLS = (
         expand_identity,
         "its operand; indices that are said to be in bounds are taken as they are",
     ),
-    _each("LayoutConstraint Sharding", expand_identity, "its operand"),
+    _each("LayoutConstraint Sharding ShardBarrierFrom ShardBarrierTo", expand_identity, "its operand"),
     _each("MoveToHost MoveToDevice annotate_device_placement", expand_identity, "its operand: memory is one here"),
     _each("Pin Unpin", expand_identity, "its operand: a buffer `b(f32[4])` is the array that it holds"),
     _each(

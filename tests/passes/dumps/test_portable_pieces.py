@@ -12,9 +12,11 @@ from dialect_utils.execution import Worker, prepare
 from dialect_utils.hlo import parse_module
 from dialect_utils.layout import parse_array_shape
 from dialect_utils.layout.arrays.bitcast_positions import agrees, atom_bits, defined_positions, planned_positions
+from dialect_utils.text import DiagnosticError
 from passes.bitcasts.expand_bitcasts import prove_padded
 from passes.dumps.cpu_workarounds import keep_roundings, reduce_whole_windows, separate_scatter_operands
 from passes.dumps.elementary_functions import expand_elementary_functions
+from passes.dumps.inline_fusions import inline_fusions
 from passes.dumps.replicate_partitions import try_groups
 
 Array = NDArray[Any]
@@ -176,3 +178,10 @@ def test_what_a_sum_lost_is_not_simplified_away(worker: Worker) -> None:
     keep_roundings(module)
     assert module.text().count("opt-barrier(") == 2
     assert all(map(np.array_equal, run(worker, module.text(), x), wanted))
+
+
+def test_a_fusion_of_another_number_of_operands_is_refused() -> None:
+    text = "HloModule m\nbody {\n  ROOT p = f32[3] parameter(0)\n}\nENTRY e {\n  p = f32[3] parameter(0)\n"
+    text += "  ROOT f = f32[3] fusion(p, p), kind=kLoop, calls=body\n}\n"
+    with pytest.raises(DiagnosticError, match="%body takes 1 operands, but f has 2"):
+        inline_fusions(parse_module(text))

@@ -1,8 +1,4 @@
-"""Reductions over devices of elements narrower than a word, which the TPU compiler makes reductions of words.
-
-It reads arrays of bytes as u32, reduces each byte of two words by itself, so that padding stays where it is, and reads
-the result as bytes again. No other backend reduces by such a computation.
-"""
+"""Collectives in forms that only their own compiler's backend has."""
 
 from __future__ import annotations
 
@@ -11,7 +7,8 @@ from collections.abc import Iterator
 from dialect_utils.hlo import Computation, HloModule, Instruction
 from dialect_utils.hlo.ops import PRED, Ops, erase_unused, instructions
 from dialect_utils.ir import array_shape
-from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType
+from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType, TupleShape
+from passes.dumps.inline_fusions import use_elements
 
 _WORD = ELEMENT_TYPES["u32"]
 _BYTE_BITS = 8
@@ -20,8 +17,28 @@ _SHIFTS = ("shift-left", "shift-right-logical")
 _BESIDES = frozenset({"parameter", "constant", "or", *_CONVERSIONS, *_SHIFTS})
 
 
+def permute_one_by_one(module: HloModule) -> None:
+    """Makes each collective-permute of several arrays, or of tuples of them, one for each array, in place."""
+    for item in instructions(module, "collective-permute"):
+        is_whole = item.attribute("slice_sizes") is None
+        if is_whole and (len(item.operands) > 1 or isinstance(item.shape, TupleShape)):
+            ops = Ops(item)
+            made = [_permuted(ops, item, operand) for operand in item.operands]
+            use_elements(ops.finish(made[0] if len(made) == 1 else ops.tuple(made)))
+
+
+def _permuted(ops: Ops, item: Instruction, value: Instruction) -> Instruction:
+    if isinstance(value.shape, TupleShape):
+        return ops.tuple([_permuted(ops, item, ops.element(value, i)) for i in range(len(value.shape.elements))])
+    return ops.emit(item.opcode, value.shape, (value,), item.attributes)
+
+
 def reduce_elements_of_words(module: HloModule) -> None:
-    """Makes every all-reduce of words that reduces their elements, each by itself, one of these elements, in place."""
+    """Makes every all-reduce of words that reduces their elements, each by itself, one of these elements, in place.
+
+    The TPU compiler reads arrays of bytes as u32, reduces each byte of two words by itself, so that padding stays where
+    it is, and reads the result as bytes again.
+    """
     combiners = {item: item.called[0] for item in instructions(module, "all-reduce")}
     for item, combiner in combiners.items():
         reduction = _reduction_in_words(combiner)

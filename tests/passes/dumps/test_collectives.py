@@ -1,4 +1,4 @@
-"""Reductions of words over devices are those of the elements in them; numpy says what these are."""
+"""Collectives of words and of several arrays are those of elements and of one; numpy says what these are."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from dialect_utils.execution import prepare
+from dialect_utils.execution import Worker, prepare
 from dialect_utils.hlo import HloModule, parse_module
 from dialect_utils.text import DiagnosticError
 from passes.dumps.make_portable import make_portable
+from passes.framework.pipeline import verify
 from tests.conftest import Workers
 
 Array = NDArray[Any]
@@ -96,3 +97,55 @@ def test_elements_of_words_are_reduced(workers: Workers, kind: str, layout: str,
 def test_what_is_no_reduction_of_elements_reads_padding(combine: str) -> None:
     with pytest.raises(DiagnosticError, match="padding"):
         make_portable(module_of(combine, f"s8[5]{BYTES}"))
+
+
+def test_several_arrays_are_permuted_one_by_one(workers: Workers) -> None:
+    text = """HloModule m, replica_count=2, is_scheduled=true
+ENTRY e {
+  a = f32[2] parameter(0)
+  b = s32[] parameter(1)
+  pair = (s32[], f32[2]) tuple(b, a)
+  start = ((f32[2], (s32[], f32[2])), (f32[2], (s32[], f32[2])))
+    collective-permute-start(a, pair), source_target_pairs={{0,1}}
+  d = (f32[2], (s32[], f32[2])) collective-permute-done(start)
+  first = f32[2] get-tuple-element(d), index=0
+  rest = (s32[], f32[2]) get-tuple-element(d), index=1
+  second = s32[] get-tuple-element(rest), index=0
+  ROOT r = (f32[2], s32[]) tuple(first, second)
+}
+"""
+    module = parse_module(text)
+    make_portable(module)
+    a, b = np.array([[1.5, 2], [3, 4]], np.float32), np.array([5, 6], np.int32)
+    first, second = workers[2].run(prepare(module, "<test>"), [[a, b]])[0]
+    assert first.tolist() == [[0, 0], [1.5, 2]]
+    assert second.tolist() == [0, 5]
+
+
+def test_maps_and_reductions_without_percent_signs_are_legal_in_their_own_types(worker: Worker) -> None:
+    text = """HloModule m, is_scheduled=true
+each {
+  p = s16[] parameter(0)
+  q = f32[] parameter(1)
+  c = f32[] convert(p)
+  ROOT r = f32[] add(c, q)
+}
+sum {
+  x = f32[] parameter(0)
+  y = f32[] parameter(1)
+  s = f32[] add(x, y)
+  ROOT n = bf16[] convert(s)
+}
+ENTRY e {
+  p = s16[3] parameter(0)
+  q = f32[3] parameter(1)
+  m = f32[3] map(p, q), to_apply=each
+  zero = bf16[] constant(0)
+  ROOT t = bf16[] reduce(m, zero), dimensions={0}, to_apply=sum
+}
+"""
+    module = parse_module(text)
+    make_portable(module)
+    verify(module)
+    (found,) = worker.run(prepare(module, "<test>"), [[np.array([1, -2, 3], np.int16), np.ones(3, np.float32)]])[0]
+    assert found == 5
