@@ -73,40 +73,50 @@ def try_prove(
     padding of arrays that are packed there. `different` is said only where results differ for some inputs.
     """
     started = time.perf_counter()
-    found = _decided(stages, parameters, results, over_reals)
-    without_chlo = decomposed(stages) if found.answer == "unknown" else None
-    if without_chlo is not None:
-        again = _decided(without_chlo, parameters, results, over_reals)
-        if again.answer == "equal" or (again.is_equal_over_reals and not found.is_equal_over_reals):
-            found = replace(again, expanded=CHLO.name, rules=(RuleUse(CHLO.name, ()), *again.rules))
+    try:
+        found = _decided(stages, parameters, results, over_reals)
+    except GaveUpError as reason:
+        found = ProofResult("unknown", str(reason))
+    except DiagnosticError as error:
+        found = ProofResult("unknown", error.diagnostics[0].message)
+    except ValueError as error:
+        # A step or a layout that does not fit: only modules that were not verified have one.
+        found = ProofResult("unknown", str(error))
+    except RecursionError:
+        found = ProofResult("unknown", "the modules are nested too deeply")
     return replace(found, seconds=time.perf_counter() - started)
 
 
 def _decided(
     stages: Sequence[Module], parameters: Sequence[Port], results: Sequence[Port], over_reals: bool
 ) -> ProofResult:
-    try:
-        return _Comparison(Terms(), over_reals).run(stages, parameters, results)
-    except GaveUpError as reason:
-        return ProofResult("unknown", str(reason))
-    except DiagnosticError as error:
-        return ProofResult("unknown", error.diagnostics[0].message)
-    except ValueError as error:
-        # A step or a layout that does not fit: only modules that were not verified have one.
-        return ProofResult("unknown", str(error))
-    except RecursionError:
-        return ProofResult("unknown", "the modules are nested too deeply")
+    comparison = _Comparison(stages, parameters, results)
+    without_chlo = None if comparison.is_equal_as_arrays() else decomposed(stages)
+    again = None if without_chlo is None else _Comparison(without_chlo, parameters, results)
+    if again is not None and again.is_equal_as_arrays():
+        return _of_chlo(again.result(over_reals=False))
+    # What takes long comes last: arrays element by element, and over the reals.
+    found = comparison.result(over_reals=over_reals)
+    found = replace(found, expanded="" if _norms(stages[0]) == _norms(stages[-1]) else BATCH_NORM.name)
+    if again is None or found.answer != "unknown":
+        return found
+    other = again.result(over_reals=over_reals)
+    is_more = other.answer == "equal" or (other.is_equal_over_reals and not found.is_equal_over_reals)
+    return _of_chlo(other) if is_more else found
+
+
+def _of_chlo(found: ProofResult) -> ProofResult:
+    return replace(found, expanded=CHLO.name, rules=(RuleUse(CHLO.name, ()), *found.rules))
 
 
 class _Comparison:
-    def __init__(self, terms: Terms, over_reals: bool) -> None:
-        self.terms = terms
-        self.over_reals = over_reals
+    """The terms of the first and the last module, side by side."""
+
+    def __init__(self, stages: Sequence[Module], parameters: Sequence[Port], results: Sequence[Port]) -> None:
+        self.terms = Terms()
         self.same: dict[tuple[Term, Term], bool] = {}
         self.elements: ElementProof | None = None
-        self.cases = Cases(terms, self._same)
-
-    def run(self, stages: Sequence[Module], parameters: Sequence[Port], results: Sequence[Port]) -> ProofResult:
+        self.cases = Cases(self.terms, self._same)
         first, last = stages[0], stages[-1]
         inputs = [
             self.terms.make("leaf", (_PARAMETER, number), port.shape.without_layout)
@@ -119,8 +129,8 @@ class _Comparison:
         after = Evaluation(self.terms, _devices(last), _plans(stages) if before.loops else {}, before.loops)
         found = _run(after, last.entry, packed)
         found = [self._unpacked(term, port) for term, port in zip(found, results, strict=True)]
-        compared = self._compared(expected, found, before.effects, after.effects)
-        return replace(compared, expanded="" if _norms(first) == _norms(last) else BATCH_NORM.name)
+        self.pairs = list(zip(expected, found, strict=True))
+        self.effects, self.other_effects = before.effects, after.effects
 
     def _packed(self, term: Term, port: Port) -> Array:
         value: Array = term
@@ -134,40 +144,41 @@ class _Comparison:
             value = self.terms.chain(value).then(physical_plan(layout).inverse())
         return self.terms.term(value)
 
-    def _compared(
-        self, expected: list[Term], found: list[Term], effects: list[Term], other_effects: list[Term]
-    ) -> ProofResult:
-        pairs = list(zip(expected, found, strict=True))
-        unequal = [i for i, pair in enumerate(pairs) if not self._proved(*pair)]
+    def is_equal_as_arrays(self) -> bool:
+        """Is true where all results and effects are equal without a look at their elements."""
+        pairs = [*self.pairs, *zip(self.effects, self.other_effects, strict=False)]
+        return len(self.effects) == len(self.other_effects) and all(self._same(*pair) for pair in pairs)
+
+    def result(self, *, over_reals: bool) -> ProofResult:
+        """Returns what is known of all results."""
+        unequal = [i for i, pair in enumerate(self.pairs) if not self._proved(*pair)]
         for output in unequal:
-            moved = self._moved(output, *pairs[output])
+            moved = self._moved(output, *self.pairs[output])
             if moved is not None:
                 return ProofResult("different", "the results are different elements of the inputs", moved)
-        outputs = self._outputs(pairs, unequal)
-        apart = self._effects_apart(effects, other_effects)
+        reals = self._over_reals(unequal) if over_reals and unequal else {}
+        outputs = tuple(
+            OutputProof(i, False, self._apart(*pair), reals.get(i)) if i in unequal else OutputProof(i, True)
+            for i, pair in enumerate(self.pairs)
+        )
+        apart = self._effects_apart()
         reason = f"output {unequal[0]}: {outputs[unequal[0]].reason}" if unequal else apart
         answer: Literal["equal", "unknown"] = "unknown" if reason else "equal"
         reason = reason or _told(self.terms.methods)
         rules = _used(self.terms.applied)
         return ProofResult(answer, reason, outputs=outputs, rules=rules, has_equal_effects=not apart)
 
-    def _outputs(self, pairs: Sequence[tuple[Term, Term]], unequal: Sequence[int]) -> tuple[OutputProof, ...]:
-        reals: dict[int, RealEquality] = {}
-        if self.over_reals and unequal:
-            from dialect_utils.verdict.field import decide_over_reals
+    def _over_reals(self, unequal: Sequence[int]) -> dict[int, RealEquality]:
+        from dialect_utils.verdict.field import decide_over_reals
 
-            decided = decide_over_reals(self.terms, [pairs[i] for i in unequal], self.elements)
-            reals = dict(zip(unequal, decided, strict=True))
-        return tuple(
-            OutputProof(i, False, self._apart(*pair), reals.get(i)) if i in unequal else OutputProof(i, True)
-            for i, pair in enumerate(pairs)
-        )
+        decided = decide_over_reals(self.terms, [self.pairs[i] for i in unequal], self.elements)
+        return dict(zip(unequal, decided, strict=True))
 
-    def _effects_apart(self, effects: list[Term], others: list[Term]) -> str:
+    def _effects_apart(self) -> str:
         """Says how two modules differ in what they do beside computing; empty where they do not."""
-        if len(effects) != len(others):
-            return f"{len(effects)} side effects in one module, {len(others)} in the other"
-        for pair in zip(effects, others, strict=True):
+        if len(self.effects) != len(self.other_effects):
+            return f"{len(self.effects)} side effects in one module, {len(self.other_effects)} in the other"
+        for pair in zip(self.effects, self.other_effects, strict=True):
             if not self._proved(*pair):
                 return f"a side effect: {self._apart(*pair)}"
         return ""
