@@ -4,6 +4,24 @@ from tests.mutants.model import Mutant
 
 MUTANTS = (
     Mutant(
+        "dialect_utils/verdict/field/functions.py",
+        "if not (words == words[0]).all():",
+        "if False:",
+        ("tests/verdict/field/test_over_reals.py",),
+    ),
+    Mutant(
+        "dialect_utils/verdict/field/functions.py",
+        'made = made if found.opcode == "maximum" else negate(made)',
+        "pass",
+        ("tests/verdict/field/test_over_reals.py",),
+    ),
+    Mutant(
+        "dialect_utils/verdict/field/functions.py",
+        'return random_reals(word_of("infinity"), int(is_positive))',
+        'return random_reals(word_of("infinity")) if is_positive else negate(infinity(True))',
+        ("tests/verdict/field/test_over_reals.py",),
+    ),
+    Mutant(
         "dialect_utils/verdict/field/integers.py",
         'word_of(f"{direction} {element_type}")',
         "word_of(direction)",

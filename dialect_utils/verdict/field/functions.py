@@ -18,6 +18,9 @@ _ODD = named("sine tan erf asinh asin atanh cbrt sign")
 _EVEN = named("cosine abs")
 
 
+_OPPOSITE: dict[Extreme, Extreme] = {"maximum": "minimum", "minimum": "maximum"}
+
+
 def constant(value: int, like: Real) -> Real:
     """Returns a small whole number."""
     return whole_reals(np.full(like.dimensions, value, np.uint64))
@@ -28,14 +31,41 @@ def _each(first: Callable[..., Words], *values: Real) -> Real:
 
 
 def add(a: Real, b: Real) -> Real:
-    """Returns the sum."""
-    return _each(field.add, a, b)
+    """Returns the sum: of multiples of one square root another one."""
+    found = _each(field.add, a, b)
+    root = _common_root(a, b)
+    return found if root is None else replace(found, root=root)
+
+
+def _common_root(a: Real, b: Real) -> Root | None:
+    """Returns the root that a sum is a multiple of; 0 is one of every root's."""
+    if a.root is None and b.root is None:
+        return None
+    if a.root is None or b.root is None:
+        multiple, other = (a, b) if b.root is None else (b, a)
+        return multiple.root if other.is_zero.all() and not other.second.any() else None
+    if not np.array_equal(a.root.words, b.root.words):
+        return None
+    return replace(a.root, factor=add(a.root.factor, b.root.factor))
+
+
+def total(a: Real, axis: int) -> Real:
+    """Returns the sum along a dimension: a multiple of a square root where all its terms are of the same one."""
+    found = Real(field.total(a.first, axis, P), field.total(a.second, axis, Q))
+    if a.root is None or not a.dimensions[axis]:
+        return found
+    words = np.moveaxis(a.root.words, axis, 0)
+    if not (words == words[0]).all():
+        return found
+    square = a.root.square.moved(lambda x: x.take(0, axis))
+    return replace(found, root=Root(words[0], square, total(a.root.factor, axis)))
 
 
 def negate(a: Real) -> Real:
     """Returns the negative."""
-    found = _each(field.negate, a)
-    return found if a.root is None else replace(found, root=replace(a.root, factor=negate(a.root.factor)))
+    root = None if a.root is None else replace(a.root, factor=negate(a.root.factor))
+    extremum = None if a.extremum is None else replace(a.extremum, opcode=_OPPOSITE[a.extremum.opcode])
+    return replace(_each(field.negate, a), root=root, extremum=extremum)
 
 
 def multiply(a: Real, b: Real) -> Real:
@@ -169,15 +199,17 @@ def reduced_extreme(seed: int, opcode: Extreme, value: Real, axis: int) -> Real:
 def _counted(seed: int, opcode: Extreme, value: Real) -> Extremum:
     if value.extremum is not None and value.extremum.opcode == opcode:
         return value.extremum
-    words = value.words
-    counts = words != infinity(opcode == "minimum").words
-    hashed = mixed(seed, word_of(opcode), words)
+    # A minimum is the negative of the maximum of the negatives.
+    words = value.words if opcode == "maximum" else negate(value).words
+    counts = value.words != infinity(opcode == "minimum").words
+    hashed = mixed(seed, word_of("maximum"), words)
     return Extremum(opcode, np.where(counts, hashed, 0).astype(np.uint64), counts.astype(np.uint64))
 
 
 def _of_extremum(seed: int, found: Extremum, values: Sequence[Real]) -> Real:
     """Returns the numbers: of one number itself, of none the identity, of more a random function of their set."""
-    made = random_reals(seed, word_of("of" + found.opcode), found.total)
+    made = random_reals(seed, word_of("of maximum"), found.total)
+    made = made if found.opcode == "maximum" else negate(made)
     result = where(found.count == 0, infinity(found.opcode == "minimum"), made)
     for value in values:
         alone = (found.count == 1) & (_counted(seed, found.opcode, value).count == 1)
@@ -186,5 +218,5 @@ def _of_extremum(seed: int, found: Extremum, values: Sequence[Real]) -> Real:
 
 
 def infinity(is_positive: bool) -> Real:
-    """Returns what stands for an infinity: one number, the same everywhere."""
+    """Returns what stands for an infinity: one number, the same everywhere; the sum of both is no 0."""
     return random_reals(word_of("infinity"), int(is_positive))

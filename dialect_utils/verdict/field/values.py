@@ -39,7 +39,10 @@ class UnliftedError(Exception):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Extremum:
-    """What a maximum or minimum was taken of: a sum of hashes, one for each number that is not its identity."""
+    """What a maximum was taken of: a sum of hashes, one for each number that is not its identity.
+
+    Of a minimum it is what the maximum of the negatives, whose negative it is, was taken of.
+    """
 
     opcode: Extreme
     total: Words

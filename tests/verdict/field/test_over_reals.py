@@ -32,6 +32,22 @@ def decided(first: E, second: E) -> ProofResult:
 
 
 S = X * X + Y * Y
+# A number for each row, and a root that all numbers of a row are multiples of.
+ROW = ex.parameter(2, "f32", (3,))
+COLUMN = ex.reshape(ex.slice_(Y, [(0, 3), (0, 1)]), (3,))
+IN_ROWS = ex.broadcast(ROW, (3, 4), [0])
+
+
+def largest(x: E) -> E:
+    return reduce("maximum", x, constant("f32", "-inf"), [1])
+
+
+def tiled(x: E) -> E:
+    """Returns the maximum of each row, as that of its halves."""
+    halves = [largest(ex.slice_(x, [(0, 3), bounds])) for bounds in ((0, 2), (2, 4))]
+    return binary("maximum", *halves)
+
+
 LAWS: dict[str, tuple[E, E, E]] = {
     "the square of a root": (unary("sqrt", S) * unary("sqrt", S), S, S * S),
     "the cube of a reciprocal root": (root(S) * root(S) * root(S), root(S) / S, root(S) * S),
@@ -39,6 +55,26 @@ LAWS: dict[str, tuple[E, E, E]] = {
     "a negative root": ((-unary("sqrt", S)) * unary("sqrt", S), -S, S),
     "roots of two numbers": (root(S) * root(X * X) * root(S), root(X * X) / S, root(S) / (X * X)),
     "a scaled root": (X * root(S) * (Y * root(S)), X * Y / S, X * X / S),
+    "a sum of multiples of a root": (
+        total(X * root(IN_ROWS)) * root(ROW),
+        total(X) / ROW,
+        total(X * root(IN_ROWS)) / ROW,
+    ),
+    "roots of different rows": (
+        total(X * root(Y)) * root(COLUMN),
+        root(COLUMN) * total(root(Y) * X),
+        total(X / Y),
+    ),
+    "the opposite of a maximum in tiles": (
+        unary("exponential", ROW - tiled(X)),
+        unary("exponential", ROW) / unary("exponential", largest(X)),
+        unary("exponential", ROW) / unary("exponential", -largest(-X)),
+    ),
+    "both infinities": (
+        (X + floats("inf")) + floats("-inf"),
+        floats("-inf") + (floats("inf") + X),
+        X,
+    ),
     "the gradient of a norm": (
         Y * root(S) - X * (root(S) * root(S) * root(S)) * Y,
         root(S) * (Y - X * Y / S),

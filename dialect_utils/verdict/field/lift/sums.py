@@ -81,8 +81,7 @@ def _reduced(known: KnownNumbers, opcode: str, value: Real, initial: Real, kind:
         parts = [value.moved(partial(np.take, indices=i, axis=1)) for i in range(value.dimensions[1])]
         return logic(opcode, [start, *parts])
     if opcode == "add":
-        made = Real(field.total(value.first, 1, P), field.total(value.second, 1, Q))
-        return functions.add(made, start)
+        return functions.add(functions.total(value, 1), start)
     if opcode == "multiply":
         made = Real(field.product(value.first, 1, P), field.product(value.second, 1, Q))
         return functions.multiply(made, start)
