@@ -46,6 +46,7 @@ NAMES = {
     "Promise": "guarantee",
     "cpu_hazards": "cpu_workarounds",
 }
+NAMES_PATTERN = re.compile(rf"\b(?:{'|'.join(NAMES)})\b")
 # Where a name of these means something else: what a file holds, and what it is there.
 OTHER_MEANINGS = {
     # Arrays of distinct elements.
@@ -73,6 +74,8 @@ def old_words(text: str) -> list[str]:
 
 def old_names(file: str, code: str) -> set[str]:
     """Returns the names of the table that a module has or uses."""
+    if not NAMES_PATTERN.search(f"{file}\n{code}"):
+        return set()
     nodes = list(ast.walk(ast.parse(code)))
     found = {node.id for node in nodes if isinstance(node, ast.Name)}
     found |= {node.attr for node in nodes if isinstance(node, ast.Attribute)}
