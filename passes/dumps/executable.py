@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from dialect_utils.hlo import HloModule
-from dialect_utils.ir import Module, Operation
+from dialect_utils.hlo.ops import instructions
+from dialect_utils.ir import Module, Operation, array_shape
 from dialect_utils.opcodes import Trait, with_trait
 from dialect_utils.text import Diagnostic
 from passes.framework.base import Pass
@@ -62,15 +63,26 @@ def executable_form(
 def _readable(module: HloModule) -> HloModule:
     """Returns an HLO module in the form that every jaxlib reads and none dies of; the same one where it has it."""
     buffers = [name for name in _BUFFERS if name in module.attributes]
-    if not (buffers or module.hides_instructions) and module.has_callees_first:
+    ordered = [item for item in instructions(module, "compare") if item.attribute("order") is not None]
+    if not (buffers or ordered or module.hides_instructions) and module.has_callees_first:
         return module
     module = module.clone()
+    _say_orders_as_types(module)
     for name in buffers:
         module.set_attribute(name, None)
     # jaxlib before 0.12 reads no `%t#0`.
     module.give_lines()
     module.put_callees_first()
     return module
+
+
+def _say_orders_as_types(module: HloModule) -> None:
+    """Writes `order=TOTAL` of floats, which jaxlib writes since 0.12, as `type=TOTALORDER`, which all read."""
+    for item in instructions(module, "compare"):
+        order = item.attribute("order")
+        item.set_attribute("order", None)
+        if order == "TOTAL" and array_shape(item.operands[0]).element_type.is_floating:
+            item.set_attribute("type", "TOTALORDER")
 
 
 def checked_form(module: Module) -> Module:

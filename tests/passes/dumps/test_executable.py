@@ -7,7 +7,7 @@ from contextlib import nullcontext
 import numpy as np
 import pytest
 
-from dialect_utils.execution import run_module
+from dialect_utils.execution import Worker, prepare, run_module
 from dialect_utils.hlo import HloModule, parse_module
 from dialect_utils.text import DiagnosticError
 from passes.dumps.executable import executable_form, is_optimized_dump
@@ -74,3 +74,17 @@ def test_what_needs_no_other_form_stays_the_same_module() -> None:
     ordered = executable_form(module)
     assert ordered is not module
     assert executable_form(ordered) is ordered
+
+
+def test_total_orders_are_written_so_that_every_jaxlib_reads_them(worker: Worker) -> None:
+    """Orders -nan below all numbers and -0 below 0, which plain comparisons do not."""
+    line = "compare(a, b), direction=LT, order="
+    text = "ENTRY e {\n  a = f32[3] parameter(0)\n  b = f32[3] parameter(1)\n"
+    text += f"  c = pred[3] {line}TOTAL\n  d = pred[3] {line}PARTIAL\n  ROOT t = (pred[3], pred[3]) tuple(c, d)\n}}\n"
+    form = executable_form(parse_module(text))
+    assert "type=TOTALORDER" in form.text()
+    assert "order=" not in form.text()
+    a, b = np.array([-0.0, 1, -np.nan], np.float32), np.array([0, 2, 1], np.float32)
+    total, partial = worker.run(prepare(form, "<test>"), [[a, b]])[0]
+    assert total.tolist() == [True, True, bool(np.signbit(a[2]))]
+    assert partial.tolist() == [False, True, False]

@@ -7,7 +7,7 @@ from collections.abc import Hashable
 
 from dialect_utils.hlo.text.calls import is_calling
 from dialect_utils.hlo.text.tokens import without_comments
-from dialect_utils.ir import Operation
+from dialect_utils.ir import Operation, array_shape
 from dialect_utils.layout import OpaqueShape
 from dialect_utils.opcodes import (
     CALLING_MLIR_ATTRIBUTES,
@@ -115,6 +115,10 @@ def _normalized(operation: Operation, name: str, text: str) -> list[tuple[str, s
     if is_compared and name in _COMPARE_TYPES:
         # All but this one follow from the operands' type.
         return [("type", _TOTAL_ORDER)] if _words(text)[-1] == _TOTAL_ORDER else []
+    if is_compared and name == "order":
+        # How jaxlib says it since 0.12. Integers have but one order.
+        is_total = text == "TOTAL" and array_shape(operation.operands[0]).element_type.is_floating
+        return [("type", _TOTAL_ORDER)] if is_total else []
     return list(in_common(operation, name, text if '"' in text or " : " in text else _spelled(text)))
 
 

@@ -73,6 +73,8 @@ def test_comparisons_differ_by_direction_and_total_order() -> None:
     assert label == ("compare", "LT", False)
     assert elementwise_label(hlo(less + ", type=FLOAT", "compare")) == label
     assert elementwise_label(hlo(less + ", type=TOTALORDER", "compare")) == ("compare", "LT", True)
+    assert elementwise_label(hlo(less + ", order=TOTAL", "compare")) == ("compare", "LT", True)
+    assert elementwise_label(hlo(less + ", order=PARTIAL", "compare")) == label
     assert elementwise_label(hlo(less.replace("LT", "GE"), "compare")) == ("compare", "GE", False)
     written = "%r = stablehlo.compare LT, %p, %p, FLOAT : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xi1>"
     assert elementwise_label(stablehlo(written, "compare", "tensor<4x4xi1>")) == label
