@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dialect_utils.layout import ArrayShape
-from passes.dumps.custom_calls.linear_algebra.templates import ADD, filled, shape_text
+from passes.dumps.custom_calls.linear_algebra.templates import ADD, COUNTS_COLUMNS, filled, shape_text
 
 
 def lu(a: ArrayShape) -> str:
@@ -28,6 +28,7 @@ _SIZES = """  re = $R[$B,$M] real(column)
   magnitude = $R[$B,$M] add(re_size, im_size)
 """
 
+_STATE = "(s32[], $T[$B,$M,$N], s32[$B,$K], s32[$B,$M])"
 # Rows k and p change places; the rest of the loop divides column k and subtracts the outer product.
 _LU = f"""HloModule lu
 {ADD}add_s32 {{
@@ -52,7 +53,7 @@ first_largest {{
   ROOT pair = ($R[], s32[]) tuple(value, index)
 }}
 step {{
-  state = (s32[], $T[$B,$M,$N], s32[$B,$K], s32[$B,$M]) parameter(0)
+  state = {_STATE} parameter(0)
   k = s32[] get-tuple-element(state), index=0
   a = $T[$B,$M,$N] get-tuple-element(state), index=1
   pivots = s32[$B,$K] get-tuple-element(state), index=2
@@ -119,22 +120,16 @@ $MAGNITUDE  is_candidate = pred[$B,$M] compare(rows, k_bm), direction=GE
   update = $T[$B,$M,$N] select(is_trailing, product, zeros_bmn)
   new_a = $T[$B,$M,$N] subtract(divided, update)
   next_k = s32[] add(k, one_s32)
-  ROOT next = (s32[], $T[$B,$M,$N], s32[$B,$K], s32[$B,$M]) tuple(next_k, new_a, new_pivots, new_permutation)
+  ROOT next = {_STATE} tuple(next_k, new_a, new_pivots, new_permutation)
 }}
-continues {{
-  state = (s32[], $T[$B,$M,$N], s32[$B,$K], s32[$B,$M]) parameter(0)
-  k = s32[] get-tuple-element(state), index=0
-  count = s32[] constant($K)
-  ROOT goes_on = pred[] compare(k, count), direction=LT
-}}
-ENTRY block {{
+{COUNTS_COLUMNS.replace("$STATE", _STATE)}ENTRY block {{
   a = $A parameter(0)
   matrix = $T[$B,$M,$N] reshape(a)
   zero_s32 = s32[] constant(0)
   no_pivots = s32[$B,$K] broadcast(zero_s32), dimensions={{}}
   identity = s32[$B,$M] iota(), iota_dimension=1
-  start = (s32[], $T[$B,$M,$N], s32[$B,$K], s32[$B,$M]) tuple(zero_s32, matrix, no_pivots, identity)
-  loop = (s32[], $T[$B,$M,$N], s32[$B,$K], s32[$B,$M]) while(start), condition=continues, body=step
+  start = {_STATE} tuple(zero_s32, matrix, no_pivots, identity)
+  loop = {_STATE} while(start), condition=continues, body=step
   factors3 = $T[$B,$M,$N] get-tuple-element(loop), index=1
   factors = $RESULT reshape(factors3)
   pivots2 = s32[$B,$K] get-tuple-element(loop), index=2

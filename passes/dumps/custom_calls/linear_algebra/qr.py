@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dialect_utils.layout import ArrayShape
-from passes.dumps.custom_calls.linear_algebra.templates import ADD, conjugate, filled, shape_text
+from passes.dumps.custom_calls.linear_algebra.templates import ADD, COUNTS_COLUMNS, conjugate, filled, shape_text
 
 
 def qr(a: ArrayShape) -> str:
@@ -22,10 +22,11 @@ def qr(a: ArrayShape) -> str:
 
 # LAPACK's reflector: beta = -sign(Re alpha) |x|, tau = (beta - alpha) / beta, v = x / (alpha - beta), and a becomes
 # a - conj(tau) v v^H a. Nothing is to be done where all but Re alpha is 0.
+_STATE = "(s32[], $T[$B,$M,$N], $T[$B,$K])"
 _ADD_REAL = ADD.replace("add {", "add_real {").replace("$T", "$R")
 _QR = f"""HloModule qr
 {_ADD_REAL}{ADD}step {{
-  state = (s32[], $T[$B,$M,$N], $T[$B,$K]) parameter(0)
+  state = {_STATE} parameter(0)
   k = s32[] get-tuple-element(state), index=0
   a = $T[$B,$M,$N] get-tuple-element(state), index=1
   taus = $T[$B,$K] get-tuple-element(state), index=2
@@ -94,22 +95,16 @@ $TAU_CONJ  tau_bn = $T[$B,$N] broadcast(tau_conj), dimensions={{0}}
   tau2 = $T[$B,1] reshape(tau)
   new_taus = $T[$B,$K] dynamic-update-slice(taus, tau2, zero_s32, k)
   next_k = s32[] add(k, one_s32)
-  ROOT next = (s32[], $T[$B,$M,$N], $T[$B,$K]) tuple(next_k, new_a, new_taus)
+  ROOT next = {_STATE} tuple(next_k, new_a, new_taus)
 }}
-continues {{
-  state = (s32[], $T[$B,$M,$N], $T[$B,$K]) parameter(0)
-  k = s32[] get-tuple-element(state), index=0
-  count = s32[] constant($K)
-  ROOT goes_on = pred[] compare(k, count), direction=LT
-}}
-ENTRY block {{
+{COUNTS_COLUMNS.replace("$STATE", _STATE)}ENTRY block {{
   a = $A parameter(0)
   matrix = $T[$B,$M,$N] reshape(a)
   zero_s32 = s32[] constant(0)
   zero = $T[] constant($ZERO)
   no_taus = $T[$B,$K] broadcast(zero), dimensions={{}}
-  start = (s32[], $T[$B,$M,$N], $T[$B,$K]) tuple(zero_s32, matrix, no_taus)
-  loop = (s32[], $T[$B,$M,$N], $T[$B,$K]) while(start), condition=continues, body=step
+  start = {_STATE} tuple(zero_s32, matrix, no_taus)
+  loop = {_STATE} while(start), condition=continues, body=step
   packed3 = $T[$B,$M,$N] get-tuple-element(loop), index=1
   packed = $RESULT reshape(packed3)
   taus2 = $T[$B,$K] get-tuple-element(loop), index=2

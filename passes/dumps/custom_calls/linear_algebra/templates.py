@@ -25,6 +25,15 @@ ADD = """add {
 }
 """
 
+# A loop over columns, whose state begins with the column's number.
+COUNTS_COLUMNS = """continues {
+  state = $STATE parameter(0)
+  k = s32[] get-tuple-element(state), index=0
+  count = s32[] constant($K)
+  ROOT goes_on = pred[] compare(k, count), direction=LT
+}
+"""
+
 
 def filled(template: str, a: ArrayShape, **values: object) -> str:
     """Returns the module of a template for a first operand a[..., m, n]."""
