@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Literal, Protocol
 
+from dialect_utils.collector import collector_paused
 from dialect_utils.control_flow import in_role_order
 from dialect_utils.hlo.computation import Computation, as_computation
 from dialect_utils.hlo.instruction import Instruction, as_instruction
 from dialect_utils.hlo.names import NameTable
-from dialect_utils.hlo.pause import collector_paused
 from dialect_utils.hlo.text.attributes import (
     format_frontend_attributes,
     parse_aliases,

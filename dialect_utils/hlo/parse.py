@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from dialect_utils.collector import collector_paused
 from dialect_utils.hlo.body import BodyReader
 from dialect_utils.hlo.builder import HloBuilder
 from dialect_utils.hlo.computation import Computation
@@ -17,7 +18,6 @@ from dialect_utils.hlo.control import CONTROL
 from dialect_utils.hlo.instruction import Instruction
 from dialect_utils.hlo.module import HloModule, callees_first
 from dialect_utils.hlo.names import NameTable
-from dialect_utils.hlo.pause import collector_paused
 from dialect_utils.hlo.reading import ReadingContext
 from dialect_utils.hlo.text.grammar import (
     FOOTER_LINE,

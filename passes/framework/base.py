@@ -16,6 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, cast
 
+from dialect_utils.collector import collector_paused
 from dialect_utils.ir import Module
 from dialect_utils.text import Diagnostic, DiagnosticError, Location
 from passes.framework.options import Option, declared_options, format_options, option_value
@@ -112,6 +113,7 @@ class Pass:
         self._check_dialect(module)
         return self.function(module, report, **dict(self.values))
 
+    @collector_paused
     def run(self, module: Module) -> PassResult:
         """Runs the pass on a clone.
 

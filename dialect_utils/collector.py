@@ -14,7 +14,8 @@ R = TypeVar("R")
 def collector_paused(function: Callable[P, R]) -> Callable[P, R]:
     """Runs a function without the collector, which would walk the growing graph again and again.
 
-    The graph is alive until the function ends; the walks cost 1.7 times the work itself.
+    The graph is alive until the function ends; the walks cost 1.7 times the work itself when a module is read, a
+    tenth to a third of it in passes.
     """
 
     @functools.wraps(function)
