@@ -5,7 +5,7 @@ Source: xla/xla_data.proto (PrimitiveType) and xla/primitive_util.h (BitWidth).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from dialect_utils.text import Diagnostic, DiagnosticError, nearest
 
@@ -20,11 +20,10 @@ class ElementType:
 
     name: str
     bits: int
+    storage_bits: int = field(init=False, compare=False, repr=False)
 
-    @property
-    def storage_bits(self) -> int:
-        """Returns the bits one element occupies without `E(n)`: `bits` rounded up to a byte."""
-        return max(8, -(-self.bits // 8) * 8)
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "storage_bits", max(8, -(-self.bits // 8) * 8))
 
     @property
     def storage_bytes(self) -> int:

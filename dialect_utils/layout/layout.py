@@ -86,11 +86,12 @@ class SplitConfig:
 class _Derived:
     """What follows from a layout and is asked for over and over: found once for each object."""
 
-    __slots__ = ("_hash", "_in_default_memory", "_is_default", "_text")
+    __slots__ = ("_hash", "_in_default_memory", "_is_default", "_is_descending", "_text")
 
     _hash: int
     _in_default_memory: Layout
     _is_default: bool
+    _is_descending: bool
     _text: str
 
 
@@ -177,7 +178,12 @@ class Layout(_Derived):
     @property
     def is_descending(self) -> bool:
         """Is true where minor_to_major is the default order, whatever comes after it."""
-        return self.minor_to_major == _descending(len(self.minor_to_major), 0).minor_to_major
+        try:
+            return self._is_descending
+        except AttributeError:
+            default = _descending(len(self.minor_to_major), 0).minor_to_major
+            object.__setattr__(self, "_is_descending", self.minor_to_major == default)
+            return self._is_descending
 
     @property
     def is_default(self) -> bool:

@@ -77,6 +77,8 @@ class _Spread:
     shapes: dict[Node, ArrayShape] = field(init=False)
     edges: list[Edge] = field(init=False)
     fixed: set[Node] = field(init=False)
+    # Nodes that have a layout, of their own or found: they are asked about at every edge.
+    decided: set[Node] = field(init=False)
     # The numbers of the edges that begin or end at a node.
     at: dict[Node, list[int]] = field(init=False)
     # Nodes whose order came without the tiles that went with it.
@@ -99,6 +101,7 @@ class _Spread:
         }
         self.edges = [e for e in edges(self.module) if e.source in self.shapes and e.target in self.shapes]
         self.fixed = fixed_nodes(self.module)
+        self.decided = {node for node, shape in self.shapes.items() if not is_unconstrained(shape)}
         self.at = {}
         for number, edge in enumerate(self.edges):
             self.at.setdefault(edge.source, []).append(number)
@@ -109,8 +112,7 @@ class _Spread:
 
         Only edges at whose ends something has changed are looked at again.
         """
-        decided = [node for node, shape in self.shapes.items() if not is_unconstrained(shape)]
-        forward = {number for node in decided for number in self.at.get(node, ())}
+        forward = {number for node in self.decided for number in self.at.get(node, ())}
         backward = set(forward)
         while (forward and direction != "backward") or (backward and direction != "forward"):
             if direction != "backward":
@@ -141,12 +143,10 @@ class _Spread:
         return later
 
     def _propagate(self, source: Node, target: Node, rule: Propagation) -> bool:
+        is_open = target not in self.decided
+        if source not in self.decided or target in self.fixed or not (is_open or target in self.without_tiles):
+            return False
         given, shape = self.shapes[source], self.shapes[target]
-        if is_unconstrained(given) or target in self.fixed:
-            return False
-        is_open = is_unconstrained(shape)
-        if not is_open and target not in self.without_tiles:
-            return False
         layout = rule(given, shape)
         if layout is None or (not is_open and not _adds_tiles(layout, shape)):
             return False
@@ -154,13 +154,14 @@ class _Spread:
         (self.without_tiles.add if is_partial else self.without_tiles.discard)(target)
         space = shape.effective_layout.memory_space
         self.shapes[target] = shape.with_layout(layout.replace(memory_space=space) if space else layout)
+        self.decided.add(target)
         self.changed.add(target.owner)
         return True
 
     def conflicts(self, edge: Edge) -> bool:
         """Is true where both ends are decided and not laid out alike."""
         ends = (edge.source, edge.target)
-        if not all(node in self.fixed or not is_unconstrained(self.shapes[node]) for node in ends):
+        if not all(node in self.fixed or node in self.decided for node in ends):
             return False
         return not agree(self.shapes[edge.source], self.shapes[edge.target])
 
