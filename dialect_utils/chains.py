@@ -5,6 +5,7 @@ A *relayout* is an op that only moves data between arrays that are row-major and
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -113,13 +114,18 @@ def chain_to(value: Value, limit: int) -> Chain:
     return Chain(value, tuple(operations))
 
 
-def chains_from(value: Value, limit: int) -> Iterator[Chain]:
-    """Yields every chain of at most `limit` ops that starts at a value, shorter ones first."""
-    pending = [Chain(value, ())]
+def chains_from(value: Value, limit: int, ends: Callable[[Chain], bool] | None = None) -> Iterator[Chain]:
+    """Yields every chain of at most `limit` ops that starts at a value, shorter ones first.
+
+    None goes on beyond one that `ends`.
+    """
+    pending = deque([Chain(value, ())])
     while pending:
-        chain = pending.pop(0)
+        chain = pending.popleft()
         if chain.operations:
             yield chain
+            if ends is not None and ends(chain):
+                continue
         if len(chain.operations) < limit:
             pending += [chain.longer(user) for user in relayout_users(chain.value)]
 
@@ -131,7 +137,7 @@ def relayout_users(value: Value) -> list[Operation]:
 
 def moves(user: Operation, value: Value) -> bool:
     """Is true for a relayout that moves a value (not one that pads with it)."""
-    return is_relayout(user) and user.operands[0] == value
+    return bool(user.operands) and user.operands[0] == value and is_relayout(user)
 
 
 def is_returned(value: Value) -> bool:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from dialect_utils.chains import Chain, chains_from, is_plain, is_returned, relayout_users
 from dialect_utils.ir import Module, Operation, Value, array_shape
-from dialect_utils.layout import ArrayShape, Layout, TupleShape, physical_plan
+from dialect_utils.layout import ArrayShape, Layout, Plan, TupleShape, physical_plan
 from dialect_utils.layout.moves.normal_form import is_identity, normal_form
 from dialect_utils.layout.search.packs import is_pack_of, try_tiled_layout
 from passes.framework.base import Report, module_pass
@@ -70,18 +71,23 @@ def _fold_value(module: Module, value: Value) -> set[Operation]:
     if not is_plain(value) or not relayout_users(value):
         return set()
     packs = _packs(value)
-    for chain in packs:
-        shape = _tiled_shape(chain) if try_reads(chain) is not None else None
-        if shape is not None:
-            return _give_layout(module, value, shape, packs)
+    for pack in packs:
+        reads = try_reads(pack.chain)
+        shape = _tiled_shape(pack) if reads is not None else None
+        if reads is not None and shape is not None:
+            return _give_layout(module, value, shape, packs, reads.restore(module, value))
     return _fold_untiled_bitcasts(module, value)
 
 
-def _give_layout(module: Module, value: Value, shape: ArrayShape, packs: Sequence[Chain]) -> set[Operation]:
-    """Removes every chain that packs a value into the physical array of a tiled shape, and gives it that shape."""
-    gone: set[Operation] = set()
-    for chain in packs:
-        if gone.intersection(chain.operations) or not is_pack_of(shape, chain.plan(_padding)):
+def _give_layout(
+    module: Module, value: Value, shape: ArrayShape, packs: Sequence[_Pack], gone: set[Operation]
+) -> set[Operation]:
+    """Removes every chain that packs a value into the physical array of a tiled shape, and gives it that shape.
+
+    `gone` are the ops that were removed before; returns them with those that are removed now.
+    """
+    for chain, plan in packs:
+        if gone.intersection(chain.operations) or not is_pack_of(shape, plan):
             continue
         reads = try_reads(chain)
         if reads is not None:
@@ -90,14 +96,22 @@ def _give_layout(module: Module, value: Value, shape: ArrayShape, packs: Sequenc
     return gone
 
 
-def _packs(value: Value) -> list[Chain]:
-    """Returns the chains that may pack a value into a physical array, the one with the most steps first."""
+class _Pack(NamedTuple):
+    """A chain that may pack a value into a physical array, and what it does."""
+
+    chain: Chain
+    plan: Plan
+
+
+def _packs(value: Value) -> list[_Pack]:
+    """Returns what may pack a value into a physical array, the one with the most steps first."""
     found = []
-    for chain in chains_from(value, _LONGEST_PACK):
-        plan = normal_form(chain.plan(_padding))
-        if plan.steps and not plan.drops_elements and _is_private(chain):
-            found.append((len(plan.steps), chain))
-    return [chain for _, chain in sorted(found, key=lambda item: -item[0])]
+    for chain in chains_from(value, _LONGEST_PACK, _is_shared):
+        plan = chain.plan(_padding)
+        normal = normal_form(plan)
+        if normal.steps and not normal.drops_elements and not _is_named_after_link(chain):
+            found.append((len(normal.steps), _Pack(chain, plan)))
+    return [pack for _, pack in sorted(found, key=lambda item: -item[0])]
 
 
 def _padding(pad: Operation) -> str:
@@ -105,24 +119,20 @@ def _padding(pad: Operation) -> str:
     return "padding"
 
 
-def _is_private(chain: Chain) -> bool:
-    """Is true where nothing else uses what is between a chain's ends, nor is it the source again.
-
-    Where a value in between is as good a source, the names that `expand-tiling` gives decide.
-    """
-    for end in range(1, len(chain.operations)):
-        part = Chain(chain.source, chain.operations[:end])
-        if len(part.value.users) > 1 or is_returned(part.value) or is_identity(part.plan()):
-            return False
-        if chain.value.name.startswith(f"{part.value.name}."):
-            return False
-    return True
+def _is_shared(chain: Chain) -> bool:
+    """Is true where more than one op uses the end of a chain, or it is returned, or the source again."""
+    return len(chain.value.users) > 1 or is_returned(chain.value) or is_identity(chain.plan())
 
 
-def _tiled_shape(chain: Chain) -> ArrayShape | None:
+def _is_named_after_link(chain: Chain) -> bool:
+    """Is true where a value in between is as good a source: the names that `expand-tiling` gives decide."""
+    name = chain.value.name
+    return any(name.startswith(f"{operation.results[0].name}.") for operation in chain.operations[:-1])
+
+
+def _tiled_shape(pack: _Pack) -> ArrayShape | None:
     """Returns the source's shape with the layout whose physical array the chain makes, or None."""
-    shape = array_shape(chain.source)
-    plan = chain.plan(_padding)
+    chain, plan = pack
     marked = marked_shape(chain.operations[-1])
     if isinstance(marked, ArrayShape) and marked.is_tiled and is_pack_of(marked, plan):
         return marked
@@ -130,7 +140,7 @@ def _tiled_shape(chain: Chain) -> ArrayShape | None:
     if layout is None:
         return None
     space = array_shape(chain.value).effective_layout.memory_space
-    return shape.with_layout(layout.replace(memory_space=space))
+    return array_shape(chain.source).with_layout(layout.replace(memory_space=space) if space else layout)
 
 
 def _fold_physical_parameter(module: Module, value: Value) -> set[Operation]:
@@ -146,7 +156,7 @@ def _fold_physical_parameter(module: Module, value: Value) -> set[Operation]:
             return set()
         gone = reads.restore(module, value)
         value.set_shape(shape.with_layout(Layout.descending(shape.rank)))
-        return gone | _give_layout(module, value, shape, _packs(value))
+        return _give_layout(module, value, shape, _packs(value), gone)
     return set()
 
 

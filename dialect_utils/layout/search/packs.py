@@ -21,6 +21,7 @@ _MOST_TILE_DIMENSIONS = 8
 _PADDING = "padding"
 
 
+@lru_cache(maxsize=4096)
 def is_pack_of(shape: ArrayShape, plan: Plan) -> bool:
     """Is true where a plan packs the array of a shape exactly into the shape's physical array.
 
