@@ -12,7 +12,7 @@ from dialect_utils.hlo.control import CONTROL, ControlEdges
 from dialect_utils.hlo.instruction import Instruction, as_instruction
 from dialect_utils.hlo.order import Order
 from dialect_utils.hlo.text.attributes import with_attribute
-from dialect_utils.hlo.text.calls import CALLING_OPCODES, called_names, is_applying, names_in
+from dialect_utils.hlo.text.calls import CALLING_OPCODES, names_in
 from dialect_utils.hlo.text.printing import format_body, format_header, text_before
 from dialect_utils.hlo.text.provenance import BodyText, Edits, Origin
 from dialect_utils.hlo.text.signature import Signature
@@ -20,6 +20,7 @@ from dialect_utils.hlo.text.spelling import with_sigil
 from dialect_utils.hlo.uses import Uses
 from dialect_utils.ir import Value
 from dialect_utils.layout import Shape
+from dialect_utils.opcodes import Trait, has
 from dialect_utils.text import Diagnostic, DiagnosticError, Location, Source, nearest
 
 if TYPE_CHECKING:
@@ -112,11 +113,7 @@ class Computation:
     @property
     def is_embedded(self) -> bool:
         """Is true for an embedded computation: one that reduce, sort, scatter, map and the like apply per element."""
-        return any(
-            name == self.name and is_applying(caller.opcode, attribute)
-            for caller in self._callers
-            for attribute, name in called_names(caller.attributes)
-        )
+        return any(has(caller.opcode, Trait.APPLIES) for caller in self._callers)
 
     @property
     def instructions(self) -> Sequence[Instruction]:
@@ -484,9 +481,12 @@ class Computation:
 
 def origin_of(like: Instruction | None) -> Origin | Location | None:
     """Returns where diagnostics place what is made like an instruction."""
-    if like is None or like.number < 0:
-        return None if like is None else like.origin
-    return Origin(like.computation.written, like.number)
+    if like is None:
+        return None
+    if like.origin is None and like.number >= 0:
+        # One for all that are made like it.
+        like.origin = Origin(like.computation.written, like.number)
+    return like.origin
 
 
 def as_computation(function: object) -> Computation:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 
 _NUMBER = re.compile(r"\.\d+$", re.ASCII)
+_LEGAL = re.compile(r"[A-Za-z_][\w.\-]*", re.ASCII)
 _ILLEGAL = re.compile(r"[^\w.\-]", re.ASCII)
 
 
@@ -25,9 +26,7 @@ class NameTable:
 
         What XLA's names may not hold becomes `_`; a number that `base` ends in is counted up.
         """
-        name = _ILLEGAL.sub("_", base)
-        if not name or not (name[0].isalpha() or name[0] == "_"):
-            name = f"_{name}"
+        name = base if _LEGAL.fullmatch(base) else self._legal(base)
         if name in self._used:
             stem = _NUMBER.sub("", name)
             count = self._counters.get(stem, 0) + 1
@@ -37,3 +36,8 @@ class NameTable:
             name = f"{stem}.{count}"
         self._used.add(name)
         return name
+
+    @staticmethod
+    def _legal(base: str) -> str:
+        name = _ILLEGAL.sub("_", base)
+        return name if name[:1].isalpha() or name[:1] == "_" else f"_{name}"

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from dialect_utils.hlo.text.grammar import without_strings
 from dialect_utils.hlo.text.tokens import without_comments
-from dialect_utils.opcodes import Trait, calling_attributes, calling_opcodes, has
+from dialect_utils.opcodes import calling_attributes, calling_opcodes
 
 _NAME = re.compile(r"%?([A-Za-z_][\w.\-]*)", re.ASCII)
 _CALLING_ATTRIBUTES = calling_attributes()
@@ -23,11 +23,6 @@ CALLING_OPCODES = calling_opcodes()
 def is_calling(attribute: str) -> bool:
     """Is true for an attribute that names computations."""
     return attribute in _CALLING_ATTRIBUTES
-
-
-def is_applying(opcode: str, attribute: str) -> bool:
-    """Is true where the op applies the named computation per element."""
-    return attribute in _CALLING_ATTRIBUTES and has(opcode, Trait.APPLIES)
 
 
 def called_in(tail: str) -> list[tuple[str, str]]:
