@@ -10,8 +10,7 @@ from passes.framework.base import Report, module_pass
 def erase_dead_steps(module: Module, report: Report, *, quiet: bool = False) -> None:
     """Removes transposes, reshapes, slices and pads that nothing uses.
 
-    1. An operation with a data-movement step goes, unless an operation or the function's
-       results use it; operations before it that it alone used go too.
+    1. A data-movement step that nothing uses goes, and then those that it alone used.
 
     Before:
         HloModule m
@@ -28,13 +27,12 @@ def erase_dead_steps(module: Module, report: Report, *, quiet: bool = False) -> 
           ROOT n = f32[3,5] negate(p)
         }
     """
-    for function in module.functions:
-        # Backwards, so that what only a dead operation uses is dead by then.
-        for operation in reversed(function.operations):
-            if operation.step is not None and not _is_used(operation):
-                if not quiet:
-                    report.note(f"erased {operation.results[0].name}")
-                operation.erase()
+    # Backwards, so that what only a dead operation uses is dead by then.
+    for operation in reversed(list(module.operations())):
+        if operation.step is not None and not _is_used(operation):
+            if not quiet:
+                report.note(f"erased {operation.results[0].name}")
+            operation.erase()
 
 
 def _is_used(operation: Operation) -> bool:

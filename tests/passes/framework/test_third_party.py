@@ -53,6 +53,8 @@ def test_a_pass_of_another_package_keeps_the_contract(tmp_path: Path) -> None:
     result = python(tests, tmp_path / "site", tmp_path)
     assert result.returncode == 0, result.stdout
     assert result.stdout.startswith(".  ")
+    [file] = (each for each in (PACKAGE / "third_party_pass").glob("*.py") if each.stem != "__init__")
+    assert len(file.read_text().splitlines()) <= 40
 
 
 def test_a_broken_plug_in_is_a_note_in_the_list_and_an_error_where_it_is_used(tmp_path: Path) -> None:
