@@ -253,7 +253,7 @@ class Examination:
 
         def scale(number: int, output: int) -> Scale:
             if number not in samples:
-                samples[number] = twin.runs([runs.data[number].arrays])[0]
+                samples[number] = twin.runs([runs.data[number]])[0]
             return self.judge.scales(found.expected[number], samples[number])(output)
 
         def execute(program: Program) -> list[list[Array]]:

@@ -73,7 +73,7 @@ class _Analysis:
         operation = value.operation
         if operation is not None and operation.opcode == "tuple":
             return [guarantee for operand in operation.operands for guarantee in self.leaf_guarantees(operand)]
-        return [self.states[value].guarantee] * len(list(value.shape.arrays()))
+        return [_final(self.states[value], array) for array in value.shape.arrays()]
 
     def run(self, function: Function) -> _State:
         """Computes the states of a function whose parameters have one; returns its results' joined."""
@@ -128,7 +128,12 @@ class _Analysis:
         return _State(max(whole.guarantee, joined.guarantee), whole.bound)
 
     def _loop(self, operation: Operation, joined: _State) -> _State:
-        """Runs a loop's functions until the guarantee of its state is that of every round; bounds are lost."""
+        """Runs a loop's functions until the guarantee of its state is that of every round; bounds are lost.
+
+        A loop that adds floats is a sum, round by round, which another form may add up in another order.
+        """
+        if any(map(_adds_floats, operation.called)):
+            joined = _LOST
         for _ in range(_LOOP_ROUNDS):
             found = [self._run_called(function, {}, joined) for function in operation.called]
             joined = _State(max(state.guarantee for state in [joined, *found]), None)
@@ -138,6 +143,22 @@ class _Analysis:
         for parameter in function.parameters:
             self.states[parameter] = passed.get(parameter, other)
         return self.run(function)
+
+
+def _final(state: _State, shape: ArrayShape) -> Guarantee:
+    """Returns the guarantee of a result: where exact sums are rounded later, a right form may round earlier."""
+    is_rounded = state.bound is None and (shape.element_type.is_floating or shape.element_type.is_complex)
+    return Guarantee.NEVER if state.guarantee is Guarantee.ON_INTEGERS and is_rounded else state.guarantee
+
+
+def _adds_floats(function: Function) -> bool:
+    """Is true where a function adds floats, itself or in what it calls."""
+    for operation in function.operations:
+        if operation.opcode in ("add", "subtract") and _is_inexact(operation.results):
+            return True
+        if any(map(_adds_floats, operation.called)):
+            return True
+    return False
 
 
 def _whole_number(constant: Operation) -> int | None:

@@ -64,7 +64,7 @@ class Judge:
             # It adds up narrow floats one by one, and loses what XLA keeps; what it is exact in, it has judged.
             return list(findings)
         try:
-            samples = twin.runs([results[number].data.arrays for number in open_sets])
+            samples = twin.runs([results[number].data for number in open_sets])
         except ExecutionError as error:
             reason = f"the scale of the original's error cannot be found: {error.message}"
             return [Finding("unknown", reason, None, findings[open_sets[0]].differing)]

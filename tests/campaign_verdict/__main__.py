@@ -57,6 +57,8 @@ class Table:
 
     rows: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     wrong: list[str] = field(default_factory=list)
+    # Measured where programs agree though they differ: what was not seen must be told.
+    powers: list[float] = field(default_factory=list)
 
     @property
     def total(self) -> Counter[str]:
@@ -68,6 +70,8 @@ class Table:
         said = f"{answer}, {'differs' if differs else 'the same'}"
         self.rows[case.kind][said] += 1
         is_wrong = answer == ("equal" if differs else "different")
+        if differs and answer == "agrees":
+            self.powers.append(power)
         if is_wrong or (differs and answer == "agrees" and power == 1):
             self.wrong.append(f"{case}: {said}")
         if is_wrong or (differs and answer != "different"):
@@ -145,6 +149,8 @@ def main() -> int:
     # Of rewrites that numpy tells apart, the table is wrong, not the check.
     broken = [said for said in of_rewrites.total if said.endswith("differs")]
     print(f"{share:.2%} of the {differing} mistakes that differ are seen")
+    powers = ", ".join(f"{power:.0%}" for power in sorted(of_mistakes.powers))
+    print(f"{len(of_mistakes.powers)} agree; their measured power: {powers or 'none to measure'}")
     print("\n".join(["wrong:", *of_mistakes.wrong, *of_rewrites.wrong, *broken]))
     return int(bool(of_mistakes.wrong or of_rewrites.wrong or broken or share < SEEN_SHARE))
 

@@ -26,7 +26,7 @@ SUM = "r = f32[8] reduce({0}, z), dimensions={{1}}, to_apply=add"
         ("ROOT " + SUM.format("p"), MULTIPLY, Guarantee.NEVER),
         ("t = f32[8,8] tanh(p)\nROOT " + SUM.format("t"), ADD, Guarantee.NEVER),
         ("ROOT r = f32[8,8] dot(p, p), lhs_contracting_dims={1}, rhs_contracting_dims={0}", "", Guarantee.ON_INTEGERS),
-        (SUM.format("p") + "\nROOT e = f32[8] exponential(r)", ADD, Guarantee.ON_INTEGERS),
+        (SUM.format("p") + "\nROOT e = f32[8] exponential(r)", ADD, Guarantee.NEVER),
         (SUM.format("p") + "\nROOT e = s32[8] convert(r)", ADD, Guarantee.ON_INTEGERS),
         ("ROOT r = f32[4,8] reduce-scatter(p), dimensions={0}, to_apply=add", ADD, Guarantee.ON_INTEGERS),
         ("m = f32[8,8] multiply(p, p)\nROOT a = f32[8,8] add(m, p)", "", Guarantee.ALWAYS),

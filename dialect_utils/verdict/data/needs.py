@@ -11,9 +11,10 @@ from dialect_utils.control_flow import BODY, CONDITION
 from dialect_utils.hlo.text.literals import decode_float
 from dialect_utils.ir import Function, Module, Operation, Value
 from dialect_utils.layout import ArrayShape
-from dialect_utils.opcodes import named, opcode_of
+from dialect_utils.opcodes import Trait, has, named, opcode_of
 
 _SHIFTS = named("shift-left shift-right-logical shift-right-arithmetic")
+_SORTS, _CHOICES = named("sort topk"), named("maximum minimum compare")
 # Sums, differences, products and quotients of constants are thresholds, too, where there are few.
 _FEW_CONSTANTS = 8
 _MOST_CONSTANTS = 64
@@ -25,7 +26,8 @@ class Need:
 
     `limits`: the sizes of dimensions that it indexes; `counts`: it may count the rounds of a loop;
     `branches`: how many branches it chooses from; `widths`: of what it shifts; `distinct` and
-    `ascending`: what a gather or scatter was promised of it. `numbers`: constants of the programs.
+    `ascending`: what a gather or scatter was promised of it. `numbers`: constants of the programs; `peaks`: these
+    look for the largest of many elements, or put them in order.
     """
 
     shape: ArrayShape
@@ -36,6 +38,7 @@ class Need:
     distinct: bool = False
     ascending: bool = False
     numbers: tuple[float, ...] = ()
+    peaks: bool = False
 
     @property
     def is_free(self) -> bool:
@@ -46,7 +49,8 @@ class Need:
 def array_needs(modules: Sequence[Module], shapes: Sequence[ArrayShape]) -> list[Need]:
     """Returns the needs of the entry's arrays, tuples flattened, `shapes` being theirs in the first module."""
     numbers = _numbers(modules)
-    needs = [Need(shape, numbers=numbers) for shape in shapes]
+    peaks = any(_chooses(operation) for module in modules for operation in module.operations())
+    needs = [Need(shape, numbers=numbers, peaks=peaks) for shape in shapes]
     for module in modules:
         spans = leaf_spans(module.entry)
         for operation in module.operations():
@@ -55,6 +59,12 @@ def array_needs(modules: Sequence[Module], shapes: Sequence[ArrayShape]) -> list
                     if leaf < len(needs):
                         needs[leaf] = sensed.noted(needs[leaf])
     return needs
+
+
+def _chooses(operation: Operation) -> bool:
+    """Is true where a result may be one of many elements."""
+    inner = {each.opcode for function in operation.called for each in function.operations}
+    return operation.opcode in _SORTS or (has(operation.opcode, Trait.COMBINES) and bool(inner & _CHOICES))
 
 
 @dataclass(frozen=True, slots=True)

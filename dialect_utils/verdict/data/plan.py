@@ -27,6 +27,7 @@ DataKind = Literal[
     "shifted",
     "magnitudes",
     "saturated",
+    "peaks",
     "given",
     "own",
     "carriers",
@@ -44,6 +45,7 @@ _DESCRIPTIONS: dict[DataKind, str] = {
     "shifted": "large numbers of one sign",
     "magnitudes": "many magnitudes",
     "saturated": "magnitudes up to the largest",
+    "peaks": "data with one element above or below all others",
     "given": "the given inputs",
     "own": "its own data",
     "carriers": "carriers that are all distinct",
@@ -56,6 +58,10 @@ _MANY_ELEMENTS = 1 << 18
 _NARROW_BITS = 16
 _LARGEST_EXPONENT = 30.0
 _FEW = 3
+# Above all that is drawn beside it, and no more than exp can take.
+_PEAK = 50.0
+# The largest and the smallest at the last place, the first, and two more.
+_PEAK_SETS = 8
 # What gives NaN with another of these.
 _OPPOSED = (np.inf, -np.inf, 0.0, -0.0, 1.0, -1.0)
 # Beyond where exp of it is 0 or infinite in 32 bits, and within the range of 16 and of most 8 bits.
@@ -101,6 +107,8 @@ def data_sets(needs: Sequence[Need], seeds: int, *, finite: bool = False, sums: 
         ("equal", 2),
         ("boundary", _sets(needs, _pool_size)),
     ]
+    if any(need.peaks for need in needs):
+        kinds += [("peaks", _PEAK_SETS)]
     if any(_has_floats(need) and not need.counts for need in needs) and not finite:
         kinds += [
             ("sparse", 3),
@@ -195,7 +203,7 @@ def _floats(draw: _Draw, kind: ElementType) -> Array:
     if draw.kind == "whole":
         largest = LARGEST_INTEGER if kind.bits > _NARROW_BITS else 1
         return rng.integers(-largest, largest, size, endpoint=True).astype(dtype)
-    if draw.kind == "boundary" and not draw.need.counts:
+    if draw.kind == "boundary":
         return _cycled(draw, float_pool(draw.need, kind))
     if draw.kind == "equal" and not draw.need.counts:
         pool = float_pool(draw.need, kind)
@@ -203,6 +211,9 @@ def _floats(draw: _Draw, kind: ElementType) -> Array:
     if draw.need.counts:
         # A loop that these count might never end.
         return _normal(draw, dtype)
+    if draw.kind == "peaks":
+        peak = min(_PEAK, float(_limits(dtype).max))
+        return _with_a_peak(draw, _normal(draw, dtype), (-peak, peak))
     if draw.kind == "special":
         return _with_specials(draw, _normal(draw, dtype), special_floats(kind, largest=not draw.sums))
     if draw.kind == "infinite":
@@ -236,11 +247,24 @@ def _with_one_special(draw: _Draw, values: Array) -> Array:
     return flat.reshape(values.shape)
 
 
-def _magnitudes(draw: _Draw, dtype: np.dtype[Any]) -> Array:
-    """Returns floats of all magnitudes up to 1e30, or to what the type holds."""
+def _with_a_peak(draw: _Draw, values: Array, ends: tuple[float, float]) -> Array:
+    """Puts the largest number, in every second run the smallest, at one place: the last, the first, then any."""
+    flat = values.reshape(-1).copy()
+    if flat.size:
+        places = [flat.size - 1, 0, *np.random.default_rng(draw.position).permutation(flat.size)]
+        flat[places[draw.run // 2 % len(places)]] = ends[1 - draw.run % 2]
+    return flat.reshape(values.shape)
+
+
+def _limits(dtype: np.dtype[Any]) -> Any:
     import ml_dtypes
 
-    limits: Any = ml_dtypes.finfo(dtype)
+    return ml_dtypes.finfo(dtype)
+
+
+def _magnitudes(draw: _Draw, dtype: np.dtype[Any]) -> Array:
+    """Returns floats of all magnitudes up to 1e30, or to what the type holds."""
+    limits = _limits(dtype)
     low = max(-_LARGEST_EXPONENT, float(np.log10(float(limits.smallest_normal))))
     high = min(_LARGEST_EXPONENT, float(np.log10(float(limits.max))))
     if draw.sums and draw.kind == "magnitudes":
@@ -266,6 +290,9 @@ def _integers(draw: _Draw, kind: ElementType) -> Array:
         return _ordered(draw, kind)
     if draw.kind == "boundary":
         return _cycled(draw, _as_integers(integer_pool(need), kind))
+    if draw.kind == "peaks" and need.is_free:
+        few = draw.rng.integers(0, 2, draw.size).astype(dtype_of(kind))
+        return _with_a_peak(draw, few, value_range(kind))
     if draw.kind == "equal":
         pool = integer_pool(need)[: _FEW + 2 * draw.run]
         return _as_integers(pool, kind)[draw.rng.integers(0, len(pool), draw.size)]

@@ -45,6 +45,9 @@ def float_pool(need: Need, kind: ElementType) -> Array:
     """Returns the finite numbers worth trying in a float array: constants and their neighbours, small whole numbers."""
     dtype = dtype_of(kind)
     numbers = [0.0, -0.0, 1.0, -1.0, 0.5, 2.0, *map(float, need.numbers), *(-float(number) for number in need.numbers)]
+    if need.counts:
+        # A loop might never end that others count.
+        numbers = [float(number) for number in need.numbers if 0 < number <= MOST_ROUNDS] or [0.5]
     with np.errstate(all="ignore"):
         exact = np.array(numbers, np.float64).astype(dtype)
         below, above = (np.nextafter(exact, np.array(end).astype(dtype)) for end in (-np.inf, np.inf))
