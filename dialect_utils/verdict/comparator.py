@@ -169,6 +169,7 @@ def _are_flushed(a: Array, b: Array, kind: ElementType, *, signs_of_zero: bool) 
     import ml_dtypes
 
     smallest = float(ml_dtypes.finfo(a.dtype).smallest_normal)
-    x, y = a.astype(np.float64), b.astype(np.float64)
+    with np.errstate(invalid="ignore"):
+        x, y = a.astype(np.float64), b.astype(np.float64)
     tiny: Mask = (np.abs(x) < smallest) & (np.abs(y) < smallest)
     return tiny & (np.signbit(x) == np.signbit(y)) if signs_of_zero else tiny

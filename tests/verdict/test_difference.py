@@ -64,3 +64,9 @@ def test_tolerances(text: str, same: tuple[float, float], other: tuple[float, fl
 def test_other_tolerances_are_refused(text: str) -> None:
     with pytest.raises(DiagnosticError, match="hint: write auto, bits, ulp:N or rel:X"):
         Tolerance.parse(text)
+
+
+@pytest.mark.filterwarnings("error")
+def test_signaling_nans_are_no_warning() -> None:
+    signaling, quiet = (np.array([bits], np.uint32).view(np.float32) for bits in (0x7F800001, 0x7FC00000))
+    assert first_difference(0, signaling, quiet, ELEMENT_TYPES["f32"]) is None
