@@ -64,7 +64,9 @@ def _totals(report: MemoryReport) -> Iterator[str]:
 
 
 def _padding(report: MemoryReport) -> Iterator[str]:
-    most = nlargest(_WORST, report.usage.buffers, key=lambda buffer: buffer.padding_bytes)
+    # A scalar takes what the runtime allocates at least; semaphores are scalars, too.
+    arrays = (buffer for buffer in report.usage.buffers if buffer.shape.rank)
+    most = nlargest(_WORST, arrays, key=lambda buffer: buffer.padding_bytes)
     worst = report.rows_of(buffer for buffer in most if buffer.padding_bytes)
     if not worst:
         return

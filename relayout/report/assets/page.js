@@ -40,6 +40,7 @@ function showTotals() {
     .filter(Boolean).join(", ");
   const cards = [["peak", data.totals.peak_bytes], ["arguments", data.totals.argument_bytes],
     ["outputs", data.totals.output_bytes], ["aliased", data.totals.alias_bytes],
+    ...(data.totals.host_bytes ? [["on the host", data.totals.host_bytes]] : []),
     ...Object.entries(data.totals.temporary_bytes_by_memory_space).map(([s, b]) => [`temporaries, ${spaceName(s)}`, b]),
     ["padding at the peak", data.totals.padding_bytes]];
   byId("totals").append(...cards.map(([name, count]) => element("div", { className: "card", title: `${count} bytes` },
