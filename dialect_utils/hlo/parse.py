@@ -33,7 +33,7 @@ from dialect_utils.text import DiagnosticError, Source, Span
 
 _TABLE = re.compile(
     r"\s*+(?:FileNames|FunctionNames|FileLocations|StackFrames)\b"
-    r"(?:\s*+\d++\s*+(?:\"(?:[^\"\\]|\\.)*+\"|\{[^{}\"]*+\}))*+",
+    r"(?>(?:\s*+\d++\s*+(?:\"(?:[^\"\\]|\\.)*+\"|\{[^{}\"]*+\}))*)",
     re.ASCII | re.DOTALL,
 )
 

@@ -11,7 +11,7 @@ from dialect_utils.text import Source
 # As many digits as an int64 has.
 _INTS = re.compile(r"\s*(?:\{\s*(?:-?\d{1,19}\s*(?:,\s*-?\d{1,19}\s*)*)?\}|-?\d{1,19})\s*", re.ASCII)
 _INT = re.compile(r"-?\d+", re.ASCII)
-_PATH = r"\{((?:(?<!\d)\d{1,9}(?!\d)|[,\s])*+)\}"
+_PATH = r"\{((?>(?:(?<!\d)\d{1,9}(?!\d)|[,\s])*))\}"
 _ALIAS = re.compile(rf"{_PATH}\s*:\s*\(\s*(\d{{1,9}})\s*,\s*{_PATH}", re.ASCII)
 _ESCAPE = re.compile(r"\\(x[0-9a-fA-F]+|[0-7]{1,3}|.)", re.DOTALL)
 _SIMPLE_ESCAPES = {"n": "\n", "r": "\r", "t": "\t", "a": "\a", "b": "\b", "f": "\f", "v": "\v"}

@@ -10,16 +10,16 @@ import functools
 import re
 from dataclasses import dataclass
 
-from dialect_utils.hlo.text.tokens import Kind, Scanner, Token, without_comments
+from dialect_utils.hlo.text.tokens import Kind, Scanner, Token, repeated, without_comments
 from dialect_utils.layout import Shape, parse_shape
 from dialect_utils.text import Diagnostic, DiagnosticError, Location, Source, Span
 
 # Spelt out: a set with \w in it takes twice the time.
 _NAME = r"[A-Za-z_][A-Za-z0-9_.\-]*+"
-_PLAIN = r"[^()\r\n\"'/]*+(?:/\*index=\d+\*/[^()\r\n\"'/]*+)*+"
+_PLAIN = r"[^()\r\n\"'/]*+" + repeated(r"/\*index=\d+\*/[^()\r\n\"'/]*+")
 _ARRAY = r"[a-z0-9]++\[[^\]\r\n/]*+\](?:\{[^{}\r\n/]*+\})?+"
 # A tuple's text ends at the first `) opcode`, which cannot be inside a shape.
-_TUPLE = r"\((?:[^\r\n\"'/=%)]++|\)(?! [a-z])|/\*index=\d+\*/)*+\)"
+_TUPLE = r"\(" + repeated(r"[^\r\n\"'/=%)]++|\)(?! [a-z])|/\*index=\d+\*/") + r"\)"
 
 
 # Attributes that surely end where they seem to: words, strings, names, and what brackets hold that
@@ -27,7 +27,7 @@ _TUPLE = r"\((?:[^\r\n\"'/=%)]++|\)(?! [a-z])|/\*index=\d+\*/)*+\)"
 _WORD = r"[A-Za-z0-9_.\-%>]++"
 _STRING = r"\"[^\"\\\r\n]*+\""
 _FLAT = r"[^{}()\[\]\"'\r\n/=%]"
-_NAMES = rf"\{{%?+{_NAME}(?:, %?+{_NAME})*+\}}"
+_NAMES = rf"\{{%?+{_NAME}{repeated(f', %?+{_NAME}')}\}}"
 # Braces in braces in braces, as XLA's configurations have them; deeper ones are looked at by `is_closed`.
 _LEVELS = 1
 
@@ -35,11 +35,12 @@ _LEVELS = 1
 def _braced(levels: int) -> str:
     flat = rf"{_FLAT}++|{_STRING}|(?<! )=(?! )"
     inner = f"|{_braced(levels - 1)}" if levels else ""
-    return rf"\{{(?:{flat}{inner}|\[(?:{flat}{inner})*+\])*+\}}"
+    return r"\{" + repeated(rf"{flat}{inner}|\[{repeated(flat + inner)}\]") + r"\}"
 
 
 _SIMPLE_VALUE = rf"(?:{_WORD}|{_braced(_LEVELS)}|{_STRING}|{_NAMES})"
-_SIMPLE = rf"(?:, [a-z_\-]++={_SIMPLE_VALUE}(?=[,\r\n]))*+"
+_REST = repeated(r", [a-z_\-]++=[^\r\n]*+", "?")
+_SIMPLE = repeated(rf", [a-z_\-]++={_SIMPLE_VALUE}(?=[,\r\n])")
 
 
 # Attribute values that the scanner, too, reads as one value: brackets to a few levels around anything but comments
@@ -50,15 +51,15 @@ _NESTING = 3
 
 def _bracketed(levels: int) -> str:
     inner = _INNER + (f"|{_bracketed(levels - 1)}" if levels else "")
-    return rf"\{{(?:{inner})*+\}}|\[(?:{inner})*+\]"
+    return rf"\{{{repeated(inner)}\}}|\[{repeated(inner)}\]"
 
 
-_TOKEN_VALUE = r"%?+[A-Za-z][\w.\-]*+(?:(?<=-)>[a-z0-9][\w.]*+)?+|-?+\d[\w.]*+"
+_TOKEN_VALUE = r"%?+[A-Za-z][\w.\-]*+(?>(?:(?<=-)>[a-z0-9][\w.]*+)?)|-?+\d[\w.]*+"
 _VALUE = rf"{_TOKEN_VALUE}|{_bracketed(_NESTING)}|\"(?:[^\"\\]|\\(?s:.))*+\"|\[[\d,]++\]<=\[[\d,]++\]"
 
 
 @functools.cache
-def attribute_pattern(name: str = r"[A-Za-z_][\w.]*+(?:-[\w.]++)*+") -> re.Pattern[str]:
+def attribute_pattern(name: str = r"[A-Za-z_][\w.]*+(?>(?:-[\w.]++)*)") -> re.Pattern[str]:
     """Returns the pattern of an attribute, by default one of any name, whose end needs no scanner to find.
 
     Groups: name, value.
@@ -74,14 +75,14 @@ def line_pattern(sigil: str) -> re.Pattern[str]:
     not simple. All are empty where the line is no common line of a dump with names in this style.
     """
     left = rf"\r?\n[ \t]*+(ROOT )?+{sigil}({_NAME})"
-    right = rf"({_ARRAY}|{_TUPLE}) ([a-z][a-z0-9\-]*+)\(({_PLAIN})\)({_SIMPLE}((?:, [a-z_\-]++=[^\r\n]*+)?+))"
+    right = rf"({_ARRAY}|{_TUPLE}) ([a-z][a-z0-9\-]*+)\(({_PLAIN})\)({_SIMPLE}({_REST}))"
     return re.compile(rf"(?:{left} = {right}|\r?\n[^\r\n]*+)(?=\r?\n)", re.ASCII)
 
 
 # Groups: shape, name with its sigil, elements of its tuple.
-OPERAND = re.compile(rf"(?:({_ARRAY}|{_TUPLE}) )?+%?+({_NAME})((?:#\d{{1,9}})*+)(?:, |\Z)", re.ASCII)
+OPERAND = re.compile(repeated(rf"({_ARRAY}|{_TUPLE}) ", "?") + rf"%?+({_NAME})((?>(?:#\d{{1,9}})*))(?:, |\Z)", re.ASCII)
 
-_PLAIN_ARRAY = re.compile(r"[a-z][a-z0-9]*+\[[0-9,]*+\](?:\{[0-9:][^{}\r\n/\"']*+\})?+(?=[,)}])", re.ASCII)
+_PLAIN_ARRAY = re.compile(r"[a-z][a-z0-9]*+\[[0-9,]*+\](?>(?:\{[0-9:][^{}\r\n/\"']*+\})?)(?=[,)}])", re.ASCII)
 
 # Groups: ROOT, sigil, name, shape, opcode, operands.
 _PARTS = re.compile(

@@ -8,6 +8,7 @@ instruction without `%` needs that space.
 from __future__ import annotations
 
 import re
+import sys
 from dataclasses import dataclass
 from typing import Literal, NoReturn
 
@@ -15,13 +16,23 @@ from dialect_utils.text import Source, Span, error_at
 
 Kind = Literal["string", "name", "word", "number", "mark", "end"]
 
+# Python before 3.11.5 does not go back to where the last try of a possessive group began if that fails within
+# (python/cpython#106052); an atomic group does, but reading a dump takes some percent longer.
+_IS_POSSESSIVE = sys.version_info >= (3, 11, 5)
+
+
+def repeated(pattern: str, quantifier: str = "*") -> str:
+    """Returns a pattern for as many matches in a row as there are, none of which is given back."""
+    return f"(?:{pattern}){quantifier}+" if _IS_POSSESSIVE else f"(?>(?:{pattern}){quantifier})"
+
+
 # One skip and one token; possessive, so that no input makes it backtrack.
 _TOKEN = re.compile(
-    r"(?:[ \t\r\n]++|/\*(?s:.*?)\*/|//[^\r\n]*+)*+"
-    r"(?:(?P<string>\"(?:[^\"\\]|\\(?s:.))*+\"|'(?:[^'\\]|\\(?s:.))*+')"
+    repeated(r"[ \t\r\n]++|/\*(?s:.*?)\*/|//[^\r\n]*+")
+    + r"(?:(?P<string>\"(?:[^\"\\]|\\(?s:.))*+\"|'(?:[^'\\]|\\(?s:.))*+')"
     r"|(?P<name>%[A-Za-z_][\w.\-]*+)"
-    r"|(?P<word>[A-Za-z_](?:[\w.]|-(?!>))*+)"
-    r"|(?P<number>-?\d(?:[\w.]|(?<=[eE])\+|-(?!>))*+)"
+    r"|(?P<word>[A-Za-z_](?:[\w.]|(?!->)-)*+)"
+    r"|(?P<number>-?\d(?:[\w.]|(?<=[eE])\+|(?!->)-)*+)"
     r"|(?P<mark>->|<=|(?s:.))|\Z)",
     re.ASCII,
 )

@@ -13,14 +13,14 @@ from dialect_utils.layout.element_type import ELEMENT_TYPES
 from dialect_utils.layout.layout import Layout, LayoutFieldError, Tile
 from dialect_utils.layout.shape import ArrayShape, Shape, TupleShape
 
-_TILES = r"(?:\(\d{1,9}(?:,\d{1,9})*+\))++"
+_TILES = r"(?>(?:\(\d{1,9}(?>(?:,\d{1,9})*)\))+)"
 # Groups: element type, dimensions, layout.
 _ARRAY = re.compile(
-    rf"([a-z][a-z0-9]*+)\[((?:\d{{1,18}}(?:,\d{{1,18}})*+)?)\](\{{[\d,]*+(?::(?:T{_TILES})?(?:S\(\d{{1,4}}\))?)?\}})?",
+    rf"([a-z][a-z0-9]*+)\[((?:\d{{1,18}}(?>(?:,\d{{1,18}})*))?)\](\{{[\d,]*+(?::(?:T{_TILES})?(?:S\(\d{{1,4}}\))?)?\}})?",
     re.ASCII,
 )
 # Groups: order, tiles, memory space.
-_LAYOUT = re.compile(rf"\{{((?:\d{{1,4}}(?:,\d{{1,4}})*+)?)(?::(?:T({_TILES}))?(?:S\((\d+)\))?)?\}}", re.ASCII)
+_LAYOUT = re.compile(rf"\{{((?:\d{{1,4}}(?>(?:,\d{{1,4}})*))?)(?::(?:T({_TILES}))?(?:S\((\d+)\))?)?\}}", re.ASCII)
 _DISTINCT_LAYOUTS = 4096
 
 
