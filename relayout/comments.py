@@ -6,7 +6,7 @@ import re
 
 # Strings and block comments come first: what looks like a comment inside them is none.
 _PIECE = re.compile(
-    r'(?P<kept>"(?:\\.|[^"\\\n])*"|/\*.*?\*/)|^[ \t]*//[^\n]*(?:\n|\Z)|[ \t]*//[^\n]*', re.DOTALL | re.MULTILINE
+    r'(?P<kept>"(?:\\.|[^"\\\n]++)*+"|/\*.*?\*/)|^[ \t]*//[^\n]*(?:\n|\Z)|[ \t]*//[^\n]*', re.DOTALL | re.MULTILINE
 )
 
 

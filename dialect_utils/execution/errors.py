@@ -36,6 +36,8 @@ _LACKING_WORDS = re.compile(
     r"(?:Unsupported type: TUPLE|The XLA CPU/GPU backend does not support|Algorithm not supported by)"
 )
 _TUPLE = "type: TUPLE"
+# jaxlib writes it in the place of opcodes that its own StableHLO has no form of.
+_UNKNOWN_TO_MLIR = "unregistered operation 'mhlo.unknown'"
 # What XLA says where a check of its own fails: it is about XLA's code, not about the module.
 _ITS_OWN = re.compile(r"(?:[A-Z][A-Z_]+: )*(?:INTERNAL: |.*RET_CHECK failure|\w+::\w+ failed)")
 _BUILD_PLACE = re.compile(r"RET_CHECK failure \(external/xla/(?P<file>[^)]*)\)")
@@ -83,7 +85,8 @@ def from_jaxlib(failure: Failure, message: str, source: Source | None, stage: St
     `source` is the text that was given to jaxlib, or None where it has no readable text; `stage` what was done then.
     """
     message = message.strip()
-    if failure == "rejected" and (message.startswith(_LACKING) or _LACKING_WORDS.match(message)):
+    is_lacking = message.startswith(_LACKING) or _LACKING_WORDS.match(message) or _UNKNOWN_TO_MLIR in message
+    if failure == "rejected" and is_lacking:
         failure = "unsupported"
     is_its_own = failure == "rejected" and _ITS_OWN.match(message) is not None
     hint = MORE_MEMORY if _NO_MEMORY.search(message) else None

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 from dialect_utils.ir import Module, Operation
 
-_OP_NAME = re.compile(r'\bop_name="((?:[^"\\]|\\.)*)"')
-_SOURCE = re.compile(r'\bsource_file="((?:[^"\\]|\\.)*)"(?:.*?\bsource_line=(\d+))?')
+_OP_NAME = re.compile(r'\bop_name="((?:[^"\\]++|\\.)*+)"')
+_SOURCE = re.compile(r'\bsource_file="((?:[^"\\]++|\\.)*+)"(?:.*?\bsource_line=(\d+))?')
 _FRAME_ID = re.compile(r"\bstack_frame_id=(\d+)")
 _FILE_NAME = re.compile(r'^(\d+) "(.*)"$', re.MULTILINE)
 _FILE_LOCATION = re.compile(r"^(\d+) \{file_name_id=(\d+)(?: function_name_id=\d+)?(?: line=(\d+))?", re.MULTILINE)

@@ -18,7 +18,15 @@ BYTECODE_MAGIC = b"ML\xefR"
 _READER = "dialect_utils.stablehlo.bytecode_reader"
 # MLIR's parser recurses without a bound and overflows its stack some thousands deep.
 _MAX_NESTING = 500
-_BRACKETS = re.compile(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*|->|>=|[^()\[\]{}<>]+')
+_BRACKETS = re.compile(r'"(?:[^"\\\n]++|\\.)*+"|//[^\n]*|->|>=|[^()\[\]{}<>]+')
+
+# Names of aliases: where one is defined, and where it is used; and where the module itself begins.
+_ALIAS = re.compile(
+    r'"(?:[^"\\\n]++|\\.)*+"|//[^\n]*+|(?P<name>[#!][A-Za-z_][\w$.]*+)(?P<defined>\s*+=)?+|(?P<body>\b(?:module|func)\b)'
+)
+# What aliases mean is written out where a module is printed: those of aliases double at each step.
+_LARGEST_EXPANSION = 64 << 20
+_PLACE_ALIAS = "#loc"
 
 
 def parse_module(text_or_bytes: str | bytes, name: str = "<stablehlo>") -> StableHloModule:
@@ -42,6 +50,7 @@ def _parse_bytecode(data: bytes, name: str) -> StableHloModule:
 def _parse_text(source: Source) -> StableHloModule:
     _check_characters(source)
     _check_nesting(source)
+    _check_aliases(source)
     blanked = blank_locations(source.text)
     has_locations = blanked != source.text
     root, placed = _parse(source.text, blanked if has_locations else None, source)
@@ -128,3 +137,23 @@ def _check_nesting(source: Source) -> None:
     if sum(brackets.count(opening) for opening in "([{<") > _MAX_NESTING:
         place = Span(0, 1)
         raise error_at(source, place, f"brackets nest deeper than {_MAX_NESTING}, or too many are not closed")
+
+
+def _check_aliases(source: Source) -> None:
+    """Raises DiagnosticError where aliases of aliases mean more text than can be written out."""
+    sizes: dict[str, int] = {}
+    current, end = "", 0
+    for found in _ALIAS.finditer(source.text):
+        name = found["name"]
+        if found["body"] or found["defined"]:
+            current = name or ""
+        if name is None:
+            continue
+        # Places are not written out; those of others are wherever they are used.
+        used = 0 if found["defined"] or (not current and name.startswith(_PLACE_ALIAS)) else sizes.get(name, 0)
+        start = found.start() if found["defined"] else end
+        sizes[current] = sizes.get(current, 0) + used + found.end() - start
+        end = found.end()
+        if sizes[current] - len(source.text) > _LARGEST_EXPANSION:
+            message = f"aliases mean more than {_LARGEST_EXPANSION >> 20} MB of text here"
+            raise error_at(source, Span(*found.span("name")), message)

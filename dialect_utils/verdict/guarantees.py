@@ -45,6 +45,7 @@ _LOST = _State(Guarantee.NEVER, None)
 # Bits of the significand, the hidden one included.
 _MANTISSA_BITS = {"f64": 53, "f32": 24, "bf16": 8, "f16": 11, "c64": 24, "c128": 53}
 _SMALLEST_MANTISSA_BITS = 2
+_LARGEST_EXACT = 1 << max(_MANTISSA_BITS.values())
 
 _ROUNDED_ARITHMETIC = with_trait(Trait.ROUNDS)
 _LOOP_ROUNDS = 3
@@ -252,8 +253,8 @@ def _fits(bound: int, shape: Shape) -> bool:
 
 
 def _fit(state: _State, shape: Shape) -> _State:
-    """Drops a bound that the value's type cannot hold exactly."""
-    if state.bound is None or _fits(state.bound, shape):
+    """Drops a bound that the value's type cannot hold exactly, or no float can: products of integers grow for ever."""
+    if state.bound is None or (state.bound <= _LARGEST_EXACT and _fits(state.bound, shape)):
         return state
     return replace(state, bound=None)
 

@@ -17,6 +17,7 @@ from dialect_utils.execution import ExecutionError, Program, Worker, entry_array
 from dialect_utils.files import parse_bytes
 from dialect_utils.text import DiagnosticError
 from dialect_utils.verdict import random_inputs
+from passes.dumps.executable import executable_form
 from passes.framework.pipeline import verify
 from tests.hostile.valid import BODIES, valid_module
 from tests.paths import OWN_CORPUS, ROOT
@@ -84,7 +85,7 @@ def verified(seed: int) -> Iterator[tuple[Program, str]]:
         try:
             module = parse_bytes(text.encode(), "mutant")
             verify(module)
-            yield prepare(module, "mutant"), text
+            yield prepare(executable_form(module), "mutant"), text
         except DiagnosticError:
             continue
 

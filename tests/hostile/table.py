@@ -117,6 +117,9 @@ def _bombs() -> Iterator[Case]:
     chain = "\n".join(f"  a{i + 1} = f32[4] add(a{i}, a{i})" for i in range(30000))
     text = f"HloModule m\nENTRY e {{\n  a0 = f32[4] parameter(0)\n{chain}\n  ROOT r = f32[4] negate(a30000)\n}}\n"
     yield Case("bomb: a chain of 30000 ops", text.encode(), (OPT,))
+    squares = "\n".join(f"  a{i + 1} = s32[4] multiply(a{i}, a{i})" for i in range(200))
+    one = "o = s32[4] constant({1,1,1,1})\n  ROOT r = s32[4] add(a200, o)"
+    yield Case("bomb: 200 squares of integers", _hlo(f"a0 = s32[4] parameter(0)\n{squares}\n  {one}"), (CHECK,))
     shape = "f32[1]"
     for _ in range(13):
         shape = f"({shape}, {shape})"
@@ -131,6 +134,14 @@ def _bombs() -> Iterator[Case]:
     yield Case(
         "bomb: regions 2000 deep", _mlir("%0 = " + "stablehlo.while(%x = %a) : tensor<4xf32> cond {" * 2000), (OPT,)
     )
+    lists = "#a0 = [1]\n" + "".join(f"#a{i} = [#a{i - 1}, #a{i - 1}]\n" for i in range(1, 40))
+    using = "%0 = stablehlo.negate %a {x = #a39} : tensor<4xf32>\n  return %0 : tensor<4xf32>"
+    yield Case("bomb: aliases that double 40 times", lists.encode() + _mlir(using), (OPT, CHECK), is_refused=True)
+    types = "!a0 = tuple<f32>\n" + "".join(f"!a{i} = tuple<!a{i - 1}, !a{i - 1}>\n" for i in range(1, 30))
+    given = _mlir("return %a : tensor<4xf32>", "%a: tensor<4xf32>, %b: !a29")
+    yield Case("bomb: types that double 30 times", types.encode() + given, (OPT, CHECK), is_refused=True)
+    resource = '{-#\n dialect_resources: { builtin: { x: "0x04000000' + "00" * 5_000_000 + '" } }\n#-}\n'
+    yield Case("bomb: a resource of 5 MB", _ATTENTION + resource.encode(), (OPT,))
     yield Case("bomb: types 50000 deep", _mlir("return", "%a: " + "tuple<" * 50000), (OPT,))
     endless = """c {
   p = s32[] parameter(0)
@@ -367,6 +378,13 @@ def _acts() -> Iterator[Case]:
         "t = token[] after-all()\n  i = (f32[4], token[]) infeed(t)\n  ROOT r = f32[4] get-tuple-element(i), index=0"
     )
     yield Case("act: infeed", _hlo(waiting), (RUN,), says="waits", is_refused=True)
+    started = (
+        "s = ((f32[4]), f32[4], u32[]) custom-call-start(v), "
+        'custom_call_target="xla_ffi_python_cpu_callback"\n  ROOT d = f32[4] custom-call-done(s)'
+    )
+    yield Case(
+        "act: a callback that is waited for", body_module(started).encode(), (CHECK, RUN, proof), is_refused=True
+    )
     divided = "p = s32[2] constant({1, 2})\n  z = s32[2] constant({0, 1})\n  ROOT r = s32[2] divide(p, z)"
     yield Case(
         "act: division by 0", _hlo(divided), (RUN, CHECK), says="divided by 0" if DIES_OF_DIVISION_BY_ZERO else ""

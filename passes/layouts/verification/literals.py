@@ -23,6 +23,8 @@ _WORDS = frozenset({"true", "false"})
 _ELIDED = "..."
 # The largest finite numbers of the types whose range XLA checks and that Python's floats exceed.
 _LARGEST = {"f16": 65504.0, "bf16": 3.3895313892515355e38, "f32": 3.4028235677973366e38}
+# How many bits of a NaN say which one it is.
+_PAYLOAD_BITS = {"f64": 52, "f32": 23, "bf16": 7, "f16": 10, "f8e5m2": 2, "f8e4m3": 3, "f8e3m4": 4}
 _PARTS = {"c64": ElementType("f32", 32), "c128": ElementType("f64", 64)}
 
 
@@ -160,7 +162,7 @@ def _integer_problem(token: str, element_type: ElementType) -> str | None:
 
 def _float_problem(token: str, element_type: ElementType) -> str | None:
     if _NAN.fullmatch(token):
-        return None
+        return _payload_problem(token, element_type)
     try:
         value = float.fromhex(token) if "x" in token.lower() else float(token)
     except (ValueError, OverflowError):
@@ -169,3 +171,10 @@ def _float_problem(token: str, element_type: ElementType) -> str | None:
     if largest is not None and math.isfinite(value) and abs(value) > largest:
         return f"{token} is out of the range of {element_type}"
     return None
+
+
+def _payload_problem(token: str, element_type: ElementType) -> str | None:
+    payload, bits = token.rpartition("(0x")[2].rstrip(")"), _PAYLOAD_BITS.get(element_type.name)
+    if "(" not in token or bits is None or 0 < int(payload, 16) < 1 << bits:
+        return None
+    return f"{token[:40]} has a payload of more than the {bits} bits of {element_type}, or none"

@@ -194,6 +194,12 @@ def _exchanged(instruction: Instruction, kinds: Sequence[ElementType | None]) ->
         yield f"{instruction.opcode} of {told[0]} cannot give {told[1]}"
 
 
+def _reduced(instruction: Instruction, kinds: Sequence[ElementType | None]) -> Iterator[str]:
+    floats = {kind for kind in kinds if kind is not None and kind.is_floating}
+    if len(floats) > 1:
+        yield f"{instruction.opcode} of floats of several precisions: {', '.join(sorted(map(str, floats)))}"
+
+
 def _transformed(instruction: Instruction, kinds: Sequence[ElementType | None]) -> Iterator[str]:
     name = instruction.attribute("fft_type")
     wanted = "real" if name == "RFFT" else "complex"
@@ -227,6 +233,7 @@ _OWN: Mapping[str, Callable[[Instruction, Sequence[ElementType | None]], Iterato
         **dict.fromkeys(("all-gather", "all-reduce", "all-to-all", "reduce-scatter"), _exchanged),
         "compare": _compared,
         "fft": _transformed,
+        "reduce": _reduced,
         "rng": _random,
         "rng-bit-generator": _random_bits,
         "rng-get-and-update-state": _random_state,

@@ -110,6 +110,8 @@ MISTAKES = [
     ("constant tuple", "(1, {3,4})", "{1, {3,4}}", "the literal has 0 parts"),
     ("constant", "f32[2,2] constant({{1,2},{3,4}})", "c64[2] constant({(1,2), 3})", "3 is no c64: write (real, imaginary)"),
     ("constant", "f32[2,2] constant({{1,2},{3,4}})", "c64[] constant((1))", "is no c64"),
+    ("constant", "f32[2,2] constant({{1,2},{3,4}})", "bf16[] constant(nan(0x400001))", "more than the 7 bits of bf16"),
+    ("reduce", "a, z), dimensions={0}", "h, z), dimensions={0}", "of floats of several precisions: f32, f64"),
     ("negate", "negate(a)", "negate(a), sharding={devices=[1,1]0}", "is one of fewer than two devices"),
 ]  # fmt: skip
 
@@ -138,6 +140,8 @@ def test_most_opcodes_have_a_right_body() -> None:
 def test_a_mistake_is_found(name: str, old: str, new: str, said: str) -> None:
     body = BODIES[name]
     assert old in body
+    if "h, z" in new:
+        body = f"h = f64[4,6] convert(a)\n  {body}"
     assert said in " ".join(messages(valid_module(body.replace(old, new, 1))))
 
 
@@ -155,6 +159,7 @@ def test_xla_lets_computations_compute_in_another_precision() -> None:
         "collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={0,2}",
         "s = u64[2] constant({1,2})\n  ROOT r = u32[4] rng-bit-generator(s), algorithm=rng_three_fry",
         "ROOT r = c64[2] constant({(1,2), (inf, nan)})",
+        "ROOT r = bf16[3] constant({nan, -nan(0x40), nan(0x7f)})",
     ],
 )
 def test_odd_forms_that_xla_takes_are_taken(body: str) -> None:
