@@ -220,12 +220,14 @@ ALLOWED_CIRCLES = {
     "dialect_utils.verdict": {
         "proof.terms",
         "proof.algebra",
+        "proof.algebra.comparands",
         "proof.algebra.comparisons",
         "proof.algebra.conversions",
         "proof.algebra.floats",
         "proof.algebra.lattice",
         "proof.algebra.normal_form",
         "proof.algebra.ring",
+        "proof.algebra.shifts",
     },
 }
 

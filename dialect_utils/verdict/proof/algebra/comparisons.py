@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from dialect_utils.layout import ElementType
+from dialect_utils.verdict.proof.algebra import comparands
+from dialect_utils.verdict.proof.algebra.comparands import TRUTH_TYPE
 from dialect_utils.verdict.proof.algebra.folding import compared
 from dialect_utils.verdict.proof.algebra.lattice import complement
 from dialect_utils.verdict.proof.algebra.numbers import highest_bits
@@ -77,6 +79,17 @@ SELECT = Rule(
     ("select(p, x, y) = select(p, y, x)", "select(p, select(q, x, y), z) = select(p, x, z)"),
     ANY,
 )
+SELECT_EXTREME = Rule(
+    "select-extreme",
+    "The larger of two integers is their maximum, the smaller one their minimum (floats may be NaN, or zeros).",
+    (
+        "select(compare[LT](x, y), y, x) = maximum(x, y)",
+        "select(compare[GE](x, y), y, x) = minimum(x, y)",
+        "select(compare[GE](x, 0), x, 0) = maximum(x, 0)",
+    ),
+    ("select(compare[LT](x, y), y, z) = maximum(x, y)", "select(compare[LT](x, y), x, y) = maximum(x, y)"),
+    INTEGERS,
+)
 SELECT_PREDICATE = Rule(
     "select-predicate",
     "A select of a constant truth value is an and or an or.",
@@ -111,23 +124,28 @@ def build_compare(terms: Terms, direction: str, is_total: bool, operands: Sequen
         return complement(terms, build_compare(terms, "LT", is_total, (right, left)))
     decided = _decided(terms, direction, is_total, left, right, never_nan)
     if decided is not None:
-        return terms.literal(_predicate(), decided, left.array.dimensions)
-    if element_type.name == "pred" and direction == "EQ":
-        return complement(terms, terms.each("xor", element_type, (left, right)))
-    if direction == "EQ":
-        left, right = sorted((left, right), key=lambda term: term.number)
-    found = None if is_total else _taken_apart(terms, direction, left, right)
-    if found is None and direction == "LT" and element_type.is_integral:
-        found = _with_next(terms, is_total, left, right)
+        return terms.literal(TRUTH_TYPE, decided, left.array.dimensions)
+    found = _rewritten(terms, direction, left, right) if not is_total else None
     if found is not None:
         return found
-    return terms.each_as_is(("compare", direction, is_total and element_type.is_floating), _predicate(), (left, right))
+    if direction == "EQ":
+        left, right = sorted((left, right), key=lambda term: term.number)
+    return terms.each_as_is(("compare", direction, is_total and element_type.is_floating), TRUTH_TYPE, (left, right))
 
 
-def _predicate() -> ElementType:
-    from dialect_utils.layout import ELEMENT_TYPES
-
-    return ELEMENT_TYPES["pred"]
+def _rewritten(terms: Terms, direction: str, left: Term, right: Term) -> Term | None:
+    """Returns a comparison as another one, or as what it is made of; None where nothing is known of it."""
+    pair = comparands.simpler(terms, direction, left, right)
+    if pair is not None:
+        return build_compare(terms, direction, False, pair)
+    found = comparands.decided(terms, direction, left, right)
+    if found is None and left.array.element_type.name == "pred" and direction == "EQ":
+        found = complement(terms, terms.each("xor", TRUTH_TYPE, (left, right)))
+    if found is None:
+        found = _taken_apart(terms, direction, left, right)
+    if found is None and direction == "LT" and left.array.element_type.is_integral:
+        found = _with_next(terms, left, right)
+    return found
 
 
 def _decided(terms: Terms, direction: str, is_total: bool, left: Term, right: Term, never_nan: bool) -> int | None:
@@ -145,7 +163,7 @@ def _decided(terms: Terms, direction: str, is_total: bool, left: Term, right: Te
     return compared(direction, left.array.element_type, first, second)
 
 
-def _with_next(terms: Terms, is_total: bool, left: Term, right: Term) -> Term | None:
+def _with_next(terms: Terms, left: Term, right: Term) -> Term | None:
     """Returns c < x of integers as the opposite of x < c + 1."""
     bound = terms.constant_bits(left)
     element_type = left.array.element_type
@@ -153,10 +171,10 @@ def _with_next(terms: Terms, is_total: bool, left: Term, right: Term) -> Term | 
         return None
     terms.note(NEXT)
     if bound == highest_bits(element_type):
-        return terms.literal(_predicate(), 0, left.array.dimensions)
+        return terms.literal(TRUTH_TYPE, 0, left.array.dimensions)
     following = (bound + 1) % (1 << element_type.bits)
     above = terms.literal(element_type, following, left.array.dimensions)
-    return complement(terms, build_compare(terms, "LT", is_total, (right, above)))
+    return complement(terms, build_compare(terms, "LT", False, (right, above)))
 
 
 def _taken_apart(terms: Terms, direction: str, left: Term, right: Term) -> Term | None:
@@ -173,7 +191,7 @@ def _taken_apart(terms: Terms, direction: str, left: Term, right: Term) -> Term 
         return None
     terms.note(EXTREME)
     parts = [build_compare(terms, direction, False, pair) for pair in pairs]
-    return terms.each("and", _predicate(), parts)
+    return terms.each("and", TRUTH_TYPE, parts)
 
 
 def _without_itself(terms: Terms, left: Term, right: Term) -> Term | None:
@@ -204,6 +222,11 @@ def build_select(terms: Terms, element_type: ElementType, operands: Sequence[Ter
     if first is second:
         terms.note(SELECT)
         return first
+    if element_type.is_integral and predicate.label == ("compare", "LT", False):
+        left, right = predicate.operands
+        if {left, right} == {first, second}:
+            terms.note(SELECT_EXTREME)
+            return terms.each("maximum" if first is right else "minimum", element_type, (first, second))
     if element_type.name == "pred":
         found = _as_logic(terms, predicate, opposite, first, second)
         if found is not None:

@@ -22,11 +22,43 @@ LOSSLESS = Rule(
         "convert[f32](convert[f64](x)) = convert[f32](x)",
     ),
     (
-        "convert[x](convert[s8](x)) = x",
+        "convert[x](convert[s4](x)) = x",
         "convert[s8](convert[f64](convert[s32](x))) = convert[s8](convert[s32](x))",
     ),
     ("s32", "f32", "u8", "bf16", "f16"),
 )
+
+
+NARROWED = Rule(
+    "convert-narrower",
+    "The low bits of an integer are those of its wider forms; those of sums, products and bitwise operations are what "
+    "these make of low bits.",
+    (
+        "convert[s8](convert[s16](x)) = convert[s8](x)",
+        "convert[s8](add(x, y)) = add(convert[s8](x), convert[s8](y))",
+        "convert[s8](xor(x, y)) = xor(convert[s8](x), convert[s8](y))",
+    ),
+    ("convert[s8](maximum(x, y)) = maximum(convert[s8](x), convert[s8](y))",),
+    ("s32", "u32", "s64"),
+)
+EXACT = Rule(
+    "convert-exact",
+    "Extremes and choices round nothing, nor do signs of floats (-128 has none in s8): the narrower type will do.",
+    (
+        "convert[x](negate(convert[f64](x))) = negate(x)",
+        "convert[x](abs(convert[f64](x))) = abs(x)",
+        "convert[x](maximum(convert[f64](x), convert[f64](y))) = maximum(x, y)",
+        "convert[x](select(p, convert[f64](x), convert[f64](y))) = select(p, x, y)",
+    ),
+    (
+        "convert[x](minimum(convert[f64](x), convert[f64](y))) = maximum(x, y)",
+        "convert[s8](negate(convert[f32](convert[s8](x)))) = negate(convert[s8](x))",
+    ),
+    ("f32", "bf16", "f16"),
+)
+
+_SIGNS, _EXTREMES = frozenset({"negate", "abs"}), frozenset({"maximum", "minimum"})
+_OF_BITS = frozenset({"and", "or", "xor"})
 
 
 def build(terms: Terms, element_type: ElementType, operands: Sequence[Term]) -> Term | None:
@@ -40,7 +72,40 @@ def build(terms: Terms, element_type: ElementType, operands: Sequence[Term]) -> 
         if _may_be_left_out(inner.array.element_type, source, element_type):
             terms.note(LOSSLESS)
             return terms.each("convert", element_type, [inner])
-    return None
+        if inner.array.element_type.is_integral and _is_narrowing(source, element_type):
+            terms.note(NARROWED)
+            return terms.each("convert", element_type, [inner])
+    return _within(terms, element_type, operand) if operand.kind == "each" else None
+
+
+def _is_narrowing(source: ElementType, target: ElementType) -> bool:
+    return source.is_integral and target.is_integral and target.bits <= source.bits
+
+
+def _within(terms: Terms, element_type: ElementType, operand: Term) -> Term | None:
+    """Returns an operation on converted operands, where it is the same as on the operands; None for others."""
+    label, source = operand.label, operand.array.element_type
+    if _is_narrowing(source, element_type) and (label in _OF_BITS or operand in terms.polynomials):
+        terms.note(NARROWED)
+        parts = [terms.each("convert", element_type, [part]) for part in operand.operands]
+        return terms.each(label, element_type, parts)
+    is_choice = label == "select"
+    is_exact = source.is_floating and (label in _EXTREMES or (label in _SIGNS and element_type.is_floating))
+    if not is_choice and not is_exact:
+        return None
+    originals = [_original(terms, element_type, part) for part in operand.operands[is_choice:]]
+    found = [part for part in originals if part is not None]
+    if len(found) < len(originals):
+        return None
+    terms.note(EXACT)
+    return terms.each(label, element_type, [*operand.operands[:is_choice], *found])
+
+
+def _original(terms: Terms, element_type: ElementType, part: Term) -> Term | None:
+    """Returns a term of a type of which another one is the lossless conversion; None where there is none."""
+    if part.kind != "each" or part.label != "convert" or not is_lossless(element_type, part.array.element_type):
+        return None
+    return part.operands[0] if part.operands[0].array.element_type == element_type else None
 
 
 def _may_be_left_out(inner: ElementType, source: ElementType, target: ElementType) -> bool:

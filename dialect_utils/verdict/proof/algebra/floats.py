@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from dialect_utils.layout import ElementType
 from dialect_utils.opcodes import named
+from dialect_utils.verdict.proof.algebra import shifts
 from dialect_utils.verdict.proof.algebra.numbers import exact_log2, float_bits, sign_bit, value_of
 from dialect_utils.verdict.proof.algebra.ring import ABS_SQUARED
 from dialect_utils.verdict.proof.algebra.rule import FLOATS, Rule
@@ -114,10 +115,15 @@ def build(terms: Terms, opcode: str, element_type: ElementType, operands: Sequen
         return _absolute(terms, element_type, operands[0])
     if opcode == "remainder":
         return _remainder(terms, operands)
-    if opcode in _ROUNDED and operands[0].kind == "each" and operands[0].label in _ROUNDED:
+    if opcode in _ROUNDED and operands[0].kind == "each" and _is_whole(operands[0]):
         terms.note(WHOLE)
         return operands[0]
     return None
+
+
+def _is_whole(term: Term) -> bool:
+    """Is true for what is rounded to a whole number already, and for integers as floats."""
+    return term.label in _ROUNDED or (term.label == "convert" and term.operands[0].array.element_type.is_integral)
 
 
 def negated(terms: Terms, term: Term) -> Term:
@@ -271,6 +277,9 @@ def build_integer(terms: Terms, opcode: str, operands: Sequence[Term]) -> Term |
     if opcode == "divide" and terms.constant_bits(operands[1]) == 1:
         terms.note(NEUTRAL)
         return operands[0]
+    found = shifts.build(terms, opcode, operands)
+    if found is not None:
+        return found
     if opcode == "abs" and operands[0].array.element_type.is_signed:
         return _absolute(terms, operands[0].array.element_type, operands[0])
     return _remainder(terms, operands) if opcode == "remainder" else None

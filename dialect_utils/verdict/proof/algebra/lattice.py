@@ -23,6 +23,7 @@ EXTREMES = Rule(
         "maximum(x, lowest) = x",
         "minimum(x, highest) = x",
         "minimum(minimum(x, 3), 2) = minimum(x, 2)",
+        "maximum(maximum(x, y), minimum(x, y)) = maximum(x, y)",
     ),
     ("maximum(x, minimum(y, x)) = minimum(x, y)", "maximum(x, 0) = maximum(x, 1)"),
     NUMBERS,
@@ -228,14 +229,12 @@ def _is_decided(terms: Terms, parts: dict[Term, None]) -> bool:
 
 
 def _without_absorbed(terms: Terms, opcode: str, element_type: ElementType, parts: list[Term]) -> list[Term]:
-    """Drops a & b of a | a & b: what another part is an operand of; not for floats, where b may be NaN."""
-    if element_type.is_floating:
-        return parts
-    other = _OPPOSITE[opcode]
+    """Drops a & b of a | a & b: what another part is an operand of; of floats all operands, which may be NaN."""
+    other, are_enough = _OPPOSITE[opcode], all if element_type.is_floating else any
     kept = [
         part
         for part in parts
-        if not (part.kind == "each" and part.label == other and any(each in part.operands for each in parts))
+        if not (part.kind == "each" and part.label == other and are_enough(each in parts for each in part.operands))
     ]
     if len(kept) < len(parts):
         terms.note(BOOLEAN)
