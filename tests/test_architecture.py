@@ -514,6 +514,22 @@ def test_every_pass_has_its_lit_files(name: str) -> None:
     assert wanted - present == set()
 
 
+# Past so many lines a file says why it is no two.
+LONG = 400
+
+
+def is_long_without_a_reason(code: str) -> bool:
+    return len(code.splitlines()) > LONG and "Longer than" not in (ast.get_docstring(ast.parse(code)) or "")
+
+
+def test_long_files_say_why() -> None:
+    assert [name for name, file in modules() if is_long_without_a_reason(file.read_text("utf-8"))] == []
+    lines = "pass\n" * LONG
+    assert not is_long_without_a_reason(lines)
+    assert is_long_without_a_reason(lines + "pass\n")
+    assert not is_long_without_a_reason(f'"""A.\n\nLonger than most: b.\n"""\n{lines}')
+
+
 def test_every_development_tool_is_pinned() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     wanted = {re.match(r"[\w.-]+", each)[0] for each in project["optional-dependencies"]["dev"]}  # type: ignore[index]  # each has a name

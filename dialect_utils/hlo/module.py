@@ -1,4 +1,7 @@
-"""An HLO module: its header, its computations, and the text around them."""
+"""An HLO module: its header, its computations, and the text around them.
+
+Longer than most files: what the interface asks of a module, each in a few lines, and what edits keep in step.
+"""
 
 from __future__ import annotations
 

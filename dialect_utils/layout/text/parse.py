@@ -3,6 +3,8 @@
 Grammar: xla/hlo/parser/hlo_parser.cc (ParseShape, ParseLayout). White space, `/*...*/` and `// ...`
 may be between any two tokens. Unlike XLA's parser, which checks values only when a proto is
 loaded, an invalid value is an error here.
+
+Longer than most files: one grammar, a function for each of its parts.
 """
 
 from __future__ import annotations
