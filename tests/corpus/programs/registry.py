@@ -35,7 +35,12 @@ class Argument:
 
     def draw(self, rng: np.random.Generator) -> NDArray[Any]:
         """Draws the array: `normal`, `small` (a quarter of that), `coarse` (halves up to 2), `positive`,
-        `dominant` (a strong diagonal), `below:N` (integers in [0, N)) or `bits` (any bits of an integer type)."""
+        `dominant` (a strong diagonal), `below:N` (integers in [0, N)), `parts:N` (integers that add up to N) or
+        `bits` (any bits of an integer type).
+        """
+        if self.fill.startswith("parts:"):
+            count = self.dims[0]
+            return rng.multinomial(int(self.fill[len("parts:") :]), [1 / count] * count).astype(self.dtype)
         if self.fill.startswith("below:"):
             return rng.integers(0, int(self.fill[len("below:") :]), self.dims).astype(self.dtype)
         if self.fill == "bits":
