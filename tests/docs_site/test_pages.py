@@ -63,6 +63,15 @@ def test_links_of_the_root_are_those_of_the_site() -> None:
     assert for_site("[a](docs/memory.md#b) [c](examples/d)") == "[a](memory.md#b) c"
 
 
+def test_the_menu_has_every_page_and_no_other() -> None:
+    settings = (ROOT / "mkdocs.yml").read_text("utf-8")
+    listed = set(re.findall(r"^ +- [^:]+: (\S+\.md)$", settings, re.MULTILINE))
+    hidden = set(re.findall(r"^not_in_nav: (\S+)", settings, re.MULTILINE))
+    written = {file.relative_to(ROOT / "docs").as_posix() for file in (ROOT / "docs").rglob("*.md")}
+    passes = {page for page in generated_pages() if page.startswith("passes/") and page != "passes/index.md"}
+    assert listed == (written | set(generated_pages())) - hidden - passes  # those of passes are added below their index
+
+
 def test_the_reference_has_every_public_name() -> None:
     listed = set(re.findall(r"^::: (\S+)$", (ROOT / "docs/reference.md").read_text("utf-8"), re.MULTILINE))
     functions = {name for name in relayout.jax.__all__ if name not in ("Applied", "TpuDump", "from_jax")}
