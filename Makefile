@@ -12,7 +12,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test format lint types unit docs fuzz hostile hostile-mutants lit bench campaign campaign-dumps campaign-proof campaign-verdict scale kernels mutants notebooks check-readme clean
+.PHONY: help setup demo test format lint types unit docs fuzz hostile hostile-mutants hostile-kills lit bench campaign campaign-dumps campaign-proof campaign-verdict scale kernels mutants notebooks check-readme clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{printf "%-20s %s\n", $$1, $$2}'
@@ -54,6 +54,9 @@ hostile: $(STAMP) ## every command of the table of hostile inputs (about twenty 
 
 hostile-mutants: $(STAMP) ## a thousand changed modules that verify: none may end the worker unexplained (five minutes)
 	python -m tests.hostile.mutants
+
+hostile-kills: $(STAMP) ## end 30 workers and 36 batches at random moments: nothing lost, nothing left over (five minutes)
+	python -m tests.hostile.kills
 
 lit: $(STAMP) ## the passes' text tests
 	lit --verbose --order smart lit_tests
