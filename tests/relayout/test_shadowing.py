@@ -11,7 +11,7 @@ import pytest
 
 from tests.paths import ROOT
 
-TEXT = "// RUN: relayout opt %s -p strip-layouts | FileCheck %s\n// CHECK: parameter(0)\n"
+TEXT = "// RUN: relayout opt %s -p strip-layouts --strip-comments | FileCheck %s\n// CHECK: parameter(0)\n"
 TEXT += "HloModule m\n\nENTRY e {\n  p = f32[3,5]{1,0:T(2,2)} parameter(0)\n  ROOT n = f32[3,5]{1,0} negate(p)\n}\n"
 LIT = "import sys; from lit.main import main; sys.exit(main())"
 
