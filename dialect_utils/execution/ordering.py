@@ -40,9 +40,10 @@ _SIDES = [[0], [1]]
 
 
 def order(program: str | bytes, *, nan_first: bool = False) -> tuple[str, int, int]:
-    """Returns the ordered form of a StableHLO module, and how many sorts and how many other operations left it open.
+    """Returns the ordered form of a StableHLO module.
 
-    Raises what MLIR raises where there is none.
+    Also how many operations left an order open, and how many sorts are not stable. Raises what MLIR raises where
+    there is none.
     """
     with context(allow_unregistered=False), ir.Location.unknown():
         module = ir.Module.parse(program)
@@ -50,19 +51,20 @@ def order(program: str | bytes, *, nan_first: bool = False) -> tuple[str, int, i
         main = main_function(module)
         block = main.regions[0].blocks[0]
         ranks = block.add_argument(ir.RankedTensorType.get([2], _integer()), ir.Location.unknown())
-        open_sorts = open_others = 0
+        left_open = of_equal_keys = 0
         for operation in list(_choosing(main)):
             if operation.name == _SORT:
-                open_sorts += _is_open(operation)
+                left_open += _is_open(operation)
+                of_equal_keys += not _is_stable(operation)
                 _sort_by_ranks(operation, ranks, nan_first=nan_first)
             else:
-                open_others += _compare_nan(operation, _NAN_IS_SMALLER if nan_first else _NAN_IS_LARGER, ranks)
+                left_open += _compare_nan(operation, _NAN_IS_SMALLER if nan_first else _NAN_IS_LARGER, ranks)
         kind = ir.FunctionType.get([argument.type for argument in block.arguments], main.type.results)
         main.attributes["function_type"] = ir.TypeAttr.get(kind)
         if "arg_attrs" in main.attributes:
             del main.attributes["arg_attrs"]
         module.operation.verify()
-        return str(module), open_sorts, open_others
+        return str(module), left_open, of_equal_keys
 
 
 def _choosing(main: Any) -> Iterator[Any]:

@@ -149,8 +149,8 @@ class Worker:
         """Returns another form of a program, in StableHLO, and numbers that say something of it.
 
         `widen`: execution/widening.py, and how much noise it takes; `order` (`nan_first`): execution/ordering.py, and
-        how many sorts, and how many others, left an order open; `repeat` (`count`): execution/repeating.py. Raises
-        ExecutionError where there is none.
+        how many operations left an order open, and how many sorts are not stable; `repeat` (`count`):
+        execution/repeating.py. Raises ExecutionError where there is none.
         """
         header = {"rewrite": rewriting, "options": options, "dialect": program.dialect, "timeout": self.timeout}
         answer = self._answer(Message(header, [_encoded(program)]), self.timeout, program.source)

@@ -42,14 +42,15 @@ def compared_in_open_orders(
 ) -> tuple[Runs, Finding] | None:
     """Compares what both programs do in the orders that they allow; also returns the runs that decided.
 
-    Returns None where the original leaves none open; `where_more_is_open`: where the rewrite leaves open no more
-    sorts than the original.
+    Returns None where the original leaves none open; `where_more_is_open`: where the rewrite has no more
+    sorts that are not stable than the original.
     """
     try:
         (last_way, of_first, of_last), (first_way, _, _) = (
             runs.ordered(worker, nan_first=nan_first) for nan_first in (False, True)
         )
-        if not (of_last[0] > of_first[0] if where_more_is_open else sum(of_first)):
+        # How many operations leave any order open, and how many sorts that of equal keys.
+        if not (of_last[1] > of_first[1] if where_more_is_open else of_first[0]):
             return None
         ways = (last_way, first_way)
         orders = [order for way in ways for order in _orders(way, worker, engine)]

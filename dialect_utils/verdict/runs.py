@@ -76,7 +76,8 @@ class Runs:
     def ordered(self, worker: Worker, *, nan_first: bool) -> tuple[Runs, tuple[int, ...], tuple[int, ...]]:
         """Returns the runs of programs whose last input says in which order they sort.
 
-        Also says how many sorts and how many other operations left it open in each. Raises ExecutionError.
+        Also says of each how many operations left an order open, and how many sorts are not stable. Raises
+        ExecutionError.
         """
         (first, of_first), (last, of_last) = (
             worker.rewrite("order", program, nan_first=nan_first) for program in self.programs

@@ -57,4 +57,28 @@ MUTANTS = (
         "if array.size and not low <= values.min():",
         ("tests/execution/test_arrays.py",),
     ),
+    Mutant(
+        "dialect_utils/execution/inlining.py",
+        "for each in (copy, *_nested(copy)):",
+        "for each in (copy,):",
+        ("tests/execution/test_inlining.py",),
+    ),
+    Mutant(
+        "dialect_utils/execution/inlining.py",
+        "_MOST_OPERATIONS = 20_000",
+        "_MOST_OPERATIONS = 0",
+        ("tests/execution/test_inlining.py",),
+    ),
+    Mutant(
+        "dialect_utils/execution/ordering.py",
+        'is_open = compare("EQ", says, turned.get(says, says), "UNSIGNED")',
+        'is_open = compare("NE", says, says, "UNSIGNED")',
+        ("tests/verdict/test_orders.py",),
+    ),
+    Mutant(
+        "dialect_utils/execution/engines.py",
+        "        _order_totally(module)\n",
+        "",
+        ("tests/execution/test_worker.py",),
+    ),
 )

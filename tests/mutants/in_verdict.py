@@ -141,4 +141,52 @@ MUTANTS = (
         "np.maximum(p, q) - np.minimum(p, q)",
         ("tests/verdict/test_difference.py",),
     ),
+    Mutant(
+        "dialect_utils/verdict/orders.py",
+        "of_last[1] > of_first[1] if where_more_is_open",
+        "False if where_more_is_open",
+        ("tests/verdict/test_orders.py",),
+    ),
+    Mutant(
+        "dialect_utils/verdict/orders.py",
+        "_OF_REWRITE = ((1, 0), (-1, 0))",
+        "_OF_REWRITE = ((1, 0),)",
+        ("tests/verdict/test_orders.py",),
+    ),
+    Mutant(
+        "dialect_utils/verdict/orders.py",
+        'return Finding("unknown", ',
+        'return Finding("agrees", ',
+        ("tests/verdict/test_orders.py",),
+    ),
+    Mutant(
+        "dialect_utils/verdict/guarantees.py",
+        "            joined = _LOST",
+        "            pass",
+        ("tests/verdict/test_attacks.py",),
+    ),
+    Mutant(
+        "dialect_utils/verdict/guarantees.py",
+        "is_rounded = state.bound is None and",
+        "is_rounded = False and",
+        ("tests/verdict/test_attacks.py",),
+    ),
+    Mutant(
+        "dialect_utils/verdict/twin.py",
+        "if number % 2 == 0 or data.kind",
+        "if True or data.kind",
+        ("tests/verdict/test_attacks.py",),
+    ),
+    Mutant(
+        "dialect_utils/verdict/data/needs.py",
+        "peaks = any(",
+        "peaks = False and any(",
+        ("tests/verdict/test_attacks.py",),
+    ),
+    Mutant(
+        "dialect_utils/verdict/data/pools.py",
+        "    if need.counts:\n        low, high =",
+        "    if True:\n        low, high =",
+        ("tests/verdict/test_data.py",),
+    ),
 )
