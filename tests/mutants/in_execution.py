@@ -59,12 +59,6 @@ MUTANTS = (
     ),
     Mutant(
         "dialect_utils/execution/inlining.py",
-        "for each in (copy, *_nested(copy)):",
-        "for each in (copy,):",
-        ("tests/execution/test_inlining.py",),
-    ),
-    Mutant(
-        "dialect_utils/execution/inlining.py",
         "_MOST_OPERATIONS = 20_000",
         "_MOST_OPERATIONS = 0",
         ("tests/execution/test_inlining.py",),

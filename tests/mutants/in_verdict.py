@@ -146,6 +146,7 @@ MUTANTS = (
         "of_last[1] > of_first[1] if where_more_is_open",
         "False if where_more_is_open",
         ("tests/verdict/test_orders.py",),
+        survives="jaxlib 0.10 changes the order of six equal keys by itself; with 0.12 the test fails",
     ),
     Mutant(
         "dialect_utils/verdict/orders.py",

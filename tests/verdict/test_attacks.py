@@ -54,12 +54,13 @@ OF_DEVIATIONS = (
     " ub = f32[6,8] broadcast(u), dimensions={0}\n d = f32[6,8] subtract(x, ub)\n q = f32[6,8] multiply(d, d)\n"
     " t = f32[6] reduce(q, z), dimensions={1}, to_apply=add\n ROOT v = f32[6] divide(t, nb)"
 )
-# Of the distances from the first element of a row: exact but for one unit in the last place of the inputs.
-FROM_THE_FIRST = (
-    " f = f32[6,1] slice(x), slice={[0:6], [0:1]}\n g = f32[6] reshape(f)\n"
-    " gb = f32[6,8] broadcast(g), dimensions={0}\n y = f32[6,8] subtract(x, gb)\n"
+# Three times as much is rounded: a variance of inputs one unit in the last place off.
+OF_THREE_TIMES_AS_MUCH = (
+    " f = f32[] constant(3)\n fb = f32[6,8] broadcast(f), dimensions={}\n y = f32[6,8] multiply(x, fb)\n"
     " s = f32[6] reduce(y, z), dimensions={1}, to_apply=add\n u = f32[6] divide(s, nb)\n"
-) + OF_DEVIATIONS.replace("subtract(x,", "subtract(y,")
+    + OF_DEVIATIONS.replace("subtract(x,", "subtract(y,").replace("ROOT ", "")
+    + "\n g = f32[] constant(9)\n gb = f32[6] broadcast(g), dimensions={}\n ROOT r = f32[6] divide(v, gb)"
+)
 OF_SQUARES = MEAN + (
     " q = f32[6,8] multiply(x, x)\n t = f32[6] reduce(q, z), dimensions={1}, to_apply=add\n w = f32[6] divide(t, nb)\n"
     " uu = f32[6] multiply(u, u)\n ROOT v = f32[6] subtract(w, uu)"
@@ -88,7 +89,7 @@ DIFFERENT = {
     "a loop that begins later": (VECTOR + LOOP, VECTOR + "l = s32[] constant(1)\n " + LOOP.replace("(k,", "(l,")),
 }
 SAME = {
-    "a variance from the first element": (SQUARES + MEAN + OF_DEVIATIONS, SQUARES + FROM_THE_FIRST),
+    "a variance of three times as much": (SQUARES + MEAN + OF_DEVIATIONS, SQUARES + OF_THREE_TIMES_AS_MUCH),
     "a factor folded into the weights": (
         FOLDED + f"d = {PRODUCT % 'y'} ROOT r = f32[7,7] multiply(d, fb)",
         FOLDED + f"w = f32[7,7] multiply(y, fb)\n ROOT r = {PRODUCT % 'w'}",
