@@ -15,6 +15,7 @@ from dialect_utils.execution.process import Program
 from dialect_utils.execution.refusal import RefusedError
 from dialect_utils.execution.sizes import DEFAULT_MEMORY_BYTES, check_sizes, check_work
 from dialect_utils.ir import Module, Operation, Value
+from dialect_utils.layout import TupleShape
 from dialect_utils.opcodes import Trait, has
 from dialect_utils.text import Diagnostic, DiagnosticError, Location, Source, Span
 
@@ -139,6 +140,9 @@ def _problem(operation: Operation) -> Diagnostic | None:
         # What it reads depends on layouts, which are dropped; XLA refuses it, too.
         hint = "rewrite bitcasts with the pass expand-bitcasts"
         return Diagnostic("a bitcast reads bytes, so what it gives depends on layouts", place, hint=hint)
+    shapes = [value.shape for value in operation.results]
+    if opcode == "all-to-all" and any(isinstance(each, TupleShape) and len(each.elements) == 1 for each in shapes):
+        return Diagnostic("XLA:CPU ends on an all-to-all of one array in a tuple", place)
     if opcode.endswith(_ASYNCHRONOUS):
         return Diagnostic(
             f"XLA:CPU does not execute {opcode}", place, hint="rewrite it with the pass convert-async-to-sync"

@@ -103,3 +103,10 @@ def test_recursion_is_refused() -> None:
     }"""
     with pytest.raises(DiagnosticError, match="f calls itself"):
         prepare(parse_bytes(text.encode(), "m.mlir"), "m.mlir")
+
+
+def test_xla_ends_on_an_exchange_of_one_array_in_a_tuple() -> None:
+    body = "p = f32[4] parameter(0)\n  ROOT r = (f32[4]) all-to-all(p), replica_groups={{0}}"
+    module = parse_bytes(f"HloModule m\nENTRY e {{\n  {body}\n}}\n".encode(), "m")
+    with pytest.raises(DiagnosticError, match="ends on an all-to-all of one array in a tuple"):
+        prepare(module, "m")
