@@ -18,6 +18,7 @@ from jax.extend import xla
 from dialect_utils.execution import hlo_proto_to_text, hlo_text_to_proto
 from dialect_utils.hlo import parse_module
 from dialect_utils.ir import Module, Value
+from dialect_utils.layout import ArrayShape, Shape
 from dialect_utils.text import Diagnostic, DiagnosticError
 from passes.bitcasts.expand_bitcasts import expand_bitcasts
 from passes.dumps.inline_fusions import inline_fusions
@@ -72,7 +73,7 @@ def apply_passes(passes: PipelineLike) -> Iterator[Applied]:
 def _check_taken(before: Module, after: Module) -> None:
     """Raises DiagnosticError for what XLA would take without a word, and then crash on or compute wrongly."""
     verify(after)
-    if after.entry_layout != before.entry_layout:
+    if _interface(after) != _interface(before):
         hint = "a pipeline may change no parameter or result, nor their layouts: interface=logical"
         raise DiagnosticError(Diagnostic("the entry has other parameters or results than JAX calls", hint=hint))
     tiled = next((value for value in after.values() if _is_tiled(value)), None)
@@ -84,6 +85,15 @@ def _check_taken(before: Module, after: Module) -> None:
         raise DiagnosticError(
             Diagnostic(f"XLA:CPU cannot take {min(new)}: it places buffers as if copies kept them apart")
         )
+
+
+def _interface(module: Module) -> list[list[Shape]]:
+    """Returns the shapes of the entry's parameters and results; a scalar has one layout, written or not."""
+    return [[shape.map_arrays(_with_scalar_layout) for shape in shapes] for shapes in module.entry_layout]
+
+
+def _with_scalar_layout(array: ArrayShape) -> ArrayShape:
+    return array if array.dimensions else array.with_effective_layout
 
 
 def _hazards(module: Module) -> set[str]:

@@ -166,6 +166,7 @@ PROGRAMS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "model": (model, ARGUMENTS),
     "loop": (layers, (ARGUMENTS[0], jnp.ones((10, 10)) / 10)),
     "whole numbers": (lambda x: (x * 3 + 1).reshape(5, 6)[::2].T, (jnp.arange(30).reshape(6, 5),)),
+    "scalar": (lambda x: jnp.exp(x) + 1, (jnp.float32(3),)),
     "sorted": (lambda x: jnp.sort(x, axis=0), (ARGUMENTS[0],)),
 }
 
