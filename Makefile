@@ -49,7 +49,7 @@ unit: $(STAMP) ## pytest, on all cores (every command of the README and the tuto
 fuzz: $(STAMP) ## thousands of inputs for every reader; a hundred thousand texts of shapes, by our parser and by XLA's
 	RELAYOUT_FUZZ=100000 python -m pytest tests/layout/text/test_parse_fuzz.py tests/hostile/test_fuzz.py
 
-hostile: $(STAMP) ## every command of the table of hostile inputs (about twenty minutes)
+hostile: $(STAMP) ## every command of the table of hostile inputs (about five minutes)
 	RELAYOUT_HOSTILE=1 python -m pytest tests/hostile
 
 hostile-mutants: $(STAMP) ## a thousand changed modules that verify: none may end the worker unexplained (five minutes)
