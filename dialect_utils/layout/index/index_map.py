@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -102,13 +103,15 @@ def _start_sizes(dimensions: tuple[int, ...], layout: Layout) -> tuple[int, ...]
     return tuple(sizes[i] for i in layout.major_to_minor)
 
 
-def _met_tiles(dimensions: tuple[int, ...], layout: Layout) -> list[_MetTile]:
+# Indices of one array are asked for one by one: each cell of a picture, each element of a counterexample.
+@lru_cache(maxsize=1024)
+def _met_tiles(dimensions: tuple[int, ...], layout: Layout) -> tuple[_MetTile, ...]:
     sizes = _start_sizes(dimensions, layout)
-    tilings = []
+    tilings: list[_MetTile] = []
     for tile in layout.tiles:
         tilings.append(_MetTile.of(sizes, tile))
         sizes = tilings[-1].result
-    return tilings
+    return tuple(tilings)
 
 
 def final_dimensions(dimensions: tuple[int, ...], layout: Layout) -> tuple[int, ...]:
