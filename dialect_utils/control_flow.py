@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from dialect_utils.ir import Function, Join, Module, Operand, Operation, Passed, Value, Yielded
-from dialect_utils.opcodes import DONE, START, UPDATE, named, opcode_of, split_asynchronous
+from dialect_utils.ops import DONE, START, UPDATE, named, opcode_of, split_asynchronous
 
 CONDITION, BODY = "condition", "body"
 

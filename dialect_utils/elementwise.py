@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dialect_utils.ir import Operation
 from dialect_utils.layout import ArrayShape, Shape
-from dialect_utils.opcodes import Trait, with_trait
+from dialect_utils.ops import Trait, with_trait
 
 ELEMENTWISE = with_trait(Trait.ELEMENTWISE)
 

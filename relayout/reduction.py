@@ -15,7 +15,7 @@ from dialect_utils.files import parse_bytes
 from dialect_utils.hlo.text.literals import FLOAT_FORMATS
 from dialect_utils.ir import Function, Module, Operation, Value
 from dialect_utils.layout import ArrayShape, ElementType
-from dialect_utils.opcodes import Trait, has
+from dialect_utils.ops import Trait, has
 from dialect_utils.text import DiagnosticError
 from passes.framework.pipeline import verify
 from relayout.unused_inputs import without_input

@@ -18,7 +18,7 @@ from tests.paths import ROOT
 PACKAGES = ("dialect_utils", "passes", "relayout")
 
 # What every package above the layouts builds on.
-_BASE = tuple(f"dialect_utils.{name}" for name in ("text", "layout", "opcodes", "ir", "control_flow"))
+_BASE = tuple(f"dialect_utils.{name}" for name in ("text", "layout", "ops", "ir", "control_flow"))
 # Shapes and layouts as values.
 _SHAPES = (
     "dialect_utils.text",
@@ -35,7 +35,7 @@ def _layout(*names: str) -> tuple[str, ...]:
 OWN_IMPORTS: dict[str, tuple[str, ...]] = {
     "dialect_utils": (),
     "dialect_utils.text": (),
-    "dialect_utils.opcodes": (),
+    "dialect_utils.ops": ("dialect_utils.text", "dialect_utils.layout"),
     "dialect_utils.layout": ("dialect_utils.text", "dialect_utils.layout"),  # its face names all of it
     "dialect_utils.layout.element_type": ("dialect_utils.text",),
     "dialect_utils.layout.layout": ("dialect_utils.text", "dialect_utils.layout.element_type"),
@@ -49,11 +49,11 @@ OWN_IMPORTS: dict[str, tuple[str, ...]] = {
     "dialect_utils.layout.text": _layout("index", "moves", "targets"),
     "dialect_utils.layout.picture": _layout("index", "moves", "text.vocabulary"),
     "dialect_utils.ir": ("dialect_utils.text", "dialect_utils.layout"),
-    "dialect_utils.control_flow": ("dialect_utils.opcodes", "dialect_utils.ir"),
+    "dialect_utils.control_flow": ("dialect_utils.ops", "dialect_utils.ir"),
     "dialect_utils.elementwise": _BASE,
     "dialect_utils.chains": (*_BASE, "dialect_utils.elementwise"),
     "dialect_utils.hlo": (*_BASE, "dialect_utils.collector", "dialect_utils.hlo.text", "dialect_utils.chains"),
-    "dialect_utils.hlo.text": tuple(f"dialect_utils.{name}" for name in ("text", "layout", "opcodes")),
+    "dialect_utils.hlo.text": tuple(f"dialect_utils.{name}" for name in ("text", "layout", "ops")),
     "dialect_utils.stablehlo": _BASE,
     "dialect_utils.containers": ("dialect_utils.text",),
     "dialect_utils.collector": (),
@@ -378,7 +378,7 @@ def test_imports_point_one_way() -> None:
 PLANTED = {
     "dialect_utils": "from dialect_utils.text import Source",
     "dialect_utils.text": "from dialect_utils import layout",
-    "dialect_utils.opcodes": "from dialect_utils.layout import Shape",
+    "dialect_utils.ops": "from dialect_utils.ir import Value",
     "dialect_utils.layout": "import dialect_utils.ir",
     "dialect_utils.layout.element_type": "from dialect_utils.layout.shape import Shape",
     "dialect_utils.layout.layout": "from dialect_utils.layout.shape import Shape",

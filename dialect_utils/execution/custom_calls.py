@@ -12,7 +12,7 @@ from dialect_utils.execution.call_shapes import CallError, check_call, has_signa
 from dialect_utils.execution.refusal import RefusedError
 from dialect_utils.ir import Module, Operation, Value
 from dialect_utils.layout import ArrayShape
-from dialect_utils.opcodes import named
+from dialect_utils.ops import named
 from dialect_utils.text import Diagnostic, nearest
 
 # What names a target: the call, and its asynchronous form.

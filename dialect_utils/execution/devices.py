@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dialect_utils.ir import Module, Operation
-from dialect_utils.opcodes import Trait, has
+from dialect_utils.ops import Trait, has
 from dialect_utils.text import Diagnostic, DiagnosticError
 
 _REPLICAS = ("replica_count", "mhlo.num_replicas")

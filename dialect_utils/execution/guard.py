@@ -16,7 +16,7 @@ from dialect_utils.execution.refusal import RefusedError
 from dialect_utils.execution.sizes import DEFAULT_MEMORY_BYTES, check_sizes, check_work
 from dialect_utils.ir import Module, Operation, Value
 from dialect_utils.layout import TupleShape
-from dialect_utils.opcodes import Trait, has
+from dialect_utils.ops import Trait, has
 from dialect_utils.text import Diagnostic, DiagnosticError, Location, Source, Span
 
 # XLA fills elided constants with whatever it finds, and says nothing.

@@ -28,7 +28,7 @@ from dialect_utils.execution.building import (
 )
 from dialect_utils.execution.inlining import copy_operations, inline_calls
 from dialect_utils.execution.main_function import main_function
-from dialect_utils.opcodes import Trait, has, hlo_opcode
+from dialect_utils.ops import Trait, has, hlo_opcode
 from dialect_utils.stablehlo.bindings import context, ir
 
 _SORT, _REDUCE = "stablehlo.sort", "stablehlo.reduce"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dialect_utils.opcodes import Trait, has, hlo_opcode
+from dialect_utils.ops import Trait, has, hlo_opcode
 from dialect_utils.stablehlo.bindings import context, ir
 
 _OF_PARTITIONS = ("channel_handle", "channel_id", "use_global_device_ids")

@@ -20,7 +20,7 @@ from typing import Any
 from dialect_utils.execution.building import binary, make, slice_from, splat
 from dialect_utils.execution.inlining import inline_calls
 from dialect_utils.execution.main_function import main_function
-from dialect_utils.opcodes import Trait, has, hlo_opcode, named
+from dialect_utils.ops import Trait, has, hlo_opcode, named
 from dialect_utils.stablehlo.bindings import context, ir
 
 # Bits of the significand, the hidden one included; narrower types have at least this.

@@ -29,7 +29,7 @@ from dialect_utils.hlo.text.grammar import (
 from dialect_utils.hlo.text.provenance import BodyText, Frame, Place, line_breaks
 from dialect_utils.hlo.text.tokens import Scanner
 from dialect_utils.layout import Shape, TokenShape
-from dialect_utils.opcodes import is_opcode
+from dialect_utils.ops import is_opcode
 from dialect_utils.text import Diagnostic, DiagnosticError, Location, Span, error_at
 
 _INDEX_MARK = re.compile(r"/\*index=\d+\*/", re.ASCII)

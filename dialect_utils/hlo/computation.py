@@ -20,7 +20,7 @@ from dialect_utils.hlo.text.spelling import with_sigil
 from dialect_utils.hlo.uses import Uses
 from dialect_utils.ir import Value
 from dialect_utils.layout import Shape
-from dialect_utils.opcodes import Trait, has
+from dialect_utils.ops import Trait, has
 from dialect_utils.text import Diagnostic, DiagnosticError, Location, Source, nearest
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from dialect_utils.hlo.text.grammar import OPERAND, OperandText, read_shape_at, 
 from dialect_utils.hlo.text.provenance import BodyText
 from dialect_utils.hlo.text.tokens import Token
 from dialect_utils.layout import Shape, TupleShape
-from dialect_utils.opcodes import is_opcode
+from dialect_utils.ops import is_opcode
 from dialect_utils.text import Diagnostic, DiagnosticError, Location, Span, error_at, nearest
 
 # int() refuses thousands of digits, and no module has a billion parameters.

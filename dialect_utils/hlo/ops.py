@@ -18,7 +18,7 @@ from dialect_utils.layout import (
     Shape,
     TupleShape,
 )
-from dialect_utils.opcodes import Trait, named, with_trait
+from dialect_utils.ops import Trait, named, with_trait
 from dialect_utils.text import Diagnostic, DiagnosticError
 
 AttributeValue = str | tuple[int, ...]

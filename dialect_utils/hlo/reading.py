@@ -12,7 +12,7 @@ from dialect_utils.hlo.instruction import Instruction
 from dialect_utils.hlo.text.provenance import Spelling
 from dialect_utils.hlo.text.tokens import Token, without_comments
 from dialect_utils.layout import Shape, parse_shape
-from dialect_utils.opcodes import HLO_NAMES
+from dialect_utils.ops import HLO_NAMES
 from dialect_utils.text import DiagnosticError, Source, Span, error_at, nearest
 
 # XLA prints as deep as computations call each other; Python's own stack ends at a few hundred.

@@ -12,7 +12,7 @@ from dialect_utils.memory.allocation import Allocation
 from dialect_utils.memory.origins import Origin
 from dialect_utils.memory.schedule import Schedule
 from dialect_utils.memory.trips import trip_counts
-from dialect_utils.opcodes import named
+from dialect_utils.ops import named
 
 Kind = Literal["relayout", "memory space"]
 # What moves data and computes nothing; a fusion whose body holds nothing else is one, too.

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from dialect_utils.ir import Function, Module, Operation
 from dialect_utils.memory.list_schedule import list_schedule
-from dialect_utils.opcodes import named
+from dialect_utils.ops import named
 
 # Operations whose called functions run as part of the schedule; a fusion's body and embedded computations hold nothing.
 _RUNS_CALLED = named("while conditional call async-start")

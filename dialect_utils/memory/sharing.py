@@ -9,7 +9,7 @@ from dialect_utils.ir import Function, Operation, Value
 from dialect_utils.layout import TupleShape
 from dialect_utils.memory.leaves import Leaves
 from dialect_utils.memory.schedule import Schedule, runs_called
-from dialect_utils.opcodes import by_opcode
+from dialect_utils.ops import by_opcode
 
 # `{0}: (1, {})` of output_to_operand_aliasing: result index path, operand number, operand index path.
 _ALIAS = re.compile(r"\{([\d, ]*)\}:\s*\((\d+),\s*\{([\d, ]*)\}")

@@ -8,7 +8,7 @@ from dialect_utils.control_flow import BODY, CONDITION
 from dialect_utils.ir import Function, Operation, Value
 from dialect_utils.layout import ArrayShape
 from dialect_utils.memory.schedule import Schedule, runs_called
-from dialect_utils.opcodes import named
+from dialect_utils.ops import named
 
 _KNOWN = re.compile(r'"known_trip_count":\{"n":"(\d+)"\}')
 # What hands a scalar on unchanged.

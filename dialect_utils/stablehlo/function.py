@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from dialect_utils.ir import Value
 from dialect_utils.layout import Shape
-from dialect_utils.opcodes import Trait, has, hlo_opcode
+from dialect_utils.ops import Trait, has, hlo_opcode
 from dialect_utils.stablehlo.annotations import operation_shapes, text_of
 from dialect_utils.stablehlo.bindings import ir
 from dialect_utils.stablehlo.interface import Interface

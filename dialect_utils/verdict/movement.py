@@ -16,7 +16,7 @@ from dialect_utils.execution import Array, from_bits
 from dialect_utils.ir import Function, Module, Operation, Value
 from dialect_utils.layout import ArrayShape, ElementType
 from dialect_utils.layout.arrays.dtypes import dtype_of
-from dialect_utils.opcodes import Trait, has, named
+from dialect_utils.ops import Trait, has, named
 from dialect_utils.verdict.data.needs import index_operands
 
 _INLINED = named("call fusion")

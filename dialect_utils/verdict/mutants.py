@@ -10,7 +10,7 @@ from itertools import combinations
 
 from dialect_utils.ir import Module, Operation, Value
 from dialect_utils.layout import ELEMENT_TYPES, ArrayShape
-from dialect_utils.opcodes import Trait, has, named
+from dialect_utils.ops import Trait, has, named
 from dialect_utils.verdict.proof.describe import place_of
 from dialect_utils.verdict.result import Planted
 

@@ -13,7 +13,7 @@ from itertools import product
 
 from dialect_utils.execution import Array, Engine, ExecutionError, Worker
 from dialect_utils.ir import Module
-from dialect_utils.opcodes import Trait, has
+from dialect_utils.ops import Trait, has
 from dialect_utils.verdict.comparator import Finding
 from dialect_utils.verdict.data import DataSet
 from dialect_utils.verdict.judge import Compared, Judge, also, joined

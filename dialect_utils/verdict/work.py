@@ -6,7 +6,7 @@ from math import prod
 
 from dialect_utils.ir import Module, Operation
 from dialect_utils.layout import ArrayShape, Shape
-from dialect_utils.opcodes import Trait, has, named
+from dialect_utils.ops import Trait, has, named
 
 # What the interpreter does in a second, about.
 ELEMENTS_PER_SECOND = 1_000_000

@@ -9,7 +9,7 @@ from dialect_utils.hlo import Instruction
 from dialect_utils.layout import ArrayShape, Plan
 from dialect_utils.layout.arrays.interpret import run_plan
 from dialect_utils.layout.element_type import ELEMENT_TYPES
-from dialect_utils.opcodes import Trait, has
+from dialect_utils.ops import Trait, has
 
 Mask = NDArray[np.bool_]
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dialect_utils.hlo import HloModule, Instruction
 from dialect_utils.hlo.ops import Ops, erase_unused, instructions, tuple_elements
 from dialect_utils.layout import ArrayShape, Shape, TupleShape
-from dialect_utils.opcodes import Trait, has, named, opcode_of
+from dialect_utils.ops import Trait, has, named, opcode_of
 from dialect_utils.text import Diagnostic, DiagnosticError
 from passes.dumps.inline_fusions import body_of, use_elements
 from passes.dumps.inlining import inline_body, is_call_of

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dialect_utils.hlo import HloModule, Instruction
 from dialect_utils.hlo.ops import S32, Ops, format_ints, instructions
-from dialect_utils.hlo.text.windows import WindowDimension, parse_window
 from dialect_utils.ir import array_shape
 from dialect_utils.layout import Plan, Reshape, Slice
-from dialect_utils.opcodes import by_opcode
+from dialect_utils.ops import by_opcode
+from dialect_utils.ops.window import WindowDimension, parse_window
 
 # What a reduction may start from any number of times, by the op that reduces.
 # Literals as XLA prints them, for each op that reduces.

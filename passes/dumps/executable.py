@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dialect_utils.hlo import HloModule
 from dialect_utils.hlo.ops import instructions
 from dialect_utils.ir import Module, Operation, array_shape
-from dialect_utils.opcodes import Trait, with_trait
+from dialect_utils.ops import Trait, with_trait
 from dialect_utils.text import Diagnostic
 from passes.framework.base import Pass
 from passes.framework.registry import load_pass

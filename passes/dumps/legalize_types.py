@@ -8,7 +8,7 @@ from dialect_utils.hlo import Computation, HloModule, Instruction
 from dialect_utils.hlo.ops import PRED, S32, Ops, instructions, rebuild
 from dialect_utils.ir import array_shape
 from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType, Shape, TupleShape
-from dialect_utils.opcodes import ALL_OPERANDS, Trait, has, named, opcode_of
+from dialect_utils.ops import ALL_OPERANDS, Trait, has, named, opcode_of
 from passes.framework.base import Report, module_pass
 
 _F32, _F64 = ELEMENT_TYPES["f32"], ELEMENT_TYPES["f64"]

@@ -8,7 +8,8 @@ from math import prod
 
 from dialect_utils.hlo import HloModule, Instruction
 from dialect_utils.hlo.ops import Ops, instructions
-from dialect_utils.hlo.text.windows import (
+from dialect_utils.layout import ArrayShape
+from dialect_utils.ops.window import (
     DimensionLabels,
     Role,
     WindowDimension,
@@ -17,7 +18,6 @@ from dialect_utils.hlo.text.windows import (
     parse_labels,
     parse_window,
 )
-from dialect_utils.layout import ArrayShape
 from dialect_utils.text import Diagnostic, DiagnosticError
 from passes.framework.base import Report, module_pass
 
@@ -26,7 +26,7 @@ from passes.framework.base import Report, module_pass
 def lower_convolutions(module: HloModule, report: Report) -> None:
     """Rewrites convolutions in the TPU compiler's form as dot, or as plain convolutions.
 
-    1. A spatial dimension whose window only pairs indices (see `dialect_utils.hlo.text.windows.classify`)
+    1. A spatial dimension whose window only pairs indices (see `dialect_utils.ops.window.classify`)
        becomes a batch, contracting or free dimension; so do groups of features and of batches.
     2. With no spatial dimension left the convolution is a `dot`, which needs no window.
     3. Otherwise it is a convolution over what is left: batch dimensions become

@@ -9,7 +9,7 @@ from math import prod
 from dialect_utils.hlo import HloModule, Instruction
 from dialect_utils.hlo.ops import Ops, instructions
 from dialect_utils.layout import ELEMENT_TYPES
-from dialect_utils.opcodes import Trait, with_trait
+from dialect_utils.ops import Trait, with_trait
 from dialect_utils.text import Diagnostic, DiagnosticError
 
 COLLECTIVES = with_trait(Trait.COLLECTIVE)

@@ -23,7 +23,7 @@ from dialect_utils.layout.targets.propagation import (
     propagate_transposed,
     propagate_unbroadcast,
 )
-from dialect_utils.opcodes import Trait, by_opcode, has, named, opcode_of, with_trait
+from dialect_utils.ops import Trait, by_opcode, has, named, opcode_of, with_trait
 
 # What mean something only under their layouts, or whose results repeat those of their operands.
 _FIXED = with_trait(Trait.COMMUNICATES) | named("bitcast custom-call domain")

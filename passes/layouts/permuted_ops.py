@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from dialect_utils.elementwise import is_elementwise, scalar_operands
 from dialect_utils.ir import Operation
 from dialect_utils.layout import ArrayShape
-from dialect_utils.opcodes import by_opcode
+from dialect_utils.ops import by_opcode
 
 NamedInts = tuple[str, tuple[int, ...]]
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from dialect_utils.ir import Operation, Value
 from dialect_utils.layout import Shape, TupleShape, parse_shape
-from dialect_utils.opcodes import Trait, named, with_trait
+from dialect_utils.ops import Trait, named, with_trait
 from dialect_utils.text import DiagnosticError
 
 _PREFIX = "relayout."

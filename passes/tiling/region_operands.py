@@ -9,7 +9,7 @@ from dialect_utils.chains import emit_chain, is_plain
 from dialect_utils.control_flow import merged
 from dialect_utils.ir import Builder, Join, Module, Operand, Operation, Passed, Value, Yielded
 from dialect_utils.layout import ArrayShape, Layout, Plan, TupleShape
-from dialect_utils.opcodes import named
+from dialect_utils.ops import named
 
 # A fusion's body is the compiler's own: it keeps its arrays.
 _PASSING = named("call conditional while")

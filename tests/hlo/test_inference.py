@@ -8,7 +8,7 @@ import pytest
 from dialect_utils.hlo import parse_module
 from dialect_utils.hlo.inference import Attributes, ShapeError, infer_shape
 from dialect_utils.layout import Shape, parse_shape
-from dialect_utils.opcodes import ALL_OPERANDS, Trait, opcode_of, with_trait
+from dialect_utils.ops import ALL_OPERANDS, Trait, opcode_of, with_trait
 from dialect_utils.text import DiagnosticError
 
 HEAD = """HloModule m

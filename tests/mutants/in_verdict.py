@@ -76,7 +76,7 @@ MUTANTS = (
         ("tests/verdict/test_comparator.py",),
     ),
     Mutant(
-        "dialect_utils/opcodes/table.py",
+        "dialect_utils/ops/table.py",
         '_op("copy", 1, _EACH | _DATA | _FORWARDS,',
         '_op("copy", 1, _EACH | _MOVES | _FORWARDS,',
         ("tests/verdict/test_guarantees.py",),

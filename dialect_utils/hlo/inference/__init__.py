@@ -14,7 +14,7 @@ from dialect_utils.hlo.inference import elementwise, movement, whole, windowed
 from dialect_utils.hlo.inference.model import Rule, ShapeError, Written
 from dialect_utils.hlo.text.attributes import parse_ints
 from dialect_utils.layout import ArrayShape, Layout, Shape
-from dialect_utils.opcodes import ALL_OPERANDS, Trait, by_opcode, opcode_of, with_trait
+from dialect_utils.ops import ALL_OPERANDS, Trait, by_opcode, opcode_of, with_trait
 
 __all__ = ["Attributes", "ShapeError", "Written", "infer_shape"]
 

@@ -15,8 +15,8 @@ from dialect_utils.hlo.inference.model import (
     made,
     wider,
 )
-from dialect_utils.hlo.text.windows import WindowDimension, parse_labels, parse_window
 from dialect_utils.layout import ArrayShape, Shape, TupleShape
+from dialect_utils.ops.window import WindowDimension, parse_labels, parse_window
 
 
 def reduce(what: Written, operands: Sequence[Shape], called: Sequence[Shape]) -> Shape:

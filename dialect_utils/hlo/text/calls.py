@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from dialect_utils.hlo.text.grammar import without_strings
 from dialect_utils.hlo.text.tokens import without_comments
-from dialect_utils.opcodes import calling_attributes, calling_opcodes
+from dialect_utils.ops import calling_attributes, calling_opcodes
 
 _NAME = re.compile(r"%?([A-Za-z_][\w.\-]*)", re.ASCII)
 _CALLING_ATTRIBUTES = calling_attributes()

@@ -11,7 +11,7 @@ from dialect_utils.control_flow import BODY, CONDITION
 from dialect_utils.hlo.text.literals import decode_float
 from dialect_utils.ir import Function, Module, Operation, Value
 from dialect_utils.layout import ArrayShape
-from dialect_utils.opcodes import Trait, has, named, opcode_of
+from dialect_utils.ops import Trait, has, named, opcode_of
 
 _SHIFTS = named("shift-left shift-right-logical shift-right-arithmetic")
 _SORTS, _CHOICES = named("sort topk"), named("maximum minimum compare")

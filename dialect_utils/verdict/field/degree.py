@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from math import log10, prod
 
 from dialect_utils.layout import ArrayShape
-from dialect_utils.opcodes import named
+from dialect_utils.ops import named
 from dialect_utils.verdict.field.arithmetic import Q
 from dialect_utils.verdict.field.values import ROUNDS
 from dialect_utils.verdict.proof.terms import Term

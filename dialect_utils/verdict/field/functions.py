@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from dialect_utils.opcodes import by_opcode, named
+from dialect_utils.ops import by_opcode, named
 from dialect_utils.verdict.field import arithmetic as field
 from dialect_utils.verdict.field.arithmetic import GENERATOR, P, Q, Words, mixed, word_of
 from dialect_utils.verdict.field.values import Extreme, Extremum, Real, Root, random_reals, where, whole_reals

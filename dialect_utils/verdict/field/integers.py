@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dialect_utils.layout import ElementType
-from dialect_utils.opcodes import Trait, by_opcode, with_trait
+from dialect_utils.ops import Trait, by_opcode, with_trait
 from dialect_utils.verdict.field.arithmetic import P, Q, Words, mixed, word_of
 from dialect_utils.verdict.field.values import ROUNDS, Real, Whole, random_reals, unknown, where, whole_reals, words_of
 

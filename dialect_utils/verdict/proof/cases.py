@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from dialect_utils.opcodes import named
+from dialect_utils.ops import named
 from dialect_utils.verdict.proof.algebra.rule import NUMBERS, Rule
 from dialect_utils.verdict.proof.terms import Term, Terms
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from dialect_utils.ir import Operation
 from dialect_utils.layout import ArrayShape, TupleShape
-from dialect_utils.opcodes import by_opcode, named, opcode_of
+from dialect_utils.ops import by_opcode, named, opcode_of
 from dialect_utils.verdict.proof.algebra import Rule as AlgebraRule
 from dialect_utils.verdict.proof.attributes.contents import contents
 from dialect_utils.verdict.proof.loops.loop import loop

@@ -6,7 +6,7 @@ import operator
 from collections.abc import Callable, Mapping, Sequence
 
 from dialect_utils.layout import ELEMENT_TYPES, ElementType
-from dialect_utils.opcodes import by_opcode
+from dialect_utils.ops import by_opcode
 from passes.dumps.mosaic.code import PRED, S32, Code, Number, Update, Val, constant, index, wrapped
 
 # Every float type of 8 bits or more but the narrowest holds these integers.

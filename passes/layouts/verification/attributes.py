@@ -12,7 +12,7 @@ from math import prod
 
 from dialect_utils.hlo import Instruction
 from dialect_utils.layout import ArrayShape
-from dialect_utils.opcodes import GENERAL_ATTRIBUTES, by_opcode, named, opcode_of
+from dialect_utils.ops import GENERAL_ATTRIBUTES, by_opcode, named, opcode_of
 from dialect_utils.text import nearest
 
 # Without these XLA's parser or verifier refuses the opcode.

@@ -8,7 +8,7 @@ from dialect_utils.control_flow import BODY, CONDITION
 from dialect_utils.hlo import Computation, HloModule, Instruction
 from dialect_utils.ir import Module
 from dialect_utils.layout import ArrayShape, Shape, TupleShape
-from dialect_utils.opcodes import Trait, named, opcode_of, with_trait
+from dialect_utils.ops import Trait, named, opcode_of, with_trait
 from dialect_utils.text import Diagnostic
 from passes.layouts.verification.shapes import is_same_type
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from dialect_utils.hlo import Instruction
 from dialect_utils.layout import ArrayShape, Shape, TupleShape
-from dialect_utils.opcodes import named
+from dialect_utils.ops import named
 
 _LISTED_GROUPS = re.compile(r"\{(?:\{[\d,\s]*\}[,\s]*)*\}")
 _PAIRS = re.compile(r"\{(?:\{\d+,\d+\}[,\s]*)*\}")

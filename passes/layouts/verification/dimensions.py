@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from dialect_utils.hlo import Instruction
 from dialect_utils.layout import ArrayShape, Shape
-from dialect_utils.opcodes import opcode_of
+from dialect_utils.ops import opcode_of
 
 _FOURIER_RESULT = "IRFFT"
 

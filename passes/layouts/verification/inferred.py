@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dialect_utils.hlo import Instruction
 from dialect_utils.hlo.inference import ShapeError, infer_shape
 from dialect_utils.layout import ArrayShape, Shape, TupleShape
-from dialect_utils.opcodes import Trait, has
+from dialect_utils.ops import Trait, has
 
 
 def dimension_problem(instruction: Instruction, shape: Shape, operands: Sequence[Shape]) -> str | None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from dialect_utils.hlo import Computation, Instruction
 from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType, Shape
-from dialect_utils.opcodes import by_opcode
+from dialect_utils.ops import by_opcode
 
 _PRED = ELEMENT_TYPES["pred"]
 _Kinds = Sequence[ElementType | None]

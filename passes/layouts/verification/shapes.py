@@ -16,7 +16,7 @@ from dialect_utils.layout import (
     TupleShape,
 )
 from dialect_utils.layout.index.sizes import byte_size
-from dialect_utils.opcodes import Trait, by_opcode, opcode_of, with_trait
+from dialect_utils.ops import Trait, by_opcode, opcode_of, with_trait
 from passes.layouts.verification.collectives import collective_problem
 from passes.layouts.verification.indexing import gather_problem, scatter_problem
 from passes.layouts.verification.inferred import dimension_problem, type_problem

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from dialect_utils.hlo import HloModule, Instruction
 from dialect_utils.layout import ArrayShape, ElementType, Shape, TokenShape, TupleShape
-from dialect_utils.opcodes import ALL_OPERANDS, Trait, by_opcode, has, named, opcode_of
+from dialect_utils.ops import ALL_OPERANDS, Trait, by_opcode, has, named, opcode_of
 from passes.layouts.verification.inferred import type_problem
 from passes.layouts.verification.regions import find_region_problems
 

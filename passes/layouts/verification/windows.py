@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from dialect_utils.hlo import Instruction
 from dialect_utils.hlo.inference.windowed import positions
-from dialect_utils.hlo.text.windows import WindowDimension, parse_window
 from dialect_utils.layout import ArrayShape, Shape
+from dialect_utils.ops.window import WindowDimension, parse_window
 
 
 def convolution_problem(instruction: Instruction, shape: Shape, operands: Sequence[Shape]) -> str | None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dialect_utils.hlo.text.windows import WindowDimension, classify, format_window, parse_labels, parse_window
+from dialect_utils.ops.window import WindowDimension, classify, format_window, parse_labels, parse_window
 
 SMALL = st.integers(1, 4)
 WINDOWS = st.builds(

@@ -7,7 +7,7 @@ import pytest
 
 from dialect_utils.files import parse_bytes
 from dialect_utils.hlo import HloModule
-from dialect_utils.opcodes import HLO_NAMES
+from dialect_utils.ops import HLO_NAMES
 from passes.layouts.verify_layouts import find_problems
 from tests.hostile.valid import BODIES, valid_module
 

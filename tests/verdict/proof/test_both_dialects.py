@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from jaxlib import _jax
 
-from dialect_utils.opcodes.table import HLO_OPCODES
+from dialect_utils.ops.table import HLO_OPCODES
 from dialect_utils.verdict.ports import entry_ports
 from dialect_utils.verdict.proof import try_prove
 from tests.verdict.proof.dialects import parse

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from dialect_utils.layout import ArrayShape
-from dialect_utils.opcodes import by_opcode
+from dialect_utils.ops import by_opcode
 from dialect_utils.verdict.field.arithmetic import word_of
 from dialect_utils.verdict.field.lift import movement, slices, sums
 from dialect_utils.verdict.field.lift.constants import constant

@@ -8,7 +8,7 @@ from math import prod
 import numpy as np
 
 from dialect_utils.layout import ArrayShape
-from dialect_utils.opcodes import Trait, has, is_opcode
+from dialect_utils.ops import Trait, has, is_opcode
 from dialect_utils.verdict.field.arithmetic import digest, mixed, word_of
 from dialect_utils.verdict.field.values import (
     UnliftedError,

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from dialect_utils.layout import ElementType
-from dialect_utils.opcodes import named
+from dialect_utils.ops import named
 from dialect_utils.verdict.proof.algebra import shifts
 from dialect_utils.verdict.proof.algebra.numbers import exact_log2, float_bits, sign_bit, value_of
 from dialect_utils.verdict.proof.algebra.ring import ABS_SQUARED

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from dialect_utils.hlo.text.literals import FLOAT_FORMATS
 from dialect_utils.layout import ElementType
-from dialect_utils.opcodes import by_opcode, named
+from dialect_utils.ops import by_opcode, named
 from dialect_utils.verdict.proof.algebra.numbers import float_bits, value_of
 from dialect_utils.verdict.proof.algebra.rule import NUMBERS, Rule
 

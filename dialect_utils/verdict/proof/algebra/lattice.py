@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from dialect_utils.layout import ElementType
-from dialect_utils.opcodes import by_opcode, named
+from dialect_utils.ops import by_opcode, named
 from dialect_utils.verdict.proof.algebra.numbers import Number, highest_bits, is_nan, lowest_bits, value_of
 from dialect_utils.verdict.proof.algebra.rule import INTEGERS, NUMBERS, PREDICATE, Rule
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from dialect_utils.layout import ElementType
-from dialect_utils.opcodes import named
+from dialect_utils.ops import named
 from dialect_utils.verdict.proof.algebra.rule import INTEGERS, Rule
 
 if TYPE_CHECKING:

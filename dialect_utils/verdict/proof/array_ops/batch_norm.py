@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from dialect_utils.hlo.text.literals import parse_scalar
 from dialect_utils.ir import Operation
 from dialect_utils.layout import ArrayShape
-from dialect_utils.opcodes import named
+from dialect_utils.ops import named
 from dialect_utils.verdict.proof.algebra.rule import Rule
 from dialect_utils.verdict.proof.array_ops.movement import broadcast, reshaped, transposed
 from dialect_utils.verdict.proof.array_ops.reductions import reduction

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from dialect_utils.ir import Operation
 from dialect_utils.layout import ArrayShape, ElementType, TupleShape
-from dialect_utils.opcodes import Trait, by_opcode, with_trait
+from dialect_utils.ops import Trait, by_opcode, with_trait
 from dialect_utils.verdict.proof.algebra.numbers import float_bits, highest_bits, lowest_bits, sign_bit
 from dialect_utils.verdict.proof.algebra.rule import Rule
 from dialect_utils.verdict.proof.array_ops.movement import reshaped, transposed

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from dialect_utils.opcodes import by_opcode
+from dialect_utils.ops import by_opcode
 from dialect_utils.verdict.proof.array_ops import batch_norm, maps, movement, products, reductions, slices
 from dialect_utils.verdict.proof.array_ops.operation import ArrayRule
 

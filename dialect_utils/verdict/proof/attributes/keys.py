@@ -9,7 +9,7 @@ from dialect_utils.hlo.text.calls import is_calling
 from dialect_utils.hlo.text.tokens import without_comments
 from dialect_utils.ir import Operation, array_shape
 from dialect_utils.layout import OpaqueShape
-from dialect_utils.opcodes import (
+from dialect_utils.ops import (
     CALLING_MLIR_ATTRIBUTES,
     GENERAL_ATTRIBUTES,
     GENERAL_MLIR_ATTRIBUTES,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from dialect_utils.hlo.text.windows import DimensionLabels, WindowDimension, parse_labels, parse_window
 from dialect_utils.ir import Operation
+from dialect_utils.ops.window import DimensionLabels, WindowDimension, parse_labels, parse_window
 from dialect_utils.verdict.proof.terms import GaveUpError
 
 _LIST = re.compile(r"-?\d+|true|false")

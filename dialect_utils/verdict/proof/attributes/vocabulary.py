@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 
 from dialect_utils.ir import Operation
 from dialect_utils.layout import ArrayShape
-from dialect_utils.opcodes import opcode_of
+from dialect_utils.ops import opcode_of
 from dialect_utils.verdict.proof.attributes.structured import integers, reduction_window
 
 Pair = tuple[str, str]

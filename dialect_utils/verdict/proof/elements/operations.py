@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from dialect_utils.hlo.text.windows import WindowDimension
-from dialect_utils.opcodes import by_opcode
+from dialect_utils.ops import by_opcode
+from dialect_utils.ops.window import WindowDimension
 from dialect_utils.verdict.proof.algebra.numbers import number_bits, value_of
 from dialect_utils.verdict.proof.elements.arrays import Elements, array_of
 from dialect_utils.verdict.proof.elements.known import KnownElements

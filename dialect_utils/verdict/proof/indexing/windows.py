@@ -8,7 +8,7 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from dialect_utils.hlo.text.windows import WindowDimension
+from dialect_utils.ops.window import WindowDimension
 
 
 def window_indices(

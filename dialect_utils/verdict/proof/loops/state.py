@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from dialect_utils.ir import Operation, Value
 from dialect_utils.layout import TupleShape
-from dialect_utils.opcodes import Trait, named, with_trait
+from dialect_utils.ops import Trait, named, with_trait
 from dialect_utils.verdict.proof.terms import Term
 
 _ELEMENT = named("get-tuple-element")

@@ -7,7 +7,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dialect_utils.hlo.text.windows import WindowDimension
+from dialect_utils.ops.window import WindowDimension
 from dialect_utils.verdict.proof.indexing.windows import window_indices
 
 _DIMENSIONS = st.lists(

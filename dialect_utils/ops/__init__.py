@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from functools import cache
 from typing import TypeVar
 
-from dialect_utils.opcodes.model import Attribute, Opcode, Trait
-from dialect_utils.opcodes.table import (
+from dialect_utils.ops.declaration import ALL_OPERANDS, Attribute, Opcode, Trait
+from dialect_utils.ops.table import (
     CALLING_MLIR_ATTRIBUTES,
     GENERAL_ATTRIBUTES,
     GENERAL_MLIR_ATTRIBUTES,
@@ -47,9 +47,6 @@ __all__ = [
     "split_asynchronous",
     "with_trait",
 ]
-
-# `Opcode.typed` where every operand has the result's element type.
-ALL_OPERANDS = (-1,)
 
 _T = TypeVar("_T")
 

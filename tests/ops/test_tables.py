@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from dialect_utils.opcodes import (
+from dialect_utils.ops import (
     HLO_NAMES,
     OPCODES,
     Trait,
@@ -28,7 +28,7 @@ from dialect_utils.opcodes import (
 from tests.paths import ROOT
 
 PACKAGES = ("dialect_utils", "passes", "relayout")
-OWNER = "dialect_utils/opcodes"
+OWNER = "dialect_utils/ops"
 # So many opcodes in one place are a table.
 TABLE = 4
 # They check that every name is an opcode, when their module is imported.
@@ -184,7 +184,7 @@ def test_planted_misspelt_opcodes_are_found() -> None:
 
 
 def test_a_query_for_an_unknown_opcode_fails_at_import(tmp_path: Path) -> None:
-    query = "from dialect_utils.opcodes import named\n_BARRIERS = named('tuple optimization-barrier')\n"
+    query = "from dialect_utils.ops import named\n_BARRIERS = named('tuple optimization-barrier')\n"
     (tmp_path / "planted.py").write_text(query)
     command = [sys.executable, "-c", f"import sys; sys.path[:0] = [{str(ROOT)!r}, {str(tmp_path)!r}]; import planted"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -195,7 +195,7 @@ def test_a_query_for_an_unknown_opcode_fails_at_import(tmp_path: Path) -> None:
 
 
 def test_names_are_listed_once() -> None:
-    from dialect_utils.opcodes.table import HLO_OPCODES, OTHER_OPERATIONS
+    from dialect_utils.ops.table import HLO_OPCODES, OTHER_OPERATIONS
 
     names = [each.name for each in (*HLO_OPCODES, *OTHER_OPERATIONS)]
     assert sorted(set(names)) == sorted(names)

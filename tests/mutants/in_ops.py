@@ -4,22 +4,22 @@ from tests.mutants.model import Mutant
 
 MUTANTS = (
     Mutant(
-        "dialect_utils/opcodes/__init__.py",
+        "dialect_utils/ops/__init__.py",
         "counts = known.operands if phase == START else (1, 1 if phase == DONE else None)",
         "counts = known.operands",
-        ("tests/opcodes/test_tables.py",),
+        ("tests/ops/test_tables.py",),
     ),
     Mutant(
-        "dialect_utils/opcodes/__init__.py",
+        "dialect_utils/ops/__init__.py",
         "if base != name and base in HLO_NAMES:",
         "if base != name:",
-        ("tests/opcodes/test_tables.py",),
+        ("tests/ops/test_tables.py",),
     ),
     Mutant(
-        "dialect_utils/opcodes/__init__.py",
+        "dialect_utils/ops/__init__.py",
         'and name != "async"',
         "",
-        ("tests/opcodes/test_tables.py",),
+        ("tests/ops/test_tables.py",),
     ),
     Mutant(
         "dialect_utils/control_flow.py",

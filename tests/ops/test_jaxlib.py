@@ -10,8 +10,8 @@ from functools import cache
 
 import pytest
 
-from dialect_utils.opcodes import GENERAL_ATTRIBUTES, HLO_NAMES, OPCODES, is_opcode, opcode_of
-from dialect_utils.opcodes.table import HLO_OPCODES, OTHER_OPERATIONS
+from dialect_utils.ops import GENERAL_ATTRIBUTES, HLO_NAMES, OPCODES, is_opcode, opcode_of
+from dialect_utils.ops.table import HLO_OPCODES, OTHER_OPERATIONS
 
 MOST_OPERANDS = 6
 # XLA aborts the process on some of the questions: a child answers them in turn, and after an abort another goes on.
