@@ -107,7 +107,7 @@ def passing(spec: str, make: Callable[[], str], *, before: str = "", against_out
 
 
 def _read(text: str) -> Module:
-    from dialect_utils.files import parse_bytes
+    from dialect_utils.io.files import parse_bytes
 
     return parse_bytes(text.encode(), "m")
 

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterable
 from typing import SupportsIndex, TypeAlias, cast
 
-from dialect_utils.files import encode, parse_bytes, read_module
+from dialect_utils.io.files import encode, parse_bytes, read_module
 from dialect_utils.ir import Module
 from dialect_utils.layout import ArrayShape, Shape
 from dialect_utils.layout.text.parse import read_shape

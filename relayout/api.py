@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from dialect_utils.files import Emit, encode, parse_bytes, read_module, serialize
+from dialect_utils.io.files import Emit, encode, parse_bytes, read_module, serialize
 from dialect_utils.ir import Module
 from dialect_utils.layout import linear_index as index_of
 from dialect_utils.layout.targets.tpu import Target

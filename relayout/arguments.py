@@ -157,7 +157,7 @@ def natural(text: str) -> int:
 def files_or_input(files: Sequence[str]) -> Sequence[str]:
     """Returns the files named, or standard input where it is no terminal; raises UsageError."""
     # Imported here: --version and --help read nothing.
-    from dialect_utils.files import STANDARD_INPUT
+    from dialect_utils.io.files import STANDARD_INPUT
 
     if not files and sys.stdin.isatty():
         raise usage_error("expected a FILE", "- reads standard input")

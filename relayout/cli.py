@@ -140,7 +140,7 @@ def _run(arguments: Sequence[str], console: Console) -> int:
     except SystemExit:  # argparse printed the help
         return DONE
     # Imported here: --version and --help read nothing.
-    from dialect_utils.files import STANDARD_INPUT
+    from dialect_utils.io.files import STANDARD_INPUT
 
     # A command limits its work on each of its files by itself; what comes in lines has no end of its own.
     is_limited = hasattr(parsed, "files") or STANDARD_INPUT in rest

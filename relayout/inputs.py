@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 from collections.abc import Sequence
 
-from dialect_utils.inputs import Input, Selection, SelectionError, find_inputs
+from dialect_utils.io.inputs import Input, Selection, SelectionError, find_inputs
 from relayout.arguments import Parser
 from relayout.console import Console, UsageError
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from argparse import Namespace
 
-from dialect_utils.files import encode
-from dialect_utils.inputs import Input
+from dialect_utils.io.files import encode
+from dialect_utils.io.inputs import Input
 from dialect_utils.ir import Operation
 from dialect_utils.mosaic.decode import TARGET, kernels_of
 from dialect_utils.mosaic.describe import describe_grid, describe_kernel, summarize_kernel

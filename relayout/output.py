@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from dialect_utils.files import Emit, decode, encode, write_file
-from dialect_utils.remote import is_url, write_url
+from dialect_utils.io.files import Emit, decode, encode, is_url, write_file
+from dialect_utils.io.remote import write_url
 from dialect_utils.text import printable
 
 STANDARD_OUTPUT = "-"

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 
-from dialect_utils.files import parse_bytes
 from dialect_utils.hlo.text.literals import FLOAT_FORMATS
+from dialect_utils.io.files import parse_bytes
 from dialect_utils.ir import Function, Module, Operation, Value
 from dialect_utils.layout import ArrayShape, ElementType
 from dialect_utils.ops import Trait, has

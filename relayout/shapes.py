@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 
-from dialect_utils.files import STANDARD_INPUT, decode, display_name
+from dialect_utils.io.files import STANDARD_INPUT, decode, display_name
 from dialect_utils.layout import ArrayShape, Shape
 from dialect_utils.layout.text.parse import read_shape
 from dialect_utils.text import Diagnostic, DiagnosticError, Location, Source, Span

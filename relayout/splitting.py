@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
-from dialect_utils.files import decode, encode
+from dialect_utils.io.files import decode, encode
 from dialect_utils.text import Diagnostic, DiagnosticError, Location, Source
 
 _SEPARATOR = re.compile(r"^// -----[^\n]*\n?", re.MULTILINE)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from dialect_utils.files import parse_bytes
 from dialect_utils.hlo import HloModule
+from dialect_utils.io.files import parse_bytes
 from dialect_utils.ir import Module
 
 # Where main's arguments begin, as MLIR prints it.

@@ -10,7 +10,7 @@ from itertools import combinations
 import numpy as np
 
 from dialect_utils.execution import Array, ExecutionError, Worker, prepare
-from dialect_utils.files import parse_bytes
+from dialect_utils.io.files import parse_bytes
 from dialect_utils.ir import Module
 from dialect_utils.layout import ArrayShape
 from dialect_utils.text import DiagnosticError

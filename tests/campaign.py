@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from dialect_utils.execution import Worker
-from dialect_utils.files import read_module
+from dialect_utils.io.files import read_module
 from dialect_utils.ir import Module
 from dialect_utils.text import DiagnosticError
 from dialect_utils.verdict import Options, compare_stages

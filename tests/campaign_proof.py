@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from dialect_utils.execution import Array, ExecutionError, Worker, prepare
-from dialect_utils.files import parse_bytes
+from dialect_utils.io.files import parse_bytes
 from dialect_utils.ir import Module
 from dialect_utils.layout import ArrayShape, Shape
 from dialect_utils.layout.arrays.dtypes import as_bits

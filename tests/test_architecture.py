@@ -55,32 +55,27 @@ OWN_IMPORTS: dict[str, tuple[str, ...]] = {
     "dialect_utils.hlo": (*_BASE, "dialect_utils.collector", "dialect_utils.hlo.text", "dialect_utils.chains"),
     "dialect_utils.hlo.text": tuple(f"dialect_utils.{name}" for name in ("text", "layout", "ops")),
     "dialect_utils.stablehlo": _BASE,
-    "dialect_utils.containers": ("dialect_utils.text",),
     "dialect_utils.collector": (),
-    "dialect_utils.remote": ("dialect_utils.text",),
-    "dialect_utils.other_formats": (),
-    "dialect_utils.protos": (),
-    "dialect_utils.dump_names": (),
-    "dialect_utils.files": (
+    "dialect_utils.io": (
         *_BASE,
-        *(
-            f"dialect_utils.{name}"
-            for name in ("containers", "other_formats", "remote", "protos", "hlo", "stablehlo", "execution")
-        ),
+        *(f"dialect_utils.{name}" for name in ("hlo", "stablehlo", "execution")),
+        *(f"dialect_utils.io.{name}" for name in ("containers", "dump_names", "protos", "remote")),
     ),
-    "dialect_utils.inputs": (*(f"dialect_utils.{name}" for name in ("text", "ir", "dump_names", "files", "remote")),),
+    **dict.fromkeys(("dialect_utils.io.containers", "dialect_utils.io.remote"), ("dialect_utils.text",)),
+    "dialect_utils.io.dump_names": (),
+    "dialect_utils.io.protos": (),
     "dialect_utils.mosaic": (
         *_BASE,
         *(f"dialect_utils.stablehlo.{name}" for name in ("bindings", "origins", "reader_process")),
     ),
     "dialect_utils.memory": (*_BASE, "dialect_utils.hlo"),
-    "dialect_utils.execution": (*_BASE, "dialect_utils.stablehlo", "dialect_utils.protos"),
+    "dialect_utils.execution": (*_BASE, "dialect_utils.stablehlo", "dialect_utils.io.protos"),
     "dialect_utils.verdict": (
         *_BASE,
         *(f"dialect_utils.{name}" for name in ("elementwise", "chains", "hlo", "stablehlo", "execution")),
     ),
     "passes": (),
-    "passes.framework": tuple(f"dialect_utils.{name}" for name in ("text", "ir", "files", "collector")),
+    "passes.framework": tuple(f"dialect_utils.{name}" for name in ("text", "ir", "io", "collector")),
     "passes.tiling": (
         *_BASE,
         "dialect_utils.elementwise",
@@ -90,7 +85,7 @@ OWN_IMPORTS: dict[str, tuple[str, ...]] = {
     ),
     "passes.layouts": (
         *_BASE,
-        *(f"dialect_utils.{name}" for name in ("elementwise", "chains", "hlo", "stablehlo", "files")),
+        *(f"dialect_utils.{name}" for name in ("elementwise", "chains", "hlo", "stablehlo", "io")),
         "passes.framework",
         "passes.tiling",
     ),
@@ -114,7 +109,7 @@ OWN_IMPORTS: dict[str, tuple[str, ...]] = {
     ),
     "relayout": ("dialect_utils", "passes", *(f"relayout.{name}" for name in ("api", "jax", "report", "shadowing"))),
     "relayout.shadowing": (),
-    "relayout.adapters": (*_BASE, "dialect_utils.files", "relayout.jax.modules"),
+    "relayout.adapters": (*_BASE, "dialect_utils.io", "relayout.jax.modules"),
     "relayout.api": ("dialect_utils", "passes", "relayout.adapters", "relayout.output"),
     "relayout.jax": ("dialect_utils", "passes", "relayout.adapters", "relayout.api"),
     "relayout.testing": ("dialect_utils", "passes"),
@@ -138,7 +133,7 @@ HEAVY_IMPORTS = {
     "jaxlib.version": ("dialect_utils.stablehlo", "dialect_utils.execution"),
     "jaxlib": ("dialect_utils.execution",),
     "jax": ("dialect_utils.execution", "relayout.jax"),
-    "fsspec": ("dialect_utils.remote",),
+    "fsspec": ("dialect_utils.io.remote",),
     "distributed": ("relayout.batch.cluster",),
 }
 
@@ -398,14 +393,12 @@ PLANTED = {
     "dialect_utils.hlo": "from dialect_utils.stablehlo import parse_module",
     "dialect_utils.hlo.text": "from dialect_utils.hlo.instruction import Instruction",
     "dialect_utils.stablehlo": "from dialect_utils.hlo import HloModule",
-    "dialect_utils.containers": "from dialect_utils.files import parse_bytes",
-    "dialect_utils.other_formats": "from dialect_utils.text import Diagnostic",
-    "dialect_utils.protos": "from dialect_utils.hlo import HloModule",
-    "dialect_utils.dump_names": "from dialect_utils.files import parse_bytes",
-    "dialect_utils.files": "from dialect_utils.verdict import Verdict",
-    "dialect_utils.inputs": "from dialect_utils.hlo import HloModule",
     "dialect_utils.collector": "from dialect_utils.ir import Value",
-    "dialect_utils.remote": "from dialect_utils.files import read_bytes",
+    "dialect_utils.io": "from dialect_utils.verdict import Verdict",
+    "dialect_utils.io.containers": "from dialect_utils.io.files import parse_bytes",
+    "dialect_utils.io.remote": "from dialect_utils.io.files import read_bytes",
+    "dialect_utils.io.dump_names": "from dialect_utils.io.files import parse_bytes",
+    "dialect_utils.io.protos": "from dialect_utils.hlo import HloModule",
     "dialect_utils.mosaic": "from dialect_utils.stablehlo.module import StableHloModule",
     "dialect_utils.memory": "from dialect_utils.execution import Worker",
     "dialect_utils.execution": "from dialect_utils.verdict import Verdict",
@@ -435,7 +428,7 @@ PLANTED_HEAVY = {
     "jaxlib.version": "passes.framework.base",
     "jaxlib": "dialect_utils.stablehlo.bindings",
     "jax": "relayout.cli",
-    "fsspec": "dialect_utils.inputs",
+    "fsspec": "dialect_utils.io.inputs",
     "distributed": "relayout.batch.run",
 }
 

@@ -11,7 +11,7 @@ import pytest
 from benchmarks import inputs
 from benchmarks.ratios import table
 from benchmarks.rows import each_instruction, edited, passing, reading
-from dialect_utils.files import parse_bytes
+from dialect_utils.io.files import parse_bytes
 from passes.framework.pipeline import verify
 
 SMALL = partial(inputs.plain, 100)

@@ -7,8 +7,8 @@ import re
 import pytest
 
 from dialect_utils.control_flow import merged
-from dialect_utils.files import parse_bytes
 from dialect_utils.hlo import parse_module
+from dialect_utils.io.files import parse_bytes
 from dialect_utils.ir import Join, Module, Operand, Operation, Yielded
 from dialect_utils.text import DiagnosticError
 from dialect_utils.verdict.guarantees import result_guarantees

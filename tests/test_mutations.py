@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from dialect_utils.files import parse_bytes
+from dialect_utils.io.files import parse_bytes
 from dialect_utils.text import Diagnostic, DiagnosticError
 from passes.framework.pipeline import verify
 from tests.paths import OWN_CORPUS

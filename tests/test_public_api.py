@@ -133,7 +133,7 @@ def test_names_are_imported_where_they_are_used() -> None:
 
 
 def test_the_version_is_said_without_any_of_the_work() -> None:
-    probe = "import sys; print([m for m in ('dialect_utils.layout', 'dialect_utils.files') if m in sys.modules])"
+    probe = "import sys; print([m for m in ('dialect_utils.layout', 'dialect_utils.io.files') if m in sys.modules])"
     code = f"from relayout.cli import main; main(['--version']); {probe}"
     assert python(code).splitlines()[1:] == ["[]"]
 

@@ -14,7 +14,7 @@ from types import FrameType
 import pytest
 
 from benchmarks import inputs
-from dialect_utils.files import parse_bytes
+from dialect_utils.io.files import parse_bytes
 from dialect_utils.ir import Module
 from dialect_utils.verdict.ports import entry_ports
 from dialect_utils.verdict.proof.decide import try_prove

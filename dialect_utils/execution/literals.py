@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dialect_utils.execution.arrays import Array, from_bits
+from dialect_utils.io.protos import BYTES, VARINT, Field, MalformedProtoError, read_fields
 from dialect_utils.layout import ELEMENT_TYPES, ElementType
 from dialect_utils.layout.arrays.dtypes import dtype_of
-from dialect_utils.protos.wire import BYTES, VARINT, Field, MalformedProtoError, read_fields
 
 # LiteralProto: shape = 1, tuple_literals = 10. ShapeProto: element_type = 2, dimensions = 3, tuple_shapes = 4,
 # layout = 5, is_dynamic_dimension = 6. LayoutProto: minor_to_major = 1.

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from dialect_utils.execution.errors import ExecutionError
 from dialect_utils.execution.process import DEFAULT_TIMEOUT_SECONDS, Conversion, Worker
-from dialect_utils.protos import MalformedProtoError, find_proto
+from dialect_utils.io.protos import MalformedProtoError, find_proto
 from dialect_utils.text import Diagnostic, DiagnosticError
 
 

@@ -13,8 +13,7 @@ import numpy as np
 
 from dialect_utils.execution.arrays import Array
 from dialect_utils.execution.literals import read_literal
-from dialect_utils.protos import MalformedProtoError, find_proto
-from dialect_utils.protos.wire import Field, read_fields
+from dialect_utils.io.protos import Field, MalformedProtoError, find_proto, read_fields
 from dialect_utils.text import Diagnostic, DiagnosticError
 
 _ARGUMENTS, _RESULT = 2, 3

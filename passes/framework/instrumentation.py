@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import TextIO
 
-from dialect_utils.files import encode, write_file
+from dialect_utils.io.files import encode, write_file
 from dialect_utils.ir import Module
 from passes.framework.base import Pass
 from passes.framework.pipeline import PassRun

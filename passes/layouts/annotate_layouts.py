@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from dialect_utils.control_flow import merged
-from dialect_utils.files import read_module
+from dialect_utils.io.files import read_module
 from dialect_utils.ir import Module, Value
 from dialect_utils.layout import ArrayShape, Layout, Shape, TokenShape
 from dialect_utils.layout.targets.tpu import default_layout

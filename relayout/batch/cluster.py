@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 from uuid import uuid4
 
-from dialect_utils.remote import is_url
+from dialect_utils.io.files import is_url
 from dialect_utils.text import Diagnostic, render
 from relayout import __version__
 from relayout.arguments import usage_error

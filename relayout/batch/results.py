@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from dialect_utils.files import write_file
-from dialect_utils.remote import existing_urls, is_url, read_url, remove_url, write_url
+from dialect_utils.io.files import is_url, write_file
+from dialect_utils.io.remote import existing_urls, read_url, remove_url, write_url
 from dialect_utils.text import Diagnostic, DiagnosticError
 from relayout.batch.records import Row, from_lines, from_parquet, to_lines, to_parquet
 

@@ -6,8 +6,8 @@ from argparse import Namespace
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from dialect_utils.files import STANDARD_INPUT
-from dialect_utils.inputs import Input
+from dialect_utils.io.files import STANDARD_INPUT
+from dialect_utils.io.inputs import Input
 from dialect_utils.text import DiagnosticError
 
 

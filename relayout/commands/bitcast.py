@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 from functools import partial
 
-from dialect_utils.files import STANDARD_INPUT
+from dialect_utils.io.files import STANDARD_INPUT
 from dialect_utils.layout.index.sizes import byte_size
 from dialect_utils.layout.moves.bitcast import Bitcast, classify_bitcast
 from dialect_utils.layout.targets.xla_answers import xla_answers

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from dialect_utils.files import display_name, read_bytes
-from dialect_utils.inputs import Input, named_input, pair_inputs
+from dialect_utils.io.files import display_name, read_bytes
+from dialect_utils.io.inputs import Input, named_input, pair_inputs
 from dialect_utils.ir import Module
 from dialect_utils.text import Diagnostic, DiagnosticError
 from passes.dumps.executable import checked_form, is_optimized_dump

@@ -9,7 +9,7 @@ import sys
 from argparse import Namespace
 from functools import partial
 
-from dialect_utils.files import STANDARD_INPUT, encode
+from dialect_utils.io.files import STANDARD_INPUT, encode
 from dialect_utils.layout import ArrayShape, BufferShape, Shape, TupleShape
 from dialect_utils.layout.picture import Window, draw_shape, format_svg, format_terminal, parse_window
 from dialect_utils.layout.targets.tpu import parse_target
@@ -71,7 +71,7 @@ def _run(arguments: Namespace, console: Console) -> int:
 
 def _explain_kernels(arguments: Namespace, console: Console) -> int:
     # Imported here: shapes must not pay for modules.
-    from dialect_utils.inputs import last_stages
+    from dialect_utils.io.inputs import last_stages
     from relayout.kernels import explain_kernels
 
     inputs = last_stages(chosen_inputs(arguments.shapes, arguments, console))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from argparse import Namespace
 
-from dialect_utils.files import STANDARD_INPUT
+from dialect_utils.io.files import STANDARD_INPUT
 from dialect_utils.layout import ArrayShape, linear_index, logical_index
 from dialect_utils.text import Diagnostic, DiagnosticError
 from passes.framework.spec import Text

@@ -13,19 +13,19 @@ from functools import partial
 from pathlib import Path
 from typing import TextIO, cast
 
-from dialect_utils.files import (
+from dialect_utils.io.files import (
     STANDARD_INPUT,
     TEXT_KINDS,
     Emit,
     decode,
     encode,
     find_kind,
+    is_url,
     parse_bytes,
     serialize,
     show_locations,
 )
-from dialect_utils.inputs import Input
-from dialect_utils.remote import is_url
+from dialect_utils.io.inputs import Input
 from dialect_utils.text import Diagnostic, DiagnosticError, PrintableStream, Source, nearest, printable
 from passes.framework.instrumentation import (
     ALL,

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path, PurePath
 
-from dialect_utils.files import encode
-from dialect_utils.inputs import Input, last_stages, pair_inputs
+from dialect_utils.io.files import encode
+from dialect_utils.io.inputs import Input, last_stages, pair_inputs
 from dialect_utils.layout.targets.tpu import parse_target
 from dialect_utils.memory import MemoryReport
 from dialect_utils.text import DiagnosticError

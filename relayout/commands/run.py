@@ -12,8 +12,8 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from dialect_utils.files import parse_bytes
-from dialect_utils.inputs import Input
+from dialect_utils.io.files import parse_bytes
+from dialect_utils.io.inputs import Input
 from dialect_utils.ir import Module
 from dialect_utils.text import DiagnosticError
 from passes.dumps.executable import executable_form

@@ -7,7 +7,7 @@ from typing import Any
 
 import jax
 
-from dialect_utils.files import encode, parse_bytes
+from dialect_utils.io.files import encode, parse_bytes
 from dialect_utils.ir import Module
 from dialect_utils.text import kind_of
 

@@ -6,7 +6,7 @@ import io
 import json
 from collections.abc import Callable, Mapping
 
-from dialect_utils.files import encode
+from dialect_utils.io.files import encode
 from dialect_utils.memory import MemoryReport
 from dialect_utils.text import Diagnostic, DiagnosticError
 from relayout.report.graphs import format_graphviz, format_model_explorer

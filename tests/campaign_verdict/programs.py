@@ -16,7 +16,7 @@ import ml_dtypes
 import numpy as np
 
 from dialect_utils.execution import Worker
-from dialect_utils.files import parse_bytes
+from dialect_utils.io.files import parse_bytes
 from dialect_utils.ir import Module
 
 Array = Any

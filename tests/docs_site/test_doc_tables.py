@@ -91,7 +91,7 @@ def forbidden_imports(package: str, cell: str) -> list[str]:
 
 
 # Reads both dialects, each when a file holds it: `test_text_commands_import_nothing_heavy` holds that.
-READS_BOTH = "dialect_utils.files"
+READS_BOTH = "dialect_utils.io"
 
 
 def test_the_map_has_every_package() -> None:

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from dialect_utils.execution import Array, ForbiddenCallError, Worker, prepare
-from dialect_utils.files import parse_bytes
+from dialect_utils.io.files import parse_bytes
 from dialect_utils.ir import Module
 from dialect_utils.verdict import Options, compare_modules
 

@@ -1,7 +1,7 @@
 import pytest
 
 from dialect_utils.execution import prepare
-from dialect_utils.files import parse_bytes
+from dialect_utils.io.files import parse_bytes
 from dialect_utils.text import DiagnosticError
 
 TILED_HLO = """HloModule m, entry_computation_layout={(f32[3,5]{0,1:T(2,2)})->f32[5,3]{1,0:T(2,2)S(1)}}

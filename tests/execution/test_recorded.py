@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 
 from dialect_utils.execution.literals import read_literal
 from dialect_utils.execution.recorded import Recorded, read_recorded
-from dialect_utils.protos.wire import MalformedProtoError
+from dialect_utils.io.protos import MalformedProtoError
 from dialect_utils.text import DiagnosticError
 from relayout.cli import main
 from tests.execution.recorded_values import VALUES, values_of
+from tests.io.test_protos import MODULE, field
 from tests.paths import ROOT
-from tests.protos.test_wire import MODULE, field
 
 
 @pytest.fixture(scope="module")

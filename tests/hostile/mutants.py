@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 
 from dialect_utils.execution import ExecutionError, Program, Worker, entry_arrays, prepare
-from dialect_utils.files import parse_bytes
+from dialect_utils.io.files import parse_bytes
 from dialect_utils.text import DiagnosticError
 from dialect_utils.verdict import random_inputs
 from passes.dumps.executable import executable_form

@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 
 from dialect_utils.execution import read_arrays
 from dialect_utils.execution.messages import MalformedMessageError, decode_message
-from dialect_utils.files import Emit, parse_bytes, read_module, serialize
+from dialect_utils.io.files import Emit, parse_bytes, read_module, serialize
 from dialect_utils.layout import parse_layout, parse_shape
 from dialect_utils.text import Diagnostic, DiagnosticError, printable, render
 from passes.framework.pipeline import Pipeline, read_pipelines, verify

@@ -7,7 +7,7 @@ from itertools import islice
 import pytest
 
 from dialect_utils.execution import Worker, prepare
-from dialect_utils.files import parse_bytes
+from dialect_utils.io.files import parse_bytes
 from tests.hostile import mutants
 from tests.jaxlib import DIES_OF_DIVISION_BY_ZERO
 

@@ -6,7 +6,7 @@ from importlib.util import find_spec
 
 import pytest
 
-from dialect_utils.files import parse_bytes
+from dialect_utils.io.files import parse_bytes
 from dialect_utils.text import DiagnosticError
 from relayout.report.trial import trial_page, try_advice
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from dialect_utils.files import read_module
+from dialect_utils.io.files import read_module
 from dialect_utils.ir import Module, Value
 from dialect_utils.layout import ArrayShape, Layout, Tile
 from tests.paths import OWN_CORPUS

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from dialect_utils.execution import Worker
-from dialect_utils.files import read_module
+from dialect_utils.io.files import read_module
 from dialect_utils.ir import Module
 from dialect_utils.text import DiagnosticError
 from dialect_utils.verdict import compare_stages

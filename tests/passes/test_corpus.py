@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from dialect_utils.execution import Worker
-from dialect_utils.files import read_module
+from dialect_utils.io.files import read_module
 from dialect_utils.verdict import compare_stages
 from passes.dumps.executable import executable_form
 from passes.framework.pipeline import Pipeline

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from dialect_utils.files import write_file
+from dialect_utils.io.files import write_file
 from dialect_utils.text import Diagnostic, DiagnosticError
 from relayout import __version__
 from relayout.arguments import Command

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from dialect_utils.execution import ExecutionError, Program, Worker
-from dialect_utils.files import parse_bytes, read_module
+from dialect_utils.io.files import parse_bytes, read_module
 from dialect_utils.ir import Module
 from relayout.cli import main
 from relayout.reduction import reduce_modules, remove_dead

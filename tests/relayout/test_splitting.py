@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dialect_utils.files import decode, parse_bytes
+from dialect_utils.io.files import decode, parse_bytes
 from dialect_utils.text import DiagnosticError, Source
 from relayout.splitting import relocate, split_input
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from dialect_utils.execution import ExecutionError, Worker
-from dialect_utils.files import parse_bytes
+from dialect_utils.io.files import parse_bytes
 from dialect_utils.ir import Module
 from dialect_utils.text import DiagnosticError
 from dialect_utils.verdict import Method, Options, Verdict, compare_modules, compare_stages

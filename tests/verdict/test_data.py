@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from dialect_utils.files import parse_bytes
+from dialect_utils.io.files import parse_bytes
 from dialect_utils.layout import parse_array_shape
 from dialect_utils.verdict import random_inputs, small_integer_positions
 from dialect_utils.verdict.data import array_needs, data_sets, unreached

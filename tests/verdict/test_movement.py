@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dialect_utils.execution import Worker, to_bits
-from dialect_utils.files import parse_bytes
+from dialect_utils.io.files import parse_bytes
 from dialect_utils.ir import Module
 from dialect_utils.layout import ELEMENT_TYPES, ArrayShape
 from dialect_utils.verdict import Options, compare_modules

@@ -3,7 +3,7 @@
 import pytest
 
 from dialect_utils.execution import Program, Worker
-from dialect_utils.files import parse_bytes
+from dialect_utils.io.files import parse_bytes
 from dialect_utils.verdict import Options, Verdict, compare_modules
 
 LESS = "c { a = f32[] parameter(0)\n b = f32[] parameter(1)\n%s ROOT r = pred[] compare(a, b), direction=%s }\n"

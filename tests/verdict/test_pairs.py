@@ -7,7 +7,7 @@ import json
 import pytest
 
 from dialect_utils.execution import Worker
-from dialect_utils.files import read_module
+from dialect_utils.io.files import read_module
 from dialect_utils.verdict import Options, compare_modules
 from tests.campaign_verdict.__main__ import EXECUTED, Case, cases, judged
 from tests.campaign_verdict.mistakes import MISTAKES

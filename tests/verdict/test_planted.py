@@ -3,7 +3,7 @@
 import pytest
 
 from dialect_utils.execution import Worker
-from dialect_utils.files import parse_bytes
+from dialect_utils.io.files import parse_bytes
 from dialect_utils.ir import Module
 from dialect_utils.verdict import compare_modules
 

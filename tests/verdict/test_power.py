@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dialect_utils.execution import Worker
-from dialect_utils.files import parse_bytes
+from dialect_utils.io.files import parse_bytes
 from dialect_utils.ir import Module
 from dialect_utils.verdict import Options, compare_modules
 from dialect_utils.verdict.mutants import choose_mutants

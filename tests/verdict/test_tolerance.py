@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dialect_utils.execution import Worker
-from dialect_utils.files import parse_bytes
+from dialect_utils.io.files import parse_bytes
 from dialect_utils.verdict import Options, Verdict, compare_modules
 
 ADD = "add { a = T[] parameter(0)\n b = T[] parameter(1)\n ROOT s = T[] add(a, b) }\n"

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import pytest
 
-from dialect_utils.files import parse_bytes
 from dialect_utils.hlo import HloModule
+from dialect_utils.io.files import parse_bytes
 from dialect_utils.ops import HLO_NAMES
 from passes.layouts.verify_layouts import find_problems
 from tests.hostile.valid import BODIES, valid_module

@@ -1,6 +1,6 @@
 import pytest
 
-from dialect_utils.files import parse_bytes
+from dialect_utils.io.files import parse_bytes
 from dialect_utils.text import DiagnosticError
 from passes.layouts.verify_layouts import find_problems
 from tests.hostile.nonsense import ACCEPTED, nonsense

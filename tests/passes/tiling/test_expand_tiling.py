@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 
 from dialect_utils.execution import Worker
-from dialect_utils.files import read_module
 from dialect_utils.hlo import HloModule, parse_module
+from dialect_utils.io.files import read_module
 from dialect_utils.ir import Module, Value
 from dialect_utils.layout import ArrayShape, Layout, physical_shape
 from dialect_utils.layout.index.index_map import linear_indices

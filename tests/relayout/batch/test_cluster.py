@@ -16,8 +16,8 @@ from typing import Any
 
 import pytest
 
-from dialect_utils.inputs import named_input
-from dialect_utils.remote import existing_urls, read_url, write_url
+from dialect_utils.io.inputs import named_input
+from dialect_utils.io.remote import existing_urls, read_url, write_url
 from relayout.batch import processes
 from relayout.batch.cluster import run_on_cluster
 from relayout.batch.records import from_parquet

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from dialect_utils.inputs import named_input
+from dialect_utils.io.inputs import named_input
 from relayout.batch import processes
 from relayout.batch.processes import run_in_processes
 from relayout.batch.unit import Job, Result, Unit

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from dialect_utils.remote import existing_urls, remove_url
+from dialect_utils.io.remote import existing_urls, remove_url
 from relayout.batch import records, results
 from relayout.batch.results import ResultsFile
 from relayout.cli import main

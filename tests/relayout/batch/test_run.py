@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dialect_utils.inputs import named_input
+from dialect_utils.io.inputs import named_input
 from relayout.batch import shares
 from relayout.batch.unit import Unit
 from relayout.cli import main

@@ -6,8 +6,8 @@ import re
 
 from hypothesis import strategies as st
 
-from dialect_utils.files import parse_bytes
 from dialect_utils.hlo import HloModule, Instruction
+from dialect_utils.io.files import parse_bytes
 from dialect_utils.ir import Module
 from dialect_utils.layout import ArrayShape, Pad, Slice, Transpose
 

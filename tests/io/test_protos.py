@@ -4,8 +4,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dialect_utils.protos.modules import find_proto, is_proto_of_module
-from dialect_utils.protos.wire import BYTES, VARINT, MalformedProtoError, read_fields, read_varint
+from dialect_utils.io.protos import (
+    BYTES,
+    VARINT,
+    MalformedProtoError,
+    find_proto,
+    is_proto_of_module,
+    read_fields,
+    read_varint,
+)
 
 
 def varint(value: int) -> bytes:

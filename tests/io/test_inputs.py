@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from dialect_utils.dump_names import parse_dump_name
-from dialect_utils.inputs import Input, Inputs, Selection, SelectionError, find_inputs, pair_inputs
+from dialect_utils.io.dump_names import parse_dump_name
+from dialect_utils.io.inputs import Input, Inputs, Selection, SelectionError, find_inputs, pair_inputs
 from dialect_utils.text import DiagnosticError
 
 HLO = "HloModule m\n\nENTRY e {\n  ROOT p = f32[3] parameter(0)\n}\n"
@@ -145,7 +145,7 @@ def test_a_directory_without_modules_is_an_error(tmp_path: Path) -> None:
 
 
 def test_more_files_than_a_dump_has_are_refused(dump: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dialect_utils.inputs.MOST_FILES", 5)
+    monkeypatch.setattr("dialect_utils.io.inputs.MOST_FILES", 5)
     with pytest.raises(DiagnosticError, match="more than 5 files"):
         find_inputs([str(dump)])
 

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -13,13 +12,7 @@ from dialect_utils.text import LARGEST_TEXT, Diagnostic, DiagnosticError
 
 T = TypeVar("T")
 
-_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]+(://|::)")
 _PATTERN_CHARACTERS = "*?["
-
-
-def is_url(name: str) -> bool:
-    """Is true for a URL, and for a chain of them."""
-    return _URL.match(name) is not None
 
 
 def read_url(url: str) -> bytes:

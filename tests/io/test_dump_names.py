@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from dialect_utils.dump_names import DumpName, parse_dump_name
+from dialect_utils.io.dump_names import DumpName, parse_dump_name
 
 STEP = "0012.fusion.after_x.before_y"
 

@@ -1,15 +1,29 @@
-"""The wire format of protocol buffers: messages as lists of fields (protobuf.dev/programming-guides/encoding)."""
+"""HLO modules in serialized protocol buffers: the wire format, and the message that holds the module.
+
+Sources: protobuf.dev/programming-guides/encoding for the wire format, xla/service/hlo.proto for the messages.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Literal
 
 VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
 _FIXED_SIZES = {FIXED64: 8, FIXED32: 4}
 # 64 bits, seven a byte.
 _LONGEST_VARINT = 10
 _UINT64 = (1 << 64) - 1
+
+Message = Literal["HloModuleProto", "HloProto", "HloSnapshot", "HloUnoptimizedSnapshot"]
+
+# HloModuleProto: name = 1, computations = 3. HloProto: hlo_module = 1, buffer_assignment = 3. HloSnapshot: hlo = 1,
+# arguments = 2, result = 3, execution_platform = 4. HloUnoptimizedSnapshot: hlo_module = 1, partitions = 2.
+_FIRST = 1
+_COMPUTATIONS = 3
+_PARTITIONS = 2
+# Field 1 of wire type 2; a module's name does not begin with a line feed.
+_FIRST_TAG = _FIRST << 3 | BYTES
 
 
 class MalformedProtoError(ValueError):
@@ -71,3 +85,47 @@ def read_varint(data: memoryview, position: int) -> tuple[int, int]:
         if byte < 0x80:
             return value & _UINT64, position + count + 1
     raise MalformedProtoError("an integer is cut short")
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A message that holds a module: which one, the HloModuleProto in it, and the fields around that."""
+
+    message: Message
+    module: memoryview
+    around: tuple[Field, ...] = ()
+
+
+def find_proto(data: bytes) -> Found:
+    """Finds the HloModuleProto in serialized bytes; raises MalformedProtoError where they hold none."""
+    around: tuple[Field, ...] = ()
+    view = memoryview(data)
+    for depth in range(3):
+        fields = tuple(read_fields(view))
+        first = next((field.bytes for field in fields if field.number == _FIRST), memoryview(b""))
+        if not first or first[0] != _FIRST_TAG:
+            _check_module(fields)
+            return Found(_message(depth, around), view, around)
+        around, view = around or fields, first
+    raise MalformedProtoError("the module is wrapped in more messages than any that is known")
+
+
+def _check_module(fields: tuple[Field, ...]) -> None:
+    if not any(field.number == _COMPUTATIONS and field.wire_type == BYTES for field in fields):
+        raise MalformedProtoError("a serialized HloModuleProto has computations, these bytes have none")
+
+
+def _message(depth: int, around: tuple[Field, ...]) -> Message:
+    if depth == 1:
+        has_inputs = any(field.number == _PARTITIONS for field in around)
+        return "HloUnoptimizedSnapshot" if has_inputs else "HloProto"
+    return "HloModuleProto" if depth == 0 else "HloSnapshot"
+
+
+def is_proto_of_module(data: bytes) -> bool:
+    """Is true for bytes in which `find_proto` finds a module."""
+    try:
+        find_proto(data)
+    except MalformedProtoError:
+        return False
+    return True

@@ -10,10 +10,9 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, cast, get_args
 
-from dialect_utils.containers import MODULE_LINE, decompressed, find_in_log, is_compressed
-from dialect_utils.other_formats import other_format
-from dialect_utils.protos import is_proto_of_module
-from dialect_utils.remote import is_url, read_url
+from dialect_utils.io.containers import COMPRESSED, MODULE_LINE, decompressed, find_in_log, other_format
+from dialect_utils.io.protos import is_proto_of_module
+from dialect_utils.io.remote import read_url
 from dialect_utils.text import LARGEST_TEXT, Diagnostic, DiagnosticError, read_input, read_start
 
 if TYPE_CHECKING:
@@ -25,6 +24,8 @@ Emit = Literal["text", "bytecode", "pb"]
 
 TEXT_KINDS = ("hlo text", "mlir text")
 STANDARD_INPUT = "-"
+# `s3://bucket/key`, and chains such as `zip://member::s3://bucket/archive.zip`.
+_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]+(://|::)")
 
 # MLIR's bytecode, which portable artifacts are too (mlir/lib/Bytecode/Encoding.h).
 _BYTECODE_MAGIC = b"ML\xefR"
@@ -69,17 +70,23 @@ def read_bytes(path: str) -> bytes:
 
     Raises DiagnosticError where that fails, for what is no regular file, and for more than 256 MB.
     """
-    if is_url(path):
-        return decompressed(read_url(path), path)
-    if path != STANDARD_INPUT:
-        return decompressed(read_input(path), path)
+    data = read_url(path) if is_url(path) else _standard_input() if path == STANDARD_INPUT else read_input(path)
+    return decompressed(data, display_name(path)) if data.startswith(COMPRESSED) else data
+
+
+def _standard_input() -> bytes:
     try:
         data = sys.stdin.buffer.read(LARGEST_TEXT + 1)
     except OSError as error:
         raise DiagnosticError(Diagnostic(f"<stdin>: {(error.strerror or str(error)).lower()}")) from None
     if len(data) > LARGEST_TEXT:
         raise DiagnosticError(Diagnostic(f"<stdin>: has more than the {LARGEST_TEXT} bytes that are read"))
-    return decompressed(data, "<stdin>")
+    return data
+
+
+def is_url(name: str) -> bool:
+    """Is true for a URL, and for a chain of them."""
+    return _URL.match(name) is not None
 
 
 def display_name(path: str) -> str:
@@ -139,7 +146,7 @@ def kind_of_module(path: str) -> Kind | None:
     a log, a proto has the fields of an HLO module. Raises DiagnosticError for what cannot be read.
     """
     start = read_start(path, _LOOKED_AT)
-    if is_compressed(start):
+    if start.startswith(COMPRESSED):
         start = read_bytes(path)[:_LOOKED_AT]
     if start.startswith(_BYTECODE_MAGIC):
         return "mlir bytecode"

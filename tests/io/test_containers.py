@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from dialect_utils.containers import decompressed, find_in_log
-from dialect_utils.files import parse_bytes, read_module
+from dialect_utils.io.containers import decompressed, find_in_log
+from dialect_utils.io.files import parse_bytes, read_module
 from dialect_utils.text import DiagnosticError
 
 zstandard = pytest.importorskip("zstandard")
@@ -33,7 +33,7 @@ def test_compressed_files(compress: object, tmp_path: Path) -> None:
 
 
 def test_more_than_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dialect_utils.containers.LARGEST_TEXT", 100)
+    monkeypatch.setattr("dialect_utils.io.containers.LARGEST_TEXT", 100)
     with pytest.raises(DiagnosticError, match="more than the 100 bytes"):
         decompressed(gzip.compress(b"a" * 101), "x")
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dialect_utils.files import parse_bytes
-from dialect_utils.other_formats import other_format
+from dialect_utils.io.containers import other_format
+from dialect_utils.io.files import parse_bytes
 from dialect_utils.text import DiagnosticError
 from passes.framework.pipeline import verify
 from tests.paths import ROOT

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field, replace
 from glob import glob
 from pathlib import Path
 
-from dialect_utils.dump_names import DumpName, parse_dump_name, without_endings
-from dialect_utils.files import STANDARD_INPUT, Kind, display_name, kind_of_module, parse_bytes, read_bytes
+from dialect_utils.io.dump_names import DumpName, parse_dump_name, without_endings
+from dialect_utils.io.files import STANDARD_INPUT, Kind, display_name, is_url, kind_of_module, parse_bytes, read_bytes
+from dialect_utils.io.remote import matching_urls
 from dialect_utils.ir import Module
-from dialect_utils.remote import is_url, matching_urls
 from dialect_utils.text import Diagnostic, DiagnosticError, nearest
 
 _PATTERN_CHARACTERS = "*?["

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from dialect_utils import remote
-from dialect_utils.files import read_bytes
-from dialect_utils.inputs import find_inputs, named_input
-from dialect_utils.remote import existing_urls, is_url, matching_urls, read_url, remove_url, write_url
+from dialect_utils.io import remote
+from dialect_utils.io.files import is_url, read_bytes
+from dialect_utils.io.inputs import find_inputs, named_input
+from dialect_utils.io.remote import existing_urls, matching_urls, read_url, remove_url, write_url
 from dialect_utils.text import DiagnosticError
 from relayout.cli import main
 
