@@ -14,7 +14,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from relayout.jax.tpu import tpu_dump
+from relayout.jax.modules import tpu_dump
 
 WIDTH, VOCABULARY, POSITIONS, HEADS, BATCH = 256, 4096, 1024, 4, 2
 _RATE, _FIRST, _SECOND, _SMALL = 1e-3, 0.9, 0.999, 1e-8

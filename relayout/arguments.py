@@ -16,6 +16,7 @@ from relayout import __version__
 from relayout.console import COLOURS, Console, UsageError
 
 if TYPE_CHECKING:
+    from dialect_utils.io.inputs import Input
     from relayout.batch.unit import Work
 
 EXIT_CODES = """exit codes:
@@ -162,6 +163,36 @@ def files_or_input(files: Sequence[str]) -> Sequence[str]:
     if not files and sys.stdin.isatty():
         raise usage_error("expected a FILE", "- reads standard input")
     return files or [STANDARD_INPUT]
+
+
+def add_input_options(parser: Parser) -> None:
+    """Adds what chooses modules of a directory."""
+    parser.option(
+        "--stage",
+        metavar="NAME",
+        action="append",
+        default=[],
+        help="of a dump directory: before_optimizations, after_optimizations, a pass",
+    )
+    parser.option(
+        "--module", metavar="NAME", action="append", default=[], help="of a dump directory: jit_f, module_0003, jit_*"
+    )
+
+
+def chosen_inputs(files: Sequence[str], arguments: argparse.Namespace, console: Console) -> list[Input]:
+    """Returns the modules that files, directories and patterns name, and shows what was passed over.
+
+    Raises DiagnosticError for a directory that holds no module, UsageError where --stage or --module choose none of it.
+    """
+    # Imported here: --help reads nothing.
+    from dialect_utils.io.inputs import Selection, SelectionError, find_inputs
+
+    try:
+        found = find_inputs(files, Selection(tuple(arguments.stage), tuple(arguments.module)))
+    except SelectionError as error:
+        raise UsageError(error.diagnostics) from error
+    console.diagnose(found.notes)
+    return list(found.modules)
 
 
 def gigabytes(text: str) -> int:

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
+import argparse
 import importlib
 import os
 import sys
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import pairwise, zip_longest
 from typing import TextIO, cast
 
 from dialect_utils.text import PrintableStream, nearest
 from relayout import __version__
-from relayout.arguments import Command, Parser, add_shared_options, usage_error
+from relayout.arguments import Command, Parser, add_shared_options, choice, usage_error
 from relayout.console import COLOURS, DONE, WRONG_COMMAND, Console, UsageError
-from relayout.limits import LEAST_SECONDS, UNLIMITED
-from relayout.signals import ended_by_signals, exit_code
+from relayout.process import LEAST_SECONDS, UNLIMITED, ended_by_signals, exit_code
 
 COMMANDS = ("opt", "check", "reduce", "run", "report", "explain", "index", "bitcast")
 
@@ -39,6 +39,12 @@ _OTHER_WORDS = {
 
 _HELP_NAMES = ("-h", "--help", "help")
 _OPTIONS = ("--help", "--version", "--print-completion")
+
+_SHELLS = ("bash", "zsh", "tcsh")
+
+# What the arguments of these names hold: files and directories.
+_FILES = ("FILE", "OUT", "NPZ", "TOML", "OLD")
+_DIRECTORIES = ("DIR",)
 
 _HELP = """usage: relayout COMMAND ...
 
@@ -177,12 +183,38 @@ def _pass_asked(arguments: Sequence[str]) -> str | None:
 
 
 def _print_completion(shells: Sequence[str]) -> int:
-    from relayout.completion import completion
-
     if len(shells) != 1:
         raise usage_error("expected a shell", "relayout --print-completion bash")
-    print(completion({name: _parser(name) for name in COMMANDS}, shells[0]))
+    print(_completion({name: _parser(name) for name in COMMANDS}, shells[0]))
     return DONE
+
+
+def _completion(commands: Mapping[str, tuple[Parser, Command]], shell: str) -> str:
+    """Returns the script that completes `relayout` in a shell; raises UsageError for another shell."""
+    # Imported here: only this needs it.
+    import shtab
+
+    from passes.framework.registry import pass_names
+
+    try:
+        choice(*_SHELLS)(shell)
+    except argparse.ArgumentTypeError as error:
+        raise usage_error(str(error)) from None
+    root = argparse.ArgumentParser(prog="relayout", add_help=True)
+    root.add_argument("--version", action="store_true", help="show the version")
+    made = iter(commands.values())
+    below = root.add_subparsers(parser_class=lambda **_: next(made)[0])  # type: ignore[call-overload]  # makes parsers
+    for name, (parser, command) in commands.items():
+        below.add_parser(name, help=command.summary)
+        for action in parser.added:
+            if action.metavar in _FILES:
+                action.complete = shtab.FILE  # type: ignore[attr-defined]  # shtab's way to say so
+            elif action.metavar in _DIRECTORIES:
+                action.complete = shtab.DIRECTORY  # type: ignore[attr-defined]  # shtab's way to say so
+            elif action.dest == "passes":
+                action.choices = pass_names()  # the first pass of a pipeline, as far as a shell can know
+    script: str = shtab.complete(root, shell)
+    return script.rstrip("\n")
 
 
 def _load(name: str) -> Command:

@@ -1,15 +1,147 @@
-"""Drops `//` comments, which both text dialects have, so that FileCheck does not read its own directives."""
+"""Comments that both text dialects have: dropped, as separators of modules, and as expected diagnostics."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from dialect_utils.io.files import decode, encode
+from dialect_utils.text import Diagnostic, DiagnosticError, Location, Source, Span
 
 # Strings and block comments come first: what looks like a comment inside them is none.
 _PIECE = re.compile(
     r'(?P<kept>"(?:\\.|[^"\\\n]++)*+"|/\*.*?\*/)|^[ \t]*//[^\n]*(?:\n|\Z)|[ \t]*//[^\n]*', re.DOTALL | re.MULTILINE
 )
+_SEPARATOR = re.compile(r"^// -----[^\n]*\n?", re.MULTILINE)
+_COMMENT = re.compile(
+    r"expected-(?P<severity>error|warning|note)(?P<regex>-re)?(?:@(?P<place>[+-]?\d+|above|below|unknown))?"
+    r"[ \t]*(?P<count>\d+)?[ \t]*\{\{(?P<text>.*)\}\}"
+)
+_PATTERN = re.compile(r"\{\{(.*?)\}\}")
 
 
 def strip_comments(text: str) -> str:
     """Returns the text without `//` comments, and without the lines that hold nothing else."""
     return _PIECE.sub(lambda match: match.group("kept") or "", text)
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """One module's text: its bytes, its offset in the file, and the separator line after it."""
+
+    data: bytes
+    start: int
+    separator: bytes
+
+
+def split_input(data: bytes) -> list[Chunk]:
+    """Splits a text at its separator lines; the chunks and separators joined are the text."""
+    text = decode(data)
+    chunks, start = [], 0
+    for match in _SEPARATOR.finditer(text):
+        chunks.append(Chunk(encode(text[start : match.start()]), start, encode(match[0])))
+        start = match.end()
+    return [*chunks, Chunk(encode(text[start:]), start, b"")]
+
+
+def relocate(error: DiagnosticError, whole: Source, chunk: Chunk) -> DiagnosticError:
+    """Returns the error with the places in a chunk moved to their places in the file."""
+    text = decode(chunk.data)
+    return DiagnosticError(
+        relocate_diagnostic(diagnostic, whole, text, chunk.start) for diagnostic in error.diagnostics
+    )
+
+
+def relocate_diagnostic(diagnostic: Diagnostic, whole: Source, text: str, start: int) -> Diagnostic:
+    """Moves a diagnostic from the source with this text to `whole`, `start` characters further on."""
+    location = diagnostic.location
+    if location is not None and location.source.text == text:
+        location = Location(whole, location.span.shifted(start))
+    notes = tuple(relocate_diagnostic(note, whole, text, start) for note in diagnostic.notes)
+    return replace(diagnostic, location=location, notes=notes)
+
+
+@dataclass(frozen=True, slots=True)
+class Expectation:
+    """One diagnostic that a comment expects; `line` counts from 1, None: without a place."""
+
+    severity: str
+    line: int | None
+    text: str
+    pattern: re.Pattern[str]
+    comment: Location
+
+    def is_met_by(self, diagnostic: Diagnostic) -> bool:
+        """Is true for a diagnostic of the severity, on the line, whose message holds the text."""
+        return (
+            self.severity == diagnostic.severity
+            and self.line == _line(diagnostic)
+            and self.pattern.search(diagnostic.message) is not None
+        )
+
+
+def expectations(source: Source) -> Iterator[Expectation]:
+    """Yields what the comments of a file expect, one that is expected twice twice."""
+    lines = source.text.split("\n")
+    start = 0
+    for number, line in enumerate(lines, start=1):
+        for match in _COMMENT.finditer(line, line.find("//")) if "//" in line else ():
+            location = Location(source, Span(start + match.start(), start + match.end()))
+            place = _placed(number, match["place"], lines)
+            pattern = re.compile(_regular(match["text"]) if match["regex"] else re.escape(match["text"]))
+            yield from [Expectation(match["severity"], place, match["text"], pattern, location)] * int(
+                match["count"] or 1
+            )
+        start += len(line) + 1
+
+
+def _placed(number: int, place: str | None, lines: list[str]) -> int | None:
+    if place == "unknown":
+        return None
+    if place is None:
+        return number
+    if place == "above":
+        return _nearest_code(number - 1, -1, lines)
+    if place == "below":
+        return _nearest_code(number + 1, 1, lines)
+    return number + int(place) if place[0] in "+-" else int(place)
+
+
+def _nearest_code(number: int, step: int, lines: list[str]) -> int:
+    """Returns the first line from `number` on that is no expectation of its own: several may be above one op."""
+    while 0 < number <= len(lines) and lines[number - 1].lstrip().startswith("//") and "expected-" in lines[number - 1]:
+        number += step
+    return number
+
+
+def _regular(text: str) -> str:
+    """Returns the pattern of a text with regular expressions between braces."""
+    pieces = _PATTERN.split(text)
+    return "".join(f"(?:{piece})" if index % 2 else re.escape(piece) for index, piece in enumerate(pieces))
+
+
+def _line(diagnostic: Diagnostic) -> int | None:
+    location = diagnostic.location
+    return None if location is None else location.source.line_and_column(location.span.start)[0]
+
+
+def unmet(source: Source, diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
+    """Returns errors for what was expected and did not come, and for errors and warnings that came unexpected."""
+    open_ones = list(expectations(source))
+    wrong: list[Diagnostic] = []
+    for diagnostic in _with_notes(diagnostics):
+        met = next((each for each in open_ones if each.is_met_by(diagnostic)), None)
+        if met is not None:
+            open_ones.remove(met)
+        elif diagnostic.severity != "note":
+            wrong.append(Diagnostic(f"unexpected {diagnostic.severity}: {diagnostic.message}", diagnostic.location))
+    missing = [f"the expected {each.severity} {each.text} was not produced" for each in open_ones]
+    places = [each.comment for each in open_ones]
+    return [*wrong, *map(Diagnostic, missing, places)]
+
+
+def _with_notes(diagnostics: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
+    for diagnostic in diagnostics:
+        yield diagnostic
+        yield from _with_notes(diagnostic.notes)

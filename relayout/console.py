@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, TextIO, TypeVar
 
 from dialect_utils.text import Diagnostic, DiagnosticError, printable, render
-from relayout.limits import LEAST_SECONDS, limited_computation
+from relayout.process import LEAST_SECONDS, limited_computation
 
 T = TypeVar("T")
 

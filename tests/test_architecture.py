@@ -109,9 +109,8 @@ OWN_IMPORTS: dict[str, tuple[str, ...]] = {
     ),
     "relayout": ("dialect_utils", "passes", *(f"relayout.{name}" for name in ("api", "jax", "report", "shadowing"))),
     "relayout.shadowing": (),
-    "relayout.adapters": (*_BASE, "dialect_utils.io", "relayout.jax.modules"),
-    "relayout.api": ("dialect_utils", "passes", "relayout.adapters", "relayout.output"),
-    "relayout.jax": ("dialect_utils", "passes", "relayout.adapters", "relayout.api"),
+    "relayout.api": ("dialect_utils", "passes", "relayout.output", "relayout.jax.modules"),
+    "relayout.jax": ("dialect_utils", "passes", "relayout.api"),
     "relayout.testing": ("dialect_utils", "passes"),
     "relayout.report": ("dialect_utils",),
     "relayout.commands": ("dialect_utils", "passes", "relayout"),
@@ -232,7 +231,7 @@ ALLOWED_ROOM_CIRCLES = (
     # Steps and plans are below the index map, bitcasts above it; proofs of bitcasts have their witnesses below both.
     {"dialect_utils.layout.index", "dialect_utils.layout.moves", "dialect_utils.layout.proof"},
     # `relayout` itself is the files directly in it: what the others print with, and the command line above them.
-    {"relayout", "relayout.adapters", "relayout.api", "relayout.jax"},
+    {"relayout", "relayout.api", "relayout.jax"},
 )
 
 
@@ -411,7 +410,6 @@ PLANTED = {
     "passes.dumps": "from passes.tiling.expand_tiling import expand_tiling",
     "relayout": "import jax.numpy",
     "relayout.shadowing": "from passes import framework",
-    "relayout.adapters": "from passes.framework.base import Pass",
     "relayout.api": "from relayout.console import Console",
     "relayout.jax": "from relayout.commands.opt import COMMAND",
     "relayout.testing": "from relayout.commands.opt import COMMAND",

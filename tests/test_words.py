@@ -53,7 +53,7 @@ OTHER_MEANINGS = {
     "dialect_utils/verdict/inputs.py": {"carriers"},
     "dialect_utils/verdict/movement.py": {"carriers"},
     # What bytes are written to.
-    "relayout/batch/records.py": {"sink"},
+    "relayout/batch/results.py": {"sink"},
     "relayout/report/export.py": {"sink"},
     # An array of the entry with the layouts that it is passed in, one after another.
     **{f"dialect_utils/verdict/{name}.py": {"Port"} for name in ("examination", "ports", "proof/decide", "runs")},

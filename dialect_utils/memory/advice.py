@@ -9,9 +9,8 @@ from typing import Literal
 from dialect_utils.ir import Module, Operation, Value
 from dialect_utils.layout import ArrayShape, TupleShape
 from dialect_utils.layout.targets.tpu import default_layout
-from dialect_utils.memory.allocation import Allocation
+from dialect_utils.memory.allocation import Allocation, padded_dimensions
 from dialect_utils.memory.buffers import Buffer
-from dialect_utils.memory.padding import padded_dimensions
 from dialect_utils.memory.relayouts import Relayout
 from dialect_utils.memory.usage import MemoryUsage
 

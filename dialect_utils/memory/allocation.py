@@ -1,11 +1,13 @@
-"""How many bytes an array's buffer takes: its layout's bytes, rounded up to what the runtime allocates."""
+"""How many bytes an array's buffer takes, and how much of it is padding."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 from dialect_utils.ir import Module
 from dialect_utils.layout import ArrayShape
 from dialect_utils.layout.index.sizes import byte_size, byte_size_of
-from dialect_utils.layout.layout import Tile
+from dialect_utils.layout.layout import COMBINE, MATCH, Tile
 from dialect_utils.layout.shape import UNBOUNDED
 from dialect_utils.layout.targets.tpu import allocation_bytes, default_layout
 
@@ -70,3 +72,44 @@ class Allocation:
         if shape.layout is None:
             shape = shape.with_layout(default_layout(shape.element_type, shape.dimensions, self.target))
         return shape, allocation_bytes(shape, self.target), byte_size_of(shape)
+
+
+@dataclass(frozen=True, slots=True)
+class PaddedDimension:
+    """One dimension that a tile makes larger: its number, its size, and the size it takes."""
+
+    dimension: int
+    size: int
+    padded: int
+    tile: int
+
+    @property
+    def factor(self) -> float:
+        """Returns how many times larger it gets."""
+        return self.padded / self.size
+
+    def __str__(self) -> str:
+        """Returns e.g. `dimension 1: 3 -> 128 (tile 128, 42.7x)`."""
+        return f"dimension {self.dimension}: {self.size} -> {self.padded} (tile {self.tile}, {self.factor:.3g}x)"
+
+
+def padded_dimensions(shape: ArrayShape) -> tuple[PaddedDimension, ...]:
+    """Returns the dimensions that the first tile of a layout enlarges, the largest factor first.
+
+    The later tiles divide the first one in every layout the TPU compiler writes. A tile that merges dimensions (`*`)
+    or an array without a tile or without elements gives none.
+    """
+    layout = shape.layout
+    if layout is None or not layout.tiles or 0 in shape.dimensions:
+        return ()
+    tile = layout.tiles[0].dimensions
+    if COMBINE in tile or MATCH in tile or not shape.is_static:
+        return ()
+    found = []
+    for place, length in enumerate(reversed(tile[-shape.rank :] if shape.rank else ())):
+        dimension = layout.minor_to_major[place]
+        size = shape.dimensions[dimension]
+        padded = -(-size // length) * length
+        if padded > size:
+            found.append(PaddedDimension(dimension, size, padded, length))
+    return tuple(sorted(found, key=lambda each: -each.factor))

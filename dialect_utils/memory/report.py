@@ -11,10 +11,9 @@ from typing import Any, Literal
 from dialect_utils.ir import Module, Operation
 from dialect_utils.layout import ArrayShape, classify_bitcast
 from dialect_utils.memory.advice import Advice, find_advice
+from dialect_utils.memory.allocation import padded_dimensions
 from dialect_utils.memory.buffers import Buffer
-from dialect_utils.memory.origins import Origin, find_origins
-from dialect_utils.memory.padding import padded_dimensions
-from dialect_utils.memory.relayouts import Relayout, find_relayouts
+from dialect_utils.memory.relayouts import Origin, Relayout, find_origins, find_relayouts
 from dialect_utils.memory.usage import MemoryUsage, measure_memory
 
 Role = Literal["argument", "output", "temporary"]

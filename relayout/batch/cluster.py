@@ -21,8 +21,7 @@ from dialect_utils.text import Diagnostic, render
 from relayout import __version__
 from relayout.arguments import usage_error
 from relayout.batch.processes import MOST_LOSSES, LostProcessError, UnitProcess, lost_result
-from relayout.batch.shares import with_share
-from relayout.batch.unit import Job, Result, Unit
+from relayout.batch.unit import Job, Result, Unit, with_share
 from relayout.console import FAILED, UsageError
 
 _CONNECT_SECONDS = 20

@@ -1,17 +1,58 @@
-"""Runs a command on all its inputs and shows what came of each, in their order."""
+"""Runs a command on all its inputs and shows the result of each, in their order."""
 
 from __future__ import annotations
 
+import os
+from argparse import Namespace
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 
 from relayout.arguments import Parser, count, usage_error
-from relayout.batch.capture import captured, kept, show
-from relayout.batch.shares import job_count, machine_memory, with_share
-from relayout.batch.unit import Job, Result, Unit, Work
+from relayout.batch.unit import Job, Result, Unit, Work, captured, kept, show, with_share
 from relayout.console import Console
+
+# A process of its own pays for its start with so many modules, or so many bytes of them.
+_UNITS_PER_PROCESS = 8
+_BYTES_PER_PROCESS = 4_000_000
+_CGROUP_LIMIT = Path("/sys/fs/cgroup/memory.max")
+
+
+def job_count(arguments: Namespace, units: Sequence[Unit]) -> int:
+    """Returns how many processes work: those asked for, else one a core as far as they pay for their start.
+
+    Where --memory says what each may take, no more than have that.
+    """
+    asked: int | None = arguments.jobs
+    wanted = min(len(units), asked if asked is not None else _worthwhile(units))
+    memory: int | None = getattr(arguments, "memory", None)
+    if memory is not None:
+        wanted = min(wanted, machine_memory() // memory)
+    return max(1, wanted)
+
+
+def _worthwhile(units: Sequence[Unit]) -> int:
+    if len(units) == 1:
+        return 1
+    size = sum(each.size for unit in units for each in unit.inputs)
+    return min(_cores(), max(len(units) // _UNITS_PER_PROCESS, size // _BYTES_PER_PROCESS))
+
+
+def _cores() -> int:
+    # Of those that this process may use, where the system says so.
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def machine_memory() -> int:
+    """Returns the memory of this machine, or of the container that this process is in, in bytes."""
+    whole = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    try:
+        limit = _CGROUP_LIMIT.read_text().strip()
+    except OSError:
+        return whole
+    return min(whole, int(limit)) if limit.isdecimal() else whole
 
 
 def add_batch_options(parser: Parser) -> None:
@@ -37,7 +78,7 @@ def run_batch(job: Job, units: Sequence[Unit], work: Work, console: Console) -> 
         raise usage_error("--resume goes on with a file of results, and there is none", "--results FILE names it")
     if job.arguments.results is not None:
         # Imported here, as below: no other command needs it.
-        from relayout.batch.recording import record_batch
+        from relayout.batch.results import record_batch
 
         yield from record_batch(job, units, partial(_results, work=work, console=console), console)
     elif job.arguments.cluster is None and job_count(job.arguments, units) == 1:

@@ -20,12 +20,11 @@ from functools import partial
 from multiprocessing.connection import Connection
 
 from dialect_utils.text import DiagnosticError
+from relayout.__main__ import prepare_process
 from relayout.arguments import Command
-from relayout.batch.capture import captured, kept
-from relayout.batch.unit import Job, Result, Unit, Work
+from relayout.batch.unit import Job, Result, Unit, Work, captured, kept
 from relayout.console import WRONG_COMMAND, Console
-from relayout.signals import ended_by_signals
-from relayout.startup import prepare_process
+from relayout.process import ended_by_signals
 
 # How long what is done may take to clean up after itself.
 _CLEANUP_SECONDS = 5.0

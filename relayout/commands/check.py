@@ -19,9 +19,11 @@ from passes.framework.pipeline import Pipeline, verify
 from relayout.arguments import (
     Command,
     Parser,
+    add_input_options,
     add_worker_options,
     choice,
     choices,
+    chosen_inputs,
     count,
     files_or_input,
     natural,
@@ -30,9 +32,8 @@ from relayout.arguments import (
 from relayout.batch.run import add_batch_options, run_batch
 from relayout.batch.unit import Job, Unit, Work
 from relayout.console import DONE, FAILED, WRONG_COMMAND, Console, UsageError, print_json
-from relayout.inputs import add_input_options, chosen_inputs
-from relayout.limits import CHECKING_SECONDS_PER_MEGABYTE, seconds_for_bytes
 from relayout.pipelines import add_pipeline_options, first_breaking, read_pipeline, reproducer, run_pipeline
+from relayout.process import CHECKING_SECONDS_PER_MEGABYTE, seconds_for_bytes
 
 if TYPE_CHECKING:
     from dialect_utils.execution import SavedArray, Worker

@@ -16,9 +16,8 @@ from dialect_utils.layout.targets.tpu import parse_target
 from dialect_utils.layout.text.explain import Explanation, explain_shape
 from dialect_utils.text import DiagnosticError
 from passes.framework.spec import Text
-from relayout.arguments import Command, Parser, choice, usage_error
+from relayout.arguments import Command, Parser, add_input_options, choice, chosen_inputs, usage_error
 from relayout.console import Console, UsageError, is_coloured, print_json
-from relayout.inputs import add_input_options, chosen_inputs
 from relayout.output import STANDARD_OUTPUT, write_output
 from relayout.shapes import named_arguments, print_each, read_typed_shape
 

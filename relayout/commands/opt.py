@@ -37,17 +37,23 @@ from passes.framework.instrumentation import (
     print_changed,
 )
 from passes.framework.pipeline import PassRun, Pipeline, PipelineResult, verify
-from relayout.arguments import Command, Parser, choice, count, files_or_input, usage_error
+from relayout.arguments import (
+    Command,
+    Parser,
+    add_input_options,
+    choice,
+    chosen_inputs,
+    count,
+    files_or_input,
+    usage_error,
+)
 from relayout.batch.run import add_batch_options, run_batch
 from relayout.batch.unit import Job, Unit, Work
-from relayout.comments import strip_comments
+from relayout.comments import Chunk, relocate, relocate_diagnostic, split_input, strip_comments, unmet
 from relayout.console import DONE, FAILED, Console, print_json
-from relayout.expected import unmet
-from relayout.inputs import add_input_options, chosen_inputs
-from relayout.limits import REWRITING_SECONDS_PER_MEGABYTE, seconds_for_bytes
 from relayout.output import COMPRESSED, STANDARD_OUTPUT, is_name_of, output_name, write_output
 from relayout.pipelines import add_pipeline_options, print_passes, read_pipeline, run_pipeline
-from relayout.splitting import Chunk, relocate, relocate_diagnostic, split_input
+from relayout.process import REWRITING_SECONDS_PER_MEGABYTE, seconds_for_bytes
 
 # One result has such a name, not a directory of several.
 _SUFFIXES = (".hlo", ".mlir", ".mlirbc", ".txt", ".pb")

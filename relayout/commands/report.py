@@ -14,11 +14,10 @@ from dialect_utils.layout.targets.tpu import parse_target
 from dialect_utils.memory import MemoryReport
 from dialect_utils.text import DiagnosticError
 from relayout.api import memory_report
-from relayout.arguments import Command, Parser, count, usage_error
+from relayout.arguments import Command, Parser, add_input_options, chosen_inputs, count, usage_error
 from relayout.console import DONE, Console, UsageError, print_json
-from relayout.inputs import add_input_options, chosen_inputs
-from relayout.limits import CHECKING_SECONDS_PER_MEGABYTE, seconds_for
 from relayout.output import STANDARD_OUTPUT, write_output
+from relayout.process import CHECKING_SECONDS_PER_MEGABYTE, seconds_for
 from relayout.report.export import FORMATS, export
 from relayout.report.terminal import terminal_page
 

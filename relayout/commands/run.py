@@ -18,13 +18,22 @@ from dialect_utils.ir import Module
 from dialect_utils.text import DiagnosticError
 from passes.dumps.executable import executable_form
 from passes.framework.pipeline import verify
-from relayout.arguments import Command, Parser, add_worker_options, choice, count, files_or_input, usage_error
+from relayout.arguments import (
+    Command,
+    Parser,
+    add_input_options,
+    add_worker_options,
+    choice,
+    chosen_inputs,
+    count,
+    files_or_input,
+    usage_error,
+)
 from relayout.batch.run import add_batch_options, run_batch
 from relayout.batch.unit import Job, Unit, Work
 from relayout.console import DONE, FAILED, Console, UsageError, print_json
-from relayout.inputs import add_input_options, chosen_inputs
-from relayout.limits import CHECKING_SECONDS_PER_MEGABYTE, seconds_for_bytes
 from relayout.output import write_output
+from relayout.process import CHECKING_SECONDS_PER_MEGABYTE, seconds_for_bytes
 
 if TYPE_CHECKING:
     from dialect_utils.execution import Array, Recorded, SavedArray, Worker

@@ -13,8 +13,7 @@ from relayout.jax.layouts import (
     to_jax_layout,
     to_struct,
 )
-from relayout.jax.modules import from_jax
-from relayout.jax.tpu import TpuDump, tpu_dump
+from relayout.jax.modules import TpuDump, from_jax, tpu_dump
 from relayout.jax.transformation import Applied, apply_passes
 
 __all__ = [

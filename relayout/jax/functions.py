@@ -19,7 +19,7 @@ from dialect_utils.text import Diagnostic, DiagnosticError
 from dialect_utils.verdict import Verdict
 from passes.framework.pipeline import verify
 from relayout import api
-from relayout.adapters import ModuleLike, as_module
+from relayout.api import ModuleLike, as_module
 from relayout.jax.modules import from_jax
 
 

@@ -17,7 +17,7 @@ from jax.sharding import Sharding, SingleDeviceSharding
 from dialect_utils.layout import ArrayShape, Layout, Tile
 from dialect_utils.layout.arrays.dtypes import dtype_of, element_type_of
 from dialect_utils.text import Diagnostic, DiagnosticError, kind_of
-from relayout.adapters import ShapeLike, as_array_shape
+from relayout.api import ShapeLike, as_array_shape
 
 
 def from_jax_layout(layout: JaxLayout) -> Layout:

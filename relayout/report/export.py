@@ -5,12 +5,62 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Callable, Mapping
+from typing import Any
 
 from dialect_utils.io.files import encode
 from dialect_utils.memory import MemoryReport
 from dialect_utils.text import Diagnostic, DiagnosticError
-from relayout.report.graphs import format_graphviz, format_model_explorer
 from relayout.report.html import html_page
+from relayout.report.terminal import format_bytes
+
+# From little to much of the largest buffer's bytes: Graphviz's colour scheme `blues5`.
+_SHADES = 5
+
+
+def format_graphviz(report: MemoryReport) -> str:
+    """Returns the entry's operations as a Graphviz graph; a darker node holds more bytes, a red edge is a relayout."""
+    module, entry = report.module, report.module.entry
+    held = {buffer.value: buffer for buffer in report.usage.buffers}
+    largest = max((buffer.bytes_held for buffer in held.values()), default=1) or 1
+    relayouts = {move.operation for move in report.moves if move.kind == "relayout"}
+    lines = [
+        f"digraph {json.dumps(module.name or 'module')} {{",
+        "  node [shape=box, style=filled, colorscheme=blues5];",
+    ]
+    for value in (*entry.parameters, *(result for operation in entry.operations for result in operation.results)):
+        buffer = held.get(value)
+        size = buffer.bytes_held if buffer is not None else 0
+        shade = 1 + min(_SHADES - 1, size * _SHADES // largest)
+        opcode = value.operation.opcode if value.operation is not None else "parameter"
+        label = "\n".join([f"{value.name} = {opcode}", str(value.shape), *([format_bytes(size)] if size else [])])
+        lines.append(f"  {json.dumps(value.name)} [label={json.dumps(label)}, fillcolor={shade}];")
+    for operation in entry.operations:
+        colour = " [color=red, penwidth=2]" if operation in relayouts else ""
+        for operand in operation.operands:
+            for result in operation.results[:1]:
+                lines.append(f"  {json.dumps(operand.name)} -> {json.dumps(result.name)}{colour};")
+    return "\n".join([*lines, "}", ""])
+
+
+def format_model_explorer(report: MemoryReport) -> list[dict[str, Any]]:
+    """Returns node data for Model Explorer's graph of the module, by the nodes' names: bytes, padding and layout.
+
+    Format: https://github.com/google-ai-edge/model-explorer/wiki/4.-API-Guide (custom node data).
+    """
+    columns: dict[str, dict[str, int | str]] = {
+        "bytes held": {row.name: row.bytes_held for row in report.buffers},
+        "padding bytes": {row.name: row.padding_bytes for row in report.buffers},
+        "layout": {row.name: row.shape for row in report.buffers},
+    }
+    gradient = [{"stop": 0, "bgColor": "#eef3fb"}, {"stop": 1, "bgColor": "#2456c7"}]
+    return [
+        {
+            "name": title,
+            "results": {name: {"value": value} for name, value in values.items()},
+            "gradient": gradient if title != "layout" else [],
+        }
+        for title, values in columns.items()
+    ]
 
 
 def export(report: MemoryReport, ending: str) -> bytes:

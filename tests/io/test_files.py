@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from dialect_utils.execution import hlo_text_to_proto
 from dialect_utils.io.files import decode, encode, find_kind, parse_bytes, read_module, serialize
 from dialect_utils.text import DiagnosticError
-from relayout.splitting import split_input
+from relayout.comments import split_input
 from tests.paths import ROOT
 
 HLO = (

@@ -6,7 +6,7 @@ import pytest
 
 from dialect_utils.layout import parse_array_shape
 from dialect_utils.layout.index.index_map import final_dimensions
-from dialect_utils.memory.padding import padded_dimensions
+from dialect_utils.memory.allocation import padded_dimensions
 
 
 @pytest.mark.parametrize(

@@ -28,19 +28,19 @@ MUTANTS = (
         ("tests/relayout/test_shapes.py",),
     ),
     Mutant(
-        "relayout/expected.py",
+        "relayout/comments.py",
         "and self.line == _line(diagnostic)",
         "",
         ("tests/relayout/test_expected.py",),
     ),
     Mutant(
-        "relayout/expected.py",
+        "relayout/comments.py",
         "open_ones.remove(met)",
         "pass",
         ("tests/relayout/test_expected.py",),
     ),
     Mutant(
-        "relayout/splitting.py",
+        "relayout/comments.py",
         "location = Location(whole, location.span.shifted(start))",
         "location = Location(whole, location.span)",
         ("tests/relayout/test_splitting.py",),

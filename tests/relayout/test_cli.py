@@ -273,7 +273,7 @@ def test_a_signal_ends_quietly(ending: signal.Signals) -> None:
 
 LOST = """
 import signal, sys, time
-from relayout.signals import ended_by_signals, exit_code
+from relayout.process import ended_by_signals, exit_code
 
 class Destroyed:
     def __del__(self):

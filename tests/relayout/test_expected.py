@@ -8,7 +8,7 @@ import pytest
 
 from dialect_utils.text import Diagnostic, Location, Source, Span
 from relayout.cli import main
-from relayout.expected import unmet
+from relayout.comments import unmet
 
 HLO = """HloModule m
 

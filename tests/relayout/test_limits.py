@@ -8,7 +8,7 @@ import signal
 import pytest
 
 from dialect_utils.text import DiagnosticError
-from relayout.limits import ComputationLimitError, limited_computation
+from relayout.process import ComputationLimitError, limited_computation
 
 
 def _compute_for_ever() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from relayout.lit_format import finds_itself
+from relayout.lit_config import finds_itself
 from tests.paths import ROOT
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from dialect_utils.io.files import decode, parse_bytes
 from dialect_utils.text import DiagnosticError, Source
-from relayout.splitting import relocate, split_input
+from relayout.comments import relocate, split_input
 
 GOOD = "HloModule a\nENTRY e {\n  p = f32[3] parameter(0)\n}\n"
 WRONG = "HloModule b\nENTRY e {\n  p = f23[3] parameter(0)\n}\n"

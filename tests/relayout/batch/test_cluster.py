@@ -20,7 +20,7 @@ from dialect_utils.io.inputs import named_input
 from dialect_utils.io.remote import existing_urls, read_url, write_url
 from relayout.batch import processes
 from relayout.batch.cluster import run_on_cluster
-from relayout.batch.records import from_parquet
+from relayout.batch.results import from_parquet
 from relayout.batch.unit import Job, Unit
 from relayout.cli import main
 from tests.relayout.batch.conftest import MODULE

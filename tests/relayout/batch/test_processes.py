@@ -53,7 +53,7 @@ def test_ctrl_c_leaves_no_process(tmp_path: Path) -> None:
         import sys
         from pathlib import Path
         from relayout.batch import processes
-        from relayout.signals import ended_by_signals
+        from relayout.process import ended_by_signals
         from tests.relayout.batch.test_processes import run
         processes._MODULE = "tests.relayout.batch.planted_worker"
         with ended_by_signals():

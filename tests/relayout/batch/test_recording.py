@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from dialect_utils.io.remote import existing_urls, remove_url
-from relayout.batch import records, results
+from relayout.batch import results
 from relayout.batch.results import ResultsFile
 from relayout.cli import main
 
@@ -91,7 +91,7 @@ def test_a_run_goes_on_by_content_options_and_version(
     assert run("--resume", passes="strip-layouts") == 1
     other = read(table)
     assert all("pad(" not in each["output"] for each in other)
-    monkeypatch.setattr(records, "__version__", "later")
+    monkeypatch.setattr(results, "__version__", "later")
     run("--resume", passes="strip-layouts")
     assert {each["version"] for each in read(table)} == {"later"}
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from dialect_utils.io.inputs import named_input
-from relayout.batch import shares
-from relayout.batch.unit import Unit
+from relayout.batch import run as batches
+from relayout.batch.unit import Unit, with_share
 from relayout.cli import main
 
 
@@ -49,18 +49,18 @@ def units(count: int) -> list[Unit]:
 def test_processes_pay_for_their_start_and_have_the_memory_they_are_given(
     asked: int | None, memory: int | None, count: int, expected: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(shares, "_cores", lambda: 4)
-    monkeypatch.setattr(shares, "machine_memory", lambda: 100)
+    monkeypatch.setattr(batches, "_cores", lambda: 4)
+    monkeypatch.setattr(batches, "machine_memory", lambda: 100)
     arguments = Namespace(jobs=asked, memory=memory, files=["x"])
-    assert shares.job_count(arguments, units(count)) == expected
-    shared = shares.with_share(arguments, 100 // expected)
+    assert batches.job_count(arguments, units(count)) == expected
+    shared = with_share(arguments, 100 // expected)
     assert shared.files == []
     assert shared.memory == (memory if memory is not None else 100 // expected)
 
 
 def test_large_modules_get_processes_of_their_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shares, "_cores", lambda: 4)
+    monkeypatch.setattr(batches, "_cores", lambda: 4)
     large = tmp_path / "large"
     large.write_bytes(bytes(9_000_000))
     both = [Unit((named_input(str(large)),))] * 2
-    assert shares.job_count(Namespace(jobs=None), both) == 2
+    assert batches.job_count(Namespace(jobs=None), both) == 2
