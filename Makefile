@@ -84,6 +84,16 @@ kernels: $(STAMP) ## run every dump with Pallas kernels (make unit runs some of 
 mutants: $(STAMP) ## plant one-line mistakes in the product and run the tests that must notice them (LISTS="layout hlo")
 	python -m tests.mutants $(LISTS)
 
+.PHONY: mutants-sample mutants-map
+N ?= 60
+SEED ?= 0
+JOBS ?= 2
+mutants-sample: $(STAMP) ## draw one-line mutants of the product at random and print which survive (N=60 SEED=0 JOBS=2)
+	python -m tests.mutants.sample $(N) --seed $(SEED) --jobs $(JOBS)
+
+mutants-map: $(STAMP) ## measure which tests execute each line, for mutants-sample (ten minutes)
+	python -m tests.mutants.coverage_map --jobs $(JOBS)
+
 campaign-verdict: $(STAMP) ## plant 1,500 mistakes, make 240 correct rewrites, and print what check says (ten minutes)
 	python -m tests.campaign_verdict
 

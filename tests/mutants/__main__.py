@@ -9,23 +9,14 @@ or where the tests fail without any mutant.
 from __future__ import annotations
 
 import argparse
-import importlib.util
-import os
 import resource
-import shutil
-import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
 from tests.mutants.model import LISTS, Mutant, mutants_of
-from tests.paths import ROOT
-
-COPIED = ("dialect_utils", "passes", "relayout", "tests", "examples", "lit_tests", "docs")
-FILES = ("pyproject.toml", "README.md", "CONTRIBUTING.md", "CHANGELOG.md", "dev-constraints.txt")
-SECONDS = 300
-PASSED, FAILED = 0, 1
+from tests.mutants.tree import FAILED, PASSED, copy_of_the_tree, planted, run_tests
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -42,15 +33,6 @@ def main(arguments: Sequence[str]) -> int:
     return FAILED if any(wrong) else PASSED
 
 
-def copy_of_the_tree(folder: Path) -> Path:
-    tree = folder / "tree"
-    for name in COPIED:
-        shutil.copytree(ROOT / name, tree / name, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in FILES:
-        shutil.copy(ROOT / name, tree / name)
-    return tree
-
-
 def run_list(name: str, tree: Path, match: str = "") -> int:
     """Prints the lines of one list and returns how many of them are wrong."""
     mutants = [mutant for mutant in mutants_of(name) if match in mutant.file]
@@ -58,7 +40,7 @@ def run_list(name: str, tree: Path, match: str = "") -> int:
         return 0
     before = seconds_of_tests()
     tests = sorted({test for mutant in mutants for test in mutant.tests})
-    if run_tests(tree, tests) != PASSED:
+    if run_tests(tree, tests)[0] != PASSED:
         print(f"{name}: the tests fail without any mutant", flush=True)
         return 1
     wrong = [mutant for mutant in mutants if not is_as_expected(mutant, tree)]
@@ -77,34 +59,13 @@ def is_as_expected(mutant: Mutant, tree: Path) -> bool:
 
 
 def outcome(mutant: Mutant, tree: Path) -> int:
-    """Returns pytest's exit code with the mutant in place."""
+    """Returns pytest's exit code with the mutant in the tree."""
     file = tree / mutant.file
-    code = file.read_text("utf-8")
-    file.write_text(mutant.applied(code), "utf-8")
-    forget_compiled(file)
-    try:
-        return run_tests(tree, mutant.tests)
-    finally:
-        file.write_text(code, "utf-8")
-        forget_compiled(file)
-
-
-def forget_compiled(file: Path) -> None:
-    """Removes the compiled file: Python compares sizes and whole seconds only."""
-    Path(importlib.util.cache_from_source(str(file))).unlink(missing_ok=True)
-
-
-def run_tests(tree: Path, tests: Sequence[str]) -> int:
-    """Returns pytest's exit code; a run without an end counts as failed tests."""
-    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *tests]
-    environment = {**os.environ, "PYTHONPATH": str(tree), "JAX_PLATFORMS": "cpu"}
-    try:
-        result = subprocess.run(command, cwd=tree, env=environment, capture_output=True, text=True, timeout=SECONDS)
-    except subprocess.TimeoutExpired:
-        return FAILED
-    if result.returncode not in (PASSED, FAILED):
-        print(result.stdout[-2000:], result.stderr[-2000:])
-    return result.returncode
+    with planted(file, mutant.applied(file.read_text("utf-8"))):
+        code, output = run_tests(tree, mutant.tests)
+    if code not in (PASSED, FAILED):
+        print(output[-2000:])
+    return code
 
 
 def seconds_of_tests() -> float:
