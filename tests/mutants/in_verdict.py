@@ -76,9 +76,9 @@ MUTANTS = (
         ("tests/verdict/test_comparator.py",),
     ),
     Mutant(
-        "dialect_utils/ops/table.py",
-        '_op("copy", 1, _EACH | _DATA | _FORWARDS,',
-        '_op("copy", 1, _EACH | _MOVES | _FORWARDS,',
+        "dialect_utils/ops/elementwise.py",
+        'op("copy", 1, EACH | DATA | Trait.FORWARDS,',
+        'op("copy", 1, EACH | Trait.MOVES_DATA | Trait.FORWARDS,',
         ("tests/verdict/test_guarantees.py",),
     ),
     Mutant(
