@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from docs_site.notebooks import NOTEBOOKS, as_markdown
-from passes.framework.base import Pass
+from passes.framework.base import BUILTIN_PASSES, Pass, load_pass
 from passes.framework.options import describe_options
-from passes.framework.registry import BUILTIN_PASSES, load_pass
 
 if TYPE_CHECKING:
     from mkdocs.config.defaults import MkDocsConfig

@@ -100,7 +100,7 @@ class Parser(argparse.ArgumentParser):
 
     def _hint(self, name: str) -> str:
         # Imported here: most commands are spelt right, and some run no passes.
-        from passes.framework.registry import is_pass, pass_names
+        from passes.framework.base import is_pass, pass_names
 
         if "--passes" in self.option_names and is_pass(name.lstrip("-")):
             return f"passes are given with -p: {self.prog} FILE -p {name.lstrip('-')}"

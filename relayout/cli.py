@@ -194,7 +194,7 @@ def _completion(commands: Mapping[str, tuple[Parser, Command]], shell: str) -> s
     # Imported here: only this needs it.
     import shtab
 
-    from passes.framework.registry import pass_names
+    from passes.framework.base import pass_names
 
     try:
         choice(*_SHELLS)(shell)
@@ -227,7 +227,7 @@ def _load(name: str) -> Command:
 
 def _command_hint(name: str) -> str:
     # Imported here: most commands are known.
-    from passes.framework.registry import is_pass
+    from passes.framework.base import is_pass
 
     if is_pass(name):
         return f"passes are given with -p: relayout opt FILE -p {name}"

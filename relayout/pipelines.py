@@ -13,11 +13,17 @@ from pathlib import Path
 from dialect_utils.io.files import encode
 from dialect_utils.ir import Module
 from dialect_utils.text import Diagnostic, DiagnosticError, nearest
-from passes.framework.base import Pass
-from passes.framework.instrumentation import SUFFIX, Observer
+from passes.framework.base import Pass, is_pass, load_pass, pass_names
 from passes.framework.options import describe_options
-from passes.framework.pipeline import NamedPipeline, PassError, Pipeline, PipelineResult, named_pipelines
-from passes.framework.registry import is_pass, load_pass, pass_names
+from passes.framework.pipeline import (
+    SUFFIX,
+    NamedPipeline,
+    Observer,
+    PassError,
+    Pipeline,
+    PipelineResult,
+    named_pipelines,
+)
 from relayout.arguments import Parser
 from relayout.console import Console, UsageError, print_json
 

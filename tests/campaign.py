@@ -19,8 +19,8 @@ from dialect_utils.ir import Module
 from dialect_utils.text import DiagnosticError
 from dialect_utils.verdict import Options, compare_stages
 from passes.dumps.executable import executable_form, is_optimized_dump
+from passes.framework.base import load_pass, pass_names
 from passes.framework.pipeline import Pipeline, PipelineResult, verify
-from passes.framework.registry import load_pass, pass_names
 
 ROOT = Path(__file__).resolve().parent.parent
 PROGRAMS = ("tests/corpus/stablehlo", "tests/corpus/tpu", "examples", "../shared/corpus")

@@ -12,13 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from passes.framework.registry import BUILTIN_PASSES, load_pass
+from passes.framework.base import BUILTIN_PASSES, load_pass
 from tests.paths import ROOT
 
 PACKAGES = ("dialect_utils", "passes", "relayout")
 
 # What every package above the layouts builds on.
-_BASE = tuple(f"dialect_utils.{name}" for name in ("text", "layout", "ops", "ir", "control_flow"))
+_BASE = tuple(f"dialect_utils.{name}" for name in ("text", "layout", "ops", "ir"))
 # Shapes and layouts as values.
 _SHAPES = (
     "dialect_utils.text",
@@ -49,13 +49,12 @@ OWN_IMPORTS: dict[str, tuple[str, ...]] = {
     "dialect_utils.layout.text": _layout("index", "moves", "targets"),
     "dialect_utils.layout.picture": _layout("index", "moves", "text.vocabulary"),
     "dialect_utils.ir": ("dialect_utils.text", "dialect_utils.layout"),
-    "dialect_utils.control_flow": ("dialect_utils.ops", "dialect_utils.ir"),
+    "dialect_utils.ir.control_flow": ("dialect_utils.ops", "dialect_utils.ir"),
     "dialect_utils.elementwise": _BASE,
-    "dialect_utils.chains": (*_BASE, "dialect_utils.elementwise"),
-    "dialect_utils.hlo": (*_BASE, "dialect_utils.collector", "dialect_utils.hlo.text", "dialect_utils.chains"),
+    "dialect_utils.ir.chains": (*_BASE, "dialect_utils.elementwise"),
+    "dialect_utils.hlo": (*_BASE, "dialect_utils.hlo.text"),
     "dialect_utils.hlo.text": tuple(f"dialect_utils.{name}" for name in ("text", "layout", "ops")),
     "dialect_utils.stablehlo": _BASE,
-    "dialect_utils.collector": (),
     "dialect_utils.io": (
         *_BASE,
         *(f"dialect_utils.{name}" for name in ("hlo", "stablehlo", "execution")),
@@ -72,33 +71,30 @@ OWN_IMPORTS: dict[str, tuple[str, ...]] = {
     "dialect_utils.execution": (*_BASE, "dialect_utils.stablehlo", "dialect_utils.io.protos"),
     "dialect_utils.verdict": (
         *_BASE,
-        *(f"dialect_utils.{name}" for name in ("elementwise", "chains", "hlo", "stablehlo", "execution")),
+        *(f"dialect_utils.{name}" for name in ("elementwise", "hlo", "stablehlo", "execution")),
     ),
     "passes": (),
-    "passes.framework": tuple(f"dialect_utils.{name}" for name in ("text", "ir", "io", "collector")),
+    "passes.framework": tuple(f"dialect_utils.{name}" for name in ("text", "ir", "io")),
     "passes.tiling": (
         *_BASE,
         "dialect_utils.elementwise",
-        "dialect_utils.chains",
         "dialect_utils.hlo",
         "passes.framework",
     ),
     "passes.layouts": (
         *_BASE,
-        *(f"dialect_utils.{name}" for name in ("elementwise", "chains", "hlo", "stablehlo", "io")),
+        *(f"dialect_utils.{name}" for name in ("elementwise", "hlo", "stablehlo", "io")),
         "passes.framework",
         "passes.tiling",
     ),
     "passes.bitcasts": (
         *_BASE,
-        "dialect_utils.chains",
         "dialect_utils.hlo",
         "passes.framework",
         "passes.tiling.byte_readers",
     ),
     "passes.dumps": (
         *_BASE,
-        "dialect_utils.chains",
         "dialect_utils.hlo",
         "dialect_utils.mosaic",
         "dialect_utils.execution.python_functions",
@@ -386,13 +382,12 @@ PLANTED = {
     "dialect_utils.layout.text": "from dialect_utils.layout.picture import draw_shape",
     "dialect_utils.layout.picture": "from dialect_utils.layout.text.parse import parse_shape",
     "dialect_utils.ir": "from dialect_utils.hlo import HloModule",
-    "dialect_utils.control_flow": "from dialect_utils.hlo import HloModule",
+    "dialect_utils.ir.control_flow": "from dialect_utils.hlo import HloModule",
     "dialect_utils.elementwise": "from dialect_utils.hlo import HloModule",
-    "dialect_utils.chains": "from dialect_utils.hlo import HloModule",
+    "dialect_utils.ir.chains": "from dialect_utils.hlo import HloModule",
     "dialect_utils.hlo": "from dialect_utils.stablehlo import parse_module",
     "dialect_utils.hlo.text": "from dialect_utils.hlo.instruction import Instruction",
     "dialect_utils.stablehlo": "from dialect_utils.hlo import HloModule",
-    "dialect_utils.collector": "from dialect_utils.ir import Value",
     "dialect_utils.io": "from dialect_utils.verdict import Verdict",
     "dialect_utils.io.containers": "from dialect_utils.io.files import parse_bytes",
     "dialect_utils.io.remote": "from dialect_utils.io.files import read_bytes",

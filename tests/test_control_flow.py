@@ -6,15 +6,15 @@ import re
 
 import pytest
 
-from dialect_utils.control_flow import merged
 from dialect_utils.hlo import parse_module
 from dialect_utils.io.files import parse_bytes
 from dialect_utils.ir import Join, Module, Operand, Operation, Yielded
+from dialect_utils.ir.control_flow import merged
 from dialect_utils.text import DiagnosticError
 from dialect_utils.verdict.guarantees import result_guarantees
 from dialect_utils.verdict.ports import entry_ports
 from dialect_utils.verdict.proof.decide import try_prove
-from passes.framework.registry import BUILTIN_PASSES, load_pass
+from passes.framework.base import BUILTIN_PASSES, load_pass
 
 LOOP = """HloModule loop
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 
-from dialect_utils.control_flow import recursive_call
 from dialect_utils.execution.custom_calls import check_calls, is_column_major_call
 from dialect_utils.execution.devices import partitions_of
 from dialect_utils.execution.process import Program
 from dialect_utils.execution.refusal import RefusedError
 from dialect_utils.execution.sizes import DEFAULT_MEMORY_BYTES, check_sizes, check_work
 from dialect_utils.ir import Module, Operation, Value
+from dialect_utils.ir.control_flow import recursive_call
 from dialect_utils.layout import TupleShape
 from dialect_utils.ops import Trait, has
 from dialect_utils.text import Diagnostic, DiagnosticError, Location, Source, Span

@@ -9,7 +9,6 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from operator import length_hint
 
-from dialect_utils.control_flow import in_role_order
 from dialect_utils.hlo.computation import Computation
 from dialect_utils.hlo.control import CONTROL
 from dialect_utils.hlo.inference import Attributes
@@ -28,6 +27,7 @@ from dialect_utils.hlo.text.grammar import (
 )
 from dialect_utils.hlo.text.provenance import BodyText, Frame, Place, line_breaks
 from dialect_utils.hlo.text.tokens import Scanner
+from dialect_utils.ir.control_flow import in_role_order
 from dialect_utils.layout import Shape, TokenShape
 from dialect_utils.ops import is_opcode
 from dialect_utils.text import Diagnostic, DiagnosticError, Location, Span, error_at

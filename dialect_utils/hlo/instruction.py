@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from dialect_utils.control_flow import call_roles, in_role_order, joins_of, role_position
 from dialect_utils.hlo.control import CONTROL
 from dialect_utils.hlo.steps import parse_step
 from dialect_utils.hlo.text.attributes import (
@@ -24,6 +23,7 @@ from dialect_utils.hlo.text.provenance import Origin
 from dialect_utils.hlo.text.spelling import with_sigil
 from dialect_utils.hlo.text.tokens import Scanner
 from dialect_utils.ir import Join, Operation, Value
+from dialect_utils.ir.control_flow import call_roles, in_role_order, joins_of, role_position
 from dialect_utils.layout import ArrayShape, Shape, Step
 from dialect_utils.text import DiagnosticError, Location, Span
 

@@ -9,8 +9,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Literal, Protocol
 
-from dialect_utils.collector import collector_paused
-from dialect_utils.control_flow import in_role_order
 from dialect_utils.hlo.computation import Computation, as_computation
 from dialect_utils.hlo.instruction import Instruction, as_instruction
 from dialect_utils.hlo.names import NameTable
@@ -21,7 +19,8 @@ from dialect_utils.hlo.text.attributes import (
 )
 from dialect_utils.hlo.text.calls import called_in, is_calling, renamed
 from dialect_utils.hlo.text.header import Header
-from dialect_utils.ir import Builder, Function, Operation, Value
+from dialect_utils.ir import Builder, Function, Operation, Value, collector_paused
+from dialect_utils.ir.control_flow import in_role_order
 from dialect_utils.layout import Shape
 from dialect_utils.text import Diagnostic, DiagnosticError, Source, Span, elided, error_at, nearest
 

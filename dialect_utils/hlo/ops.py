@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from dialect_utils.chains import emit_plan
 from dialect_utils.hlo import Computation, HloModule, Instruction
 from dialect_utils.hlo.builder import HloBuilder
 from dialect_utils.hlo.instruction import as_instruction
 from dialect_utils.ir import array_shape
+from dialect_utils.ir.chains import emit_plan
 from dialect_utils.layout import (
     ELEMENT_TYPES,
     ArrayShape,

@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from dialect_utils.collector import collector_paused
 from dialect_utils.hlo.body import BodyReader
 from dialect_utils.hlo.builder import HloBuilder
 from dialect_utils.hlo.computation import Computation
@@ -29,6 +28,7 @@ from dialect_utils.hlo.text.grammar import (
 from dialect_utils.hlo.text.header import Header
 from dialect_utils.hlo.text.provenance import BodyText, Frame
 from dialect_utils.hlo.text.tokens import Scanner
+from dialect_utils.ir import collector_paused
 from dialect_utils.text import DiagnosticError, Source, Span
 
 _TABLE = re.compile(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from dialect_utils.control_flow import BODY, CONDITION
 from dialect_utils.ir import Function, Operation, Value
+from dialect_utils.ir.control_flow import BODY, CONDITION
 from dialect_utils.layout import ArrayShape
 from dialect_utils.memory.schedule import Schedule, runs_called
 from dialect_utils.ops import named

@@ -7,8 +7,8 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from dialect_utils.control_flow import default_roles, joins_of, role_position
 from dialect_utils.ir import Join, Value
+from dialect_utils.ir.control_flow import default_roles, joins_of, role_position
 from dialect_utils.layout import ArrayShape, BitcastConvert, Pad, Reshape, Shape, Slice, Step, Transpose
 from dialect_utils.ops import CALLING_MLIR_ATTRIBUTES, Trait, attribute_name, has, hlo_opcode
 from dialect_utils.stablehlo.annotations import (

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from dialect_utils.chains import padding_of
 from dialect_utils.hlo import Computation, HloModule, Instruction
 from dialect_utils.hlo.ops import rebuild
 from dialect_utils.ir import array_shape
+from dialect_utils.ir.chains import padding_of
 from dialect_utils.layout import ArrayShape, Plan
 from dialect_utils.layout.moves.bitcast import is_bitcast
 from passes.framework.base import Report, module_pass

@@ -12,7 +12,7 @@ from dialect_utils.hlo.ops import Ops, instructions
 from dialect_utils.ir import array_shape
 from dialect_utils.layout import ELEMENT_TYPES
 from dialect_utils.ops import by_opcode
-from passes.dumps.splicing import splice
+from passes.dumps.inlining import splice
 
 _F32, _F64 = ELEMENT_TYPES["f32"], ELEMENT_TYPES["f64"]
 _S64, _U64 = ELEMENT_TYPES["s64"], ELEMENT_TYPES["u64"]

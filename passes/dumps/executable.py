@@ -9,8 +9,7 @@ from dialect_utils.hlo.ops import instructions
 from dialect_utils.ir import Module, Operation, array_shape
 from dialect_utils.ops import Trait, with_trait
 from dialect_utils.text import Diagnostic
-from passes.framework.base import Pass
-from passes.framework.registry import load_pass
+from passes.framework.base import Pass, load_pass
 
 _PORTABLE = "make-portable"
 # What only a compiler writes, and only its own backend runs.

@@ -12,7 +12,7 @@ from dialect_utils.ir import array_shape
 from dialect_utils.layout import ArrayShape
 from dialect_utils.text import Diagnostic, DiagnosticError
 from passes.dumps.inline_fusions import use_elements
-from passes.dumps.splicing import splice
+from passes.dumps.inlining import splice
 from passes.framework.base import Report
 
 _KIND = re.compile(r'op_type="(\w+)"')

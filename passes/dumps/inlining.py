@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dialect_utils.hlo import Computation, Instruction
+from dialect_utils.hlo import Computation, HloModule, Instruction
 from dialect_utils.hlo.ops import Ops
 from dialect_utils.layout import ArrayShape, Shape, TupleShape
 from dialect_utils.text import Diagnostic, DiagnosticError
@@ -57,3 +57,21 @@ def _same_place(shape: Shape, other: Shape) -> bool:
     if isinstance(shape, ArrayShape) and isinstance(other, ArrayShape):
         return shape.in_default_memory == other.in_default_memory
     return shape == other
+
+
+def splice(ops: Ops, given: HloModule, operands: Sequence[Instruction]) -> Instruction:
+    """Makes what the entry of another module does, on `operands`, and adds the computations it calls."""
+    module, copy = ops.computation.module, given.clone()
+    for body in copy.functions:
+        if body is copy.entry:
+            continue
+        body.rename(_fresh_in_both(module, copy, body.name))
+        module.add_computation(body.text().strip())
+    return inline_body(ops, copy.entry, operands)
+
+
+def _fresh_in_both(module: HloModule, other: HloModule, name: str) -> str:
+    fresh = module.fresh_name(name)
+    while other.find(fresh) is not None and fresh != name:
+        fresh = module.fresh_name(name)
+    return fresh

@@ -4,25 +4,22 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from dialect_utils.hlo import HloModule
-from dialect_utils.hlo.ops import instructions
-from dialect_utils.ir import Module
-from dialect_utils.layout import ArrayShape
+from dialect_utils.hlo import HloModule, Instruction
+from dialect_utils.hlo.ops import Ops, instructions, rebuild
+from dialect_utils.ir import Module, array_shape
+from dialect_utils.layout import ArrayShape, Shape, TokenShape, TupleShape
 from dialect_utils.text import Diagnostic, DiagnosticError
 from passes.bitcasts.expand_bitcasts import ExpandedBitcast, expand_bitcasts
-from passes.dumps.collectives import permute_one_by_one, reduce_elements_of_words
+from passes.dumps.collectives import permute_one_by_one, reduce_elements_of_words, replicate_partitions
 from passes.dumps.convert_async_to_sync import convert_async_to_sync
 from passes.dumps.cpu_workarounds import keep_roundings, reduce_whole_windows, separate_scatter_operands
 from passes.dumps.elementary_functions import expand_elementary_functions
-from passes.dumps.elided_constants import elided_constants, take_constants
-from passes.dumps.entry_tokens import drop_entry_tokens
 from passes.dumps.expand_custom_calls import expand_custom_calls, read_hlo
 from passes.dumps.host_callbacks import replace_host_callbacks
 from passes.dumps.inline_fusions import inline_fusions
 from passes.dumps.legalize_types import legalize_types
 from passes.dumps.lower_convolutions import lower_convolutions
 from passes.dumps.mosaic.memory import Unwritten
-from passes.dumps.replicate_partitions import replicate_partitions
 from passes.framework.base import Report, module_pass
 from passes.layouts.strip_layouts import strip_layouts
 
@@ -192,3 +189,65 @@ def _drop_copies(module: HloModule) -> None:
         if isinstance(item.shape, ArrayShape) and not (item.is_root and item.operands[0].opcode == "parameter"):
             item.replace_uses(item.operands[0])
             item.erase()
+
+
+def drop_entry_tokens(module: HloModule) -> None:
+    """Takes the tokens out of the entry's parameters and its tuple of results, in place: no array is one."""
+    entry, layout = module.entry, module.entry_computation_layout
+    tokens = [parameter for parameter in entry.parameters if isinstance(parameter.shape, TokenShape)]
+    if not tokens or entry.root.opcode != "tuple":
+        return
+    kept = [operand for operand in entry.root.operands if not isinstance(operand.shape, TokenShape)]
+    rebuild(entry.root, operands=kept, shape=TupleShape(tuple(operand.shape for operand in kept)))
+    for token in tokens:
+        token.replace_uses(Ops(token).emit("after-all", token.shape))
+        entry.drop_parameter(token)
+    if layout is not None:
+        parameters, result = layout
+        assert isinstance(result, TupleShape)  # the root is a tuple
+        module.set_entry_computation_layout(_without_tokens(parameters), TupleShape(_without_tokens(result.elements)))
+
+
+def _without_tokens(shapes: tuple[Shape, ...]) -> tuple[Shape, ...]:
+    return tuple(shape for shape in shapes if not isinstance(shape, TokenShape))
+
+
+def elided_constants(module: HloModule) -> list[Instruction]:
+    """Returns the constants printed as `constant({...})`."""
+    return [item for item in instructions(module, "constant") if is_elided(item)]
+
+
+def is_elided(item: Instruction) -> bool:
+    """Is true for a constant whose values were left out."""
+    return item.literal is not None and "..." in item.literal
+
+
+def take_constants(module: HloModule, other: HloModule) -> None:
+    """Gives every elided constant of a module the value it has in another dump of the same module, in place.
+
+    Constants are the same by name and computation, type and dimensions. Raises DiagnosticError
+    that names each one that the other dump lacks, elides too or has with another shape.
+    """
+    errors = []
+    for item in elided_constants(module):
+        found = _same_constant(item, other)
+        if isinstance(found, str):
+            errors.append(Diagnostic(f"constant {item.name} {found}", item.location))
+            continue
+        ops = Ops(item)
+        ops.finish(ops.emit("constant", item.shape, inner=found.literal or ""))
+    if errors:
+        raise DiagnosticError(errors)
+
+
+def _same_constant(item: Instruction, other: HloModule) -> Instruction | str:
+    """Returns the constant of the other dump, or why it is none."""
+    computation = other.find(item.computation.name)
+    found = None if computation is None else computation.find(item.name)
+    if found is None or found.opcode != "constant":
+        return f"is not in {item.computation.name} of module {other.name}"
+    if is_elided(found):
+        return f"is elided in module {other.name}, too"
+    if array_shape(found).without_layout != array_shape(item).without_layout:
+        return f"is {item.shape}, but {found.shape} in module {other.name}"
+    return found

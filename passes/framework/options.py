@@ -13,29 +13,14 @@ import re
 import types
 import typing
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from dialect_utils.text import Diagnostic, DiagnosticError, nearest
-from passes.framework.spec import OptionText, Text, parse_option_texts, quote, split, unquote, without_braces
+from passes.framework.spec import Option, OptionText, Text, parse_option_texts, quote, split, unquote, without_braces
 
 _KEYWORD = inspect.Parameter.KEYWORD_ONLY
 _BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
-
-
-@dataclass(frozen=True, slots=True)
-class Option:
-    """One option: its name in Python, its type, and its default."""
-
-    name: str
-    kind: Any
-    default: Any
-
-    @property
-    def written_name(self) -> str:
-        """Returns the name that a pipeline's text uses."""
-        return self.name.replace("_", "-")
 
 
 def declared_options(owner: Callable[..., Any]) -> tuple[Option, ...]:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from time import perf_counter
+from typing import TextIO
 
+from dialect_utils.io.files import encode, write_file
 from dialect_utils.ir import Module
 from dialect_utils.text import Diagnostic, DiagnosticError, Source, kind_of, nearest, read_input
-from passes.framework.base import Pass, PassResult, Report
+from passes.framework.base import OLD_NAMES, Pass, PassResult, Report, is_pass, load_pass, pass_names
 from passes.framework.options import parse_options
-from passes.framework.registry import OLD_NAMES, is_pass, load_pass, pass_names
 from passes.framework.spec import PassText, parse_spec
 
 VERIFIER = "verify-layouts"
@@ -237,3 +238,77 @@ def _unknown(written: PassText, known: Mapping[str, NamedPipeline]) -> Diagnosti
     close = nearest(name.replace("_", "-"), [*pass_names(), *known])
     hint = f"did you mean {close}?" if close else "relayout opt --list-passes prints all passes"
     return written.name.error(f"unknown pass {name}", hint)
+
+
+Observer = Callable[[PassRun], None]
+
+SUFFIX = {"hlo": "hlo", "stablehlo": "mlir"}
+
+
+ALL = "all"
+
+
+def print_after(stream: TextIO, names: Collection[str]) -> Observer:
+    """Returns an observer that prints the module after the passes named (`all`: each), as `mlir-opt` does."""
+
+    def observe(run: PassRun) -> None:
+        if run.step.name in names or ALL in names:
+            stream.write(_banner(f"after {run.step}") + f"{run.result.module.text()}\n")
+
+    return observe
+
+
+def print_changed(stream: TextIO) -> Observer:
+    """Returns an observer that prints the module after each pass that changed it, and says which did not."""
+
+    def observe(run: PassRun) -> None:
+        if run.result.modified:
+            stream.write(_banner(f"after {run.step}") + f"{run.result.module.text()}\n")
+        else:
+            stream.write(_banner(f"after {run.step} omitted: no change"))
+
+    return observe
+
+
+def print_before(stream: TextIO, names: Collection[str]) -> Callable[[Pass, Module], None]:
+    """Returns what prints the module before the passes named (`all`: each), also where such a pass fails."""
+
+    def observe(step: Pass, module: Module) -> None:
+        if step.name in names or ALL in names:
+            stream.write(_banner(f"before {step}") + f"{module.text()}\n")
+
+    return observe
+
+
+def _banner(what: str) -> str:
+    return f"// -----// IR dump {what} //----- //\n"
+
+
+def dump_to(directory: Path) -> Observer:
+    """Returns an observer that writes one file per pass: `00-input.hlo`, `01-expand-tiling.hlo`, ..."""
+    directory.mkdir(parents=True, exist_ok=True)
+
+    def observe(run: PassRun) -> None:
+        if run.index == 0:
+            _write(directory / f"00-input.{SUFFIX[run.before.dialect]}", run.before.text())
+        suffix = SUFFIX[run.result.module.dialect]
+        _write(directory / f"{run.index + 1:02}-{run.step.name}.{suffix}", run.result.module.text())
+
+    return observe
+
+
+def _write(path: Path, text: str) -> None:
+    write_file(path, encode(text))
+
+
+def format_timing(runs: tuple[PassRun, ...]) -> str:
+    """Formats milliseconds and share of each pass, one line a pass, and their sum."""
+    total = sum(run.seconds for run in runs)
+    lines = [_timing_line(run.seconds, total, str(run.step)) for run in runs]
+    header = f"{'time':>13} {'share':>7}  pass"
+    return "\n".join([header, *lines, _timing_line(total, total, "total")])
+
+
+def _timing_line(seconds: float, total: float, what: str) -> str:
+    share = 100 * seconds / total if total else 100.0
+    return f"{1000 * seconds:10.1f} ms {share:5.1f} %  {what}"

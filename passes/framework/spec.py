@@ -15,6 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from dialect_utils.text import Diagnostic, DiagnosticError, Location, Source, Span, error_at
 
@@ -67,6 +68,20 @@ class PassText:
 
     name: Text
     options: tuple[OptionText, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One option: its name in Python, its type, and its default."""
+
+    name: str
+    kind: Any
+    default: Any
+
+    @property
+    def written_name(self) -> str:
+        """Returns the name that a pipeline's text uses."""
+        return self.name.replace("_", "-")
 
 
 def parse_spec(source: Source) -> list[PassText]:

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from dialect_utils.control_flow import merged
 from dialect_utils.io.files import read_module
 from dialect_utils.ir import Module, Value
+from dialect_utils.ir.control_flow import merged
 from dialect_utils.layout import ArrayShape, Layout, Shape, TokenShape
 from dialect_utils.layout.targets.tpu import default_layout
 from dialect_utils.text import Diagnostic, DiagnosticError

@@ -7,23 +7,24 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple
 
-from dialect_utils.chains import emit_plan
 from dialect_utils.ir import Function, Module, Operation, Value, array_shape
+from dialect_utils.ir.chains import emit_plan
 from dialect_utils.layout import ArrayShape, Plan, Step, Transpose
 from dialect_utils.layout.moves.normal_form import normal_form
 from dialect_utils.layout.moves.steps import Stage, inverse_permutation
 from passes.framework.base import Report, module_pass
-from passes.layouts.normal_shapes import (
+from passes.layouts.permuted_ops import (
+    NamedInts,
     gives_back,
     gives_normalized,
     is_descending,
     is_same_array,
     normal_shape,
     order_of,
+    permute_op,
     permuted_shape,
     type_of,
 )
-from passes.layouts.permuted_ops import NamedInts, permute_op
 from passes.tiling.markers import unmarked_attributes
 
 # What speaks of an op's dimensions by their place, or would be lost with the op.

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dialect_utils.control_flow import recursive_call
 from dialect_utils.hlo import HloModule, Instruction
 from dialect_utils.ir import Module
+from dialect_utils.ir.control_flow import recursive_call
 from dialect_utils.ops import HLO_NAMES, is_opcode
 from dialect_utils.text import Diagnostic, DiagnosticError, Severity, nearest
 from passes.framework.base import Report, module_pass

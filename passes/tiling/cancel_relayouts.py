@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from dialect_utils.chains import (
+from dialect_utils.ir import Function, Module, Operation, Value, array_shape
+from dialect_utils.ir.chains import (
     Chain,
     chain_to,
     emit_chain,
@@ -16,7 +17,6 @@ from dialect_utils.chains import (
     relayouts_of,
     step_of,
 )
-from dialect_utils.ir import Function, Module, Operation, Value, array_shape
 from dialect_utils.layout import Plan
 from dialect_utils.layout.moves.normal_form import normal_form
 from dialect_utils.layout.moves.plan import PaddingValue

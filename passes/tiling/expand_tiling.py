@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from dialect_utils.chains import Contents, emit_plan, mark_unspecified
 from dialect_utils.hlo import HloModule
 from dialect_utils.ir import Builder, Function, Module, Operation, Value, array_shape
+from dialect_utils.ir.chains import Contents, emit_plan, mark_unspecified
 from dialect_utils.layout import (
     ArrayShape,
     BufferShape,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from dialect_utils.chains import Chain, chains_from, erase_dead, is_returned, moves
 from dialect_utils.ir import Module, Operation, Value, array_shape
+from dialect_utils.ir.chains import Chain, chains_from, erase_dead, is_returned, moves
 from dialect_utils.layout import ArrayShape, Plan, physical_plan, physical_shape
 from dialect_utils.layout.moves.normal_form import is_identity, normal_form
 from dialect_utils.layout.moves.physical import dense_bitcast_plan, logical_plan

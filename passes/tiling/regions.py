@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from dialect_utils.chains import (
+from dialect_utils.elementwise import is_elementwise, scalar_operands
+from dialect_utils.ir import Function, Module, Operation, Value, array_shape
+from dialect_utils.ir.chains import (
     Chain,
     chain_to,
     chains_from,
@@ -17,8 +19,6 @@ from dialect_utils.chains import (
     is_returned,
     padding_unless_unread,
 )
-from dialect_utils.elementwise import is_elementwise, scalar_operands
-from dialect_utils.ir import Function, Module, Operation, Value, array_shape
 from dialect_utils.layout import ArrayShape, Pad, Plan
 from dialect_utils.layout.moves.normal_form import is_identity, normal_form
 

@@ -27,16 +27,19 @@ from dialect_utils.io.files import (
 )
 from dialect_utils.io.inputs import Input
 from dialect_utils.text import Diagnostic, DiagnosticError, PrintableStream, Source, nearest, printable
-from passes.framework.instrumentation import (
+from passes.framework.pipeline import (
     ALL,
     Observer,
+    PassRun,
+    Pipeline,
+    PipelineResult,
     dump_to,
     format_timing,
     print_after,
     print_before,
     print_changed,
+    verify,
 )
-from passes.framework.pipeline import PassRun, Pipeline, PipelineResult, verify
 from relayout.arguments import (
     Command,
     Parser,

@@ -16,7 +16,7 @@ from dialect_utils.layout.index.sizes import byte_size, xla_byte_size
 from dialect_utils.layout.moves.bitcast import Verdict, classify_bitcast
 from dialect_utils.layout.targets.tpu import allocation_bytes
 from dialect_utils.memory import MemoryReport
-from passes.framework.registry import BUILTIN_PASSES
+from passes.framework.base import BUILTIN_PASSES
 from relayout.commands import check
 from tests.paths import ROOT
 from tests.test_architecture import OWN_IMPORTS, modules, violations

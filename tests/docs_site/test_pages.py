@@ -10,7 +10,7 @@ import pytest
 import relayout
 import relayout.jax
 from docs_site.pages import fenced, for_site, generated_pages
-from passes.framework.registry import BUILTIN_PASSES, load_pass
+from passes.framework.base import BUILTIN_PASSES, load_pass
 from relayout.cli import main
 from tests.paths import ROOT
 

@@ -22,19 +22,19 @@ MUTANTS = (
         ("tests/ops/test_tables.py",),
     ),
     Mutant(
-        "dialect_utils/control_flow.py",
+        "dialect_utils/ir/control_flow.py",
         "return _joins_of_loop(operation)",
         "return _joins_of_call(operation)",
         ("tests/test_control_flow.py",),
     ),
     Mutant(
-        "dialect_utils/control_flow.py",
+        "dialect_utils/ir/control_flow.py",
         "return sorted(calls, key=lambda call: order.index(call[0]) if call[0] in order else len(order))",
         "return list(calls)",
         ("tests/test_control_flow.py",),
     ),
     Mutant(
-        "dialect_utils/control_flow.py",
+        "dialect_utils/ir/control_flow.py",
         "Join((Operand(operation, index), Yielded(body, index)), targets)",
         "Join((Operand(operation, index),), targets)",
         ("tests/test_control_flow.py",),

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from passes.framework import registry
+from passes.framework import base
 
 
 @pytest.fixture
@@ -10,5 +10,5 @@ def toy_passes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Makes the passes of tests/passes/toy.py the only ones."""
     here = "tests.passes.toy"
     names = ("replace", "verify-layouts", "stablehlo-only")
-    monkeypatch.setattr(registry, "BUILTIN_PASSES", dict.fromkeys(names, here))
-    monkeypatch.setattr(registry, "_entry_points", dict)
+    monkeypatch.setattr(base, "BUILTIN_PASSES", dict.fromkeys(names, here))
+    monkeypatch.setattr(base, "_entry_points", dict)

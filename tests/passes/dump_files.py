@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from dialect_utils.execution import entry_arrays, from_plain, prepare
 from dialect_utils.hlo import HloModule, parse_module
 from dialect_utils.layout import ArrayShape
+from passes.dumps.collectives import device_count
 from passes.dumps.make_portable import make_portable
-from passes.dumps.replicate_partitions import device_count
 from tests.conftest import Workers
 from tests.paths import OWN_CORPUS, SHARED_DATA
 

@@ -13,8 +13,7 @@ from dialect_utils.io.files import read_module
 from dialect_utils.ir import Module
 from dialect_utils.text import DiagnosticError
 from dialect_utils.verdict import compare_stages
-from passes.framework.base import Pass, Report, module_pass
-from passes.framework.registry import BUILTIN_PASSES, load_pass
+from passes.framework.base import BUILTIN_PASSES, Pass, Report, load_pass, module_pass
 from relayout.testing import (
     broken_examples,
     broken_guarantees,

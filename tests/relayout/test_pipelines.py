@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from dialect_utils.ir import Module
-from passes.framework import registry
+from passes.framework import base
 from relayout.cli import main
 from relayout.pipelines import first_breaking
 
@@ -21,7 +21,7 @@ TEXT = "HloModule m\n\nENTRY e {\n  p = f32[3,5] parameter(0)\n  ROOT n = f32[3,
 @pytest.fixture
 def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     for name in ("divide", "narrow", "negate-twice"):
-        monkeypatch.setitem(registry.BUILTIN_PASSES, name, "tests.passes.toy")
+        monkeypatch.setitem(base.BUILTIN_PASSES, name, "tests.passes.toy")
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     file = tmp_path / "m.hlo"
     file.write_text(TEXT)

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from itertools import product
 from math import isfinite
 
-from dialect_utils.control_flow import BODY, CONDITION
 from dialect_utils.hlo.text.literals import decode_float
 from dialect_utils.ir import Function, Module, Operation, Value
+from dialect_utils.ir.control_flow import BODY, CONDITION
 from dialect_utils.layout import ArrayShape
 from dialect_utils.ops import Trait, has, named, opcode_of
 

@@ -13,9 +13,8 @@ from dialect_utils.hlo.ops import S32, AttributeValue, Ops
 from dialect_utils.ir import array_shape
 from dialect_utils.layout import ArrayShape, ElementType, Plan, Slice, TupleShape
 from passes.dumps.custom_calls.arithmetic import outputs, plain, result_shapes
-from passes.dumps.custom_calls.block_scaled import expand_dequantize, expand_scaled_dot
 from passes.dumps.custom_calls.call_config import CallConfig, check_operands, refused
-from passes.dumps.custom_calls.cublas import expand_gemm
+from passes.dumps.custom_calls.cublas import expand_dequantize, expand_gemm, expand_scaled_dot
 from passes.dumps.custom_calls.cudnn import expand_backward_filter, expand_backward_input, expand_forward, expand_fused
 
 _TRANSPOSES = ("TRANSPOSE_INVALID", "NO_TRANSPOSE", "TRANSPOSE", "ADJOINT")

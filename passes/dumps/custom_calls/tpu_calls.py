@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
-from dialect_utils.hlo import Instruction
-from dialect_utils.hlo.ops import Ops, zero_of
+from dialect_utils.hlo import HloModule, Instruction
+from dialect_utils.hlo.ops import AttributeValue, Ops, instructions, zero_of
 from dialect_utils.ir import array_shape
-from dialect_utils.layout import ArrayShape, Pad, Plan, Shape, TupleShape
+from dialect_utils.layout import ArrayShape, BufferShape, ElementType, Pad, Plan, Shape, Slice, TupleShape
 from passes.dumps.custom_calls.call_config import check_operands, refused
-from passes.dumps.custom_calls.halves import combine, split_high, split_low
-from passes.dumps.custom_calls.placement import expand_identity, expand_marker, expand_resharding
-from passes.dumps.custom_calls.top import expand_top
-from passes.dumps.custom_calls.tpu_blocks import BLOCKS
+from passes.dumps.custom_calls.tpu_blocks import BLOCKS, combine, split_high, split_low
 from passes.tiling.concat_bitcast import expand_concatenation
 
 Expansion = Callable[[Ops, Instruction], Instruction]
@@ -48,6 +45,89 @@ def _zeros(ops: Ops, shape: Shape) -> Instruction:
         return ops.filled(shape.element_type, shape.dimensions, zero_of(shape.element_type))
     assert isinstance(shape, TupleShape)  # a buffer is an array or a tuple of them
     return ops.tuple([_zeros(ops, element) for element in shape.elements])
+
+
+def expand_top(ops: Ops, call: Instruction) -> Instruction:
+    """Expands `TopK`, `PartialReduce` and `TopKBatchMajorSmallK`.
+
+    Sorts by the comparator and keeps the first elements of the one dimension that shrinks.
+    """
+    shapes = list(call.shape.arrays())
+    operands = list(call.operands[: max(1, len(call.operands) // 2)] if len(call.operands) > 1 else call.operands)
+    source = array_shape(operands[0])
+    pairs = zip(source.dimensions, shapes[0].dimensions, strict=True)
+    dim = next((i for i, (old, new) in enumerate(pairs) if old != new), source.rank - 1)
+    if len(shapes) > len(operands):
+        iota = ops.shape(shapes[-1].element_type, source.dimensions)
+        operands.append(ops.emit("iota", iota, (), {"iota_dimension": str(dim)}))
+    comparator = _comparator(ops, call, [array_shape(value).element_type for value in operands])
+    attributes: dict[str, AttributeValue] = {"dimensions": (dim,), "is_stable": "true", "to_apply": f"%{comparator}"}
+    whole = operands[0].shape if len(operands) == 1 else TupleShape(tuple(value.shape for value in operands))
+    ordered = ops.emit("sort", whole, operands, attributes)
+    kept = []
+    for index, shape in enumerate(shapes):
+        value = ordered if len(operands) == 1 else ops.element(ordered, index)
+        keep = Slice((0,) * shape.rank, shape.dimensions)
+        kept.append(ops.steps(Plan(shape.element_type, source.dimensions, (keep,)), value))
+    return kept[0] if isinstance(call.shape, ArrayShape) else ops.tuple(kept)
+
+
+def _comparator(ops: Ops, call: Instruction, types: list[ElementType]) -> str:
+    """Returns the name of a comparator of all the sorted arrays: the call's own one, or one made from it."""
+    given = call.called[0] if call.called else None
+    if given is not None and len(given.parameters) == 2 * len(types):
+        return given.name
+    module = ops.computation.module
+    lines = [f"p{i} = {types[i // 2]}[] parameter({i})" for i in range(2 * len(types))]
+    order = f"call(p0, p1), to_apply=%{given.name}" if given is not None else "compare(p0, p1), direction=GT"
+    text = "\n".join(f"  {line}" for line in [*lines, f"ROOT first = pred[] {order}"])
+    return module.add_computation(f"%{module.fresh_name('first')} {{\n{text}\n}}").name
+
+
+def expand_identity(ops: Ops, call: Instruction) -> Instruction:
+    """Returns the operand; raises DiagnosticError where the result is another array."""
+    check_operands(call, 1)
+    operand = call.operands[0]
+    if operand.shape.without_layout != call.shape.without_layout:
+        raise refused(call, f"its result is {call.shape}, which is not its operand's shape")
+    return operand
+
+
+def expand_resharding(ops: Ops, call: Instruction) -> Instruction:
+    """Returns the operand of a call between the whole array and one device's part, where both are the same."""
+    check_operands(call, 1)
+    if call.operands[0].shape.without_layout != call.shape.without_layout:
+        raise refused(call, "it splits an array that no partitioner has split yet: compile the module first")
+    return call.operands[0]
+
+
+def expand_marker(ops: Ops, call: Instruction) -> Instruction:
+    """Returns the operands: a tuple of them before a marked piece, one value after it."""
+    if isinstance(call.shape, TupleShape):
+        found = ops.tuple(call.operands)
+    else:
+        check_operands(call, 1)
+        found = call.operands[0]
+    if found.shape.without_layout != call.shape.without_layout:
+        raise refused(call, f"its result is {call.shape}, which is not that of its operands")
+    return found
+
+
+def hold_arrays_in_place_of_buffers(module: HloModule) -> None:
+    """Gives every value that is a buffer, `b(f32[4])`, the shape of the array that the buffer holds, in place."""
+    for item in instructions(module):
+        shape = _without_buffers(item.shape)
+        if shape != item.shape:
+            item.set_shape(shape)
+
+
+def _without_buffers(shape: Shape) -> Shape:
+    if isinstance(shape, BufferShape):
+        return shape.array
+    if isinstance(shape, TupleShape):
+        elements = tuple(_without_buffers(element) for element in shape.elements)
+        return shape if elements == shape.elements else TupleShape(elements)
+    return shape
 
 
 def _each(targets: str, expansion: Expansion, becomes: str) -> TpuCalls:

@@ -13,9 +13,11 @@ from dialect_utils.layout import ArrayShape, Shape, TupleShape
 from dialect_utils.mosaic import kernel_of, kernels_of
 from dialect_utils.mosaic.decode import TARGET
 from dialect_utils.text import Diagnostic, DiagnosticError
+from passes.dumps.collectives import device_count
+from passes.dumps.mosaic import control_ops, dma_ops, elementwise_ops, memory_ops, vector_ops
+from passes.dumps.mosaic.frame import Lowering
 from passes.dumps.mosaic.grid import KernelCall, lower_kernel
 from passes.dumps.mosaic.memory import Unwritten
-from passes.dumps.replicate_partitions import device_count
 
 _ALIAS = re.compile(r"\{\s*(\d*)\s*\}\s*:\s*\(\s*(\d+)\s*,\s*\{\s*\}")
 _NOT_IN_NAMES = re.compile(r"[^\w.]+")
@@ -35,7 +37,7 @@ def expand_kernel(ops: Ops, call: Instruction, *, unwritten: Unwritten = "zero")
     name = _name(found)
     if module.find(name) is None:
         try:
-            program = lower_kernel(found, name)
+            program = lower_kernel(found, name, OPS)
         except DiagnosticError as error:
             raise _at_call(call, error) from None
         for text in program.texts.values():
@@ -82,3 +84,13 @@ def _at_call(call: Instruction, error: DiagnosticError) -> DiagnosticError:
             for each in error.diagnostics
         ]
     )
+
+
+FAMILIES: dict[str, tuple[Lowering, ...]] = {
+    "element by element": elementwise_ops.ROWS,
+    "vectors": vector_ops.ROWS,
+    "memory": memory_ops.ROWS,
+    "control": control_ops.ROWS,
+    "copies and semaphores": dma_ops.ROWS,
+}
+OPS: dict[str, Lowering] = {row.name: row for rows in FAMILIES.values() for row in rows}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 
@@ -14,9 +14,8 @@ from passes.dumps.mosaic import arrays
 from passes.dumps.mosaic.code import S32, Code, Program, Val, constant, index
 from passes.dumps.mosaic.control_ops import is_short, loop
 from passes.dumps.mosaic.dma_ops import barrier_semaphore, start_counting, stuck_flag
-from passes.dumps.mosaic.frame import Context, Frame, needed_ops
+from passes.dumps.mosaic.frame import Context, Frame, Lowering, needed_ops
 from passes.dumps.mosaic.memory import Buffer, Unwritten, WholeRef, poison, unwritten
-from passes.dumps.mosaic.table import OPS
 
 _PARALLEL = "parallel"
 
@@ -50,22 +49,22 @@ class _Operand:
         return self.window.transform is not None
 
 
-def lower_kernel(call: KernelCall, name: str) -> Program:
+def lower_kernel(call: KernelCall, name: str, ops: Mapping[str, Lowering]) -> Program:
     """Returns the computations of a kernel; the one called `name` takes its operands and returns a tuple of results.
 
     Raises DiagnosticError for what cannot be lowered: the op's name, the kernel's, and the place in its text.
     """
-    return _Lowerer(call, name).lower()
+    return _Lowerer(call, name, ops).lower()
 
 
 class _Lowerer:
-    def __init__(self, call: KernelCall, name: str) -> None:
+    def __init__(self, call: KernelCall, name: str, ops: Mapping[str, Lowering]) -> None:
         self.call, self.kernel = call, call.kernel
         self.program = Program(name)
         self.code = Code(self.program, name)
-        context = Context(self.kernel, OPS, call.unwritten, stuck_flag(), barrier_semaphore(), call.devices)
+        context = Context(self.kernel, ops, call.unwritten, stuck_flag(), barrier_semaphore(), call.devices)
         for function in self.kernel.functions.values():
-            context.needed |= needed_ops(function.body, OPS)
+            context.needed |= needed_ops(function.body, ops)
         self.frame = Frame(context, self.code, {}, {})
         # Scalars and semaphores that a core has of its own, and how they begin.
         self.scalars: list[tuple[Buffer, Val]] = []

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from dialect_utils.control_flow import BODY, CONDITION
 from dialect_utils.hlo import Computation, HloModule, Instruction
 from dialect_utils.ir import Module
+from dialect_utils.ir.control_flow import BODY, CONDITION
 from dialect_utils.layout import ArrayShape, Shape, TupleShape
 from dialect_utils.ops import Trait, named, opcode_of, with_trait
 from dialect_utils.text import Diagnostic

@@ -8,8 +8,8 @@ import pytest
 
 from dialect_utils.hlo import parse_module
 from dialect_utils.text import DiagnosticError
-from passes.dumps.entry_tokens import drop_entry_tokens
 from passes.dumps.host_callbacks import host_callbacks, replace_host_callbacks
+from passes.dumps.make_portable import drop_entry_tokens
 from passes.framework.base import Report
 from passes.framework.pipeline import verify
 

@@ -14,10 +14,10 @@ from dialect_utils.layout import parse_array_shape
 from dialect_utils.layout.arrays.bitcast_positions import agrees, atom_bits, defined_positions, planned_positions
 from dialect_utils.text import DiagnosticError
 from passes.bitcasts.expand_bitcasts import prove_padded
+from passes.dumps.collectives import try_groups
 from passes.dumps.cpu_workarounds import keep_roundings, reduce_whole_windows, separate_scatter_operands
 from passes.dumps.elementary_functions import expand_elementary_functions
 from passes.dumps.inline_fusions import inline_fusions
-from passes.dumps.replicate_partitions import try_groups
 
 Array = NDArray[Any]
 

@@ -9,10 +9,20 @@ from typing import Any
 import pytest
 
 from dialect_utils.text import DiagnosticError, render
-from passes.framework import registry
+from passes.framework import base
 from passes.framework.base import Report, module_pass
-from passes.framework.instrumentation import dump_to, format_timing, print_after, print_before, print_changed
-from passes.framework.pipeline import PassError, PassRun, Pipeline, named_pipelines, read_pipelines
+from passes.framework.pipeline import (
+    PassError,
+    PassRun,
+    Pipeline,
+    dump_to,
+    format_timing,
+    named_pipelines,
+    print_after,
+    print_before,
+    print_changed,
+    read_pipelines,
+)
 from tests.passes.toy import replace, stablehlo_only, toy
 
 pytestmark = pytest.mark.usefixtures("toy_passes")
@@ -103,7 +113,7 @@ def test_a_pass_that_raises_is_named_with_its_module() -> None:
 
 
 def test_the_old_name_of_a_pass_is_read_with_a_note(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(registry.OLD_NAMES, "swap", "replace")
+    monkeypatch.setitem(base.OLD_NAMES, "swap", "replace")
     pipeline = Pipeline.parse("replace,swap{old=a}", pipelines={})
     assert str(pipeline) == "replace,replace{old=a}"
     assert list(map(render, pipeline.notes)) == [
@@ -181,18 +191,18 @@ def test_the_passes_named_are_printed_and_what_changed() -> None:
 
 
 def test_other_packages_add_passes_but_cannot_take_a_name(monkeypatch: pytest.MonkeyPatch) -> None:
-    group = registry.ENTRY_POINT_GROUP
+    group = base.ENTRY_POINT_GROUP
     mine = EntryPoint("stablehlo-only", "tests.passes.toy:stablehlo_only", group)
     wrong_name = EntryPoint("other", "tests.passes.toy:replace", group)
     absent = EntryPoint("absent", "tests.passes.absent:X", group)
     found = {point.name: [point] for point in (mine, wrong_name, absent)}
     found["twice"] = [EntryPoint("twice", "a:B", group), EntryPoint("twice", "c:D", group)]
     found["replace"] = [EntryPoint("replace", "tests.passes.toy:stablehlo_only", group)]
-    monkeypatch.setattr(registry, "BUILTIN_PASSES", {"replace": "tests.passes.toy"})
-    monkeypatch.setattr(registry, "_entry_points", lambda: found)
-    assert registry.pass_names() == ["replace", "stablehlo-only", "other", "absent", "twice"]
-    assert registry.load_pass("stablehlo-only") is stablehlo_only
-    assert registry.load_pass("replace") is replace
+    monkeypatch.setattr(base, "BUILTIN_PASSES", {"replace": "tests.passes.toy"})
+    monkeypatch.setattr(base, "_entry_points", lambda: found)
+    assert base.pass_names() == ["replace", "stablehlo-only", "other", "absent", "twice"]
+    assert base.load_pass("stablehlo-only") is stablehlo_only
+    assert base.load_pass("replace") is replace
     for name, message in [("other", "is no pass other"), ("absent", "cannot be loaded"), ("twice", "a:B and")]:
         with pytest.raises(DiagnosticError, match=message):
-            registry.load_pass(name)
+            base.load_pass(name)

@@ -15,8 +15,8 @@ from functools import partial
 from itertools import islice, product
 from typing import TYPE_CHECKING
 
-from dialect_utils.control_flow import BODY, CONDITION
 from dialect_utils.ir import Function, Operation
+from dialect_utils.ir.control_flow import BODY, CONDITION
 from dialect_utils.layout import Plan, Shape, TupleShape
 from dialect_utils.verdict.proof.algebra import Rule
 from dialect_utils.verdict.proof.loops.state import State, used_results

@@ -11,9 +11,9 @@ from dialect_utils.execution import entry_arrays, prepare
 from dialect_utils.hlo import HloModule, parse_module
 from dialect_utils.mosaic import TARGET, kernel_of
 from dialect_utils.text import DiagnosticError
+from passes.dumps.collectives import device_count
 from passes.dumps.make_portable import make_portable
 from passes.dumps.mosaic.memory import Unwritten
-from passes.dumps.replicate_partitions import device_count
 from passes.framework.base import Report
 from tests.conftest import Workers
 from tests.passes.dump_files import Array, Dump, arrays_of, dumps

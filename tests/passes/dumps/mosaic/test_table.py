@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from passes.dumps.mosaic.table import FAMILIES, OPS
+from passes.dumps.mosaic.expand import FAMILIES, OPS
 from tests.paths import ROOT
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import prod
 
 from dialect_utils.layout import ArrayShape
-from passes.dumps.custom_calls.linear_algebra.templates import ADD, filled, shape_text
+from passes.dumps.custom_calls.templates import ADD, filled, shape_text
 
 
 def eigh(a: ArrayShape) -> str:

@@ -1,39 +1,38 @@
-"""The small interface through which a pass sees a module, whatever its dialect.
+"""The interface through which a pass sees a module of either dialect.
 
-`dialect_utils.hlo` and `dialect_utils.stablehlo` implement these protocols; a pass written
-against them runs on both. Data movement is spoken in the steps of `dialect_utils.layout`.
+`dialect_utils.hlo` and `dialect_utils.stablehlo` implement these protocols, so a pass written against them runs on
+both. Data movement is expressed as steps of `dialect_utils.layout`. The interface hides these differences:
 
-What differs between the dialects, and how the interface hides it:
-
-* An HLO instruction is an operation and its one value, which may be a tuple. A StableHLO
-  operation has any number of values, none of them tuples. `Builder.flatten` and `Builder.make_tuple`
-  take a value apart into arrays and put it together again; on a value that is no tuple they
-  do nothing.
-* An HLO computation and a StableHLO function or region block are both a `Function`. What the
-  ROOT or the return yields are its `results`; they count as uses of those values.
-* Parameters are values without a defining operation (HLO's `parameter` instructions do not
-  appear among `operations`).
+* An HLO instruction is an operation with exactly one value, which may be a tuple. A StableHLO operation has any number
+  of values and no tuples. `Builder.flatten` and `Builder.make_tuple` convert between a tuple and its arrays.
+* A `Function` is an HLO computation, a StableHLO function or a region block. Its `results` are the values that the
+  ROOT or the return yields; being yielded counts as a use.
+* Parameters are values without a defining operation: `operations` omits HLO's `parameter` instructions.
 * `opcode` is HLO's spelling in both dialects ("broadcast", "dynamic-slice", "custom-call").
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import functools
+import gc
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import Literal, Protocol, runtime_checkable
+from typing import Literal, ParamSpec, Protocol, TypeVar, runtime_checkable
 
 from dialect_utils.layout import ArrayShape, ElementType, Shape, Step
 from dialect_utils.text import Diagnostic, DiagnosticError, Location
 
 Dialect = Literal["hlo", "stablehlo"]
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 @runtime_checkable
 class Value(Protocol):
     """A typed value with one definition: an operation's result or a function's parameter.
 
-    Values are equal where they are the same value of the same module, and hash alike.
+    Two values are equal, with equal hashes, if they are the same value of the same module.
     """
 
     @property
@@ -45,14 +44,12 @@ class Value(Protocol):
 
     @property
     def shape(self) -> Shape:
-        """Returns the shape with the layout the module gives it (None: none written)."""
+        """Returns the shape with the layout that the module writes (None if it writes none)."""
 
     def set_shape(self, shape: Shape) -> None:
-        """Changes type and layout; signatures that mention the value follow.
+        """Changes type and layout, and the signatures and the entry layout that mention the value.
 
-        An entry parameter or result changes the entry layout too. Layouts in StableHLO are
-        written by the conventions of docs/conventions.md; region block arguments have none of
-        their own, so theirs is dropped there.
+        StableHLO layouts follow docs/conventions.md; a StableHLO region block argument cannot carry a layout.
         """
 
     @property
@@ -61,22 +58,22 @@ class Value(Protocol):
 
     @property
     def function(self) -> Function:
-        """Returns the function the value lives in."""
+        """Returns the function that defines the value."""
 
     @property
     def users(self) -> Sequence[Operation]:
-        """Returns the operations that use the value, each once (function results are not operations)."""
+        """Returns the operations that use the value, each once. Being a function's result does not count."""
 
     def replace_uses(self, new: Value, *, keep: Sequence[Operation] = ()) -> None:
-        """Makes every use, function results included, use `new`, but not in the operations of `keep`."""
+        """Replaces the value by `new` in every operation outside `keep` and in function results."""
 
     @property
     def location(self) -> Location | None:
-        """Returns where the value is defined in the text that was read, for diagnostics."""
+        """Returns the location of the definition in the input text, for diagnostics."""
 
 
 def array_shape(value: Value) -> ArrayShape:
-    """Returns the shape of a value that has to be an array; raises DiagnosticError for others."""
+    """Returns the shape of an array; raises DiagnosticError for a value of another type."""
     if not isinstance(value.shape, ArrayShape):
         raise DiagnosticError(Diagnostic(f"{value.name} is not an array but {value.shape}", value.location))
     return value.shape
@@ -84,18 +81,15 @@ def array_shape(value: Value) -> ArrayShape:
 
 @runtime_checkable
 class Operation(Protocol):
-    """One operation; equal and hashed by identity in its module."""
+    """One operation of a module, compared and hashed by identity."""
 
     @property
     def opcode(self) -> str:
-        """Returns HLO's name of the operation, e.g. `dynamic-slice`, in both dialects.
-
-        A StableHLO op without a counterpart has its full name, e.g. `chlo.erf`.
-        """
+        """Returns HLO's name of the operation in both dialects: `dynamic-slice`, but `chlo.erf`, which HLO lacks."""
 
     @property
     def operands(self) -> Sequence[Value]:
-        """Returns the operands in order (values a StableHLO region captures are not among them)."""
+        """Returns the operands in order, without the values that a StableHLO region captures."""
 
     def set_operand(self, index: int, value: Value) -> None:
         """Replaces one operand."""
@@ -106,53 +100,50 @@ class Operation(Protocol):
 
     @property
     def called(self) -> Sequence[Function]:
-        """Returns the functions it calls or the regions it holds, in the order of their roles, not of the text."""
+        """Returns the called functions or the regions in the order of `roles`, which may differ from the text's."""
 
     @property
     def roles(self) -> Sequence[str]:
-        """Returns what each called function is for: `condition`, `body`, `to_apply`, `branch 0` and the like.
-
-        HLO's names of the attributes that name them, in both dialects; branches are numbered.
-        """
+        """Returns the role of each called function: the HLO attribute (`condition`, `to_apply`) or `branch 0`."""
 
     def called_as(self, role: str) -> Function:
-        """Returns the function it calls in a role; raises ValueError where there is none."""
+        """Returns the function called in a role; raises ValueError if the operation has no such role."""
 
     def control_flow(self) -> Sequence[Join]:
-        """Returns where the values that it passes to functions, and that these yield, arrive.
+        """Returns which parameters and results receive the values that are passed to and yielded by called functions.
 
-        None for an operation that calls no function as a whole.
+        Empty for an operation that calls no function or applies it per element.
         """
 
     @property
     def function(self) -> Function:
-        """Returns the function the operation is in."""
+        """Returns the function that contains the operation."""
 
     @property
     def step(self) -> Step | None:
-        """Returns the data-movement step, or None.
+        """Returns the data-movement step of a transpose, reshape, slice, bitcast-convert or pad, else None.
 
-        transpose, reshape, slice, bitcast-convert and pad (whose padding is operand 1) have one.
+        Operand 1 of a pad is the padding value.
         """
 
     def ints(self, name: str) -> tuple[int, ...] | None:
-        """Returns an attribute that is a list of integers, by HLO's name (`dimensions`, ...), or None.
+        """Returns an attribute that is a list of integers, by HLO's name, or None.
 
-        StableHLO's `broadcast_in_dim` answers to `dimensions` with its broadcast dimensions.
+        `dimensions` names the broadcast dimensions of StableHLO's `broadcast_in_dim`.
         """
 
     def set_ints(self, name: str, values: Sequence[int]) -> None:
-        """Changes an attribute that `ints` reads; raises ValueError where the operation has no such one."""
+        """Changes an attribute that `ints` reads; raises ValueError if the operation does not have it."""
 
     def attribute(self, name: str) -> str | None:
-        """Returns an attribute's text as the dialect writes it, or None where it is absent."""
+        """Returns an attribute's text as the dialect writes it, or None if it is absent."""
 
     @property
     def attributes(self) -> Mapping[str, str]:
         """Returns the texts of all attributes by the dialect's own names, a StableHLO constant's contents included."""
 
     def set_attribute(self, name: str, text: str | None) -> None:
-        """Changes, adds or (for None) drops an attribute, by the dialect's name and in its spelling."""
+        """Changes, adds or (for None) drops an attribute; name and text are those of the dialect."""
 
     @property
     def frontend_attributes(self) -> Mapping[str, str]:
@@ -163,18 +154,18 @@ class Operation(Protocol):
 
     @property
     def splat_bits(self) -> int | None:
-        """Returns the bits that every element of a constant has, or None for other operations and contents."""
+        """Returns the bits of every element of a splat constant, or None for other operations."""
 
     @property
     def callee(self) -> str | None:
         """Returns `custom_call_target` of a custom call, else None."""
 
     def erase(self) -> None:
-        """Removes the operation; raises ValueError where a value of it is still used."""
+        """Removes the operation; raises ValueError if one of its results is still used."""
 
     @property
     def location(self) -> Location | None:
-        """Returns where the operation is in the text that was read, for diagnostics."""
+        """Returns the location of the operation in the input text, for diagnostics."""
 
 
 @runtime_checkable
@@ -183,29 +174,29 @@ class Function(Protocol):
 
     @property
     def name(self) -> str:
-        """Returns the name without `%` or `@`; a region has its operation's name and its position."""
+        """Returns the name without `%` or `@`; a region is named after its operation and its number."""
 
     @property
     def parameters(self) -> Sequence[Value]:
-        """Returns the parameters in order of their number."""
+        """Returns the parameters in the order of their numbers."""
 
     @property
     def operations(self) -> Sequence[Operation]:
-        """Returns a snapshot of the operations in order, without parameters and terminators."""
+        """Returns a snapshot of the operations in order, without parameters and terminator."""
 
     def values(self) -> Sequence[Value]:
-        """Returns the values that live in it: the parameters, then the results of the operations."""
+        """Returns the values that it defines: the parameters, then the results of the operations."""
 
     @property
     def results(self) -> Sequence[Value]:
         """Returns the values it yields: (ROOT,) in HLO, the terminator's operands in StableHLO."""
 
     def set_results(self, values: Sequence[Value]) -> None:
-        """Yields other values; the function's signature and, for the entry, its layout follow."""
+        """Changes the yielded values, and with them the signature and, for the entry, the entry layout."""
 
     @property
     def callers(self) -> Sequence[Operation]:
-        """Returns the operations that call it or hold it."""
+        """Returns the operations that call the function or hold the region."""
 
     @property
     def is_entry(self) -> bool:
@@ -213,12 +204,12 @@ class Function(Protocol):
 
     @property
     def is_embedded(self) -> bool:
-        """Is true for an embedded computation: one that reduce, sort, scatter, map and the like apply per element."""
+        """Is true for an embedded computation: reduce, sort, scatter or map applies it per element."""
 
 
 @dataclass(frozen=True, slots=True)
 class Operand:
-    """One operand of an operation: a place where a value is passed on."""
+    """One operand of an operation, by index."""
 
     operation: Operation
     index: int
@@ -235,7 +226,7 @@ class Operand:
 
 @dataclass(frozen=True, slots=True)
 class Yielded:
-    """One result of a function: a place where a value is passed back."""
+    """One result of a function, by index."""
 
     function: Function
     index: int
@@ -257,10 +248,10 @@ Passed = Operand | Yielded
 
 @dataclass(frozen=True, slots=True)
 class Join:
-    """Values that meet: what any of the sources passes arrives as each of the targets.
+    """Values that control flow joins: each target (a parameter or result) receives the value of one of the sources.
 
-    The targets are parameters of functions and results of operations; an operation's result comes
-    first. All of them, and all that is passed, have one type.
+    A loop's state, for example, has its initial value and the body's result as sources. Its targets are the loop's
+    result, which comes first, and the parameters of condition and body. All of them have one type.
     """
 
     sources: tuple[Passed, ...]
@@ -268,70 +259,62 @@ class Join:
 
     @property
     def edges(self) -> Iterator[tuple[Passed, Value]]:
-        """Yields (where a value is passed, what it arrives as)."""
+        """Yields every pair of a source and a target."""
         return product(self.sources, self.targets)
 
     @property
     def values(self) -> tuple[Value, ...]:
-        """Returns all that is joined: the targets, then what is passed."""
+        """Returns the joined values: the targets, then the sources' values."""
         return (*self.targets, *(source.value for source in self.sources))
 
 
 class Builder(Protocol):
-    """A maker of operations at one place of a function; each new one comes after the one before.
+    """A maker of operations at one position of a function, each after the one made before.
 
-    `name` becomes the HLO name (made unique) and `like` gives metadata and location; its
-    frontend attributes speak of the op that carries them and stay its own. In StableHLO names
-    appear only in debug locations.
+    `name` becomes the HLO name (made unique; in StableHLO only a debug location). `like` gives metadata and location,
+    but not its frontend attributes, which describe only the op that carries them.
     """
 
     def apply(self, step: Step, value: Value, *, name: str, like: Value, padding: Value | None = None) -> Value:
-        """Makes the op of one data-movement step.
+        """Makes the op of one data-movement step; the result has no written layout, which means the descending one.
 
-        The result has no layout: the descending one. `padding`, a scalar of the same type, is
-        needed for Pad; raises ValueError without it.
+        Raises ValueError for a Pad without `padding`, a scalar of the same type.
         """
 
     def constant(self, element_type: ElementType, bits: int, *, name: str, like: Value) -> Value:
         """Makes a scalar constant with exactly these bits (two's complement for integers)."""
 
     def broadcast(self, value: Value, dimensions: Sequence[int], *, name: str, like: Value) -> Value:
-        """Makes an array of `dimensions` all of whose elements are one scalar."""
+        """Makes an array of `dimensions` whose elements all equal a scalar."""
 
     def convert(self, value: Value, element_type: ElementType, *, name: str, like: Value) -> Value:
         """Makes an element type conversion."""
 
     def copy(self, value: Value, shape: Shape, *, name: str, like: Value) -> Value:
-        """Makes an HLO `copy` into another layout; raises ValueError in StableHLO, which has none."""
+        """Makes an HLO `copy` into another layout; raises ValueError in StableHLO, which has no copy."""
 
     def bitcast(self, value: Value, shape: Shape, *, name: str, like: Value) -> Value:
         """Makes an HLO `bitcast`, which reads the bytes of a value as `shape`; raises ValueError in StableHLO."""
 
     def flatten(self, value: Value, *, name: str) -> list[Value]:
-        """Returns the arrays (and tokens) of a value, tuples flattened, through get-tuple-element.
-
-        The operands of a `tuple` operation are used directly.
-        """
+        """Returns the arrays and tokens of a nested tuple: operands of its `tuple` op, else new get-tuple-elements."""
 
     def make_tuple(self, leaves: Sequence[Value], shape: Shape, *, name: str, like: Value) -> Value:
-        """Joins leaves into a value of `shape`'s nesting; the leaves' own shapes count."""
+        """Makes a tuple that nests like `shape`, with the leaves' own shapes."""
 
     def clone(
         self, operation: Operation, operands: Sequence[Value], shapes: Sequence[Shape], *, name: str
     ) -> Sequence[Value]:
-        """Makes a copy of an operation on other operands with other result shapes; returns its results.
-
-        Attributes, called functions, metadata and location stay.
-        """
+        """Copies an operation with its attributes, called functions, metadata and location; returns its results."""
 
 
 @runtime_checkable
 class Module(Protocol):
-    """A whole module. Passes edit a clone; `text` prints it."""
+    """A whole module; passes edit a clone of it."""
 
     @property
     def dialect(self) -> Dialect:
-        """Returns which dialect it is in."""
+        """Returns the module's dialect."""
 
     @property
     def name(self) -> str:
@@ -339,46 +322,43 @@ class Module(Protocol):
 
     @property
     def functions(self) -> Sequence[Function]:
-        """Returns every function, called ones and regions included, callees first in HLO."""
+        """Returns every function, including regions; in HLO callees come before callers."""
 
     def operations(self) -> Iterator[Operation]:
-        """Yields every operation of every function, in the order of `functions`; a function's are a snapshot."""
+        """Yields every operation of every function, from a snapshot of each function in order."""
 
     def values(self) -> Iterator[Value]:
-        """Yields every value of every function, in the order of `functions`; a function's are a snapshot."""
+        """Yields every value of every function, from a snapshot of each function in order."""
 
     @property
     def entry(self) -> Function:
-        """Returns the entry; raises DiagnosticError for a fragment without one."""
+        """Returns the entry; raises DiagnosticError for a module fragment without an entry."""
 
     def clone(self) -> Module:
         """Returns an independent copy."""
 
     def text(self) -> str:
-        """Prints the module: untouched HLO byte for byte, StableHLO as MLIR prints it."""
+        """Prints the module: unchanged HLO byte for byte, StableHLO as MLIR prints it."""
 
     def before(self, operation: Operation) -> Builder:
-        """Returns a builder that makes operations before one."""
+        """Returns a builder right before an operation."""
 
     def after(self, value: Value) -> Builder:
-        """Returns a builder right after a value's definition, after all parameters for a parameter."""
+        """Returns a builder right after a value's definition (for a parameter: after all parameters)."""
 
     def at_end(self, function: Function) -> Builder:
         """Returns a builder after all operations, before the terminator."""
 
     @property
     def entry_layout(self) -> tuple[tuple[Shape, ...], tuple[Shape, ...]]:
-        """Returns the shapes of the entry's parameters and results with the layouts callers see.
+        """Returns the shapes of the entry's parameters and results with the layouts that callers see.
 
-        HLO: entry_computation_layout where it is written, else the shapes of parameters and
-        ROOT. StableHLO: main's arguments and results.
+        HLO: entry_computation_layout if it is written, else the shapes of parameters and ROOT.
+        StableHLO: main's arguments and results.
         """
 
     def set_entry_layout(self, parameters: Sequence[Shape], results: Sequence[Shape]) -> None:
-        """Writes the layouts callers see, one shape per parameter and result; types stay as they are.
-
-        HLO: entry_computation_layout. StableHLO: the annotations of main's arguments and results.
-        """
+        """Writes the layouts that callers see, one shape per parameter and result; types stay as they are."""
 
     @property
     def aliases(self) -> Sequence[tuple[tuple[int, ...], int, tuple[int, ...]]]:
@@ -390,3 +370,23 @@ class Module(Protocol):
     @property
     def attributes(self) -> Mapping[str, str]:
         """Returns the module's attributes as text, by name."""
+
+
+def collector_paused(function: Callable[P, R]) -> Callable[P, R]:
+    """Runs a function with Python's cyclic garbage collector paused.
+
+    The collector would walk the growing graph again and again, although all of it is alive: that costs 1.7 times the
+    work when a module is read, and a tenth to a third of it in passes.
+    """
+
+    @functools.wraps(function)
+    def run(*args: P.args, **kwargs: P.kwargs) -> R:
+        was_enabled = gc.isenabled()
+        gc.disable()
+        try:
+            return function(*args, **kwargs)
+        finally:
+            if was_enabled:
+                gc.enable()
+
+    return run
