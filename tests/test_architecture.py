@@ -35,7 +35,7 @@ def _layout(*names: str) -> tuple[str, ...]:
 OWN_IMPORTS: dict[str, tuple[str, ...]] = {
     "dialect_utils": (),
     "dialect_utils.text": (),
-    "dialect_utils.ops": ("dialect_utils.text", "dialect_utils.layout"),
+    "dialect_utils.ops": ("dialect_utils.text", "dialect_utils.layout", "dialect_utils.ir"),
     "dialect_utils.layout": ("dialect_utils.text", "dialect_utils.layout"),  # its face names all of it
     "dialect_utils.layout.element_type": ("dialect_utils.text",),
     "dialect_utils.layout.layout": ("dialect_utils.text", "dialect_utils.layout.element_type"),
@@ -115,6 +115,7 @@ OWN_IMPORTS: dict[str, tuple[str, ...]] = {
 HEAVY_IMPORTS = {
     "numpy": (
         "dialect_utils.layout",
+        "dialect_utils.ops.positions",
         "dialect_utils.stablehlo",
         "dialect_utils.execution",
         "dialect_utils.verdict",
@@ -368,7 +369,7 @@ def test_imports_point_one_way() -> None:
 PLANTED = {
     "dialect_utils": "from dialect_utils.text import Source",
     "dialect_utils.text": "from dialect_utils import layout",
-    "dialect_utils.ops": "from dialect_utils.ir import Value",
+    "dialect_utils.ops": "from dialect_utils.hlo import HloModule",
     "dialect_utils.layout": "import dialect_utils.ir",
     "dialect_utils.layout.element_type": "from dialect_utils.layout.shape import Shape",
     "dialect_utils.layout.layout": "from dialect_utils.layout.shape import Shape",

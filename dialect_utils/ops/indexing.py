@@ -2,10 +2,43 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 from dialect_utils.ops.declaration import ANY, COMBINED, DATA, TO_APPLY, Opcode, dims, flags, integers, op
+from dialect_utils.ops.domain import Domain, UndefinedError, V, result_array
+
+if TYPE_CHECKING:
+    from dialect_utils.ir import Operation
+    from dialect_utils.ops.positions import GatherNumbers
 
 _GATHERED = "dimension_numbers."
 _SCATTERED = "scatter_dimension_numbers."
+
+
+def gather_numbers(operation: Operation) -> GatherNumbers:
+    """Returns the dimension numbers of a gather in either dialect; raises UndefinedError where one is not written."""
+    from dialect_utils.ops.positions import GatherNumbers
+
+    vector, sizes = operation.ints("index_vector_dim"), operation.ints("slice_sizes")
+    if not vector or sizes is None:
+        raise UndefinedError("a gather has no index_vector_dim or no slice_sizes")
+    return GatherNumbers(
+        operation.ints("offset_dims") or (),
+        operation.ints("collapsed_slice_dims") or (),
+        operation.ints("operand_batching_dims") or (),
+        operation.ints("start_indices_batching_dims") or (),
+        operation.ints("start_index_map") or (),
+        vector[0],
+        sizes,
+    )
+
+
+def define_gather(domain: Domain[V], operation: Operation, operands: Sequence[V]) -> list[V]:
+    """Returns the slices at the start indices; source: StableHLO's specification of gather."""
+    array, starts = operands
+    return [domain.gather(operation, array, starts, gather_numbers(operation), result_array(operation).dimensions)]
+
 
 OPERATIONS: tuple[Opcode, ...] = (
     op(
@@ -32,6 +65,7 @@ OPERATIONS: tuple[Opcode, ...] = (
         *flags("indices_are_sorted"),
         typed=(0,),
         indices=(1, None),
+        define=define_gather,
     ),
     op(
         "scatter",

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 from dialect_utils.ops.declaration import (
     ANY,
     COMBINED,
@@ -13,6 +16,36 @@ from dialect_utils.ops.declaration import (
     op,
     texts,
 )
+from dialect_utils.ops.domain import Domain, V, result_array, transposed
+from dialect_utils.ops.structured import convolution_window, group_counts, labels, reduction_window
+
+if TYPE_CHECKING:
+    from dialect_utils.ir import Operation
+
+
+def define_convolution(domain: Domain[V], operation: Operation, operands: Sequence[V]) -> list[V]:
+    """Returns the sums of products of windows and kernels, computed on [batch, feature, ...] and [output, input, ...].
+
+    Source: StableHLO's specification of convolution; HloEvaluator's HandleConvolution.
+    """
+    numbers, result = labels(operation), result_array(operation)
+    lhs, rhs = operands
+    lhs = transposed(domain, lhs, (numbers.lhs_batch, numbers.lhs_feature, *numbers.lhs_spatial))
+    rhs = transposed(domain, rhs, (numbers.rhs_output, numbers.rhs_input, *numbers.rhs_spatial))
+    window = convolution_window(operation, domain.dimensions(rhs)[2:])
+    order = (numbers.out_batch, numbers.out_feature, *numbers.out_spatial)
+    sizes = tuple(result.dimensions[i] for i in order)
+    found = domain.convolve(operation, lhs, rhs, window, group_counts(operation), sizes)
+    return [transposed(domain, found, sorted(range(len(order)), key=order.__getitem__))]
+
+
+def define_reduce_window(domain: Domain[V], operation: Operation, operands: Sequence[V]) -> list[V]:
+    """Returns the combined elements of every window; source: StableHLO's specification of reduce_window."""
+    arrays, initial = operands[: len(operands) // 2], operands[len(operands) // 2 :]
+    window = reduction_window(operation, len(domain.dimensions(arrays[0])))
+    sizes = result_array(operation).dimensions
+    return domain.reduce_window(operation, operation.called[0], arrays, initial, window, sizes)
+
 
 OPERATIONS: tuple[Opcode, ...] = (
     op(
@@ -21,7 +54,8 @@ OPERATIONS: tuple[Opcode, ...] = (
         CONTRACTED,
         *CONVOLUTION,
         *texts("convolution_kind sparsity_config algorithm block_scaling_config"),
+        define=define_convolution,
     ),
-    op("reduce-window", ANY, COMBINED, *texts("window"), *TO_APPLY),
+    op("reduce-window", ANY, COMBINED, *texts("window"), *TO_APPLY, define=define_reduce_window),
     op("select-and-scatter", 3, COMBINED, *texts("window"), *computations("select scatter")),
 )

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from dialect_utils.execution import from_plain_all
 from dialect_utils.ir import Module, Operation
 from dialect_utils.layout import ArrayShape
+from dialect_utils.ops.domain import UndefinedError
+from dialect_utils.ops.structured import convolution_window, group_counts, labels
 from dialect_utils.verdict.data import DataSet, array_needs, data_sets, unreached
 from dialect_utils.verdict.movement import carriers, only_moves_data
 from dialect_utils.verdict.options import Options
-from dialect_utils.verdict.proof.attributes.structured import convolution_window, group_counts, labels
-from dialect_utils.verdict.proof.terms import GaveUpError
 
 
 def chosen_data(
@@ -47,7 +47,7 @@ def _multiplies_padding(operation: Operation) -> bool:
     try:
         sizes = [kernel.dimensions[i] for i in labels(operation).rhs_spatial]
         window = convolution_window(operation, sizes)
-    except (GaveUpError, ValueError):
+    except (UndefinedError, ValueError):
         return True
     padded = any((each.low, each.high, each.lhs_dilation, each.rhs_dilation) != (0, 0, 1, 1) for each in window)
     return padded or group_counts(operation) != (1, 1)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal
 from dialect_utils.ir import Function, Module, Operation
 from dialect_utils.layout import ArrayShape, Plan, Shape, physical_plan
 from dialect_utils.layout.proof.reads import origin_of, try_prove_same_reads
+from dialect_utils.ops.domain import UndefinedError
 from dialect_utils.text import DiagnosticError
 from dialect_utils.verdict.ports import Port
 from dialect_utils.verdict.proof.array_ops.batch_norm import BATCH_NORM, NORMS
@@ -21,7 +22,7 @@ from dialect_utils.verdict.proof.chlo import CHLO, decomposed
 from dialect_utils.verdict.proof.describe import place_of, where_apart
 from dialect_utils.verdict.proof.evaluation import Evaluation
 from dialect_utils.verdict.proof.normal_forms import Numbers, numbered
-from dialect_utils.verdict.proof.terms import Array, GaveUpError, Moved, Term, Terms
+from dialect_utils.verdict.proof.terms import Array, Moved, Term, Terms
 from dialect_utils.verdict.proof.trees import tree_of
 from dialect_utils.verdict.proved import OutputProof, RealEquality, RuleUse
 from dialect_utils.verdict.result import MovedElement, Place
@@ -75,7 +76,7 @@ def try_prove(
     started = time.perf_counter()
     try:
         found = _decided(stages, parameters, results, over_reals)
-    except GaveUpError as reason:
+    except UndefinedError as reason:
         found = ProofResult("unknown", str(reason))
     except DiagnosticError as error:
         found = ProofResult("unknown", error.diagnostics[0].message)

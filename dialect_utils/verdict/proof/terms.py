@@ -14,6 +14,7 @@ from typing import Literal
 
 from dialect_utils.ir import Operation
 from dialect_utils.layout import ArrayShape, ElementType, Plan, Shape, Step
+from dialect_utils.ops.domain import UndefinedError
 from dialect_utils.verdict.proof.algebra import Rule, build
 from dialect_utils.verdict.proof.algebra.ring import Polynomial
 from dialect_utils.verdict.proof.normal_forms import normalized, split
@@ -29,7 +30,7 @@ _MOST_TERMS = 400_000
 _LONGEST_CHAIN = 7
 
 
-class GaveUpError(Exception):
+class GaveUpError(UndefinedError):
     """The reason why there is no proof."""
 
 

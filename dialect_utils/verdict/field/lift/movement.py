@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from dialect_utils.layout import BitcastConvert, ElementType, Pad
+from dialect_utils.ops.positions import pad_into, stepped
 from dialect_utils.verdict.field import integers
 from dialect_utils.verdict.field.arithmetic import mixed, word_of
 from dialect_utils.verdict.field.lift.known import KnownNumbers
@@ -20,7 +21,6 @@ from dialect_utils.verdict.field.values import (
     whole_reals,
     words_of,
 )
-from dialect_utils.verdict.proof.indexing.steps import pad_into, stepped
 from dialect_utils.verdict.proof.terms import Term
 
 

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from dialect_utils.verdict.field import integers
 from dialect_utils.verdict.field.lift.known import KnownNumbers
 from dialect_utils.verdict.field.values import Value, Whole, merged
-from dialect_utils.verdict.proof.indexing.gathers import gathered_indices
 from dialect_utils.verdict.proof.terms import Term
 
 
@@ -56,5 +55,5 @@ def gather(known: KnownNumbers, term: Term, label: Any) -> Value | None:
     if not isinstance(starts, Whole) or not starts.is_known or not starts.words.size:
         return None
     values = integers.indices(starts, term.operands[1].array.element_type)
-    indices = gathered_indices(dict(label[1][1]), term.operands[0].array.dimensions, values, term.array.dimensions)
-    return None if indices is None else known.array(term.operands[0]).moved(lambda a: a[indices])
+    indices = label[1].positions(term.operands[0].array.dimensions, values, term.array.dimensions)
+    return known.array(term.operands[0]).moved(lambda a: a[indices])

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from dialect_utils.layout import ElementType
+from dialect_utils.ops.positions import window_positions
 from dialect_utils.verdict.field import arithmetic as field
 from dialect_utils.verdict.field import functions
 from dialect_utils.verdict.field.arithmetic import P, Q, Words, mixed, word_of
 from dialect_utils.verdict.field.lift.elementwise import logic
 from dialect_utils.verdict.field.lift.known import KnownNumbers
 from dialect_utils.verdict.field.values import Extreme, Real, Value, Whole, in_rounds, unknown, words_of
-from dialect_utils.verdict.proof.indexing.windows import window_indices
 from dialect_utils.verdict.proof.terms import Term
 
 _EXTREMES: dict[str, Extreme] = {"maximum": "maximum", "minimum": "minimum"}
@@ -48,7 +48,7 @@ def convolution(known: KnownNumbers, term: Term, label: Any) -> Value | None:
     turned = [i + 2 for i, dimension in enumerate(window) if dimension.is_reversed]
     if turned:
         rhs = rhs.moved(lambda a: np.flip(a, tuple(turned)))
-    index = window_indices(window, lhs.dimensions[2:], sizes)
+    index = window_positions(window, lhs.dimensions[2:], sizes)
 
     def summed(a: Words, b: Words, prime: int) -> Words:
         padding = np.zeros((batch, groups, per_group, 1), np.uint64)
@@ -111,7 +111,7 @@ def reduce_window(known: KnownNumbers, term: Term, label: Any) -> Value | None:
     if not isinstance(value, Real) or not isinstance(initial, Real):
         return None
     known.spend(prod(term.array.dimensions) * prod(dimension.size for dimension in window))
-    index = window_indices(window, value.dimensions, term.array.dimensions)
+    index = window_positions(window, value.dimensions, term.array.dimensions)
 
     # Padding holds the initial value, which counts once for each place and once more.
     def covered(a: Words, start: Words) -> Words:

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 
 from dialect_utils.ir import Operation
 from dialect_utils.layout import ArrayShape, ElementType
-from dialect_utils.verdict.proof.algebra.rule import Rule
-from dialect_utils.verdict.proof.array_ops.movement import reshaped, transposed
-from dialect_utils.verdict.proof.array_ops.operation import is_static, result_of
-from dialect_utils.verdict.proof.attributes.keys import key_of
-from dialect_utils.verdict.proof.attributes.structured import (
+from dialect_utils.ops.structured import (
     convolution_window,
     group_counts,
     labels,
 )
+from dialect_utils.verdict.proof.algebra.rule import Rule
+from dialect_utils.verdict.proof.array_ops.movement import reshaped, transposed
+from dialect_utils.verdict.proof.array_ops.operation import is_static, result_of
+from dialect_utils.verdict.proof.attributes.keys import key_of
 from dialect_utils.verdict.proof.terms import Term
 from dialect_utils.verdict.proof.trees import Tree
 

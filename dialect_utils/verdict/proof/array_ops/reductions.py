@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 from dialect_utils.ir import Operation
 from dialect_utils.layout import ArrayShape, ElementType, TupleShape
 from dialect_utils.ops import Trait, by_opcode, with_trait
+from dialect_utils.ops.structured import (
+    reduction_window,
+)
 from dialect_utils.verdict.proof.algebra.numbers import float_bits, highest_bits, lowest_bits, sign_bit
 from dialect_utils.verdict.proof.algebra.rule import Rule
 from dialect_utils.verdict.proof.array_ops.movement import reshaped, transposed
 from dialect_utils.verdict.proof.array_ops.products import WINDOW
-from dialect_utils.verdict.proof.attributes.structured import (
-    reduction_window,
-)
 from dialect_utils.verdict.proof.terms import Term
 from dialect_utils.verdict.proof.trees import Tree
 

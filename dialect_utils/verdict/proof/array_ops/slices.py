@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from dialect_utils.ir import Operation
+from dialect_utils.ops.indexing import gather_numbers
 from dialect_utils.verdict.proof.algebra.numbers import value_of
 from dialect_utils.verdict.proof.algebra.rule import Rule
 from dialect_utils.verdict.proof.array_ops.movement import sliced
@@ -82,8 +83,9 @@ def dynamic_update_slice_rule(evaluation: Evaluation, operation: Operation) -> S
 
 
 def gather_rule(evaluation: Evaluation, operation: Operation) -> Sequence[Tree] | None:
-    """Takes parts of an array at computed places; the key says which."""
+    """Takes slices of an array at computed positions."""
     if not is_static(operation):
         return None
     operands = [evaluation.term(operand) for operand in operation.operands]
-    return [evaluation.terms.make("op", ("gather", key_of(operation)), plain_result(operation), operands)]
+    label = ("gather", gather_numbers(operation), key_of(operation)[2])
+    return [evaluation.terms.make("op", label, plain_result(operation), operands)]

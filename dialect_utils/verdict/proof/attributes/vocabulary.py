@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from dialect_utils.ir import Operation
 from dialect_utils.layout import ArrayShape
 from dialect_utils.ops import opcode_of
-from dialect_utils.verdict.proof.attributes.structured import integers, reduction_window
+from dialect_utils.ops.structured import integers, reduction_window
 
 Pair = tuple[str, str]
 

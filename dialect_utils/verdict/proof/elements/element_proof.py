@@ -6,6 +6,7 @@ from functools import partial
 from math import prod
 
 from dialect_utils.layout import ArrayShape, Shape
+from dialect_utils.ops.domain import UndefinedError
 from dialect_utils.verdict.proof.algebra.rule import Rule
 from dialect_utils.verdict.proof.attributes.contents import bits_of
 from dialect_utils.verdict.proof.cases import Cases
@@ -13,7 +14,7 @@ from dialect_utils.verdict.proof.elements.arrays import Elements, Value, array_o
 from dialect_utils.verdict.proof.elements.known import KnownElements
 from dialect_utils.verdict.proof.elements.movement import moved
 from dialect_utils.verdict.proof.elements.operations import OPERATIONS
-from dialect_utils.verdict.proof.terms import GaveUpError, Term, Terms
+from dialect_utils.verdict.proof.terms import Term, Terms
 
 ELEMENTS = Rule("elements", "Two arrays are equal where every element is computed alike from the same elements.")
 
@@ -32,7 +33,7 @@ class ElementProof:
             return False
         try:
             values = self.value(first), self.value(second)
-        except GaveUpError:
+        except UndefinedError:
             return False
         self.terms.place = None
         self.terms.note(ELEMENTS)

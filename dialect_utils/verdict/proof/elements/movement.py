@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from dialect_utils.layout import ArrayShape, BitcastConvert, ElementType, Pad
+from dialect_utils.ops.positions import pad_into, stepped
 from dialect_utils.verdict.proof.elements.arrays import Elements, array_of, filled, mapped
 from dialect_utils.verdict.proof.elements.known import KnownElements
-from dialect_utils.verdict.proof.indexing.steps import pad_into, stepped
 from dialect_utils.verdict.proof.terms import Term, Terms
 
 # The type of what has none: padding that nobody promises, and arrays without elements.

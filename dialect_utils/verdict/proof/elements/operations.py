@@ -14,13 +14,12 @@ from typing import Any
 import numpy as np
 
 from dialect_utils.ops import by_opcode
+from dialect_utils.ops.positions import window_positions
 from dialect_utils.ops.window import WindowDimension
 from dialect_utils.verdict.proof.algebra.numbers import number_bits, value_of
 from dialect_utils.verdict.proof.elements.arrays import Elements, array_of
 from dialect_utils.verdict.proof.elements.known import KnownElements
 from dialect_utils.verdict.proof.elements.sums import reduced, sum_of_products
-from dialect_utils.verdict.proof.indexing.gathers import gathered_indices
-from dialect_utils.verdict.proof.indexing.windows import window_indices
 from dialect_utils.verdict.proof.terms import Term
 
 
@@ -69,7 +68,7 @@ def _convolution(known: KnownElements, term: Term, label: Any, lhs: Elements, rh
     per_group, out_per_group = rhs.shape[1], outputs // features
     kernels = list(product(*map(range, rhs.shape[2:])))
     known.spend(batch * outputs * prod(sizes) * len(kernels) * per_group)
-    places = window_indices(window, lhs.shape[2:], sizes)
+    places = window_positions(window, lhs.shape[2:], sizes)
     zero = known.terms.literal(term.operands[0].array.element_type, 0, ())
     padded = [[[*channel.reshape(-1), zero] for channel in image] for image in lhs]
     items = []
@@ -109,7 +108,7 @@ def _reduce_window(known: KnownElements, term: Term, label: Any, array: Elements
     known.spend(prod(term.array.dimensions) * prod(dimension.size for dimension in window))
     start = initial[()]
     padded = [*array.reshape(-1), start]
-    places = window_indices(window, array.shape, term.array.dimensions)
+    places = window_positions(window, array.shape, term.array.dimensions)
     items = [reduced(known.terms, opcode, [padded[at] for at in place], start) for place in places]
     return array_of(items, term.array.dimensions)
 
@@ -147,8 +146,7 @@ def _gather(known: KnownElements, term: Term, label: Any, array: Elements, start
     largest = max(array.shape, default=0)
     numbers = [min(int(value_of(kind, bits or 0) or 0), largest) for bits in constants]
     values = np.array(numbers, np.int64).reshape(starts.shape)
-    indices = gathered_indices(dict(label[1][1]), array.shape, values, term.array.dimensions)
-    return None if indices is None else array[indices]
+    return array[label[1].positions(array.shape, values, term.array.dimensions)]
 
 
 # By the first word of a term's label, which is an opcode's.

@@ -7,8 +7,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dialect_utils.ops.positions import window_positions
 from dialect_utils.ops.window import WindowDimension
-from dialect_utils.verdict.proof.indexing.windows import window_indices
 
 _DIMENSIONS = st.lists(
     st.tuples(
@@ -31,7 +31,7 @@ _DIMENSIONS = st.lists(
 def test_every_place_of_every_window(dimensions: list[tuple[WindowDimension, int, int]]) -> None:
     """As StableHLO's specification of reduce_window says it, one place at a time."""
     window, sizes, results = zip(*dimensions, strict=True) if dimensions else ((), (), ())
-    found = window_indices(window, sizes, results)
+    found = window_positions(window, sizes, results)
     assert found.shape == (prod(results), prod(dimension.size for dimension in window))
     for row, result in zip(found, product(*map(range, results)), strict=True):
         for index, place in zip(row, product(*(range(dimension.size) for dimension in window)), strict=True):

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from dialect_utils.ir import Operation
+from dialect_utils.ops.domain import UndefinedError
 from dialect_utils.ops.window import DimensionLabels, WindowDimension, parse_labels, parse_window
-from dialect_utils.verdict.proof.terms import GaveUpError
+
+if TYPE_CHECKING:
+    from dialect_utils.ir import Operation
 
 _LIST = re.compile(r"-?\d+|true|false")
 _TRUTH = {"true": "1", "false": "0"}
@@ -33,7 +36,7 @@ def group_counts(operation: Operation) -> tuple[int, int]:
 
 
 def labels(operation: Operation) -> DimensionLabels:
-    """Returns a convolution's dimension numbers; raises GaveUpError where they are not read."""
+    """Returns a convolution's dimension numbers; raises UndefinedError where they are not read."""
     text = operation.attribute("dim_labels")
     if text is None:
         parts = _STABLEHLO_LABELS.findall(operation.attribute("dimension_numbers") or "")
@@ -42,7 +45,7 @@ def labels(operation: Operation) -> DimensionLabels:
     try:
         return parse_labels(text)
     except ValueError as error:
-        raise GaveUpError(str(error)) from error
+        raise UndefinedError(str(error)) from error
 
 
 def convolution_window(operation: Operation, sizes: Sequence[int]) -> tuple[WindowDimension, ...]:
@@ -51,7 +54,7 @@ def convolution_window(operation: Operation, sizes: Sequence[int]) -> tuple[Wind
     if operation.attribute("dim_labels") is not None:
         window = parse_window(operation.attribute("window"), rank)
         if tuple(dimension.size for dimension in window) != tuple(sizes):
-            raise GaveUpError("a convolution's window is not of its kernel's size")
+            raise UndefinedError("a convolution's window is not of its kernel's size")
         return window
     return _window(operation, sizes, ("window_strides", "lhs_dilation", "rhs_dilation", "window_reversal"))
 

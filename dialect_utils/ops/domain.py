@@ -1,0 +1,123 @@
+"""The protocol that definitions of operations are written against, and its three implementations' common errors.
+
+A definition is a function `define(domain, operation, operands)`. It turns the attributes of an operation into a few
+primitives, with all dimensions in one canonical order, and returns the value of each result. Each domain gives the
+primitives a meaning:
+
+* bits (`dialect_utils/execution/reference`): numpy arrays of exact bit patterns, the reference evaluator;
+* terms (`dialect_utils/verdict/proof`): terms of a proof, as whole arrays and element by element;
+* field (`dialect_utils/verdict/field`): words of a finite field.
+
+For example, `dot` with any dimension numbers becomes transposes and reshapes around `contract`, which multiplies
+[batch, rows, summed] by [batch, columns, summed]; so no domain reads the dimension numbers of a dot.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+from dialect_utils.layout import ArrayShape, ElementType, Shape, Step, Transpose
+
+if TYPE_CHECKING:
+    from dialect_utils.ir import Function, Operation
+    from dialect_utils.ops.positions import GatherNumbers
+    from dialect_utils.ops.window import WindowDimension
+
+V = TypeVar("V")
+
+
+class UndefinedError(Exception):
+    """Raised where a definition, or a domain, does not cover an operation; the message says why."""
+
+
+def static_array(shape: Shape) -> ArrayShape:
+    """Returns a shape that is an array of known sizes; raises UndefinedError for others."""
+    if not isinstance(shape, ArrayShape) or not shape.is_static:
+        raise UndefinedError(f"{shape} is not an array of known sizes")
+    return shape
+
+
+def result_array(operation: Operation, number: int = 0) -> ArrayShape:
+    """Returns the shape of a result that is an array of known sizes; tuples count as their elements."""
+    leaves = [leaf for value in operation.results for leaf in value.shape.leaves()]
+    return static_array(leaves[number])
+
+
+class Domain(Protocol[V]):
+    """The primitives. `V` is an array of the domain; a primitive without a meaning there raises UndefinedError."""
+
+    def dimensions(self, array: V) -> tuple[int, ...]:
+        """Returns the sizes of an array."""
+
+    def element_type(self, array: V) -> ElementType:
+        """Returns the element type of an array."""
+
+    def number(self, element_type: ElementType, value: float, dimensions: tuple[int, ...]) -> V:
+        """Returns an array all of whose elements are one number, rounded to the type."""
+
+    def each(self, opcode: str, element_type: ElementType, operands: Sequence[V]) -> V:
+        """Returns an elementwise operation without attributes on arrays of the same dimensions."""
+
+    def move(self, array: V, step: Step, padding: V | None = None) -> V:
+        """Returns an array after one step of data movement."""
+
+    def broadcast(self, array: V, dimensions: Sequence[int], sizes: Sequence[int]) -> V:
+        """Returns an array of `sizes` that repeats another one, whose dimension i becomes `dimensions[i]`."""
+
+    def reverse(self, array: V, dimensions: Sequence[int]) -> V:
+        """Returns an array with the elements along some dimensions in reverse order."""
+
+    def concatenate(self, arrays: Sequence[V], dimension: int) -> V:
+        """Returns arrays joined along a dimension."""
+
+    def iota(self, element_type: ElementType, size: int) -> V:
+        """Returns the vector 0, 1, ... size - 1."""
+
+    def contract(self, operation: Operation, left: V, right: V) -> V:
+        """Returns [batch, rows, columns] of [batch, rows, summed] and [batch, columns, summed].
+
+        The engine chooses the order of a sum, and the precision that `operation` leaves open.
+        """
+
+    def convolve(
+        self,
+        operation: Operation,
+        lhs: V,
+        rhs: V,
+        window: tuple[WindowDimension, ...],
+        groups: tuple[int, int],
+        sizes: tuple[int, ...],
+    ) -> V:
+        """Returns [batch, feature, *spatial], of dimensions `sizes`, of [batch, feature, ...] and [output, input, ...].
+
+        `groups` are the numbers of feature groups and of batch groups. Padding takes no part in a product.
+        """
+
+    def reduce(self, operation: Operation, function: Function, arrays: Sequence[V], initial: Sequence[V]) -> list[V]:
+        """Returns the [kept] of arrays [kept, reduced], combined by a function in an order that the engine chooses."""
+
+    def reduce_window(
+        self,
+        operation: Operation,
+        function: Function,
+        arrays: Sequence[V],
+        initial: Sequence[V],
+        window: tuple[WindowDimension, ...],
+        sizes: tuple[int, ...],
+    ) -> list[V]:
+        """Returns arrays of dimensions `sizes`: every window, combined; padding is the initial value."""
+
+    def slice_at(self, array: V, starts: Sequence[V], sizes: tuple[int, ...]) -> V:
+        """Returns `sizes` elements from scalar start indices on, clamped so that the slice is inside the array."""
+
+    def update_at(self, array: V, update: V, starts: Sequence[V]) -> V:
+        """Returns an array with an update written at scalar start indices, clamped so that it is inside."""
+
+    def gather(self, operation: Operation, array: V, starts: V, numbers: GatherNumbers, sizes: tuple[int, ...]) -> V:
+        """Returns the elements at `numbers.positions(...)` of the start indices, of dimensions `sizes`."""
+
+
+def transposed(domain: Domain[V], array: V, permutation: Sequence[int]) -> V:
+    """Returns a transposed array."""
+    return domain.move(array, Transpose(tuple(permutation)))

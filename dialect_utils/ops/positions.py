@@ -1,0 +1,118 @@
+"""Index arithmetic: the elements that a step, a window or a gather reads, as numpy arrays of positions.
+
+The arrays that are indexed hold anything: bits, terms of a proof, or words of a finite field.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import singledispatch
+from itertools import product
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dialect_utils.layout import Pad, Reshape, Slice, Step, Transpose
+from dialect_utils.ops.window import WindowDimension
+
+
+@singledispatch
+def stepped(step: Step, array: NDArray[Any]) -> NDArray[Any]:
+    """Returns a transposed, reshaped or sliced array."""
+    raise TypeError(f"{step} needs a padding value or the bits of the elements")
+
+
+@stepped.register
+def _transposed(step: Transpose, array: NDArray[Any]) -> NDArray[Any]:
+    return array.transpose(step.permutation)
+
+
+@stepped.register
+def _reshaped(step: Reshape, array: NDArray[Any]) -> NDArray[Any]:
+    return array.reshape(step.dimensions)
+
+
+@stepped.register
+def _sliced(step: Slice, array: NDArray[Any]) -> NDArray[Any]:
+    return array[tuple(map(slice, step.start, step.limit, step.strides))]
+
+
+def pad_into(array: NDArray[Any], step: Pad, padding: NDArray[Any]) -> NDArray[Any]:
+    """Returns a copy of `padding`, which has the result's dimensions, with the elements of `array` in it."""
+    result = padding.copy()
+    targets, sources = [], []
+    gaps = step.interior or (0,) * array.ndim
+    for size, low, gap, limit in zip(array.shape, step.low, gaps, result.shape, strict=True):
+        kept = [(low + i * (gap + 1), i) for i in range(size) if 0 <= low + i * (gap + 1) < limit]
+        targets.append([to for to, _ in kept])
+        sources.append([i for _, i in kept])
+    result[np.ix_(*targets)] = array[np.ix_(*sources)] if array.ndim else array
+    return result
+
+
+def window_positions(
+    window: Sequence[WindowDimension], sizes: Sequence[int], results: Sequence[int]
+) -> NDArray[np.int64]:
+    """Returns the operand's flat index at every offset of the window of every result element: [results, offsets].
+
+    Results, offsets and the operand are in row-major order; an offset in the padding has the index after the last
+    element, `prod(sizes)`. Source: StableHLO's specification of reduce_window.
+    """
+    index = np.zeros((1, 1), np.int64)
+    for dimension, size, count in zip(window, sizes, results, strict=True):
+        outer, inner = index[:, None, :, None], _along(dimension, size, count)[None, :, None, :]
+        combined = np.where((outer >= 0) & (inner >= 0), outer * size + inner, -1)
+        index = combined.reshape(len(index) * count, index.shape[1] * dimension.size)
+    return np.where(index >= 0, index, prod(sizes))
+
+
+def _along(dimension: WindowDimension, size: int, count: int) -> NDArray[np.int64]:
+    """Returns the operand's indices along one dimension, -1 in the padding: [count, window size]."""
+    offsets = np.arange(dimension.size) * dimension.rhs_dilation
+    position = np.arange(count)[:, None] * dimension.stride + offsets - dimension.low
+    index, rest = np.divmod(position, dimension.lhs_dilation)
+    return np.where((rest == 0) & (index >= 0) & (index < size), index, -1)
+
+
+@dataclass(frozen=True, slots=True)
+class GatherNumbers:
+    """The dimension numbers and slice sizes of a gather, with HLO's names."""
+
+    offset_dims: tuple[int, ...]
+    collapsed_slice_dims: tuple[int, ...]
+    operand_batching_dims: tuple[int, ...]
+    start_indices_batching_dims: tuple[int, ...]
+    start_index_map: tuple[int, ...]
+    index_vector_dim: int
+    slice_sizes: tuple[int, ...]
+
+    def positions(
+        self, sizes: Sequence[int], starts: NDArray[Any], results: Sequence[int]
+    ) -> tuple[NDArray[np.int64], ...]:
+        """Returns the operand's index of every result element, one array for each of the operand's dimensions.
+
+        `sizes` are the operand's dimensions, `results` those of the result. Start indices are clamped, so that the
+        slice is inside the operand. Source: StableHLO's specification of gather.
+        """
+        vector = self.index_vector_dim
+        batch = [i for i in range(len(results)) if i not in self.offset_dims]
+        gone = {*self.collapsed_slice_dims, *self.operand_batching_dims}
+        kept = [i for i in range(len(sizes)) if i not in gone]
+        found: list[list[int]] = [[] for _ in sizes]
+        for result in product(*map(range, results)):
+            at = [result[i] for i in batch]
+            index = [0] * len(sizes)
+            for k, dimension in enumerate(self.start_index_map):
+                source = tuple(at) if vector == starts.ndim else (*at[:vector], k, *at[vector:])
+                last = sizes[dimension] - self.slice_sizes[dimension]
+                index[dimension] = max(0, min(int(starts[source]), last))
+            for dimension, start in zip(self.operand_batching_dims, self.start_indices_batching_dims, strict=True):
+                index[dimension] = at[start - (start > vector)]
+            for dimension, to in zip(kept, self.offset_dims, strict=True):
+                index[dimension] += result[to]
+            for dimension, value in enumerate(index):
+                found[dimension].append(value)
+        return tuple(np.array(column, np.int64).reshape(results) for column in found)
