@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dialect_utils.layout import parse_array_shape, physical_plan
+from dialect_utils.layout import parse_array_shape
 from dialect_utils.layout.arrays.pack import pack, unpack
 from dialect_utils.layout.index.index_map import linear_indices
 from dialect_utils.layout.moves.bitcast import classify_bitcast
+from dialect_utils.layout.moves.physical import physical_plan
 from dialect_utils.layout.proof.bitcast_proof import prove_bitcast, prove_injective, prove_layout
 
 ROUNDS = 9

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, SupportsIndex, TypeAlias, cast
 from dialect_utils.io.files import Emit, encode, parse_bytes, read_module, serialize
 from dialect_utils.ir import Module
 from dialect_utils.layout import ArrayShape, Shape
-from dialect_utils.layout import linear_index as index_of
+from dialect_utils.layout.index.index_map import linear_index as index_of
 from dialect_utils.layout.targets.tpu import Target
-from dialect_utils.layout.text.parse import read_shape
+from dialect_utils.layout.text.foreign import read_shape
 from dialect_utils.text import Diagnostic, DiagnosticError, kind_of
 from passes.framework.base import Pass
 from passes.framework.pipeline import Pipeline, verify

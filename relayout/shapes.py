@@ -10,7 +10,7 @@ from functools import partial
 
 from dialect_utils.io.files import STANDARD_INPUT, decode, display_name
 from dialect_utils.layout import ArrayShape, Shape
-from dialect_utils.layout.text.parse import read_shape
+from dialect_utils.layout.text.foreign import read_shape
 from dialect_utils.text import Diagnostic, DiagnosticError, Location, Source, Span
 from passes.framework.spec import Text
 from relayout.console import DONE, Console, print_json

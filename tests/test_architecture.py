@@ -47,7 +47,7 @@ OWN_IMPORTS: dict[str, tuple[str, ...]] = {
     "dialect_utils.layout.search": _layout("index", "moves", "proof"),
     "dialect_utils.layout.targets": _layout("index", "moves"),
     "dialect_utils.layout.text": _layout("index", "moves", "targets"),
-    "dialect_utils.layout.picture": _layout("index", "moves", "text.vocabulary"),
+    "dialect_utils.layout.picture": _layout("index", "moves", "text.explain"),
     "dialect_utils.ir": ("dialect_utils.text", "dialect_utils.layout"),
     "dialect_utils.ir.control_flow": ("dialect_utils.ops", "dialect_utils.ir"),
     "dialect_utils.elementwise": _BASE,

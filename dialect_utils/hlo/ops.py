@@ -9,15 +9,8 @@ from dialect_utils.hlo.builder import HloBuilder
 from dialect_utils.hlo.instruction import as_instruction
 from dialect_utils.ir import array_shape
 from dialect_utils.ir.chains import emit_plan
-from dialect_utils.layout import (
-    ELEMENT_TYPES,
-    ArrayShape,
-    ElementType,
-    Layout,
-    Plan,
-    Shape,
-    TupleShape,
-)
+from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType, Layout, Shape, TupleShape
+from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.ops import Trait, named, with_trait
 from dialect_utils.text import Diagnostic, DiagnosticError
 

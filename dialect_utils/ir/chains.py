@@ -13,9 +13,9 @@ from typing import Literal
 
 from dialect_utils.elementwise import is_elementwise
 from dialect_utils.ir import Builder, Function, Operation, Value, array_shape
-from dialect_utils.layout import ArrayShape, ElementType, Plan, Step
+from dialect_utils.layout import ArrayShape, ElementType, Step
 from dialect_utils.layout.moves.normal_form import normal_form
-from dialect_utils.layout.moves.plan import PaddingValue
+from dialect_utils.layout.moves.plan import PaddingValue, Plan
 
 # What pads of unspecified contents write: zeros, or what makes a reader of the padding conspicuous.
 Contents = Literal["zero", "poison"]

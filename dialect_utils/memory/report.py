@@ -9,7 +9,8 @@ from html import escape
 from typing import Any, Literal
 
 from dialect_utils.ir import Module, Operation
-from dialect_utils.layout import ArrayShape, classify_bitcast
+from dialect_utils.layout import ArrayShape
+from dialect_utils.layout.moves.bitcast import classify_bitcast
 from dialect_utils.memory.advice import Advice, find_advice
 from dialect_utils.memory.allocation import padded_dimensions
 from dialect_utils.memory.buffers import Buffer

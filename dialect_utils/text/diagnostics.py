@@ -1,14 +1,116 @@
-"""Diagnostics in the form of C compilers: place, message, source line, caret, notes and hints."""
+"""Source text, spans in it, and diagnostics in the form of C compilers: location, message, source line, caret, hint."""
 
 from __future__ import annotations
 
 import difflib
+import re
+from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal
+from functools import cached_property
+from typing import Any, Literal, TextIO
 
-from dialect_utils.text.printable import printable
-from dialect_utils.text.source import Location, Source, Span
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A half-open range `[start, end)` of character offsets."""
+
+    start: int
+    end: int
+
+    def shifted(self, offset: int) -> Span:
+        """Returns the span moved right by `offset` characters."""
+        return Span(self.start + offset, self.end + offset)
+
+
+@dataclass(frozen=True)
+class Source:
+    """A text, the name under which diagnostics mention it, and the number of its first line."""
+
+    name: str
+    text: str
+    first_line: int = 1
+
+    @cached_property
+    def _line_starts(self) -> list[int]:
+        starts = [0]
+        starts.extend(i + 1 for i, char in enumerate(self.text) if char == "\n")
+        return starts
+
+    def line_and_column(self, offset: int) -> tuple[int, int]:
+        """Returns the line's number and the 1-based column of a character offset."""
+        line = bisect_right(self._line_starts, offset)
+        return self.first_line + line - 1, offset - self._line_starts[line - 1] + 1
+
+    def line(self, number: int) -> str:
+        """Returns the text of a line, by its number, without its line ending."""
+        start = self._line_starts[number - self.first_line]
+        end = self.text.find("\n", start)
+        return self.text[start : end if end >= 0 else len(self.text)].rstrip("\r")
+
+    def offset(self, line: int, column: int) -> int:
+        """Returns the character offset of a line, by its number, and a 1-based column, clamped to the text."""
+        line = min(max(line - self.first_line + 1, 1), len(self._line_starts))
+        return min(self._line_starts[line - 1] + max(column, 1) - 1, len(self.text))
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """A span of one source: what a diagnostic points at."""
+
+    source: Source
+    span: Span
+
+
+def elided(text: str, most: int = 60) -> str:
+    """Returns a text for people to look at: of one with more lines than `most`, its begin and its end."""
+    lines = text.rstrip("\n").split("\n")
+    if len(lines) <= most:
+        return "\n".join(lines)
+    half = most // 2
+    return "\n".join([*lines[:half], f"... {len(lines) - 2 * half} more lines ...", *lines[-half:]])
+
+
+# C0 but for tab and line feed, DEL and C1; marks, embeddings, overrides and isolates of direction (Unicode TR 9);
+# line and paragraph separators; bytes that were no UTF-8.
+_UNPRINTABLE = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufff9-\ufffb\ud800-\udfff]"
+)
+
+
+def printable(text: str) -> str:
+    """Returns the text with everything that is not to be shown as it is written as Python writes it."""
+    return _UNPRINTABLE.sub(lambda match: match[0].encode("unicode_escape").decode("ascii"), text)
+
+
+class PrintableStream:
+    """A text stream whose texts come out printable, in what its encoding has; bytes go past it through `buffer`."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        """Writes a text and returns the number of its characters."""
+        encoding = self._stream.encoding or "utf-8"
+        self._stream.write(printable(text).encode(encoding, "backslashreplace").decode(encoding))
+        return len(text)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
+def kind_of(value: object) -> str:
+    """Returns the kind of a value with its article: `an int`, `a numpy.ndarray`, `None`.
+
+    >>> kind_of(3)
+    'an int'
+    """
+    if value is None:
+        return "None"
+    kind = type(value)
+    name = kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
+    return f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
+
 
 Severity = Literal["error", "warning", "note"]
 

@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dialect_utils.execution import from_bits, to_bits
-from dialect_utils.layout import ArrayShape, physical_shape
+from dialect_utils.layout import ArrayShape
 from dialect_utils.layout.index.index_map import element_slot_bits, linear_indices, physical_element_count
+from dialect_utils.layout.moves.physical import physical_shape
 
 Array = NDArray[Any]
 

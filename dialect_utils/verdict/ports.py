@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from dialect_utils.ir import Module
-from dialect_utils.layout import ArrayShape, BufferShape, Shape, TupleShape, physical_shape
+from dialect_utils.layout import ArrayShape, BufferShape, Shape, TupleShape
+from dialect_utils.layout.moves.physical import physical_shape
 from dialect_utils.text import Diagnostic, DiagnosticError
 from dialect_utils.verdict.packing import Array, pack_by_index, unpack_by_index
 

@@ -8,10 +8,11 @@ from functools import lru_cache
 from dialect_utils.hlo import HloModule, Instruction
 from dialect_utils.hlo.ops import Ops, instructions
 from dialect_utils.ir import array_shape
-from dialect_utils.layout import ArrayShape, Plan, TupleShape, physical_plan, physical_shape
+from dialect_utils.layout import ArrayShape, TupleShape
 from dialect_utils.layout.moves.bitcast import Verdict, classify_bitcast, without_pred
 from dialect_utils.layout.moves.normal_form import normal_form
-from dialect_utils.layout.moves.physical import dense_bitcast_plan, logical_plan
+from dialect_utils.layout.moves.physical import dense_bitcast_plan, logical_plan, physical_plan, physical_shape
+from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.text import Diagnostic, DiagnosticError, Location
 from passes.framework.base import Report, module_pass
 from passes.tiling.byte_readers import bitcast_error

@@ -8,8 +8,9 @@ from dialect_utils.hlo import Computation, HloModule, Instruction
 from dialect_utils.hlo.ops import rebuild
 from dialect_utils.ir import array_shape
 from dialect_utils.ir.chains import padding_of
-from dialect_utils.layout import ArrayShape, Plan
+from dialect_utils.layout import ArrayShape
 from dialect_utils.layout.moves.bitcast import is_bitcast
+from dialect_utils.layout.moves.plan import Plan
 from passes.framework.base import Report, module_pass
 
 # What a bitcast expands to takes no more ops: into the physical array, across, and back.

@@ -6,9 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dialect_utils.hlo import Instruction
-from dialect_utils.layout import ArrayShape, Plan
+from dialect_utils.layout import ArrayShape
 from dialect_utils.layout.arrays.interpret import run_plan
 from dialect_utils.layout.element_type import ELEMENT_TYPES
+from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.ops import Trait, has
 
 Mask = NDArray[np.bool_]

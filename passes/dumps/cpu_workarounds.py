@@ -5,7 +5,8 @@ from __future__ import annotations
 from dialect_utils.hlo import HloModule, Instruction
 from dialect_utils.hlo.ops import S32, Ops, format_ints, instructions
 from dialect_utils.ir import array_shape
-from dialect_utils.layout import Plan, Reshape, Slice
+from dialect_utils.layout import Reshape, Slice
+from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.ops import by_opcode
 from dialect_utils.ops.window import WindowDimension, parse_window
 

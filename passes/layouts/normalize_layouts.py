@@ -9,8 +9,9 @@ from typing import NamedTuple
 
 from dialect_utils.ir import Function, Module, Operation, Value, array_shape
 from dialect_utils.ir.chains import emit_plan
-from dialect_utils.layout import ArrayShape, Plan, Step, Transpose
+from dialect_utils.layout import ArrayShape, Step, Transpose
 from dialect_utils.layout.moves.normal_form import normal_form
+from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.layout.moves.steps import Stage, inverse_permutation
 from passes.framework.base import Report, module_pass
 from passes.layouts.permuted_ops import (

@@ -17,9 +17,8 @@ from dialect_utils.ir.chains import (
     relayouts_of,
     step_of,
 )
-from dialect_utils.layout import Plan
 from dialect_utils.layout.moves.normal_form import normal_form
-from dialect_utils.layout.moves.plan import PaddingValue
+from dialect_utils.layout.moves.plan import PaddingValue, Plan
 from passes.framework.base import Report, module_pass
 
 # Chains are cut into windows of this many ops; what is left of one window meets the next.

@@ -7,8 +7,9 @@ from math import prod
 from dialect_utils.hlo import HloModule, Instruction
 from dialect_utils.hlo.ops import Ops, instructions
 from dialect_utils.ir import array_shape
-from dialect_utils.layout import ArrayShape, ElementType, Layout, linear_index, physical_plan
-from dialect_utils.layout.index.index_map import linear_indices, logical_indices, physical_element_count
+from dialect_utils.layout import ArrayShape, ElementType, Layout
+from dialect_utils.layout.index.index_map import linear_index, linear_indices, logical_indices, physical_element_count
+from dialect_utils.layout.moves.physical import physical_plan
 from dialect_utils.text import Diagnostic, DiagnosticError
 
 _BYTE = 8

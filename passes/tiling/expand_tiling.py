@@ -9,18 +9,18 @@ from typing import Literal
 from dialect_utils.hlo import HloModule
 from dialect_utils.ir import Builder, Function, Module, Operation, Value, array_shape
 from dialect_utils.ir.chains import Contents, emit_plan, mark_unspecified
-from dialect_utils.layout import (
-    ArrayShape,
-    BufferShape,
-    Plan,
-    Shape,
-    TupleShape,
+from dialect_utils.layout import ArrayShape, BufferShape, Shape, TupleShape
+from dialect_utils.layout.moves.packs import try_tiled_layout
+from dialect_utils.layout.moves.physical import (
+    dense_bitcast_plan,
+    has_tiles,
+    logical_plan,
+    physical_leaves,
     physical_plan,
     physical_shape,
+    untiled,
 )
-from dialect_utils.layout.moves.physical import dense_bitcast_plan, logical_plan
-from dialect_utils.layout.moves.tiled_shapes import has_tiles, physical_leaves, untiled
-from dialect_utils.layout.search.packs import try_tiled_layout
+from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.text import Diagnostic, DiagnosticError
 from passes.framework.base import Report, module_pass
 from passes.tiling.byte_readers import find_byte_readers

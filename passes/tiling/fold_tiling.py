@@ -7,9 +7,11 @@ from typing import NamedTuple
 
 from dialect_utils.ir import Function, Module, Operation, Value, array_shape
 from dialect_utils.ir.chains import Chain, chains_from, is_plain, is_returned, relayout_users
-from dialect_utils.layout import ArrayShape, Layout, Plan, Shape, TupleShape, physical_plan
+from dialect_utils.layout import ArrayShape, Layout, Shape, TupleShape
 from dialect_utils.layout.moves.normal_form import is_identity, normal_form
-from dialect_utils.layout.search.packs import is_pack_of, try_tiled_layout
+from dialect_utils.layout.moves.packs import is_pack_of, try_tiled_layout
+from dialect_utils.layout.moves.physical import physical_plan
+from dialect_utils.layout.moves.plan import Plan
 from passes.framework.base import Report, module_pass
 from passes.tiling.markers import LAYOUT, marked_shape, tuple_carrier
 from passes.tiling.physical_reads import inverts, try_bitcast, try_reads

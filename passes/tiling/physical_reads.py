@@ -6,10 +6,11 @@ from dataclasses import dataclass, field
 
 from dialect_utils.ir import Module, Operation, Value, array_shape
 from dialect_utils.ir.chains import Chain, chains_from, erase_dead, is_returned, moves
-from dialect_utils.layout import ArrayShape, Plan, physical_plan, physical_shape
+from dialect_utils.layout import ArrayShape
 from dialect_utils.layout.moves.normal_form import is_identity, normal_form
-from dialect_utils.layout.moves.physical import dense_bitcast_plan, logical_plan
-from dialect_utils.layout.search.packs import is_pack_of
+from dialect_utils.layout.moves.packs import is_pack_of
+from dialect_utils.layout.moves.physical import dense_bitcast_plan, logical_plan, physical_plan, physical_shape
+from dialect_utils.layout.moves.plan import Plan
 from passes.tiling.markers import BitcastMarker, marked_bitcast, marked_shape, own_attributes, unmarked_attributes
 
 # Packing and unpacking, or a row of bitcasts after it, takes no more ops.

@@ -18,8 +18,9 @@ from dialect_utils.ir.chains import (
     relayouts_of,
 )
 from dialect_utils.ir.control_flow import merged
-from dialect_utils.layout import ArrayShape, Layout, Plan, TupleShape
+from dialect_utils.layout import ArrayShape, Layout, TupleShape
 from dialect_utils.layout.moves.normal_form import is_identity, normal_form
+from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.ops import named
 from passes.framework.base import Report, module_pass
 from passes.tiling.regions import LONGEST_CHAIN, best_region, is_pack

@@ -19,8 +19,9 @@ from dialect_utils.ir.chains import (
     is_returned,
     padding_unless_unread,
 )
-from dialect_utils.layout import ArrayShape, Pad, Plan
+from dialect_utils.layout import ArrayShape, Pad
 from dialect_utils.layout.moves.normal_form import is_identity, normal_form
+from dialect_utils.layout.moves.plan import Plan
 
 # Packing or unpacking longer than this many ops is not looked at as one.
 LONGEST_CHAIN = 12

@@ -8,7 +8,7 @@ from functools import partial
 from dialect_utils.io.files import STANDARD_INPUT
 from dialect_utils.layout.index.sizes import byte_size
 from dialect_utils.layout.moves.bitcast import Bitcast, classify_bitcast
-from dialect_utils.layout.targets.xla_answers import xla_answers
+from dialect_utils.layout.targets.xla_compat import xla_answers
 from passes.framework.spec import Text
 from relayout.arguments import Command, Parser, usage_error
 from relayout.console import Console, print_json

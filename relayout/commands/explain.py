@@ -146,7 +146,7 @@ def _picture(shape: Shape, arguments: Namespace) -> bytes:
         return encode(format_svg(draw_shape(array, arguments.window)))
     if arguments.picture == "png":
         # Imported here: text must not pay for the library that draws.
-        from dialect_utils.layout.picture.png import render_png
+        from dialect_utils.layout.picture.drawing import render_png
         from dialect_utils.layout.picture.svg import lay_out
 
         return render_png(lay_out(draw_shape(array, arguments.window)))

@@ -6,7 +6,8 @@ import re
 from argparse import Namespace
 
 from dialect_utils.io.files import STANDARD_INPUT
-from dialect_utils.layout import ArrayShape, linear_index, logical_index
+from dialect_utils.layout import ArrayShape
+from dialect_utils.layout.index.index_map import linear_index, logical_index
 from dialect_utils.text import Diagnostic, DiagnosticError
 from passes.framework.spec import Text
 from relayout.arguments import Command, Parser, usage_error

@@ -9,7 +9,8 @@ from html import escape
 from importlib.resources import files
 from typing import Any
 
-from dialect_utils.layout import ArrayShape, physical_plan
+from dialect_utils.layout import ArrayShape
+from dialect_utils.layout.moves.physical import physical_plan
 from dialect_utils.layout.picture import draw_shape, format_svg
 from dialect_utils.memory.advice import Advice
 from dialect_utils.memory.report import BitcastRow, BufferRow, MemoryReport, OpNameRow, RelayoutRow

@@ -7,7 +7,7 @@ import ast
 import dialect_utils.layout as face
 from tests.paths import ROOT
 
-MOST_NAMES = 26
+MOST_NAMES = 20
 
 
 def names_from_the_face() -> set[str]:

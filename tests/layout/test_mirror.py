@@ -12,17 +12,9 @@ _DRAWN = "a drawing is judged whole, from the model to what is printed"
 ELSEWHERE = {
     "picture/drawing.py": ("picture/test_picture.py", _DRAWN),
     "picture/model.py": ("picture/test_picture.py", _DRAWN),
-    "picture/png.py": ("picture/test_picture.py", _DRAWN),
     "picture/svg.py": ("picture/test_picture.py", _DRAWN),
     "picture/terminal.py": ("picture/test_picture.py", _DRAWN),
-    "proof/backwards.py": ("proof/test_reads.py", "numpy says of each element of drawn plans where it comes from"),
-    "proof/budgets.py": ("proof/test_presburger.py", "numbers; what is spent is left, and enumerated instead"),
     "proof/bitcast_proof.py": ("proof/test_proof.py", "it asks what all the others of its folder answer"),
-    "proof/reads_by_isl.py": (
-        "proof/test_reads.py",
-        "what small arrays enumerate, asked of large ones",
-    ),
-    "proof/result.py": ("proof/test_reads.py", "a value that all proofs return"),
 }
 
 

@@ -9,17 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dialect_utils.layout import (
-    ArrayShape,
-    Layout,
-    Tile,
-    linear_index,
-    logical_index,
-    parse_array_shape,
-    parse_element_type,
-    parse_shape,
-)
-from dialect_utils.layout.index.index_map import final_dimensions, logical_indices
+from dialect_utils.layout import ArrayShape, Layout, Tile, parse_array_shape, parse_element_type, parse_shape
+from dialect_utils.layout.index.index_map import final_dimensions, linear_index, logical_index, logical_indices
 from dialect_utils.layout.index.sizes import (
     array_data_size,
     byte_size,
@@ -41,7 +32,7 @@ from dialect_utils.layout.targets.xla_compat import (
     reshape_is_bitcast,
     transpose_plan,
 )
-from dialect_utils.layout.text.parse import read_shape
+from dialect_utils.layout.text.foreign import read_shape
 from dialect_utils.text import DiagnosticError
 from tests.paths import SHARED_DATA
 

@@ -7,36 +7,36 @@ _TESTS = "tests/layout"
 
 MUTANTS = (
     Mutant(
-        f"{_LAYOUT}/text/parse.py",
+        f"{_LAYOUT}/text/grammar.py",
         "if rank <= done:",
         "if rank < done:",
-        (f"{_TESTS}/text/test_parse.py",),
+        (f"{_TESTS}/text/test_grammar.py",),
     ),
-    Mutant(f"{_LAYOUT}/text/parse.py", "if size < 0:", "if size < -1:", (f"{_TESTS}/text/test_parse.py",)),
+    Mutant(f"{_LAYOUT}/text/grammar.py", "if size < 0:", "if size < -1:", (f"{_TESTS}/text/test_grammar.py",)),
     Mutant(
-        f"{_LAYOUT}/text/parse.py",
+        f"{_LAYOUT}/text/grammar.py",
         "if not dims and layout is not None and layout.is_default:",
         "if layout is not None and layout.is_default:",
-        (f"{_TESTS}/text/test_parse.py",),
+        (f"{_TESTS}/text/test_grammar.py",),
     ),
     Mutant(
-        f"{_LAYOUT}/search/packs.py",
+        f"{_LAYOUT}/moves/packs.py",
         "    return is_identity(found.then(wanted.inverse()))",
         "    return True",
-        (f"{_TESTS}/search/test_packs.py",),
+        (f"{_TESTS}/moves/test_packs.py",),
     ),
     Mutant(
-        f"{_LAYOUT}/search/packs.py",
+        f"{_LAYOUT}/moves/packs.py",
         "    if (plan.start, plan.result) != (wanted.start, wanted.result):",
         "    if plan.start != wanted.start:",
-        (f"{_TESTS}/search/test_packs.py",),
+        (f"{_TESTS}/moves/test_packs.py",),
     ),
     # With it, what a slice cuts off comes back as padding.
     Mutant(
-        f"{_LAYOUT}/search/packs.py",
+        f"{_LAYOUT}/moves/packs.py",
         "found = plan.with_padding(_PADDING)",
         "found = plan.with_padding(None)",
-        (f"{_TESTS}/search/test_packs.py",),
+        (f"{_TESTS}/moves/test_packs.py",),
     ),
     Mutant(
         f"{_LAYOUT}/search/fold.py",
@@ -46,7 +46,7 @@ MUTANTS = (
         survives="steps split and permute digits, which the sampled corners and powers of two tell apart",
     ),
     Mutant(
-        f"{_LAYOUT}/search/tilings.py",
+        f"{_LAYOUT}/moves/packs.py",
         "for count in range(1, len(sizes) // 2 + 1):",
         "for count in range(1, len(sizes) // 2):",
         (f"{_TESTS}/search/test_fold.py",),
@@ -130,10 +130,10 @@ MUTANTS = (
         (f"{_TESTS}/index/test_places.py",),
     ),
     Mutant(
-        f"{_LAYOUT}/moves/digits.py",
+        f"{_LAYOUT}/moves/physical.py",
         "moved = [i for i in permutation if self.dims[i] != 1]",
         "moved = list(self.dims)",
-        (f"{_TESTS}/moves/test_digits.py",),
+        (f"{_TESTS}/moves/test_physical.py",),
     ),
     Mutant(
         f"{_LAYOUT}/moves/relabel.py",
@@ -166,9 +166,9 @@ MUTANTS = (
         (f"{_TESTS}/targets/test_propagation.py",),
     ),
     Mutant(
-        f"{_LAYOUT}/text/formula.py",
+        f"{_LAYOUT}/text/explain.py",
         'return f"({self.text})" if self.binding < binding else self.text',
         "return self.text",
-        (f"{_TESTS}/text/test_formula.py",),
+        (f"{_TESTS}/text/test_explain.py",),
     ),
 )

@@ -4,13 +4,13 @@ from tests.mutants.model import Mutant
 
 MUTANTS = (
     Mutant(
-        "dialect_utils/text/printable.py",
+        "dialect_utils/text/diagnostics.py",
         "\\u2028-\\u202e",
         "\\u2028-\\u2029",
         ("tests/text/test_diagnostics.py",),
     ),
     Mutant(
-        "dialect_utils/text/source.py",
+        "dialect_utils/text/diagnostics.py",
         "line = bisect_right(self._line_starts, offset)",
         "line = bisect_right(self._line_starts, offset - 1)",
         ("tests/text/test_diagnostics.py",),

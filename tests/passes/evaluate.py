@@ -7,8 +7,10 @@ from collections.abc import Callable
 import numpy as np
 
 from dialect_utils.hlo import HloModule, Instruction
-from dialect_utils.layout import ArrayShape, Plan, physical_plan
+from dialect_utils.layout import ArrayShape
 from dialect_utils.layout.index.index_map import linear_indices, physical_element_count
+from dialect_utils.layout.moves.physical import physical_plan
+from dialect_utils.layout.moves.plan import Plan
 from tests.layout.moves.test_normal_form import move
 
 # What fills the padding of packed arguments, and what no test value is.

@@ -5,9 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dialect_utils.text import Diagnostic, DiagnosticError, Location, Source, Span, error_at, nearest
-from dialect_utils.text.diagnostics import render
-from dialect_utils.text.printable import printable
-from dialect_utils.text.source import elided
+from dialect_utils.text.diagnostics import elided, printable, render
 
 
 def rendered(text: str, start: int, end: int) -> list[str]:

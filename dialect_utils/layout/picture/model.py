@@ -17,7 +17,7 @@ from dialect_utils.layout.layout import COMBINE, MATCH, Layout
 from dialect_utils.layout.moves.physical import physical_plan
 from dialect_utils.layout.moves.steps import Pad
 from dialect_utils.layout.shape import ArrayShape
-from dialect_utils.layout.text.vocabulary import describe_order
+from dialect_utils.layout.text.explain import describe_order
 
 # A screen's worth: more cells than this do not read at a glance.
 MAX_ROWS = 16

@@ -12,11 +12,8 @@ from dialect_utils.layout.index.index_map import element_slot_bits, elements_at,
 from dialect_utils.layout.index.places import Coordinate, Places, follow, unit_bits
 from dialect_utils.layout.moves.bitcast import classify_bitcast, reads_padding
 from dialect_utils.layout.moves.plan import Plan
-from dialect_utils.layout.proof.budgets import ISL_BUDGET, RELATION_BUDGET
-from dialect_utils.layout.proof.decide import Question, decide
-from dialect_utils.layout.proof.enumeration import at, blocks
-from dialect_utils.layout.proof.presburger import Budget, Terms
-from dialect_utils.layout.proof.result import Method, Proof
+from dialect_utils.layout.proof.decide import Budget, Question, Terms, decide
+from dialect_utils.layout.proof.enumeration import ISL_BUDGET, RELATION_BUDGET, Method, Proof, at, blocks
 from dialect_utils.layout.proof.witnesses import in_common, linear_place, physical_units
 from dialect_utils.layout.shape import ArrayShape
 

@@ -1,8 +1,8 @@
 """Decides whether two index maps are equal at every element: by isl, else by enumeration.
 
 Index maps are quasi-affine (sums, products with constants, divisions and remainders by constants), so
-isl, the integer set library, decides questions about all elements at once. What takes it
-longer than its budget is enumerated instead, block by block; every answer says which it was.
+isl, the integer set library, decides questions about all elements at once. A question that exceeds the
+budget of isl is enumerated instead, block by block; every answer says which it was.
 """
 
 from __future__ import annotations
@@ -15,11 +15,98 @@ from math import prod
 import islpy as isl
 import numpy as np
 
-from dialect_utils.layout.index.places import Coordinate, Places
-from dialect_utils.layout.proof.budgets import ELEMENTS_PER_OPERATION
-from dialect_utils.layout.proof.enumeration import at, blocks, keeps
-from dialect_utils.layout.proof.presburger import Budget, Terms
-from dialect_utils.layout.proof.result import Proof
+from dialect_utils.layout.index.places import Condition, Coordinate, Places
+from dialect_utils.layout.proof.enumeration import ELEMENTS_PER_OPERATION, Proof, at, blocks, keeps
+
+
+class Budget:
+    """A context of isl that stops at its budget; `with` swallows that stop, so the code after it runs."""
+
+    def __init__(self, operations: int) -> None:
+        self.operations = operations
+
+    def __enter__(self) -> isl.Context:
+        context = isl.Context()
+        context.set_max_operations(self.operations)
+        return context
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> bool:
+        return kind is not None and issubclass(kind, isl.Error)
+
+
+class Term:
+    """A quasi-affine expression of the index: what coordinates compute with."""
+
+    def __init__(self, aff: isl.Aff) -> None:
+        self.value = aff
+
+    def _constant(self, number: int) -> isl.Val:
+        return isl.Val.read_from_str(self.value.get_ctx(), str(number))
+
+    def __add__(self, other: Term | int) -> Term:
+        if isinstance(other, int):
+            return Term(self.value.add_constant_val(self._constant(other)))
+        return Term(self.value.add(other.value))
+
+    __radd__ = __add__
+
+    def __mul__(self, factor: int) -> Term:
+        return Term(self.value.scale_val(self._constant(factor)))
+
+    def __floordiv__(self, divisor: int) -> Term:
+        return Term(self.value.scale_down_val(self._constant(divisor)).floor())
+
+    def __mod__(self, divisor: int) -> Term:
+        return Term(self.value.mod_val(self._constant(divisor)))
+
+
+class Terms:
+    """One term per dimension of an array and one for the unit within an element."""
+
+    def __init__(self, context: isl.Context, dimensions: tuple[int, ...], units: int) -> None:
+        self.sizes = (*dimensions, units)
+        names = [f"i{k}" for k in range(len(self.sizes))]
+        self.local = isl.LocalSpace.from_space(isl.Space.create_from_names(context, set=names))
+        variables = [isl.Aff.var_on_domain(self.local, isl.dim_type.set, k) for k in range(len(self.sizes))]
+        *self.index, self.unit = map(Term, variables)
+
+    def aff(self, value: Term | int) -> isl.Aff:
+        """Returns a coordinate as isl's expression; a number is a constant one."""
+        if isinstance(value, Term):
+            return value.value
+        number = isl.Val.read_from_str(self.local.get_ctx(), str(value))
+        return isl.Aff.val_on_domain(self.local, number)
+
+    def nothing(self) -> isl.Set:
+        """Returns the empty set of indices and units."""
+        return isl.Set.empty(self.local.get_space())
+
+    def domain(self, conditions: Sequence[Condition]) -> isl.Set:
+        """Returns the indices and units that exist and keep the conditions."""
+        box = [Condition(term, 0, size) for term, size in zip([*self.index, self.unit], self.sizes, strict=True)]
+        result = isl.Set.universe(self.local.get_space())
+        for condition in [*box, *conditions]:
+            value = self.aff(condition.value)
+            result = result.intersect(value.ge_set(self.aff(condition.low)))
+            result = result.intersect(value.lt_set(self.aff(condition.high)))
+            if condition.stride > 1:
+                rest = (Term(value) % condition.stride).value
+                result = result.intersect(rest.eq_set(self.aff(0)))
+        return result
+
+    def relation(self, places: Places) -> isl.Map:
+        """Returns the map from indices and units to places."""
+        found = isl.Map.from_aff(self.aff(places.unit))
+        for coordinate in places.coordinates:
+            found = found.flat_range_product(isl.Map.from_aff(self.aff(coordinate)))
+        return found.intersect_domain(self.domain(places.conditions))
+
+    def sample(self, indices: isl.Set) -> tuple[int, ...]:
+        """Returns one index of a set that is not empty."""
+        point = indices.sample_point()
+        values = (point.get_coordinate_val(isl.dim_type.set, k) for k in range(len(self.sizes) - 1))
+        return tuple(int(str(value)) for value in values)
+
 
 # A function of an index and a unit within the element there.
 IndexMap = Callable[[Sequence[Coordinate], Coordinate], Places]

@@ -1,22 +1,129 @@
-"""Whether two plans have the same elements everywhere, by reading both backwards."""
+"""Decides whether two plans have the same elements everywhere, by reading both backwards.
+
+This shares nothing with the normal form but the meaning of a step, so it decides whether that form is right.
+"""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import lru_cache
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache, singledispatch
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dialect_utils.layout.index.places import Condition, Places, unit_bits
+from dialect_utils.layout.index.places import Condition, Coordinate, Places, regroup, regroup_units, unit_bits
 from dialect_utils.layout.moves.plan import PaddingValue, Plan
-from dialect_utils.layout.proof.backwards import Read, read_back
-from dialect_utils.layout.proof.budgets import RELATION_BUDGET
-from dialect_utils.layout.proof.enumeration import at, blocks, keeps
-from dialect_utils.layout.proof.result import Proof
+from dialect_utils.layout.moves.steps import Pad, Reshape, Slice, Stage, Step, Transpose, inverse_permutation
+from dialect_utils.layout.proof.enumeration import RELATION_BUDGET, Proof, at, blocks, keeps
+
+if TYPE_CHECKING:
+    import islpy as isl
+
+    from dialect_utils.layout.proof.decide import Terms
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """A pad on the way back: what fails the conditions is `unit` of its padding value."""
+
+    padding: PaddingValue
+    conditions: list[Condition]
+    unit: Coordinate
+
+
+@dataclass(slots=True)
+class Read:
+    """The origin of a unit of a result's element: its place in the source, unless a pad stops it."""
+
+    place: Places
+    stops: list[Stop] = field(default_factory=list)
+
+
+def read_back(plan: Plan, index: Sequence[Coordinate], unit: Coordinate, bits: int) -> Read:
+    """Returns where a unit of the element at an index of the result comes from."""
+    read = Read(Places(list(index), unit))
+    steps = list(zip(plan.steps, plan.paddings, plan.stages, plan.stages[1:], strict=False))
+    for step, padding, before, after in reversed(steps):
+        if step.regroups_bits:
+            regroup_units(read.place, after[0].bits // bits, before[0].bits // bits)
+        else:
+            _move_back(step, read, padding, before, after)
+    return read
+
+
+@singledispatch
+def _move_back(step: Step, read: Read, padding: PaddingValue, before: Stage, after: Stage) -> None:
+    """Changes a read of what a step makes (`after`) into one of what it is made of (`before`)."""
+    raise TypeError(f"nothing is known of what was before {step}")
+
+
+@_move_back.register
+def _transpose_back(step: Transpose, read: Read, padding: PaddingValue, before: Stage, after: Stage) -> None:
+    read.place.coordinates = [read.place.coordinates[i] for i in inverse_permutation(step.permutation)]
+
+
+@_move_back.register
+def _reshape_back(step: Reshape, read: Read, padding: PaddingValue, before: Stage, after: Stage) -> None:
+    read.place.coordinates = regroup(read.place.coordinates, after[1], before[1])
+
+
+@_move_back.register
+def _slice_back(step: Slice, read: Read, padding: PaddingValue, before: Stage, after: Stage) -> None:
+    found = zip(read.place.coordinates, step.strides, step.start, strict=True)
+    read.place.coordinates = [c * stride + start for c, stride, start in found]
+
+
+@_move_back.register
+def _pad_back(step: Pad, read: Read, padding: PaddingValue, before: Stage, after: Stage) -> None:
+    gaps = step.gaps
+    shifted = [c + -low for c, low in zip(read.place.coordinates, step.low, strict=True)]
+    spans = [max(0, (size - 1) * (gap + 1) + 1) for size, gap in zip(before[1], gaps, strict=True)]
+    conditions = [Condition(c, 0, span, gap + 1) for c, span, gap in zip(shifted, spans, gaps, strict=True)]
+    read.stops.append(Stop(padding, conditions, read.place.unit))
+    read.place.coordinates = [c // (gap + 1) if gap else c for c, gap in zip(shifted, gaps, strict=True)]
+
+
+def _parts(terms: Terms, read: Read) -> Iterator[tuple[isl.Set, Stop | None]]:
+    rest = terms.domain([])
+    for stop in read.stops:
+        kept = terms.domain(stop.conditions)
+        yield rest.subtract(kept), stop
+        rest = rest.intersect(kept)
+    yield rest, None
+
+
+def first_difference(terms: Terms, first: Read, second: Read) -> tuple[int, ...] | None:
+    """Returns the first index of the result at which the reads differ, or None."""
+    others = list(_parts(terms, second))
+    found = terms.nothing()
+    for part, stop in _parts(terms, first):
+        for other_part, other in others:
+            both = part.intersect(other_part)
+            if not both.is_empty() and (stop is None or stop.padding is not None):
+                found = found.union(_different_in(terms, both, (first, stop), (second, other)))
+    return None if found.is_empty() else terms.sample(found.lexmin())
+
+
+def _different_in(
+    terms: Terms, both: isl.Set, first: tuple[Read, Stop | None], second: tuple[Read, Stop | None]
+) -> isl.Set:
+    stop, other = first[1], second[1]
+    if stop is None and other is None:
+        places = first[0].place, second[0].place
+        pairs = list(zip(places[0].coordinates, places[1].coordinates, strict=True))
+        pairs.append((places[0].unit, places[1].unit))
+    elif stop is None or other is None or stop.padding != other.padding:
+        return both
+    else:
+        pairs = [(stop.unit, other.unit)]
+    found = terms.nothing()
+    for a, b in pairs:
+        found = found.union(terms.aff(a).ne_set(terms.aff(b)).intersect(both))
+    return found
+
 
 # Up to so many units numpy is faster than isl, and beyond the second number it takes longer than seconds.
 _SMALL = 1 << 14
@@ -67,8 +174,7 @@ def try_prove_same_reads(
         return Proof(True, "structure")
     if prod(sizes) > small:
         # Imported here: the proofs of small modules need no isl, and loading it takes as long as they do.
-        from dialect_utils.layout.proof.presburger import Budget, Terms
-        from dialect_utils.layout.proof.reads_by_isl import first_difference
+        from dialect_utils.layout.proof.decide import Budget, Terms
 
         with Budget(budget) as context:
             terms = Terms(context, dimensions, sizes[-1])

@@ -16,10 +16,8 @@ from dialect_utils.layout.index.places import Coordinate, Places, follow, regrou
 from dialect_utils.layout.moves.linear_map import common_sizes
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.layout.moves.steps import Reshape
-from dialect_utils.layout.proof.budgets import ISL_BUDGET, RELATION_BUDGET
-from dialect_utils.layout.proof.decide import Question, decide
-from dialect_utils.layout.proof.enumeration import at, blocks
-from dialect_utils.layout.proof.presburger import Budget, Terms
+from dialect_utils.layout.proof.decide import Budget, Question, Terms, decide
+from dialect_utils.layout.proof.enumeration import ISL_BUDGET, RELATION_BUDGET, at, blocks
 from dialect_utils.layout.shape import ArrayShape
 
 

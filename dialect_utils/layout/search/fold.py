@@ -16,9 +16,9 @@ from dialect_utils.layout.element_type import ELEMENT_TYPES
 from dialect_utils.layout.index.index_map import final_dimensions, linear_index
 from dialect_utils.layout.index.places import follow, unit_bits
 from dialect_utils.layout.layout import COMBINE, Layout, Tile
+from dialect_utils.layout.moves.packs import Tiling
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.layout.moves.steps import Pad
-from dialect_utils.layout.search.tilings import Tiling
 from dialect_utils.layout.shape import ArrayShape
 
 _BYTE = 8

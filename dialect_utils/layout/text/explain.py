@@ -1,19 +1,130 @@
-"""What a shape with a layout means, in numbers: everything `relayout explain` says."""
+"""The meaning of a shape with a layout in words and numbers: everything that `relayout explain` prints.
+
+The words for dimensions are those of openxla.org/xla/shapes, "Terminology, notation, and conventions".
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from math import prod
 from typing import Any
 
-from dialect_utils.layout.index.index_map import final_dimensions, physical_element_count
+from dialect_utils.layout.index.index_map import (
+    final_dimensions,
+    physical_element_count,
+    physical_index,
+    require_bounded,
+)
 from dialect_utils.layout.index.sizes import byte_size, padding_fraction, xla_byte_size
-from dialect_utils.layout.layout import COMBINE, MATCH
+from dialect_utils.layout.layout import COMBINE, MATCH, Layout
 from dialect_utils.layout.moves.physical import physical_plan
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.layout.shape import UNBOUNDED, ArrayShape
 from dialect_utils.layout.targets.tpu import Target, allocation_bytes, default_layout, parse_target
-from dialect_utils.layout.text.formula import index_formula
-from dialect_utils.layout.text.vocabulary import describe_dimensions, describe_order
+from dialect_utils.text import Diagnostic, DiagnosticError
+
+# From the most major to the most minor dimension; other ranks have no letters.
+_LETTERS = {1: "x", 2: "yx", 3: "zyx", 4: "pzyx"}
+
+
+def dimension_number(number: int, rank: int) -> int:
+    """Returns the dimension a number means: -1 is the last one, as in Python.
+
+    Raises DiagnosticError outside the rank.
+    """
+    if not -rank <= number < rank:
+        hint = f"use {-rank} to {rank - 1}" if rank else "a scalar has no dimensions"
+        raise DiagnosticError(Diagnostic(f"dimension {number} is outside rank {rank}", hint=hint))
+    return number % rank
+
+
+def dimension_letters(rank: int) -> tuple[str, ...]:
+    """Returns the letter of each dimension, dimension 0 first; empty where a rank has none."""
+    return tuple(_LETTERS.get(rank, ""))
+
+
+def describe_order(layout: Layout) -> str:
+    """Returns the physical order in the documents' words, e.g. `dim 0 is minor, dim 1 is major`."""
+    order = layout.minor_to_major
+    if len(order) < 2:
+        return f"dim {order[0]} is minor and major" if order else "a scalar has no dimensions"
+    between = "".join(f"dim {dim} is next, " for dim in order[1:-1])
+    suffix = ""
+    if layout.is_descending:
+        suffix = " (the default layout)" if layout.is_default else " (the default order)"
+    return f"dim {order[0]} is minor, {between}dim {order[-1]} is major{suffix}"
+
+
+def describe_dimensions(dimensions: tuple[int, ...]) -> str:
+    """Returns every dimension with its names and its size in elements, e.g. `y = dim 0 = dim -2: 3`.
+
+    Unbounded dimensions, which are negative, show as `?`.
+    """
+    rank = len(dimensions)
+    letters = dimension_letters(rank) or ("",) * rank
+    names = [f"{letter} = " if letter else "" for letter in letters]
+    sizes = ["?" if size < 0 else str(size) for size in dimensions]
+    parts = zip(names, range(rank), sizes, strict=True)
+    return ", ".join(f"{name}dim {dim} = dim {dim - rank}: {size}" for name, dim, size in parts)
+
+
+_SUM, _PRODUCT, _ATOM = 0, 1, 2
+
+
+@dataclass(frozen=True, slots=True)
+class _Expression:
+    """The text of a number from 0 to below `limit`, and how tightly its last operator binds."""
+
+    text: str
+    limit: int
+    binding: int = _ATOM
+
+    def __mul__(self, factor: int) -> _Expression | int:
+        if factor == 0:
+            return 0
+        if factor == 1:
+            return self
+        return _Expression(f"{self._within(_PRODUCT)}*{factor}", (self.limit - 1) * factor + 1, _PRODUCT)
+
+    def __add__(self, other: _Expression | int) -> _Expression:
+        if isinstance(other, int):
+            return self if other == 0 else NotImplemented
+        return _Expression(f"{self.text} + {other.text}", self.limit + other.limit - 1, _SUM)
+
+    __radd__ = __add__
+
+    def __floordiv__(self, divisor: int) -> _Expression | int:
+        if divisor == 1:
+            return self
+        if self.limit <= divisor:
+            return 0
+        return _Expression(f"{self._within(_PRODUCT)}//{divisor}", -(-self.limit // divisor), _PRODUCT)
+
+    def __mod__(self, divisor: int) -> _Expression | int:
+        if divisor == 1:
+            return 0
+        if self.limit <= divisor:
+            return self
+        return _Expression(f"{self._within(_PRODUCT)}%{divisor}", divisor, _PRODUCT)
+
+    def _within(self, binding: int) -> str:
+        """Returns the text as the left operand of an operator that binds so tightly."""
+        return f"({self.text})" if self.binding < binding else self.text
+
+
+def index_formula(shape: ArrayShape) -> str:
+    """Returns the linear index (in elements) of element `[i0, i1, ...]`, in Python's operators.
+
+    Parts that are always 0 are left out. Raises ValueError for an unbounded dimension.
+    """
+    require_bounded(shape)
+    names = [_Expression(f"i{dim}", size) if size > 1 else 0 for dim, size in enumerate(shape.dimensions)]
+    position = physical_index(shape, names)
+    sizes = final_dimensions(shape.dimensions, shape.effective_layout)
+    strides = [prod(sizes[i + 1 :]) for i in range(len(sizes))]
+    found = sum(coordinate * stride for coordinate, stride in zip(position, strides, strict=True))
+    return found.text if isinstance(found, _Expression) else str(found)
+
 
 # Whose allocation is told where no target was named; v4 to tpu7x allocate alike.
 DEFAULT_TARGET = "tpu-v5e"

@@ -6,6 +6,9 @@ import re
 from dataclasses import dataclass
 
 from dialect_utils.layout.element_type import ELEMENT_TYPES
+from dialect_utils.layout.shape import Shape
+from dialect_utils.layout.text.grammar import ShapeParser
+from dialect_utils.text import Diagnostic, DiagnosticError, Location, Source, Span, error_at
 
 _TENSOR = re.compile(r"tensor<(?P<dims>(?:(?:\d+|\?)x)*)(?P<type>[\w]+|complex<f\d+>)>")
 # `%name = SHAPE opcode(...)`: the shape begins after the equals sign.
@@ -33,6 +36,33 @@ _NAMES = {
     "complex<f64>": "c128",
 }
 _INTEGERS = {"int": "s", "uint": "u", "i": "s", "si": "s", "ui": "u"}
+
+
+def read_shape(text: str, name: str = "<shape>") -> tuple[Shape, tuple[Diagnostic, ...]]:
+    """Reads a shape as people type it and returns it with the notes to show.
+
+    Beyond the grammar it reads upper-case element types, with a note, and the first documents'
+    `{1,0:(2,2)}`, with a warning; it warns about what XLA drops (`D(...)`), too. A tensor type of MLIR's, a whole line
+    of HLO, and what JAX prints of shapes and layouts are read with a note. Raises DiagnosticError.
+    """
+    foreign = read_foreign(text)
+    if foreign is not None:
+        return _read_foreign(text, name, foreign)
+    parser = ShapeParser(Source(name, text), typed=True)
+    shape = parser.whole_shape()
+    return shape, tuple(parser.notes)
+
+
+def _read_foreign(text: str, name: str, foreign: Reading) -> tuple[Shape, tuple[Diagnostic, ...]]:
+    source = Source(name, text)
+    whole = Span(0, len(text)) if foreign.start is None else Span(foreign.start, foreign.start + len(foreign.text))
+    if foreign.text.startswith("{"):
+        raise error_at(source, whole, "a layout alone is no shape", "write a shape before it, such as f32[3,5]")
+    try:
+        shape = ShapeParser(Source(name, foreign.text), typed=True).whole_shape()
+    except DiagnosticError as error:
+        raise error_at(source, whole, error.diagnostics[0].message, error.diagnostics[0].hint) from None
+    return shape, (Diagnostic(f"read as {shape}", Location(source, whole), "note"),)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,46 +1,29 @@
-"""Parses the text of shapes and layouts; every error carries the span of what is wrong.
+"""Reads the text of shapes and layouts: the shapes that dumps are full of with one regular expression each.
 
-Grammar: xla/hlo/parser/hlo_parser.cc (ParseShape, ParseLayout). White space, `/*...*/` and `// ...`
-may be between any two tokens. Unlike XLA's parser, which checks values only when a proto is
-loaded, an invalid value is an error here.
-
-Longer than most files: one grammar, a function for each of its parts.
+`grammar` reads all other text and locates every error; it takes thirty times as long, and is loaded when it is needed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
 from functools import lru_cache
-from typing import NoReturn
 
-from dialect_utils.layout.element_type import ELEMENT_TYPES, ElementType
-from dialect_utils.layout.layout import COMBINE, MATCH, Layout, LayoutFieldError, SplitConfig, Tile
-from dialect_utils.layout.shape import (
-    UNBOUNDED,
-    ArrayShape,
-    BufferShape,
-    OpaqueShape,
-    Shape,
-    TokenShape,
-    TupleShape,
-)
-from dialect_utils.layout.text.common import try_common_shape
-from dialect_utils.layout.text.foreign import Reading, read_foreign
-from dialect_utils.layout.text.scanner import Scanner
-from dialect_utils.text import Diagnostic, DiagnosticError, Location, Source, Span, error_at, kind_of, nearest
+from dialect_utils.layout.element_type import ELEMENT_TYPES
+from dialect_utils.layout.layout import Layout, LayoutFieldError, Tile
+from dialect_utils.layout.shape import ArrayShape, Shape, TupleShape
+from dialect_utils.text import Source, Span, error_at, kind_of
 
 # Shapes repeat thousands of times in a dump; a parsed one is shared.
 _SHARED_SHAPES = 65536
-# XLA's parser recurses without a bound and overflows its stack; real tuples nest a handful deep.
-_MAX_NESTING = 200
-# The state of the largest training loops has some thousand arrays; one line of text may nest 2^17.
-_MOST_LEAVES = 1 << 14
-_LIKE_THIS = "a shape begins with its element type: f32[3,5]"
-# What the nearest of XLA's names would be wrong for.
-_OTHER_TYPES = {"float": "f32", "double": "f64", "half": "f16"} | dict.fromkeys(
-    ("tensor", "memref", "vector"), "tensor<3x5xf32>"
+_TILES = r"(?>(?:\(\d{1,9}(?>(?:,\d{1,9})*)\))+)"
+# Groups: element type, dimensions, layout.
+_ARRAY = re.compile(
+    rf"([a-z][a-z0-9]*+)\[((?:\d{{1,18}}(?>(?:,\d{{1,18}})*))?)\](\{{[\d,]*+(?::(?:T{_TILES})?(?:S\(\d{{1,4}}\))?)?\}})?",
+    re.ASCII,
 )
-_PARTS = ("D", "T", "L", "#", "*", "E", "S", "SC", "P", "M")
+# Groups: order, tiles, memory space.
+_LAYOUT = re.compile(rf"\{{((?:\d{{1,4}}(?>(?:,\d{{1,4}})*))?)(?::(?:T({_TILES}))?(?:S\((\d+)\))?)?\}}", re.ASCII)
+_DISTINCT_LAYOUTS = 4096
 
 
 def parse_shape(text: str) -> Shape:
@@ -53,7 +36,12 @@ def parse_shape(text: str) -> Shape:
 @lru_cache(maxsize=_SHARED_SHAPES)
 def shared_shape(text: str) -> Shape:
     """Returns the shape a text names, the same object for the same text."""
-    return try_common_shape(text) or ShapeParser(Source("<shape>", text)).whole_shape()
+    found = try_common_shape(text)
+    if found is not None:
+        return found
+    from dialect_utils.layout.text.grammar import ShapeParser
+
+    return ShapeParser(Source("<shape>", text)).whole_shape()
 
 
 def parse_array_shape(text: str) -> ArrayShape:
@@ -66,343 +54,61 @@ def parse_array_shape(text: str) -> ArrayShape:
 
 def parse_layout(text: str) -> Layout:
     """Returns the layout a text such as `{1,0:T(8,128)}` names; raises DiagnosticError with the span."""
+    from dialect_utils.layout.text.grammar import ShapeParser
+
     return ShapeParser(Source("<layout>", text)).whole_layout()
 
 
-def read_shape(text: str, name: str = "<shape>") -> tuple[Shape, tuple[Diagnostic, ...]]:
-    """Reads a shape as people type it and returns it with the notes to show.
-
-    Beyond the grammar it reads upper-case element types, with a note, and the first documents'
-    `{1,0:(2,2)}`, with a warning; it warns about what XLA drops (`D(...)`), too. A tensor type of MLIR's, a whole line
-    of HLO, and what JAX prints of shapes and layouts are read with a note. Raises DiagnosticError.
-    """
-    foreign = read_foreign(text)
-    if foreign is not None:
-        return _read_foreign(text, name, foreign)
-    parser = ShapeParser(Source(name, text), typed=True)
-    shape = parser.whole_shape()
-    return shape, tuple(parser.notes)
-
-
-def _read_foreign(text: str, name: str, foreign: Reading) -> tuple[Shape, tuple[Diagnostic, ...]]:
-    source = Source(name, text)
-    whole = Span(0, len(text)) if foreign.start is None else Span(foreign.start, foreign.start + len(foreign.text))
-    if foreign.text.startswith("{"):
-        raise error_at(source, whole, "a layout alone is no shape", "write a shape before it, such as f32[3,5]")
+def try_common_shape(text: str) -> Shape | None:
+    """Returns the shape of a text such as `f32[3,5]{1,0:T(8,128)S(1)}` or of a tuple of them, else None."""
     try:
-        shape = ShapeParser(Source(name, foreign.text), typed=True).whole_shape()
-    except DiagnosticError as error:
-        raise error_at(source, whole, error.diagnostics[0].message, error.diagnostics[0].hint) from None
-    return shape, (Diagnostic(f"read as {shape}", Location(source, whole), "note"),)
+        if not text.startswith("("):
+            match = _ARRAY.fullmatch(text)
+            return None if match is None else _array(match)
+        return _tuple(text)
+    except LayoutFieldError:
+        return None
 
 
-class ShapeParser(Scanner):
-    """A reader of shapes from one source, from `start` on; `position` is where the next token begins."""
-
-    def __init__(self, source: Source, start: int = 0, *, typed: bool = False) -> None:
-        super().__init__(source, start)
-        self.typed = typed
-        self.notes: list[Diagnostic] = []
-        self._leaves = 0
-
-    def _note(self, message: str, span: Span) -> None:
-        self.notes.append(Diagnostic(message, Location(self.source, span), "note"))
-
-    def _warn(self, message: str, span: Span, hint: str | None = None) -> None:
-        self.notes.append(Diagnostic(message, Location(self.source, span), "warning", hint))
-
-    # Shapes
-
-    def whole_shape(self) -> Shape:
-        """Reads a shape that must be all of the text."""
-        shape = self.shape()
-        self._end("the shape")
-        return shape
-
-    def whole_layout(self) -> Layout:
-        """Reads a layout that must be all of the text."""
-        layout = self.layout()
-        self._end("the layout")
-        return layout
-
-    def _end(self, what: str) -> None:
-        if self.kind != "end":
-            hint = "tiles are part of a layout: f32[3,5]{1,0:T(8,128)}" if self._at(":") else None
-            self._fail(f"unexpected {self._found()} after {what}", hint=hint)
-
-    def shape(self, depth: int = 0) -> Shape:
-        """Reads one shape and leaves `position` after it."""
-        if depth > _MAX_NESTING:
-            self._fail(f"tuples nest deeper than {_MAX_NESTING}")
-        if self._take("("):
-            return self._tuple(depth)
-        start = self.span
-        if self.kind != "name":
-            self._fail(f"expected a shape, found {self._found()}", hint=_LIKE_THIS if self.typed else None)
-        name = self._next()
-        if name == "b" and self._at("("):
-            return self._buffer()
-        if name in ("token", "opaque"):
-            return self._bare(name, start)
-        element_type = self._element_type(name, start)
-        self._expect("[", f"after {name}", f"{name}[3,5] is an array, {name}[] a scalar")
-        dims = self._dimensions()
-        layout, places = self._try_layout(rank=len(dims))
-        if not dims and layout is not None and layout.is_default:
-            # XLA prints no braces here, so `f32[]{:}` and `f32[]` are one shape.
-            layout = None
-        dynamic = tuple(d for _, d in dims)
-        try:
-            return ArrayShape(element_type, tuple(size for size, _ in dims), layout, dynamic)
-        except LayoutFieldError as error:
-            self._fail_at_field(error, places, Span(start.start, self.position))
-
-    def _tuple(self, depth: int) -> TupleShape:
-        elements: list[Shape] = []
-        while not self._take(")"):
-            if elements:
-                self._expect(",", "between tuple elements")
-            elements.append(self.shape(depth + 1))
-            self._leaves += not isinstance(elements[-1], TupleShape)
-            if self._leaves > _MOST_LEAVES:
-                self._fail(f"a tuple of more than {_MOST_LEAVES} arrays")
-        if depth == 0:
-            self._leaves = 0
-        return TupleShape(tuple(elements))
-
-    def _buffer(self) -> BufferShape:
-        self._expect("(", "after b")
-        start = self.span
-        array = self.shape()
-        if not isinstance(array, ArrayShape):
-            self._fail(f"a buffer holds an array, not {array}", Span(start.start, self.position))
-        self._expect(")", "after the buffer's shape")
-        return BufferShape(array)
-
-    def _bare(self, name: str, start: Span) -> Shape:
-        self._expect("[", f"after {name}")
-        if not self._take("]"):
-            self._fail(f"{name} has no dimensions", hint=f"write {name}[]")
-        layout, _ = self._try_layout(rank=0)
-        if layout is not None:
-            self._fail(f"{name} has no layout", Span(start.start, self.position))
-        return TokenShape() if name == "token" else OpaqueShape()
-
-    def _element_type(self, name: str, span: Span) -> ElementType:
-        found = ELEMENT_TYPES.get(name)
-        if found is not None:
-            return found
-        lower = ELEMENT_TYPES.get(name.lower())
-        if lower is not None and self.typed:
-            self._note(f"read {name} as {lower}: XLA writes element types in lower case", span)
-            return lower
-        known = _OTHER_TYPES.get(name) or lower or nearest(name.lower(), ELEMENT_TYPES)
-        if known is None:
-            # `f8` is the begin of several, `np` and `torch` of none.
-            longer = ", ".join(each for each in ELEMENT_TYPES if each.startswith(name.lower()))
-            self._fail(f"unknown element type {name!r}", span, f"one of {longer}" if longer else _LIKE_THIS)
-        self._fail(f"unknown element type {name!r}", span, f"write {known}")
-
-    def _dimensions(self) -> list[tuple[int, bool]]:
-        dims: list[tuple[int, bool]] = []
-        if self._take("]"):
-            return dims
-        while True:
-            dims.append(self._dimension())
-            if self._take("]"):
-                return dims
-            self._expect(",", "or ']' in the dimensions", "dimensions are separated by commas and end with ]")
-
-    def _dimension(self) -> tuple[int, bool]:
-        if self._take("?"):
-            return UNBOUNDED, True
-        dynamic = self._take("<=")
-        span = self.span
-        size = self._integer("a dimension")
-        if size < 0:
-            self._fail(f"a dimension must not be negative, found {size}", span)
-        return size, dynamic
-
-    # Layouts
-
-    def _try_layout(self, rank: int) -> tuple[Layout | None, dict[tuple[str, int | None], Span]]:
-        """Reads the layout where there is one; `{` starts one only if an int or `:` follows."""
-        if not self._at("{"):
-            return None, {}
-        if self._following() not in ("int", ":"):
-            return None, {}
-        return self._layout(rank)
-
-    def layout(self) -> Layout:
-        """Reads one layout, its rank given by minor_to_major."""
-        return self._layout(None)[0]
-
-    def _layout(self, rank: int | None) -> tuple[Layout, dict[tuple[str, int | None], Span]]:
-        start = self.span
-        places: dict[tuple[str, int | None], Span] = {}
-        self._expect("{", "at the start of a layout")
-        minor_to_major = self._minor_to_major(places)
-        if rank is not None and len(minor_to_major) != rank:
-            span = places.get(("minor_to_major", None), start)
-            self._fail(f"minor_to_major orders {len(minor_to_major)} dimensions, but the rank is {rank}", span)
-        fields: dict[str, object] = {"minor_to_major": minor_to_major}
-        if self._take(":"):
-            self._parts(fields, places)
-        if not self._at("}"):
-            self._fail_in_layout()
-        self._next()
-        try:
-            return Layout(**fields), places  # type: ignore[arg-type]  # built field by field below
-        except LayoutFieldError as error:
-            self._fail_at_field(error, places, Span(start.start, self.position))
-
-    def _minor_to_major(self, places: dict[tuple[str, int | None], Span]) -> tuple[int, ...]:
-        dims: list[int] = []
-        start = self.span
-        while self.kind == "int":
-            places["minor_to_major", len(dims)] = self.span
-            dims.append(self._integer("a dimension number"))
-            if not self._take(","):
-                break
-            if self.kind != "int":
-                hint = "a colon comes before parts such as T(8,128)" if self.kind == "name" else "drop the comma"
-                self._fail(f"expected a dimension number after the comma, found {self._found()}", hint=hint)
-        if dims:
-            places["minor_to_major", None] = Span(start.start, self.position)
-        return tuple(dims)
-
-    def _parts(self, fields: dict[str, object], places: dict[tuple[str, int | None], Span]) -> None:
-        readers: dict[str, Callable[[dict[str, object], dict[tuple[str, int | None], Span]], None]] = {
-            "D": self._dim_level_types,
-            "T": self._tiles,
-            "SC": self._split_configs,
-            "P": self._physical_shape,
-        }
-        done = -1
-        if self.typed and self._at("("):
-            self._warn("read the tile without T as the first documents write it", self.span, "write T(...)")
-            self._tiles(fields, places, named=False)
-            done = _PARTS.index("T")
-        while self.value in _PARTS and self.kind in ("name", "mark"):
-            rank = _PARTS.index(self.value)
-            if rank <= done:
-                order = " ".join(_PARTS)
-                problem = "occurs twice" if rank == done else f"must come before {_PARTS[done]}"
-                self._fail(f"layout part {self.value} {problem}", hint=f"the order is {order}")
-            done = rank
-            reader = readers.get(self.value, self._single)
-            reader(fields, places)
-
-    def _fail_in_layout(self) -> NoReturn:
-        if self.kind == "end":
-            self._fail("the layout does not end", hint="add }")
-        if self._at("("):
-            self._fail("a tile without T is the notation of old documents", hint="write T(...)")
-        self._fail(f"expected a layout part or '}}', found {self._found()}", hint=f"parts in order: {' '.join(_PARTS)}")
-
-    def _dim_level_types(self, fields: dict[str, object], places: dict[tuple[str, int | None], Span]) -> None:
-        start = self.span
-        self._next()
-        self._expect("(", "after D")
-        levels = 0
-        while not self._take(")"):
-            if levels:
-                self._expect(",", "between dim level types")
-            if self.kind != "name" or self.value not in ("D", "C", "S", "H"):
-                self._fail(f"expected a dim level type, found {self._found()}", hint="one of D, C, S, H")
-            self._next()
-            while self._at("+") or self._at("~"):
-                self._next()
-            levels += 1
-        span = Span(start.start, self.position)
-        self._warn("D(...) belonged to sparse arrays, which XLA removed: dropped", span)
-
-    def _tiles(
-        self, fields: dict[str, object], places: dict[tuple[str, int | None], Span], *, named: bool = True
-    ) -> None:
-        if named:
-            self._next()
-        tiles = []
-        if not self._at("("):
-            self._fail(f"expected '(' after T, found {self._found()}", hint="write T(8,128)")
-        while self._at("("):
-            tiles.append(self._tile())
-        fields["tiles"] = tuple(tiles)
-
-    def _tile(self) -> Tile:
-        start = self.span
-        self._next()
-        sizes: list[int] = []
-        spans: list[Span] = []
-        while not self._at(")"):
-            if sizes:
-                self._expect(",", "or ')' in a tile")
-            spans.append(self.span)
-            sizes.append(self._tile_dimension())
-        self._next()
-        try:
-            return Tile(tuple(sizes))
-        except LayoutFieldError as error:
-            span = Span(start.start, self.position) if error.index is None else spans[error.index]
-            self._fail(error.message, span, error.hint)
-
-    def _tile_dimension(self) -> int:
-        if self._take("*"):
-            return COMBINE
-        if self.kind == "name" and self.value == "d":
-            self._next()
-            return MATCH
-        return self._integer("a tile dimension")
-
-    def _physical_shape(self, fields: dict[str, object], places: dict[tuple[str, int | None], Span]) -> None:
-        self._fail("P(...) belonged to sparse arrays, which XLA removed", hint="drop it")
-
-    def _split_configs(self, fields: dict[str, object], places: dict[tuple[str, int | None], Span]) -> None:
-        self._next()
-        configs: list[SplitConfig] = []
-        if not self._at("("):
-            self._fail(f"expected '(' after SC, found {self._found()}")
-        while self._at("("):
-            start = self.span
-            self._next()
-            dimension = self._integer("a dimension number")
-            self._expect(":", "after the split dimension")
-            indices: list[int] = []
-            while not self._at(")"):
-                if indices:
-                    self._expect(",", "or ')' in split indices")
-                indices.append(self._integer("a split index"))
-            self._next()
-            places["split_configs", len(configs)] = Span(start.start, self.position)
-            configs.append(SplitConfig(dimension, tuple(indices)))
-        fields["split_configs"] = tuple(configs)
-
-    def _single(self, fields: dict[str, object], places: dict[tuple[str, int | None], Span]) -> None:
-        """Reads a part that holds one number or type: L # * E S M."""
-        name = self._next()
-        field = _SINGLE_FIELDS[name]
-        self._expect("(", f"after {name}")
-        places[field, 0] = self.span
-        if name in "#*":
-            span = self.span
-            type_name = self._next() if self.kind == "name" else ""
-            fields[field] = self._element_type(type_name, span)
-        else:
-            fields[field] = self._integer(f"the value of {name}")
-        self._expect(")", f"after the value of {name}")
-
-    def _fail_at_field(
-        self, error: LayoutFieldError, places: dict[tuple[str, int | None], Span], whole: Span
-    ) -> NoReturn:
-        span = places.get((error.field, error.index)) or places.get((error.field, None)) or whole
-        self._fail(error.message, span, error.hint)
+def _tuple(text: str) -> TupleShape | None:
+    elements: list[ArrayShape] = []
+    position = 1
+    while (match := _ARRAY.match(text, position)) is not None:
+        element = _array(match)
+        if element is None:
+            return None
+        elements.append(element)
+        if text.startswith(")", match.end()):
+            return TupleShape(tuple(elements)) if match.end() + 1 == len(text) else None
+        if not text.startswith(", ", match.end()):
+            return None
+        position = match.end() + 2
+        if text.startswith("/*index=", position):
+            position = text.find("*/", position) + 2
+    return None
 
 
-_SINGLE_FIELDS = {
-    "L": "tail_padding_alignment_in_elements",
-    "#": "index_primitive_type",
-    "*": "pointer_primitive_type",
-    "E": "element_size_in_bits",
-    "S": "memory_space",
-    "M": "dynamic_shape_metadata_prefix_bytes",
-}
+def _array(match: re.Match[str]) -> ArrayShape | None:
+    element_type = ELEMENT_TYPES.get(match[1])
+    if element_type is None:
+        return None
+    dimensions = tuple(map(int, match[2].split(","))) if match[2] else ()
+    layout = _layout(match[3]) if match[3] else None
+    if match[3] and layout is None:
+        return None
+    if not dimensions and layout is not None and (layout.is_default or layout.minor_to_major):
+        # The layout of a scalar that says nothing, or too much.
+        return None
+    return ArrayShape(element_type, dimensions, layout)
+
+
+@lru_cache(maxsize=_DISTINCT_LAYOUTS)
+def _layout(text: str) -> Layout | None:
+    match = _LAYOUT.fullmatch(text)
+    if match is None:
+        return None
+    order = tuple(map(int, match[1].split(","))) if match[1] else ()
+    tiles = match[2][1:-1].split(")(") if match[2] else []
+    return Layout(
+        order, tuple(Tile(tuple(map(int, tile.split(",")))) for tile in tiles), memory_space=int(match[3] or 0)
+    )

@@ -11,7 +11,9 @@ from math import prod
 from typing import TYPE_CHECKING, Literal
 
 from dialect_utils.ir import Function, Module, Operation
-from dialect_utils.layout import ArrayShape, Plan, Shape, physical_plan
+from dialect_utils.layout import ArrayShape, Shape
+from dialect_utils.layout.moves.physical import physical_plan
+from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.layout.proof.reads import origin_of, try_prove_same_reads
 from dialect_utils.ops.domain import UndefinedError
 from dialect_utils.text import DiagnosticError

@@ -6,11 +6,11 @@ from collections.abc import Callable, Hashable
 from dataclasses import replace
 from functools import lru_cache
 
-from dialect_utils.layout import ELEMENT_TYPES, ElementType, Plan
+from dialect_utils.layout import ELEMENT_TYPES, ElementType
 from dialect_utils.layout.moves.normal_form import normal_form, split_at_padding
-from dialect_utils.layout.moves.plan import PaddingValue
+from dialect_utils.layout.moves.plan import PaddingValue, Plan
+from dialect_utils.layout.proof.enumeration import Method
 from dialect_utils.layout.proof.reads import try_prove_same_reads
-from dialect_utils.layout.proof.result import Method
 
 # Plans that regroup no bits are the same for every element type.
 _ANY_TYPE = ELEMENT_TYPES["u8"]

@@ -13,7 +13,8 @@ from functools import partial
 from typing import Literal
 
 from dialect_utils.ir import Operation
-from dialect_utils.layout import ArrayShape, ElementType, Plan, Shape, Step
+from dialect_utils.layout import ArrayShape, ElementType, Shape, Step
+from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.ops.domain import UndefinedError
 from dialect_utils.verdict.proof.algebra import Rule, build
 from dialect_utils.verdict.proof.algebra.ring import Polynomial

@@ -11,7 +11,8 @@ from collections.abc import Callable, Sequence
 from dialect_utils.hlo import Instruction
 from dialect_utils.hlo.ops import S32, AttributeValue, Ops
 from dialect_utils.ir import array_shape
-from dialect_utils.layout import ArrayShape, ElementType, Plan, Slice, TupleShape
+from dialect_utils.layout import ArrayShape, ElementType, Slice, TupleShape
+from dialect_utils.layout.moves.plan import Plan
 from passes.dumps.custom_calls.arithmetic import outputs, plain, result_shapes
 from passes.dumps.custom_calls.call_config import CallConfig, check_operands, refused
 from passes.dumps.custom_calls.cublas import expand_dequantize, expand_gemm, expand_scaled_dot

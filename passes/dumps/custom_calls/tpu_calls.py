@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from dialect_utils.hlo import HloModule, Instruction
 from dialect_utils.hlo.ops import AttributeValue, Ops, instructions, zero_of
 from dialect_utils.ir import array_shape
-from dialect_utils.layout import ArrayShape, BufferShape, ElementType, Pad, Plan, Shape, Slice, TupleShape
+from dialect_utils.layout import ArrayShape, BufferShape, ElementType, Pad, Shape, Slice, TupleShape
+from dialect_utils.layout.moves.plan import Plan
 from passes.dumps.custom_calls.call_config import check_operands, refused
 from passes.dumps.custom_calls.tpu_blocks import BLOCKS, combine, split_high, split_low
 from passes.tiling.concat_bitcast import expand_concatenation

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dialect_utils.layout import classify_bitcast, parse_array_shape
+from dialect_utils.layout import parse_array_shape
 from dialect_utils.layout.arrays.bitcast_positions import (
     agrees,
     atom_bits,
@@ -14,6 +14,7 @@ from dialect_utils.layout.arrays.bitcast_positions import (
     planned_positions,
 )
 from dialect_utils.layout.arrays.pack import pack, unpack
+from dialect_utils.layout.moves.bitcast import classify_bitcast
 
 # Both ends, and whether the result has elements that are padding of the operand.
 BITCASTS = [

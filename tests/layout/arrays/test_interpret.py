@@ -9,9 +9,10 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from dialect_utils.layout import BitcastConvert, Pad, Plan, Slice, parse_element_type
+from dialect_utils.layout import BitcastConvert, Pad, Slice, parse_element_type
 from dialect_utils.layout.arrays.dtypes import dtype_of
 from dialect_utils.layout.arrays.interpret import join_bits, run_plan, split_bits
+from dialect_utils.layout.moves.plan import Plan
 
 S32 = parse_element_type("s32")
 

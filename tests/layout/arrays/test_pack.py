@@ -6,20 +6,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from dialect_utils.layout import (
-    ELEMENT_TYPES,
-    ArrayShape,
-    BitcastConvert,
-    Layout,
-    Pad,
-    Plan,
-    parse_array_shape,
-    physical_plan,
-)
+from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, BitcastConvert, Layout, Pad, parse_array_shape
 from dialect_utils.layout.arrays.dtypes import as_bits, dtype_of, element_type_of
 from dialect_utils.layout.arrays.interpret import run_plan
 from dialect_utils.layout.arrays.pack import pack, unpack
 from dialect_utils.layout.index.index_map import element_slot_bits, linear_indices, physical_element_count
+from dialect_utils.layout.moves.physical import physical_plan
+from dialect_utils.layout.moves.plan import Plan
 from tests.layout.shapes import GIVEN, tiled_shapes
 
 PACKABLE = [s for s in GIVEN if element_slot_bits(s) <= s.element_type.storage_bits]

@@ -5,12 +5,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from dialect_utils.layout import ArrayShape, linear_index, logical_index, parse_array_shape
+from dialect_utils.layout import ArrayShape, parse_array_shape
 from dialect_utils.layout.index.index_map import (
     bit_position,
     elements_at,
     final_dimensions,
+    linear_index,
     linear_indices,
+    logical_index,
     logical_indices,
     physical_element_count,
 )

@@ -2,10 +2,10 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 
-from dialect_utils.layout import ArrayShape, linear_index, parse_array_shape
+from dialect_utils.layout import ArrayShape, parse_array_shape
 from dialect_utils.layout.arrays.dtypes import dtype_of
 from dialect_utils.layout.arrays.pack import pack
-from dialect_utils.layout.index.index_map import physical_element_count
+from dialect_utils.layout.index.index_map import linear_index, physical_element_count
 from dialect_utils.layout.index.sizes import (
     array_data_size,
     byte_size,

@@ -9,7 +9,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from dialect_utils.layout import ArrayShape, Layout, Plan, Reshape, Transpose, parse_array_shape, parse_element_type
+from dialect_utils.layout import ArrayShape, Layout, Reshape, Transpose, parse_array_shape, parse_element_type
 from dialect_utils.layout.arrays.interpret import run_plan
 from dialect_utils.layout.arrays.pack import pack
 from dialect_utils.layout.index.sizes import byte_size
@@ -21,6 +21,7 @@ from dialect_utils.layout.moves.bitcast import (
     reads_padding,
     source_index,
 )
+from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.layout.moves.relabel import try_relabel
 from dialect_utils.layout.proof.bitcast_proof import prove_bitcast
 from dialect_utils.layout.proof.witnesses import find_moved_element, find_padding_read

@@ -12,16 +12,16 @@ from hypothesis import strategies as st
 from dialect_utils.layout import (
     BitcastConvert,
     Pad,
-    Plan,
     Reshape,
     Slice,
     Step,
     Transpose,
     parse_array_shape,
     parse_element_type,
-    physical_plan,
 )
 from dialect_utils.layout.moves.normal_form import is_identity, normal_form, split_at_padding
+from dialect_utils.layout.moves.physical import physical_plan
+from dialect_utils.layout.moves.plan import Plan
 
 F32 = parse_element_type("f32")
 ANYTHING = -1

@@ -5,16 +5,15 @@ from dialect_utils.layout import (
     ArrayShape,
     BitcastConvert,
     Pad,
-    Plan,
     Reshape,
     Slice,
     Transpose,
     parse_array_shape,
     parse_element_type,
-    physical_plan,
-    physical_shape,
 )
 from dialect_utils.layout.index.index_map import final_dimensions
+from dialect_utils.layout.moves.physical import physical_plan, physical_shape
+from dialect_utils.layout.moves.plan import Plan
 from tests.layout.shapes import GIVEN, tiled_shapes
 
 F32 = parse_element_type("f32")

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dialect_utils.layout import BitcastConvert, Pad, Plan, Reshape, Slice, Step, Transpose, parse_element_type
+from dialect_utils.layout import BitcastConvert, Pad, Reshape, Slice, Step, Transpose, parse_element_type
 from dialect_utils.layout.arrays.interpret import run_plan
+from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.layout.moves.relabel import try_relabel
 
 S32 = parse_element_type("s32")

@@ -7,16 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from dialect_utils.layout import (
-    BitcastConvert,
-    Pad,
-    Plan,
-    Reshape,
-    Slice,
-    Step,
-    Transpose,
-    parse_element_type,
-)
+from dialect_utils.layout import BitcastConvert, Pad, Reshape, Slice, Step, Transpose, parse_element_type
+from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.layout.moves.steps import inverse_permutation
 from tests.paths import ROOT
 

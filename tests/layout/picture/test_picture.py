@@ -3,9 +3,10 @@ from io import BytesIO
 
 import pytest
 
-from dialect_utils.layout import linear_index, parse_array_shape, parse_layout
+from dialect_utils.layout import parse_array_shape, parse_layout
+from dialect_utils.layout.index.index_map import linear_index
 from dialect_utils.layout.picture import draw_shape, format_svg, format_terminal, parse_window
-from dialect_utils.layout.picture.png import render_png
+from dialect_utils.layout.picture.drawing import render_png
 from dialect_utils.layout.picture.svg import Rectangle, lay_out, overview_marks
 
 # The linear indices of XLA's documentation, "Tiled layout", Figure 1; padding is None.

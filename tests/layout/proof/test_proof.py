@@ -4,19 +4,10 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from dialect_utils.layout import (
-    ArrayShape,
-    Pad,
-    Plan,
-    Reshape,
-    Slice,
-    Transpose,
-    linear_index,
-    parse_array_shape,
-    parse_element_type,
-    physical_plan,
-)
-from dialect_utils.layout.index.index_map import physical_element_count
+from dialect_utils.layout import ArrayShape, Pad, Reshape, Slice, Transpose, parse_array_shape, parse_element_type
+from dialect_utils.layout.index.index_map import linear_index, physical_element_count
+from dialect_utils.layout.moves.physical import physical_plan
+from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.layout.proof.bitcast_proof import (
     prove_bitcast,
     prove_equal,

@@ -9,11 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dialect_utils.layout import BitcastConvert, Pad, Plan, Reshape, Transpose, parse_array_shape, parse_element_type
+from dialect_utils.layout import BitcastConvert, Pad, Reshape, Transpose, parse_array_shape, parse_element_type
 from dialect_utils.layout.moves.normal_form import normal_form
 from dialect_utils.layout.moves.physical import physical_plan
+from dialect_utils.layout.moves.plan import Plan
+from dialect_utils.layout.proof.enumeration import Proof
 from dialect_utils.layout.proof.reads import Origin, origin_of, try_prove_same_reads
-from dialect_utils.layout.proof.result import Proof
 from tests.layout.moves.test_normal_form import ANYTHING, F32, evaluate, plans
 
 NOTHING_IS_SMALL = -1

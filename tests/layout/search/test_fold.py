@@ -5,15 +5,15 @@ from dialect_utils.layout import (
     ArrayShape,
     Layout,
     Pad,
-    Plan,
     Reshape,
     Slice,
     Transpose,
     parse_array_shape,
     parse_element_type,
-    physical_plan,
 )
 from dialect_utils.layout.index.index_map import physical_element_count
+from dialect_utils.layout.moves.physical import physical_plan
+from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.layout.proof.bitcast_proof import prove_equal
 from dialect_utils.layout.search.fold import fold
 from tests.layout.shapes import GIVEN, tiled_shapes

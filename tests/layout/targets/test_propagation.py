@@ -7,7 +7,8 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from dialect_utils.layout import ArrayShape, Layout, linear_index, parse_array_shape
+from dialect_utils.layout import ArrayShape, Layout, parse_array_shape
+from dialect_utils.layout.index.index_map import linear_index
 from dialect_utils.layout.targets.propagation import (
     agree,
     is_unconstrained,

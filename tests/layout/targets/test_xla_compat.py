@@ -1,3 +1,7 @@
+"""XLA's answers about bitcasts against the positions of elements, and as `relayout bitcast` prints them."""
+
+from __future__ import annotations
+
 from itertools import permutations, product
 from math import prod
 
@@ -22,6 +26,7 @@ from dialect_utils.layout.targets.xla_compat import (
     reshape_is_bitcast,
     transpose_is_bitcast,
     transpose_plan,
+    xla_answers,
 )
 
 DIMS = [(12,), (3, 4), (2, 6), (6, 2), (2, 2, 3), (2, 3, 2), (1, 12), (2, 1, 6)]
@@ -123,3 +128,30 @@ def test_tiles_that_change_nothing() -> None:
     assert is_untiled_layout(parse_array_shape("f32[256,4]{0,1:T(1,128)}"))
     assert not is_untiled_layout(parse_array_shape("f32[2,3,4]{2,1,0:T(8,128)}"))
     assert not is_untiled_layout(parse_array_shape("f32[24,256]{1,0:T(8,128)}"))
+
+
+def answers(source: str, destination: str) -> dict[str, str]:
+    return xla_answers(parse_array_shape(source), parse_array_shape(destination))
+
+
+def test_a_transpose_and_a_reshape() -> None:
+    assert answers("f32[2,3]{1,0}", "f32[3,2]{0,1}") == {
+        "ReshapeIsBitcast": "false",
+        "TransposeIsBitcast": "true, {1,0}",
+        "DecomposeBitcast": "transpose {1,0}",
+        "AlignLayouts": "{1,0}",
+    }
+    assert answers("f32[2,3]{1,0}", "f32[6]{0}")["DecomposeBitcast"] == "reshape"
+
+
+def test_three_steps_and_none() -> None:
+    three = answers("f32[16,3,17]{1,2,0}", "f32[16,51]{0,1}")
+    assert three["DecomposeBitcast"] == "transpose {0,2,1}, reshape f32[51,16]{1,0}, transpose {1,0}"
+    assert three["AlignLayouts"] == "none"
+    shrinking = answers("f32[7,33]{1,0}", "f32[7,28]{1,0}")
+    assert shrinking["AlignLayouts"] == shrinking["DecomposeBitcast"] == "none: the element counts differ"
+
+
+def test_tiles_are_not_seen() -> None:
+    tiled = answers("f32[2,512]{1,0:T(2,128)}", "f32[1024]{0:T(1024)}")
+    assert tiled["ReshapeIsBitcast"] == "true"

@@ -1,13 +1,96 @@
+"""Explanations of shapes: the words, the formula evaluated as Python, and the numbers."""
+
 from __future__ import annotations
 
 import itertools
 
+import numpy as np
 import pytest
+from hypothesis import assume, given, settings
 
-from dialect_utils.layout import linear_index, parse_array_shape
-from dialect_utils.layout.text.explain import explain_shape
-from dialect_utils.layout.text.formula import index_formula
+from dialect_utils.layout import ArrayShape, Layout, parse_array_shape
+from dialect_utils.layout.index.index_map import linear_index
+from dialect_utils.layout.text.explain import (
+    describe_dimensions,
+    describe_order,
+    dimension_letters,
+    dimension_number,
+    explain_shape,
+    index_formula,
+)
 from dialect_utils.text import DiagnosticError
+from tests.layout.shapes import GIVEN, tiled_shapes
+
+
+def test_negative_numbers_count_from_the_end() -> None:
+    assert [dimension_number(n, 3) for n in (-3, -1, 0, 2)] == [0, 2, 0, 2]
+    for number, rank in ((3, 3), (-4, 3), (0, 0)):
+        with pytest.raises(DiagnosticError, match="outside rank"):
+            dimension_number(number, rank)
+
+
+def test_letters() -> None:
+    assert dimension_letters(2) == ("y", "x")
+    assert dimension_letters(4) == ("p", "z", "y", "x")
+    assert dimension_letters(5) == ()
+
+
+def test_orders() -> None:
+    assert describe_order(Layout((0, 1))) == "dim 0 is minor, dim 1 is major"
+    assert describe_order(Layout((2, 1, 0))) == "dim 2 is minor, dim 1 is next, dim 0 is major (the default layout)"
+    assert describe_order(Layout((1, 0), memory_space=1)).endswith("(the default order)")
+    assert describe_order(Layout((0,))) == "dim 0 is minor and major"
+    assert "scalar" in describe_order(Layout(()))
+
+
+def test_names_of_dimensions() -> None:
+    assert describe_dimensions((3, 5)) == "y = dim 0 = dim -2: 3, x = dim 1 = dim -1: 5"
+    assert describe_dimensions((2, 3, 4, 5, -1)).endswith("dim 3 = dim -2: 5, dim 4 = dim -1: ?")
+    assert describe_dimensions(()) == ""
+
+
+def test_ranks() -> None:
+    shape = parse_array_shape("f32[1,3,1,5]")
+    assert (shape.rank, shape.true_rank) == (4, 2)
+
+
+def check(shape: ArrayShape) -> None:
+    code = compile(index_formula(shape), "formula", "eval")
+    for index in np.ndindex(shape.dimensions):
+        names = {f"i{dim}": i for dim, i in enumerate(index)}
+        assert eval(code, {"__builtins__": {}}, names) == linear_index(shape, index)
+
+
+@pytest.mark.parametrize("shape", [s for s in GIVEN if s.element_count < 3000], ids=str)
+def test_given_shapes(shape: ArrayShape) -> None:
+    check(shape)
+
+
+@given(tiled_shapes(largest=5))
+@settings(max_examples=30, deadline=None)
+def test_drawn_shapes(shape: ArrayShape) -> None:
+    assume(shape.element_count <= 400)
+    check(shape)
+
+
+@pytest.mark.parametrize(
+    ("text", "formula"),
+    [
+        ("f32[3,5]", "i0*5 + i1"),
+        ("f32[1,5]", "i1"),
+        ("f32[]", "0"),
+        ("f32[8]{0:T(8)}", "i0"),
+        ("f32[4,2]{0,1}", "i1*4 + i0"),
+    ],
+)
+def test_parts_that_are_always_0_are_left_out(text: str, formula: str) -> None:
+    assert index_formula(parse_array_shape(text)) == formula
+
+
+def test_an_unbounded_dimension_has_no_formula() -> None:
+    with pytest.raises(ValueError, match="unbounded"):
+        index_formula(parse_array_shape("f32[?]"))
+
 
 SHAPES = [
     "f32[3,5]{1,0:T(2,2)}",

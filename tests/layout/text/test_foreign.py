@@ -12,7 +12,7 @@ from jax.experimental.layout import Layout as JaxLayout
 from dialect_utils.layout import ArrayShape
 from dialect_utils.layout.arrays.dtypes import dtype_of
 from dialect_utils.layout.element_type import ELEMENT_TYPES
-from dialect_utils.layout.text.parse import read_shape
+from dialect_utils.layout.text.foreign import read_shape
 from dialect_utils.text import DiagnosticError
 
 

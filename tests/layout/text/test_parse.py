@@ -1,58 +1,50 @@
-"""Single rules of the grammar of shapes, each with the place of what is wrong."""
+"""The short way of reading a shape against the parser."""
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
-from dialect_utils.layout import parse_array_shape, parse_layout, parse_shape
-from dialect_utils.layout.text.parse import read_shape
-from dialect_utils.text import DiagnosticError
+from dialect_utils.layout import Shape, parse_shape
+from dialect_utils.layout.text.grammar import ShapeParser
+from dialect_utils.layout.text.parse import try_common_shape
+from dialect_utils.text import DiagnosticError, Source
+from tests.paths import OWN_CORPUS
 
-ERRORS = [
-    ("f32[4]{0:T(2)S(1)«S»(1)}", "layout part S occurs twice"),
-    ("f32[4]{0:T(2)«T»(4)}", "layout part T occurs twice"),
-    ("f32[4]{0:S(1)«T»(4)}", "layout part T must come before S"),
-    ("f32[«-1»]", "must not be negative, found -1"),
-    ("f32[3,5]{«1»}", "orders 1 dimensions, but the rank is 2"),
-    ("f32[3,5]{1,«1»}", "repeats dimension 1"),
-    ("f32[3,5]{1,0:T(2,«0»)}", "must be positive"),
-    ("f32[3,5]{1,0,«:»T(2,2)}", "expected a dimension number"),
-    ("f32[3«»", "the dimensions"),
-    ("«f23»[3]", "unknown element type 'f23'"),
-    ("f32[3] «x»", "unexpected"),
-]
+_SHAPE = re.compile(r" = (\(.*?\)|[a-z]\w*\[.*?\](?:\{.*?\})?) [a-z][a-z\-]*\(")
 
 
-@pytest.mark.parametrize(("marked", "message"), ERRORS)
-def test_errors_point_at_what_is_wrong(marked: str, message: str) -> None:
-    start, end = marked.index("«"), marked.index("»") - 1
-    with pytest.raises(DiagnosticError) as caught:
-        parse_shape(marked.replace("«", "").replace("»", ""))
-    (diagnostic,) = caught.value.diagnostics
-    assert message in diagnostic.message
-    assert diagnostic.location is not None
-    assert diagnostic.location.span.start == start
-    assert end == start or diagnostic.location.span.end == end
+def read_by_parser(text: str) -> Shape:
+    return ShapeParser(Source("<shape>", text)).whole_shape()
+
+
+def test_every_shape_of_the_corpus() -> None:
+    texts = {found for path in OWN_CORPUS.glob("**/*.hlo") for found in _SHAPE.findall(path.read_text("utf-8"))}
+    known = {text: shape for text in texts if (shape := try_common_shape(text)) is not None}
+    assert len(known) > 0.9 * len(texts) > 500
+    for text, shape in known.items():
+        assert shape == read_by_parser(text)
+        assert parse_shape(text) == shape
 
 
 @pytest.mark.parametrize(
     "text",
-    ["f32[3,5]{1,0:T(2,2)}", "f32[]", "f32[<=3,?]{1,0}", "(f32[2]{0}, token[], ())", "b(f32[4]{0})", "f32[4]{0}"],
-)
-def test_shapes_print_as_they_are_written(text: str) -> None:
-    assert str(parse_shape(text)) == text
+    ["f32[]", "f32[]{:}", "s4[3,0]{1,0:E(4)}", "f32[3]{0:S(1)}", "bf16[4,8]{1,0:T(8,128)(2,1)S(3)}", "f32[]{:T(128)}",
+     "(f32[3]{0}, /*index=1*/s32[])", "token[]", "(token[], f32[])", "((f32[]), f32[])", "()", "f32[<=3]", "f32[007]"],
+)  # fmt: skip
+def test_forms(text: str) -> None:
+    found = try_common_shape(text)
+    assert found is None or found == read_by_parser(text)
+    assert parse_shape(text) == read_by_parser(text)
 
 
-def test_what_is_written_is_kept() -> None:
-    assert parse_array_shape("f32[4]{0}").layout is not None
-    assert parse_array_shape("f32[4]").layout is None
-    assert parse_array_shape("f32[]{:}").layout is None
-    assert parse_layout("{1,0:T(2,*,3)L(4)E(8)S(5)}").memory_space == 5
-
-
-def test_what_people_type_is_read_with_a_note() -> None:
-    shape, notes = read_shape("F32[4,4]{1,0:(2,2)}")
-    assert str(shape) == "f32[4,4]{1,0:T(2,2)}"
-    assert [note.severity for note in notes] == ["note", "warning"]
-    with pytest.raises(DiagnosticError, match="write f32"):
-        parse_shape("F32[4]")
+@pytest.mark.parametrize(
+    "text",
+    ["f33[3]", "f32[3]{1}", "f32[3]{0,0}", "f32[3,4]{1}", "f32[3]{0:T(0)}", "f32[3]{0:T()}", "f32[3", "(f32[3]",
+     "(f32[3],f32[4]) f32", "f32[]{0}", "f32[3]{0:S(99999)}", "f32[99999999999999999999]"],
+)  # fmt: skip
+def test_what_is_wrong_is_for_the_parser(text: str) -> None:
+    assert try_common_shape(text) is None
+    with pytest.raises(DiagnosticError):
+        parse_shape(text)

@@ -16,7 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dialect_utils.layout import Layout, Shape, parse_layout, parse_shape
-from dialect_utils.layout.text.parse import read_shape, shared_shape
+from dialect_utils.layout.text.foreign import read_shape
+from dialect_utils.layout.text.parse import shared_shape
 from dialect_utils.text import DiagnosticError
 from tests.layout.grammar import draw_text
 from tests.layout.shapes import tiled_shapes

@@ -10,10 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dialect_utils.hlo import HloModule, parse_module
-from dialect_utils.layout import ArrayShape, Plan, Reshape, Step, Transpose, parse_array_shape
+from dialect_utils.layout import ArrayShape, Reshape, Step, Transpose, parse_array_shape
 from dialect_utils.layout.index.index_map import linear_indices
 from dialect_utils.layout.index.sizes import byte_size
 from dialect_utils.layout.moves.bitcast import is_bitcast
+from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.text import DiagnosticError
 from passes.bitcasts import form_bitcasts as room
 from passes.bitcasts.expand_bitcasts import expand_bitcasts

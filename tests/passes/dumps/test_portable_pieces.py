@@ -134,7 +134,8 @@ def test_groups_in_every_notation() -> None:
 
 def test_a_wrong_plan_does_not_pass_for_a_bitcast() -> None:
     source, destination = parse_array_shape("f32[4,5]{1,0:T(4,128)}"), parse_array_shape("f32[4,8]{1,0:T(4,128)}")
-    from dialect_utils.layout import Pad, Plan
+    from dialect_utils.layout import Pad
+    from dialect_utils.layout.moves.plan import Plan
 
     right = Plan(source.element_type, (4, 5), (Pad((0, 0), (0, 3)),))
     wrong = Plan(source.element_type, (4, 5), (Pad((0, 1), (0, 2)),))
@@ -143,7 +144,8 @@ def test_a_wrong_plan_does_not_pass_for_a_bitcast() -> None:
 
 
 def test_positions_follow_the_bytes_of_other_types() -> None:
-    from dialect_utils.layout import ELEMENT_TYPES, BitcastConvert, Plan, Reshape
+    from dialect_utils.layout import ELEMENT_TYPES, BitcastConvert, Reshape
+    from dialect_utils.layout.moves.plan import Plan
 
     source, destination = parse_array_shape("u32[2,3]{1,0}"), parse_array_shape("u16[2,6]{1,0}")
     steps = (BitcastConvert(ELEMENT_TYPES["u16"]), Reshape((2, 6)))

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from dialect_utils.elementwise import is_elementwise
 from dialect_utils.execution import Worker
 from dialect_utils.hlo import HloModule, Instruction, parse_module
-from dialect_utils.layout import ArrayShape, Plan, Reshape, Transpose, parse_array_shape
+from dialect_utils.layout import ArrayShape, Reshape, Transpose, parse_array_shape
 from dialect_utils.layout.moves.bitcast import is_bitcast
+from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.layout.targets.propagation import (
     agree,
     propagate_broadcast,

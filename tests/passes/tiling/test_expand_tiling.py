@@ -13,8 +13,9 @@ from dialect_utils.execution import Worker
 from dialect_utils.hlo import HloModule, parse_module
 from dialect_utils.io.files import read_module
 from dialect_utils.ir import Module, Value
-from dialect_utils.layout import ArrayShape, Layout, physical_shape
+from dialect_utils.layout import ArrayShape, Layout
 from dialect_utils.layout.index.index_map import linear_indices
+from dialect_utils.layout.moves.physical import physical_shape
 from dialect_utils.text import DiagnosticError
 from dialect_utils.verdict import compare_stages
 from passes.dumps.executable import executable_form

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING
 
 from dialect_utils.ir import Function, Operation
 from dialect_utils.ir.control_flow import BODY, CONDITION
-from dialect_utils.layout import Plan, Shape, TupleShape
+from dialect_utils.layout import Shape, TupleShape
+from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.verdict.proof.algebra import Rule
 from dialect_utils.verdict.proof.loops.state import State, used_results
 from dialect_utils.verdict.proof.terms import Array, Term

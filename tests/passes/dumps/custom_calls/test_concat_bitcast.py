@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from dialect_utils.execution import Worker, prepare
 from dialect_utils.hlo import parse_module
-from dialect_utils.layout import ArrayShape, parse_array_shape, physical_plan
+from dialect_utils.layout import ArrayShape, parse_array_shape
 from dialect_utils.layout.arrays.pack import pack, unpack
+from dialect_utils.layout.moves.physical import physical_plan
 from dialect_utils.text import DiagnosticError
 from passes.dumps.make_portable import make_portable
 

@@ -1,11 +1,40 @@
-"""What packs an array into a tiled layout, and what only looks like it."""
+"""Plans that pack an array into a tiled layout, and plans that only look like it."""
 
 from __future__ import annotations
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from dialect_utils.layout import Pad, Plan, Reshape, Slice, Step, Transpose, parse_array_shape, physical_plan
-from dialect_utils.layout.search.packs import is_pack_of, try_tiled_layout
+from dialect_utils.layout import Pad, Reshape, Slice, Step, Transpose, parse_array_shape
+from dialect_utils.layout.moves.packs import Tiling, is_pack_of, try_tiled_layout
+from dialect_utils.layout.moves.physical import physical_plan
+from dialect_utils.layout.moves.plan import Plan
+
+
+def tiled(sizes: tuple[int, ...], tile: tuple[int, ...]) -> tuple[int, ...]:
+    """Returns the dimensions that a tile leaves of sizes that it divides."""
+    kept, cut = sizes[: len(sizes) - len(tile)], sizes[len(sizes) - len(tile) :]
+    return (*kept, *(size // t for size, t in zip(cut, tile, strict=True)), *tile)
+
+
+@given(st.lists(st.tuples(st.integers(1, 3), st.integers(1, 3)), min_size=1, max_size=3), st.integers(0, 2))
+@settings(max_examples=30, deadline=None)
+def test_a_tile_that_was_applied_is_among_those_that_may_have_been(cut: list[tuple[int, int]], kept: int) -> None:
+    tile = tuple(t for _, t in cut)
+    sizes = (5,) * kept + tuple(count * t for count, t in cut)
+    found = Tiling(tiled(sizes, tile))
+    counts = tuple(count for count, _ in cut)
+    assert (counts, tile) in list(found.last_tiles())
+    before = found.without(tile, sizes[kept:])
+    assert (before.sizes, before.tiles) == (sizes, (tile,))
+
+
+def test_shorter_tiles_come_first_and_empty_ones_are_none() -> None:
+    assert list(Tiling((2, 3, 4, 5)).last_tiles()) == [((4,), (5,)), ((2, 3), (4, 5))]
+    assert list(Tiling((2, 3, 4, 0)).last_tiles()) == []
+    assert list(Tiling((7,)).last_tiles()) == []
+
 
 SHAPE = parse_array_shape("f32[3,5]{1,0:T(2,2)}")
 PACK = physical_plan(SHAPE)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import permutations
 
@@ -11,8 +12,28 @@ from dialect_utils.layout.layout import Layout, Tile
 from dialect_utils.layout.moves.normal_form import is_identity, normal_form
 from dialect_utils.layout.moves.physical import physical_plan
 from dialect_utils.layout.moves.plan import Plan
-from dialect_utils.layout.search.tilings import Tiling
 from dialect_utils.layout.shape import ArrayShape
+
+
+@dataclass(frozen=True, slots=True)
+class Tiling:
+    """A list of tiles and the sizes, in physical order, that they were applied to (padded)."""
+
+    sizes: tuple[int, ...]
+    tiles: tuple[tuple[int, ...], ...] = ()
+
+    def last_tiles(self) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
+        """Yields what the last tile may have been, shorter ones first: how many pieces it cut, and its sizes."""
+        sizes = self.sizes
+        for count in range(1, len(sizes) // 2 + 1):
+            tile = sizes[len(sizes) - count :]
+            if min(tile) > 0:
+                yield sizes[len(sizes) - 2 * count : len(sizes) - count], tile
+
+    def without(self, tile: tuple[int, ...], met: Sequence[int]) -> Tiling:
+        """Returns the tiling before a last tile, which was applied to dimensions of the sizes `met`."""
+        return Tiling((*self.sizes[: len(self.sizes) - 2 * len(tile)], *met), (tile, *self.tiles))
+
 
 _BYTE = 8
 # Layouts of more dimensions or with more tile dimensions are not searched for.
