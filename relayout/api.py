@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, SupportsIndex, TypeAlias, cast
 
+from dialect_utils.engine_names import DEFAULT_ENGINE
 from dialect_utils.io.files import Emit, encode, parse_bytes, read_module, serialize
 from dialect_utils.ir import Module
 from dialect_utils.layout import ArrayShape, Shape
@@ -214,7 +215,7 @@ def check(
     return compare_stages(stages, options, worker, executable=checked_form)
 
 
-def run(module: ModuleLike, *inputs: Any, engine: Engine = "xla", seed: int = 0) -> list[Array]:
+def run(module: ModuleLike, *inputs: Any, engine: Engine = DEFAULT_ENGINE, seed: int = 0) -> list[Array]:
     """Executes a module on this machine and returns its results as numpy arrays, tuples flattened.
 
     `inputs` are arrays in the order of the parameters; without any, random ones of `seed`. An optimized dump is

@@ -3,29 +3,35 @@
 The only package that imports jaxlib's runtime, and only inside the worker.
 """
 
+from dialect_utils.engine_names import Engine
 from dialect_utils.execution.arrays import (
     Array,
+    SavedArray,
+    arrays_to_npz,
     as_array,
     bits_type,
     from_bits,
     from_plain,
     from_plain_all,
     is_numpy_type,
+    read_arrays,
     to_bits,
     to_plain,
 )
 from dialect_utils.execution.custom_calls import ForbiddenCallError, check_local_calls
-from dialect_utils.execution.devices import common_device_count, devices_of
-from dialect_utils.execution.errors import ExecutionError, Failure
-from dialect_utils.execution.guard import check_executable, prepare, without_layouts
-from dialect_utils.execution.npz import arrays_to_npz, read_arrays
-from dialect_utils.execution.process import DEFAULT_TIMEOUT_SECONDS, Engine, Program, Rewriting, Worker
-from dialect_utils.execution.protos import hlo_proto_to_text, hlo_text_to_proto
+from dialect_utils.execution.errors import ExecutionError, Failure, RefusedError
+from dialect_utils.execution.messages import Program, Rewriting
+from dialect_utils.execution.process import DEFAULT_TIMEOUT_SECONDS, Worker, hlo_proto_to_text, hlo_text_to_proto
 from dialect_utils.execution.recorded import Recorded, read_recorded
-from dialect_utils.execution.refusal import RefusedError
-from dialect_utils.execution.run import entry_arrays, run_module
-from dialect_utils.execution.saved import SavedArray
-from dialect_utils.execution.sizes import DEFAULT_MEMORY_BYTES, check_shapes, check_sizes, check_work
+from dialect_utils.execution.requirements import (
+    DEFAULT_MEMORY_BYTES,
+    check_shapes,
+    check_sizes,
+    check_work,
+    common_device_count,
+    devices_of,
+)
+from dialect_utils.execution.run import check_executable, entry_arrays, prepare, run_module, without_layouts
 
 __all__ = [
     "DEFAULT_MEMORY_BYTES",

@@ -11,10 +11,6 @@ from functools import cache
 from types import SimpleNamespace
 from typing import Any
 
-_LEGALIZING = (
-    "builtin.module(func.func(chlo-legalize-to-stablehlo,stablehlo-legalize-deprecated-ops{fail-on-unused=false}))"
-)
-
 
 class MissingNameError(ImportError):
     """A name that this version of jaxlib lacks."""
@@ -136,12 +132,6 @@ def hlo_text_from_proto(data: bytes) -> str:
 def hlo_proto_from_text(text: str) -> bytes:
     """Returns the serialized HloModuleProto of HLO text."""
     return bytes(_find("jaxlib._hlo", "hlo_module_from_text")(text).as_serialized_hlo_module_proto())
-
-
-def legalize(module: Any) -> None:
-    """Writes chlo ops and old forms (dot, broadcast) in today's StableHLO, in place."""
-    _find("jaxlib.mlir._mlir_libs._stablehlo", "register_stablehlo_passes")()
-    _find("jaxlib.mlir.passmanager", "PassManager").parse(_LEGALIZING).run(module.operation)
 
 
 def interpret(module: Any, arguments: list[Any]) -> list[Any]:

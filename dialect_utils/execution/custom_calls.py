@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from dialect_utils.execution.call_shapes import CallError, check_call, has_signature, is_lapack
-from dialect_utils.execution.refusal import RefusedError
+from dialect_utils.execution.errors import RefusedError
 from dialect_utils.ir import Module, Operation, Value
 from dialect_utils.layout import ArrayShape
 from dialect_utils.ops import named

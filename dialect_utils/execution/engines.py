@@ -10,13 +10,22 @@ from typing import Any
 
 import numpy as np
 
+from dialect_utils.engine_names import Engine
 from dialect_utils.execution import adapter
 from dialect_utils.execution.arrays import Array, bits_type, from_bits, is_numpy_type, to_bits
-from dialect_utils.execution.building import COMPARE, comparison_type, make, total_order_rank
-from dialect_utils.execution.main_function import main_function, returned_values, set_main_results
 from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType
 from dialect_utils.layout.arrays.dtypes import dtype_of
 from dialect_utils.stablehlo.bindings import context, ir
+from dialect_utils.stablehlo.rewrites.editing import (
+    COMPARE,
+    comparison_type,
+    legalize,
+    main_function,
+    make,
+    returned_values,
+    set_main_results,
+    total_order_rank,
+)
 from dialect_utils.stablehlo.types import shape_of_type
 
 Run = Callable[[Sequence[Array]], list[tuple[ElementType, Array]]]
@@ -70,16 +79,18 @@ def _array_shape(mlir_type: Any) -> ArrayShape:
     return shape
 
 
-def prepare_interpreter(program: str | bytes) -> Run:
+def prepare_interpreter(program: str | bytes, _options: dict[str, Any], devices: int = 1) -> Run:
     """Returns the function that interprets StableHLO text or bytecode.
 
     The interpreter's attributes carry neither bf16, f8, 4-bit nor complex results to numpy, so
     main gives the bits of such results as integers and the parts of complex ones.
     """
+    if devices > 1:
+        raise UnsupportedError("the interpreter runs modules on one device only")
     with context(allow_unregistered=False):
         module = ir.Module.parse(program)
         # The interpreter has neither chlo ops nor the old forms that XLA's importer writes.
-        adapter.legalize(module)
+        legalize(module)
         _drop_copies(module)
         _order_totally(module)
         main = main_function(module)
@@ -183,3 +194,11 @@ def _collect(outputs: list[Array], results: Sequence[ArrayShape]) -> list[tuple[
             output = output.astype(dtype_of(kind)) if integral else from_bits(output.astype(bits_type(kind)), kind)
         collected.append((kind, output.reshape(shape.dimensions)))
     return collected
+
+
+# Each prepares a program with XLA's debug options and a number of devices. A new engine gets an entry here and a name
+# in dialect_utils/engine_names.py.
+PREPARE: dict[Engine, Callable[[str | bytes, dict[str, Any], int], Run]] = {
+    "xla": prepare_xla,
+    "interpreter": prepare_interpreter,
+}

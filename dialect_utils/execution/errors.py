@@ -6,9 +6,14 @@ import re
 from collections.abc import Sequence
 from typing import Literal
 
-from dialect_utils.execution.sizes import MORE_MEMORY
 from dialect_utils.text import Diagnostic, DiagnosticError, Location, Source, Span
 
+
+class RefusedError(DiagnosticError):
+    """A module that means nothing here, wherever it is executed, and with how much memory."""
+
+
+MORE_MEMORY = "--memory GB gives it more"
 Failure = Literal["rejected", "unsupported", "crash", "timeout"]
 # What the worker did with a module when it ended.
 Stage = Literal["begun", "read", "compiled", "executed"]

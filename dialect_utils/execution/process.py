@@ -7,32 +7,36 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 import weakref
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from math import prod
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Literal, TypeGuard
-
-import numpy as np
+from typing import Any
 
 import dialect_utils
+from dialect_utils.engine_names import DEFAULT_ENGINE, Engine
 from dialect_utils.execution.arrays import Array
-from dialect_utils.execution.channel import Channel
 from dialect_utils.execution.errors import ExecutionError, Stage, from_crash, from_jaxlib
-from dialect_utils.execution.messages import EXECUTES, MalformedMessageError, Message
-from dialect_utils.execution.sizes import DEFAULT_MEMORY_BYTES
-from dialect_utils.ir import Dialect
-from dialect_utils.layout import ELEMENT_TYPES
-from dialect_utils.layout.arrays.dtypes import dtype_of, element_type_of
-from dialect_utils.text import Source
+from dialect_utils.execution.messages import (
+    EXECUTES,
+    Channel,
+    Conversion,
+    MalformedMessageError,
+    Message,
+    Program,
+    Rewriting,
+    are_dimensions,
+    decode_results,
+    encode_request,
+)
+from dialect_utils.execution.requirements import DEFAULT_MEMORY_BYTES
+from dialect_utils.io.protos import MalformedProtoError, find_proto
+from dialect_utils.text import Diagnostic, DiagnosticError, Source
 
-Engine = Literal["xla", "interpreter"]
-Conversion = Literal["proto-to-text", "text-to-proto", "hlo-to-stablehlo"]
-Rewriting = Literal["widen", "order", "repeat"]
 _REWRITTEN: dict[Rewriting, str] = {"widen": "widened", "order": "ordered", "repeat": "repeated"}
 
 DEFAULT_TIMEOUT_SECONDS = 120.0
@@ -45,31 +49,10 @@ _INHERITED = (
     *("PATH", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "PYTHONPATH", "PYTHONHOME", "PYTHONSAFEPATH", "VIRTUAL_ENV"),
     *("TMPDIR", "LANG", "LC_ALL", "LC_CTYPE", "TZ"),
 )
-# numpy's limits.
-_LARGEST_DIMENSION = (1 << 63) - 1
-_LARGEST_RANK = 64
 _LOGGER = logging.getLogger(__name__)
 # Code for processors without FMA: a product and an addition round twice, as the module says, wherever
 # XLA fuses them. (An option of one compilation does not reach the code generator.)
 _NO_FUSED_MULTIPLY_ADD = "--xla_cpu_max_isa=AVX"
-
-
-@dataclass(frozen=True, slots=True)
-class Program:
-    """A module to execute: HLO text, StableHLO text, MLIR bytecode or a portable artifact.
-
-    `name` is how diagnostics call the text. `partitions`: so many devices run it as the partitions of one replica.
-    """
-
-    text: str | bytes
-    dialect: Dialect
-    name: str = "<module>"
-    partitions: int = 1
-
-    @property
-    def source(self) -> Source | None:
-        """Returns the text as a source for diagnostics, or None for bytecode."""
-        return Source(self.name, self.text) if isinstance(self.text, str) else None
 
 
 @dataclass(slots=True)
@@ -114,7 +97,7 @@ class Worker:
         program: Program,
         runs: Sequence[Sequence[Array]],
         *,
-        engine: Engine = "xla",
+        engine: Engine = DEFAULT_ENGINE,
         options: Mapping[str, bool | int | str] | None = None,
         timeout: float | None = None,
         with_checks: bool = False,
@@ -128,11 +111,11 @@ class Worker:
         their operands after the outputs. Raises ExecutionError.
         """
         limit = self.timeout if timeout is None else timeout
-        request = _request(program, runs, engine, dict(options or {}), limit, with_checks)
+        request = encode_request(program, runs, engine, dict(options or {}), limit, with_checks)
         request.header["devices"] = self.devices
         answer = self._answer(request, limit, program.source)
         try:
-            return _results(answer, len(runs))
+            return decode_results(answer, len(runs))
         except MalformedMessageError as error:
             self.close()
             raise _malformed(error) from None
@@ -153,9 +136,9 @@ class Worker:
         execution/repeating.py. Raises ExecutionError where there is none.
         """
         header = {"rewrite": rewriting, "options": options, "dialect": program.dialect, "timeout": self.timeout}
-        answer = self._answer(Message(header, [_encoded(program)]), self.timeout, program.source)
+        answer = self._answer(Message(header, [program.data]), self.timeout, program.source)
         text, numbers = self._text(answer), answer.header.get("numbers")
-        if not isinstance(numbers, list) or not _are_dimensions(numbers):
+        if not isinstance(numbers, list) or not are_dimensions(numbers):
             self.close()
             raise _malformed("a module without its numbers")
         name = f"{program.name} ({_REWRITTEN[rewriting]})"
@@ -301,51 +284,41 @@ def _environment(devices: int) -> dict[str, str]:
     }
 
 
-def _request(
-    program: Program,
-    runs: Sequence[Sequence[Array]],
-    engine: Engine,
-    options: dict[str, Any],
-    limit: float,
-    with_checks: bool,
-) -> Message:
-    header = {
-        "dialect": program.dialect,
-        "engine": engine,
-        "partitions": program.partitions,
-        "options": options,
-        "checks": with_checks,
-        "timeout": limit,
-        "runs": [[[element_type_of(array.dtype).name, list(array.shape)] for array in arrays] for arrays in runs],
-    }
-    return Message(header, [_encoded(program), *(np.asarray(array).tobytes() for arrays in runs for array in arrays)])
+def hlo_proto_to_text(data: bytes, name: str = "<proto>", timeout: float = DEFAULT_TIMEOUT_SECONDS) -> str:
+    """Returns the HLO text of a serialized module in any message that `find_proto` knows, constants in full.
+
+    `name` is the file's name in diagnostics, `timeout` is in seconds. Raises DiagnosticError for
+    bytes that are none of these.
+    """
+    try:
+        module = bytes(find_proto(data).module)
+    except MalformedProtoError as error:
+        raise DiagnosticError(Diagnostic(f"{name}: is no serialized HLO module: {error}")) from None
+    try:
+        return _convert("proto-to-text", module, timeout).decode()
+    except ExecutionError as error:
+        raise ExecutionError(error.failure, f"{name}: {error.message}") from None
 
 
-def _encoded(program: Program) -> bytes:
-    # Bytes that are no UTF-8 occur in names of files only; XLA takes none of them.
-    return program.text.encode("utf-8", "replace") if isinstance(program.text, str) else program.text
+def hlo_text_to_proto(text: str, timeout: float = DEFAULT_TIMEOUT_SECONDS) -> bytes:
+    """Returns the serialized HloModuleProto of HLO text; raises ExecutionError where jaxlib refuses it."""
+    return _convert("text-to-proto", text.encode("utf-8", "replace"), timeout)
 
 
-def _results(answer: Message, count: int) -> list[list[Array]]:
-    """Returns the arrays of an answer; raises MalformedMessageError where header and bytes do not fit."""
-    runs = answer.header.get("runs")
-    if not isinstance(runs, list) or len(runs) != count:
-        raise MalformedMessageError(f"results of other than {count} runs")
-    blobs = iter(answer.blobs)
-    results = [[_array(described, next(blobs, b"")) for described in run] for run in runs if isinstance(run, list)]
-    if len(results) != count or next(blobs, None) is not None:
-        raise MalformedMessageError("more arrays than are described")
-    return results
+@dataclass(slots=True)
+class _Converter(threading.local):
+    """The worker that converts for this thread: a directory of protos must not start one for each of them."""
+
+    worker: Worker = field(default_factory=Worker)
+    process: int = field(default_factory=os.getpid)
 
 
-def _array(described: object, data: bytes) -> Array:
-    match described:
-        case [str(name), [*sizes]] if name in ELEMENT_TYPES and _are_dimensions(sizes):
-            dtype = dtype_of(ELEMENT_TYPES[name])
-            if prod(sizes) * dtype.itemsize == len(data):
-                return np.frombuffer(data, dtype).reshape(sizes).copy()
-    raise MalformedMessageError("an array whose bytes are not those of its shape")
+CONVERTER = _Converter()
 
 
-def _are_dimensions(sizes: list[Any]) -> TypeGuard[list[int]]:
-    return len(sizes) <= _LARGEST_RANK and all(type(size) is int and 0 <= size <= _LARGEST_DIMENSION for size in sizes)
+def _convert(conversion: Conversion, data: bytes, timeout: float) -> bytes:
+    if CONVERTER.process != os.getpid():
+        # After a fork the worker belongs to the other process.
+        CONVERTER.worker, CONVERTER.process = Worker(), os.getpid()
+    CONVERTER.worker.timeout = timeout
+    return CONVERTER.worker.convert(conversion, data)

@@ -1,20 +1,163 @@
-"""Runs one module on one set of inputs."""
+"""What must not reach jaxlib: refused here, with the place, before the worker sees it.
+
+Why each is refused is written next to it; each was seen with jaxlib 0.10 or 0.12. What remains
+can still be refused by jaxlib, or kill the worker, which is an error like any other.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from contextlib import nullcontext
-from typing import get_args
 
-from dialect_utils.execution.arrays import Array, from_plain_all
-from dialect_utils.execution.devices import devices_of
-from dialect_utils.execution.guard import prepare
-from dialect_utils.execution.process import DEFAULT_TIMEOUT_SECONDS, Engine, Worker
-from dialect_utils.execution.saved import SavedArray
-from dialect_utils.execution.sizes import DEFAULT_MEMORY_BYTES
-from dialect_utils.ir import Module
+from dialect_utils.engine_names import DEFAULT_ENGINE, ENGINES, Engine
+from dialect_utils.execution.arrays import Array, SavedArray, from_plain_all
+from dialect_utils.execution.custom_calls import check_calls, is_column_major_call
+from dialect_utils.execution.errors import RefusedError
+from dialect_utils.execution.messages import Program
+from dialect_utils.execution.process import DEFAULT_TIMEOUT_SECONDS, Worker
+from dialect_utils.execution.requirements import (
+    DEFAULT_MEMORY_BYTES,
+    check_sizes,
+    check_work,
+    devices_of,
+    partitions_of,
+)
+from dialect_utils.ir import Module, Operation, Value
+from dialect_utils.ir.control_flow import recursive_call
 from dialect_utils.layout import ArrayShape, Shape, TupleShape
-from dialect_utils.text import Diagnostic, DiagnosticError
+from dialect_utils.ops import Trait, has
+from dialect_utils.text import Diagnostic, DiagnosticError, Location, Source, Span
+
+# XLA fills elided constants with whatever it finds, and says nothing.
+_ELIDED = re.compile(r"constant\(\{\.\.\.\}\)|__elided__")
+_ASYNCHRONOUS = ("-start", "-done", "async-update")
+# XLA prints -0.0 as `-0`, and reads `-0` as +0.0; an integer's `-0` is 0 anyway.
+_FLOAT_CONSTANT = re.compile(r"= (?:f\d+\w*|bf16|c64|c128)\[[^\n=()]*? constant\(")
+# XLA refuses to flatten a tuple parameter with frontend attributes, which compute nothing.
+_TUPLE_PARAMETER_ATTRIBUTES = re.compile(
+    r"^([^\n=]*= \([^\n]*\) parameter\(\d+\)[^\n]*?), frontend_attributes=\{(?:[^{}\"]|\"[^\"\n]*\")*\}", re.MULTILINE
+)
+_NEGATIVE_ZERO = re.compile(r"(?<![\w.])-0(?![\w.])")
+
+
+def prepare(module: Module, name: str, memory: int = DEFAULT_MEMORY_BYTES) -> Program:
+    """Returns what a worker may execute: the module's logical program, free of layouts.
+
+    A layout says where elements are, never what is computed, and XLA:CPU would read tiles
+    silently and wrongly; so all layouts are dropped. `name` is how diagnostics call the text.
+    Raises DiagnosticError, with all places, where the module holds what depends on layouts or
+    what jaxlib would hang on, crash on or misread.
+    """
+    check_executable(module, name, memory)
+    text = without_layouts(module).text()
+    if module.dialect == "hlo":
+        text = _TUPLE_PARAMETER_ATTRIBUTES.sub(r"\1", _with_negative_zeros(text))
+    if module.dialect == "hlo" and not module.name:
+        # jaxlib reads no lone computation.
+        return Program(f"HloModule fragment\n\n{text}", module.dialect, f"{name} (as a module)")
+    partitions = partitions_of(module)
+    # Lines stay, columns may not: the excerpt under an error must be what jaxlib saw.
+    name = name if text == module.text() else f"{name} (without layouts)"
+    return Program(text, module.dialect, name, partitions)
+
+
+def _with_negative_zeros(text: str) -> str:
+    """Writes the zeros of float constants that XLA's parser would take for positive ones as `-0.0`."""
+    parts, end = [], 0
+    for found in _FLOAT_CONSTANT.finditer(text):
+        start, end_of_constant = found.end(), _closing(text, found.end())
+        if start >= end:
+            parts += [text[end:start], _NEGATIVE_ZERO.sub("-0.0", text[start:end_of_constant])]
+            end = end_of_constant
+    return "".join([*parts, text[end:]])
+
+
+def _closing(text: str, position: int) -> int:
+    """Returns the position of the parenthesis that closes the one before `position`."""
+    depth = 1
+    for found in re.compile(r"[()]").finditer(text, position):
+        depth += 1 if found[0] == "(" else -1
+        if not depth:
+            return found.start()
+    return len(text)
+
+
+def check_executable(module: Module, name: str, memory: int = DEFAULT_MEMORY_BYTES) -> None:
+    """Raises DiagnosticError, with all places, for what must not reach jaxlib.
+
+    `name` is how diagnostics call the module's text, `memory` how many bytes it may need. What every engine
+    would refuse or die of is a RefusedError; all else may still be proved of.
+    """
+    recursive = recursive_call(module)
+    if recursive is not None:
+        raise RefusedError(Diagnostic(f"{recursive.function.name} calls itself", recursive.location))
+    check_work(module)
+    check_sizes(module, memory)
+    found = [problem for problem in map(_problem, module.operations()) if problem is not None]
+    check_calls(module)
+    bodiless = [problem for problem in map(_bodiless_call, module.operations()) if problem is not None]
+    if bodiless:
+        raise RefusedError(bodiless)
+    found += _elided_constants(module, name)
+    if found:
+        raise DiagnosticError(found)
+
+
+def without_layouts(module: Module) -> Module:
+    """Returns a copy in which no value and no entry parameter or result has a layout."""
+    clone = module.clone()
+    for function in clone.functions:
+        operations = [operation for operation in function.operations if not is_column_major_call(operation)]
+        values = [*function.parameters, *(value for operation in operations for value in operation.results)]
+        for value in values:
+            _drop_layout(value)
+    written = clone.entry_layout
+    bare = [[shape.without_layout for shape in shapes] for shapes in written]
+    if bare != [list(shapes) for shapes in written]:
+        clone.set_entry_layout(*bare)
+    return clone
+
+
+def _drop_layout(value: Value) -> None:
+    bare = value.shape.without_layout
+    if bare != value.shape:
+        value.set_shape(bare)
+
+
+def _elided_constants(module: Module, name: str) -> list[Diagnostic]:
+    source = Source(name, module.text())
+    return [
+        Diagnostic("the constant is elided, so its value is unknown", Location(source, Span(*found.span())))
+        for found in _ELIDED.finditer(source.text)
+    ]
+
+
+def _bodiless_call(operation: Operation) -> Diagnostic | None:
+    if all(function.results or function.operations for function in operation.called):
+        return None
+    # XLA:CPU calls an address that is not there.
+    names = ", ".join(function.name for function in operation.called)
+    return Diagnostic(f"{operation.opcode} of {names}, which has no body", operation.location)
+
+
+def _problem(operation: Operation) -> Diagnostic | None:
+    opcode, place = operation.opcode, operation.location
+    if has(opcode, Trait.COMMUNICATES):
+        # It waits forever for another side that is not there.
+        return Diagnostic(f"{opcode} waits for another program, for ever here", place)
+    if opcode == "bitcast":
+        # What it reads depends on layouts, which are dropped; XLA refuses it, too.
+        hint = "rewrite bitcasts with the pass expand-bitcasts"
+        return Diagnostic("a bitcast reads bytes, so what it gives depends on layouts", place, hint=hint)
+    shapes = [value.shape for value in operation.results]
+    if opcode == "all-to-all" and any(isinstance(each, TupleShape) and len(each.elements) == 1 for each in shapes):
+        return Diagnostic("XLA:CPU ends on an all-to-all of one array in a tuple", place)
+    if opcode.endswith(_ASYNCHRONOUS):
+        return Diagnostic(
+            f"XLA:CPU does not execute {opcode}", place, hint="rewrite it with the pass convert-async-to-sync"
+        )
+    return None
 
 
 def entry_arrays(module: Module, devices: int = 1) -> tuple[list[ArrayShape], list[ArrayShape]]:
@@ -43,7 +186,7 @@ def run_module(
     module: Module,
     inputs: Sequence[Array | SavedArray],
     *,
-    engine: Engine = "xla",
+    engine: Engine = DEFAULT_ENGINE,
     name: str = "<module>",
     timeout: float = DEFAULT_TIMEOUT_SECONDS,
     devices: int = 1,
@@ -59,8 +202,8 @@ def run_module(
     where inputs do not fit, the engine is unknown or the module must not be executed, ExecutionError where the engine
     refuses it.
     """
-    if engine not in get_args(Engine):
-        known = " or ".join(get_args(Engine))
+    if engine not in ENGINES:
+        known = " or ".join(ENGINES)
         raise DiagnosticError(Diagnostic(f"unknown engine {engine!r}", hint=f"it is {known}, on this machine's CPU"))
     _check_devices(module, devices)
     parameters, _ = entry_arrays(module, devices)

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from dialect_utils.execution import adapter, engines
-from dialect_utils.execution.arrays import Array
 from dialect_utils.execution.custom_calls import find_forbidden_calls
-from dialect_utils.execution.main_function import take_check_calls
-from dialect_utils.execution.messages import EXECUTES, Message
-from dialect_utils.execution.ordering import order
-from dialect_utils.execution.repeating import repeat
-from dialect_utils.execution.replicas import as_replicas
-from dialect_utils.execution.widening import widen
-from dialect_utils.layout import ELEMENT_TYPES, ArrayShape
-from dialect_utils.layout.arrays.dtypes import dtype_of
+from dialect_utils.execution.messages import EXECUTES, Message, decode_arguments
 from dialect_utils.stablehlo import parse_module
+from dialect_utils.stablehlo.rewrites.editing import take_check_calls
+from dialect_utils.stablehlo.rewrites.ordering import order
+from dialect_utils.stablehlo.rewrites.repeating import as_replicas, repeat
+from dialect_utils.stablehlo.rewrites.widening import widen
 
 _REWRITINGS: dict[str, Callable[..., tuple[Any, ...]]] = {"widen": widen, "order": order, "repeat": repeat}
 
@@ -53,12 +47,7 @@ def _answer(request: Message, report: Callable[[str], None]) -> Message:
     program = take_check_calls(program, as_results=header["checks"])
     if header["partitions"] > 1:
         program = as_replicas(program)
-    if header["engine"] == "interpreter":
-        if header["devices"] > 1:
-            raise engines.UnsupportedError("the interpreter runs modules on one device only")
-        run = engines.prepare_interpreter(program)
-    else:
-        run = engines.prepare_xla(program, header["options"], header["devices"])
+    run = engines.PREPARE[header["engine"]](program, header["options"], header["devices"])
     parameters, _ = engines.signature(program)
     if header["devices"] > 1:
         parameters = [replace(shape, dimensions=(header["devices"], *shape.dimensions)) for shape in parameters]
@@ -66,7 +55,7 @@ def _answer(request: Message, report: Callable[[str], None]) -> Message:
     described, results = [], []
     report(EXECUTES)
     for description in header["runs"]:
-        outputs = run(_arguments(description, blobs, parameters))
+        outputs = run(decode_arguments(description, blobs, parameters))
         described.append([[kind.name, list(array.shape)] for kind, array in outputs])
         results += [array.tobytes() for _, array in outputs]
     return Message({"status": "ok", "runs": described}, results)
@@ -94,18 +83,3 @@ def _converted(conversion: str, data: bytes) -> bytes:
     if conversion == "hlo-to-stablehlo":
         return adapter.stablehlo_from_hlo(data.decode()).encode()
     return adapter.hlo_proto_from_text(data.decode())
-
-
-def _arguments(description: list[Any], blobs: Iterator[bytes], parameters: Sequence[ArrayShape]) -> list[Array]:
-    arrays = [decode(name, dimensions, next(blobs)) for name, dimensions in description]
-    found = [ArrayShape(ELEMENT_TYPES[name], tuple(dimensions)) for name, dimensions in description]
-    # XLA would check no more than the number of bytes.
-    if found != list(parameters):
-        wanted = ", ".join(map(str, parameters))
-        raise ValueError(f"the inputs are ({', '.join(map(str, found))}), but main takes ({wanted})")
-    return arrays
-
-
-def decode(name: str, dimensions: Sequence[int], data: bytes) -> Array:
-    """Returns an array of its own from its element type's name, dimensions and bytes."""
-    return np.frombuffer(data, dtype_of(ELEMENT_TYPES[name])).reshape(dimensions).copy()

@@ -31,18 +31,18 @@ def main() -> None:
     # Loading jaxlib makes objects that live on; looking for garbage among them finds none.
     gc.disable()
     # The imports are slow; the other side does not count them against a request.
-    from dialect_utils.execution import limits, sandbox, serve
+    from dialect_utils.execution import sandbox, serve
 
     serve.warm_up(int(sys.argv[2]))
     gc.enable()
-    limits.enter_empty_directory()
-    limits.limit_resources(int(sys.argv[1]))
+    sandbox.enter_empty_directory()
+    sandbox.limit_resources(int(sys.argv[1]))
     write_message(answers, Message({"status": "ready", "unprotected": sandbox.enter_sandbox()}))
     while True:
         request = requests.get()
         seconds = request.header["timeout"]
         signal.alarm(int(seconds) + _ALARM_MARGIN_SECONDS)
-        limits.limit_cpu_seconds(seconds)
+        sandbox.limit_cpu_seconds(seconds)
         answer = serve.answer(request, lambda status: write_message(answers, Message({"status": status})))
         signal.alarm(0)
         write_message(answers, answer)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from dialect_utils.engine_names import ENGINE_TITLES
 from dialect_utils.verdict.proved import OutputProof, RuleUse
 from dialect_utils.verdict.result import (
     NOT_GUARANTEED,
@@ -16,7 +17,6 @@ from dialect_utils.verdict.result import (
     Power,
 )
 
-_ENGINES = {"xla": "XLA", "interpreter": "StableHLO's interpreter"}
 _TOLERATED = "some bits differ, by no more than floating-point sums in another order may"
 
 
@@ -192,4 +192,4 @@ def _at(index: tuple[int, ...]) -> str:
 
 
 def _engines(verdict: Verdict) -> str:
-    return " and ".join(_ENGINES[method] for method in verdict.methods if method != PROOF)
+    return " and ".join(ENGINE_TITLES[method] for method in verdict.methods if method != PROOF)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal
 
-from dialect_utils.execution import DEFAULT_MEMORY_BYTES, DEFAULT_TIMEOUT_SECONDS, Array, Engine, SavedArray
+from dialect_utils.engine_names import ENGINES, Engine
+from dialect_utils.execution import DEFAULT_MEMORY_BYTES, DEFAULT_TIMEOUT_SECONDS, Array, SavedArray
 from dialect_utils.text import Diagnostic, DiagnosticError
 from dialect_utils.verdict.comparator import AUTO
 from dialect_utils.verdict.result import PROOF
 
 Method = Literal["proof"] | Engine
-_METHODS = (PROOF, *get_args(Engine))
+_METHODS = (PROOF, *ENGINES)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """How far the original's own rounding error reaches, element by element.
 
-The original is run again as its widened twin (`execution/widening.py`), several times with other
+The original is run again as its widened twin (`stablehlo/rewrites/widening.py`), several times with other
 noise: where it ends up is the scale of what rounding does to each element. Nothing else enters: not
 the rewrite, not another output, not the size of another element.
 """

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from dialect_utils.engine_names import ENGINES
 from dialect_utils.io.files import display_name, read_bytes
 from dialect_utils.io.inputs import Input, named_input, pair_inputs
 from dialect_utils.ir import Module
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
     from dialect_utils.execution import SavedArray, Worker
     from dialect_utils.verdict import Options, Verdict
 
-_ENGINES = ("proof", "xla", "interpreter")
+_ENGINES = ("proof", *ENGINES)
 UNKNOWN = 3
 _EXIT_CODES = {"equal": DONE, "agrees": DONE, "different": FAILED, "unknown": UNKNOWN}
 # Of several verdicts the gravest decides the exit code.
@@ -54,7 +55,7 @@ def _add_arguments(parser: Parser) -> None:
     parser.option(
         "--engines",
         type=choices(*_ENGINES),
-        help="of proof, xla, interpreter: a,b (default proof,xla, and interpreter for small modules)",
+        help=f"of {', '.join(_ENGINES)}: a,b (default proof,xla, and interpreter for small modules)",
     )
     parser.option("--pairs", metavar="FILE", help="judge many pairs, one `A B` a line; - is standard input")
     parser.option("--bisect", action="store_true", help="with -p: name the first pass after which results differ")

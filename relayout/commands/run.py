@@ -12,6 +12,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING
 
+from dialect_utils.engine_names import DEFAULT_ENGINE, ENGINES
 from dialect_utils.io.files import parse_bytes
 from dialect_utils.io.inputs import Input
 from dialect_utils.ir import Module
@@ -42,6 +43,8 @@ if TYPE_CHECKING:
     from dialect_utils.verdict.expectation import Distance
     from passes.framework.base import Pass
 
+_ENGINE_HELP = f"one of {', '.join(ENGINES)} (default {DEFAULT_ENGINE})"
+
 
 def _add_arguments(parser: Parser) -> None:
     parser.option(
@@ -54,7 +57,12 @@ def _add_arguments(parser: Parser) -> None:
     parser.option("--expect", metavar="NPZ", help="compare with out0, out1, ... of this file")
     parser.option("--compare", default="bits", help="with --expect: bits, ulp:N or rel:X decide the exit code")
     parser.option("--seed", metavar="N", type=int, default=0, help="of the random inputs (default 0)")
-    parser.option("--engine", type=choice("xla", "interpreter"), default="xla", help="xla (default) or interpreter")
+    parser.option(
+        "--engine",
+        type=choice(*ENGINES),
+        default=DEFAULT_ENGINE,
+        help=_ENGINE_HELP,
+    )
     parser.option("--devices", metavar="N", type=count, help="host devices (default: as the module needs)")
     parser.option("--custom-call", metavar="NAME=HLO", action="append", default=[], help="what a custom call computes")
     parser.option(

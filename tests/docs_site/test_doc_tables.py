@@ -7,9 +7,9 @@ from typing import get_args
 
 import pytest
 
-from dialect_utils.execution import limits
+from dialect_utils.execution import sandbox
 from dialect_utils.execution.process import DEFAULT_TIMEOUT_SECONDS
-from dialect_utils.execution.sizes import DEFAULT_MEMORY_BYTES
+from dialect_utils.execution.requirements import DEFAULT_MEMORY_BYTES
 from dialect_utils.hlo import parse_module
 from dialect_utils.layout import parse_array_shape
 from dialect_utils.layout.index.sizes import byte_size, xla_byte_size
@@ -187,4 +187,4 @@ def test_the_limits_of_the_worker() -> None:
     told = {what: limit for what, limit, _ in rows(page("security"), "what")}
     assert told["memory"].startswith(f"{DEFAULT_MEMORY_BYTES // 10**9} GB")
     assert told["time"].startswith(f"{DEFAULT_TIMEOUT_SECONDS:g} seconds")
-    assert f"opens {limits._OPEN_FILES} at most" in told["files"]  # noqa: SLF001  # the table is compared with it
+    assert f"opens {sandbox._OPEN_FILES} at most" in told["files"]  # noqa: SLF001  # the table is compared with it

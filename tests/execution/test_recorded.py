@@ -12,8 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dialect_utils.execution.literals import read_literal
-from dialect_utils.execution.recorded import Recorded, read_recorded
+from dialect_utils.execution.recorded import Recorded, read_literal, read_recorded
 from dialect_utils.io.protos import MalformedProtoError
 from dialect_utils.text import DiagnosticError
 from relayout.cli import main

@@ -8,7 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from dialect_utils.engine_names import ENGINE_TITLES, ENGINES
 from dialect_utils.execution import Engine, ExecutionError, Program, Worker, from_bits
+from dialect_utils.execution.engines import PREPARE
 from dialect_utils.layout import ELEMENT_TYPES
 from dialect_utils.layout.arrays.dtypes import dtype_of
 from tests.execution.refused import A_REDUCTION_OF_ANOTHER_TYPE
@@ -79,14 +81,14 @@ def wait_until_dead(pid: int, seconds: float = 10) -> bool:
     return not is_alive(pid)
 
 
-@pytest.mark.parametrize("engine", ["xla", "interpreter"])
+@pytest.mark.parametrize("engine", ENGINES)
 def test_hlo_text_runs_once_per_list_of_inputs(worker: Worker, engine: Engine) -> None:
     runs = [[np.arange(3, dtype=np.float32)], ones()]
     results = worker.run(Program(DOUBLE_HLO, "hlo"), runs, engine=engine)
     assert [[list(array) for array in outputs] for outputs in results] == [[[0, 2, 4]], [[2, 2, 2]]]
 
 
-@pytest.mark.parametrize("engine", ["xla", "interpreter"])
+@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("name", MLIR_NAMES)
 def test_every_type_comes_back_with_its_bits(worker: Worker, name: str, engine: Engine) -> None:
     element_type = ELEMENT_TYPES[name]
@@ -117,7 +119,7 @@ ENTRY e {
     assert list(a) == [1, 1, 1]
 
 
-@pytest.mark.parametrize("engine", ["xla", "interpreter"])
+@pytest.mark.parametrize("engine", ENGINES)
 def test_errors_move_to_line_and_column(worker: Worker, engine: Engine) -> None:
     with pytest.raises(ExecutionError) as caught:
         worker.run(Program(DOUBLE_HLO.replace("add", "ad"), "hlo", "my.hlo"), [ones()], engine=engine)
@@ -129,7 +131,7 @@ def test_errors_move_to_line_and_column(worker: Worker, engine: Engine) -> None:
     assert caught.value.failure == "rejected"
 
 
-@pytest.mark.parametrize("engine", ["xla", "interpreter"])
+@pytest.mark.parametrize("engine", ENGINES)
 def test_errors_that_name_an_instruction_move_to_it(worker: Worker, engine: Engine) -> None:
     text = (
         "HloModule m\nENTRY e {\n  p = f32[4] parameter(0)\n  ROOT r = (f32[9], s32[9]) topk(p), k=9, largest=true\n}\n"
@@ -278,9 +280,9 @@ def test_what_a_worker_sends_is_not_believed(name: str, monkeypatch: pytest.Monk
 
 CONFINED = """
 import os, resource, socket, subprocess, sys
-from dialect_utils.execution import limits, sandbox
-limits.enter_empty_directory()
-limits.limit_resources(200_000_000)
+from dialect_utils.execution import sandbox
+sandbox.enter_empty_directory()
+sandbox.limit_resources(200_000_000)
 print(sandbox.enter_sandbox())
 tries = {
     "write": lambda: open(sys.argv[1], "w"),
@@ -349,6 +351,10 @@ ENTRY e {
     assert not caught.value.is_refusal
 
 
+def test_every_engine_has_a_title_and_a_way_to_prepare_programs() -> None:
+    assert set(ENGINES) == ENGINE_TITLES.keys() == PREPARE.keys()
+
+
 def test_a_program_of_one_device_runs_without_jax() -> None:
     code = """if True:
         import sys
@@ -371,7 +377,7 @@ TOTAL = """module {
 }"""
 
 
-@pytest.mark.parametrize("engine", ["xla", "interpreter"])
+@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("kind", ["f32", "f16", "bf16", "f64"])
 def test_floats_have_a_total_order(worker: Worker, engine: Engine, kind: str) -> None:
     """-NaN, -infinity, -1, -0, 0, 1, NaN: each is less than all behind it, and no other."""

@@ -16,20 +16,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from dialect_utils.execution.building import (
+from dialect_utils.ops import Trait, has, hlo_opcode
+from dialect_utils.stablehlo.bindings import context, ir
+from dialect_utils.stablehlo.rewrites.editing import (
     COMPARE,
     binary,
     compare,
     converted,
+    copy_operations,
+    inline_calls,
+    main_function,
     make,
     slice_from,
     splat,
     total_order_rank,
 )
-from dialect_utils.execution.inlining import copy_operations, inline_calls
-from dialect_utils.execution.main_function import main_function
-from dialect_utils.ops import Trait, has, hlo_opcode
-from dialect_utils.stablehlo.bindings import context, ir
 
 _SORT, _REDUCE = "stablehlo.sort", "stablehlo.reduce"
 # Where a comparison of two elements is true besides what it says, as NaN is the larger one: of which operand

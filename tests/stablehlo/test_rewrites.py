@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from dialect_utils.execution import Program, Worker
-from dialect_utils.execution.inlining import inline_calls
 from dialect_utils.io.files import parse_bytes
 from dialect_utils.stablehlo.bindings import context, ir
+from dialect_utils.stablehlo.rewrites.editing import inline_calls
 from dialect_utils.verdict import Options, compare_modules
 
 NESTED = """module {

@@ -17,11 +17,9 @@ from dataclasses import dataclass, field
 from math import prod, sqrt
 from typing import Any
 
-from dialect_utils.execution.building import binary, make, slice_from, splat
-from dialect_utils.execution.inlining import inline_calls
-from dialect_utils.execution.main_function import main_function
 from dialect_utils.ops import Trait, has, hlo_opcode, named
-from dialect_utils.stablehlo.bindings import context, ir
+from dialect_utils.stablehlo.bindings import context, dimension_numbers, ir
+from dialect_utils.stablehlo.rewrites.editing import binary, inline_calls, main_function, make, slice_from, splat
 
 # Bits of the significand, the hidden one included; narrower types have at least this.
 _PRECISIONS = {"f64": 53, "f32": 24, "bf16": 8, "f16": 11}
@@ -29,6 +27,7 @@ _SMALLEST_PRECISION = 3
 # What bits are read by, or what knows only the types it has.
 _OPAQUE = named("bitcast-convert custom-call rng-bit-generator rng infeed")
 _CONSTANT = "stablehlo.constant"
+_DOT = "dot_dimension_numbers"
 # Sums of as many terms as the last dimension of their first operand has elements.
 _SOLVED = named("fft cholesky triangular-solve")
 # Operations read the noise from different places.
@@ -291,10 +290,7 @@ def _terms(operation: Any) -> int:
     """Returns how many products or elements one element of a sum adds up; 0 for what sums nothing."""
     opcode = hlo_opcode(operation.name)
     if opcode == "dot":
-        numbers = operation.attributes["dot_dimension_numbers"]
-        from jaxlib.mlir.dialects import stablehlo
-
-        contracting = stablehlo.DotDimensionNumbers(numbers).lhs_contracting_dimensions
+        contracting = dimension_numbers(_DOT, operation.attributes[_DOT], "lhs_contracting_dimensions") or ()
         return int(prod(operation.operands[0].type.shape[i] for i in contracting))
     if opcode == "convolution":
         return int(prod(operation.operands[1].type.shape))

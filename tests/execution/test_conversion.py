@@ -5,7 +5,7 @@ import signal
 
 import pytest
 
-from dialect_utils.execution import ExecutionError, hlo_proto_to_text, hlo_text_to_proto, protos
+from dialect_utils.execution import ExecutionError, hlo_proto_to_text, hlo_text_to_proto, process
 from dialect_utils.text import DiagnosticError
 
 TEXT = """HloModule tiled, entry_computation_layout={(f32[3,5]{1,0:T(2,2)})->f32[3,5]{1,0:T(2,2)}}
@@ -49,11 +49,11 @@ def test_other_bytes_and_bad_text_are_refused_by_jaxlib() -> None:
 
 def test_one_worker_converts_everything_and_another_one_after_it_died() -> None:
     proto = hlo_text_to_proto(TEXT)
-    pid = protos.CONVERTER.worker.pid
+    pid = process.CONVERTER.worker.pid
     assert pid is not None
     hlo_proto_to_text(proto)
-    assert protos.CONVERTER.worker.pid == pid
+    assert process.CONVERTER.worker.pid == pid
     os.kill(pid, signal.SIGKILL)
     os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
     assert "negate" in hlo_proto_to_text(proto)
-    assert protos.CONVERTER.worker.pid not in (None, pid)
+    assert process.CONVERTER.worker.pid not in (None, pid)

@@ -1,0 +1,193 @@
+"""Steps that the rewrites share: they find main, change its results, inline its calls and make operations.
+
+jaxlib registers no inliner for func.call, so MLIR's own pass leaves every call as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from dialect_utils.stablehlo.bindings import context, ir, run_passes
+
+_PREFIX = "check."
+
+
+def take_check_calls(program: str | bytes, *, as_results: bool) -> str | bytes:
+    """Returns the module without its `check.*` calls.
+
+    `as_results`: main returns the operands of those in main after its own results, in order.
+    """
+    data = program.encode() if isinstance(program, str) else program
+    if _PREFIX.encode() not in data:
+        return program
+    with context(allow_unregistered=False), ir.Location.unknown():
+        module = ir.Module.parse(program)
+        calls = _check_calls(module)
+        if as_results:
+            main = main_function(module)
+            values = [operand for call in calls if call.parent.operation == main.operation for operand in call.operands]
+            set_main_results(main, [*returned_values(main), *values])
+        for call in calls:
+            call.erase()
+        return str(module)
+
+
+def _check_calls(module: Any) -> list[Any]:
+    calls = []
+
+    def collect(operation: Any) -> Any:
+        if operation.name == "stablehlo.custom_call" and not operation.results:
+            target = ir.StringAttr(operation.attributes["call_target_name"]).value
+            if target.startswith(_PREFIX):
+                calls.append(operation)
+        return ir.WalkResult.ADVANCE
+
+    module.operation.walk(collect)
+    return calls
+
+
+def main_function(module: Any) -> Any:
+    """Returns the function main; raises ValueError where there is none."""
+    for operation in module.body.operations:
+        if operation.operation.name == "func.func" and operation.name.value == "main":
+            return operation
+    raise ValueError("the module has no function main")
+
+
+def returned_values(main: Any) -> list[Any]:
+    """Returns what a function returns."""
+    operations = main.regions[0].blocks[0].operations
+    return list(operations[len(operations) - 1].operation.operands)
+
+
+def set_main_results(main: Any, values: list[Any]) -> None:
+    """Makes a function return other values; attributes of its results are dropped."""
+    block = main.regions[0].blocks[0]
+    terminator = block.operations[len(block.operations) - 1].operation
+    ir.Operation.create("func.return", operands=values, ip=ir.InsertionPoint(terminator))
+    terminator.erase()
+    kind = ir.FunctionType.get([argument.type for argument in block.arguments], [value.type for value in values])
+    main.attributes["function_type"] = ir.TypeAttr.get(kind)
+    if "res_attrs" in main.attributes:
+        del main.attributes["res_attrs"]
+
+
+_CALL = "func.call"
+_LEGALIZING = (
+    "builtin.module(func.func(chlo-legalize-to-stablehlo,stablehlo-legalize-deprecated-ops{fail-on-unused=false}))"
+)
+# Functions that are called twice, which call others twice, ... may make any number; the rest of the calls stays.
+_MOST_OPERATIONS = 20_000
+
+
+def legalize(module: Any) -> None:
+    """Writes chlo ops and old forms (dot, broadcast) in today's StableHLO, in place."""
+    run_passes(module, _LEGALIZING)
+
+
+def inline_calls(module: Any) -> None:
+    """Puts what main calls into main, in place, and writes chlo ops and old forms in today's StableHLO."""
+    legalize(module)
+    functions = {each.name.value: each for each in module.body.operations if each.operation.name == "func.func"}
+    main = main_function(module)
+    left = _MOST_OPERATIONS
+    while left > 0 and (calls := [each for each in _nested(main.operation) if each.name == _CALL]):
+        for call in calls:
+            callee = functions[ir.FlatSymbolRefAttr(call.attributes["callee"]).value]
+            left -= sum(1 for _ in _nested(callee.operation))
+            _inline(call, callee.regions[0].blocks[0])
+    if left > 0:
+        for name, function in functions.items():
+            if name != "main":
+                function.operation.erase()
+
+
+def _inline(call: Any, block: Any) -> None:
+    passed = dict(zip(block.arguments, call.operands, strict=True))
+    *body, end = (each.operation for each in block.operations)
+    with ir.InsertionPoint(call):
+        copy_operations(body, passed)
+    for result, value in zip(call.results, end.operands, strict=True):
+        result.replace_all_uses_with(passed.get(value, value))
+    call.erase()
+
+
+def copy_operations(operations: Sequence[Any], values: dict[Any, Any]) -> None:
+    """Copies operations to the current insertion point; they use `values` in place of others, which gets their own."""
+    for operation in operations:
+        copy = operation.clone()
+        for each in (copy, *_nested(copy)):
+            for number, value in enumerate(each.operands):
+                if value in values:
+                    each.operands[number] = values[value]
+        values.update(zip(operation.results, copy.results, strict=True))
+
+
+def _nested(operation: Any) -> list[Any]:
+    """Returns all operations within one, outermost first."""
+    found = []
+    for region in operation.regions:
+        for block in region:
+            for inner in block.operations:
+                found += [inner.operation, *_nested(inner.operation)]
+    return found
+
+
+COMPARE = "stablehlo.compare"
+
+
+def make(name: str, operands: Sequence[Any], result: Any, attributes: dict[str, Any] | None = None) -> Any:
+    """Returns the result of a new operation of one result."""
+    return ir.Operation.create(name, results=[result], operands=list(operands), attributes=attributes or {}).results[0]
+
+
+def binary(name: str, a: Any, b: Any) -> Any:
+    """Returns an array of the first operand's type."""
+    return make(f"stablehlo.{name}", [a, b], a.type)
+
+
+def compare(direction: str, a: Any, b: Any, kind: str = "FLOAT") -> Any:
+    """Returns predicates."""
+    attributes = {
+        "comparison_direction": ir.Attribute.parse(f"#stablehlo<comparison_direction {direction}>"),
+        "compare_type": comparison_type(kind),
+    }
+    return make(COMPARE, [a, b], ir.RankedTensorType.get(a.type.shape, ir.IntegerType.get_signless(1)), attributes)
+
+
+def comparison_type(kind: str) -> Any:
+    """Returns the attribute that says how elements are compared."""
+    return ir.Attribute.parse(f"#stablehlo<comparison_type {kind}>")
+
+
+def splat(kind: Any, number: float) -> Any:
+    """Returns a constant all of whose elements are one number."""
+    element = kind.element_type
+    is_float = isinstance(element, ir.FloatType)
+    attribute = ir.FloatAttr.get(element, number) if is_float else ir.IntegerAttr.get(element, int(number))
+    return make("stablehlo.constant", [], kind, {"value": ir.DenseElementsAttr.get_splat(kind, attribute)})
+
+
+def slice_from(value: Any, start: int, count: int) -> Any:
+    """Returns so many elements of an array of one dimension."""
+    bounds = {
+        name: ir.DenseI64ArrayAttr.get([number])
+        for name, number in (("start_indices", start), ("limit_indices", start + count), ("strides", 1))
+    }
+    return make("stablehlo.slice", [value], ir.RankedTensorType.get([count], value.type.element_type), bounds)
+
+
+def converted(value: Any, element: Any) -> Any:
+    """Returns an array converted to another element type."""
+    return make("stablehlo.convert", [value], ir.RankedTensorType.get(value.type.shape, element))
+
+
+def total_order_rank(value: Any) -> Any:
+    """Returns signed integers in the total order of floats: -NaN, -infinity, ..., -0, 0, ..., infinity, NaN."""
+    width = value.type.element_type.width
+    kind = ir.RankedTensorType.get(value.type.shape, ir.IntegerType.get_signless(width))
+    bits = make("stablehlo.bitcast_convert", [value], kind)
+    # Of a negative number all other bits are turned round.
+    amount, others = (splat(kind, number) for number in (width - 1, (1 << (width - 1)) - 1))
+    return binary("xor", bits, binary("and", binary("shift_right_arithmetic", bits, amount), others))
