@@ -14,9 +14,9 @@ from dialect_utils.io.files import parse_bytes
 from dialect_utils.ir import Module
 from dialect_utils.layout import ArrayShape
 from dialect_utils.text import DiagnosticError
-from dialect_utils.verdict.data import random_inputs
 from dialect_utils.verdict.ports import entry_ports
 from dialect_utils.verdict.proof import try_prove
+from dialect_utils.verdict.sampling import random_inputs
 from passes.framework.pipeline import verify
 
 _ADD = "add {\n  a = s32[] parameter(0)\n  b = s32[] parameter(1)\n  ROOT c = s32[] add(a, b)\n}\n"

@@ -23,10 +23,10 @@ from dialect_utils.ir import Module
 from dialect_utils.layout import ArrayShape, Shape
 from dialect_utils.layout.arrays.dtypes import as_bits
 from dialect_utils.text import DiagnosticError
-from dialect_utils.verdict.data import random_inputs
-from dialect_utils.verdict.mutants import choose_mutants
 from dialect_utils.verdict.ports import entry_ports
 from dialect_utils.verdict.proof import ProofResult, try_prove
+from dialect_utils.verdict.sampling import random_inputs
+from dialect_utils.verdict.sampling.power import choose_mutants
 from passes.framework.pipeline import verify
 from tests import attack_families, expression_classes
 from tests.paths import SHARED_DATA

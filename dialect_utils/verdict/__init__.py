@@ -1,13 +1,21 @@
 """Whether two modules compute the same, and how that is known."""
 
+from dialect_utils.verdict.comparator import Method, Options
 from dialect_utils.verdict.compare import compare_modules, compare_stages
-from dialect_utils.verdict.data import random_inputs, small_integer_positions
-from dialect_utils.verdict.difference import Tolerance, first_difference
 from dialect_utils.verdict.evidence import Verdict
-from dialect_utils.verdict.options import Method, Options
-from dialect_utils.verdict.packing import pack_by_index, unpack_by_index
+from dialect_utils.verdict.outcome import (
+    Answer,
+    Counterexample,
+    MovedElement,
+    Place,
+    Planted,
+    Power,
+    Tolerance,
+    first_difference,
+)
+from dialect_utils.verdict.ports import pack_by_index, unpack_by_index
 from dialect_utils.verdict.proof import ProofResult, try_prove
-from dialect_utils.verdict.result import Answer, Counterexample, MovedElement, Place, Planted, Power
+from dialect_utils.verdict.sampling import random_inputs, small_integer_positions
 
 __all__ = [
     "Answer",

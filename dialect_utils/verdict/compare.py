@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
@@ -18,14 +19,13 @@ from dialect_utils.execution import (
 )
 from dialect_utils.ir import Module
 from dialect_utils.text import Diagnostic, DiagnosticError
-from dialect_utils.verdict.combine import combined
+from dialect_utils.verdict.comparator import Options
 from dialect_utils.verdict.evidence import Verdict
 from dialect_utils.verdict.examination import Examination
-from dialect_utils.verdict.options import Options
+from dialect_utils.verdict.judge import checks_of_both
+from dialect_utils.verdict.outcome import NOT_GUARANTEED, PROOF, Counterexample
 from dialect_utils.verdict.ports import entry_ports
 from dialect_utils.verdict.proof import ProofResult, try_prove
-from dialect_utils.verdict.self_checks import checks_of_both
-from dialect_utils.verdict.unseen import unseen_differences
 
 # What gives other results each time it is run.
 _STATEFUL = frozenset({"rng"})
@@ -134,3 +134,69 @@ def _file_name(module: Module) -> str:
     """Returns the name of the text a module was read from."""
     places = (operation.location for operation in module.entry.operations)
     return next((place.source.name for place in places if place is not None), "<module>")
+
+
+_ONLY_ORDER = "proved equal, so these bits differ only by the engine's choice of order"
+_OWN_EXPANSION = "the specification decides; this engine expands it otherwise"
+_CONTRADICTED = "proved equal, yet an engine computes something else"
+
+
+def combined(proved: ProofResult | None, run: Verdict | None) -> Verdict:
+    """Returns the verdict of a proof (None: none was asked for) and of what the engines found (None: none ran).
+
+    A proof that two modules are equal settles what engines leave open. One that an engine contradicts
+    settles nothing.
+    """
+    if proved is None:
+        return run or Verdict("unknown", reason="neither a proof nor an engine was asked for")
+    return replace(_combined(proved, run), proved=proved.outputs, rules=proved.rules)
+
+
+def _combined(proved: ProofResult, run: Verdict | None) -> Verdict:
+    if proved.answer == "unknown":
+        return replace(run or Verdict("unknown"), proof=proved.reason)
+    if proved.answer == "different":
+        return _different(proved, run)
+    used = "; ".join(filter(None, ["terms of all results", proved.reason]))
+    if run is None:
+        return Verdict("equal", (PROOF,), proof=used)
+    if run.verdict == "different" and proved.expanded:
+        reason = f"{proved.expanded}: {_OWN_EXPANSION}: {run.reason}"
+        return Verdict("equal", (PROOF,), reason=reason, proof=used)
+    if run.verdict == "different":
+        reason = f"{_CONTRADICTED}: {run.reason}"
+        return replace(run, verdict="unknown", methods=(PROOF, *run.methods), reason=reason, proof=used)
+    methods = (PROOF, *run.methods) if run.found_no_difference else (PROOF,)
+    reason = f"{run.reason}; {_ONLY_ORDER}" if NOT_GUARANTEED in run.reason else run.reason
+    return replace(run, verdict="equal", methods=methods, reason=reason, proof=used)
+
+
+def _different(proved: ProofResult, run: Verdict | None) -> Verdict:
+    """Returns the verdict with an engine's bits where it found a difference, and the element that moved."""
+    found = run.counterexample if run is not None else None
+    if run is None or run.verdict != "different" or not isinstance(found, Counterexample):
+        return Verdict("different", (PROOF,), "", proved.moved, proved.reason)
+    return replace(run, methods=(PROOF, *run.methods), counterexample=replace(found, moved=proved.moved))
+
+
+_PRECISION = ("operand_precision", "precision_config", "algorithm", "result_accuracy")
+
+
+def unseen_differences(first: Module, last: Module) -> str:
+    """Names the attributes about precision in which two modules of one dialect differ; empty for none."""
+    if first.dialect != last.dialect:
+        return ""
+    differing = [name for name in _PRECISION if _values(first, name) != _values(last, name)]
+    return f"the modules differ in {', '.join(differing)}, which no engine here heeds" if differing else ""
+
+
+def _values(module: Module, name: str) -> Counter[str]:
+    """Returns the values of an attribute, but for those that say no more than its absence."""
+    texts = (operation.attribute(name) for operation in module.operations())
+    return Counter(text for text in texts if text is not None and not _is_default(text))
+
+
+def _is_default(text: str) -> bool:
+    words = text.replace("#stablehlo<precision", " ").replace("<", " ").replace(">", " ")
+    names = {word.strip("{}[],").lower() for word in words.replace(",", " ").split()} - {""}
+    return names <= {"default"}

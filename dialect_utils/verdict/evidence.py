@@ -6,15 +6,16 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dialect_utils.engine_names import ENGINE_TITLES
-from dialect_utils.verdict.proved import OutputProof, RuleUse
-from dialect_utils.verdict.result import (
+from dialect_utils.verdict.outcome import (
     NOT_GUARANTEED,
     PROOF,
     Answer,
     Counterexample,
     MovedElement,
+    OutputProof,
     Planted,
     Power,
+    RuleUse,
 )
 
 _TOLERATED = "some bits differ, by no more than floating-point sums in another order may"

@@ -5,25 +5,24 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import prod
 
 from dialect_utils.execution import Array, Engine, ExecutionError, Program, Worker
-from dialect_utils.ir import Module
-from dialect_utils.verdict.comparator import Comparator, Finding
-from dialect_utils.verdict.data import DataSet
+from dialect_utils.ir import Module, Operation
+from dialect_utils.layout import ArrayShape, Shape
+from dialect_utils.ops import Trait, has, named
+from dialect_utils.verdict.comparator import Comparator, Finding, Options
 from dialect_utils.verdict.evidence import Verdict
-from dialect_utils.verdict.exhaustive import possible_inputs
 from dialect_utils.verdict.guarantees import Guarantee, result_guarantees
-from dialect_utils.verdict.inputs import chosen_data
-from dialect_utils.verdict.judge import Compared, Judge, also, joined
-from dialect_utils.verdict.options import Options
-from dialect_utils.verdict.orders import compared_in_open_orders, has_sorts, may_choose
+from dialect_utils.verdict.judge import Compared, Judge, SelfCheck, also, joined, self_checks
+from dialect_utils.verdict.outcome import PROOF, Power
 from dialect_utils.verdict.ports import Port, entry_ports
-from dialect_utils.verdict.power import Trial
-from dialect_utils.verdict.result import PROOF, Power
 from dialect_utils.verdict.runs import Runs
+from dialect_utils.verdict.sampling import DataSet
+from dialect_utils.verdict.sampling.inputs import chosen_data, possible_inputs
+from dialect_utils.verdict.sampling.orders import compared_in_open_orders, has_sorts, may_choose
+from dialect_utils.verdict.sampling.power import Trial
 from dialect_utils.verdict.scale import Scale
-from dialect_utils.verdict.self_checks import SelfCheck, self_checks
-from dialect_utils.verdict.work import ELEMENTS_PER_SECOND, is_interpretable, work_of
 
 # XLA:CPU has no code for negative padding and the like but by way of its simplifier.
 _SIMPLIFIED = "XLA cannot do without its simplifier here, which makes some different programs the same"
@@ -265,3 +264,50 @@ class Examination:
 
 def _has_extrema(module: Module) -> bool:
     return any(operation.opcode in ("maximum", "minimum", "clamp") for operation in module.operations())
+
+
+# What the interpreter does in a second, about.
+ELEMENTS_PER_SECOND = 1_000_000
+# It ends the process on these, or has no such op.
+_NOT_INTERPRETED = named("cholesky triangular-solve fft rng rng-bit-generator custom-call infeed outfeed")
+# How often the body of a loop is taken to run.
+_ROUNDS = 16
+
+
+def work_of(module: Module) -> int:
+    """Returns about how many elements a run computes."""
+    loops = {
+        function.name
+        for operation in module.operations()
+        if operation.opcode == "while"
+        for function in operation.called
+    }
+    return sum(
+        _work(operation) * (_ROUNDS if operation.function.name in loops else 1) for operation in module.operations()
+    )
+
+
+def is_interpretable(module: Module) -> bool:
+    """Is true where the reference interpreter knows every op of the module."""
+    return not any(
+        (operation.opcode in _NOT_INTERPRETED and not (operation.callee or "").startswith("check."))
+        or has(operation.opcode, Trait.AMONG_DEVICES)
+        for operation in module.operations()
+    )
+
+
+def _work(operation: Operation) -> int:
+    results = sum(_elements(value.shape) for value in operation.results)
+    if operation.opcode == "dot":
+        contracting = operation.ints("lhs_contracting_dims") or ()
+        lhs = operation.operands[0].shape
+        return results * prod(lhs.dimensions[i] for i in contracting) if isinstance(lhs, ArrayShape) else results
+    if operation.opcode == "convolution":
+        return results * _elements(operation.operands[1].shape)
+    if has(operation.opcode, Trait.COMBINES) or operation.opcode == "sort":
+        return results + 4 * sum(_elements(value.shape) for value in operation.operands)
+    return results
+
+
+def _elements(shape: Shape) -> int:
+    return sum(array.element_count for array in shape.arrays())

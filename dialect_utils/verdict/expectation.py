@@ -9,7 +9,7 @@ import numpy as np
 
 from dialect_utils.execution import Array
 from dialect_utils.layout import ElementType
-from dialect_utils.verdict.difference import Tolerance, different_elements
+from dialect_utils.verdict.outcome import Tolerance, different_elements
 
 BITS = Tolerance()
 

@@ -17,7 +17,7 @@ from dialect_utils.hlo.text.literals import decode_float
 from dialect_utils.ir import Function, Module, Operand, Operation, Value
 from dialect_utils.layout import ArrayShape, ElementType, Shape
 from dialect_utils.ops import DONE, UPDATE, Trait, has, split_asynchronous, with_trait
-from dialect_utils.verdict.data import LARGEST_INTEGER
+from dialect_utils.verdict.sampling import LARGEST_INTEGER
 
 
 class Guarantee(IntEnum):

@@ -67,7 +67,7 @@ MUTANTS = (
         "dialect_utils/stablehlo/rewrites/ordering.py",
         'is_open = compare("EQ", says, turned.get(says, says), "UNSIGNED")',
         'is_open = compare("NE", says, says, "UNSIGNED")',
-        ("tests/verdict/test_orders.py",),
+        ("tests/verdict/sampling/test_orders.py",),
     ),
     Mutant(
         "dialect_utils/execution/engines.py",

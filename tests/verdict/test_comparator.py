@@ -9,8 +9,8 @@ from dialect_utils.execution import Array
 from dialect_utils.layout import ELEMENT_TYPES
 from dialect_utils.text import DiagnosticError
 from dialect_utils.verdict.comparator import Comparator, Finding
-from dialect_utils.verdict.data import DataSet
 from dialect_utils.verdict.guarantees import Guarantee
+from dialect_utils.verdict.sampling import DataSet
 from dialect_utils.verdict.scale import Scale
 
 ALWAYS, ON_INTEGERS, NEVER = Guarantee.ALWAYS, Guarantee.ON_INTEGERS, Guarantee.NEVER

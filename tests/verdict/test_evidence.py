@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dialect_utils.verdict import Counterexample, MovedElement, Place, Planted, Power, Verdict
-from dialect_utils.verdict.proved import OutputProof, RealEquality
-from dialect_utils.verdict.result import NOT_GUARANTEED
+from dialect_utils.verdict.outcome import NOT_GUARANTEED, OutputProof, RealEquality
 
 BITS = ("0x3f800000", "0x7fc00000")
 EXAMPLE = Counterexample(1, (0, 2), BITS, ("1.0", "nan"), 3, 8)

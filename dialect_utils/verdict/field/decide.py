@@ -12,9 +12,9 @@ from dialect_utils.ops.domain import UndefinedError
 from dialect_utils.verdict.field.degree import Degrees
 from dialect_utils.verdict.field.lift import Lift
 from dialect_utils.verdict.field.values import UnliftedError, Value, words_of
+from dialect_utils.verdict.outcome import RealEquality
 from dialect_utils.verdict.proof.elements import ElementProof
 from dialect_utils.verdict.proof.terms import Term, Terms
-from dialect_utils.verdict.proved import RealEquality
 
 # A decision may be wrong with this probability, as a decimal logarithm.
 _LARGEST_LOG_ERROR = -12

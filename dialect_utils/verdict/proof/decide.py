@@ -17,6 +17,7 @@ from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.layout.proof.reads import origin_of, try_prove_same_reads
 from dialect_utils.ops.domain import UndefinedError
 from dialect_utils.text import DiagnosticError
+from dialect_utils.verdict.outcome import MovedElement, OutputProof, Place, RealEquality, RuleUse
 from dialect_utils.verdict.ports import Port
 from dialect_utils.verdict.proof.array_ops.batch_norm import BATCH_NORM, NORMS
 from dialect_utils.verdict.proof.cases import Cases
@@ -26,8 +27,6 @@ from dialect_utils.verdict.proof.evaluation import Evaluation
 from dialect_utils.verdict.proof.normal_forms import Numbers, numbered
 from dialect_utils.verdict.proof.terms import Array, Moved, Term, Terms
 from dialect_utils.verdict.proof.trees import tree_of
-from dialect_utils.verdict.proved import OutputProof, RealEquality, RuleUse
-from dialect_utils.verdict.result import MovedElement, Place
 
 if TYPE_CHECKING:
     from dialect_utils.verdict.proof.elements import ElementProof

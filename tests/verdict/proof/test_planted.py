@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from dialect_utils.ir import Module
+from dialect_utils.verdict.outcome import Place
 from dialect_utils.verdict.ports import entry_ports
 from dialect_utils.verdict.proof import ProofResult, evaluation, try_prove
-from dialect_utils.verdict.result import Place
 from tests.verdict.proof.dialects import parse
 
 

@@ -10,11 +10,11 @@ import pytest
 from dialect_utils.execution import Array, Worker, prepare
 from dialect_utils.layout import parse_array_shape
 from dialect_utils.layout.arrays.dtypes import as_bits
-from dialect_utils.verdict.data import random_inputs
-from dialect_utils.verdict.data.values import Style
 from dialect_utils.verdict.ports import entry_ports
 from dialect_utils.verdict.proof import try_prove
 from dialect_utils.verdict.proof.algebra import Rule, all_rules
+from dialect_utils.verdict.sampling import random_inputs
+from dialect_utils.verdict.sampling.values import Style
 from tests.verdict.proof import expressions as ex
 from tests.verdict.proof.dialects import parse
 from tests.verdict.proof.equations import sides

@@ -12,9 +12,15 @@ import numpy as np
 from dialect_utils.execution import Array, bits_type, from_bits
 from dialect_utils.layout import ElementType
 from dialect_utils.layout.arrays.dtypes import dtype_of
-from dialect_utils.verdict.data.needs import Need
-from dialect_utils.verdict.data.pools import MOST_ROUNDS, float_pool, integer_pool, special_floats, value_range
-from dialect_utils.verdict.data.values import LARGEST_INTEGER
+from dialect_utils.verdict.sampling.needs import Need
+from dialect_utils.verdict.sampling.values import (
+    LARGEST_INTEGER,
+    MOST_ROUNDS,
+    float_pool,
+    integer_pool,
+    special_floats,
+    value_range,
+)
 
 DataKind = Literal[
     "whole",

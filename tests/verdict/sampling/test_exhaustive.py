@@ -11,7 +11,7 @@ from dialect_utils.execution import Worker, to_bits
 from dialect_utils.io.files import parse_bytes
 from dialect_utils.layout import ELEMENT_TYPES, ArrayShape
 from dialect_utils.verdict import Options, Verdict, compare_modules
-from dialect_utils.verdict.exhaustive import possible_inputs
+from dialect_utils.verdict.sampling.inputs import possible_inputs
 
 XLA = Options(engines=("xla",), power=0)
 

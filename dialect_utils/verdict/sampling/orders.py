@@ -15,10 +15,9 @@ from dialect_utils.execution import Array, Engine, ExecutionError, Worker
 from dialect_utils.ir import Module
 from dialect_utils.ops import Trait, has
 from dialect_utils.verdict.comparator import Finding
-from dialect_utils.verdict.data import DataSet
 from dialect_utils.verdict.judge import Compared, Judge, also, joined
-from dialect_utils.verdict.runs import Rewritten, Runs
-from dialect_utils.verdict.twin import Twin
+from dialect_utils.verdict.runs import Rewritten, Runs, Twin
+from dialect_utils.verdict.sampling import DataSet
 
 _LEFT_OPEN = "the results differ only in the order of NaN or of equal keys, which the original leaves to the engine"
 _NOT_TRIED = "the original leaves the order of NaN or of equal keys to the engine, and no order that was tried gives it"

@@ -4,7 +4,7 @@ import pytest
 from dialect_utils.io.files import parse_bytes
 from dialect_utils.layout import parse_array_shape
 from dialect_utils.verdict import random_inputs, small_integer_positions
-from dialect_utils.verdict.data import array_needs, data_sets, unreached
+from dialect_utils.verdict.sampling import array_needs, data_sets, unreached
 
 TYPES = [
     "pred s2 u4 s8 u16 s64 u64 f16 bf16 f32 f64 c64 c128 f8e5m2 f8e4m3fn f8e8m0fnu f4e2m1fn".split()  # noqa: SIM905

@@ -8,7 +8,7 @@ from dialect_utils.execution import Worker
 from dialect_utils.io.files import parse_bytes
 from dialect_utils.ir import Module
 from dialect_utils.verdict import Options, compare_modules
-from dialect_utils.verdict.data import array_needs
+from dialect_utils.verdict.sampling import array_needs
 
 HLO_LOOP = """HloModule m
 c { s = (s32[], f32[4], f32[]) parameter(0)

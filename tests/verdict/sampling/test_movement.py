@@ -10,7 +10,7 @@ from dialect_utils.io.files import parse_bytes
 from dialect_utils.ir import Module
 from dialect_utils.layout import ELEMENT_TYPES, ArrayShape
 from dialect_utils.verdict import Options, compare_modules
-from dialect_utils.verdict.movement import carriers, only_moves_data
+from dialect_utils.verdict.sampling.inputs import carriers, only_moves_data
 
 MOVES = {
     "gather at constant indices": "i = s32[4] constant({3,1,0,2})\n ROOT g = T[4,6] gather(x, i), offset_dims={1}, "

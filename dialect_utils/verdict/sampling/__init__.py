@@ -1,8 +1,8 @@
 """Inputs for executions: seeded, and guided by what the programs do with them."""
 
-from dialect_utils.verdict.data.needs import Need, array_needs
-from dialect_utils.verdict.data.plan import DataSet, data_sets, unreached
-from dialect_utils.verdict.data.values import LARGEST_INTEGER, Style, random_inputs, small_integer_positions
+from dialect_utils.verdict.sampling.needs import Need, array_needs
+from dialect_utils.verdict.sampling.plan import DataSet, data_sets, unreached
+from dialect_utils.verdict.sampling.values import LARGEST_INTEGER, Style, random_inputs, small_integer_positions
 
 __all__ = [
     "LARGEST_INTEGER",

@@ -1,9 +1,4 @@
-"""Whether a module only moves data: every element of its results is an element of an input, or a constant.
-
-Where that is so of two modules, they are the same if they put the same elements in the same places. Carriers
-show it: inputs that all hold other values. What does not depend on the inputs (indices, predicates, what
-pads) may be computed, of whole numbers alone, which no engine rounds.
-"""
+"""The data of one check: what two modules are run on."""
 
 from __future__ import annotations
 
@@ -12,12 +7,56 @@ from typing import Any
 
 import numpy as np
 
-from dialect_utils.execution import Array, from_bits
+from dialect_utils.execution import Array, from_bits, from_plain_all
 from dialect_utils.ir import Function, Module, Operation, Value
 from dialect_utils.layout import ArrayShape, ElementType
 from dialect_utils.layout.arrays.dtypes import dtype_of
 from dialect_utils.ops import Trait, has, named
-from dialect_utils.verdict.data.needs import index_operands
+from dialect_utils.ops.domain import UndefinedError
+from dialect_utils.ops.structured import convolution_window, group_counts, labels
+from dialect_utils.verdict.comparator import Options
+from dialect_utils.verdict.sampling import DataSet, array_needs, data_sets, unreached
+from dialect_utils.verdict.sampling.needs import index_operands
+
+
+def chosen_data(
+    shapes: Sequence[ArrayShape], modules: Sequence[Module], options: Options, *, sums: bool
+) -> tuple[list[DataSet], list[str]]:
+    """Returns the sets of data for entry arrays of these shapes, and what they do not reach.
+
+    Where both modules only move data, carriers are among them. `sums`: some output is a sum of floats.
+    """
+    if options.inputs is not None:
+        return [DataSet("given", from_plain_all(options.inputs, shapes))], []
+    if not shapes:
+        return [DataSet("own", [])], []
+    needs = array_needs(modules, shapes)
+    is_finite = any(_multiplies_padding(operation) for module in modules for operation in module.operations())
+    computed = [operation for operation in modules[0].operations() if operation.opcode == "conditional"]
+    branches = [f"not known: which branches of conditional {_name(each)} were taken" for each in computed]
+    sets = data_sets(needs, options.seeds, finite=is_finite, sums=sums)
+    if all(map(only_moves_data, modules)):
+        sets += [DataSet("carriers", arrays) for arrays in carriers(shapes)]
+    return sets, [*unreached(needs, options.seeds, finite=is_finite), *branches]
+
+
+def _name(operation: Operation) -> str:
+    return operation.results[0].name if operation.results else operation.opcode
+
+
+def _multiplies_padding(operation: Operation) -> bool:
+    """Is true for a convolution of which XLA:CPU multiplies zeros that are no elements: infinity times 0 is NaN."""
+    kernel = operation.operands[1].shape if operation.opcode == "convolution" else None
+    if not isinstance(kernel, ArrayShape):
+        return False
+    try:
+        sizes = [kernel.dimensions[i] for i in labels(operation).rhs_spatial]
+        window = convolution_window(operation, sizes)
+    except (UndefinedError, ValueError):
+        return True
+    padded = any((each.low, each.high, each.lhs_dilation, each.rhs_dilation) != (0, 0, 1, 1) for each in window)
+    return padded or group_counts(operation) != (1, 1)
+
 
 _INLINED = named("call fusion")
 _GIVEN = named("constant iota")
@@ -150,3 +189,31 @@ def _patterns(kind: ElementType, most: int) -> Any:
         values = from_bits(bits, kind).astype(np.float64)
     smallest = float(ml_dtypes.finfo(dtype_of(kind)).smallest_normal)
     return bits[np.isfinite(values) & (np.abs(values) >= smallest)][:most]
+
+
+# Of all inputs together: two bytes, one bf16, sixteen predicates.
+_MOST_BITS = 16
+
+
+def possible_inputs(shapes: Sequence[ArrayShape]) -> list[Array] | None:
+    """Returns all inputs of these shapes, a leading dimension counting them; None where they are too many.
+
+    `shapes` are of no packed layouts; an input of no elements has one value.
+    """
+    bits = sum(shape.element_count * shape.element_type.bits for shape in shapes)
+    if bits > _MOST_BITS:
+        return None
+    numbers = np.arange(1 << bits, dtype=np.uint64)
+    arrays = []
+    for shape in shapes:
+        count, width = shape.element_count, shape.element_type.bits
+        elements = [_field(numbers, shape.element_type, i * width) for i in range(count)]
+        numbers = numbers >> np.uint64(count * width)
+        whole = np.stack(elements, axis=1) if elements else np.zeros((len(numbers), 0), np.uint64)
+        arrays.append(from_bits(whole, shape.element_type).reshape(len(numbers), *shape.dimensions))
+    return arrays
+
+
+def _field(numbers: Array, kind: ElementType, start: int) -> Array:
+    """Returns as many bits of each number as the type has."""
+    return numbers >> np.uint64(start) & np.uint64((1 << kind.bits) - 1)

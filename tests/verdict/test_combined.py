@@ -6,9 +6,9 @@ import pytest
 
 from dialect_utils.execution import Worker
 from dialect_utils.verdict import Options, Verdict, compare_modules
-from dialect_utils.verdict.combine import combined
+from dialect_utils.verdict.compare import combined
+from dialect_utils.verdict.outcome import Counterexample, MovedElement, Place
 from dialect_utils.verdict.proof import ProofResult
-from dialect_utils.verdict.result import Counterexample, MovedElement, Place
 from tests.verdict.test_compare import FORMS, PLANTED, edited, parse
 
 MOVED = MovedElement(0, (1,), (Place("parameter 0", (1,)), Place("parameter 0", (0,))))

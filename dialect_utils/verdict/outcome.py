@@ -1,0 +1,325 @@
+"""What a verdict is made of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil
+from typing import Any, Final, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dialect_utils.execution import Array, to_bits
+from dialect_utils.layout import ElementType
+from dialect_utils.text import Diagnostic, DiagnosticError
+
+Answer = Literal["equal", "agrees", "different", "unknown"]
+# What a reason says of a difference that is tolerated, or that leaves the verdict open.
+NOT_GUARANTEED: Final = "which is not guaranteed to be equal"
+# The method that executes nothing.
+PROOF: Final = "proof"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where an element comes from: an array of the entry and the logical index there, None for padding."""
+
+    source: str
+    index: tuple[int, ...] | None
+
+    def as_json(self) -> dict[str, Any]:
+        """Returns the values by name."""
+        return {"source": self.source, "index": None if self.index is None else list(self.index)}
+
+    def __str__(self) -> str:
+        return self.source if self.index is None else f"{self.source}[{','.join(map(str, self.index))}]"
+
+
+@dataclass(frozen=True, slots=True)
+class MovedElement:
+    """An element of an output that two modules take from different places."""
+
+    output: int
+    index: tuple[int, ...]
+    places: tuple[Place, Place]
+
+    def as_json(self) -> dict[str, Any]:
+        """Returns the keys of a counterexample; bits are for executions to tell."""
+        places = [place.as_json() for place in self.places]
+        return {"output": self.output, "index": list(self.index), "bits": None, "values": None, "moved": places}
+
+    def __str__(self) -> str:
+        index = ",".join(map(str, self.index))
+        return f"output {self.output} at [{index}]: {self.where}"
+
+    @property
+    def where(self) -> str:
+        """Says where either module takes the element from."""
+        return f"{self.places[0]} in one module, {self.places[1]} in the other"
+
+
+@dataclass(frozen=True, slots=True)
+class Counterexample:
+    """The first element in which an output differs.
+
+    `index` is its logical index, `bits` are both bit patterns as hexadecimal numbers, `values`
+    both as numbers, `differing` how many of the output's `elements` differ.
+    """
+
+    output: int
+    index: tuple[int, ...]
+    bits: tuple[str, str]
+    values: tuple[str, str]
+    differing: int
+    elements: int
+    moved: MovedElement | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """Returns the values by name, tuples as lists."""
+        return {
+            "output": self.output,
+            "index": list(self.index),
+            "bits": list(self.bits),
+            "values": list(self.values),
+            "differing": self.differing,
+            "elements": self.elements,
+            **({"moved": self.moved.as_json()["moved"]} if self.moved else {}),
+        }
+
+    def __str__(self) -> str:
+        index = ",".join(map(str, self.index))
+        count = f"{self.differing} of {self.elements} elements differ"
+        pair = " and ".join(f"{bits} ({value})" for bits, value in zip(self.bits, self.values, strict=True))
+        moved = f"; {self.moved.where}" if self.moved and self.moved.index == self.index else ""
+        return f"output {self.output} at [{index}]: {pair}; {count}{moved}"
+
+
+@dataclass(frozen=True, slots=True)
+class Planted:
+    """A planted mistake: what was edited, and where (`file:line:column`, or the operation's name)."""
+
+    edit: str
+    place: str
+
+    def __str__(self) -> str:
+        return f"{self.edit} at {self.place}"
+
+
+@dataclass(frozen=True, slots=True)
+class Power:
+    """How many of the planted mistakes the data of a check sees, and some that it does not."""
+
+    seen: int
+    planted: int
+    not_seen: tuple[Planted, ...] = ()
+
+    @property
+    def share(self) -> float:
+        """Returns the share that is seen, 0 to 1."""
+        return self.seen / self.planted
+
+    def __str__(self) -> str:
+        return f"power {self.share:.0%} ({self.seen} of {self.planted} planted mistakes seen)"
+
+
+Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Tolerance:
+    """Which elements count as equal.
+
+    `ulp`: units in the last place; `relative`: of the larger magnitude of the two; `of_largest`:
+    of the largest finite magnitude in the first array. All None: only equal bits.
+    """
+
+    ulp: int | None = None
+    relative: float | None = None
+    of_largest: float | None = None
+
+    @classmethod
+    def parse(cls, text: str) -> Tolerance:
+        """Reads `bits`, `ulp:N` or `rel:X`; raises DiagnosticError for anything else."""
+        kind, _, number = str(text).partition(":")
+        try:
+            if text == "bits":
+                return cls()
+            if kind == "ulp":
+                return cls(ulp=_natural(number))
+            if kind == "rel":
+                return cls(relative=_positive(number))
+        except ValueError:
+            pass
+        raise DiagnosticError(Diagnostic(f"cannot compare by {text!r}", hint="write auto, bits, ulp:N or rel:X"))
+
+    def __str__(self) -> str:
+        if self.ulp is not None:
+            return f"within {self.ulp} ulp"
+        if self.relative is not None:
+            return f"within a relative difference of {self.relative:g}"
+        return "bits" if self.of_largest is None else f"within {self.of_largest:.1g} of the largest magnitude"
+
+
+BITS = Tolerance()
+
+
+def first_difference(
+    output: int, a: Array, b: Array, element_type: ElementType, tolerance: Tolerance = BITS
+) -> Counterexample | None:
+    """Returns the first element, in row-major order, in which two arrays differ, or None."""
+    return first_of(output, a, b, element_type, different_elements(a, b, element_type, tolerance))
+
+
+def first_of(output: int, a: Array, b: Array, element_type: ElementType, differs: Mask) -> Counterexample | None:
+    """Returns the first element, in row-major order, of those in which two arrays differ, or None."""
+    if not differs.any():
+        return None
+    index = tuple(int(i) for i in np.unravel_index(int(differs.argmax()), differs.shape))
+    pair = (a[index], b[index])
+    bits = (_hexadecimal(np.asarray(value), element_type) for value in pair)
+    return Counterexample(
+        output, index, (next(bits), next(bits)), (str(pair[0]), str(pair[1])), int(differs.sum()), differs.size
+    )
+
+
+def different_elements(a: Array, b: Array, element_type: ElementType, tolerance: Tolerance = BITS) -> Mask:
+    """Returns where two arrays of the same element type and dimensions differ."""
+    if element_type.is_complex:
+        # ulp, NaNs and the like are a matter of each part.
+        part = _FLOATS[element_type.bits // 2]
+        return different_elements(a.real, b.real, part, tolerance) | different_elements(a.imag, b.imag, part, tolerance)
+    differs: Mask = to_bits(a, element_type) != to_bits(b, element_type)
+    if not element_type.is_floating or not differs.any():
+        return differs
+    # Every narrower type is exact in f64; numpy would warn of signaling NaNs.
+    with np.errstate(invalid="ignore"):
+        x, y = a.astype(np.float64), b.astype(np.float64)
+    differs = differs & ~(np.isnan(x) & np.isnan(y))
+    if tolerance != BITS:
+        differs = differs & ~_is_close(x, y, ulp_distance(a, b, element_type), tolerance)
+    return differs
+
+
+def ulp_distance(a: Array, b: Array, element_type: ElementType) -> NDArray[np.uint64]:
+    """Returns how many values of the type are between elements of finite floats, the sign included."""
+    # f8e8m0fnu is a bare exponent.
+    sign = np.uint64(0 if element_type.name == "f8e8m0fnu" else 1 << (element_type.bits - 1))
+    x, y = (to_bits(array, element_type).astype(np.uint64) for array in (a, b))
+    opposite = (x & sign) != (y & sign)
+    p, q = x & ~sign, y & ~sign
+    distance: NDArray[np.uint64] = np.where(opposite, p + q, np.maximum(p, q) - np.minimum(p, q))
+    return distance
+
+
+def _is_close(x: Array, y: Array, ulp: NDArray[np.uint64], tolerance: Tolerance) -> Mask:
+    finite: Mask = np.isfinite(x) & np.isfinite(y)
+    if tolerance.ulp is not None:
+        return finite & (ulp <= tolerance.ulp)
+    with np.errstate(invalid="ignore"):
+        difference = np.abs(x - y)
+    if tolerance.relative is not None:
+        limit: Any = tolerance.relative * np.maximum(np.abs(x), np.abs(y))
+    else:
+        assert tolerance.of_largest is not None  # the only field left
+        magnitudes = np.abs(x[np.isfinite(x)])
+        limit = tolerance.of_largest * (magnitudes.max() if magnitudes.size else 0.0)
+    close: Mask = finite & (difference <= limit)
+    return close
+
+
+def _hexadecimal(value: Array, element_type: ElementType) -> str:
+    bits = to_bits(value, element_type).reshape(-1)
+    whole = sum(int(part) << (64 * i) for i, part in enumerate(bits))
+    return f"0x{whole:0{-(-element_type.bits // 4)}x}"
+
+
+def _natural(text: str) -> int:
+    number = int(text)
+    if number < 0:
+        raise ValueError
+    return number
+
+
+def _positive(text: str) -> float:
+    number = float(text)
+    if not 0 <= number < float("inf"):
+        raise ValueError
+    return number
+
+
+_FLOATS = {32: ElementType("f32", 32), 64: ElementType("f64", 64)}
+
+
+@dataclass(frozen=True, slots=True)
+class RealEquality:
+    """Whether two terms are equal over the reals.
+
+    `is_equal` is None where that was not decided; `reason` says why. `log_error` is the decimal logarithm of the
+    probability that different functions are told equal. A difference is one of formulas, not always of numbers:
+    functions such as `log` are known by few of their laws. `has_fractions`: only with constants as the simplest
+    fractions that round to them (0.33333334 as 1/3).
+    """
+
+    is_equal: bool | None
+    log_error: float = 0.0
+    reason: str = ""
+    has_fractions: bool = False
+
+    def as_json(self) -> dict[str, Any]:
+        """Returns the values by name."""
+        return {
+            "equal": self.is_equal,
+            "log10_error": round(self.log_error, 1),
+            "reason": self.reason,
+            "constants": "fractions" if self.has_fractions else "exact",
+        }
+
+    def __str__(self) -> str:
+        if self.is_equal:
+            constants = ", with constants as the fractions that they round" if self.has_fractions else ""
+            return f"equal over the reals (error below 1e{ceil(self.log_error)}){constants}"
+        if self.is_equal is None:
+            return f"not decided over the reals: {self.reason}"
+        return "not known to be equal over the reals"
+
+
+@dataclass(frozen=True, slots=True)
+class RuleUse:
+    """A rule of algebra that a proof applied, and the operations where it did, in the order of the argument."""
+
+    name: str
+    places: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"{self.name}: {', '.join(self.places)}" if self.places else self.name
+
+    def as_json(self) -> dict[str, Any]:
+        """Returns the values by name."""
+        return {"rule": self.name, "places": list(self.places)}
+
+
+@dataclass(frozen=True, slots=True)
+class OutputProof:
+    """What is known of one output: equal in bits, or where the programs part and whether they are equal as reals.
+
+    `over_reals` is None where bits are equal, or where it was not asked.
+    """
+
+    output: int
+    is_equal: bool
+    reason: str = ""
+    over_reals: RealEquality | None = None
+
+    def __str__(self) -> str:
+        if self.is_equal:
+            return f"output {self.output}: equal"
+        return f"output {self.output}: " + "; ".join(filter(None, [str(self.over_reals or ""), self.reason]))
+
+    def as_json(self) -> dict[str, Any]:
+        """Returns the values by name."""
+        return {
+            "output": self.output,
+            "equal": self.is_equal,
+            "reason": self.reason,
+            "over_reals": None if self.over_reals is None else self.over_reals.as_json(),
+        }
