@@ -8,9 +8,7 @@ from dialect_utils.io.files import encode
 from dialect_utils.io.inputs import Input
 from dialect_utils.ir import Operation
 from dialect_utils.mosaic.decode import TARGET, kernels_of
-from dialect_utils.mosaic.describe import describe_grid, describe_kernel, summarize_kernel
-from dialect_utils.mosaic.kernel import Kernel
-from dialect_utils.mosaic.types import DEFAULT_TARGET
+from dialect_utils.mosaic.kernel import DEFAULT_TARGET, Kernel, describe_grid, describe_kernel, summarize_kernel
 from dialect_utils.text import Diagnostic, DiagnosticError, nearest
 from relayout.console import DONE, print_json
 from relayout.output import write_output

@@ -10,6 +10,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType, Layout
+from dialect_utils.layout.targets.tpu import tile_for
 from dialect_utils.text import Diagnostic, DiagnosticError, Location, Source, Span
 
 Attribute = Any
@@ -166,3 +168,99 @@ class Kernel:
     def refused(self, op: KernelOp, why: str) -> DiagnosticError:
         """Returns the error for an op that cannot be lowered: its name, the kernel's, and its place."""
         return DiagnosticError(Diagnostic(f"kernel {self.name}: {op.name} {why}", self.location(op)))
+
+
+# MLIR's names; integers have no sign, so they are taken as signed. An index is 32 bits wide on a TPU.
+_ELEMENTS = {
+    "index": "s32",
+    "i1": "pred",
+    "f16": "f16",
+    "bf16": "bf16",
+    "f32": "f32",
+    "f64": "f64",
+    "f8E4M3FN": "f8e4m3fn",
+    "f8E4M3": "f8e4m3",
+    "f8E4M3FNUZ": "f8e4m3fnuz",
+    "f8E4M3B11FNUZ": "f8e4m3b11fnuz",
+    "f8E5M2": "f8e5m2",
+    "f8E5M2FNUZ": "f8e5m2fnuz",
+    "f8E3M4": "f8e3m4",
+    "f8E8M0FNU": "f8e8m0fnu",
+    "f4E2M1FN": "f4e2m1fn",
+    **{f"i{bits}": f"s{bits}" for bits in (2, 4, 8, 16, 32, 64)},
+    **{f"si{bits}": f"s{bits}" for bits in (2, 4, 8, 16, 32, 64)},
+    **{f"ui{bits}": f"u{bits}" for bits in (2, 4, 8, 16, 32, 64)},
+}
+DEFAULT_TARGET = "tpu-v5e"
+
+
+def try_element_type(name: str) -> ElementType | None:
+    """Returns XLA's element type of MLIR's name, or None; semaphores count in 32 bits."""
+    if "semaphore" in name:
+        return ELEMENT_TYPES["s32"]
+    found = _ELEMENTS.get(name)
+    return None if found is None else ELEMENT_TYPES[found]
+
+
+def block_shape(reference: Type, target: str = DEFAULT_TARGET) -> ArrayShape | None:
+    """Returns the shape of what a reference names, in the layout of a target's vector memory; None for semaphores.
+
+    Row-major, with the tiles that the target gives arrays of these dimensions; scalar memory has none.
+    """
+    kind = None if reference.is_semaphore else try_element_type(reference.element)
+    if kind is None:
+        return None
+    order = Layout.descending(len(reference.dimensions)).minor_to_major
+    is_tiled = reference.memory_space != "smem" and reference.dimensions
+    tiles = tile_for(kind, reference.dimensions, order, target) if is_tiled else ()
+    return ArrayShape(kind, reference.dimensions, Layout(order, tiles))
+
+
+def describe_grid(kernel: Kernel) -> str:
+    """Returns the grid in words: `2 parallel x 4 arbitrary`; `?` is a bound that is an operand."""
+    if not kernel.grid:
+        return "none: one step"
+    named = [*kernel.dimension_semantics, *["arbitrary"] * len(kernel.grid)]
+    bounds = ["?" if bound == DYNAMIC else str(bound) for bound in kernel.grid]
+    return " x ".join(f"{bound} {semantics}" for bound, semantics in zip(bounds, named, strict=False))
+
+
+def summarize_kernel(name: str, kernel: Kernel) -> str:
+    """Returns one line: the call's name, the kernel's, its grid and its number of ops."""
+    return f"{name}  @{kernel.name}  grid {describe_grid(kernel)}  {kernel.op_count} ops"
+
+
+def describe_kernel(name: str, kernel: Kernel, target: str = DEFAULT_TARGET) -> str:
+    """Returns the kernel of a call: grid, windows with the layouts of their blocks on `target`, and readable MLIR."""
+    lines = [f"{name}: kernel @{kernel.name}, {kernel.op_count} ops", f"  grid             {describe_grid(kernel)}"]
+    lines += [f"  {line}" for line in _references(kernel, target)]
+    return "\n".join([*lines, "", kernel.source.text.rstrip(), ""])
+
+
+def _references(kernel: Kernel, target: str) -> Iterator[str]:
+    windows = list(kernel.windows) or [Window()] * len(kernel.windowed)
+    last = len(kernel.references) - kernel.scratch
+    for position, reference in enumerate(kernel.references):
+        number = f"%arg{len(kernel.grid) + position}"
+        if position < kernel.scalar_prefetch:
+            yield f"{number:<7} prefetch  {_block(reference, target)}"
+        elif position < last:
+            window = windows[position - kernel.scalar_prefetch]
+            yield f"{number:<7} operand   {_block(reference, target)}{_describe_window(window)}"
+        else:
+            yield f"{number:<7} scratch   {_block(reference, target)}"
+
+
+def _block(reference: KernelValue, target: str) -> str:
+    shape = block_shape(reference.type, target)
+    return f"{reference.type if shape is None else shape} in {reference.type.memory_space or 'memory'}"
+
+
+def _describe_window(window: Window) -> str:
+    if window.transform is None:
+        return ", whole"
+    unit = "elements" if window.is_element else "blocks"
+    bounds = "x".join(map(str, window.bounds))
+    mode = f", {window.pipeline_mode}" if window.pipeline_mode else ""
+    padding = f", padding {list(window.padding[0])} {list(window.padding[1])}" if any(map(any, window.padding)) else ""
+    return f", window {bounds} at @{window.transform} in {unit}{padding}{mode}"

@@ -1,36 +1,28 @@
-"""Decodes Mosaic kernels on standard input: the program of a process of its own.
+"""Decodes Mosaic kernels on standard input; run as a program in a separate process.
 
 Input: kernels' modules, MLIR bytecode or text, each after its length (8 bytes, little end first).
-Output: a JSON list with each module's text and its functions as plain values. MLIR's reader of
-bytecode trusts its input, so a damaged kernel can kill the process.
+Output: a JSON list with each module's text and its functions as plain values.
 """
 
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 from dialect_utils.stablehlo.bindings import deserialize_kernel, ir, kernel_context
 from dialect_utils.stablehlo.origins import place_of
+from dialect_utils.stablehlo.reader_process import answer
 
-REFUSED = 1
 LENGTH_BYTES = 8
 _VERSION = "stable_mosaic.version"
 _MEMORY_SPACE = "#tpu.memory_space<"
 
 
-def main() -> int:
-    """Reads kernels; writes JSON, or the reason in one line to standard error."""
-    try:
-        with kernel_context(), ir.Location.unknown():
-            described = [_described_kernel(body) for body in _bodies(sys.stdin.buffer.read())]
-    except (ir.MLIRError, ValueError, RuntimeError) as error:
-        print(" ".join(str(error).split()), file=sys.stderr)
-        return REFUSED
-    sys.stdout.buffer.write(json.dumps(described).encode())
-    return 0
+def describe_kernels(data: bytes) -> str:
+    """Returns the JSON of the kernels in a reader's input; raises MLIRError or ValueError for a damaged one."""
+    with kernel_context(), ir.Location.unknown():
+        return json.dumps([_described_kernel(body) for body in _bodies(data)])
 
 
 def _bodies(data: bytes) -> Iterator[bytes]:
@@ -146,4 +138,4 @@ def _elements(found: Any) -> list[Any]:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    answer(describe_kernels)

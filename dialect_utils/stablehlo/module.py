@@ -17,12 +17,10 @@ from dialect_utils.stablehlo.bindings import (
     ir,
     serialize_portable_artifact,
 )
-from dialect_utils.stablehlo.errors import captured, diagnostics_of, moved_to
 from dialect_utils.stablehlo.function import FUNCTION, StableHloFunction, as_function
-from dialect_utils.stablehlo.interface import ENTRY_NAME, Interface, ResultMirror
+from dialect_utils.stablehlo.interface import ENTRY_NAME, Interface, ResultMirror, Signature
 from dialect_utils.stablehlo.operation import StableHloOperation, as_operation
-from dialect_utils.stablehlo.origins import Origin, blocks_of, place_of, walk
-from dialect_utils.stablehlo.signature import Signature
+from dialect_utils.stablehlo.origins import Origin, blocks_of, captured, diagnostics_of, moved_to, place_of, walk
 from dialect_utils.stablehlo.value import StableHloValue, as_value
 from dialect_utils.text import Diagnostic, DiagnosticError, Location, Source, Span, elided
 

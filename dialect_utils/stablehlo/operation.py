@@ -13,7 +13,10 @@ from dialect_utils.layout import ArrayShape, BitcastConvert, Pad, Reshape, Shape
 from dialect_utils.ops import CALLING_MLIR_ATTRIBUTES, Trait, attribute_name, has, hlo_opcode
 from dialect_utils.stablehlo.annotations import (
     MIRROR,
+    SHARDINGS,
     annotate_operation,
+    changed_ranks,
+    followed_shardings,
     frontend_entries,
     operation_shapes,
     set_frontend_entry,
@@ -22,7 +25,6 @@ from dialect_utils.stablehlo.annotations import (
 from dialect_utils.stablehlo.bindings import attribute_of, dimension_numbers, integer_list, ir, with_integers
 from dialect_utils.stablehlo.constants import constant_text, literal_bits, splat_literal
 from dialect_utils.stablehlo.origins import NOWHERE, Origin, blocks_of, location_of, walk
-from dialect_utils.stablehlo.sharding import SHARDINGS, changed_ranks, followed_shardings
 from dialect_utils.stablehlo.types import set_type, shape_of_type
 from dialect_utils.stablehlo.value import StableHloValue, as_value
 from dialect_utils.text import DiagnosticError, Location

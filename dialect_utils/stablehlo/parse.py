@@ -5,17 +5,24 @@ from __future__ import annotations
 import re
 
 from dialect_utils.stablehlo.annotations import text_of
-from dialect_utils.stablehlo.bindings import context, ir
+from dialect_utils.stablehlo.bindings import context, deserialize_portable_artifact, ir, run_passes
 from dialect_utils.stablehlo.builder import StableHloBuilder
-from dialect_utils.stablehlo.errors import diagnostics_of
 from dialect_utils.stablehlo.function import FUNCTION
 from dialect_utils.stablehlo.module import StableHloModule
-from dialect_utils.stablehlo.origins import Origin, blank_locations, blocks_of, location_of, place_of, walk
-from dialect_utils.stablehlo.reader_process import run_reader
+from dialect_utils.stablehlo.origins import (
+    Origin,
+    blank_locations,
+    blocks_of,
+    diagnostics_of,
+    location_of,
+    place_of,
+    walk,
+)
+from dialect_utils.stablehlo.reader_process import answer, run_reader
 from dialect_utils.text import Diagnostic, DiagnosticError, Source, Span, error_at
 
 BYTECODE_MAGIC = b"ML\xefR"
-_READER = "dialect_utils.stablehlo.bytecode_reader"
+_READER = "dialect_utils.stablehlo.parse"
 # MLIR's parser recurses without a bound and overflows its stack some thousands deep.
 _MAX_NESTING = 500
 _BRACKETS = re.compile(r'"(?:[^"\\\n]++|\\.)*+"|//[^\n]*|->|>=|[^()\[\]{}<>]+')
@@ -27,6 +34,10 @@ _ALIAS = re.compile(
 # What aliases mean is written out where a module is printed: those of aliases double at each step.
 _LARGEST_EXPANSION = 64 << 20
 _PLACE_ALIAS = "#loc"
+# The producer that StableHLO writes after the magic and a version byte.
+_PORTABLE_PRODUCER = b"StableHLO_v"
+_PRODUCER_END = 32
+_DECOMPOSITION = "builtin.module(func.func(chlo-legalize-to-stablehlo))"
 
 
 def parse_module(text_or_bytes: str | bytes, name: str = "<stablehlo>") -> StableHloModule:
@@ -157,3 +168,39 @@ def _check_aliases(source: Source) -> None:
         if sizes[current] - len(source.text) > _LARGEST_EXPANSION:
             message = f"aliases mean more than {_LARGEST_EXPANSION >> 20} MB of text here"
             raise error_at(source, Span(*found.span("name")), message)
+
+
+def bytecode_text(data: bytes) -> str:
+    """Returns the text of bytecode or a portable artifact; raises MLIRError or ValueError for damaged data."""
+    if _PORTABLE_PRODUCER in data[:_PRODUCER_END]:
+        return _printed(deserialize_portable_artifact(context(allow_unregistered=False), data))
+    try:
+        return _printed(ir.Module.parse(data, context(allow_unregistered=False)))
+    except (ir.MLIRError, ValueError):
+        return _printed(ir.Module.parse(data, context(allow_unregistered=True)))
+
+
+def _printed(module: ir.Module) -> str:
+    has_locations = any(map(_has_location, walk(module.operation)))
+    return str(module.operation.get_asm(enable_debug_info=has_locations))
+
+
+def _has_location(operation: ir.Operation) -> bool:
+    # Text read in memory leaves "-":line:column, which is no location that someone wrote.
+    return not isinstance(operation.location, ir.UnknownLoc) and place_of(operation.location) is None
+
+
+def try_decompose_chlo(module: StableHloModule) -> StableHloModule | None:
+    """Returns the module without CHLO operations; None where it has none, or MLIR cannot take one apart."""
+    if not any(operation.name.startswith("chlo.") for operation in walk(module.root)):
+        return None
+    copy = ir.Module.parse(module.bytecode(), module.context)
+    try:
+        run_passes(copy, _DECOMPOSITION)
+    except ir.MLIRError:
+        return None
+    return parse_module(str(copy), f"{module.source.name} without CHLO")
+
+
+if __name__ == "__main__":
+    answer(bytecode_text)

@@ -28,7 +28,7 @@ MUTANTS = (
         ("tests/mosaic/test_decode.py",),
     ),
     Mutant(
-        "dialect_utils/mosaic/types.py",
+        "dialect_utils/mosaic/kernel.py",
         'reference.memory_space != "smem" and reference.dimensions',
         "reference.dimensions",
         ("tests/mosaic/test_decode.py",),

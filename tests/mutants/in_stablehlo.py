@@ -22,13 +22,13 @@ MUTANTS = (
         ("tests/stablehlo/test_parse.py",),
     ),
     Mutant(
-        "dialect_utils/stablehlo/sharding.py",
+        "dialect_utils/stablehlo/annotations.py",
         "if '\"' in match[0]:",
         "if False:",
         ("tests/stablehlo/test_sharding.py",),
     ),
     Mutant(
-        "dialect_utils/stablehlo/sharding.py",
+        "dialect_utils/stablehlo/annotations.py",
         '"{?}" if "?" in match[0] else "{}"',
         '"{}"',
         ("tests/stablehlo/test_sharding.py",),

@@ -51,7 +51,7 @@ def test_the_death_of_the_reader_of_bytecode_is_an_error(monkeypatch: pytest.Mon
         return subprocess.CompletedProcess([], -11, b"", b"")
 
     monkeypatch.setattr(subprocess, "run", die)
-    with pytest.raises(DiagnosticError, match="m is not a valid MLIR bytecode file: its reader dies of it"):
+    with pytest.raises(DiagnosticError, match="m is not a valid MLIR bytecode file: its reader crashes"):
         parse_module(b"ML\xefR", "m")
 
 

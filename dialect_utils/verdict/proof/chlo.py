@@ -15,8 +15,8 @@ def decomposed(stages: Sequence[Module]) -> list[Module] | None:
     if all(stage.dialect == "hlo" for stage in stages):
         # MLIR is not loaded for HLO.
         return None
-    from dialect_utils.stablehlo.chlo import try_decompose_chlo
     from dialect_utils.stablehlo.module import StableHloModule
+    from dialect_utils.stablehlo.parse import try_decompose_chlo
 
     found = [try_decompose_chlo(stage) if isinstance(stage, StableHloModule) else None for stage in stages]
     return [made or stage for made, stage in zip(found, stages, strict=True)] if any(found) else None
