@@ -1,10 +1,12 @@
-"""The site's generated pages: one for each pass from its docstring, the project's files, and the notebooks' pictures.
+"""The site's generated pages: the commands, the passes from their docstrings, the project's files, and the notebooks.
 
 `mkdocs.yml` names this file as a hook. Nothing that it makes is kept in the tree.
 """
 
 from __future__ import annotations
 
+import argparse
+import importlib
 import re
 import textwrap
 from collections.abc import Sequence
@@ -14,6 +16,8 @@ from typing import TYPE_CHECKING
 from docs_site.notebooks import NOTEBOOKS, as_markdown
 from passes.framework.base import BUILTIN_PASSES, Pass, load_pass
 from passes.framework.options import describe_options
+from relayout.arguments import Command, Parser, add_shared_options
+from relayout.cli import COMMANDS
 
 if TYPE_CHECKING:
     from mkdocs.config.defaults import MkDocsConfig
@@ -56,6 +60,7 @@ def generated_pages() -> dict[str, str]:
     steps = [load_pass(name) for name in BUILTIN_PASSES]
     pages = {f"passes/{step.name}.md": pass_page(step) for step in steps}
     pages["passes/index.md"] = pass_index(steps)
+    pages["commands.md"] = "\n".join(["# Commands\n", *map(command_section, COMMANDS)])
     pages |= {f"notebooks/{path.stem}.md": as_markdown(path) for path in NOTEBOOKS}
     return pages | {page: for_site((ROOT / file).read_text("utf-8")) for page, file in _ROOT_PAGES.items()}
 
@@ -70,6 +75,29 @@ def pass_page(step: Pass) -> str:
     table = "\n".join(["## Options", "", "| option | value | default |", "|---|---|---|", *rows])
     listed = table if rows else "It has no options."
     return f"# {step.name}\n\n{summary}\n\nReads {' and '.join(step.dialects)}.\n\n{fenced}\n{listed}\n"
+
+
+def command_section(name: str) -> str:
+    """Returns the section of a command: its summary, its options, and its examples."""
+    command, actions = command_actions(name)
+    rows = [f"| {_names(action)} | {_cell(action.help or '')} |" for action in actions]
+    table = "\n".join(["| argument | meaning |", "|---|---|", *rows])
+    examples = "\n".join(["```sh", *command.examples, "```"])
+    return f"## relayout {name}\n\n{command.summary}\n\n{table}\n\n{examples}\n"
+
+
+def command_actions(name: str) -> tuple[Command, list[argparse.Action]]:
+    """Returns a command with its options and positional arguments, those of every command included."""
+    command: Command = importlib.import_module(f"relayout.commands.{name}").COMMAND
+    parser = Parser(command)
+    command.add_arguments(parser)
+    add_shared_options(parser)
+    return command, parser.added
+
+
+def _names(action: argparse.Action) -> str:
+    value = action.metavar or (action.dest.upper() if action.nargs != 0 else "")
+    return " ".join(f"`{each}`" for each in (*action.option_strings, value) if each)
 
 
 def _cell(text: str) -> str:

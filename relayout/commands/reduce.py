@@ -76,13 +76,13 @@ def _reduce_modules(arguments: Namespace, modules: Sequence[Module], worker: Wor
 
 
 def _reduce_pass(arguments: Namespace, module: Module, pipeline: Pipeline, worker: Worker) -> int:
-    first = _first_pass(module, pipeline, worker, arguments.keep)
+    first = _first_pass(module, pipeline, worker, arguments)
     if first is None:
         raise DiagnosticError(Diagnostic(f"no pass of the pipeline makes a {_called(arguments.keep)} to reduce"))
     step, before, found = first
     [small] = reduce_modules(
         [before],
-        lambda candidate: _finding_of_pass(step, candidate[0], worker, arguments.keep) == found,
+        lambda candidate: _finding_of_pass(step, candidate[0], worker, arguments) == found,
         arguments.trials,
     )
     files = _write(arguments.output, [_SUFFIX[small.dialect]], [small])
@@ -90,24 +90,26 @@ def _reduce_pass(arguments: Namespace, module: Module, pipeline: Pipeline, worke
     return _report(arguments, files, f"relayout {verb} {shlex.quote(files[0])} -p {shlex.quote(str(step))}")
 
 
-def _first_pass(module: Module, pipeline: Pipeline, worker: Worker, keep: str) -> tuple[Pass, Module, str] | None:
+def _first_pass(
+    module: Module, pipeline: Pipeline, worker: Worker, arguments: Namespace
+) -> tuple[Pass, Module, str] | None:
     """Returns the first pass that makes the difference or crash, the module before it, and what is found."""
     for step in pipeline.passes:
-        found = _finding_of_pass(step, module, worker, keep)
+        found = _finding_of_pass(step, module, worker, arguments)
         if found is not None:
             return step, module, found
         module = step.run(module).module
     return None
 
 
-def _finding_of_pass(step: Pass, module: Module, worker: Worker, keep: str) -> str | None:
+def _finding_of_pass(step: Pass, module: Module, worker: Worker, arguments: Namespace) -> str | None:
     try:
-        result = Pipeline((step,)).run(module)
+        result = Pipeline((step,)).run(module, verify_each=arguments.verify_each)
     except PassError as error:
-        return f"{_OF_PASS}: {type(error.__cause__).__name__}" if keep == "crash" else None
+        return f"{_OF_PASS}: {type(error.__cause__).__name__}" if arguments.keep == "crash" else None
     except DiagnosticError:
         return None
-    return _finding(worker, keep, [module, result.module])
+    return _finding(worker, arguments.keep, [module, result.module])
 
 
 def _finding(worker: Worker, keep: str, modules: Sequence[Module]) -> str | None:

@@ -10,8 +10,11 @@ from typing import Any
 import pytest
 
 from dialect_utils.execution import ExecutionError, Program, Worker
+from dialect_utils.hlo import HloModule
 from dialect_utils.io.files import parse_bytes, read_module
 from dialect_utils.ir import Module
+from dialect_utils.layout import parse_shape
+from passes.framework.base import BUILTIN_PASSES, Report, module_pass
 from relayout.cli import main
 from relayout.reduction import reduce_modules, remove_dead
 from tests.jaxlib import DIES_OF_DIVISION_BY_ZERO
@@ -116,6 +119,28 @@ def test_a_real_crash_is_reduced(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert main(["reduce", str(file), "--keep", "crash", "-o", prefix]) == 0
     assert capsys.readouterr().out == f"relayout run {prefix}.hlo\n"
     assert opcodes(read_module(f"{prefix}.hlo")) == ["constant", "constant", "divide"]
+
+
+@module_pass
+def break_shape(module: HloModule, report: Report) -> None:
+    """Gives each tanh another element type than its operand's."""
+    for operation in module.operations():
+        if operation.opcode == "tanh":
+            operation.set_shape(parse_shape("s32[6,8]"))
+
+
+def test_a_pass_that_breaks_the_module_is_a_crash_unless_passes_are_not_verified(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(BUILTIN_PASSES, "break-shape", __name__)
+    file, prefix = tmp_path / "a.hlo", str(tmp_path / "small")
+    file.write_text(HLO)
+    command = ["reduce", str(file), "-p", "break-shape", "--keep", "crash", "-o", prefix]
+    assert main(command) == 0
+    assert capsys.readouterr().out == f"relayout opt {prefix}.hlo -p break-shape\n"
+    assert "tanh" in opcodes(read_module(f"{prefix}.hlo"))
+    assert main([*command, "--no-verify-each"]) == 1
+    assert "no pass of the pipeline makes a crash to reduce" in capsys.readouterr().err
 
 
 def test_a_function_reduces_for_any_reason() -> None:
