@@ -158,14 +158,6 @@ def physical_index(shape: ArrayShape, index: Sequence[Coordinate]) -> list[Coord
     return position
 
 
-def bit_position(shape: ArrayShape, index: Sequence[int]) -> int:
-    """Returns the first bit of an element, counted from the first slot, least significant bits first.
-
-    Raises IndexError and ValueError like `linear_index`.
-    """
-    return linear_index(shape, index) * element_slot_bits(shape)
-
-
 def logical_index(shape: ArrayShape, linear: int) -> tuple[int, ...] | None:
     """Returns the logical index of the element at a linear index, or None for padding.
 
@@ -181,29 +173,19 @@ def logical_index(shape: ArrayShape, linear: int) -> tuple[int, ...] | None:
     return tuple(index) if all(inside) else None
 
 
-def linear_indices(
-    shape: ArrayShape,
-    start: Sequence[int] | None = None,
-    limit: Sequence[int] | None = None,
-    out: NDArray[np.int64] | None = None,
-) -> NDArray[np.int64]:
+def linear_indices(shape: ArrayShape) -> NDArray[np.int64]:
     """Returns the linear index of every element: int64, of the shape's own dimensions.
 
-    `start` and `limit` cut out a block of logical indices (default: all); `out` is an array of
-    the block's dimensions to write to. Raises ValueError for an unbounded dimension, a rank
-    numpy does not have or indices beyond int64, IndexError for a block outside the shape.
+    Raises ValueError for an unbounded dimension, a rank numpy does not have or indices beyond int64.
     """
     import numpy as np
 
     if physical_element_count(shape) > INT64_MAX:
         raise ValueError(f"linear indices of {shape} do not fit 64 bits")
-    start = tuple(start) if start is not None else (0,) * shape.rank
-    limit = tuple(limit) if limit is not None else shape.dimensions
-    _check_block(shape, start, limit)
-    axes = [_axis(np.arange(start[i], limit[i]), i, shape.rank) for i in range(shape.rank)]
+    axes = [_axis(np.arange(size), i, shape.rank) for i, size in enumerate(shape.dimensions)]
     strides = _strides(final_dimensions(shape.dimensions, shape.effective_layout))
     terms = [e * s for e, s in zip(physical_index(shape, axes), strides, strict=True)]
-    return _broadcast_sum(terms, tuple(b - a for a, b in zip(start, limit, strict=True)), out)
+    return _broadcast_sum(terms, shape.dimensions)
 
 
 def logical_indices(shape: ArrayShape) -> NDArray[np.int64]:
@@ -221,7 +203,7 @@ def logical_indices(shape: ArrayShape) -> NDArray[np.int64]:
     axes: list[Coordinate] = [_axis(np.arange(size), i, len(sizes)) for i, size in enumerate(sizes)]
     index, inside = _undo(shape.dimensions, layout, axes)
     terms = [e * s for e, s in zip(index, _strides(shape.dimensions), strict=True)]
-    result = _broadcast_sum(terms, sizes, None)
+    result = _broadcast_sum(terms, sizes)
     for part in inside:
         np.copyto(result, -1, where=np.logical_not(part))
     return result
@@ -272,9 +254,7 @@ def _axis(values: NDArray[np.int64], axis: int, rank: int) -> NDArray[np.int64]:
     return values.reshape([-1 if i == axis else 1 for i in range(rank)])
 
 
-def _broadcast_sum(
-    terms: list[Coordinate], dimensions: tuple[int, ...], out: NDArray[np.int64] | None
-) -> NDArray[np.int64]:
+def _broadcast_sum(terms: list[Coordinate], dimensions: tuple[int, ...]) -> NDArray[np.int64]:
     """Returns the sum of tables of the given dimensions; only the last addition is as large as the result."""
     import numpy as np
 
@@ -287,8 +267,7 @@ def _broadcast_sum(
     total = np.zeros((1,) * len(dimensions), np.int64)
     for table in ordered[:-1]:
         total = total + table
-    result = np.empty(dimensions, np.int64) if out is None else out
-    return np.add(total, ordered[-1] if ordered else 0, out=result)
+    return np.add(total, ordered[-1] if ordered else 0, out=np.empty(dimensions, np.int64))
 
 
 def _strides(sizes: Sequence[int]) -> list[int]:
@@ -310,10 +289,3 @@ def _check_index(shape: ArrayShape, index: Sequence[int]) -> None:
     for dim, (entry, size) in enumerate(zip(index, shape.dimensions, strict=True)):
         if not 0 <= entry < size:
             raise IndexError(f"index {list(index)} is outside dimension {dim} of size {size} of {shape}")
-
-
-def _check_block(shape: ArrayShape, start: tuple[int, ...], limit: tuple[int, ...]) -> None:
-    if len(start) != shape.rank or len(limit) != shape.rank:
-        raise IndexError(f"block {list(start)} to {list(limit)} does not fit the rank {shape.rank} of {shape}")
-    if not all(0 <= a <= b <= size for a, b, size in zip(start, limit, shape.dimensions, strict=True)):
-        raise IndexError(f"block {list(start)} to {list(limit)} is outside {shape}")

@@ -2,24 +2,21 @@
 
 XLA's functions disagree with the definition and with each other (docs/layouts.md, section "Sizes");
 each is here under XLA's name with its quirk, so that both can be shown. Sources:
-xla/shape_util.cc (ByteSizeOf, ArraySize, ArrayDataSize, ByteStrides) and xla/layout_util.cc
-(LinearIndex, MaxSplitSize, MaxElementsInPerSplit). The TPU runtime's allocation is
+xla/shape_util.cc (ByteSizeOf, ArraySize) and xla/layout_util.cc (MaxSplitSize). The TPU runtime's allocation is
 `tpu.allocation_bytes`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import pairwise
 from math import prod
 
 from dialect_utils.layout.index.index_map import (
     element_slot_bits,
-    linear_index,
     physical_element_count,
     require_bounded,
 )
-from dialect_utils.layout.layout import COMBINE, MATCH, Layout
+from dialect_utils.layout.layout import COMBINE, MATCH
 from dialect_utils.layout.shape import ArrayShape
 
 _BYTE = 8
@@ -82,30 +79,6 @@ def byte_size_of(shape: ArrayShape) -> int:
     return _bytes(shape.element_count * element_slot_bits(shape))
 
 
-def array_data_size(shape: ArrayShape) -> int:
-    """Returns ShapeUtil::ArrayDataSize in bytes: up to the last element, by LayoutUtil::LinearIndex."""
-    if shape.element_count == 0:
-        return 0
-    last = [size - 1 for size in shape.dimensions]
-    return _bytes((layout_util_linear_index(shape, last) + 1) * element_slot_bits(shape))
-
-
-def byte_strides(shape: ArrayShape) -> tuple[int, ...] | None:
-    """Returns ShapeUtil::ByteStrides: bytes between neighbours of each dimension, blind to tiles.
-
-    None where elements do not begin at whole bytes.
-    """
-    bits = element_slot_bits(shape)
-    if bits % _BYTE:
-        return None
-    strides = [0] * shape.rank
-    stride = bits // _BYTE
-    for dim in shape.effective_layout.minor_to_major:
-        strides[dim] = stride
-        stride *= shape.dimensions[dim]
-    return tuple(strides)
-
-
 def max_split_size(shape: ArrayShape, dim: int) -> int:
     """Returns LayoutUtil::MaxSplitSize: the longest piece, in elements, of a logical dimension."""
     layout = shape.effective_layout
@@ -115,29 +88,6 @@ def max_split_size(shape: ArrayShape, dim: int) -> int:
             bounds = (0, *split.split_indices, size)
             return max(b - a for a, b in pairwise(bounds))
     return size
-
-
-def max_elements_in_per_split(shape: ArrayShape) -> int:
-    """Returns LayoutUtil::MaxElementsInPerSplit: the elements of the largest piece, padding not counted."""
-    return prod(max_split_size(shape, dim) for dim in range(shape.rank))
-
-
-def layout_util_linear_index(shape: ArrayShape, index: Sequence[int]) -> int:
-    """Returns LayoutUtil::LinearIndex (in elements): the first tile only, and none at all for rank 1.
-
-    Raises IndexError where the index does not fit the shape.
-    """
-    layout = shape.effective_layout
-    tiles = layout.tiles[:1] if shape.rank > 1 else ()
-    return linear_index(shape.with_layout(Layout(layout.minor_to_major, tiles)), index)
-
-
-def multidimensional_index_to_linear_index(shape: ArrayShape, index: Sequence[int]) -> int:
-    """Returns IndexUtil::MultidimensionalIndexToLinearIndex (in elements): minor_to_major only.
-
-    Raises IndexError where the index does not fit the shape.
-    """
-    return linear_index(shape.with_layout(Layout(shape.effective_layout.minor_to_major)), index)
 
 
 def _bytes(bits: int) -> int:

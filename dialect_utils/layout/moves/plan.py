@@ -1,6 +1,6 @@
 """Plans: immutable runs of data-movement steps, with what their pads write.
 
-A plan knows nothing of any IR; `dialect_utils.ir.chains` turns its steps into ops and back, `pack` runs them on numpy.
+A plan knows nothing of any IR: `dialect_utils.ir.chains` turns plans into ops and back, `arrays.interpret` runs them.
 """
 
 from __future__ import annotations

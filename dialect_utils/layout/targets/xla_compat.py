@@ -1,25 +1,20 @@
-"""XLA's own answers about bitcasts and transposes, under XLA's names, for comparison.
+"""XLA's own answers about bitcasts, under XLA's names, for comparison.
 
-All of them see minor_to_major only and are blind to tiles; `bitcast.classify_bitcast` is not.
-Sources: xla/shape_util.cc (ReshapeIsBitcast, TransposeIsBitcast, IsReshapeOrTransposeBitcast,
-DecomposeBitcast, AlignLayouts, DimensionsUnmodifiedByReshape), xla/util.cc (CommonFactors),
-xla/shape.cc (DeleteDimensions), xla/pjrt/transpose.cc (TransposePlan), and GetNormalizedLogicalTransposeShape of
-xla/service/gpu/transforms/transpose_dimension_grouper.cc. Sizes and indices: `sizes`.
+All of them read minor_to_major only and ignore tiles; `bitcast.classify_bitcast` does not.
+Sources: xla/shape_util.cc (ReshapeIsBitcast, DeduceTransposeDimensionsForBitcast, DecomposeBitcast, AlignLayouts) and
+xla/util.cc (CommonFactors). `sizes` has XLA's sizes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from math import prod
 from typing import Literal
 
-from dialect_utils.layout.element_type import ELEMENT_TYPES
-from dialect_utils.layout.layout import Layout, Tile
-from dialect_utils.layout.moves.physical import physical_plan
-from dialect_utils.layout.moves.plan import Plan
-from dialect_utils.layout.moves.steps import Transpose, inverse_permutation
+from dialect_utils.layout.layout import Layout
+from dialect_utils.layout.moves.steps import inverse_permutation
 from dialect_utils.layout.shape import ArrayShape
 
 
@@ -57,16 +52,6 @@ def _strides(shape: ArrayShape) -> list[int]:
     return strides
 
 
-def transpose_is_bitcast(
-    source: ArrayShape, result: ArrayShape, dimensions: Sequence[int], *, ignore_element_type: bool = False
-) -> bool:
-    """Is ShapeUtil::TransposeIsBitcast: does the transpose move no element, by minor_to_major alone."""
-    if not ignore_element_type and source.element_type != result.element_type:
-        return False
-    order = result.effective_layout.minor_to_major
-    return tuple(dimensions[i] for i in order) == source.effective_layout.minor_to_major
-
-
 def deduce_transpose_dimensions_for_bitcast(source: ArrayShape, result: ArrayShape) -> tuple[int, ...] | None:
     """Returns ShapeUtil::DeduceTransposeDimensionsForBitcast: the transpose a bitcast is, or None."""
     if source.rank != result.rank:
@@ -77,15 +62,6 @@ def deduce_transpose_dimensions_for_bitcast(source: ArrayShape, result: ArraySha
         permutation[ours] = theirs
     moved = tuple(source.dimensions[i] for i in permutation)
     return tuple(permutation) if moved == result.dimensions else None
-
-
-def is_reshape_or_transpose_bitcast(a: ArrayShape, b: ArrayShape, *, ignore_element_type: bool = False) -> bool:
-    """Is ShapeUtil::IsReshapeOrTransposeBitcast."""
-    if not ignore_element_type and a.element_type != b.element_type:
-        return False
-    if replace(a, element_type=b.element_type) == b or reshape_is_bitcast(a, b, ignore_element_type=True):
-        return True
-    return deduce_transpose_dimensions_for_bitcast(a, b) is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,81 +144,6 @@ def common_factors(a: Sequence[int], b: Sequence[int]) -> list[tuple[int, int]]:
         if left == right:
             ends.append((i, j))
     return ends
-
-
-def dimensions_unmodified_by_reshape(a: Sequence[int], b: Sequence[int]) -> list[tuple[int, int]]:
-    """Returns ShapeUtil::DimensionsUnmodifiedByReshape: pairs of dimensions that a reshape keeps as they are."""
-    ends = common_factors(a, b)
-    return [first for first, last in pairwise(ends) if last == (first[0] + 1, first[1] + 1)]
-
-
-def delete_dimensions(shape: ArrayShape, dims: Sequence[int]) -> ArrayShape:
-    """Returns Shape::DeleteDimensions: the shape without some dimensions, the order of the others kept."""
-    kept = [i for i in range(shape.rank) if i not in dims]
-    layout = shape.layout
-    if layout is not None:
-        order = tuple(kept.index(i) for i in layout.minor_to_major if i in kept)
-        layout = layout.replace(minor_to_major=order, split_configs=(), padded_dimensions=None)
-    dynamic = tuple(shape.is_dynamic_dimension(i) for i in kept)
-    return ArrayShape(shape.element_type, tuple(shape.dimensions[i] for i in kept), layout, dynamic)
-
-
-def normalized_logical_transpose(
-    result: Sequence[int], permutation: Sequence[int]
-) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Returns GetNormalizedLogicalTransposeShape: result dimensions and permutation of the coarsest equal transpose.
-
-    `result` are the dimensions after the transpose. Unit dimensions go, neighbours that stay
-    neighbours merge.
-    """
-    moved = [dim for dim, size in zip(permutation, result, strict=True) if size != 1]
-    rank = {dim: i for i, dim in enumerate(sorted(moved))}
-    sizes = [size for size in result if size != 1]
-    groups: list[list[int]] = []
-    for i, dim in enumerate(moved):
-        if groups and rank[dim] == rank[moved[groups[-1][-1]]] + 1:
-            groups[-1].append(i)
-        else:
-            groups.append([i])
-    order = sorted(range(len(groups)), key=lambda g: rank[moved[groups[g][0]]])
-    dimensions = tuple(prod(sizes[i] for i in group) for group in groups)
-    return dimensions, tuple(order.index(g) for g in range(len(groups)))
-
-
-def transpose_plan(
-    dimensions: tuple[int, ...],
-    permutation: tuple[int, ...],
-    input_tiling: tuple[int, ...] = (),
-    output_tiling: tuple[int, ...] = (),
-) -> Plan:
-    """Returns what PJRT's TransposePlan does, from the tiled input's elements to the tiled output's.
-
-    Raises ValueError where both are tiled, as TransposePlan::Create refuses; plans of layouts
-    have no such limit.
-    """
-    if any(t != 1 for t in input_tiling) and any(t != 1 for t in output_tiling):
-        raise ValueError("only one of the input and output may have a non-trivial tiling")
-    result = tuple(dimensions[i] for i in permutation)
-    there, back = _tiled(dimensions, input_tiling).inverse(), _tiled(result, output_tiling)
-    return there.append(Transpose(permutation)).then(back).simplified()
-
-
-def _tiled(dimensions: tuple[int, ...], tiling: tuple[int, ...]) -> Plan:
-    tiles = (Tile(tiling),) if tiling else ()
-    layout = Layout.descending(len(dimensions)).replace(tiles=tiles)
-    return physical_plan(ArrayShape(ELEMENT_TYPES["u8"], dimensions, layout))
-
-
-def is_untiled_layout(shape: ArrayShape) -> bool:
-    """Is true where the tiles change nothing: no padding, and every element where minor_to_major puts it.
-
-    Raises ValueError like `physical_plan`.
-    """
-    order = shape.effective_layout.major_to_minor
-    dimensions = tuple(shape.dimensions[i] for i in order)
-    tiled = shape.effective_layout.replace(minor_to_major=Layout.descending(shape.rank).minor_to_major)
-    plan = physical_plan(ArrayShape(shape.element_type, dimensions, tiled))
-    return not {"pad", "transpose"}.intersection(plan.opcodes)
 
 
 def xla_answers(source: ArrayShape, destination: ArrayShape) -> dict[str, str]:

@@ -21,21 +21,9 @@ from dialect_utils.layout.moves.physical import physical_plan
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.layout.shape import UNBOUNDED, ArrayShape
 from dialect_utils.layout.targets.tpu import Target, allocation_bytes, default_layout, parse_target
-from dialect_utils.text import Diagnostic, DiagnosticError
 
 # From the most major to the most minor dimension; other ranks have no letters.
 _LETTERS = {1: "x", 2: "yx", 3: "zyx", 4: "pzyx"}
-
-
-def dimension_number(number: int, rank: int) -> int:
-    """Returns the dimension a number means: -1 is the last one, as in Python.
-
-    Raises DiagnosticError outside the rank.
-    """
-    if not -rank <= number < rank:
-        hint = f"use {-rank} to {rank - 1}" if rank else "a scalar has no dimensions"
-        raise DiagnosticError(Diagnostic(f"dimension {number} is outside rank {rank}", hint=hint))
-    return number % rank
 
 
 def dimension_letters(rank: int) -> tuple[str, ...]:

@@ -13,8 +13,8 @@ from dialect_utils.layout.arrays.bitcast_positions import (
     padding_mask,
     planned_positions,
 )
-from dialect_utils.layout.arrays.pack import pack, unpack
 from dialect_utils.layout.moves.bitcast import classify_bitcast
+from tests.layout.packing import pack, unpack
 
 # Both ends, and whether the result has elements that are padding of the operand.
 BITCASTS = [

@@ -8,13 +8,27 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
-from dialect_utils.layout import BitcastConvert, Pad, Slice, parse_element_type
-from dialect_utils.layout.arrays.dtypes import dtype_of
+from dialect_utils.layout import (
+    ELEMENT_TYPES,
+    ArrayShape,
+    BitcastConvert,
+    Pad,
+    Slice,
+    parse_array_shape,
+    parse_element_type,
+)
+from dialect_utils.layout.arrays.dtypes import as_bits, dtype_of, element_type_of
 from dialect_utils.layout.arrays.interpret import join_bits, run_plan, split_bits
+from dialect_utils.layout.index.index_map import element_slot_bits, linear_indices, physical_element_count
+from dialect_utils.layout.moves.physical import physical_plan
 from dialect_utils.layout.moves.plan import Plan
+from tests.layout.packing import pack, unpack
+from tests.layout.shapes import GIVEN, tiled_shapes
 
 S32 = parse_element_type("s32")
+PACKABLE = [s for s in GIVEN if element_slot_bits(s) <= s.element_type.storage_bits]
 
 
 def padded(row: list[int], low: int, high: int, gap: int, padding: int) -> list[int]:
@@ -96,3 +110,69 @@ def test_an_array_that_does_not_fit_is_refused(array: np.ndarray, message: str) 
     assert prod(array.shape) == 6
     with pytest.raises(ValueError, match=message):
         run_plan(Plan(S32, (2, 3)), array)
+
+
+def numbered(shape: ArrayShape) -> NDArray[np.unsignedinteger]:
+    """Returns elements with as many different bit patterns as fit, none of them zero."""
+    codes = np.arange(shape.element_count) % ((1 << min(shape.element_type.bits, 16)) - 1) + 1
+    return codes.astype(f"u{shape.element_type.storage_bytes}").reshape(shape.dimensions)
+
+
+def by_definition(array: NDArray[np.unsignedinteger], shape: ArrayShape) -> bytes:
+    """Returns the bytes of the physical array: every element put where the index map says."""
+    slots = np.zeros(physical_element_count(shape), array.dtype)
+    slots[linear_indices(shape).ravel()] = array.ravel()
+    bits = element_slot_bits(shape)
+    if bits >= 8:
+        return slots.tobytes()
+    number = sum(int(code) << (bits * i) for i, code in enumerate(slots.tolist()))
+    return number.to_bytes(-(-len(slots) * bits // 8), "little")
+
+
+def check_packing(shape: ArrayShape) -> None:
+    array = numbered(shape)
+    physical = pack(array, shape)
+    assert physical.shape == physical_plan(shape).result[1]
+    assert physical.tobytes() == by_definition(array, shape)
+    assert np.array_equal(as_bits(unpack(physical, shape)), array)
+
+
+@pytest.mark.parametrize("shape", PACKABLE, ids=str)
+def test_packed_elements_lie_at_their_linear_index(shape: ArrayShape) -> None:
+    check_packing(shape)
+
+
+@given(tiled_shapes(element_types=("f32", "bf16", "s8", "s4", "u2", "pred")))
+@settings(max_examples=120, deadline=None)
+def test_packing_of_drawn_shapes(shape: ArrayShape) -> None:
+    if physical_element_count(shape) <= 20000:
+        check_packing(shape)
+
+
+def test_a_wrong_plan_is_noticed() -> None:
+    shape, other = parse_array_shape("f32[3,5]{1,0:T(2,2)}"), parse_array_shape("f32[3,5]{1,0:T(2,2)(2,1)}")
+    array = numbered(shape)
+    assert run_plan(physical_plan(other), array).tobytes() != by_definition(array, shape)
+
+
+@pytest.mark.parametrize("name", sorted(ELEMENT_TYPES))
+def test_every_element_type_round_trips(name: str) -> None:
+    element_type = ELEMENT_TYPES[name]
+    dtype = dtype_of(element_type)
+    assert element_type_of(dtype) == element_type
+    shape = parse_array_shape(f"{name}[9,5]{{0,1:T(2,4)(2,1)}}")
+    raw = np.arange(45 * dtype.itemsize, dtype=np.uint8) & np.uint8((1 << min(8, element_type.bits)) - 1)
+    array = raw.view(dtype).reshape(9, 5)
+    assert unpack(pack(array, shape), shape).tobytes() == array.tobytes()
+    assert unpack(pack(array, shape), shape).dtype == dtype
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "dims"), [("u32", "s8", (3, 2)), ("s4", "u8", (3, 2)), ("u16", "s4", (3,)), ("u2", "s4", (5, 2))]
+)
+def test_bitcast_converts_are_inverse(old: str, new: str, dims: tuple[int, ...]) -> None:
+    plan = Plan(ELEMENT_TYPES[old], dims, (BitcastConvert(ELEMENT_TYPES[new]),))
+    array = numbered(ArrayShape(ELEMENT_TYPES[old], dims))
+    there = run_plan(plan, array)
+    assert there.shape == plan.result[1]
+    assert as_bits(run_plan(plan.inverse(), there)).tolist() == array.tolist()

@@ -7,7 +7,6 @@ from hypothesis import given, settings
 
 from dialect_utils.layout import ArrayShape, parse_array_shape
 from dialect_utils.layout.index.index_map import (
-    bit_position,
     elements_at,
     final_dimensions,
     linear_index,
@@ -79,13 +78,6 @@ def test_padded_dimensions_lie_as_the_proto_says() -> None:
     assert " ".join(letters) == "a d _ b e _ c f _ _ _ _ _ _ _"
 
 
-def test_bit_positions_of_packed_elements() -> None:
-    shape = parse_array_shape("s4[3,5]{1,0:E(4)}")
-    assert [bit_position(shape, (0, i)) for i in range(3)] == [0, 4, 8]
-    assert bit_position(parse_array_shape("s4[3,5]{1,0}"), (0, 1)) == 8
-    assert bit_position(parse_array_shape("pred[5]{0:E(32)}"), (1,)) == 32
-
-
 def test_elements_at_many_places() -> None:
     shape = parse_array_shape("f32[3,5]{1,0:T(2,2)}")
     count = physical_element_count(shape)
@@ -93,15 +85,6 @@ def test_elements_at_many_places() -> None:
     assert np.array_equal(elements_at(shape, inside).ravel(), logical_indices(shape).ravel())
     # What is before and after the physical array is no element.
     assert elements_at(shape, np.array([-count, -1, count, 2 * count])).tolist() == [-1] * 4
-
-
-def test_blocks_and_given_memory() -> None:
-    shape = parse_array_shape("bf16[9,130]{1,0:T(8,128)(2,1)}")
-    block = linear_indices(shape, (3, 100), (9, 130))
-    assert np.array_equal(block, linear_indices(shape)[3:, 100:])
-    out = np.zeros(shape.dimensions, np.int64)
-    assert linear_indices(shape, out=out) is out
-    assert np.array_equal(out, linear_indices(shape))
 
 
 @pytest.mark.parametrize("index", [(3, 0), (0, -1), (0,), (0, 0, 0)])
@@ -114,8 +97,6 @@ def test_what_has_no_place_is_refused() -> None:
     tiled = parse_array_shape("f32[3,5]{1,0:T(2,2)}")
     with pytest.raises(IndexError):
         logical_index(tiled, 24)
-    with pytest.raises(IndexError):
-        linear_indices(tiled, (0, 0), (4, 5))
     with pytest.raises(ValueError, match="unbounded"):
         linear_index(parse_array_shape("f32[?]{0}"), (0,))
     huge = parse_array_shape("f32[3]{0:T(9223372036854775807,9223372036854775807)}")

@@ -4,19 +4,14 @@ from hypothesis import assume, given, settings
 
 from dialect_utils.layout import ArrayShape, parse_array_shape
 from dialect_utils.layout.arrays.dtypes import dtype_of
-from dialect_utils.layout.arrays.pack import pack
-from dialect_utils.layout.index.index_map import linear_index, physical_element_count
+from dialect_utils.layout.index.index_map import physical_element_count
 from dialect_utils.layout.index.sizes import (
-    array_data_size,
     byte_size,
     byte_size_of,
-    byte_strides,
-    layout_util_linear_index,
-    max_elements_in_per_split,
-    multidimensional_index_to_linear_index,
     padding_fraction,
     xla_byte_size,
 )
+from tests.layout.packing import pack
 from tests.layout.shapes import tiled_shapes
 
 # shape, true bytes, ArraySize, ByteSizeOf
@@ -52,32 +47,6 @@ def test_padding_fraction() -> None:
     assert padding_fraction(parse_array_shape("f32[3,5]{1,0:T(2,2)}")) == 9 / 24
     assert padding_fraction(parse_array_shape("f32[3,5]{1,0:L(16)}")) == 1 / 16
     assert padding_fraction(parse_array_shape("f32[0]{0:T(128)}")) == 0
-
-
-def test_byte_strides_are_blind_to_tiles() -> None:
-    assert byte_strides(parse_array_shape("f32[3,5]{0,1:T(2,2)}")) == (4, 12)
-    assert byte_strides(parse_array_shape("s4[3,5]{1,0:E(4)}")) is None
-
-
-def test_splits() -> None:
-    assert max_elements_in_per_split(parse_array_shape("f32[150,200,100]{0,1,2:SC(0:30)}")) == 150 * 200 * 70
-    assert max_elements_in_per_split(parse_array_shape("f32[150,200,100]{0,1,2:SC(1:10,40,60)}")) == 150 * 140 * 100
-    assert max_elements_in_per_split(parse_array_shape("f32[150,200,100]")) == 3000000
-
-
-def test_xla_index_functions_miss_tiles() -> None:
-    nested = parse_array_shape("bf16[16,256]{1,0:T(8,128)(2,1)}")
-    index = (1, 0)
-    assert linear_index(nested, index) == 1
-    assert layout_util_linear_index(nested, index) == 128
-    assert multidimensional_index_to_linear_index(nested, index) == 256
-    line = parse_array_shape("f32[9]{0:T(2,4)}")
-    assert (linear_index(line, (5,)), layout_util_linear_index(line, (5,))) == (9, 5)
-
-
-def test_array_data_size_ends_at_the_last_element() -> None:
-    assert array_data_size(parse_array_shape("f32[3,5]{1,0:T(2,2)}")) == 21 * 4
-    assert array_data_size(parse_array_shape("f32[0,5]{1,0:T(2,2)}")) == 0
 
 
 def bytes_by_definition(shape: ArrayShape) -> int:

@@ -14,19 +14,11 @@ from dialect_utils.layout.text.explain import (
     describe_dimensions,
     describe_order,
     dimension_letters,
-    dimension_number,
     explain_shape,
     index_formula,
 )
 from dialect_utils.text import DiagnosticError
 from tests.layout.shapes import GIVEN, tiled_shapes
-
-
-def test_negative_numbers_count_from_the_end() -> None:
-    assert [dimension_number(n, 3) for n in (-3, -1, 0, 2)] == [0, 2, 0, 2]
-    for number, rank in ((3, 3), (-4, 3), (0, 0)):
-        with pytest.raises(DiagnosticError, match="outside rank"):
-            dimension_number(number, rank)
 
 
 def test_letters() -> None:

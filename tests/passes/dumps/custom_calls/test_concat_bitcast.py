@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from dialect_utils.execution import Worker, prepare
 from dialect_utils.hlo import parse_module
 from dialect_utils.layout import ArrayShape, parse_array_shape
-from dialect_utils.layout.arrays.pack import pack, unpack
 from dialect_utils.layout.moves.physical import physical_plan
 from dialect_utils.text import DiagnosticError
 from passes.dumps.make_portable import make_portable
+from tests.layout.packing import pack, unpack
 
 PLAIN = {"bf16": "u2", "s16": "i2", "s8": "i1", "s32": "i4", "u32": "u4", "f32": "u4"}
 

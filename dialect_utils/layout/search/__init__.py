@@ -1,1 +1,0 @@
-"""Searches for the layout that given data movement spells out."""
