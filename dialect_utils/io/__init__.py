@@ -1,1 +1,1 @@
-"""Files in and out: finds the modules that a user names, reads them whatever their format, and writes them."""
+"""Files in and out: finds the modules that a user names, reads any format, and writes files."""

@@ -1,8 +1,8 @@
-"""Takes modules out of what they come in: compressed files, and logs that print them.
+"""Extracts modules from compressed files and logs, and recognizes files of other programs.
 
 Logs: torch_xla writes a graph between `## BEGIN_GRAPH` and `## END_GRAPH`
-(torch_xla/csrc/xla_graph_executor.cpp); XLA's own logs put a time and a source line before every
-line of a module (XLA_VLOG_LINES).
+(torch_xla/csrc/xla_graph_executor.cpp); XLA's logs begin every line of a module with a time and a
+source line (XLA_VLOG_LINES).
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ _ZSTD = b"\x28\xb5\x2f\xfd"
 COMPRESSED = (_GZIP, _XZ, _ZSTD)
 
 MODULE_LINE = re.compile(r"^(.*?\] )?HloModule [\w.\-]+:?(?=[,\s])", re.ASCII | re.MULTILINE)
-# Lines of a module outside of its computations: nothing, a header, and tables of file names and stack frames.
+# Lines of a module outside its computations: blank lines, headers, and tables of file names and stack frames.
 _BETWEEN = re.compile(r"\s*$|(?:ENTRY )?%?[\w.\-]+ .*\{$|\}|(?:File|Function|Stack)[A-Z]\w+$|\d+ [\"{]", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
 class Extract:
-    """A module's text in a log, and the number of its first line there."""
+    """A module's text in a log, and the number of the log's line at which it begins."""
 
     text: str
     first_line: int
 
 
 def decompressed(data: bytes, name: str) -> bytes:
-    """Returns what gzip, xz or zstd bytes hold, and other bytes as they are.
+    """Returns the content of gzip, xz or zstd bytes; other bytes stay as they are.
 
-    Raises DiagnosticError for damaged ones, and for more than 256 MB.
+    Raises DiagnosticError for damaged bytes and for a content of more than 256 MB.
     """
     if data.startswith(_GZIP):
         import gzip
@@ -65,7 +65,7 @@ def _read_with_zstandard(data: bytes, name: str) -> bytes:
         message = f"{name}: is compressed with zstd, which this Python cannot read"
         raise DiagnosticError(Diagnostic(message, hint="pip install 'relayout[zstd]'")) from None
     found = _read(library.open(BytesIO(data), "rb"), name, "zstd")
-    # It takes data that end too soon for the end.
+    # The library reports no error for truncated data.
     if len(found) < library.frame_content_size(data):
         raise DiagnosticError(Diagnostic(f"{name}: damaged zstd data: they end too soon"))
     return found
@@ -75,7 +75,7 @@ def _read(file: object, name: str, method: str) -> bytes:
     try:
         data = cast(IO[bytes], file).read(LARGEST_TEXT + 1)
     except Exception as error:
-        # Each library has errors of its own for bytes that are damaged or end too soon.
+        # Each library raises its own errors for damaged or truncated data.
         raise DiagnosticError(Diagnostic(f"{name}: damaged {method} data: {str(error).lower()}")) from None
     if len(data) > LARGEST_TEXT:
         raise DiagnosticError(Diagnostic(f"{name}: holds more than the {LARGEST_TEXT} bytes that are read"))
@@ -83,10 +83,7 @@ def _read(file: object, name: str, method: str) -> bytes:
 
 
 def find_in_log(text: str, name: str) -> Extract | None:
-    """Returns the HLO module that a log prints, or None where it prints none.
-
-    Raises DiagnosticError where it prints several.
-    """
+    """Returns the HLO module that a log prints, or None; raises DiagnosticError where it prints several."""
     starts = list(MODULE_LINE.finditer(text))
     if not starts:
         return None
@@ -99,8 +96,8 @@ def find_in_log(text: str, name: str) -> Extract | None:
 
 
 def _module_lines(text: str, prefix: str) -> Iterator[str]:
-    """Yields the lines of the module that a text begins with, without what a log puts before each."""
-    # The time differs from line to line; what is after it has the same form.
+    """Yields the lines of the module at the begin of a text, without the log's prefix of each line."""
+    # The time in the prefix differs from line to line.
     pattern = re.compile(r"[^\]\n]*\] ?") if prefix else None
     kept: list[str] = []
     is_inside = False
@@ -121,7 +118,7 @@ def _module_lines(text: str, prefix: str) -> Iterator[str]:
         elif number and stripped.endswith("{"):
             is_inside = True
     if is_inside:
-        # Cut off in the middle: the reader says where.
+        # The log ends within a computation: the parser reports the position.
         yield from kept
 
 
@@ -137,14 +134,14 @@ _UTF_8 = "convert it to UTF-8"
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A format that holds no module: how its files begin, what it is called, and what to do instead."""
+    """A format that holds no module: the begin of its files, its name, and a hint."""
 
     begin: bytes
     name: str
     hint: str
 
     def is_of(self, data: bytes) -> bool:
-        """Is true where the data begin as files of this format do."""
+        """Is true where the data begin like files of this format."""
         return re.match(self.begin, data, re.DOTALL) is not None
 
 
@@ -174,6 +171,6 @@ _FORMATS = (
 
 
 def other_format(data: bytes) -> Format | None:
-    """Returns the format of bytes that hold no module, where it is one that people take for a module's; else None."""
+    """Returns the format of a file of another program that users often pass as a module, or None."""
     start = data[:_LOOKED_AT].removeprefix(b"\xef\xbb\xbf").lstrip(b" \t\r\n")
     return next((each for each in _FORMATS if each.is_of(start)), None)

@@ -1,8 +1,8 @@
-"""What the names of files in a dump directory say: the module, its number, and the stage of compilation.
+"""Reads names of files in a dump directory: the module, its number, and the stage of compilation.
 
 XLA writes `module_0003.jit_f.before_optimizations.txt`, `module_0003.jit_f.0012.fusion.after_x.before_y.hlo.pb.gz`,
-`module_0003.jit_f.sm_8.0_gpu_after_optimizations.txt` and, where it is asked for a time, `1700000000000000.module_...`
-(xla/service/dump.cc). PjRt writes what it is given as `module_0003.jit_f/module.mlir`.
+`module_0003.jit_f.sm_8.0_gpu_after_optimizations.txt` and, with a time stamp, `1700000000000000.module_...`
+(xla/service/dump.cc). PjRt writes its input as `module_0003.jit_f/module.mlir`.
 """
 
 from __future__ import annotations
@@ -10,12 +10,13 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from functools import lru_cache
 from pathlib import PurePosixPath
 
-# Endings that say how a file is written, and nothing of what is in it.
+# Endings that state the format of a file.
 _ENDING = re.compile(r"(?:\.(?:txt|hlo|pb|pbtxt|mlir|mlirbc|gz|xz|zst))+$")
 _NUMBERED = re.compile(r"(?:\d+\.)?module_(?P<number>\d+)\.(?P<rest>.+)")
-# Where a stage begins: a module's name may have dots of its own.
+# The begin of a stage: a module's name may contain dots, too.
 _STAGE = re.compile(
     r"\.(?=\d{4}\.|(?:\w+_)?before_optimizations|(?:sm_[\d.]+_)?(?:\w+_)?after_optimizations|snapshot\b|execution_\d"
     r"|after_|before_)"
@@ -23,21 +24,21 @@ _STAGE = re.compile(
 _OPTIMIZATIONS = re.compile(r"(?:sm_[\d.]+_)?(?:[a-z\d]+_)?((?:before|after)_optimizations)$")
 _COMPILER_INPUT = "module"
 _STEP = re.compile(r"^\d{4}\.")
-# What the compiler is given before it is HLO.
+# The stage of the compiler's input, before it is HLO.
 STABLEHLO_STAGE = "stablehlo"
 _FIRST, _INNER, _LAST = range(3)
 
 
 @dataclass(frozen=True, slots=True)
 class DumpName:
-    """What a file's name says: the module's name and number, and the stage; nothing but a module for other names."""
+    """The module's name, number and stage that a file's name states; names of other forms state a module only."""
 
     module: str
     number: int | None = None
     stage: str = ""
 
     def is_stage(self, wanted: str) -> bool:
-        """Is true for the stage's name, one part of it, that part without its platform, or a pattern of these."""
+        """Is true for the stage's name, a part of it, the part without its platform, or a pattern of these."""
         parts = [self.stage, *self.stage.split("."), self.short_stage]
         return any(fnmatchcase(part, wanted) for part in parts)
 
@@ -63,7 +64,7 @@ class DumpName:
 
     @property
     def order(self) -> tuple[int, str, int, int, str]:
-        """Returns what modules and their stages are sorted by, in the order in which they were written."""
+        """Returns the sort key that orders modules and stages as the compiler wrote them."""
         if self.number is None:
             return -1, "", _FIRST, 0, ""
         rank, step = _LAST, 0
@@ -75,12 +76,13 @@ class DumpName:
 
 
 def without_endings(name: str) -> str:
-    """Returns a file's name without the endings that say how it is written: .txt, .hlo.pb, .gz and the like."""
+    """Returns a file's name without endings that state its format, such as .txt, .hlo.pb and .gz."""
     return _ENDING.sub("", name) or name
 
 
+@lru_cache(maxsize=1 << 17)
 def parse_dump_name(path: str) -> DumpName:
-    """Reads the name of a file, given with its path in the directory."""
+    """Reads the name of a file from its path in the directory."""
     pure = PurePosixPath(path)
     stem = without_endings(pure.name)
     found = _NUMBERED.fullmatch(stem)

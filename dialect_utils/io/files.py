@@ -1,4 +1,4 @@
-"""Reads modules of either dialect from bytes, finding the format by content, and writes them back."""
+"""Reads modules of either dialect from bytes, whose content tells their format, and writes modules to files."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ STANDARD_INPUT = "-"
 # `s3://bucket/key`, and chains such as `zip://member::s3://bucket/archive.zip`.
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]+(://|::)")
 
-# MLIR's bytecode, which portable artifacts are too (mlir/lib/Bytecode/Encoding.h).
+# MLIR bytecode and portable artifacts both begin so (mlir/lib/Bytecode/Encoding.h).
 _BYTECODE_MAGIC = b"ML\xefR"
 # HloModuleProto and HloProto both begin with field 1 of wire type 2 (xla/service/hlo.proto).
 _FIRST_PROTO_FIELD = b"\x0a"
-# No text has these; the tags and lengths of a protocol buffer soon do.
+# Bytes that no text contains. The tags and lengths of a protocol buffer soon contain one.
 _BINARY = re.compile(rb"[\x00-\x08\x0e-\x1f]")
 _BINARY_PREFIX = 4096
-# Editors on Windows put it before UTF-8; neither form's grammar knows it.
+# Editors on Windows write it before UTF-8; neither dialect's grammar accepts it.
 _BYTE_ORDER_MARK = "\ufeff"
 
 _BLANKS_AND_COMMENTS = re.compile(r"(?:\s|//[^\n]*|/\*.*?\*/|\ufeff)*", re.DOTALL)
@@ -47,7 +47,7 @@ _MLIR_START = re.compile(
     r'module\b|"?builtin\.module|"?func\.func|[#!][\w.-]+\s*=|\{-#|"?(?:stablehlo|mhlo|chlo|vhlo)\.'
     r"|[a-z]\w*\.[a-z]\w*\s+(?:(?:private|public)\s+)?@"  # a function or module of another dialect
 )
-# What no report, list of options or object file has: a module's or an entry's header, and logs that print a module.
+# Stricter patterns for files of a directory, which may be reports or lists of options.
 _HLO_HEADER = re.compile(r"HloModule\b|ENTRY\b")
 _HLO_IN_LOG = re.compile(r"^(?:## BEGIN_GRAPH$|[^\n]*\] HloModule [\w.\-]+[,\s])", re.MULTILINE)
 _LOOKED_AT = 1 << 16
@@ -55,20 +55,18 @@ _MLIR_INSIDE = re.compile(r"\b(?:stablehlo|mhlo|chlo|vhlo|func|arith|tensor)\.\w
 
 
 def read_module(path: str) -> Module:
-    """Reads a module from a file, or from standard input for `-`.
+    """Reads a module from a file, a URL, or standard input for `-`; raises DiagnosticError where that fails.
 
-    The format is found by content: HLO text, StableHLO text, MLIR bytecode or a portable artifact,
-    a serialized HloModuleProto or HloProto; any of them compressed with gzip, xz or zstd, and HLO
-    text in a log. Raises DiagnosticError for what cannot be read or
-    parsed.
+    The content tells the format: HLO text, StableHLO text, MLIR bytecode or a portable artifact, or a serialized
+    HloModuleProto or HloProto. Each may be compressed with gzip, xz or zstd, and a log may print the HLO text.
     """
     return parse_bytes(read_bytes(path), display_name(path))
 
 
 def read_bytes(path: str) -> bytes:
-    """Reads a file, a URL, or standard input for `-`.
+    """Reads a file, a URL, or standard input for `-`, decompressed.
 
-    Raises DiagnosticError where that fails, for what is no regular file, and for more than 256 MB.
+    Raises DiagnosticError where that fails, for pipes and devices, and for more than 256 MB.
     """
     data = read_url(path) if is_url(path) else _standard_input() if path == STANDARD_INPUT else read_input(path)
     return decompressed(data, display_name(path)) if data.startswith(COMPRESSED) else data
@@ -85,7 +83,7 @@ def _standard_input() -> bytes:
 
 
 def is_url(name: str) -> bool:
-    """Is true for a URL, and for a chain of them."""
+    """Is true for a URL and for a chain of URLs."""
     return _URL.match(name) is not None
 
 
@@ -99,51 +97,64 @@ def parse_bytes(data: bytes, name: str) -> Module:
     kind = find_kind(data, name)
     if kind == "hlo text":
         text = _text(data)
-        found = None if _starts_as_module(text) else find_in_log(text, name)
+        found = None if _HLO_START.match(text, _first(text)) else find_in_log(text, name)
         return _parse_hlo(text, name) if found is None else _parse_hlo(found.text, name, found.first_line)
     if kind == "hlo proto":
-        return _parse_hlo(_proto_to_text(data, name), name)
-    # Imported here, as each dialect is: text-only work on HLO must not pay for MLIR.
+        from dialect_utils import execution
+
+        return _parse_hlo(execution.hlo_proto_to_text(data, name), name)
+    # Each dialect is imported where a file holds it: work on HLO text must not load MLIR.
     from dialect_utils import stablehlo
 
-    # Its builders take values of its own kind only, which is what callers have.
+    # A builder of StableHLO takes values of StableHLO only, so the type is narrower than the interface.
     return cast("Module", stablehlo.parse_module(data if kind == "mlir bytecode" else _text(data), name))
 
 
+def _parse_hlo(text: str, name: str, first_line: int = 1) -> Module:
+    from dialect_utils import hlo
+
+    return hlo.parse_module(text, name, first_line=first_line)
+
+
 def find_kind(data: bytes, name: str) -> Kind:
-    """Returns what the bytes hold; raises DiagnosticError where they are no module in any format."""
+    """Returns the format of bytes that should be a module; raises DiagnosticError for any other content."""
     if data.startswith(_BYTECODE_MAGIC):
         return "mlir bytecode"
     binary = _BINARY.search(data, 0, _BINARY_PREFIX)
     if binary is not None:
         if data.startswith(_FIRST_PROTO_FIELD):
             return "hlo proto"
-        _refuse_other_format(data, name)
+        _reject_other_format(data, name)
         message = f"{name}: neither text, MLIR bytecode, nor a serialized HloModuleProto"
         hint = f"byte {binary.start()} is {binary[0][0]:#04x}, which no text holds"
         raise DiagnosticError(Diagnostic(message, hint=hint))
     text = decode(data)
-    start = _BLANKS_AND_COMMENTS.match(text)
-    assert start is not None  # it matches the empty string
-    if start.end() == len(text):
+    start = _first(text)
+    if start == len(text):
         raise DiagnosticError(Diagnostic(f"{name}: holds no module"))
-    if _begins_as_none(text, start.end()):
-        _refuse_other_format(data, name)
-    return "mlir text" if _is_mlir(text, start.end()) else "hlo text"
+    if _HLO_START.match(text, start):
+        return "hlo text"
+    if _MLIR_START.match(text, start):
+        return "mlir text"
+    is_log = MODULE_LINE.search(text) is not None
+    if not is_log:
+        _reject_other_format(data, name)
+    # A fragment of either dialect may begin with a name.
+    return "mlir text" if not is_log and _MLIR_INSIDE.search(text, start) else "hlo text"
 
 
-def _refuse_other_format(data: bytes, name: str) -> None:
-    """Raises DiagnosticError for bytes in a format that people take for a module's."""
+def _reject_other_format(data: bytes, name: str) -> None:
+    """Raises DiagnosticError for files of other programs, such as pickles or jaxprs."""
     found = other_format(data)
     if found is not None:
         raise DiagnosticError(Diagnostic(f"{name}: holds no module; it seems to be {found.name}", hint=found.hint))
 
 
 def kind_of_module(path: str) -> Kind | None:
-    """Returns what a file of a directory holds by its content, or None where it is no module.
+    """Returns the format of a directory's file, or None for a file without a module.
 
-    Stricter than `find_kind`, which is told that there is one: a text begins with a module's header or prints one as
-    a log, a proto has the fields of an HLO module. Raises DiagnosticError for what cannot be read.
+    Stricter than `find_kind`: a text must begin with a module's header or be a log that prints one, and a proto must
+    have the fields of an HLO module. Raises DiagnosticError for a file that cannot be read.
     """
     start = read_start(path, _LOOKED_AT)
     if start.startswith(COMPRESSED):
@@ -154,32 +165,16 @@ def kind_of_module(path: str) -> Kind | None:
         is_module = start.startswith(_FIRST_PROTO_FIELD) and is_proto_of_module(read_bytes(path))
         return "hlo proto" if is_module else None
     text = decode(start)
-    first = _BLANKS_AND_COMMENTS.match(text)
-    position = first.end() if first is not None else 0
+    position = _first(text)
     if _HLO_HEADER.match(text, position) or _HLO_IN_LOG.search(text, position):
         return "hlo text"
     return "mlir text" if _MLIR_START.match(text, position) else None
 
 
-def _starts_as_module(text: str) -> bool:
-    start = _BLANKS_AND_COMMENTS.match(text)
-    return start is not None and _HLO_START.match(text, start.end()) is not None
-
-
-def _begins_as_none(text: str, start: int) -> bool:
-    """Is true for a text that begins as neither dialect does, and prints no module as a log."""
-    return not any(pattern.match(text, start) for pattern in (_HLO_START, _MLIR_START)) and not MODULE_LINE.search(text)
-
-
-def _is_mlir(text: str, start: int) -> bool:
-    if _HLO_START.match(text, start):
-        return False
-    if _MLIR_START.match(text, start):
-        return True
-    # A fragment of either dialect may begin with a name, and a log with anything.
-    if MODULE_LINE.search(text, start):
-        return False
-    return _MLIR_INSIDE.search(text, start) is not None
+def _first(text: str) -> int:
+    """Returns the offset of the first word that is not in a comment."""
+    found = _BLANKS_AND_COMMENTS.match(text)
+    return found.end() if found is not None else 0
 
 
 def _text(data: bytes) -> str:
@@ -187,36 +182,24 @@ def _text(data: bytes) -> str:
 
 
 def decode(data: bytes) -> str:
-    """Decodes UTF-8; bytes that are none survive until `encode`."""
+    """Decodes UTF-8; other bytes survive until `encode`."""
     return data.decode("utf-8", "surrogateescape")
 
 
 def encode(text: str) -> bytes:
-    """Encodes what `decode` gave, byte for byte."""
+    """Encodes the text of `decode`, byte for byte."""
     return text.encode("utf-8", "surrogateescape")
 
 
-def _parse_hlo(text: str, name: str, first_line: int = 1) -> Module:
-    from dialect_utils import hlo
-
-    return hlo.parse_module(text, name, first_line=first_line)
-
-
-def _proto_to_text(data: bytes, name: str) -> str:
-    from dialect_utils import execution
-
-    return execution.hlo_proto_to_text(data, name)
-
-
 def write_file(path: Path, data: bytes) -> None:
-    """Replaces a file by a temporary one beside it, whole or not at all; its mode stays, a link is followed.
+    """Replaces a file by a temporary one beside it, whole or not at all; keeps its mode and follows links.
 
-    What is no regular file (a pipe, a device) is written directly. Raises OSError that names the file.
+    Pipes and devices are written directly. Raises OSError that names the file.
     """
     try:
         _write_file(Path(os.path.realpath(path)), data)
     except OSError as error:
-        # The temporary file's name says nothing to the user.
+        # The name of the temporary file would mean nothing to the user.
         raise OSError(error.errno, error.strerror, str(path)) from error
 
 
@@ -224,7 +207,7 @@ def _write_file(target: Path, data: bytes) -> None:
     if target.exists() and not target.is_file():
         target.write_bytes(data)
         return
-    # The name has a length of its own: the target's may be as long as the system allows.
+    # Not derived from the target's name, which may be as long as the system allows.
     handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=".relayout-")
     try:
         with os.fdopen(handle, "wb") as file:
@@ -237,7 +220,7 @@ def _write_file(target: Path, data: bytes) -> None:
 
 
 def _mode(target: Path) -> int:
-    """Returns the file's own mode, or that of a new file."""
+    """Returns the mode of a file, or of a new file where it does not exist."""
     if target.exists():
         return stat.S_IMODE(target.stat().st_mode)
     mask = os.umask(0)
@@ -246,7 +229,7 @@ def _mode(target: Path) -> int:
 
 
 def show_locations(module: Module) -> None:
-    """Lets a StableHLO module print its locations, which hold the names of values; HLO text has them anyway."""
+    """Makes a StableHLO module print its locations, which hold the names of values; HLO text always has names."""
     if module.dialect == "stablehlo":
         cast("StableHloModule", module).has_locations = True
 
@@ -265,9 +248,8 @@ def serialize(module: Module, emit: Emit = "text") -> bytes:
 
         return execution.hlo_text_to_proto(module.text())
     if emit not in get_args(Emit):
-        raise DiagnosticError(
-            Diagnostic(f"cannot write a module as {emit!r}", hint=f"one of {', '.join(get_args(Emit))}")
-        )
+        hint = f"one of {', '.join(get_args(Emit))}"
+        raise DiagnosticError(Diagnostic(f"cannot write a module as {emit!r}", hint=hint))
     wanted, other = {"bytecode": ("StableHLO", "pb"), "pb": ("HLO", "bytecode")}[emit]
     message = f"only {wanted} is written as {emit}, but {module.name} is {module.dialect}"
     raise DiagnosticError(Diagnostic(message, hint=f"write it as {other} or text"))

@@ -1,13 +1,11 @@
-"""What a user names as input, as a list of modules: files, directories of dumps, patterns; nothing is parsed yet."""
+"""Finds the modules that a user names: files, URLs, directories of dumps and patterns. Parses none of them."""
 
 from __future__ import annotations
 
 import os
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from glob import glob
-from pathlib import Path
 
 from dialect_utils.io.dump_names import DumpName, parse_dump_name, without_endings
 from dialect_utils.io.files import STANDARD_INPUT, Kind, display_name, is_url, kind_of_module, parse_bytes, read_bytes
@@ -16,51 +14,62 @@ from dialect_utils.ir import Module
 from dialect_utils.text import Diagnostic, DiagnosticError, nearest
 
 _PATTERN_CHARACTERS = "*?["
-# A dump of every pass of a large program has some thousands; more is somebody's home directory.
+# A dump of every pass of a large program has thousands of files; more than this is a home directory.
 MOST_FILES = 100_000
-# These endings promise a module: a file that breaks the promise is an error of its own, and not passed over.
+# A file with one of these endings is an error of its own where it holds no module; other files are passed over.
 _PROMISING = (".hlo", ".mlir", ".hlo.pb")
 _COMPRESSED = (".gz", ".xz", ".zst")
-_TEXTS = ("hlo text", "mlir text")
-# What XLA prints for a constant of more than ten elements, where it is not asked for all of them.
+_HLO, _MLIR, _TEXTS = ("hlo text", "hlo proto"), ("mlir text", "mlir bytecode"), ("hlo text", "mlir text")
+# XLA prints a constant of more than ten elements so by default.
 _LEFT_OUT = b"constant({...})"
 
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """One module to read: where its bytes are, and what it is called; `-` is standard input.
+    """One module to read: a file, a URL, or `-` for standard input.
 
-    `relative` is its path in the directory that was named, or the file's own name; `proto` is a file beside a text
-    that holds the same stage with all values of its constants; `content` is what was read of it already.
+    `inner` is the path within the directory that was named, or the file's own name. `prefix` is that directory's name
+    where several were named. `proto` is a file of the same stage with the values of all constants. `content` is set
+    where the bytes were read already.
     """
 
     path: str
-    relative: str
-    dump: DumpName
+    inner: str
+    prefix: str = ""
     kind: Kind | None = None
     proto: str | None = None
     content: bytes | None = field(default=None, repr=False)
 
     @property
+    def relative(self) -> str:
+        """Returns a path that is unique among all inputs of one command."""
+        return os.path.join(self.prefix, self.inner)
+
+    @property
+    def dump(self) -> DumpName:
+        """Returns the module, number and stage that the file's name states."""
+        return parse_dump_name(self.inner)
+
+    @property
     def size(self) -> int:
-        """Returns how many bytes there are to read, as far as that is known; else 0."""
+        """Returns the number of bytes to read, 0 where it is unknown."""
         if self.content is not None:
             return len(self.content)
         return os.path.getsize(self.path) if os.path.isfile(self.path) else 0
 
     @property
     def name(self) -> str:
-        """Returns what diagnostics and results call it."""
+        """Returns the name in diagnostics and results."""
         return display_name(self.path)
 
     @property
     def stem(self) -> str:
-        """Returns the relative path without the endings that say how the file is written."""
+        """Returns the relative path without endings such as `.txt` and `.hlo.pb`."""
         folder, name = os.path.split(self.relative)
         return os.path.join(folder, without_endings(name))
 
     def with_constants(self) -> Input:
-        """Returns the proto of the same stage where this text leaves out what large constants hold, else itself."""
+        """Returns the proto of the same stage where this text omits the values of large constants, else itself."""
         if self.proto is None or _LEFT_OUT not in self.data():
             return self
         return replace(self, path=self.proto, kind="hlo proto", proto=None, content=None)
@@ -75,12 +84,12 @@ class Input:
 
 
 class SelectionError(DiagnosticError):
-    """A stage or a module that no file of a directory has."""
+    """A stage or module name that matches no file of a directory."""
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Which modules of a directory are meant: names or patterns; none is all of them."""
+    """The modules of a directory to read, by names or patterns; all modules where both are empty."""
 
     stages: tuple[str, ...] = ()
     modules: tuple[str, ...] = ()
@@ -91,7 +100,7 @@ class Selection:
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """Modules in the order in which they are to be read, and notes about what was passed over."""
+    """Modules in reading order, and notes about files that were passed over."""
 
     modules: tuple[Input, ...]
     notes: tuple[Diagnostic, ...] = ()
@@ -100,9 +109,9 @@ class Inputs:
 def find_inputs(named: Sequence[str], selection: Selection | None = None) -> Inputs:
     """Returns the modules that files, directories and patterns (`dump/*.txt`) name, in order.
 
-    The modules of a directory are found by content, in the order of their numbers and stages; a stage that is there
-    as text and as proto counts once. `selection` applies to directories. Raises DiagnosticError for a directory or a
-    pattern that holds no module, SelectionError for a selection that chooses none; files are not opened.
+    The modules of a directory are found by content, in the order of their numbers and stages; a stage that is both
+    text and proto counts once. `selection` applies to directories; named files are not opened. Raises DiagnosticError
+    for a directory or pattern without a module, SelectionError for a selection that matches none.
     """
     paths = [path for name in named for path in _expanded(name)]
     folders = [path for path in paths if path != STANDARD_INPUT and os.path.isdir(path)]
@@ -122,14 +131,13 @@ def find_inputs(named: Sequence[str], selection: Selection | None = None) -> Inp
 
 def named_input(path: str) -> Input:
     """Returns the one module of a file, of a URL, or of standard input for `-`."""
-    # What is after :: says where a member's archive is.
-    name = os.path.basename(path.partition("::")[0] if is_url(path) else path)
-    return Input(path, name, parse_dump_name(name))
+    # In `zip://member::s3://bucket/archive.zip` the archive comes after `::`.
+    return Input(path, os.path.basename(path.partition("::")[0] if is_url(path) else path))
 
 
 @dataclass(frozen=True, slots=True)
 class Pairing:
-    """The modules of two dumps that are the same module at the same stage, and those without a partner."""
+    """Pairs of one module at one stage from two dumps, and the modules without a partner."""
 
     pairs: tuple[tuple[Input, Input], ...]
     alone: tuple[Input, ...]
@@ -138,8 +146,8 @@ class Pairing:
 def pair_inputs(first: Sequence[Input], second: Sequence[Input]) -> Pairing:
     """Pairs the modules of two dumps: by number, name and stage; then by name and stage, in order.
 
-    Two dumps of a program number modules and passes differently where their compilers or options do. One module on
-    either side is a pair whatever it is called.
+    Other compilers or options number modules and passes differently. A single module on both sides is a pair
+    whatever its name.
     """
     if len(first) == len(second) == 1:
         return Pairing(((first[0], second[0]),), ())
@@ -157,20 +165,6 @@ def pair_inputs(first: Sequence[Input], second: Sequence[Input]) -> Pairing:
     return Pairing(tuple(sorted(pairs, key=lambda pair: order[id(pair[0])])), (*left, *right))
 
 
-def last_stages(members: Sequence[Input]) -> list[Input]:
-    """Returns the modules of dumps as they were compiled last: optimized and scheduled; other files as they are."""
-    last = {(each.dump.number, each.dump.module, _folder(each)): each for each in members}
-    return [
-        each
-        for each in members
-        if each.dump.number is None or last[each.dump.number, each.dump.module, _folder(each)] is each
-    ]
-
-
-def _folder(each: Input) -> str:
-    return os.path.dirname(each.path)
-
-
 def _exact_key(each: Input) -> tuple[object, ...]:
     return each.dump.number, each.dump.module, each.dump.stage, "" if each.dump.number is not None else each.stem
 
@@ -179,8 +173,18 @@ def _loose_key(each: Input) -> tuple[object, ...]:
     return each.dump.module, each.dump.step_name
 
 
+def last_stages(members: Sequence[Input]) -> list[Input]:
+    """Returns the last stage of each numbered module (optimized and scheduled), and all files without a number."""
+
+    def key(each: Input) -> tuple[object, ...]:
+        return each.dump.number, each.dump.module, os.path.dirname(each.path)
+
+    last = {key(each): each for each in members}
+    return [each for each in members if each.dump.number is None or last[key(each)] is each]
+
+
 def _expanded(name: str) -> list[str]:
-    """Returns the paths that a pattern fits, or the name where it is a path or no pattern."""
+    """Returns the paths that a pattern matches, or the name itself for a path or a name without wildcards."""
     if os.path.lexists(name) or not any(character in name for character in _PATTERN_CHARACTERS):
         return [name]
     matching = matching_urls(name) if is_url(name) else glob(name)
@@ -197,46 +201,36 @@ def _in_directory(path: str, prefix: str, selection: Selection) -> tuple[list[In
     if not members:
         raise DiagnosticError(Diagnostic(f"{path}: no file in this directory holds a module"))
     once = _each_stage_once(members)
-    chosen = _selected(once, path, selection) if selection else _without_twins(once)
-    passed_over = Counter(
-        {
-            "files that hold no module": everything.count(None),
-            "protos of stages that are texts, too": len(members) - len(once),
-            "StableHLO of modules that are HLO, too; --stage stablehlo": 0 if selection else len(once) - len(chosen),
-        }
-    )
+    chosen = _selected(once, path, selection) if selection else _without_sources(once)
+    passed_over = {
+        "files that hold no module": everything.count(None),
+        "protos of stages that are texts, too": len(members) - len(once),
+        "StableHLO of modules that are HLO, too; --stage stablehlo": 0 if selection else len(once) - len(chosen),
+    }
     parts = [f"{what} ({count})" for what, count in passed_over.items() if count]
     message = f"{path}: {len(chosen)} modules; passed over: {', '.join(parts)}"
     return chosen, [Diagnostic(message, severity="note")] if parts else []
 
 
 def _found_in(path: str, prefix: str) -> Iterator[Input | None]:
-    """Yields what each file of a directory is: a module, or None."""
+    """Yields an input for each file of a directory, None for a file without a module."""
     for number, file in enumerate(_files(path)):
         if number >= MOST_FILES:
             raise DiagnosticError(Diagnostic(f"{path}: has more than {MOST_FILES} files", hint="name one dump in it"))
-        relative = os.path.relpath(file, path)
-        is_module, kind = _look(file)
-        if is_module:
-            yield Input(file, os.path.join(prefix, relative), parse_dump_name(Path(relative).as_posix()), kind)
-        else:
-            yield None
+        try:
+            kind = kind_of_module(file)
+        except DiagnosticError:
+            # Reading the file as a module reports the error.
+            kind = None
+        is_module = kind is not None or _promises(file)
+        yield Input(file, os.path.relpath(file, path), prefix, kind) if is_module else None
 
 
 def _files(path: str) -> Iterator[str]:
-    """Yields the files of a directory and of those below it; hidden ones are left out, links to directories, too."""
+    """Yields the files of a directory and its subdirectories, without hidden ones and linked directories."""
     for folder, folders, names in os.walk(path):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         yield from (os.path.join(folder, name) for name in sorted(names) if not name.startswith("."))
-
-
-def _look(file: str) -> tuple[bool, Kind | None]:
-    """Returns whether a file is taken for a module, and what it holds; one that only says so is an error later."""
-    try:
-        kind = kind_of_module(file)
-    except DiagnosticError:
-        kind = None
-    return kind is not None or _promises(file), kind
 
 
 def _promises(file: str) -> bool:
@@ -245,49 +239,39 @@ def _promises(file: str) -> bool:
 
 
 def _each_stage_once(members: Sequence[Input]) -> list[Input]:
-    """Returns the members without protos of which there is a text, which then knows them."""
+    """Returns the members without each proto that a text of the same stage accompanies; the text refers to it."""
     texts = {member.stem: member for member in members if member.kind in _TEXTS}
     protos = {member.stem: member.path for member in members if member.kind == "hlo proto" and member.stem in texts}
     kept = (member for member in members if member.kind in _TEXTS or member.stem not in protos)
     return [replace(each, proto=protos.get(each.stem)) if each.kind in _TEXTS else each for each in kept]
 
 
-def _without_twins(members: Sequence[Input]) -> list[Input]:
-    """Leaves out StableHLO that a dump holds beside the HLO made of it: the same program before XLA saw it."""
-    as_hlo = {member.dump.number for member in members if member.kind in ("hlo text", "hlo proto")} - {None}
-    return [
-        member
-        for member in members
-        if member.dump.number not in as_hlo or member.kind not in ("mlir text", "mlir bytecode")
-    ]
+def _without_sources(members: Sequence[Input]) -> list[Input]:
+    """Drops the StableHLO from which XLA made a module that the dump also holds as HLO."""
+    as_hlo = {member.dump.number for member in members if member.kind in _HLO} - {None}
+    return [member for member in members if member.dump.number not in as_hlo or member.kind not in _MLIR]
 
 
 def _selected(members: Sequence[Input], path: str, selection: Selection) -> list[Input]:
-    by_module = _chosen(
-        members, selection.modules, DumpName.is_module, f"{path}: no module is called", lambda dump: dump.module
-    )
-    return _chosen(
-        by_module,
-        selection.stages,
-        DumpName.is_stage,
-        f"{path}: no module has the stage",
-        lambda dump: dump.short_stage,
-    )
+    problem = f"{path}: no module is called"
+    by_module = _chosen(members, selection.modules, DumpName.is_module, problem, lambda dump: dump.module)
+    problem = f"{path}: no module has the stage"
+    return _chosen(by_module, selection.stages, DumpName.is_stage, problem, lambda dump: dump.short_stage)
 
 
 def _chosen(
     members: Sequence[Input],
     wanted: Sequence[str],
-    fits: Callable[[DumpName, str], bool],
+    matches: Callable[[DumpName, str], bool],
     problem: str,
     name: Callable[[DumpName], str],
 ) -> list[Input]:
-    """Returns the members that any of the wanted names fits; raises SelectionError for a name that fits none."""
+    """Returns the members that match any wanted name; raises SelectionError for a name without a match."""
     for each in wanted:
-        if not any(fits(member.dump, each) for member in members):
+        if not any(matches(member.dump, each) for member in members):
             known = list(dict.fromkeys(name(member.dump) for member in members))
             close = nearest(each, known)
             listed = ", ".join(known[:8]) + (", ..." if len(known) > 8 else "")
             hint = f"did you mean {close}?" if close else f"there are {listed}"
             raise SelectionError(Diagnostic(f"{problem} {each}", hint=hint))
-    return [member for member in members if not wanted or any(fits(member.dump, each) for each in wanted)]
+    return [member for member in members if not wanted or any(matches(member.dump, each) for each in wanted)]

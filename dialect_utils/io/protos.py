@@ -27,7 +27,7 @@ _FIRST_TAG = _FIRST << 3 | BYTES
 
 
 class MalformedProtoError(ValueError):
-    """Bytes that are no message, or end within one."""
+    """Bytes that are not a valid message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,14 +47,14 @@ class Field:
 
     @property
     def bytes(self) -> memoryview:
-        """Returns what a string, a message or a packed list holds; raises MalformedProtoError for an integer."""
+        """Returns the bytes of a string, a message or a packed list; raises MalformedProtoError for an integer."""
         if self.wire_type != BYTES or isinstance(self.value, int):
             raise MalformedProtoError(f"field {self.number} has no length")
         return self.value
 
 
 def read_fields(data: memoryview) -> Iterator[Field]:
-    """Yields the fields of a message in order; raises MalformedProtoError where the bytes are none."""
+    """Yields the fields of a message in order; raises MalformedProtoError for other bytes."""
     position = 0
     while position < len(data):
         tag, position = read_varint(data, position)
@@ -89,7 +89,7 @@ def read_varint(data: memoryview, position: int) -> tuple[int, int]:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A message that holds a module: which one, the HloModuleProto in it, and the fields around that."""
+    """A message that holds a module: its kind, the HloModuleProto in it, and the outer message's fields."""
 
     message: Message
     module: memoryview
@@ -97,7 +97,7 @@ class Found:
 
 
 def find_proto(data: bytes) -> Found:
-    """Finds the HloModuleProto in serialized bytes; raises MalformedProtoError where they hold none."""
+    """Finds the HloModuleProto in serialized bytes; raises MalformedProtoError for bytes without one."""
     around: tuple[Field, ...] = ()
     view = memoryview(data)
     for depth in range(3):

@@ -1,7 +1,4 @@
-"""Files that are not on this machine: whatever fsspec has a file system for, named by URL.
-
-`s3://bucket/key`, `gs://...`, `https://...`, and chains such as `zip://member::s3://bucket/archive.zip`.
-"""
+"""Files named by URL, in any file system that fsspec supports: `s3://bucket/key`, `gs://...`, `https://...`."""
 
 from __future__ import annotations
 
@@ -31,7 +28,7 @@ def read_url(url: str) -> bytes:
 
 
 def write_url(url: str, data: bytes) -> None:
-    """Writes bytes to a URL, whole or not at all as far as the store has that; raises DiagnosticError."""
+    """Writes bytes to a URL, atomically where the store supports that; raises DiagnosticError."""
 
     def write() -> None:
         system, path = _file_system(url)
@@ -52,9 +49,9 @@ def remove_url(url: str) -> None:
 
 
 def matching_urls(pattern: str) -> list[str]:
-    """Returns the URLs of all files that a URL's pattern fits, sorted; raises DiagnosticError where none does."""
+    """Returns the sorted URLs of all files that match a pattern; raises DiagnosticError where no file does."""
     if not any(character in pattern for character in _PATTERN_CHARACTERS) or pattern.startswith("http"):
-        # In an address of the web a ? begins what is asked.
+        # In an http URL `?` starts the query, so it is not a wildcard.
         return [pattern]
     found = existing_urls(pattern)
     if not found:
@@ -63,13 +60,13 @@ def matching_urls(pattern: str) -> list[str]:
 
 
 def existing_urls(pattern: str) -> list[str]:
-    """Returns the URLs of all files that a URL or its pattern fits, sorted; none where there are none."""
+    """Returns the sorted URLs of all existing files that match a URL or a pattern."""
     _, separator, rest = pattern.partition("::")
 
     def find() -> list[str]:
         system, path = _file_system(pattern)
         system.invalidate_cache()
-        # glob would list what a name without a pattern is in.
+        # For a name without a wildcard, glob would list its directory.
         found = system.glob(path) if any(each in path for each in _PATTERN_CHARACTERS) else [path]
         return sorted(system.unstrip_protocol(each) for each in found if system.isfile(each))
 
@@ -88,10 +85,10 @@ def _attempted(url: str, work: Callable[[], T]) -> T:
     try:
         return work()
     except ImportError as error:
-        # fsspec itself, or what it needs for this kind of URL.
+        # fsspec itself or its package for this kind of URL is missing.
         message = f"{url}: {str(error)[:1].lower()}{str(error)[1:]}"
         raise DiagnosticError(Diagnostic(message, hint="pip install 'relayout[remote]'")) from None
     except Exception as error:
-        # Each file system has errors of its own.
+        # Each file system raises its own errors.
         reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
         raise DiagnosticError(Diagnostic(f"{url}: {reason[:1].lower()}{reason[1:]}")) from None

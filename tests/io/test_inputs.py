@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from dialect_utils.io.dump_names import parse_dump_name
 from dialect_utils.io.inputs import Input, Inputs, Selection, SelectionError, find_inputs, pair_inputs
 from dialect_utils.text import DiagnosticError
 
@@ -23,7 +22,7 @@ def field(number: int, value: bytes) -> bytes:
 
 # HloProto { hlo_module { name: "m" computations { name: "e" } } }
 PROTO = field(1, field(1, b"m") + field(3, field(1, b"e")))
-# A report has names, too, and no computations.
+# A report has names but no computations.
 REPORT = field(1, field(1, b"m") + field(2, b"\x08\x01"))
 
 
@@ -151,7 +150,7 @@ def test_more_files_than_a_dump_has_are_refused(dump: Path, monkeypatch: pytest.
 
 
 def inputs(*relative: str) -> list[Input]:
-    return [Input(name, name, parse_dump_name(name)) for name in relative]
+    return [Input(name, name) for name in relative]
 
 
 @pytest.mark.parametrize(
@@ -187,6 +186,6 @@ def test_where_a_text_leaves_out_constants_the_proto_has_them(tmp_path: Path) ->
         [found] = find_inputs([str(tmp_path)]).modules
         assert found.path == str(text)
         assert found.with_constants().path == str(expected)
-        # What was read of the text is nothing of the proto.
+        # The text's bytes are not those of the proto.
         read = replace(found, content=found.data()).with_constants()
         assert (read.content is None) == (read.path != found.path)

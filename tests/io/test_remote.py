@@ -1,4 +1,4 @@
-"""URLs in the place of files, by fsspec's file systems that need no server."""
+"""URLs instead of files, by fsspec's file systems that need no server."""
 
 from __future__ import annotations
 
