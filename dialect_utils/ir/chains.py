@@ -1,6 +1,6 @@
-"""Chains of data-movement ops in a module: read as plans, made of plans, removed.
+"""Chains of data-movement ops in a module: reads them as plans, makes them from plans, removes them.
 
-A *relayout* is an op that only moves data between arrays that are row-major and untiled; a chain is a run of them.
+A *relayout* is a data-movement op between row-major untiled arrays. Each relayout in a chain is an operand of the next.
 """
 
 from __future__ import annotations
@@ -17,38 +17,38 @@ from dialect_utils.layout import ArrayShape, ElementType, Step
 from dialect_utils.layout.moves.normal_form import normal_form
 from dialect_utils.layout.moves.plan import PaddingValue, Plan
 
-# What pads of unspecified contents write: zeros, or what makes a reader of the padding conspicuous.
+# The contents of unspecified padding: zeros, or poison, which reveals an op that reads the padding.
 Contents = Literal["zero", "poison"]
 
-# The marker attribute of a pad whose padding nobody may rely on.
+# The frontend attribute that marks a pad with undefined padding.
 PADDING = "relayout.padding"
 UNSPECIFIED = "unspecified"
 
-# The kind of a padding value that is a value of the module.
+# The kind of a PaddingValue that refers to a value of the module.
 _VALUE = "value"
 
-# A padding with more different uses than this is taken to be read.
+# Padding with more uses than this counts as read.
 _MOST_USES = 64
 
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """A run of relayouts, each the operand of the next, from `source` to the last one's result."""
+    """Relayouts from `source` to the last one's result, each the operand of the next."""
 
     source: Value
     operations: tuple[Operation, ...]
 
     @property
     def value(self) -> Value:
-        """Returns the value at the end."""
+        """Returns the value at the end of the chain."""
         return self.operations[-1].results[0] if self.operations else self.source
 
     def longer(self, user: Operation) -> Chain:
-        """Returns the chain with one more relayout at its end."""
+        """Returns the chain with one more relayout at the end."""
         return Chain(self.source, (*self.operations, user))
 
     def plan(self, padding: Callable[[Operation], PaddingValue] | None = None) -> Plan:
-        """Returns what the chain does; `padding` says what a pad writes (by default `padding_of`)."""
+        """Returns the plan of the chain; `padding` returns the padding value of a pad (by default `padding_of`)."""
         start = array_shape(self.source)
         find, steps = padding or padding_of, tuple([step_of(operation) for operation in self.operations])
         paddings = tuple(
@@ -58,7 +58,7 @@ class Chain:
             ]
         )
         if any(isinstance(each, tuple) and each[0] == _VALUE for each in paddings):
-            # One that is remembered would keep the module alive.
+            # A cached plan would keep the module alive.
             return Plan(start.element_type, start.dimensions, steps, paddings)
         return _plan(start.element_type, start.dimensions, steps, paddings)
 
@@ -73,7 +73,7 @@ def _plan(
 def step_of(operation: Operation) -> Step:
     """Returns the step of a relayout."""
     step = operation.step
-    assert step is not None  # callers ask is_relayout first
+    assert step is not None  # checked by the caller: is_relayout
     return step
 
 
@@ -88,14 +88,16 @@ def _has_plain_layout(shape: ArrayShape) -> bool:
 
 
 def is_relayout(operation: Operation) -> bool:
-    """Is true for a data-movement op between plain arrays that nothing else is attached to.
-
-    A sharding or an order of execution would be lost with the op.
-    """
+    """Is true for a data-movement op between plain arrays that `is_pinned` does not exclude."""
     if operation.step is None or not is_plain(operation.results[0]) or not is_plain(operation.operands[0]):
         return False
-    # One after the other: this is asked of every operation, many times.
-    return not (
+    return not is_pinned(operation)
+
+
+def is_pinned(operation: Operation) -> bool:
+    """Is true for an operation with a sharding or control dependency, which removing the operation would lose."""
+    # Not a loop over the names: this function is called many times for every operation.
+    return bool(
         operation.attribute("sharding")
         or operation.attribute("control-predecessors")
         or operation.attribute("mhlo.sharding")
@@ -117,7 +119,7 @@ def chain_to(value: Value, limit: int) -> Chain:
 def chains_from(value: Value, limit: int, ends: Callable[[Chain], bool] | None = None) -> Iterator[Chain]:
     """Yields every chain of at most `limit` ops that starts at a value, shorter ones first.
 
-    None goes on beyond one that `ends`.
+    A chain for which `ends` returns true is not extended.
     """
     pending = deque([Chain(value, ())])
     while pending:
@@ -131,17 +133,17 @@ def chains_from(value: Value, limit: int, ends: Callable[[Chain], bool] | None =
 
 
 def relayout_users(value: Value) -> list[Operation]:
-    """Returns the relayouts that move a value (not those that pad with it)."""
+    """Returns the relayouts whose first operand is a value."""
     return [user for user in value.users if moves(user, value)]
 
 
 def moves(user: Operation, value: Value) -> bool:
-    """Is true for a relayout that moves a value (not one that pads with it)."""
+    """Is true for a relayout whose first operand is `value`, not for a pad that uses it as padding."""
     return bool(user.operands) and user.operands[0] == value and is_relayout(user)
 
 
 def is_returned(value: Value) -> bool:
-    """Is true for a value that its function yields."""
+    """Is true for a value that is a result of its function."""
     return value in value.function.results
 
 
@@ -151,7 +153,7 @@ def is_dead(value: Value) -> bool:
 
 
 def padding_of(pad: Operation) -> PaddingValue:
-    """Returns what a pad writes, as a value that tells padding values apart; None where it is marked unspecified."""
+    """Returns the padding value of a pad: its bits or its scalar, or None if the pad is marked unspecified."""
     if pad.frontend_attributes.get(PADDING) == UNSPECIFIED:
         return None
     scalar = pad.operands[1]
@@ -160,13 +162,13 @@ def padding_of(pad: Operation) -> PaddingValue:
 
 
 def padding_unless_unread(pad: Operation) -> PaddingValue:
-    """Returns `padding_of`, or None where no use of the pad's result reads the padding."""
+    """Returns `padding_of`, or None if no use of the pad's result reads the padding."""
     padding = padding_of(pad)
     return padding if padding is not None and is_padding_read(pad) else None
 
 
 def is_padding_read(pad: Operation) -> bool:
-    """Is true unless every use of a pad's result drops the padding, through relayouts and elementwise ops."""
+    """Is true unless every use of a pad's result, followed through relayouts and elementwise ops, drops the padding."""
     token = "this padding"
     value = pad.operands[0]
     pending = [(pad.results[0], Chain(value, (pad,)).plan(lambda _: token))]
@@ -188,7 +190,7 @@ def is_padding_read(pad: Operation) -> bool:
 
 
 def _plan_through(user: Operation, value: Value, plan: Plan) -> tuple[Value, Plan] | None:
-    """Returns a user's result and how the padding is in it, or None where the user reads it in another way."""
+    """Returns a user's result and the plan up to it, or None for a user that reads `value` in another way."""
     if value in user.operands[1:] and user.step is not None:
         return None
     if is_relayout(user):
@@ -213,11 +215,11 @@ def emit_plan(
     contents: Contents = "zero",
     scalar_name: str = "padding",
 ) -> list[Value]:
-    """Makes the ops of a plan and returns their values in order (none for an empty plan).
+    """Makes the ops of a plan and returns their values in order.
 
-    Ops are named `<base>.<opcode>`, the last one `<base>.<last>` where that is given; metadata and location
-    come from `like`. `scalars` holds the scalar of every padding value; a pad of unspecified contents takes any
-    of the right type, or a new one of `contents`, named `<base>.<scalar_name>`.
+    Ops are named `<base>.<opcode>`, the last one `<base>.<last>` if that is given; metadata and location come from
+    `like`. `scalars` holds the scalar of every padding value. A pad with undefined padding uses any scalar of the right
+    type, or else a new constant of `contents`, named `<base>.<scalar_name>`.
     """
     made: list[Value] = []
     for number, (step, padding) in enumerate(zip(plan.steps, plan.paddings, strict=True), 1):
@@ -253,7 +255,7 @@ def emit_chain(
     like: Value,
     scalars: Mapping[PaddingValue, Value] | None = None,
 ) -> Value:
-    """Makes the ops of a plan, pads of unspecified contents marked so, and returns the last value, else the source."""
+    """Makes the ops of a plan, marks pads with undefined padding, and returns the last value (or `source`)."""
     made = emit_plan(builder, plan, source, base=base, like=like, scalars=scalars)
     for value, step, padding in zip(made, plan.steps, plan.paddings, strict=True):
         if step.adds_elements and padding is None:
@@ -262,16 +264,13 @@ def emit_chain(
 
 
 def mark_unspecified(value: Value) -> None:
-    """Marks the padding of a pad's result as contents that nobody may rely on."""
-    assert value.operation is not None  # a pad made it
+    """Marks the padding of a pad as undefined."""
+    assert value.operation is not None  # the pad
     value.operation.set_frontend_attribute(PADDING, UNSPECIFIED)
 
 
 def erase_dead(values: Sequence[Value], *, keep: Value | None = None) -> set[Operation]:
-    """Removes relayouts and constants among dead values, and what they alone used, but not `keep`.
-
-    Returns the removed operations.
-    """
+    """Removes dead relayouts and constants, and operands that become dead, but not `keep`; returns the removed ops."""
     pending = list(values)
     gone: set[Operation] = set()
     while pending:
@@ -288,5 +287,5 @@ def erase_dead(values: Sequence[Value], *, keep: Value | None = None) -> set[Ope
 
 
 def relayouts_of(function: Function) -> list[Operation]:
-    """Returns a function's relayouts in order."""
+    """Returns the relayouts of a function in order."""
     return [operation for operation in function.operations if is_relayout(operation)]

@@ -1,8 +1,7 @@
-"""What calls, fusions, loops, branches and asynchronous wrappers pass where, in both dialects.
+"""The values that calls, fusions, loops, branches and asynchronous wrappers pass, in both dialects.
 
-As MLIR's CallOpInterface and RegionBranchOpInterface: an operation says which function it calls in
-which role, and where each value that it passes arrives. Nothing else decides which function is a
-loop's body.
+Like MLIR's CallOpInterface and RegionBranchOpInterface: the role of each called function (`body`, `branch 0`), and the
+parameter or result that receives each value. No other module decides which function is the body of a loop.
 """
 
 from __future__ import annotations
@@ -14,15 +13,15 @@ from dialect_utils.ops import DONE, START, UPDATE, named, opcode_of, split_async
 
 CONDITION, BODY = "condition", "body"
 
-# They hand every operand to the parameter of its number.
+# Operations that pass operand i to parameter i of the function.
 _CALLS = named("async call fusion stablehlo.composite")
 _BRANCHES = named("conditional")
 
 
 def call_roles(opcode: str, attributes: Sequence[str]) -> tuple[str, ...]:
-    """Returns the roles of called functions, given HLO's names of the attributes that call them, in their order.
+    """Returns the roles of called functions, given HLO's names of the attributes that name the functions.
 
-    A role is the attribute's name; a branch is called by its number.
+    A role is the attribute's name, or `branch 0`, `branch 1`, ... for the branches of a conditional.
     """
     if opcode in _BRANCHES:
         return tuple(branch_role(number) for number in range(len(attributes)))
@@ -35,19 +34,19 @@ def branch_role(number: int) -> str:
 
 
 def default_roles(opcode: str, count: int) -> tuple[str, ...]:
-    """Returns the roles of `count` called functions of an operation that writes them in the table's order."""
+    """Returns the roles of `count` called functions in the order of the operation's declaration."""
     names = [attribute.name for attribute in opcode_of(opcode).attributes if attribute.names_computations]
     return call_roles(opcode, (names + [names[-1] if names else "to_apply"] * count)[:count])
 
 
 def in_role_order(opcode: str, calls: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Returns (attribute, function name) pairs in the order of the table: a text may have any other."""
+    """Returns (attribute, function name) pairs in the order of the operation's declaration, not of the text."""
     order = [attribute.name for attribute in opcode_of(opcode).attributes]
     return sorted(calls, key=lambda call: order.index(call[0]) if call[0] in order else len(order))
 
 
 def role_position(operation: Operation, role: str) -> int:
-    """Returns the position among the called functions of the one in a role; raises ValueError where there is none."""
+    """Returns the number of the called function with a role; raises ValueError if the operation has no such role."""
     roles = list(operation.roles)
     if role not in roles:
         raise ValueError(f"{operation.opcode} calls no {role}")
@@ -55,9 +54,9 @@ def role_position(operation: Operation, role: str) -> int:
 
 
 def joins_of(operation: Operation) -> list[Join]:
-    """Returns what an operation joins; nothing where it calls no function as a whole, or not all it needs.
+    """Returns the joins of a call, loop or conditional, and no join for another operation or a malformed one.
 
-    A function that only elements are passed to, as a reduction's, takes part in no join.
+    An embedded computation, such as a reduction's, takes part in no join.
     """
     base, phase = split_asynchronous(operation.opcode)
     if base in _CALLS and phase in ("", START) and len(operation.called) == 1:
@@ -68,29 +67,29 @@ def joins_of(operation: Operation) -> list[Join]:
 
 
 def merged(joins: Iterable[Join]) -> list[Join]:
-    """Returns joins that share a source or a target as one, as those of all calls of a function, in order."""
+    """Returns the joins with those merged that share a source or target, e.g. those of all calls of one function."""
     listed = [join for join in joins if join.sources or join.targets]
     leaders: dict[Passed | Value, Passed | Value] = {}
     for join in listed:
-        places: list[Passed | Value] = [*join.sources, *join.targets]
-        leader = _leader(leaders, places[0])
-        for place in places[1:]:
-            leaders[_leader(leaders, place)] = leader
+        ends: list[Passed | Value] = [*join.sources, *join.targets]
+        leader = _leader(leaders, ends[0])
+        for end in ends[1:]:
+            leaders[_leader(leaders, end)] = leader
     groups: dict[Passed | Value, tuple[dict[Passed, None], dict[Value, None]]] = {}
     for join in listed:
-        place = join.sources[0] if join.sources else join.targets[0]
-        sources, targets = groups.setdefault(_leader(leaders, place), ({}, {}))
+        end = join.sources[0] if join.sources else join.targets[0]
+        sources, targets = groups.setdefault(_leader(leaders, end), ({}, {}))
         sources.update(dict.fromkeys(join.sources))
         targets.update(dict.fromkeys(join.targets))
     return [Join(tuple(sources), tuple(targets)) for sources, targets in groups.values()]
 
 
-def _leader(leaders: dict[Passed | Value, Passed | Value], place: Passed | Value) -> Passed | Value:
-    """Returns the place that stands for all that are known to be joined with this one, and shortens the way to it."""
-    while (after := leaders.setdefault(place, place)) is not place:
-        leaders[place] = leaders[after]
-        place = after
-    return place
+def _leader(leaders: dict[Passed | Value, Passed | Value], end: Passed | Value) -> Passed | Value:
+    """Returns the representative of a source's or target's group (union-find with path halving)."""
+    while (after := leaders.setdefault(end, end)) is not end:
+        leaders[end] = leaders[after]
+        end = after
+    return end
 
 
 def _joins_of_call(operation: Operation) -> list[Join]:
@@ -114,7 +113,7 @@ def _joins_of_call(operation: Operation) -> list[Join]:
 
 
 def _parts_of(start: Operation) -> Iterator[Operation]:
-    """Yields the updates and dones of an asynchronous operation."""
+    """Yields the update and done operations of an asynchronous operation."""
     for user in start.results[0].users:
         phase = split_asynchronous(user.opcode)[1]
         if phase in (UPDATE, DONE) and user.operands[0] == start.results[0]:
@@ -151,10 +150,10 @@ def _joins_of_branches(operation: Operation) -> list[Join]:
 
 
 def recursive_call(module: Module) -> Operation | None:
-    """Returns an operation by which a function reaches itself, or None: XLA's call graph overflows the stack on it."""
+    """Returns an operation that closes a cycle of calls, or None; XLA's call graph overflows the stack on a cycle."""
     finished: set[Function] = set()
     for function in module.functions:
-        # An explicit stack: how deep calls nest is up to the file.
+        # An explicit stack: calls may nest deeper than Python's recursion limit.
         stack = [] if function in finished else [(function, _calls_in(function))]
         entered = {function}
         while stack:

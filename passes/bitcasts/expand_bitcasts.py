@@ -1,4 +1,4 @@
-"""Replaces bitcasts by the logical data movement they are equal to."""
+"""Replaces bitcasts by logical data movement."""
 
 from __future__ import annotations
 
@@ -20,18 +20,17 @@ from passes.tiling.byte_readers import bitcast_error
 
 @module_pass
 def expand_bitcasts(module: HloModule, report: Report) -> tuple[ExpandedBitcast, ...]:
-    """Replaces every bitcast by the logical data movement it is equal to.
+    """Replaces every bitcast by the logical data movement that it is equal to.
 
-    1. The operand's physical array is read as the result's: into the physical array, across,
-       and back, in the fewest steps. What only relabels becomes reshape and transpose, a
-       shrinking result slice; where tiles show, the movement is explicit.
+    1. The ops pack the operand into its physical array, read that as the result's physical array, and unpack it, in the
+       fewest steps: often a reshape, a transpose or, for a smaller result, a slice.
     2. Another element type is read through bitcast-convert, a pred as the byte that holds it.
-    3. Layouts of which one only changes the memory space are one layout: the bitcast goes. One of
-       a whole tuple always goes: its elements have to have the same layouts.
-    4. A bitcast that reads padding is an error, unless nothing reads those elements: then a note.
+    3. A bitcast that changes at most the memory space is removed. So is one of a whole tuple, if the layouts of the
+       elements are equal.
+    4. A bitcast that reads padding is an error if an op reads those elements, else a note.
 
-    Raises DiagnosticError for a bitcast between sizes that do not agree, and for one whose
-    result holds padding that something reads.
+    Raises DiagnosticError for a bitcast between different sizes in memory, and for one whose result holds padding that
+    an op reads.
 
     Before:
         HloModule m
@@ -50,7 +49,7 @@ def expand_bitcasts(module: HloModule, report: Report) -> tuple[ExpandedBitcast,
     expanded: list[ExpandedBitcast] = []
     from_padding: list[tuple[ExpandedBitcast, Instruction, Location | None]] = []
     for item in instructions(module, "bitcast"):
-        place = item.location
+        location = item.location
         if isinstance(item.shape, TupleShape):
             _drop_tuple_bitcast(item)
             continue
@@ -58,8 +57,8 @@ def expand_bitcasts(module: HloModule, report: Report) -> tuple[ExpandedBitcast,
         result = _replace(item, bitcast.plan)
         expanded.append(bitcast)
         if bitcast.verdict == "reads-padding":
-            from_padding.append((bitcast, result, place))
-    # What reads padding is asked when no bitcast is left in the way.
+            from_padding.append((bitcast, result, location))
+    # After all bitcasts are replaced, since a bitcast would stop the search for readers.
     errors = [error for found in from_padding if (error := _check_readers(*found, report)) is not None]
     if errors:
         raise DiagnosticError(errors)
@@ -68,10 +67,10 @@ def expand_bitcasts(module: HloModule, report: Report) -> tuple[ExpandedBitcast,
 
 @dataclass(frozen=True, slots=True)
 class ExpandedBitcast:
-    """One bitcast: what it was, which plan replaced it, and how that plan was proved.
+    """One bitcast with the plan that replaced it and the method that proved the plan.
 
-    `verdict` is `relabel`, `reorder` (tiles show: the movement is explicit), or `reads-padding`
-    where elements come from padding that nothing reads.
+    `verdict` is `relabel`, `reorder` (the tiles differ, so elements move), or `reads-padding` (elements come from
+    padding, but no op reads them).
     """
 
     name: str
@@ -82,7 +81,7 @@ class ExpandedBitcast:
     decided_by: str
 
     def row(self) -> dict[str, str]:
-        """Returns the line of a table: what the bitcast reads as what, its kind, the verdict and how it was decided."""
+        """Returns a table row: source, destination, kind, verdict and the method of the decision."""
         return {
             "bitcast": self.name,
             "source": str(self.source),
@@ -94,12 +93,12 @@ class ExpandedBitcast:
 
     @property
     def kind(self) -> str:
-        """Returns what the plan is made of, e.g. `reshape`, `transpose+reshape`; `same` for nothing."""
+        """Returns the opcodes of the plan, e.g. `transpose+reshape`, or `same` for an empty plan."""
         return "+".join(self.plan.opcodes) or "same"
 
 
 def _drop_tuple_bitcast(item: Instruction) -> None:
-    """Removes a bitcast of a tuple; raises DiagnosticError where an element has another layout (rule 3)."""
+    """Removes a bitcast of a tuple; raises DiagnosticError if an element has another layout (rule 3)."""
     error = bitcast_error(item)
     if error is not None:
         raise DiagnosticError(error)
@@ -117,16 +116,16 @@ def _decide(item: Instruction) -> ExpandedBitcast:
 
 
 def _name_in_text(item: Instruction) -> str:
-    """Returns the name the bitcast has in the text that was read: inlining renames."""
-    place = item.location
-    if place is None:
+    """Returns the bitcast's name in the input text, which inlining may have changed."""
+    location = item.location
+    if location is None:
         return item.name
-    return place.source.text[place.span.start : place.span.end].removeprefix("%")
+    return location.source.text[location.span.start : location.span.end].removeprefix("%")
 
 
 @lru_cache(maxsize=4096)
 def _decided(source: ArrayShape, destination: ArrayShape) -> tuple[Plan, Verdict, str]:
-    """Returns the plan of a bitcast, its verdict and how they were proved; raises ValueError where there is none."""
+    """Returns the plan of a bitcast, its verdict and the method of proof; raises ValueError if it has no plan."""
     if source == destination:
         return Plan(source.element_type, source.dimensions), "relabel", "same layout"
     found = classify_bitcast(source, destination)
@@ -148,7 +147,7 @@ def _decided(source: ArrayShape, destination: ArrayShape) -> tuple[Plan, Verdict
 
 
 def _plan_through_padding(source: ArrayShape, destination: ArrayShape) -> Plan:
-    """Returns the fewest steps through the physical arrays; what comes from padding may be any element."""
+    """Returns the shortest plan through the physical arrays; elements from padding may have any value."""
     across = dense_bitcast_plan(physical_shape(source), physical_shape(destination))
     if across is None:
         raise ValueError(f"it reads bits of {source} that belong to no element")
@@ -156,7 +155,7 @@ def _plan_through_padding(source: ArrayShape, destination: ArrayShape) -> Plan:
 
 
 def prove_padded(source: ArrayShape, destination: ArrayShape, plan: Plan) -> str | None:
-    """Returns how it is known that a plan is right at every element not from padding, or None where it is not."""
+    """Returns the method that proves a plan right at every element not from padding, or None if it is wrong."""
     from dialect_utils.layout.arrays import bitcast_positions as positions
 
     atom = positions.atom_bits(source, destination, plan)
@@ -171,15 +170,15 @@ def _replace(item: Instruction, plan: Plan) -> Instruction:
         item.replace_uses(value)
         item.erase()
         return value
-    # Of a pred that another type meets, the plan moves the byte.
+    # If only one side is pred, the plan moves bytes.
     made = ops.steps(plan, ops.convert(value, plan.element_type))
     return ops.finish(ops.convert(made, array_shape(item).element_type))
 
 
 def _check_readers(
-    bitcast: ExpandedBitcast, result: Instruction, place: Location | None, report: Report
+    bitcast: ExpandedBitcast, result: Instruction, location: Location | None, report: Report
 ) -> Diagnostic | None:
-    """Returns the error where padding is read, else leaves a note (rule 4)."""
+    """Returns an error if an op reads the padding, else reports a note (rule 4)."""
     import numpy as np
 
     from dialect_utils.layout.arrays import bitcast_positions as positions
@@ -193,6 +192,6 @@ def _check_readers(
     reader = first_reader(result, mask)
     if reader is not None:
         note = Diagnostic(f"{reader.opcode} {reader.name} reads it", reader.location, "note")
-        return Diagnostic(what, place, notes=(note,))
-    report.note(f"{what}; nothing reads it", place)
+        return Diagnostic(what, location, notes=(note,))
+    report.note(f"{what}; nothing reads it", location)
     return None

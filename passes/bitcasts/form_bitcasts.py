@@ -1,4 +1,4 @@
-"""Makes bitcasts of data movement that moves no byte."""
+"""Replaces data-movement ops that move no byte by bitcasts."""
 
 from __future__ import annotations
 
@@ -7,30 +7,30 @@ from collections.abc import Iterator, Sequence
 from dialect_utils.hlo import Computation, HloModule, Instruction
 from dialect_utils.hlo.ops import rebuild
 from dialect_utils.ir import array_shape
-from dialect_utils.ir.chains import padding_of
+from dialect_utils.ir.chains import is_pinned, padding_of
 from dialect_utils.layout import ArrayShape
 from dialect_utils.layout.moves.bitcast import is_bitcast
 from dialect_utils.layout.moves.plan import Plan
 from passes.framework.base import Report, module_pass
 
-# What a bitcast expands to takes no more ops: into the physical array, across, and back.
+# The most ops that a bitcast expands to: packing, reading as the other physical array, unpacking.
 _LONGEST = 10
-# What said how the op moved elements; its layouts say that of a bitcast.
+# The attributes of data movement, which a bitcast does not have.
 _MOVING_ATTRIBUTES = ("dimensions", "padding", "slice")
 
 
 @module_pass
 def form_bitcasts(module: HloModule, report: Report) -> tuple[Instruction, ...]:
-    """Makes bitcasts of copies, reshapes, transposes and slices that move no byte under their layouts.
+    """Replaces copies, reshapes, transposes and slices that move no byte under their layouts by bitcasts.
 
-    1. A copy, reshape, transpose, slice or bitcast-convert whose result is in memory as its operand
-       does becomes a bitcast: tiles, their padding and packing count.
-    2. So does a chain of such ops and pads in which each is the only user of the one before, where
-       the chain as a whole moves no byte: `expand-bitcasts` writes these.
-    3. Chains are cut so that the fewest ops that move bytes are left, and otherwise as finely as can be.
+    1. A copy, reshape, transpose, slice or bitcast-convert becomes a bitcast if its result has the same bytes as its
+       operand, with the tiles, padding and packing of their layouts.
+    2. A chain of such ops and pads, each the only user of the one before, becomes a bitcast if the whole chain moves no
+       byte. `expand-bitcasts` makes such chains.
+    3. A chain is cut so that the fewest ops that move bytes remain; of such cuts, the one with the most parts is taken.
 
-    A copy into another memory space moves bytes between memories and stays. Inside a fusion no value
-    has a memory of its own, and memory spaces are not compared.
+    A copy into another memory space stays. Memory spaces are not compared inside a fusion, whose values are not in
+    memory.
 
     Before:
         HloModule m
@@ -70,8 +70,8 @@ def _runs(computation: Computation) -> Iterator[list[Instruction]]:
             continue
         run = running.pop(item.operands[0], [])
         run.append(item)
-        # Another user reads what is between, and an order of execution would be lost with an op.
-        if len(item.users) == 1 and item.users[0].operands[0] is item and not _is_fixed(item):
+        # Not across a value with other users, or an op with attributes that would be lost.
+        if len(item.users) == 1 and item.users[0].operands[0] is item and not (item.is_root or is_pinned(item)):
             running[item] = run
         else:
             yield run
@@ -84,13 +84,13 @@ def _is_relayout(item: Instruction) -> bool:
     if len(arrays) != len(shapes) or len(shapes) == 1:
         return False
     if item.opcode == "copy":
-        # The TPU compiler lets a copy convert.
+        # A copy of the TPU compiler may also convert.
         return arrays[0].element_type == arrays[1].element_type
     return item.step is not None and _fits(item, arrays[1], arrays[0])
 
 
 def _fits(item: Instruction, source: ArrayShape, result: ArrayShape) -> bool:
-    """Is true where a step gives the result's type and dimensions: some that the TPU compiler writes convert."""
+    """Is true if a step has the result's type and dimensions; some ops of the TPU compiler also convert."""
     assert item.step is not None
     try:
         wanted = item.step.result(*source.type_and_dimensions)
@@ -99,12 +99,8 @@ def _fits(item: Instruction, source: ArrayShape, result: ArrayShape) -> bool:
     return wanted == result.type_and_dimensions
 
 
-def _is_fixed(item: Instruction) -> bool:
-    return item.is_root or any(item.attribute(name) for name in ("sharding", "control-predecessors"))
-
-
 def _cut(run: Sequence[Instruction]) -> list[Sequence[Instruction]]:
-    """Cuts a chain so that the fewest ops that move bytes are left, then into the most parts."""
+    """Returns the parts of a chain, cut so that the fewest ops move bytes, then into the most parts (rule 3)."""
     best: list[tuple[int, int, list[Sequence[Instruction]]]] = [(0, 0, [])]
     for end in range(1, len(run) + 1):
         choices = []

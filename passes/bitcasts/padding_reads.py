@@ -1,4 +1,4 @@
-"""Follows unspecified elements through a module to what reads them."""
+"""Follows elements that come from padding through a module to the operations that read them."""
 
 from __future__ import annotations
 
@@ -18,10 +18,9 @@ _BYTE = ELEMENT_TYPES["u8"]
 
 
 def first_reader(value: Instruction, mask: Mask) -> Instruction | None:
-    """Returns an instruction that lets marked elements of `value` reach a result, or None where none does.
+    """Returns an instruction that reads elements of `value` that `mask` marks, or None if no instruction does.
 
-    `mask` has the dimensions of the value. Data movement and elementwise ops carry marks along;
-    any other op that meets a mark, and the ROOT, counts as a reader.
+    Data movement and elementwise ops forward marks; any other op, and the ROOT, is a reader.
     """
     waiting = [(value, mask)]
     while waiting:
@@ -39,7 +38,7 @@ def first_reader(value: Instruction, mask: Mask) -> Instruction | None:
 
 
 def _carried(user: Instruction, value: Instruction, marked: Mask) -> Mask | None:
-    """Returns the marks of a user's result, or None where they cannot be followed."""
+    """Returns the marks of a user's result, or None if the user is a reader."""
     if not isinstance(user.shape, ArrayShape):
         return None
     dimensions = user.shape.dimensions

@@ -1,1 +1,1 @@
-"""What every pass is built on: declaration, options, pipelines, registry, instrumentation."""
+"""The declaration of passes, their options, the registry, and pipelines."""

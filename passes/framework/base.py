@@ -1,11 +1,13 @@
-"""What a pass is: a function that edits a module, declared once, with its options.
+"""The declaration of passes, and the registry of them.
+
+A pass is a function that edits a module in place:
 
     @module_pass
     def drop_copies(module: HloModule, report: Report, *, keep_roots: bool = False) -> None:
         '''Removes copies that change no layout. ...'''
 
-The name is the function's (`drop-copies`), its options are the keyword-only parameters (`keep-roots`),
-its summary is the docstring's first line, and the type of the module says which dialects it reads.
+The function's name is the pass's name (`drop-copies`), its keyword-only parameters are the options (`keep-roots`), the
+docstring's first line is the summary, and the type of `module` says which dialects the pass reads.
 """
 
 from __future__ import annotations
@@ -35,22 +37,22 @@ _DIALECTS = ("hlo", "stablehlo")
 
 
 class Report:
-    """What a pass has to say beside its result."""
+    """The notes and warnings of a pass."""
 
     def __init__(self) -> None:
         self._diagnostics: list[Diagnostic] = []
 
     def note(self, message: str, location: Location | None = None, hint: str | None = None) -> None:
-        """Adds a note: something was left alone, and why."""
+        """Adds a note: why the pass left something unchanged."""
         self._diagnostics.append(Diagnostic(message, location, "note", hint))
 
     def warn(self, message: str, location: Location | None = None, hint: str | None = None) -> None:
-        """Adds a warning: the input is suspect, but the result is right for it."""
+        """Adds a warning: the input is suspect, but the result is correct for it."""
         self._diagnostics.append(Diagnostic(message, location, "warning", hint))
 
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
-        """Returns everything reported so far, in order."""
+        """Returns the notes and warnings so far, in order."""
         return tuple(self._diagnostics)
 
 
@@ -65,10 +67,7 @@ class PassResult:
 
 @dataclass(frozen=True, repr=False)
 class Pass:
-    """A pass with its options. `with_options` gives the same pass with others.
-
-    `values` holds every option in the order of the declaration.
-    """
+    """A pass with the values of its options, in the order of the declaration."""
 
     function: Callable[..., Any]
     values: tuple[tuple[str, Any], ...]
@@ -95,7 +94,7 @@ class Pass:
 
     @property
     def dialects(self) -> tuple[str, ...]:
-        """Returns the dialects that the pass reads, as the type of its first parameter says."""
+        """Returns the dialects that the pass reads, from the type of its first parameter."""
         kind = typing.get_type_hints(self.function)[next(iter(inspect.signature(self.function).parameters))]
         only = getattr(kind, "dialect", None)
         return (only,) if isinstance(only, str) else _DIALECTS
@@ -103,7 +102,7 @@ class Pass:
     def with_options(self, **options: Any) -> Pass:
         """Returns the pass with some options changed.
 
-        Raises TypeError for an option it does not have, DiagnosticError for a value that is none of the choices.
+        Raises TypeError for an unknown option, DiagnosticError for a value that is not one of the choices.
         """
         known = {option.name: option for option in self.options}
         for name in options.keys() - known.keys():
@@ -112,19 +111,18 @@ class Pass:
         return replace(self, values=tuple({**dict(self.values), **given}.items()))
 
     def apply(self, module: Module, report: Report) -> Any:
-        """Edits the module in place, and returns what the function returns.
+        """Edits the module in place, and returns the function's return value.
 
-        Raises DiagnosticError for a module of a dialect the pass does not read, and for what it refuses.
+        Raises DiagnosticError for a module that the pass does not support, e.g. one of another dialect.
         """
         self._check_dialect(module)
         return self.function(module, report, **dict(self.values))
 
     @collector_paused
     def run(self, module: Module) -> PassResult:
-        """Runs the pass on a clone.
+        """Runs the pass on a clone, or raises as `apply` does.
 
-        `modified` is true iff the printed module changed; otherwise the module itself comes back.
-        Raises DiagnosticError, as `apply` does.
+        `modified` is true iff the printed module changed; otherwise the result's module is the input object.
         """
         self._check_dialect(module)
         report = Report()
@@ -142,7 +140,7 @@ class Pass:
         )
 
     def __str__(self) -> str:
-        """Returns the pass as a pipeline spec writes it; options at their defaults are left out."""
+        """Returns the pass as a pipeline spec writes it, without options at their defaults."""
         options = format_options(self.options, dict(self.values))
         return f"{self.name}{{{options}}}" if options else self.name
 
@@ -151,10 +149,10 @@ class Pass:
 
 
 class PassFunction(Pass, Generic[M, P, R]):
-    """A pass that is also its function: `expand_tiling(module, interface="physical")` edits in place."""
+    """A pass that can be called like its function: `expand_tiling(module, interface="physical")` edits in place."""
 
     def __call__(self, module: M, report: Report | None = None, *args: P.args, **kwargs: P.kwargs) -> R:
-        """Edits the module in place with the options given, the pass's own for the rest."""
+        """Edits the module in place; options that are not given have the pass's values."""
         result: R = self.function(module, report or Report(), *args, **{**dict(self.values), **kwargs})
         return result
 
@@ -164,9 +162,9 @@ class PassFunction(Pass, Generic[M, P, R]):
 
 
 def module_pass(function: Callable[Concatenate[M, Report, P], R]) -> PassFunction[M, P, R]:
-    """Declares a pass: `function` edits a module in place, its keyword-only parameters are the options.
+    """Declares the pass that `function` implements.
 
-    An option has a type that `passes.framework.options` reads, and a default. Raises TypeError otherwise.
+    Raises TypeError unless every option is keyword-only and has a default.
     """
     _, _, *options = inspect.signature(function).parameters.values()
     for option in options:
@@ -180,7 +178,7 @@ def module_pass(function: Callable[Concatenate[M, Report, P], R]) -> PassFunctio
 
 ENTRY_POINT_GROUP = "relayout.passes"
 
-# The module that declares each pass, in the order in which `--list-passes` shows them.
+# The module that declares each pass, in the order of `relayout opt --list-passes`.
 BUILTIN_PASSES = {
     "verify-layouts": "passes.layouts.verify_layouts",
     "annotate-layouts": "passes.layouts.annotate_layouts",
@@ -201,7 +199,7 @@ BUILTIN_PASSES = {
     "make-portable": "passes.dumps.make_portable",
 }
 _DECLARE = "a function {0} under @module_pass, with - as _, is one"
-# Names that passes had before; they are read, not printed.
+# Former names, which are still read but never printed, with the present ones.
 OLD_NAMES = {"sync-async": "convert-async-to-sync"}
 
 
@@ -211,13 +209,15 @@ def pass_names() -> list[str]:
 
 
 def is_pass(name: str) -> bool:
-    """Is true for the name of a pass; built-in names are found without looking at other packages."""
+    """Is true for the name of a pass; a built-in name is found without reading the installed packages."""
     return name in BUILTIN_PASSES or name in OLD_NAMES or name in _entry_points()
 
 
 def load_pass(name: str) -> Pass:
-    """Imports a pass, its options at their defaults.
+    """Imports a pass and returns it with its options at their defaults.
 
+    Other packages add passes through the entry point group `relayout.passes`
+    (`my-pass = "my_package.my_pass:my_pass"`), but cannot replace a built-in one.
     Raises KeyError for an unknown name, DiagnosticError for a pass of another package that cannot be loaded.
     """
     name = OLD_NAMES.get(name, name)
@@ -235,7 +235,7 @@ def _load_entry_point(found: list[EntryPoint]) -> Pass:
         raise DiagnosticError(Diagnostic(f"pass {first.name} is defined by {packages}"))
     try:
         loaded: object = first.load()
-    except Exception as error:  # whatever another package's module does when it is imported
+    except Exception as error:  # importing another package's module may raise anything
         what = f"{type(error).__name__}: {error}"
         raise DiagnosticError(Diagnostic(f"pass {first.name} ({first.value}) cannot be loaded: {what}")) from error
     if not (isinstance(loaded, Pass) and loaded.name == first.name):

@@ -1,8 +1,8 @@
 """The options of a pass: typed keyword parameters, read from and written to a pipeline's text.
 
-An option is `bool`, `int`, `str`, `Path`, `Literal[...]`, one of these `| None`, a tuple of one of
-them (`tuple[int, ...]`), or a frozen dataclass of such fields (a nested option). In the text a
-parameter `memory_space` is the option `memory-space`.
+The type of an option is `bool`, `int`, `str`, `Path`, `Literal[...]`, one of these `| None`, a tuple of one of
+them (`tuple[int, ...]`), or a frozen dataclass of such fields (a nested option). A pipeline's text calls the
+parameter `memory_space` `memory-space`.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ def declared_options(owner: Callable[..., Any]) -> tuple[Option, ...]:
 
 
 def parse_options(options: Sequence[Option], texts: Sequence[OptionText], what: str) -> dict[str, Any]:
-    """Reads the values of options as written, by name in Python.
+    """Returns the values of the written options, by the name in Python.
 
     `what` names their owner in errors, e.g. `pass expand-tiling`. Raises DiagnosticError at an option
-    that does not exist (naming the nearest), occurs twice, or has a value of another type.
+    that does not exist (naming the nearest one), occurs twice, or has a value of another type.
     """
     kinds = {option.name: option.kind for option in options}
     values: dict[str, Any] = {}
@@ -53,7 +53,7 @@ def parse_options(options: Sequence[Option], texts: Sequence[OptionText], what: 
 
 
 def _check_blank(option: OptionText, kinds: Mapping[str, Any]) -> None:
-    """Raises DiagnosticError where a comma follows a value, and then another option: `a=1,b=2`."""
+    """Raises DiagnosticError for options that a comma separates: `a=1,b=2`."""
     found = re.search(r",\s*([A-Za-z_][\w-]*)=", str(option.value or ""))
     if option.value is not None and found is not None and found[1].replace("-", "_") in kinds:
         comma = option.value.part(found.start(), found.start() + 1)
@@ -62,10 +62,10 @@ def _check_blank(option: OptionText, kinds: Mapping[str, Any]) -> None:
 
 
 def option_value(option: Option, value: Any) -> Any:
-    """Returns a value given in Python as the option's type has it.
+    """Returns a value given in Python, converted to the option's type.
 
-    A text becomes a path, a list a tuple, a target its name, where the option is one. Raises DiagnosticError for a
-    text that is none of the choices.
+    Text becomes a Path, a list a tuple, and a target its name, if the option has that type. Raises DiagnosticError
+    for text that is not one of the choices.
     """
     kind = without_none(option.kind)
     if typing.get_origin(kind) is typing.Literal:
@@ -78,7 +78,7 @@ def option_value(option: Option, value: Any) -> Any:
 
 
 def _choice(option: Option, value: Any, kind: Any) -> Any:
-    # A target is taken where its name is.
+    # An object with a name, such as a Target, may stand for its name.
     name = getattr(value, "name", value)
     if name is None or name in typing.get_args(kind):
         return name
@@ -87,7 +87,7 @@ def _choice(option: Option, value: Any, kind: Any) -> Any:
 
 
 def format_options(options: Sequence[Option], values: Mapping[str, Any]) -> str:
-    """Writes the values that differ from the defaults as `a=1 b=2`."""
+    """Returns the values that differ from the defaults as text: `a=1 b=2`."""
     changed = [option for option in options if values[option.name] != option.default]
     return " ".join(f"{option.written_name}={_format_value(values[option.name])}" for option in changed)
 
@@ -163,7 +163,7 @@ def _wrong_value(text: str, name: str, kind: Any) -> tuple[str, str | None]:
 
 
 def without_none(kind: Any) -> Any:
-    """Returns T of `T | None`: None is a default that no text writes."""
+    """Returns T of `T | None`: no text can write None, which is only a default."""
     if typing.get_origin(kind) not in (types.UnionType, typing.Union):
         return kind
     return next(argument for argument in typing.get_args(kind) if argument is not types.NoneType)

@@ -1,4 +1,4 @@
-"""Pipelines: passes in order, read from text, run with a check after each."""
+"""Pipelines: passes in order, read from text, verified after each pass, and observed: printed, dumped or timed."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class NamedPipeline:
 
 @dataclass(frozen=True, slots=True)
 class PassRun:
-    """What one pass of a pipeline did: the module before it, its result, and the seconds it took."""
+    """One run of a pass of a pipeline: the module before it, the result, and the seconds it took."""
 
     index: int
     step: Pass
@@ -44,14 +44,14 @@ class PassRun:
 
 @dataclass(frozen=True, slots=True)
 class PipelineResult:
-    """The module after a pipeline, and what each pass did."""
+    """The module after a pipeline, and the run of each pass."""
 
     module: Module
     runs: tuple[PassRun, ...]
 
     @property
     def modified(self) -> bool:
-        """Is true where a pass changed the module's text."""
+        """Is true if a pass changed the module's text."""
         return any(run.result.modified for run in self.runs)
 
     @property
@@ -61,9 +61,9 @@ class PipelineResult:
 
 
 class PassError(DiagnosticError):
-    """A pass that raised what no pass should, or left a module that does not verify.
+    """An unexpected exception of a pass, or a module that does not verify after it.
 
-    `step` run on `before` does it again.
+    Running `step` on `before` reproduces the error.
     """
 
     def __init__(self, step: Pass, before: Module, diagnostics: Iterable[Diagnostic]) -> None:
@@ -74,9 +74,9 @@ class PassError(DiagnosticError):
 
 @dataclass(frozen=True, slots=True)
 class Pipeline:
-    """A sequence of passes; `str()` writes the spec that parses back to it.
+    """A sequence of passes; `str()` returns a spec that parses to an equal pipeline.
 
-    `notes` say which names in the spec are old ones.
+    `notes` report former names of passes in the spec.
     """
 
     passes: tuple[Pass, ...]
@@ -92,7 +92,7 @@ class Pipeline:
     ) -> Pipeline:
         """Reads a pipeline in MLIR's syntax: `annotate-layouts{target=tpu-v5e},expand-tiling`.
 
-        A named pipeline (`pipelines`, by default `named_pipelines()`) means its passes.
+        The name of one of `pipelines` (by default `named_pipelines()`) stands for the passes of that pipeline.
         Raises DiagnosticError with a span in `spec` and the nearest known name.
         """
         if not isinstance(spec, str):
@@ -110,12 +110,11 @@ class Pipeline:
         before_pass: Callable[[Pass, Module], None] | None = None,
         on_pass: Callable[[PassRun], None] | None = None,
     ) -> PipelineResult:
-        """Runs the passes in order on clones; `module` stays as it is.
+        """Runs the passes in order on clones; `module` does not change.
 
-        With `verify_each` the input and what each pass made are verified, and an error names
-        the pass that broke the module. `before_pass` is called before each pass, `on_pass` after it. Raises
-        PassError for a pass that broke the module or raised an unexpected exception, DiagnosticError for what a
-        pass refuses.
+        `verify_each` verifies the input and the module after each pass. `before_pass` is called before each pass,
+        `on_pass` after it. Raises PassError for a pass that broke the module or raised an unexpected exception,
+        DiagnosticError for a module that a pass does not support.
         """
         if verify_each:
             verify(module)
@@ -127,7 +126,7 @@ class Pipeline:
             result = _run(step, index, module)
             run = PassRun(index, step, module, result, perf_counter() - start)
             runs.append(run)
-            # Before the check: what a pass broke is what one wants to see.
+            # Observers come before the verifier, so that they print a broken module, too.
             if on_pass is not None:
                 on_pass(run)
             if verify_each and result.modified:
@@ -141,9 +140,9 @@ class Pipeline:
 
 
 def verify(module: Module) -> None:
-    """Runs the verifier; raises DiagnosticError with everything it finds."""
+    """Runs the verifier; raises DiagnosticError with all errors that it finds."""
     if is_pass(VERIFIER):
-        # It changes nothing, so it needs no clone.
+        # The verifier edits nothing, so it needs no clone.
         load_pass(VERIFIER).apply(module, Report())
 
 
@@ -151,7 +150,7 @@ def _run(step: Pass, index: int, module: Module) -> PassResult:
     try:
         return step.run(module)
     except (DiagnosticError, OSError, MemoryError, RecursionError):
-        raise  # what the input or the machine is the reason of
+        raise  # caused by the input or the machine, not by the pass
     except Exception as error:
         what = f"pass {step} (number {index + 1}) raised {type(error).__name__} on module {module.name}: {error}"
         hint = "this is a mistake of the pass, not of the module; --traceback shows where"
@@ -167,7 +166,7 @@ def _verify_after(run: PassRun) -> None:
 
 
 def named_pipelines(files: Iterable[Path] = ()) -> Mapping[str, NamedPipeline]:
-    """Returns the shipped pipelines and those of the user's files, by name; a file's replaces a shipped one.
+    """Returns the shipped pipelines and those of the user's files, by name; later ones replace earlier ones.
 
     Raises DiagnosticError for a file that is not TOML of tables with `summary` and `passes`.
     """
@@ -249,7 +248,7 @@ ALL = "all"
 
 
 def print_after(stream: TextIO, names: Collection[str]) -> Observer:
-    """Returns an observer that prints the module after the passes named (`all`: each), as `mlir-opt` does."""
+    """Returns an observer that prints the module after each pass of `names` (`all`: every pass), as `mlir-opt` does."""
 
     def observe(run: PassRun) -> None:
         if run.step.name in names or ALL in names:
@@ -259,7 +258,7 @@ def print_after(stream: TextIO, names: Collection[str]) -> Observer:
 
 
 def print_changed(stream: TextIO) -> Observer:
-    """Returns an observer that prints the module after each pass that changed it, and says which did not."""
+    """Returns an observer that prints the module after each pass that changed it, and names the other passes."""
 
     def observe(run: PassRun) -> None:
         if run.result.modified:
@@ -271,7 +270,7 @@ def print_changed(stream: TextIO) -> Observer:
 
 
 def print_before(stream: TextIO, names: Collection[str]) -> Callable[[Pass, Module], None]:
-    """Returns what prints the module before the passes named (`all`: each), also where such a pass fails."""
+    """Returns an observer that prints the module before each pass of `names` (`all`: every pass), even if it fails."""
 
     def observe(step: Pass, module: Module) -> None:
         if step.name in names or ALL in names:
@@ -302,7 +301,7 @@ def _write(path: Path, text: str) -> None:
 
 
 def format_timing(runs: tuple[PassRun, ...]) -> str:
-    """Formats milliseconds and share of each pass, one line a pass, and their sum."""
+    """Returns a table of the milliseconds and the share of each pass, and the total."""
     total = sum(run.seconds for run in runs)
     lines = [_timing_line(run.seconds, total, str(run.step)) for run in runs]
     header = f"{'time':>13} {'share':>7}  pass"

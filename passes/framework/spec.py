@@ -5,9 +5,8 @@
     pass     ::= name (`{` option* `}`)?
     option   ::= name (`=` value)?
 
-Options are separated by white space. A value ends at white space outside quotes and braces.
-MLIR has no way to write both kinds of quotes into one value; here adjacent pieces join, as in a
-shell: `"it's "'"so"'`.
+White space separates options, and ends a value unless it is inside quotes or braces. Unlike in MLIR, adjacent quoted
+pieces join as in a shell, so that one value can hold both kinds of quotes: `"it's "'"so"'`.
 """
 
 from __future__ import annotations
@@ -26,37 +25,37 @@ _CLOSING = {"{": "}", "(": ")", "[": "]"}
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A piece of a source."""
+    """A part of a source's text."""
 
     source: Source
     span: Span
 
     def __str__(self) -> str:
-        """Returns the piece as it is written."""
+        """Returns the text itself."""
         return self.source.text[self.span.start : self.span.end]
 
     def part(self, start: int, end: int) -> Text:
-        """Returns a part, by offsets within the piece."""
+        """Returns a part, by offsets within this text."""
         return Text(self.source, Span(self.span.start + start, self.span.start + end))
 
     def stripped(self) -> Text:
-        """Returns the piece without white space around it."""
+        """Returns the text without white space at its ends."""
         text = str(self)
         start = len(text) - len(text.lstrip())
         return self.part(start, max(start, len(text.rstrip())))
 
     def error(self, message: str, hint: str | None = None) -> DiagnosticError:
-        """Returns an error that points at the piece."""
+        """Returns an error that points at the text."""
         return error_at(self.source, self.span, message, hint)
 
     def note(self, message: str) -> Diagnostic:
-        """Returns a note that points at the piece."""
+        """Returns a note that points at the text."""
         return Diagnostic(message, Location(self.source, self.span), "note")
 
 
 @dataclass(frozen=True, slots=True)
 class OptionText:
-    """One `name=value` of a pass; `value` is None where only the name is written."""
+    """One `name=value` of a pass; `value` is None if only the name is written."""
 
     name: Text
     value: Text | None
@@ -120,14 +119,14 @@ def _parse_pass(piece: Text) -> PassText:
 
 
 def _repair(name: str, rest: str) -> str:
-    """Returns what to write for a pass with something after its name that is no options in braces."""
+    """Returns the hint for text after a pass's name that is not `{options}`."""
     inner = rest[1:-1] if rest.startswith("(") and rest.endswith(")") else rest
     is_option = inner != rest or re.match(r"[\w-]+=", rest) is not None
     return f"write {name}{{{inner}}}" if is_option else "passes are separated by commas"
 
 
 def parse_option_texts(inner: Text) -> tuple[OptionText, ...]:
-    """Reads `a=1 b=2`: what is between the braces of a pass or of a nested option."""
+    """Reads `a=1 b=2`: the text between the braces of a pass or of a nested option."""
     return tuple(_parse_option(piece) for piece in split(inner, None))
 
 
@@ -145,7 +144,7 @@ def _parse_option(piece: Text) -> OptionText:
 
 
 def split(piece: Text, separator: str | None) -> Iterator[Text]:
-    """Yields the parts between separators outside quotes and brackets; None: white space."""
+    """Yields the parts between separators (None: white space) that are outside quotes and brackets."""
     text, start, position = str(piece), 0, 0
     while position < len(text):
         char = text[position]
@@ -163,7 +162,7 @@ def split(piece: Text, separator: str | None) -> Iterator[Text]:
 
 
 def _closing(piece: Text, start: int) -> int:
-    """Returns the offset of what closes the quote or bracket at `start`."""
+    """Returns the offset of the end of the quote or bracket that opens at `start`."""
     text = str(piece)
     opened = [start]
     for position in range(start + 1, len(text)):
@@ -183,17 +182,17 @@ def _closing_of(char: str) -> str:
 
 
 def _at_least_one(piece: Text) -> Text:
-    """Returns a piece that a caret can be put under."""
+    """Returns the text, or the next character if it is empty, so that a caret has something to point at."""
     return piece if str(piece) else Text(piece.source, Span(piece.span.start, piece.span.start + 1))
 
 
 def unquote(piece: Text) -> str:
-    """Returns the value of a piece: quotes removed, and the braces around the whole of it."""
+    """Returns the value that text stands for, without quotes and without braces around the whole of it."""
     return "".join(_unquoted_pieces(without_braces(piece)))
 
 
 def without_braces(piece: Text) -> Text:
-    """Returns what is between the braces, where they enclose the whole piece."""
+    """Returns the text between braces if they enclose all of it, else the text."""
     piece = piece.stripped()
     text = str(piece)
     if text.startswith("{") and _closing(piece, 0) == len(text) - 1:
@@ -217,7 +216,7 @@ def _unquoted_pieces(piece: Text) -> Iterator[str]:
 
 
 def quote(value: str) -> str:
-    """Writes a value so that `unquote` gives it back; quotes only where they are needed."""
+    """Returns text that `unquote` reads as the value, with quotes only if necessary."""
     if value and not re.search(r"[\s,{}()\[\]\"']", value):
         return value
     pieces = re.split('("+)', value) if '"' in value else [value]

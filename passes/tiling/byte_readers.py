@@ -1,4 +1,4 @@
-"""Operations that read the bytes of a tiled layout, so that no op can stand in for the tiles."""
+"""Operations that read the bytes of tiled arrays: other ops cannot replace the tiles of their operands."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from dialect_utils.ir import Module, Operation
 from dialect_utils.layout import Shape, TupleShape
 from dialect_utils.text import Diagnostic
 
-# What these return follows from where their operands are.
+# Custom calls whose result is the bytes of their operands.
 CALLS_OF_BYTES = ("ConcatBitcast",)
-# What these return is their operand, wherever it is.
+# Custom calls that return their operand in any layout.
 _IDENTITY_CALLS = ("AssumeGatherIndicesInBound", "AssumeScatterIndicesInBound", "GatherScatterIndicesBitpacked")
 
 
 def find_byte_readers(module: Module) -> list[Diagnostic]:
-    """Returns an error for every operation that means something only while its operands are tiled."""
+    """Returns an error for every operation whose result depends on the tiles of its operands."""
     return [error for operation in module.operations() if (error := _error(operation)) is not None]
 
 
@@ -25,7 +25,7 @@ def _error(operation: Operation) -> Diagnostic | None:
         return None
     if callee in CALLS_OF_BYTES and any(_is_tiled(value.shape) for value in (*operation.operands, *operation.results)):
         message = f"custom call {callee} joins the bytes of its operands, which are tiled"
-    # Only what is more than an order has a colon.
+    # A colon follows minor_to_major if a layout has tiles or another property.
     elif ":" in (operation.attribute("operand_layout_constraints") or ""):
         message = f"custom call {callee} prescribes tiled layouts for its operands"
     else:

@@ -21,7 +21,7 @@ from dialect_utils.layout.moves.normal_form import normal_form
 from dialect_utils.layout.moves.plan import PaddingValue, Plan
 from passes.framework.base import Report, module_pass
 
-# Chains are cut into windows of this many ops; what is left of one window meets the next.
+# A chain is shortened within windows of this many ops, which overlap.
 _LONGEST_CHAIN = 16
 
 
@@ -29,17 +29,16 @@ _LONGEST_CHAIN = 16
 def cancel_relayouts(module: Module, report: Report) -> None:
     """Merges and removes chains of data-movement ops until none gets shorter.
 
-    1. A chain of transpose, reshape, pad, slice and bitcast-convert ops becomes the fewest ops
-       that put the same elements in the same places, where this leaves fewer ops in the module:
-       ops of the chain that others use stay.
-    2. A pad whose padding no use reads, or that is marked `relayout.padding="unspecified"`, may
-       put any elements there: padding what a slice cut off gives back the array.
-    3. Two equal movements of one value are one.
-    4. A data-movement op that nothing uses goes, and so does a constant that this leaves unused.
+    1. A chain of transpose, reshape, pad, slice and bitcast-convert ops becomes the shortest chain that moves every
+       element to the same index, if the module then has fewer ops. Ops of the chain with other users stay.
+    2. The padding of a pad may have any value if no use reads it or the pad is marked `relayout.padding="unspecified"`.
+       Such a pad can undo a slice: `slice f32[4] -> f32[3]`, then `pad f32[3] -> f32[4]` is the original array.
+    3. Of two equal data-movement ops on one value, the first serves the users of both.
+    4. Data-movement ops without users are removed, and so are constants that only they used.
 
-    Ops between tiled or permuted layouts, with a sharding, or with an order of execution stay.
+    Ops between tiled or permuted layouts, with a sharding, or with control dependencies stay.
 
-    Ends: every change leaves fewer ops.
+    Terminates: every change leaves fewer ops.
 
     Before:
         HloModule m
@@ -78,7 +77,7 @@ def _cancel_in(module: Module, function: Function) -> bool:
 
 
 def _share(operation: Operation, value: Value, first: dict[object, Value], gone: set[Operation]) -> bool:
-    """Lets an earlier equal movement of the same value, if it is not gone, take the place of this one (rule 3)."""
+    """Replaces a movement by an earlier equal one of the same value that still exists (rule 3)."""
     step = step_of(operation)
     padding = padding_of(operation) if step.adds_elements else None
     key = (operation.operands[0], step, padding, array_shape(value))
@@ -91,28 +90,28 @@ def _share(operation: Operation, value: Value, first: dict[object, Value], gone:
 
 
 def _shorten(module: Module, value: Value) -> None:
-    """Makes a value by fewer ops from one further up, where that leaves fewer in all (rules 1 and 2)."""
+    """Replaces the chain that saves the most ops among those that end in a value (rules 1 and 2)."""
     whole = chain_to(value, _LONGEST_CHAIN)
     best: tuple[int, Chain, Plan] | None = None
     for start in range(len(whole.operations) - 1, -1, -1):
         chain = Chain(whole.operations[start].operands[0], whole.operations[start:])
         form = normal_form(chain.plan(_padding_in(chain)))
         gain = _dying(chain) - len(form.steps)
-        if gain > (best[0] if best else 0) and _is_same_place(chain, form):
+        if gain > (best[0] if best else 0) and _keeps_memory_space(chain, form):
             best = gain, chain, form
     if best is not None:
         _replace(module, best[1], best[2])
 
 
 def _padding_in(chain: Chain) -> Callable[[Operation], PaddingValue]:
-    """Returns how to tell padding values apart; whether one is read matters only after a slice."""
+    """Returns the function that identifies padding values; after a slice it treats unread padding as undefined."""
     if not any(step_of(operation).drops_elements for operation in chain.operations[:-1]):
         return padding_of
     return padding_unless_unread
 
 
 def _dying(chain: Chain) -> int:
-    """Counts the ops at the end of a chain that nothing uses once the last value is made in another way."""
+    """Returns how many ops at the end of a chain have no other user than the chain."""
     count = 1
     for operation in reversed(chain.operations[:-1]):
         value = operation.results[0]
@@ -122,8 +121,8 @@ def _dying(chain: Chain) -> int:
     return count
 
 
-def _is_same_place(chain: Chain, form: Plan) -> bool:
-    """Is true unless the source itself would take the place of a value in another memory space."""
+def _keeps_memory_space(chain: Chain, form: Plan) -> bool:
+    """Is true unless the source itself would replace a value in another memory space."""
     spaces = [array_shape(value).effective_layout.memory_space for value in (chain.source, chain.value)]
     return bool(form.steps) or spaces[0] == spaces[1]
 

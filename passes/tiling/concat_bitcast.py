@@ -1,4 +1,4 @@
-"""`ConcatBitcast`: the bytes of the operands, one after another, are those of the result."""
+"""`ConcatBitcast`: the bytes of the result are those of the operands, concatenated."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _BYTE = 8
 
 
 def expand_concatenation(ops: Ops, call: Instruction) -> Instruction:
-    """Joins the operands where they are in memory: along the most major dimension if that is so, else byte by byte.
+    """Makes a concatenate along the most major dimension if that is equal, else one of the physical arrays.
 
-    Operands may have another element type than the result. Raises DiagnosticError where the bytes are not those of
-    the result, or padding is among them.
+    Operands may have another element type than the result. Raises DiagnosticError if the operands have another size
+    than the result, or if the result's elements contain padding.
     """
     dim = _joined_dimension(call)
     if dim is not None:
@@ -50,7 +50,7 @@ def expand_concatenations(module: HloModule) -> None:
 
 
 def _read_as(ops: Ops, value: Instruction, kind: ElementType, count: int) -> Instruction:
-    """Makes the bytes of an array of one dimension an array of `count` elements of another type."""
+    """Makes an array of `count` elements of another type with the bytes of a one-dimensional array."""
     shape = array_shape(value)
     if shape.element_type == kind:
         return value
@@ -62,7 +62,7 @@ def _read_as(ops: Ops, value: Instruction, kind: ElementType, count: int) -> Ins
 
 
 def _problem(call: Instruction) -> str | None:
-    """Returns why the operands' bytes in a row are not the result, or None where they are."""
+    """Returns why the concatenated bytes of the operands are not the result, or None."""
     import numpy as np
 
     result, parts = array_shape(call), [array_shape(operand) for operand in call.operands]
@@ -87,7 +87,7 @@ def _is_packed(shape: ArrayShape) -> bool:
 
 
 def _joined_dimension(call: Instruction) -> int | None:
-    """Returns the dimension along which a concatenation puts every operand where memory has it, or None."""
+    """Returns the dimension along which concatenating the operands keeps their order in memory, or None."""
     result, parts = array_shape(call), [array_shape(operand) for operand in call.operands]
     if any((part.rank, part.element_type) != (result.rank, result.element_type) for part in parts):
         return None
@@ -97,14 +97,13 @@ def _joined_dimension(call: Instruction) -> int | None:
         return None
     start, slots = 0, 0
     for part in parts:
-        is_alike = _anywhere(part) == _anywhere(result)
         index = [0] * result.rank
         index[major] = start
-        if not is_alike or linear_index(result, index) != slots:
+        if _layout_of(part) != _layout_of(result) or linear_index(result, index) != slots:
             return None
         start, slots = start + part.dimensions[major], slots + physical_element_count(part)
     return major
 
 
-def _anywhere(shape: ArrayShape) -> Layout:
+def _layout_of(shape: ArrayShape) -> Layout:
     return shape.effective_layout.replace(memory_space=0)

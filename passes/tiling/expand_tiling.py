@@ -36,30 +36,26 @@ def expand_tiling(
 ) -> None:
     """Rewrites every tiled layout as explicit pad, reshape and transpose ops.
 
-    1. A tiled value is packed into its physical array right after its definition, and its users
-       unpack it; the value itself loses its layout.
-    2. A tuple keeps its nesting; the tiled layouts of its elements are dropped, since the
-       elements are expanded where they are taken out.
-    3. With `interface=physical` the entry's tiled parameters and results are their physical
-       arrays; with `interface=logical` its signature stays.
-    4. An HLO `bitcast` between layouts of which one is tiled reads the physical array of its
-       operand as the physical array of its result. One of a whole tuple stays, untiled.
-    5. Dynamic dimensions have no physical array: such an array keeps its tiles, and a note says so.
-    6. ConcatBitcast on tiled arrays becomes what expand-custom-calls makes of it. Another custom call that
-       prescribes tiled layouts for its operands is an error: after the rewrite there are no such bytes. One that
-       returns its operand stays.
-    7. A constant is packed like any other value: the tiles of a TPU hold 128 elements or more, so that a
-       packed literal says less than the ops, and `fold-tiling` gives it back as it was written.
-       `propagate-physical` makes splat constants of physical arrays broadcasts of one scalar.
+    1. A tiled value is packed into its physical array right after its definition and unpacked for its users; the value
+       itself loses its layout.
+    2. A tuple keeps its nesting, and its elements lose their tiled layouts: rule 1 applies to the get-tuple-element.
+    3. With `interface=physical` the entry's tiled parameters and results become their physical arrays; with
+       `interface=logical` the signature stays.
+    4. An HLO `bitcast` from or to a tiled layout reads the physical array of its operand as the physical array of its
+       result. A bitcast of a whole tuple stays, untiled.
+    5. An array with dynamic dimensions has no physical array: it keeps its tiles, and a note says so.
+    6. ConcatBitcast on tiled arrays becomes the ops that expand-custom-calls makes. Another custom call that prescribes
+       tiled layouts for its operands is an error, unless it returns its operand.
+    7. A constant is packed like any other value: its literal stays as written, and `fold-tiling` restores it.
 
-    What the ops do not tell `fold-tiling` is in marker attributes: a layout that is not the only
-    one with its ops (`relayout.layout`), a bitcast (`relayout.bitcast`), the padding of a returned
-    physical array (`relayout.padding`).
+    Marker attributes record for `fold-tiling` what the ops do not determine: a layout that is not the only one with
+    these ops (`relayout.layout`), a bitcast (`relayout.bitcast`), the padding of a returned physical array
+    (`relayout.padding`).
 
-    `padding` fills what the layout leaves unspecified: zeros, or `poison` (NaN or an odd bit pattern).
+    `padding` is the content of undefined padding: zeros, or `poison` (NaN or an odd bit pattern).
 
-    Raises DiagnosticError where a layout has no physical array that ops can express, or where
-    an alias would join a parameter and a result of different physical types.
+    Raises DiagnosticError if ops cannot express the physical array of a layout, or if an alias joins a parameter and a
+    result of different physical types.
 
     Before:
         HloModule m
@@ -85,16 +81,16 @@ def expand_tiling(
 
 @dataclass(slots=True)
 class _Expansion:
-    """The rewrite of one module, and what it has to remember."""
+    """The rewrite of one module."""
 
     module: Module
     padding: Contents
     report: Report
-    # The physical array of every expanded value, by the value that users now see.
+    # The physical array of every expanded value, by the unpacked value that users read.
     physical: dict[Value, Value] = field(default_factory=dict)
-    # The plan that packs each of these arrays: another layout may give one of the same dimensions.
+    # The plan that packs each of these arrays: two layouts may have physical arrays of the same dimensions.
     plans: dict[Value, Plan] = field(default_factory=dict)
-    # The pads that filled up a physical array.
+    # The pads that made a physical array.
     pads: dict[Value, list[Value]] = field(default_factory=dict)
 
     def run(self, interface: Interface) -> None:
@@ -104,14 +100,14 @@ class _Expansion:
         if errors:
             raise DiagnosticError(errors)
         self._check_plans()
-        # Everything is collected before the first change: a StableHLO region argument takes its
-        # layout from the op around it, which is about to lose it.
+        # Collects all shapes before the first change: a StableHLO region argument takes its layout from the op
+        # around it, which loses it.
         found = [item for function in self.module.functions for item in self._expandable(function)]
         parameters, results = self.module.entry_layout
         as_physical = interface == "physical"
         if as_physical:
             self._check_aliases(parameters, results)
-            # First, so that a bitcast of a parameter finds its physical array.
+            # Before the bitcasts, which look for the physical array of a parameter.
             self._receive_parameters(parameters)
         received = set(self.module.entry.parameters) if as_physical else set()
         for value, shape in found:
@@ -123,7 +119,7 @@ class _Expansion:
             self._set_entry_layout(tuple(map(untiled, parameters)), tuple(map(untiled, results)))
 
     def _set_entry_layout(self, *wanted: tuple[Shape, ...]) -> None:
-        # Where the module writes none, the shapes of parameters and results say it already.
+        # A module without an entry layout has that of its parameters and results.
         if self.module.entry_layout != wanted:
             self.module.set_entry_layout(*wanted)
 
@@ -150,7 +146,7 @@ class _Expansion:
         _keep_memory_space(made[-1], shape)
         back = emit_plan(builder, logical_plan(shape), made[-1], base=name, last="logical", like=value)
         first = made[0].operation
-        assert first is not None  # an op made it
+        assert first is not None  # made by emit_plan
         value.replace_uses(back[-1], keep=(first,))
         self.physical[back[-1]] = made[-1]
         self.plans[back[-1]] = plan
@@ -184,7 +180,7 @@ class _Expansion:
         self.pads[physical] = self.pads.get(array, [])
 
     def _expandable(self, function: Function) -> list[tuple[Value, Shape]]:
-        """Returns the values whose shape is tiled, and the results of bitcasts that read a tiled value."""
+        """Returns the tiled values and the results of bitcasts that read a tiled value, with their shapes."""
         found = []
         for value in (*function.parameters, *(value for o in function.operations for value in o.results)):
             shape, operation = value.shape, value.operation
@@ -194,7 +190,7 @@ class _Expansion:
         return found
 
     def _check_plans(self) -> None:
-        """Raises DiagnosticError where a layout of the entry's interface has no physical array."""
+        """Raises DiagnosticError for a layout of the entry's interface without a physical array."""
         entry = self.module.entry
         for values, shapes in zip((entry.parameters, entry.results), self.module.entry_layout, strict=True):
             for value, shape in zip(values, shapes, strict=True):
@@ -208,8 +204,8 @@ class _Expansion:
                 self.report.note(message, value.location)
 
     def _check_aliases(self, parameters: Sequence[Shape], results: Sequence[Shape]) -> None:
-        """Refuses an alias whose two sides would be different physical arrays (rule 3)."""
-        # HLO's paths lead into the one ROOT, StableHLO's into the list of results.
+        """Raises DiagnosticError for an alias between different physical arrays (rule 3)."""
+        # A path of HLO indexes the ROOT, one of StableHLO the list of results.
         returned = results[0] if self.module.dialect == "hlo" else TupleShape(tuple(results))
         for result_path, number, parameter_path in self.module.aliases:
             result = _element(returned, result_path)
@@ -238,7 +234,7 @@ class _Expansion:
         self._set_entry_layout(tuple(map(physical_leaves, parameters)), tuple(map(physical_leaves, results)))
 
     def _receive(self, value: Value, shape: Shape) -> None:
-        """Makes a parameter its physical array and lets its users unpack it (rule 3)."""
+        """Changes a parameter to its physical array and unpacks it for its users (rule 3)."""
         earlier = list(value.users)
         value.set_shape(physical_leaves(shape))
         builder = self.module.after(value)
@@ -269,7 +265,7 @@ class _Expansion:
         return logical
 
     def _return(self, value: Value, shape: Shape, parent: Operation | None = None) -> Value:
-        """Returns a result's physical arrays in place of the result (rule 3); `parent` is the tuple around it."""
+        """Returns a result with physical arrays (rule 3); `parent` is the tuple that contains the result."""
         own = _own_tuple(value, parent)
         if own is not None and isinstance(shape, TupleShape):
             for index, (operand, element) in enumerate(zip(own.operands, shape.elements, strict=True)):
@@ -310,7 +306,7 @@ def _is_bitcast_of_tiles(operation: Operation) -> bool:
 
 
 def _check_buffers(value: Value, shape: Shape) -> None:
-    """Refuses a tiled buffer in the interface: no op moves what is in it."""
+    """Raises DiagnosticError for a tiled buffer in the interface: no op moves the contents of a buffer."""
     if any(isinstance(leaf, BufferShape) and has_tiles(leaf) for leaf in shape.leaves()):
         message = f"{value.name} is {shape}, and no op moves what is in a buffer"
         raise DiagnosticError(Diagnostic(message, value.location, hint="use interface=logical"))
@@ -322,7 +318,7 @@ def _physical_type(shape: Shape) -> Shape:
 
 def _element(shape: Shape, path: Sequence[int]) -> Shape:
     for index in path:
-        assert isinstance(shape, TupleShape)  # verified: an alias names an element that is there
+        assert isinstance(shape, TupleShape)  # checked by the verifier
         shape = shape.elements[index]
     return shape
 
@@ -340,13 +336,13 @@ def _physical_shape(value: Value, shape: ArrayShape) -> ArrayShape:
 
 
 def _keep_memory_space(value: Value, shape: ArrayShape) -> None:
-    """Keeps the physical array in the memory space of the tiled one."""
+    """Gives the physical array the memory space of the tiled one."""
     if shape.effective_layout.memory_space:
         value.set_shape(physical_shape(shape))
 
 
 def _own_tuple(value: Value, parent: Operation | None) -> Operation | None:
-    """Returns the op that packs a tuple for nothing but to be returned, by itself or in `parent`, or None."""
+    """Returns the tuple op of a value whose only use is to be returned, by itself or in `parent`, or None."""
     operation = value.operation
     if operation is None or operation.opcode != "tuple":
         return None

@@ -1,4 +1,4 @@
-"""Puts tiled layouts back in place of the pad, reshape and transpose ops that spell them out."""
+"""Replaces pad, reshape and transpose ops by the tiled layouts that they implement."""
 
 from __future__ import annotations
 
@@ -16,24 +16,23 @@ from passes.framework.base import Report, module_pass
 from passes.tiling.markers import LAYOUT, marked_shape, tuple_carrier
 from passes.tiling.physical_reads import inverts, try_bitcast, try_reads
 
-# Packing takes no more ops.
+# The most ops that pack a value.
 _LONGEST_PACK = 10
 
 
 @module_pass
 def fold_tiling(module: Module, report: Report) -> None:
-    """Puts tiled layouts back in place of the ops that spell them out: the inverse of expand-tiling.
+    """Replaces ops by the tiled layouts that they implement: the inverse of expand-tiling.
 
-    1. A value that is packed into a physical array of some tiled layout, and that every use of the
-       physical array unpacks unchanged, gets that layout; the ops go. What packs it is any chain of
-       pad, reshape and transpose ops that does what the layout's plan does.
-    2. An entry parameter that is only unpacked by ops marked `relayout.layout`, and an entry
-       result that is packed by ops marked so, get the marked shape: the signature is logical again.
-    3. Ops marked `relayout.bitcast` become the HLO bitcast they were.
-    4. A tuple gets the layouts of its elements again.
+    1. A value gets a tiled layout, and the ops go, if a chain of pad, reshape and transpose ops packs the value
+       into the physical array of that layout and every use of the physical array unpacks the value again.
+    2. An entry parameter that only ops marked `relayout.layout` unpack, and an entry result that such ops pack, get the
+       marked shape: the signature is logical again.
+    3. Ops marked `relayout.bitcast` become an HLO bitcast.
+    4. A tuple gets the layouts of its elements.
 
-    Where several layouts have the same physical array, the marker attribute decides; without one, the fewest
-    tiles and the greatest minor_to_major. A marker that the ops contradict counts for nothing.
+    If several layouts have the same physical array, the marker attribute decides; without a marker, the layout with the
+    fewest tiles and the greatest minor_to_major. A marker that the ops contradict is ignored.
 
     Before:
         HloModule m
@@ -68,7 +67,7 @@ def fold_tiling(module: Module, report: Report) -> None:
 
 
 def _fold_value(module: Module, value: Value) -> set[Operation]:
-    """Gives a value the layout of the physical array that it is packed into (rule 1); returns the removed ops."""
+    """Gives a value the layout whose physical array it is packed into (rule 1); returns the removed ops."""
     if not is_plain(value) or not relayout_users(value):
         return set()
     packs = _packs(value)
@@ -83,9 +82,9 @@ def _fold_value(module: Module, value: Value) -> set[Operation]:
 def _give_layout(
     module: Module, value: Value, shape: ArrayShape, packs: Sequence[_Pack], gone: set[Operation]
 ) -> set[Operation]:
-    """Removes every chain that packs a value into the physical array of a tiled shape, and gives it that shape.
+    """Removes every chain that packs a value into the physical array of a tiled shape, and gives the value that shape.
 
-    `gone` are the ops that were removed before; returns them with those that are removed now.
+    Returns `gone`, the ops removed before, with those removed now.
     """
     for chain, plan in packs:
         if gone.intersection(chain.operations) or not is_pack_of(shape, plan):
@@ -98,14 +97,14 @@ def _give_layout(
 
 
 class _Pack(NamedTuple):
-    """A chain that may pack a value into a physical array, and what it does."""
+    """A chain that may pack a value into a physical array, and its plan."""
 
     chain: Chain
     plan: Plan
 
 
 def _packs(value: Value) -> list[_Pack]:
-    """Returns what may pack a value into a physical array, the one with the most steps first."""
+    """Returns the chains that may pack a value into a physical array, the one with the most steps first."""
     found = []
     for chain in chains_from(value, _LONGEST_PACK, _is_shared):
         plan = chain.plan(_padding)
@@ -116,23 +115,23 @@ def _packs(value: Value) -> list[_Pack]:
 
 
 def _padding(pad: Operation) -> str:
-    """Returns one value for all pads, whatever they write; what a slice cut off differs from it."""
+    """Returns one padding value for all pads, so that their contents do not matter."""
     return "padding"
 
 
 def _is_shared(chain: Chain) -> bool:
-    """Is true where more than one op uses the end of a chain, or it is returned, or the source again."""
+    """Is true if the end of a chain has several users, is returned, or equals the source."""
     return len(chain.value.users) > 1 or is_returned(chain.value) or is_identity(chain.plan())
 
 
 def _is_named_after_link(chain: Chain) -> bool:
-    """Is true where a value in between is as good a source: the names that `expand-tiling` gives decide."""
+    """Is true if the name that `expand-tiling` gave the end of a chain says that packing starts at a later op."""
     name = chain.value.name
     return any(name.startswith(f"{operation.results[0].name}.") for operation in chain.operations[:-1])
 
 
 def _tiled_shape(pack: _Pack) -> ArrayShape | None:
-    """Returns the source's shape with the layout whose physical array the chain makes, or None."""
+    """Returns the source's shape with the layout whose physical array the chain computes, or None."""
     chain, plan = pack
     marked = marked_shape(chain.operations[-1])
     if isinstance(marked, ArrayShape) and marked.is_tiled and is_pack_of(marked, plan):
@@ -145,7 +144,7 @@ def _tiled_shape(pack: _Pack) -> ArrayShape | None:
 
 
 def _fold_physical_parameter(module: Module, value: Value) -> set[Operation]:
-    """Makes an entry parameter logical again that marked ops unpack (rule 2)."""
+    """Gives an entry parameter that marked ops unpack its logical shape (rule 2)."""
     if not value.function.is_entry or not is_plain(value):
         return set()
     for chain in chains_from(value, _LONGEST_PACK):
@@ -162,7 +161,7 @@ def _fold_physical_parameter(module: Module, value: Value) -> set[Operation]:
 
 
 def _fold_physical_elements(module: Module, value: Value) -> None:
-    """Makes the elements of a tuple that the entry takes logical again (rule 2)."""
+    """Gives the elements of a tuple parameter of the entry their logical shapes (rule 2)."""
     if not value.function.is_entry or not isinstance(value.shape, TupleShape):
         return
     elements = list(value.shape.elements)
@@ -177,12 +176,12 @@ def _fold_physical_elements(module: Module, value: Value) -> None:
 
 
 def _unpacks(chain: Chain, shape: ArrayShape) -> bool:
-    """Is true where a chain leads from the physical array of a tiled shape to the logical one."""
+    """Is true if a chain unpacks the physical array of a tiled shape."""
     return inverts(chain.plan(), physical_plan(shape))
 
 
 def _fold_untiled_bitcasts(module: Module, value: Value) -> set[Operation]:
-    """Makes the bitcasts of an untiled value again, whose elements are in row-major order (rule 3)."""
+    """Restores the bitcasts of an untiled value, whose physical array is the value itself (rule 3)."""
     gone: set[Operation] = set()
     for chain in list(chains_from(value, _LONGEST_PACK)):
         if any(operation in gone for operation in chain.operations):
@@ -194,10 +193,10 @@ def _fold_untiled_bitcasts(module: Module, value: Value) -> set[Operation]:
 
 
 def restore_tuple_layouts(module: Module) -> None:
-    """Gives every tuple the tiled layouts that its elements have where they are put in or taken out.
+    """Gives every tuple the tiled layouts of its operands and of its get-tuple-elements (rule 4).
 
-    Ops that say so in a mark get the marked shape. Layouts spread through calls, loops and
-    branches until nothing changes; only untiled leaves change.
+    Marked ops get the marked shape. Layouts spread through calls, loops and branches to untiled leaves until nothing
+    changes.
     """
     for value in module.values():
         _restore_marked(value)
@@ -225,7 +224,7 @@ def _restore_around(operation: Operation) -> bool:
     if operation.opcode == "tuple":
         value = operation.results[0]
         operands = TupleShape(tuple(operand.shape for operand in operation.operands))
-        # What a loop or branch passes may be tiled where an operand says nothing: that stays, or this never ends.
+        # A loop or branch may have tiled a leaf whose operand is untiled: keeping that layout makes this terminate.
         return _set(value, _merged(operands, value.shape))
     if operation.opcode == "get-tuple-element":
         index = operation.ints("index")
@@ -250,7 +249,7 @@ def _agree(values: Sequence[Value]) -> bool:
 
 
 def _merged(shape: Shape, other: Shape) -> Shape:
-    """Returns a shape with its untiled leaves in the other's tiled layouts, where the types are the same."""
+    """Returns a shape whose untiled leaves have the other shape's tiled layouts, if the types are equal."""
     if isinstance(shape, TupleShape) and isinstance(other, TupleShape) and len(shape.elements) == len(other.elements):
         return TupleShape(tuple(map(_merged, shape.elements, other.elements)))
     if not isinstance(shape, ArrayShape) or not isinstance(other, ArrayShape):
@@ -267,7 +266,7 @@ def _set(value: Value, shape: Shape) -> bool:
 
 
 def _give_back_tuples(entry: Function) -> None:
-    """Puts tuples in place of their copies, which are marked: their elements are the same again."""
+    """Replaces marked tuples, which are copies, by the original tuples, whose elements are equal again."""
     for operation in entry.operations:
         if operation.opcode == "tuple" and marked_shape(operation) is not None:
             _give_back_tuple(entry, operation)
@@ -290,7 +289,7 @@ def _give_back_tuple(entry: Function, copy: Operation) -> None:
 
 
 def _whole(root: Operation) -> Value | None:
-    """Returns the tuple whose elements an op puts together again in order, or None."""
+    """Returns the tuple whose elements, all and in order, are the operands of an op, or None."""
     parts = [operand.operation for operand in root.operands]
     if not parts or any(part is None or part.opcode != "get-tuple-element" for part in parts):
         return None

@@ -1,4 +1,4 @@
-"""What reads a physical array: ops that give the logical value back, bitcasts, and the entry's results."""
+"""The readers of a physical array: ops that unpack the logical value, bitcasts, and the entry's results."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from dialect_utils.layout.moves.physical import dense_bitcast_plan, logical_plan
 from dialect_utils.layout.moves.plan import Plan
 from passes.tiling.markers import BitcastMarker, marked_bitcast, marked_shape, own_attributes, unmarked_attributes
 
-# Packing and unpacking, or a row of bitcasts after it, takes no more ops.
+# The most ops that pack and unpack a value, or that replace a row of bitcasts.
 _LONGEST_ROUND_TRIP = 24
 
 
 @dataclass(frozen=True, slots=True)
 class FoundBitcast:
-    """A run of ops that a bitcast became: from `array` through the result's `physical` array to `end`."""
+    """The ops that replaced a bitcast: from `array` through the result's `physical` array to `end`."""
 
     mark: BitcastMarker
     shape: ArrayShape
@@ -29,22 +29,22 @@ class FoundBitcast:
 
     @property
     def end(self) -> Value:
-        """Returns the value that the bitcast's users read now."""
+        """Returns the value that the users of the bitcast read."""
         return self.operations[-1].results[0]
 
     def make(self, module: Module, source: Value) -> set[Operation]:
-        """Makes the bitcast of `source` again in place of the ops; returns the removed ones."""
+        """Replaces the ops by the bitcast of `source`; returns the removed ops."""
         made = self.insert(module, source)
         self.end.replace_uses(made)
         return erase_dead([self.end], keep=source)
 
     def insert(self, module: Module, source: Value) -> Value:
-        """Makes the bitcast of `source` before the ops."""
+        """Inserts the bitcast of `source` before the ops."""
         first, last = self.operations[0], self.operations[-1]
         builder = module.before(first)
         made = builder.bitcast(source, self.shape, name=self.mark.name, like=first.results[0])
         operation = made.operation
-        assert operation is not None  # an op was made
+        assert operation is not None  # the bitcast
         for name, text in unmarked_attributes(last).items():
             operation.set_frontend_attribute(name, text)
         for name, text in own_attributes(last).items():
@@ -54,9 +54,9 @@ class FoundBitcast:
 
 @dataclass(slots=True)
 class Reads:
-    """Everything that reads one physical array.
+    """All readers of one physical array.
 
-    `returned` says for every array that the entry returns which bitcast's it is (None: the value's).
+    `returned` maps every physical array that the entry returns to its bitcast (None: that of the packed value).
     """
 
     physical: Value
@@ -66,7 +66,7 @@ class Reads:
     returned: dict[Value, FoundBitcast | None] = field(default_factory=dict)
 
     def restore(self, module: Module, value: Value) -> set[Operation]:
-        """Lets all readers read `value` instead; returns the ops that were removed."""
+        """Makes all readers read `value` instead; returns the removed ops."""
         names = {end.name: value for end in self.logical}
         made: dict[Value, Value] = {}
         for bitcast in self.bitcasts:
@@ -80,7 +80,7 @@ class Reads:
         return erase_dead([*self.logical, *made, self.physical], keep=value)
 
     def note_returned(self, chain: Chain, value: Value) -> bool:
-        """Notes whose array the entry returns; is false where that is not known."""
+        """Records the owner of an array that the entry returns; returns false if the owner is unknown."""
         if not value.function.is_entry:
             return False
         shape = marked_shape(value.operation) if value.operation is not None else None
@@ -98,7 +98,7 @@ def _is_marked_with_source(chain: Chain) -> bool:
 
 
 def _return_instead(array: Value, value: Value) -> None:
-    """Lets the entry return a value instead of its physical array, directly or in tuples."""
+    """Makes the entry return a value instead of its physical array, directly or in tuples."""
     for user in array.users:
         if _is_returned_tuple(user):
             for index, operand in enumerate(user.operands):
@@ -117,11 +117,10 @@ def _is_returned_tuple(operation: Operation) -> bool:
 
 
 def try_reads(chain: Chain, shape: ArrayShape | None = None) -> Reads | None:
-    """Returns what reads the physical array at the end of a chain, or None where something reads it in another way.
+    """Returns the readers of the physical array at the end of a chain, or None if there is another kind of reader.
 
-    Without `shape` the chain starts at the logical value, else at the physical array of `shape`.
-    A physical array may be returned from the entry where its op is marked, or where it is a
-    parameter.
+    Without `shape` the chain starts at the logical value, else at the physical array of `shape`. The entry may return a
+    physical array if its op is marked or if it is a parameter.
     """
     reads = Reads(chain.value, _bitcasts_of(chain.value))
     claimed = {operation for found in reads.found for operation in found.operations}
@@ -149,27 +148,27 @@ def try_reads(chain: Chain, shape: ArrayShape | None = None) -> Reads | None:
 
 
 def _bitcasts_of(physical: Value) -> list[FoundBitcast]:
-    """Returns the bitcasts of a physical array; the ops they became may pass the logical value."""
+    """Returns the bitcasts of a physical array."""
     found = map(try_bitcast, chains_from(physical, _LONGEST_ROUND_TRIP))
     return [bitcast for bitcast in found if bitcast is not None]
 
 
 def _gives_back(chain: Chain, shape: ArrayShape | None) -> bool:
-    """Is true where a chain ends in the logical value again."""
+    """Is true if a chain ends in the logical value."""
     if shape is None:
         return is_identity(chain.plan())
     return inverts(chain.plan(), physical_plan(shape))
 
 
 def inverts(plan: Plan, other: Plan) -> bool:
-    """Is true where a plan undoes another, and that one it, but for contents that nobody reads."""
+    """Is true if each of two plans undoes the other, undefined padding aside."""
     if (plan.start, plan.result) != (other.result, other.start):
         return False
     return is_identity(other.then(plan)) and is_identity(plan.then(other))
 
 
 def try_bitcast(chain: Chain) -> FoundBitcast | None:
-    """Returns the bitcast that the last ops of a chain are, by their mark and by what they do, or None."""
+    """Returns the bitcast that the last ops of a chain replaced, if the ops agree with the mark, else None."""
     mark = marked_bitcast(chain.operations[-1])
     if mark is None or not isinstance(mark.shape, ArrayShape) or mark.count > len(chain.operations):
         return None
@@ -185,7 +184,7 @@ def try_bitcast(chain: Chain) -> FoundBitcast | None:
 
 
 def _order_bitcasts(reads: Reads) -> bool:
-    """Orders bitcasts after what they read; is false where one reads what is not there."""
+    """Orders bitcasts after their operands; returns false if an operand is missing."""
     known = {end.name: reads.physical for end in reads.logical}
     ordered: list[FoundBitcast] = []
     waiting = list(reads.bitcasts)

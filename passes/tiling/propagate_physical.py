@@ -1,4 +1,4 @@
-"""Lets elementwise ops work on physical arrays."""
+"""Moves elementwise ops, calls, loops and branches onto physical arrays."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from dialect_utils.ir.chains import (
     emit_chain,
     erase_dead,
     is_plain,
+    is_returned,
     padding_unless_unread,
     relayout_users,
     relayouts_of,
@@ -25,33 +26,33 @@ from dialect_utils.ops import named
 from passes.framework.base import Report, module_pass
 from passes.tiling.regions import LONGEST_CHAIN, best_region, is_pack
 
-# Packing and unpacking takes no more ops.
+# The most ops that pack and unpack a value.
 _LONGEST_ROUND_TRIP = 16
-# Of the physical arrays met at calls, loops and branches, this many are tried.
+# The most physical arrays that are tried at calls, loops and branches.
 _MOST_TRIALS = 8
+# Not fusions: the compiler chose their arrays.
+_PASSING = named("call conditional while")
 
 
 @module_pass
 def propagate_physical(module: Module, report: Report) -> None:
-    """Lets elementwise ops work on physical arrays, so that what unpacks and packs between them vanishes.
+    """Makes elementwise ops work on physical arrays, which removes the unpacking and packing ops between them.
 
-    A chain of data-movement ops that pads or splits dimensions, and whose padding nobody reads, packs its
-    source into a physical array; its inverse unpacks.
+    A chain of data-movement ops that pads or splits dimensions, and whose padding is never read, packs its source into
+    a physical array; the inverse chain unpacks.
 
-    1. What is unpacked from a physical array as it was packed is the value itself again.
-    2. An elementwise op that is packed into a physical array, and whose operands are unpacked from
-       physical arrays of the same kind, works on those. Scalars stay scalars; splat constants and
-       broadcast scalars are made in the physical size. An operand may itself be such an op, or be
-       packed where this still saves ops.
-    3. Other users of an op that moved unpack its physical array.
-    4. Calls, loops and branches, through tuples where HLO has them, pass physical arrays: all that
-       have the same dimensions, or one alone.
+    1. A value that is packed and unpacked again is the value itself.
+    2. An elementwise op works on physical arrays if its result is packed and its operands are unpacked from physical
+       arrays by the same plan. Scalars stay scalars; splat constants and broadcast scalars get the physical size. An
+       operand may itself be such an op, or is packed if this still saves ops.
+    3. Other users of a moved op unpack its physical array.
+    4. Calls, loops and branches, through HLO's tuples, pass physical arrays: all arrays of the same dimensions at once,
+       or a single one.
 
-    An op moves only where fewer data-movement ops are left, and physical arrays meet only where
-    they hold the same elements in the same places: a bf16 array is seldom laid out like an f32 one.
-    What a physical array holds in its padding reaches no value that is read.
+    An op moves only if the module then has fewer data-movement ops, and physical arrays are combined only if they hold
+    the same logical index at each position (bf16 and f32 arrays usually differ). Padding reaches no value that is read.
 
-    Ends: every change leaves fewer data-movement ops.
+    Terminates: every change leaves fewer data-movement ops.
 
     Before:
         HloModule m
@@ -84,7 +85,7 @@ def _propagate(module: Module) -> None:
 
 
 def _boundary_move(module: Module) -> tuple[tuple[int, ...], Plan] | None:
-    """Returns the arrays that leave the fewest ops when they pass the physical arrays of a plan, found by trying."""
+    """Returns the passed arrays and the plan for which packing leaves the fewest ops, found by trying on clones."""
     found = passed_arrays(module)
     if not found:
         return None
@@ -110,7 +111,7 @@ def _count(module: Module) -> int:
 
 
 def _candidates(found: Sequence[PassedArray]) -> Iterator[tuple[tuple[int, ...], Plan]]:
-    """Yields every physical array met at a boundary, for all arrays of its dimensions and for each alone."""
+    """Yields every plan that packs at a boundary, for all arrays of its dimensions and for each of them alone."""
     seen: set[Plan] = set()
     for array in found:
         for plan in (each for value in array.values for each in _packs_of(value)):
@@ -131,7 +132,7 @@ def _fits(array: PassedArray, plan: Plan) -> bool:
 
 
 def _packs_of(value: Value) -> Iterator[Plan]:
-    """Yields the plans that pack a value, and what would pack it into what it was unpacked from."""
+    """Yields the plans that pack a value, and the inverses of the plans that unpacked it."""
     for chain in chains_from(value, LONGEST_CHAIN):
         plan = normal_form(chain.plan(padding_unless_unread))
         if is_pack(plan):
@@ -146,7 +147,7 @@ def _packs_of(value: Value) -> Iterator[Plan]:
 
 
 def _drop_round_trips(function: Function) -> bool:
-    """Lets users of a value that was packed and unpacked use the value itself (rule 1)."""
+    """Replaces a value that was packed and unpacked by the original value (rule 1)."""
     gone: set[Operation] = set()
     for operation in relayouts_of(function):
         if operation in gone:
@@ -176,48 +177,44 @@ def _propagate_in(module: Module, function: Function) -> bool:
     return changed
 
 
-# A fusion's body is the compiler's own: it keeps its arrays.
-_PASSING = named("call conditional while")
-
-
 @dataclass(frozen=True, slots=True)
 class ArrayOperand:
-    """One place where an array is passed, alone or as an `element` of a tuple that is made for this place only."""
+    """One array that an operand or a function result passes, alone or as an `element` of a tuple made only for that."""
 
-    place: Passed
+    slot: Passed
     element: int | None = None
 
     @property
     def packed_by(self) -> Operation | None:
-        """Returns the op that makes the tuple for nothing but this place, or None."""
-        whole, place = self.place.value, self.place
+        """Returns the tuple op whose only use is this slot, or None."""
+        whole, slot = self.slot.value, self.slot
         if whole.operation is None or whole.operation.opcode != "tuple":
             return None
-        passed = place.operation.operands if isinstance(place, Operand) else place.function.results
-        users = [place.operation] if isinstance(place, Operand) else []
+        passed = slot.operation.operands if isinstance(slot, Operand) else slot.function.results
+        users = [slot.operation] if isinstance(slot, Operand) else []
         is_alone = list(whole.users) == users and list(passed).count(whole) == 1
         return whole.operation if is_alone else None
 
     @property
     def value(self) -> Value:
-        """Returns the array that is passed."""
+        """Returns the passed array."""
         if self.element is None:
-            return self.place.value
-        assert self.packed_by is not None  # whoever makes an element has looked
+            return self.slot.value
+        assert self.packed_by is not None  # checked by _split
         return self.packed_by.operands[self.element]
 
     def builder(self, module: Module) -> Builder:
-        """Returns a builder before the place."""
+        """Returns a builder before the operation, or at the end of the function, that passes the array."""
         if self.element is not None and self.packed_by is not None:
             return module.before(self.packed_by)
-        place = self.place
-        return module.before(place.operation) if isinstance(place, Operand) else module.at_end(place.function)
+        slot = self.slot
+        return module.before(slot.operation) if isinstance(slot, Operand) else module.at_end(slot.function)
 
     def replace(self, value: Value) -> None:
         """Passes another value."""
         packed = self.packed_by
         if self.element is None or packed is None:
-            self.place.replace(value)
+            self.slot.replace(value)
             return
         packed.set_operand(self.element, value)
         packed.results[0].set_shape(TupleShape(tuple(operand.shape for operand in packed.operands)))
@@ -225,10 +222,10 @@ class ArrayOperand:
 
 @dataclass(slots=True)
 class PassedArray:
-    """One array that is passed: the places it comes from and the values that it arrives as.
+    """One passed array: its sources and the values that receive it.
 
-    `targets` are the values that it arrives in; `received` are they themselves or, where they are
-    tuples, what takes it out as their `element`.
+    `targets` are the parameters and results that receive it; `received` are the targets or, if they are tuples, the
+    get-tuple-elements of `element`.
     """
 
     sources: list[ArrayOperand]
@@ -238,11 +235,11 @@ class PassedArray:
 
     @property
     def values(self) -> Sequence[Value]:
-        """Returns every array that is joined: what is passed, then what it arrives as."""
+        """Returns the joined arrays: those that are passed, then those that are received."""
         return [*(source.value for source in self.sources), *self.received]
 
     def pack(self, module: Module, plan: Plan) -> None:
-        """Passes physical arrays: packs at every source, unpacks after every value that arrives."""
+        """Passes physical arrays: packs at every source, and unpacks after every received value."""
         for source in self.sources:
             value = source.value
             source.replace(emit_chain(source.builder(module), plan, value, base=value.name, like=value))
@@ -266,22 +263,22 @@ def _physical(shape: object, plan: Plan) -> ArrayShape:
 
 
 def passed_arrays(module: Module) -> list[PassedArray]:
-    """Returns every array that passes a call, loop or branch, in the order of the module."""
+    """Returns every array that passes a call, loop or branch, in module order."""
     passing = [operation for operation in module.operations() if operation.opcode in _PASSING]
     joins = [join for operation in passing for join in operation.control_flow()]
     return [array for join in merged(joins) if _is_closed(join) for array in _split(join)]
 
 
 def _is_closed(join: Join) -> bool:
-    """Is true where nothing but calls, loops and branches passes to and from the functions that are joined."""
-    yielding = [place.function for place in join.sources if isinstance(place, Yielded)]
+    """Is true if only calls, loops and branches call the joined functions."""
+    yielding = [slot.function for slot in join.sources if isinstance(slot, Yielded)]
     taking = [value.function for value in join.targets if value.operation is None]
     return all(caller.opcode in _PASSING for function in (*yielding, *taking) for caller in function.callers)
 
 
 def _split(join: Join) -> Iterator[PassedArray]:
-    """Yields the arrays that are joined; none where a tuple is used as a whole or a shape is tiled."""
-    sources, targets = [ArrayOperand(place) for place in join.sources], list(join.targets)
+    """Yields the joined arrays, but nothing for a tuple that is used as a whole or a tiled array."""
+    sources, targets = [ArrayOperand(slot) for slot in join.sources], list(join.targets)
     shape = targets[0].shape
     if isinstance(shape, ArrayShape):
         if all(map(is_plain, (*targets, *(source.value for source in sources)))):
@@ -290,14 +287,10 @@ def _split(join: Join) -> Iterator[PassedArray]:
     if not isinstance(shape, TupleShape) or any(source.packed_by is None for source in sources):
         return
     users = [user for target in targets for user in target.users]
-    if any(user.opcode != "get-tuple-element" for user in users) or any(map(_is_yielded, targets)):
+    if any(user.opcode != "get-tuple-element" for user in users) or any(map(is_returned, targets)):
         return
     for i in range(len(shape.elements)):
         received = [user.results[0] for user in users if user.ints("index") == (i,)]
-        places = [ArrayOperand(place, i) for place in join.sources]
-        if all(map(is_plain, (*received, *(place.value for place in places)))):
-            yield PassedArray(places, targets, i, received)
-
-
-def _is_yielded(value: Value) -> bool:
-    return value in value.function.results
+        parts = [ArrayOperand(slot, i) for slot in join.sources]
+        if all(map(is_plain, (*received, *(part.value for part in parts)))):
+            yield PassedArray(parts, targets, i, received)

@@ -1,4 +1,4 @@
-"""What has to be made in a physical array so that the ops which pack it vanish."""
+"""Regions of elementwise ops that can compute on physical arrays, so that the ops which pack their result vanish."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from dialect_utils.ir.chains import (
     emit_chain,
     erase_dead,
     is_dead,
+    is_pinned,
     is_plain,
     is_relayout,
     is_returned,
@@ -23,18 +24,18 @@ from dialect_utils.layout import ArrayShape, Pad
 from dialect_utils.layout.moves.normal_form import is_identity, normal_form
 from dialect_utils.layout.moves.plan import Plan
 
-# Packing or unpacking longer than this many ops is not looked at as one.
+# The most ops of a chain that is tried as one packing or unpacking.
 LONGEST_CHAIN = 12
-# Elementwise ops further up than this are not counted on; they move when their turn comes.
+# The most elementwise ops that are followed upwards to estimate a cost.
 _DEEPEST = 100
 
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """What has to be made in a physical array so that the end of a chain that packs is there without it.
+    """The values that have to be physical arrays so that a packing chain becomes superfluous.
 
-    `sources` are values with the physical array that they are unpacked from, `splats` values of
-    one repeated element, `entering` values that have to be packed, `inner` the elementwise ops in order.
+    `sources` maps unpacked values to their physical arrays, `splats` are arrays with equal elements, `entering` are
+    values that have to be packed, and `inner` are the elementwise ops in order.
     """
 
     chain: Chain
@@ -46,19 +47,19 @@ class Region:
 
     @property
     def gain(self) -> int:
-        """Returns how many data-movement ops fewer there will be."""
+        """Returns how many data-movement ops the move saves."""
         steps_back = len(normal_form(self.plan.inverse()).steps)
         made = steps_back * sum(map(self.is_read_elsewhere, self.inner))
         return self._dying_relayouts() - made - len(self.plan.steps) * len(self.entering)
 
     def is_read_elsewhere(self, operation: Operation) -> bool:
-        """Is true where the op's result is used outside the region and its chain."""
+        """Is true if the op's result is used outside the region and its chain."""
         value = operation.results[0]
         inside = self._inside()
         return is_returned(value) or any(user not in inside for user in value.users)
 
     def _inside(self) -> list[Operation]:
-        """Returns the ops that no longer read logical values: the region's, and the chain's first where it goes."""
+        """Returns the ops that stop reading logical values: the region's, and the chain's first if it is removed."""
         links = [operation.results[0] for operation in self.chain.operations[:-1]]
         is_shared = any(is_returned(value) or len(value.users) > 1 for value in links)
         return self.inner if is_shared else [*self.inner, self.chain.operations[0]]
@@ -77,7 +78,7 @@ class Region:
         return sum(is_relayout(operation) for operation in dying - set(self.inner))
 
     def move(self, module: Module) -> set[Operation]:
-        """Makes the physical arrays and removes what is no longer used; returns the removed ops."""
+        """Makes the physical arrays and removes ops without users; returns the removed ops."""
         made = dict(self.sources)
         for value in self.splats:
             made[value] = self._make_splat(module, value)
@@ -108,7 +109,7 @@ class Region:
         if operation.opcode == "broadcast":
             scalar = operation.operands[0]
         else:
-            assert operation.splat_bits is not None  # what else would a splat be
+            assert operation.splat_bits is not None  # a splat is a broadcast or a constant
             element_type = array_shape(value).element_type
             scalar = builder.constant(element_type, operation.splat_bits, name=f"{value.name}.scalar", like=value)
         return builder.broadcast(scalar, self._physical_shape(value).dimensions, name=name, like=value)
@@ -151,7 +152,7 @@ class Region:
 
 
 def best_region(value: Value) -> Region | None:
-    """Returns the region of the longest plan that packs a value and leaves fewer ops, or None."""
+    """Returns the region of the longest plan that packs a value and saves ops, or None."""
     found = [(chain, normal_form(chain.plan(padding_unless_unread))) for chain in chains_from(value, LONGEST_CHAIN)]
     for chain, plan in sorted(found, key=lambda pair: -len(pair[1].steps)):
         if not is_pack(plan):
@@ -163,9 +164,9 @@ def best_region(value: Value) -> Region | None:
 
 
 def is_pack(plan: Plan) -> bool:
-    """Is true for a plan that pads or splits dimensions, and only adds elements that nobody reads.
+    """Is true for a plan that pads or splits dimensions and adds undefined padding only.
 
-    Its inverse never is one: ops move towards the physical array and not back.
+    The inverse of a pack is never a pack, so ops move towards physical arrays and not back.
     """
     if any(padding is not None for padding in plan.paddings) or plan.drops_elements:
         return False
@@ -175,7 +176,7 @@ def is_pack(plan: Plan) -> bool:
 
 
 def _region(region: Region) -> Region | None:
-    """Fills in what the chain's source is computed from, or returns None where the source itself has to be packed."""
+    """Fills in the values that the chain's source depends on, or returns None if the source itself has to be packed."""
     costs: dict[Value, int] = {}
     function = region.chain.source.function
     pending = [region.chain.source]
@@ -198,19 +199,19 @@ def _region(region: Region) -> Region | None:
             return None
         else:
             region.entering.append(value)
-    place = {operation: index for index, operation in enumerate(function.operations)}
-    region.inner.sort(key=place.__getitem__)
+    order = {operation: index for index, operation in enumerate(function.operations)}
+    region.inner.sort(key=order.__getitem__)
     return region
 
 
 def _cost_of_moving(value: Value, region: Region, costs: dict[Value, int], depth: int) -> int:
-    """Returns the data-movement ops it takes to have an elementwise op's operands in physical arrays."""
+    """Returns the number of data-movement ops that pack the operands of an elementwise op."""
     too_many = len(region.plan.steps)
     if value in costs:
         return costs[value]
     if depth == 0 or not _can_move(value, region.chain.source.function, region.plan):
         return too_many
-    assert value.operation is not None  # can_move has looked at it
+    assert value.operation is not None  # checked by _can_move
     total = 0
     for operand in _arrays(value.operation):
         if _physical_of(operand, region.plan) is None and not is_splat(operand):
@@ -225,22 +226,20 @@ def _arrays(operation: Operation) -> Sequence[Value]:
 
 
 def _can_move(value: Value, function: Function, plan: Plan) -> bool:
-    """Is true for an elementwise op of the function whose result may hold anything in the padding."""
+    """Is true for an elementwise op of the function that may compute on undefined padding."""
     operation = value.operation
     if operation is None or operation.function != function or not is_plain(value) or not is_elementwise(operation):
         return False
     if plan.regroups_bits:
         # A packed byte holds several elements.
         return False
-    if any(operation.attribute(name) for name in ("sharding", "mhlo.sharding", "control-predecessors")):
-        return False
-    return not _may_divide_by_zero(operation)
+    return not is_pinned(operation) and not _may_divide_by_zero(operation)
 
 
 def _may_divide_by_zero(operation: Operation) -> bool:
-    """Is true for an integer division by what padding could make zero.
+    """Is true for an integer division whose divisor could be zero in the padding.
 
-    XLA defines it, other backends and interpreters do not.
+    XLA defines division by zero; other backends and interpreters do not.
     """
     if (
         operation.opcode not in ("divide", "remainder")
@@ -254,7 +253,7 @@ def _may_divide_by_zero(operation: Operation) -> bool:
 
 
 def is_splat(value: Value) -> bool:
-    """Is true for an array whose elements are all one scalar, known or not."""
+    """Is true for a broadcast scalar or a constant with equal elements."""
     operation = value.operation
     if operation is None or not is_plain(value):
         return False
@@ -264,7 +263,7 @@ def is_splat(value: Value) -> bool:
 
 
 def _physical_of(value: Value, plan: Plan) -> Value | None:
-    """Returns an array that holds what the plan would make of a value, wherever that is specified."""
+    """Returns an array that equals the result of the plan on a value, undefined padding aside, or None."""
     if not is_plain(value):
         return None
     whole = chain_to(value, LONGEST_CHAIN)

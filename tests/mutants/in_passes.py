@@ -71,7 +71,7 @@ MUTANTS = (
     ),
     Mutant(
         "passes/tiling/markers.py",
-        "if carrier is not None and carrier.opcode not in _TELLING:",
+        "if carrier is not None and carrier.opcode not in _IMPLYING:",
         "if carrier is not None:",
         ("tests/passes/tiling/test_expand_tiling.py",),
     ),
