@@ -33,18 +33,18 @@ def annotate_layouts(
     """Gives tensors the layouts that a target would choose.
 
     1. With `scope=all` every array gets a layout; with `scope=interface` only the entry's
-       parameters and results do.
-    2. A rule of the file `layouts` that matches decides (see `passes.layouts.layout_rules`). Else the
-       module `like` does: its entry, parameter by parameter and result by result, and in HLO
-       its values of the same name and type. Else the default layout of `target` does.
-    3. A layout that says more than the descending order is already a choice and stays; so does one
-       of the entry's layout, or of the other side of a call, loop or branch.
-    4. Values of a computation that is applied per element (reduce, sort, scatter, ...) live in
-       registers and get none. Arrays with dynamic dimensions and tokens are left alone; a note says so.
-    5. An HLO module that holds a `bitcast` is laid out already, and another layout would
-       change what the bitcast reads: it is left alone, and a note says so.
+       parameters and results get one.
+    2. The layout comes from the first matching rule of the file `layouts` (see `passes.layouts.layout_rules`), else
+       from the module `like` (the same parameter or result of the entry; in HLO also a value of the same name and
+       type), else from the defaults of `target`.
+    3. An array with more than the descending order keeps its layout. So does one that the entry layout, or the other
+       side of a call, loop or branch, gives a layout.
+    4. Values of an embedded computation (reduce, sort, scatter, ...) are in registers and get no layout. Neither do
+       arrays with dynamic dimensions, nor tokens; a note says so.
+    5. An HLO module with a `bitcast` does not change, since another layout would change the result of the bitcast; a
+       note says so.
 
-    Raises DiagnosticError where the entry of `like` has other parameters or results.
+    Raises DiagnosticError if the entry of `like` has other parameters or results.
 
     Before:
         HloModule m
@@ -77,27 +77,27 @@ def annotate_layouts(
         shape = choice.shape(value, value.shape)
         if shape != value.shape:
             value.set_shape(shape)
-    # Last, since a value that changes takes its place in the entry's layout with it.
+    # After the values: set_shape of a parameter or result also changes the entry layout.
     if module.entry_layout != (parameters, results):
         module.set_entry_layout(parameters, results)
 
 
 @dataclass(slots=True)
 class _Choice:
-    """The choice of a value's layout: by rule, else by the module to imitate, else by target."""
+    """The choice of each value's layout: by rule, else by the module to imitate, else by target."""
 
     target: Target | None
     rules: tuple[LayoutRule, ...]
-    # The arrays of the module to imitate: of its values by name, and of the entry's interface.
+    # The arrays of the module to imitate: of all values by name, and of the entry's interface.
     named: dict[str, list[ArrayShape]] = field(default_factory=dict)
     interface: dict[Value, list[ArrayShape]] = field(default_factory=dict)
-    # The arrays of values that meet one with a layout of its own.
+    # The arrays of values that the entry layout or control flow joins with a value that has a layout.
     kept: dict[Value, list[ArrayShape]] = field(default_factory=dict)
-    # What was chosen for a shape by nothing but the target.
+    # The shapes with the target's layouts, if nothing else decides.
     by_target: dict[Shape, Shape] = field(default_factory=dict)
 
     def keep(self, module: Module) -> None:
-        """Takes layouts that the other side of an interface or of a call has already (rule 3)."""
+        """Records the layouts that the entry layout or the other side of a call gives (rule 3)."""
         for values, shapes in zip((module.entry.parameters, module.entry.results), module.entry_layout, strict=True):
             for value, shape in zip(values, shapes, strict=True):
                 self._keep([value], [shape])
@@ -116,7 +116,7 @@ class _Choice:
             self._follow_elements(value)
 
     def _follow_elements(self, value: Value) -> None:
-        """Gives the operands of a tuple the layouts of its elements."""
+        """Records the layouts of a tuple's elements for the operands of the tuple op."""
         if value.operation is None or value.operation.opcode != "tuple":
             return
         arrays = iter(self.kept[value])
@@ -124,7 +124,7 @@ class _Choice:
             self.kept.setdefault(operand, [next(arrays) for _ in operand.shape.arrays()])
 
     def imitate(self, module: Module, like: Module) -> None:
-        """Takes layouts from `like`; raises DiagnosticError where its entry is another one."""
+        """Records the layouts of `like`; raises DiagnosticError if the entry has other parameters or results."""
         if module.dialect == like.dialect == "hlo":
             self.named = {value.name: list(value.shape.arrays()) for value in _all_values(like)}
         (parameters, results), (like_parameters, like_results) = module.entry_layout, like.entry_layout
@@ -136,14 +136,14 @@ class _Choice:
         self.interface.update(zip(module.entry.parameters, received, strict=True))
 
     def _imitate_elements(self, value: Value, arrays: Iterator[ArrayShape]) -> None:
-        """Gives the operands of a tuple that is returned the layouts of its elements."""
+        """Records the layouts of a returned tuple's elements for the operands of the tuple op."""
         if value.operation is None or value.operation.opcode != "tuple":
             return
         for operand in value.operation.operands:
             self.interface.setdefault(operand, [next(arrays) for _ in operand.shape.arrays()])
 
     def shape(self, value: Value, shape: Shape) -> Shape:
-        """Returns a value's shape with the layouts chosen."""
+        """Returns a value's shape with the chosen layouts."""
         if not (self.rules or self.interface or self.named or value in self.kept):
             known = self.by_target.get(shape)
             if known is None:
@@ -154,7 +154,7 @@ class _Choice:
         return shape.map_arrays(lambda array: self._array(value, array, next(models, None), next(kept, None)))
 
     def entry_layout(self, module: Module) -> tuple[tuple[Shape, ...], tuple[Shape, ...]]:
-        """Returns the entry's parameters and results with the layouts chosen."""
+        """Returns the entry's parameters and results with the chosen layouts."""
         parameters, results = module.entry_layout
         return (
             tuple(map(self.shape, module.entry.parameters, parameters)),
@@ -174,7 +174,7 @@ class _Choice:
         return self._default(shape)
 
     def _default(self, shape: ArrayShape) -> ArrayShape:
-        """Returns the shape with the target's layout where it has none that says more than the order."""
+        """Returns the shape with the target's layout, unless it has more than the descending order."""
         if self.target is None or not shape.is_static or not shape.effective_layout.is_default:
             return shape
         if self.target == "row-major":
@@ -183,12 +183,12 @@ class _Choice:
 
 
 def _first_choice(leaves: Sequence[ArrayShape]) -> ArrayShape:
-    """Returns the first of the arrays whose layout says more than the descending order, or the first."""
+    """Returns the first array whose layout has more than the descending order, or else the first array."""
     return next((leaf for leaf in leaves if leaf.is_static and not leaf.effective_layout.is_default), leaves[0])
 
 
 def _regrouped(what: str, ours: Sequence[Shape], theirs: Sequence[Shape]) -> list[list[ArrayShape]]:
-    """Returns the arrays of `theirs` grouped as `ours` are: a tuple there may be several results here."""
+    """Returns the arrays of `theirs`, grouped like `ours`: a tuple there may be several results here."""
     arrays = [leaf for shape in theirs for leaf in shape.arrays()]
     wanted = [leaf for shape in ours for leaf in shape.arrays()]
     if len(arrays) != len(wanted):
@@ -202,7 +202,7 @@ def _regrouped(what: str, ours: Sequence[Shape], theirs: Sequence[Shape]) -> lis
 
 
 def _note_left_alone(module: Module, report: Report) -> None:
-    """Says once for each kind what no layout can be given to (rule 4)."""
+    """Reports the values that can have no layout, in one note for each reason (rule 4)."""
     values = [(value, value.shape) for value in _all_values(module)]
     shapes = {shape for _, shape in values}
     of_tokens = {shape for shape in shapes if isinstance(shape, TokenShape)}
@@ -224,7 +224,7 @@ def _all_values(module: Module) -> list[Value]:
 
 
 def _interface_values(module: Module) -> list[Value]:
-    """Returns what carries the entry's layouts: parameters, results, and the elements of a tuple that is returned."""
+    """Returns the entry's parameters and results, and the operands of a tuple op that is a result."""
     entry = module.entry
     values = [*entry.parameters, *entry.results]
     for value in entry.results:

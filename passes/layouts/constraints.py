@@ -1,7 +1,7 @@
-"""How the layouts of a module's values hang together: which value's layout says something about which other's.
+"""The graph of constraints between the layouts of a module's values.
 
-The graph's nodes are the arrays inside values (a tuple has one for each leaf) and the layouts callers of the
-entry see. An edge leads along the flow of data and can be followed both ways.
+A node is an array of a value (one for each leaf of a tuple) or of the entry layout. An edge follows the flow of data
+and can be traversed both ways.
 """
 
 from __future__ import annotations
@@ -25,29 +25,29 @@ from dialect_utils.layout.targets.propagation import (
 )
 from dialect_utils.ops import Trait, by_opcode, has, named, opcode_of, with_trait
 
-# What mean something only under their layouts, or whose results repeat those of their operands.
+# Operations whose result depends on layouts, or whose result layouts repeat those of the operands.
 _FIXED = with_trait(Trait.COMMUNICATES) | named("bitcast custom-call domain")
 _FIXED_ENDINGS = ("-start", "-done", "-update")
 
 Side = Literal["parameter", "result"]
 
 
-class EntryPlace(NamedTuple):
-    """A parameter or result of the entry as its callers see it."""
+class EntryPort(NamedTuple):
+    """A parameter or result of the entry layout, as callers see it."""
 
     side: Side
     number: int
 
 
 class Node(NamedTuple):
-    """One array of a value or entry place: the `leaf`-th of its leaves, tuples flattened, tokens counted."""
+    """One array of a value or entry port: leaf number `leaf` of the flattened tuple, tokens counted."""
 
-    owner: Value | EntryPlace
+    owner: Value | EntryPort
     leaf: int
 
 
 class Definition(NamedTuple):
-    """The role of a value for everything that uses it."""
+    """The definition of a value, which all users read."""
 
     value: Value
 
@@ -56,10 +56,10 @@ CopyPoint = Passed | Definition
 
 
 class Edge(NamedTuple):
-    """Joins two nodes: `forward` takes the source's layout to the target's, `backward` the other way.
+    """A constraint between two nodes: `forward` maps the source's layout to the target's, `backward` the reverse.
 
-    Where both ends have to be laid out alike, `copy_point` says where a copy makes them: at a use of the source, or
-    after the definition of the target. None: the op itself may take one layout and give another.
+    If both ends must have the same layout, a copy at `copy_point` (a use of the source, or the definition of the
+    target) can reconcile them. None: the op accepts different layouts.
     """
 
     source: Node
@@ -70,10 +70,10 @@ class Edge(NamedTuple):
 
 
 def fixed_nodes(module: Module) -> set[Node]:
-    """Returns the nodes whose layout must stay as it is.
+    """Returns the nodes whose layout must not change.
 
-    Those of bitcasts, custom calls and asynchronous ops; what is aliased, since the caller has one
-    buffer for both; and the result of a copy where a layout is written: that is what the copy is for.
+    These are operands and results of bitcasts, custom calls and asynchronous ops, aliased parameters and results,
+    which share one buffer, and results of copies with a written layout, which is the purpose of the copy.
     """
     fixed: set[Node] = set()
     for operation in module.operations():
@@ -100,23 +100,23 @@ def edges(module: Module) -> Iterator[Edge]:
     """Yields the edges of a module, in the order of its functions and operations."""
     entry = module.entry
     for index, value in enumerate(entry.parameters):
-        yield from (Edge(Node(EntryPlace("parameter", index), node.leaf), node) for node in _nodes(value))
+        yield from (Edge(Node(EntryPort("parameter", index), node.leaf), node) for node in _nodes(value))
     for function in module.functions:
         if not function.is_embedded:
             for operation in function.operations:
                 yield from _finder(operation.opcode)(operation)
     for index, value in enumerate(entry.results):
-        yield from (Edge(node, Node(EntryPlace("result", index), node.leaf)) for node in _nodes(value))
+        yield from (Edge(node, Node(EntryPort("result", index), node.leaf)) for node in _nodes(value))
 
 
 @cache
 def _finder(opcode: str) -> Callable[[Operation], Iterable[Edge]]:
-    """Returns what finds the edges of operations of an opcode."""
+    """Returns the function that yields the edges of operations with an opcode."""
     if opcode in _BOUNDARIES:
         return _BOUNDARIES[opcode]
     if not has(opcode, Trait.CALLS):
         return _array_edges
-    # The tuple of an asynchronous start repeats the layouts of its operands: they stay.
+    # The tuple of an asynchronous start repeats the layouts of its operands, which are fixed.
     return _no_edges if opcode.endswith(_FIXED_ENDINGS) else _joined_edges
 
 
@@ -136,7 +136,7 @@ def _has_arrays(operation: Operation) -> bool:
 
 
 def _array_edges(operation: Operation) -> Iterator[Edge]:
-    """Yields the edges of an op between arrays; none of one that has other operands or results."""
+    """Yields the edges of an op whose operands and result are static arrays."""
     if not _has_arrays(operation):
         return
     result = Node(operation.results[0], 0)
@@ -161,7 +161,7 @@ def _array_edges(operation: Operation) -> Iterator[Edge]:
 
 
 def _elementwise_edges(operation: Operation) -> Iterator[Edge]:
-    """Yields the edges of an elementwise op; operands of the result's width, which carry tiles, come first."""
+    """Yields the edges of an elementwise op, first those of operands of the result's width, which propagate tiles."""
     result, scalars = operation.results[0], scalar_operands(operation)
     width, to = _width(result), Node(result, 0)
     others = []
@@ -194,16 +194,17 @@ def _element_edges(operation: Operation) -> Iterator[Edge]:
 
 
 def _barrier_edges(operation: Operation) -> Iterator[Edge]:
-    yield from _handed(operation, operation.operands, operation.results)
+    for i, (value, target) in enumerate(zip(operation.operands, operation.results, strict=False)):
+        yield from _pairs(value, target, Operand(operation, i))
 
 
 def _joined_edges(operation: Operation) -> Iterator[Edge]:
-    """Yields the edges of what an operation joins: each source with the first target, that with the others."""
+    """Yields the edges of an operation's joins: from each source to the first target, from that to the others."""
     is_call = opcode_of(operation.opcode).has(Trait.CALLS) and len(operation.called) == 1
     for join in operation.control_flow():
         first, *others = join.targets
         entering, *returning = (
-            # Who else calls the function wants its results as they are: the copy goes after the call.
+            # The copy is after the call: other callers of the function expect the results in their layout.
             (source, Definition(first) if is_call and isinstance(source, Yielded) else source)
             for source in join.sources
         )
@@ -214,15 +215,10 @@ def _joined_edges(operation: Operation) -> Iterator[Edge]:
             yield from _pairs(source.value, first, copy_point)
 
 
-# Operations that hand values on, tuples in one piece.
+# Operations that forward whole values, tuples included.
 _BOUNDARIES: Mapping[str, Callable[[Operation], Iterator[Edge]]] = by_opcode(
     {"get-tuple-element": _element_edges, "opt-barrier": _barrier_edges, "tuple": _tuple_edges}
 )
-
-
-def _handed(operation: Operation, operands: Sequence[Value], targets: Sequence[Value]) -> Iterator[Edge]:
-    for i, (value, target) in enumerate(zip(operands, targets, strict=False)):
-        yield from _pairs(value, target, Operand(operation, i))
 
 
 def _pairs(source: Value, target: Value, copy_point: CopyPoint) -> Iterator[Edge]:
@@ -238,7 +234,7 @@ def _nodes_at(value: Value, path: Sequence[int]) -> list[Node]:
     """Returns the nodes of the element of a value at an index path."""
     first, shape = 0, value.shape
     for index in path:
-        assert isinstance(shape, TupleShape)  # verified: an alias names an element that is there
+        assert isinstance(shape, TupleShape)  # checked by the verifier
         first += _first_leaves(shape)[index]
         shape = shape.elements[index]
     return [Node(value, first + leaf) for leaf in range(_leaf_count(shape))]
@@ -250,12 +246,12 @@ def _leaf_count(shape: Shape) -> int:
 
 @lru_cache(maxsize=256)
 def _first_leaves(shape: TupleShape) -> tuple[int, ...]:
-    """Returns the number of the first leaf of every element."""
+    """Returns the number of the first leaf of each element."""
     return tuple(accumulate(map(_leaf_count, shape.elements), initial=0))
 
 
-def _rank(value: Value | EntryPlace) -> int | None:
-    shape = None if isinstance(value, EntryPlace) else value.shape
+def _rank(value: Value | EntryPort) -> int | None:
+    shape = None if isinstance(value, EntryPort) else value.shape
     return shape.rank if isinstance(shape, ArrayShape) else None
 
 

@@ -7,7 +7,7 @@
     opcode = "parameter"              # HLO's spelling, in both dialects
     layout = "{3,2,1,0:T(8,128)(2,1)}"
 
-The first rule whose every key matches decides; a value that none matches keeps its layout.
+The first rule of which all keys match decides; a value without a matching rule keeps its layout.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class LayoutRule:
     opcode: str | None = None
 
     def matches(self, value: Value, shape: ArrayShape) -> bool:
-        """Is true where the value, an array of `shape` in it, has all that the rule asks for."""
+        """Is true if all keys of the rule match a value and one array of it, of shape `shape`."""
         opcode = value.operation.opcode if value.operation is not None else "parameter"
         return (
             (self.name is None or fnmatchcase(value.name, self.name))
@@ -49,7 +49,7 @@ class LayoutRule:
 
 
 def read_layout_rules(path: Path) -> tuple[LayoutRule, ...]:
-    """Reads a rules file; raises DiagnosticError at what is wrong in it."""
+    """Reads a rules file; raises DiagnosticError at the first error in the file."""
     try:
         text = read_input(str(path)).decode("utf-8")
     except UnicodeDecodeError as error:
@@ -87,7 +87,7 @@ def _rule(source: Source, table: dict[str, Any], number: int) -> LayoutRule:
 
 
 def _within(source: Source, table: dict[str, Any], error: DiagnosticError) -> DiagnosticError:
-    """Returns an error of a layout's text, moved to where that text is in the file."""
+    """Returns an error of parsing a layout, with the location moved to the layout's text in the file."""
     found = error.diagnostics[0]
     text = table["layout"] if found.location is not None else table.get("type", "")
     start = source.text.find(text)
@@ -101,8 +101,8 @@ def _error(source: Source, word: str, message: str, hint: str | None = None) -> 
 
 
 def _toml_error(source: Source, error: tomllib.TOMLDecodeError) -> DiagnosticError:
-    # tomllib tells the place only in its message on Python 3.11 to 3.13.
-    place = re.search(r" \(at line (\d+), column (\d+)\)$", str(error))
-    message = str(error)[: place.start()] if place else str(error).removesuffix(" (at end of document)")
-    offset = source.offset(int(place.group(1)), int(place.group(2))) if place else len(source.text)
+    # On Python 3.11 to 3.13 only the message of tomllib's error holds the location.
+    found = re.search(r" \(at line (\d+), column (\d+)\)$", str(error))
+    message = str(error)[: found.start()] if found else str(error).removesuffix(" (at end of document)")
+    offset = source.offset(int(found.group(1)), int(found.group(2))) if found else len(source.text)
     return DiagnosticError(Diagnostic(message[:1].lower() + message[1:], Location(source, Span(offset, offset + 1))))

@@ -1,4 +1,4 @@
-"""Makes every layout descending, with transposes where the order of dimensions was said by the layout."""
+"""Makes every layout descending, with transposes that express the former order of dimensions."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from passes.layouts.permuted_ops import (
 )
 from passes.tiling.markers import unmarked_attributes
 
-# What speaks of an op's dimensions by their place, or would be lost with the op.
+# Attributes that number the dimensions of an op or that replacing the op would lose.
 _ATTACHED = ("sharding", "mhlo.sharding", "sdy.sharding", "control-predecessors")
 
 
@@ -36,20 +36,19 @@ _ATTACHED = ("sharding", "mhlo.sharding", "sdy.sharding", "control-predecessors"
 def normalize_layouts(module: Module, report: Report) -> None:
     """Makes layouts descending: the order of dimensions moves from minor_to_major into the shapes.
 
-    This is XLA's layout normalization (xla/service/layout_normalization.cc) with transposes in place of its
-    bitcasts; `form-bitcasts` makes bitcasts of those that move nothing.
+    This is XLA's layout normalization (xla/service/layout_normalization.cc) with transposes instead of bitcasts;
+    `form-bitcasts` turns the transposes that move no byte into bitcasts.
 
-    1. A value whose minor_to_major is not descending is used as its *normalized* value: the
-       transpose to physical order, which moves no byte. Tiles, packing and memory space act on physical order
-       and stay as they are.
+    1. A value whose minor_to_major is not descending is replaced by its *normalized* value: the transpose to physical
+       order, which moves no byte. Tiles, packing and memory space refer to the physical order and do not change.
     2. Elementwise ops, copies, broadcasts, slices, pads, reverses, concatenates, iotas, reshapes, transposes and
-       dynamic (update) slices work on normalized values; operands in another order than the
-       result's, and a copy into another order, are transposes that move bytes. A bitcast reads the same bytes.
-    3. All other ops, parameters and results, tuples, loops, branches and fusions keep their layouts, as in XLA:
-       a normalized value is transposed back for them.
+       dynamic (update) slices compute normalized values. An operand in another order than the result, and a copy into
+       another order, become transposes that move bytes. A bitcast reads the same bytes.
+    3. All other ops, parameters, results, tuples, loops, branches and fusions keep their layouts, as in XLA: they read
+       the normalized value transposed back.
 
-    Unlike XLA, reduce and reduce-window count among those others: over permuted dimensions they
-    may add up in another order. Arrays with dynamic dimensions, and ops with shardings, stay too.
+    Unlike in XLA, rule 3 covers reduce and reduce-window, which may sum permuted dimensions in another order, arrays
+    with dynamic dimensions, and ops with shardings.
 
     Before:
         HloModule m
@@ -74,7 +73,7 @@ def normalize_layouts(module: Module, report: Report) -> None:
 
 
 def _in_program_order(module: Module) -> Iterator[Operation]:
-    """Yields operations, each before those of what it calls or holds; a region uses values before its op."""
+    """Yields every operation before those of its called functions and regions, which may use values defined before."""
     seen: set[Function] = set()
     for function in reversed(module.functions):
         waiting = [iter(_begun(function, seen))]
@@ -88,7 +87,7 @@ def _in_program_order(module: Module) -> Iterator[Operation]:
 
 
 def _begun(function: Function, seen: set[Function]) -> Sequence[Operation]:
-    """Returns a function's operations, the first time it is met; none of one that is applied per element."""
+    """Returns the operations of a function at its first visit; none for an embedded function."""
     if function in seen or function.is_embedded:
         return ()
     seen.add(function)
@@ -97,13 +96,13 @@ def _begun(function: Function, seen: set[Function]) -> Sequence[Operation]:
 
 @dataclass(slots=True)
 class _Normalization:
-    """The normalized value of every value that has one, and the ops that gave way."""
+    """The normalized values of a module, and the ops that they replace."""
 
     module: Module
     normalized: dict[Value, Value] = field(default_factory=dict)
-    # By value and order: transposes of its normalized value.
+    # Transposes of the normalized value, by value and order.
     transposed: dict[tuple[Value, tuple[int, ...]], Value] = field(default_factory=dict)
-    # What was made anew, and what gives normalized values back as it did before, in order.
+    # The replaced ops in order, and those of them that transpose a normalized value back.
     replaced: list[Operation] = field(default_factory=list)
     giving_back: set[Operation] = field(default_factory=set)
 
@@ -122,7 +121,7 @@ class _Normalization:
             self.replaced.append(operation)
 
     def _is_transposed_already(self, operation: Operation) -> bool:
-        """Is true for an op that already gives the normalized value of its operand, or gives one back."""
+        """Is true for an op that already computes the normalized value of its operand, or transposes one back."""
         if operation.opcode not in ("transpose", "bitcast"):
             return False
         source, result = operation.operands[0], operation.results[0]
@@ -161,7 +160,7 @@ class _Normalization:
         return self._remade(operation, [needed[i] for i in permuted.operands], permuted.ints)
 
     def _remade(self, operation: Operation, operands: Sequence[Value], ints: Sequence[NamedInts] = ()) -> Value:
-        """Gives the normalized result of an op on other operands; one in descending order stays where it is."""
+        """Returns the result of an op on other operands: of the op itself if the order is descending, else a clone."""
         result, made = operation.results[0], operation
         if is_descending(result):
             for index, operand in enumerate(operands):
@@ -169,7 +168,7 @@ class _Normalization:
         else:
             builder, name = self.module.before(operation), f"{result.name}.normalized"
             cloned = builder.clone(operation, operands, [normal_shape(result)], name=name)[0].operation
-            assert cloned is not None  # a clone is an op
+            assert cloned is not None  # the clone
             made = cloned
         for name, values in ints:
             made.set_ints(name, values)
@@ -181,7 +180,7 @@ class _Normalization:
         moved = _Move(type_of(source), order_of(source), operation.step, type_of(result), order_of(result))
         plan = _normalized_plan(type_of(self.of(source)), moved)
         if not plan.steps:
-            return self._in_place_of(operation, self.of(source))
+            return self._instead_of(operation, self.of(source))
         if is_descending(result) and plan.opcodes == (operation.opcode,):
             found = plan.steps[0]
             ints = (("dimensions", found.permutation),) if isinstance(found, Transpose) else ()
@@ -192,17 +191,17 @@ class _Normalization:
         _set_frontend_attributes(made, unmarked_attributes(operation))
         return made
 
-    def _in_place_of(self, operation: Operation, operand: Value) -> Value:
-        """Returns what takes the place of an op that moves nothing: its operand, or a copy into other tiles."""
+    def _instead_of(self, operation: Operation, operand: Value) -> Value:
+        """Returns the replacement of an op that moves nothing: the operand, or a copy of it into other tiles."""
         result = operation.results[0]
         shape = normal_shape(result)
-        # StableHLO has no copy: there the operand's layout stays.
+        # StableHLO has no copy, so the operand's layout stays.
         if self.module.dialect == "stablehlo" or is_same_array(operand.shape, shape):
             return operand
         return self.module.before(operation).copy(operand, shape, name=f"{result.name}.normalized", like=result)
 
     def _resize(self, operation: Operation, step: Step) -> Value:
-        """Makes a pad or slice, `step`, of the dimensions in the physical order of the result."""
+        """Makes a pad or slice, `step`, whose dimensions are in the physical order of the result."""
         result = operation.results[0]
         value = self.in_order(operation.operands[0], order_of(result))
         if is_descending(result):
@@ -215,7 +214,7 @@ class _Normalization:
         return made
 
     def of(self, value: Value) -> Value:
-        """Returns the normalized value; a value in descending order is its own."""
+        """Returns the normalized value; that of a value in descending order is the value itself."""
         if value not in self.normalized:
             self.normalized[value] = value if is_descending(value) else self._transpose(value, value, order_of(value))
         return self.normalized[value]
@@ -237,7 +236,7 @@ class _Normalization:
         return made
 
     def finish(self) -> None:
-        """Gives values back to what keeps their layouts, and removes the ops that gave way (rule 3)."""
+        """Transposes normalized values back for ops that keep their layouts, and removes replaced ops (rule 3)."""
         returned = {value for function in self.module.functions for value in function.results}
         for operation in reversed(self.replaced):
             value, name = operation.results[0], operation.results[0].name
@@ -261,7 +260,7 @@ class _Normalization:
 
 
 class _Move(NamedTuple):
-    """A copy (no step), reshape or transpose: what it does, and between which types in which orders."""
+    """A copy (without step), reshape or transpose, with the types and physical orders of operand and result."""
 
     source: Stage
     source_order: tuple[int, ...]
@@ -272,7 +271,7 @@ class _Move(NamedTuple):
 
 @lru_cache(maxsize=1 << 10)
 def _normalized_plan(base: Stage, move: _Move) -> Plan:
-    """Returns the fewest steps from the operand's normalized value, of type `base`, to the result's."""
+    """Returns the shortest plan from the operand's normalized value, of type `base`, to the result's."""
     back = Plan(*base, (Transpose(inverse_permutation(move.source_order)),))
     moved = Plan(*move.source, () if move.step is None else (move.step,))
     there = Plan(*move.result, (Transpose(move.result_order),))
@@ -286,7 +285,7 @@ def _is_relayout(operation: Operation) -> bool:
 
 
 def _is_moving(operation: Operation) -> bool:
-    """Is true for data movement that does not convert, as some does that the TPU compiler writes."""
+    """Is true for data movement within one element type; some ops of the TPU compiler also convert."""
     if operation.opcode == "copy":
         return _is_relayout(operation)
     is_step = operation.step is not None and not operation.step.regroups_bits
@@ -294,13 +293,13 @@ def _is_moving(operation: Operation) -> bool:
 
 
 def _set_frontend_attributes(value: Value, attributes: Mapping[str, str]) -> None:
-    assert value.operation is not None  # an op made it
+    assert value.operation is not None  # made by the caller
     for name, text in attributes.items():
         value.operation.set_frontend_attribute(name, text)
 
 
 def _has_another_order(operation: Operation) -> bool:
-    """Is true for one result and operands that are static arrays, not all of them in descending order."""
+    """Is true for an op with one result and static arrays of which at least one is not in descending order."""
     found = False
     for value in (*operation.results, *operation.operands):
         shape = value.shape

@@ -1,10 +1,10 @@
-"""What becomes of an op's attributes and operands when all its dimensions are put in another order."""
+"""Ops with their dimensions in another order, and the normalized values that `normalize-layouts` makes of arrays."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from dialect_utils.elementwise import is_elementwise, scalar_operands
 from dialect_utils.ir import Operation, Value, array_shape
@@ -17,10 +17,10 @@ NamedInts = tuple[str, tuple[int, ...]]
 
 @dataclass(frozen=True, slots=True)
 class PermutedOp:
-    """The way an op gives its result with dimension `order[i]` of now as dimension i.
+    """The operands and attributes with which an op computes its result with dimension `order[i]` as dimension i.
 
-    `orders` holds, for every operand, the order its dimensions have to be in (None: as it is),
-    `operands` the positions of the operands in their new order, `ints` attributes that change.
+    `orders` has the order of dimensions of each operand (None: unchanged), `operands` the numbers of the operands in
+    their new order, `ints` the changed attributes.
     """
 
     orders: tuple[tuple[int, ...] | None, ...]
@@ -32,10 +32,10 @@ _Rule = Callable[[Operation, tuple[int, ...]], PermutedOp | None]
 
 
 def permute_op(operation: Operation, order: tuple[int, ...]) -> PermutedOp | None:
-    """Returns what an op with one array result needs to give it in another order of dimensions.
+    """Returns how an op computes its one array result in another order of dimensions, or None if it cannot.
 
-    None for ops that compute along a dimension or whose dimensions mean something by their place
-    (dot, convolution, reduce, gather, scatter, sort, ...): XLA may add up in another order there.
+    None for ops whose dimensions have different roles (dot, convolution, gather, scatter, sort) and for reductions,
+    which XLA may sum in another order.
     """
     if is_elementwise(operation):
         return _elementwise(operation, order)
@@ -49,20 +49,8 @@ def _elementwise(operation: Operation, order: tuple[int, ...]) -> PermutedOp:
     return PermutedOp(tuple(None if i in scalars else order for i in range(count)), tuple(range(count)))
 
 
-def _reverse(operation: Operation, order: tuple[int, ...]) -> PermutedOp | None:
-    return _along(operation, order, "dimensions")
-
-
-def _concatenate(operation: Operation, order: tuple[int, ...]) -> PermutedOp | None:
-    return _along(operation, order, "dimensions")
-
-
-def _iota(operation: Operation, order: tuple[int, ...]) -> PermutedOp | None:
-    return _along(operation, order, "iota_dimension")
-
-
-def _along(operation: Operation, order: tuple[int, ...], name: str) -> PermutedOp | None:
-    """Permutes an op whose operands all have the result's rank and whose attribute names dimensions."""
+def _along(name: str, operation: Operation, order: tuple[int, ...]) -> PermutedOp | None:
+    """Permutes an op whose operands all have the result's rank and whose attribute `name` lists dimensions."""
     dims = operation.ints(name)
     if dims is None:
         return None
@@ -75,9 +63,9 @@ def _broadcast(operation: Operation, order: tuple[int, ...]) -> PermutedOp | Non
     dims = operation.ints("dimensions")
     if dims is None or operation.attribute("broadcast_sizes") is not None:
         return None
-    places = [order.index(dim) for dim in dims]
-    by_place = tuple(sorted(range(len(dims)), key=places.__getitem__))
-    return PermutedOp((by_place,), (0,), (("dimensions", tuple(sorted(places))),))
+    moved = [order.index(dim) for dim in dims]
+    ascending = tuple(sorted(range(len(dims)), key=moved.__getitem__))
+    return PermutedOp((ascending,), (0,), (("dimensions", tuple(sorted(moved))),))
 
 
 def _dynamic_slice(operation: Operation, order: tuple[int, ...]) -> PermutedOp | None:
@@ -98,32 +86,32 @@ def _dynamic_update_slice(operation: Operation, order: tuple[int, ...]) -> Permu
 
 
 def _has_scalars(operation: Operation, first: int, count: int) -> bool:
-    """Is true where start indices are scalars, one a dimension: an older form has them in one array."""
+    """Is true if the start indices are scalars, one for each dimension; a legacy form has them in one array."""
     starts: Sequence[object] = [operand.shape for operand in operation.operands[first:]]
     return len(starts) == count and all(isinstance(start, ArrayShape) and start.rank == 0 for start in starts)
 
 
-# One rule for each opcode that has one of its own.
+# The rules of ops that are not elementwise.
 _RULES: Mapping[str, _Rule] = by_opcode(
     {
         "broadcast": _broadcast,
-        "concatenate": _concatenate,
+        "concatenate": partial(_along, "dimensions"),
         "dynamic-slice": _dynamic_slice,
         "dynamic-update-slice": _dynamic_update_slice,
-        "iota": _iota,
-        "reverse": _reverse,
+        "iota": partial(_along, "iota_dimension"),
+        "reverse": partial(_along, "dimensions"),
     }
 )
 
 
 def normal_shape(value: Value) -> ArrayShape:
-    """Returns the shape of a value's normalized value: dimensions in physical order, tiles as they are."""
+    """Returns the shape of the normalized value: dimensions in physical order, with the same tiles."""
     return permuted_shape(array_shape(value), order_of(value))
 
 
 @lru_cache(maxsize=1 << 12)
 def permuted_shape(shape: ArrayShape, permutation: tuple[int, ...]) -> ArrayShape:
-    """Returns the shape with dimension `permutation[i]` as dimension i, in descending order; all else stays."""
+    """Returns the shape with dimension `permutation[i]` as dimension i and a descending layout, else unchanged."""
     dimensions = tuple(shape.dimensions[i] for i in permutation)
     layout = shape.layout
     if layout is not None:
@@ -141,7 +129,7 @@ def order_of(value: Value) -> tuple[int, ...]:
 
 
 def is_descending(value: Value) -> bool:
-    """Is true where a value's minor_to_major is the descending one, whatever its tiles."""
+    """Is true if a value's minor_to_major is descending, whatever its tiles."""
     return array_shape(value).effective_layout.is_descending
 
 
@@ -151,14 +139,14 @@ def type_of(value: Value) -> Stage:
 
 
 def is_same_array(shape: Shape, other: Shape) -> bool:
-    """Is true for equal arrays, a layout that is not written being the descending one."""
+    """Is true for equal array shapes, where an unwritten layout equals the descending one."""
     if not isinstance(shape, ArrayShape) or not isinstance(other, ArrayShape):
         return False
     return shape.with_effective_layout == other.with_effective_layout
 
 
 def gives_normalized(operation: Operation) -> bool:
-    """Is true for a transpose or bitcast that gives the normalized value of its operand."""
+    """Is true for a transpose or bitcast whose result is the normalized value of its operand."""
     source, result = operation.operands[0], operation.results[0]
     if is_descending(source) or not is_same_array(normal_shape(source), result.shape):
         return False

@@ -1,4 +1,4 @@
-"""Spreads layouts to values that have none of their own."""
+"""Propagates layouts to values that have no written layout."""
 
 from __future__ import annotations
 
@@ -12,30 +12,28 @@ from dialect_utils.layout import ArrayShape, Layout, Shape, TupleShape
 from dialect_utils.layout.targets.propagation import Propagation, agree, is_unconstrained, laid_out_like
 from dialect_utils.text import Location
 from passes.framework.base import Report, module_pass
-from passes.layouts.constraints import CopyPoint, Definition, Edge, EntryPlace, Node, edges, fixed_nodes
+from passes.layouts.constraints import CopyPoint, Definition, Edge, EntryPort, Node, edges, fixed_nodes
 
 Direction = Literal["forward", "backward", "both"]
 
 
 @module_pass
 def propagate_layouts(module: Module, report: Report, *, direction: Direction = "both") -> None:
-    """Spreads layouts to values that have none of their own.
+    """Propagates layouts to values that have no layout of their own.
 
-    1. A layout that says more than the descending order is a choice and stays, and so does any that
-       is written on a copy. All other values are unconstrained, the entry's parameters and results too.
-       Memory spaces are not spread.
-    2. Layouts pass along the flow of data (`direction=forward`), against it (`backward`), or `both`
-       ways: through elementwise ops, copies, slices, pads, concatenates and the like; into and out of tuples,
-       calls, fusions, loops and branches; through transposes, reshapes and broadcasts where the
-       physical order can stay. The first layout to arrive decides, operands before users.
-    3. Tiles go along to elements of the same width, where the tiled dimensions stay together;
-       otherwise the order goes alone, and tiles that arrive later may join it.
-    4. Where two choices meet that have to agree (operands and result of an elementwise op, both sides of a
-       tuple, call, loop or branch), HLO gets a `copy`; in StableHLO, which has none, both stay and a note says so.
-    5. What bitcasts, custom calls and asynchronous ops touch keeps its layout, and so does what
-       is aliased.
+    1. A layout with more than the descending order is fixed, and so is any layout written on a copy. All other arrays
+       are unconstrained, including the entry's parameters and results. Memory spaces are not propagated.
+    2. Layouts propagate along the flow of data (`direction=forward`), against it (`backward`), or in `both` directions:
+       through elementwise ops, copies, slices, pads and concatenates; into and out of tuples, calls, fusions, loops and
+       branches; through transposes, reshapes and broadcasts that can keep the physical order. The first layout to
+       arrive decides, operands before users.
+    3. Tiles propagate between elements of the same width if the tiled dimensions stay together; otherwise only the
+       order does, and tiles that arrive later are added.
+    4. If two fixed layouts have to agree (operands and result of an elementwise op, both sides of a tuple, call, loop
+       or branch), HLO gets a `copy`; StableHLO has no copy, so both stay and a note says so.
+    5. Operands and results of bitcasts, custom calls and asynchronous ops keep their layouts, and so do aliased values.
 
-    Ends: an unconstrained array is decided once, and gets tiles once.
+    Terminates: an unconstrained array gets an order once, and tiles once.
 
     Before:
         HloModule m
@@ -64,33 +62,33 @@ def propagate_layouts(module: Module, report: Report, *, direction: Direction = 
     else:
         for edge in conflicting:
             report.note(*_both_stay(edge, spread.shapes))
-    # Last: the entry's layout has followed the values so far.
+    # After the values: set_shape of a parameter or result also changes the entry layout.
     spread.write_interface()
 
 
 @dataclass(slots=True)
 class _Spread:
-    """The layouts found so far for the arrays of a module."""
+    """The layouts found so far for the arrays of a module, and the propagation along its edges."""
 
     module: Module
     shapes: dict[Node, ArrayShape] = field(init=False)
     edges: list[Edge] = field(init=False)
     fixed: set[Node] = field(init=False)
-    # Nodes that have a layout, of their own or found: they are asked about at every edge.
+    # Nodes with a fixed or propagated layout, as a set because every edge queries it.
     decided: set[Node] = field(init=False)
     # The numbers of the edges that begin or end at a node.
     at: dict[Node, list[int]] = field(init=False)
-    # Nodes whose order came without the tiles that went with it.
+    # Nodes that got the order of a tiled layout, but not the tiles.
     without_tiles: set[Node] = field(default_factory=set)
-    # What holds nodes whose layout was found.
-    changed: set[Value | EntryPlace] = field(default_factory=set)
+    # The owners of nodes that got a layout.
+    changed: set[Value | EntryPort] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         parameters, results = self.module.entry_layout
-        owners: list[tuple[Value | EntryPlace, Shape]] = [
-            (EntryPlace("parameter", i), shape) for i, shape in enumerate(parameters)
+        owners: list[tuple[Value | EntryPort, Shape]] = [
+            (EntryPort("parameter", i), shape) for i, shape in enumerate(parameters)
         ]
-        owners += [(EntryPlace("result", i), shape) for i, shape in enumerate(results)]
+        owners += [(EntryPort("result", i), shape) for i, shape in enumerate(results)]
         owners += [(value, value.shape) for value in _values(self.module)]
         self.shapes = {
             Node(owner, i): leaf
@@ -107,9 +105,9 @@ class _Spread:
             self.at.setdefault(edge.target, []).append(number)
 
     def run(self, direction: Direction) -> None:
-        """Takes layouts along the edges, to and fro, until nothing changes (rule 2).
+        """Propagates layouts forward and backward until nothing changes (rule 2).
 
-        Only edges at whose ends something has changed are looked at again.
+        Each sweep visits only edges at which a node has changed.
         """
         forward = {number for node in self.decided for number in self.at.get(node, ())}
         backward = set(forward)
@@ -120,11 +118,12 @@ class _Spread:
                 backward = self._go(sorted(backward, reverse=True), -1, forward)
 
     def _go(self, numbers: list[int], step: int, other: set[int]) -> set[int]:
-        """Goes along edges, in their order for a step of 1 and back for -1; returns those to look at the next time.
+        """Sweeps over edges in order (step 1) or in reverse (step -1); returns the edges for the next such sweep.
 
-        What changes sends those further on this time, and all into `other`, for the way back.
+        The edges at a changed node are visited later in this sweep or in the next one, and are added to `other`, the
+        sweep in the opposite direction.
         """
-        # A heap, smallest first: on the way back the numbers count as negative.
+        # heapq pops the smallest number first, so the reverse sweep negates the numbers.
         waiting = [number * step for number in numbers]
         known, later = set(numbers), set()
         while waiting:
@@ -158,72 +157,72 @@ class _Spread:
         return True
 
     def conflicts(self, edge: Edge) -> bool:
-        """Is true where both ends are decided and not laid out alike."""
+        """Is true if both ends have layouts that differ."""
         ends = (edge.source, edge.target)
         if not all(node in self.fixed or node in self.decided for node in ends):
             return False
         return not agree(self.shapes[edge.source], self.shapes[edge.target])
 
     def write_values(self) -> None:
-        """Gives every value the layouts found for it."""
+        """Writes the propagated layouts into the values."""
         for value in _values(self.module):
             if value in self.changed:
                 value.set_shape(self._laid_out(value, value.shape))
 
     def write_interface(self) -> None:
-        """Gives the entry's parameters and results, as callers see them, the layouts found for them."""
+        """Writes the propagated layouts into the entry layout."""
         parameters, results = self.module.entry_layout
         wanted = (
-            tuple(self._laid_out(EntryPlace("parameter", i), shape) for i, shape in enumerate(parameters)),
-            tuple(self._laid_out(EntryPlace("result", i), shape) for i, shape in enumerate(results)),
+            tuple(self._laid_out(EntryPort("parameter", i), shape) for i, shape in enumerate(parameters)),
+            tuple(self._laid_out(EntryPort("result", i), shape) for i, shape in enumerate(results)),
         )
         if (parameters, results) != wanted:
             self.module.set_entry_layout(*wanted)
 
-    def _laid_out(self, owner: Value | EntryPlace, shape: Shape) -> Shape:
+    def _laid_out(self, owner: Value | EntryPort, shape: Shape) -> Shape:
         nodes = ((i, self.shapes.get(Node(owner, i))) for i, _ in enumerate(shape.leaves()))
         return with_leaves(shape, {i: found for i, found in nodes if found is not None})
 
 
 def _adds_tiles(layout: Layout, shape: ArrayShape) -> bool:
-    """Is true where a layout has the order that was found before, and tiles."""
+    """Is true if a layout has the order of a shape, and tiles."""
     return bool(layout.tiles) and layout.minor_to_major == shape.effective_layout.minor_to_major
 
 
 def _values(module: Module) -> Iterator[Value]:
-    """Yields the values of a module, but for those of functions that are applied per element: they have no place."""
+    """Yields the values of a module except those of embedded functions, which are not in memory."""
     for function in module.functions:
         if not function.is_embedded:
             yield from function.values()
 
 
 def _both_stay(edge: Edge, shapes: Mapping[Node, ArrayShape]) -> tuple[str, Location | None]:
-    """Returns what to say of two layouts that meet and differ where there is no copy, and the place."""
+    """Returns the note for two different layouts that only a copy could reconcile, and its location."""
     source, target = edge.source.owner, edge.target.owner
-    assert not isinstance(source, EntryPlace)
-    assert not isinstance(target, EntryPlace)  # callers of the entry may see another layout than the value has
+    assert not isinstance(source, EntryPort)
+    assert not isinstance(target, EntryPort)  # callers of the entry may see another layout than the value has
     found = f"{source.name} is laid out as {shapes[edge.source]}, but {target.name} as {shapes[edge.target]}"
     return f"{found}: StableHLO has no copy, both stay", target.location
 
 
 def insert_copies(module: Module, conflicting: Iterable[Edge], shapes: Mapping[Node, ArrayShape]) -> None:
-    """Lays out the two ends of every edge alike, by copies in an HLO module; `shapes` are those of its nodes."""
+    """Gives the two ends of every edge the same layout, by copies in an HLO module; `shapes` has those of the nodes."""
     wanted: dict[CopyPoint, dict[int, ArrayShape]] = {}
     for edge in conflicting:
-        assert edge.copy_point is not None  # only such edges have to agree
+        assert edge.copy_point is not None  # checked by the caller
         source, target = shapes[edge.source], shapes[edge.target]
         if isinstance(edge.copy_point, Definition):
             wanted.setdefault(edge.copy_point, {})[edge.target.leaf] = laid_out_like(target, source)
         else:
             wanted.setdefault(edge.copy_point, {})[edge.source.leaf] = laid_out_like(source, target)
     copies = _Copies(module)
-    # Definitions first: what uses them may be mended, too.
+    # Definitions first: the copies at their uses read the redefined values.
     for copy_point, leaves in sorted(wanted.items(), key=lambda item: not isinstance(item[0], Definition)):
-        copies.put(copy_point, leaves)
+        copies.insert(copy_point, leaves)
 
 
 def with_leaves(shape: Shape, leaves: Mapping[int, ArrayShape]) -> Shape:
-    """Returns a shape with some of its leaves, by number, replaced."""
+    """Returns a shape with the leaves of the given numbers replaced."""
     return _rebuilt(shape, iter(leaves.get(i, leaf) for i, leaf in enumerate(shape.leaves())))
 
 
@@ -235,13 +234,13 @@ def _rebuilt(shape: Shape, leaves: Iterator[Shape]) -> Shape:
 
 @dataclass(slots=True)
 class _Copies:
-    """The copies made, one for each value and layout."""
+    """The inserted copies, one for each value and layout."""
 
     module: Module
     made: dict[tuple[Value, Shape], Value] = field(default_factory=dict)
 
-    def put(self, copy_point: CopyPoint, leaves: Mapping[int, ArrayShape]) -> None:
-        """Gives a definition other layouts, its users a copy in the old ones; or a use a copy in other layouts."""
+    def insert(self, copy_point: CopyPoint, leaves: Mapping[int, ArrayShape]) -> None:
+        """Gives a definition other layouts, with a copy in the old ones for the users, or copies the value at a use."""
         if isinstance(copy_point, Definition):
             self._redefine(copy_point.value, leaves)
         else:
@@ -254,7 +253,7 @@ class _Copies:
         value.replace_uses(copied, keep=[user for user in value.users if user not in users])
 
     def copy(self, value: Value, shape: Shape) -> Value:
-        """Returns a value in the layouts of `shape`, which has its types."""
+        """Returns a copy of a value in the layouts of `shape`."""
         key = (value, shape)
         if key not in self.made:
             self.made[key] = self._made_copy(value, shape)

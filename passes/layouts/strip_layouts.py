@@ -18,9 +18,9 @@ def strip_layouts(module: Module, report: Report, *, keep: Keep = "nothing") -> 
     """Drops tiles, memory spaces and layouts once nothing depends on them.
 
     1. Every value, the entry's parameters and results included, loses its layout. `keep=order`
-       leaves minor_to_major, `keep=memory-space` leaves the memory space too.
-    2. A bitcast, and a custom call whose operands have prescribed layouts, mean something only
-       under their layouts: while one is there the pass refuses.
+       keeps minor_to_major, `keep=memory-space` also the memory space.
+    2. A bitcast, or a custom call that prescribes the layouts of its operands, is an error: its result depends on the
+       layouts.
 
     Before:
         HloModule m
