@@ -1,4 +1,4 @@
-"""What is asked of each output on each set of data, and whether it holds."""
+"""Compares the outputs of two programs on one set of data, each by the equality that is guaranteed for it."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ AUTO = "auto"
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What one set of data shows, or one engine, and why that is no plain agreement.
+    """The result on one set of data, or on one engine, and the reason where it is not a plain agreement.
 
-    `differing`: the outputs of which some bit differs, whether that was guaranteed or not; `undecided`:
-    those of them that the scale of the original's error decides.
+    `differing`: the outputs with a bit that differs, whether equal bits were guaranteed or not; `undecided`:
+    those of them that only the scale of the original's error can decide.
     """
 
     answer: Answer = "agrees"
@@ -43,19 +43,19 @@ class Finding:
     counterexample: Counterexample | None = None
     differing: frozenset[int] = frozenset()
     undecided: frozenset[int] = frozenset()
-    # All bits are equal where that decides: on carriers, or on all data there is.
+    # All bits are equal, on data where that decides: on tagged inputs, or on all possible data.
     exact: bool = field(default=True, compare=False)
-    # What the original gave on each set of data, on the engine.
+    # The original's outputs on each set of data, on the engine.
     expected: Sequence[Sequence[Array]] = field(default=(), compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Comparator:
-    """What is guaranteed of each output of the original. `compare` is `auto`, `bits`, `ulp:N` or `rel:X`.
+    """The guarantee of each output of the original. `compare` is `auto`, `bits`, `ulp:N` or `rel:X`.
 
-    `auto`: bits wherever they are guaranteed. Elsewhere an element may be as far off as the
-    original's own error reaches there. `signs_of_zero`: zeros of both signs differ; what an engine makes
-    of maximum(0, -0) depends on the order of the operands.
+    `auto`: equal bits wherever they are guaranteed. Elsewhere an element may be as far off as the
+    original's own rounding error. `signs_of_zero`: zeros of both signs differ. (It is false where a module
+    computes maximum(0, -0) and the like: an engine's result there depends on the order of the operands.)
     """
 
     element_types: tuple[ElementType, ...]
@@ -86,10 +86,10 @@ class Comparator:
         *,
         flushes: bool = False,
     ) -> Finding:
-        """Judges the outputs of one set; of those that are tolerated only the first is told.
+        """Compares the outputs of one set; the reason names only the first difference that is tolerated.
 
-        `scales` gives how far the original's own error reaches in an output. Without it, outputs
-        that it decides are `undecided`. `flushes`: the engine takes subnormal numbers for zeros.
+        `scales` returns the scale of the original's own error in an output. Without it, outputs that
+        the scale decides are `undecided`. `flushes`: the engine replaces subnormal numbers by zeros.
         """
         differing: list[int] = []
         undecided: list[int] = []
@@ -111,7 +111,7 @@ class Comparator:
         return Finding("agrees", tolerated, None, frozenset(differing), frozenset(undecided))
 
     def _differing(self, x: Array, y: Array, kind: ElementType, *, flushes: bool) -> Mask:
-        """Returns the elements of other bits, zeros and subnormal numbers as far as the engine tells them apart."""
+        """Returns the elements whose bits differ, except zeros and subnormals that the engine does not distinguish."""
         differs = different_elements(x, y, kind)
         if flushes and differs.any():
             differs &= ~_are_flushed(x, y, kind, signs_of_zero=self.signs_of_zero)
@@ -131,7 +131,7 @@ class Comparator:
         differs: Mask,
         scales: Callable[[int], Scale] | None,
     ) -> tuple[Mask, str]:
-        """Returns which of the differing elements are no rounding, and why where that is not plain."""
+        """Returns the differing elements that rounding does not explain, and the reason where it is not obvious."""
         if self.compare != AUTO:
             return different_elements(x, y, self.element_types[output], Tolerance.parse(self.compare)), ""
         if scales is None or self.is_guaranteed(output, data):
@@ -148,7 +148,7 @@ class Comparator:
         return first_of(output, a, b, kind, different_elements(a, b, kind, tolerance))
 
     def compared(self) -> str:
-        """Says what is compared, and where no more than that is guaranteed."""
+        """Returns a text that says how outputs are compared, and which outputs have a weaker guarantee."""
         if self.compare != AUTO:
             return str(Tolerance.parse(self.compare))
         parts = ["bits"] if Guarantee.ALWAYS in self.guarantees or not self.guarantees else []
@@ -193,15 +193,15 @@ _METHODS = (PROOF, *ENGINES)
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How to compare.
+    """The options of a comparison.
 
     `engines`: `proof` looks for a proof first; engines run in this order, and all that can execute the
-    modules must agree. None: a proof, XLA:CPU and, for small modules, the interpreter. `seeds` is how
-    many times each kind of data is drawn; `compare` is `auto`, `bits`, `ulp:N` or `rel:X`; `inputs`
-    replace the drawn ones; `timeout` holds for all engines together, in seconds; `memory` is what executing a
-    module may take, in bytes. `power`: how many
-    mistakes are planted to measure what the data sees; None: as many as take about the time of the check.
-    Raises DiagnosticError for engines that do not exist, and for no seeds.
+    modules must agree. None: a proof, XLA:CPU and, for small modules, the interpreter. `seeds` is the
+    number of times each kind of data is drawn; `compare` is `auto`, `bits`, `ulp:N` or `rel:X`; `inputs`
+    replace drawn data; `timeout` limits all engines together, in seconds; `memory` limits the execution of a
+    module, in bytes. `power` is the number of faults to inject for measuring which faults the data detects;
+    None: as many as take about the time of the check. Raises DiagnosticError for an unknown engine, and for
+    fewer than one seed.
     """
 
     engines: tuple[Method, ...] | None = None
@@ -222,10 +222,10 @@ class Options:
 
     @property
     def proves(self) -> bool:
-        """Is true where a proof is looked for."""
+        """Is true where the comparison looks for a proof."""
         return self.engines is None or PROOF in self.engines
 
     @property
     def executes(self) -> bool:
-        """Is true where any engine is asked."""
+        """Is true where the comparison runs an engine."""
         return self.engines is None or any(engine != PROOF for engine in self.engines)

@@ -27,20 +27,20 @@ from dialect_utils.verdict.outcome import NOT_GUARANTEED, PROOF, Counterexample
 from dialect_utils.verdict.ports import entry_ports
 from dialect_utils.verdict.proof import ProofResult, try_prove
 
-# What gives other results each time it is run.
+# Operations whose results differ from run to run.
 _STATEFUL = frozenset({"rng"})
 
 
 def compare_modules(a: Module, b: Module, options: Options | None = None, worker: Worker | None = None) -> Verdict:
     """Looks for a proof that two modules compute the same, then executes both and compares their results.
 
-    Both mean their logical programs: layouts say nothing but how the entry's arrays are packed.
-    Where an array of b's entry has the type and dimensions of the physical array of a's, b works
-    on physical arrays: inputs are packed by the index formula, once with zeros and once with
-    poison as padding, and results are unpacked.
+    Layouts affect only how the arrays of the entry are packed, never the values. Where an array of
+    b's entry has the type and dimensions of the physical array of a's (`f32[3,5]{1,0:T(2,2)}` in a,
+    `f32[2,3,2,2]` in b), b works on physical arrays: inputs are packed by the index formula, once
+    with zeros and once with poison as padding, and results are unpacked.
 
-    Raises DiagnosticError where the signatures do not fit, or a module must not be executed and
-    nothing is proved.
+    Raises DiagnosticError where the signatures do not fit, or where a module cannot be executed and
+    no proof is found.
     """
     return compare_stages([a, b], options, worker)
 
@@ -54,8 +54,8 @@ def compare_stages(
 ) -> Verdict:
     """Compares the first and the last of several forms of a module, as `compare_modules` does.
 
-    Those in between, such as the module after each pass of a pipeline, give the entry layouts by
-    which the last one's physical arrays are packed. `executable` returns what is executed in a module's place.
+    The forms in between, such as the module after each pass of a pipeline, supply the entry layouts by which the
+    last form's physical arrays are packed. `executable` returns the module to execute instead of a given one.
     """
     start = time.perf_counter()
     options = options or Options()
@@ -83,10 +83,10 @@ def _executed(
     proved: ProofResult | None,
     executable: Callable[[Module], Module],
 ) -> Verdict:
-    """Returns what proof and engines find together; a proof needs no module that can be executed."""
+    """Returns the verdict of proof and engines together; a proof also holds for modules that cannot be executed."""
     if not options.executes:
         return combined(proved, None)
-    # Layouts may go where a module becomes executable; those of the stages say how arrays are packed.
+    # An executable form may lack layouts; the stages still have the layouts by which arrays are packed.
     try:
         forms = executable(stages[0]), executable(stages[-1])
         _refuse_state(forms)
@@ -111,12 +111,12 @@ def _executed(
 def _remarked(verdict: Verdict, unseen: str) -> Verdict:
     if not verdict.found_no_difference or not unseen:
         return verdict
-    # What no engine heeds no execution can show to be equal.
+    # No execution can show that attributes are equal which every engine ignores.
     return replace(verdict, verdict="agrees", reason="; ".join(filter(None, [unseen, verdict.reason])))
 
 
 def _refuse_state(modules: Sequence[Module]) -> None:
-    """Raises DiagnosticError for an op that two runs of one module do not agree on."""
+    """Raises DiagnosticError for an operation whose results differ between two runs of one module."""
     for module in modules:
         for operation in module.operations():
             if operation.opcode in _STATEFUL:
@@ -131,7 +131,7 @@ def _programs(first: Module, last: Module, memory: int) -> tuple[Program, Progra
 
 
 def _file_name(module: Module) -> str:
-    """Returns the name of the text a module was read from."""
+    """Returns the name of the file that a module was read from."""
     places = (operation.location for operation in module.entry.operations)
     return next((place.source.name for place in places if place is not None), "<module>")
 
@@ -142,10 +142,10 @@ _CONTRADICTED = "proved equal, yet an engine computes something else"
 
 
 def combined(proved: ProofResult | None, run: Verdict | None) -> Verdict:
-    """Returns the verdict of a proof (None: none was asked for) and of what the engines found (None: none ran).
+    """Returns the verdict of a proof (None: not asked for) and of the engines (None: none ran).
 
-    A proof that two modules are equal settles what engines leave open. One that an engine contradicts
-    settles nothing.
+    A proof that two modules are equal decides what engines leave open. A proof that an engine contradicts decides
+    nothing.
     """
     if proved is None:
         return run or Verdict("unknown", reason="neither a proof nor an engine was asked for")
@@ -172,7 +172,7 @@ def _combined(proved: ProofResult, run: Verdict | None) -> Verdict:
 
 
 def _different(proved: ProofResult, run: Verdict | None) -> Verdict:
-    """Returns the verdict with an engine's bits where it found a difference, and the element that moved."""
+    """Returns the verdict `different`, with an engine's bits where it found a difference, and the moved element."""
     found = run.counterexample if run is not None else None
     if run is None or run.verdict != "different" or not isinstance(found, Counterexample):
         return Verdict("different", (PROOF,), "", proved.moved, proved.reason)
@@ -183,7 +183,7 @@ _PRECISION = ("operand_precision", "precision_config", "algorithm", "result_accu
 
 
 def unseen_differences(first: Module, last: Module) -> str:
-    """Names the attributes about precision in which two modules of one dialect differ; empty for none."""
+    """Returns a text that names the precision attributes in which two modules of one dialect differ; empty for none."""
     if first.dialect != last.dialect:
         return ""
     differing = [name for name in _PRECISION if _values(first, name) != _values(last, name)]
@@ -191,7 +191,7 @@ def unseen_differences(first: Module, last: Module) -> str:
 
 
 def _values(module: Module, name: str) -> Counter[str]:
-    """Returns the values of an attribute, but for those that say no more than its absence."""
+    """Returns the values of an attribute, without values that mean the same as its absence."""
     texts = (operation.attribute(name) for operation in module.operations())
     return Counter(text for text in texts if text is not None and not _is_default(text))
 

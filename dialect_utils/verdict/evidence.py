@@ -1,4 +1,4 @@
-"""A verdict, and what it rests on in one sentence that needs no manual."""
+"""The verdict on two modules, and the sentences that state its evidence."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ _TOLERATED = "some bits differ, by no more than floating-point sums in another o
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Whether two modules compute the same, and how that is known.
+    """The answer to whether two modules compute the same, and its evidence.
 
     `equal`: proved, or executed on data that leaves nothing open. `agrees`: executed, no difference found.
-    `methods` are those that decided (`proof`, `xla`, `interpreter`), `compared` says what was compared,
-    `reason` what else is to be known, `proof` what a proof used or why there is none. `data` says on how much
-    data, `power` what that data would have seen. `outputs` says of each output that was executed whether all of
-    its bits were equal, `unreached` what the data did not reach. `proved` says of each output what a proof
-    knows, `rules` which rules it used, and where.
+    `methods` are those that decided (`proof`, `xla`, `interpreter`), `compared` says how outputs were compared,
+    `reason` adds remarks, `proof` names what a proof used or why there is none. `data` describes the data, `power`
+    the injected faults that it detects. `outputs` says for each executed output whether all of its bits were equal,
+    `unreached` lists values that the data lacks. `proved` has the result of the proof for each output, `rules` the
+    rules that it applied, with locations.
     """
 
     verdict: Answer
@@ -54,11 +54,11 @@ class Verdict:
 
     @property
     def gave_up(self) -> str:
-        """Returns why there is no proof; empty where there is one, or none was asked for."""
+        """Returns the reason why no proof was found; empty where one was found, or not asked for."""
         return f"no proof: {self.proof}" if self.proof and PROOF not in self.methods else ""
 
     def as_json(self) -> dict[str, Any]:
-        """Returns the JSON keys of `relayout check`, but for `file`."""
+        """Returns the JSON keys of `relayout check`, except `file`."""
         used = self.proof if PROOF in self.methods else ""
         return {
             "verdict": self.verdict,
@@ -75,7 +75,7 @@ class Verdict:
 
     @property
     def details(self) -> str:
-        """Returns all that is known as lines: what was compared and how, the counterexample, the reason."""
+        """Returns the complete result as lines: the comparison, the counterexample, the reason."""
         parts = [self.verdict + (f" ({', '.join(self.methods)})" if self.methods else "")]
         if self.compared:
             parts.append(f"compared {self.compared}")
@@ -95,12 +95,12 @@ class Verdict:
         return "\n".join(lines)
 
     def lines(self, sides: tuple[str, str] = ("in the first", "in the second")) -> list[str]:
-        """Returns what was found, by which methods, and what that rests on; `sides` say of which module a value is."""
+        """Returns the answer, the methods and the evidence; `sides` says which module a value belongs to."""
         methods = f" ({', '.join(self.methods)})" if self.methods else ""
         return [self.verdict + methods, *evidence(self, sides)]
 
     def __str__(self) -> str:
-        """Returns the lines of `relayout check`: what was found, and what that rests on."""
+        """Returns the lines of `relayout check`: the answer and its evidence."""
         return "\n  ".join(self.lines())
 
     def __repr__(self) -> str:
@@ -108,9 +108,9 @@ class Verdict:
 
 
 def evidence(verdict: Verdict, sides: tuple[str, str]) -> list[str]:
-    """Returns what a verdict rests on as lines; `sides` say of which module a value is.
+    """Returns the evidence of a verdict as lines; `sides` says which module a value belongs to.
 
-    Everything else that is known is `verdict.details`.
+    `verdict.details` has everything else.
     """
     if verdict.verdict == "equal":
         return [_of_equal(verdict)]
@@ -148,7 +148,7 @@ def _not_seen(verdict: Verdict) -> tuple[Planted, ...]:
 
 
 def _of_reals(verdict: Verdict) -> str:
-    """Returns what is proved where not all bits are: of all outputs over the reals, or of which that is not known."""
+    """Returns what is proved of outputs whose bits are not: equality over the reals, or the outputs that lack it."""
     open_ = [each for each in verdict.proved if not each.is_equal]
     reals = [each.over_reals for each in open_ if each.over_reals is not None]
     if not open_ or len(reals) < len(open_):

@@ -1,4 +1,4 @@
-"""Asks engines for what two programs make of the same data, and says what that shows."""
+"""Executes two programs on the same data on each engine, and derives a verdict from their results."""
 
 from __future__ import annotations
 
@@ -24,28 +24,28 @@ from dialect_utils.verdict.sampling.orders import compared_in_open_orders, has_s
 from dialect_utils.verdict.sampling.power import Trial
 from dialect_utils.verdict.scale import Scale
 
-# XLA:CPU has no code for negative padding and the like but by way of its simplifier.
+# XLA:CPU implements negative padding and a few other operations only through its simplifier.
 _SIMPLIFIED = "XLA cannot do without its simplifier here, which makes some different programs the same"
-# How many mistakes are planted in about the time of the check: XLA compiles each, the interpreter none.
+# Faults to inject in about the time of the check: XLA compiles each faulty module, the interpreter none.
 _PLANTED: dict[Engine, int] = {"interpreter": 8, "xla": 2}
-_MOVED = "on carriers that are all distinct (both modules only move data)"
+_MOVED = "on tagged inputs, whose elements all differ (both modules only move data)"
 _ONLY_INPUT = "on all the data there is (neither module has inputs)"
-# So many elements may be computed on all possible inputs together.
+# The largest number of elements to compute on all possible inputs together.
 _MOST_WORK = 1 << 26
-# The interpreter is asked, without being told to, for modules that take it no longer than this.
+# Without an explicit request, the interpreter runs only modules that take less time than this.
 _INTERPRETED_SECONDS = 0.1
 
 
 @dataclass(frozen=True, slots=True)
 class Examination:
-    """Everything about two modules that does not depend on the engine."""
+    """The part of the comparison of two modules that does not depend on the engine."""
 
     original: Module
     last: Module
     runs: Runs
     judge: Judge
     options: Options
-    # About how many elements a run of both computes; None where the interpreter lacks an op.
+    # Approximate number of elements that a run of both computes; None where the interpreter lacks an operation.
     work: int | None
     unreached: tuple[str, ...] = ()
 
@@ -61,7 +61,7 @@ class Examination:
         """Prepares the comparison of the first and the last of several forms of a module."""
         parameters, results = entry_ports(stages)
         first, last = stages[0], stages[-1]
-        # A check's operands are compared, too; no layout packs them.
+        # The operands of a self-check are compared, too; no layout packs them.
         results += [Port(check.shape) for check in checks for _ in check.operands]
         others = [value for check in self_checks(first) for value in check.operands]
         kinds = tuple(port.shape.element_type for port in results)
@@ -77,7 +77,7 @@ class Examination:
         return cls(first, last, runs, judge, options, work, tuple(missing))
 
     def run(self, worker: Worker, *, is_proved: bool = False) -> Verdict:
-        """Asks every engine until one finds a difference; where both are proved equal, only those asked for."""
+        """Runs the engines in order until one finds a difference; after a proof, only engines that were asked for."""
         agreed: list[Engine] = []
         ways: dict[Engine, tuple[Runs, Finding]] = {}
         reasons: list[str] = []
@@ -86,7 +86,7 @@ class Examination:
             try:
                 way, found = self.on_engine(worker, engine)
             except ExecutionError as error:
-                # What XLA holds to be wrong means nothing that could be proved.
+                # A module that XLA rejects has no meaning that a proof could be about.
                 if engine == "xla" and error.is_refusal:
                     raise
                 reasons += [f"{engine}: {error.failure}: {error.message}"] if is_asked else []
@@ -124,10 +124,10 @@ class Examination:
         return decided or replace(verdict, power=self._measured(worker, ways))
 
     def _completed(self, worker: Worker, verdict: Verdict, findings: Sequence[Finding]) -> Verdict | None:
-        """Returns the verdict where data that leaves nothing open decides it; None where there is no such data."""
+        """Returns the verdict where exhaustive or tagged data decides it; None where there is no such data."""
         if not all(found.exact for found in findings):
             return None
-        if any(data.kind == "carriers" for data in self.runs.data):
+        if any(data.kind == "tagged" for data in self.runs.data):
             return replace(verdict, verdict="equal", data=_MOVED, unreached=())
         if self.runs.devices > 1 or not self._has_one_order():
             return None
@@ -137,12 +137,12 @@ class Examination:
         return None if inputs is None else self._decided_by(worker, verdict, inputs)
 
     def _has_one_order(self) -> bool:
-        """Is true where no result of either module is computed in an order of the engine's choosing."""
+        """Is true where no result of either module depends on an order that the engine chooses."""
         guarantees = (*self.judge.comparator.guarantees, *result_guarantees(self.last))
         return all(each is Guarantee.ALWAYS for each in guarantees)
 
     def _every_input(self) -> list[Array] | None:
-        """Returns all inputs that there are; None where they are too many to run, or a loop may never end."""
+        """Returns all possible inputs; None where they are too many to run, or a loop may never end."""
         used = [operation for module in (self.original, self.last) for operation in module.operations()]
         if (
             self.judge.checks
@@ -157,7 +157,7 @@ class Examination:
         return inputs if is_small else None
 
     def _decided_by(self, worker: Worker, verdict: Verdict, inputs: list[Array]) -> Verdict | None:
-        """Returns the verdict on all inputs that there are; None where these cannot be run."""
+        """Returns the verdict on all possible inputs; None where they cannot be run."""
         try:
             first, last = self.runs.repeated(worker, inputs)
         except ExecutionError:
@@ -175,30 +175,30 @@ class Examination:
         return Verdict("different", ("xla",), self.judge.comparator.compared(), finding.counterexample, finding.reason)
 
     def _engines(self, is_proved: bool) -> Iterator[tuple[Engine, bool]]:
-        """Yields the engines, and whether one that cannot execute the modules is told of."""
+        """Yields the engines, each with true where a failure to execute the modules has to be reported."""
         if self.options.engines is not None:
             yield from ((engine, True) for engine in self.options.engines if engine != PROOF)
             return
         if is_proved and not self.runs.parameters and self._is_small():
-            # It compiles nothing, and a module that runs once is mostly compilation.
+            # The interpreter compiles nothing, and a module without inputs runs once: compiling would dominate.
             yield "interpreter", False
         yield "xla", True
         if not is_proved and self._is_small():
             yield "interpreter", False
 
     def _is_small(self) -> bool:
-        """Is true where the interpreter knows every op and is quick with all sets of data."""
+        """Is true where the interpreter knows every operation and is quick on all sets of data."""
         limit = _INTERPRETED_SECONDS * ELEMENTS_PER_SECOND
         return self.work is not None and self.work * len(self.runs.data) <= limit
 
     def _described(self) -> str:
-        """Says how much data there was."""
+        """Returns a text with the number of sets of data."""
         count = len(self.runs.data)
         data = f"on {count} set{'s' if count > 1 else ''} of inputs" if self.runs.parameters else "on its own data"
         return data if self.runs.devices == 1 else f"{data} on {self.runs.devices} devices"
 
     def _outputs(self, differing: set[int]) -> tuple[str, ...]:
-        """Returns a line for every output, those that checks of the module's own compare left out."""
+        """Returns a line for every output, except operands of the module's own checks."""
         count = len(self.runs.results) - sum(len(check.operands) for check in self.judge.checks)
         return tuple(
             f"output {number} {port.shape.without_layout}: "
@@ -207,7 +207,7 @@ class Examination:
         )
 
     def on_engine(self, worker: Worker, engine: Engine) -> tuple[Runs, Finding]:
-        """Compares both programs as they are written; what differs, again in the orders that the original allows.
+        """Compares both programs as they are written, and after a difference in every order that the original allows.
 
         Also returns the runs that decided.
         """
@@ -215,13 +215,13 @@ class Examination:
         if found.answer == "different" and may_choose(self.original):
             return compared_in_open_orders(runs, self.judge, worker, engine) or (runs, found)
         if found.answer == "agrees" and has_sorts(self.last):
-            # Where the engine took one order by chance, another may show that the rewrite leaves more to it.
+            # Another order may show that the rewrite leaves more orders open than the original.
             again = compared_in_open_orders(runs, self.judge, worker, engine, where_more_is_open=True)
             return again if again is not None and again[1].answer == "different" else (runs, found)
         return runs, found
 
     def _as_written(self, worker: Worker, engine: Engine) -> tuple[Runs, Finding]:
-        """Compares both programs as they are written; with XLA's simplifier where XLA cannot do without it."""
+        """Compares both programs as they are written; with XLA's simplifier where XLA:CPU needs it."""
         try:
             return self.runs, self._compared(self.runs, worker, engine)
         except ExecutionError:
@@ -237,22 +237,22 @@ class Examination:
         results = [Compared(*each) for each in zip(runs.data, expected, rewritten, strict=True)]
         findings = [self.judge.finding(engine, each) for each in results]
         if all(finding.answer != "different" for finding in findings):
-            findings = self.judge.decided(engine, results, findings, runs.twin(worker, engine))
+            findings = self.judge.decided(engine, results, findings, runs.widened(worker, engine))
         return replace(joined(findings), expected=expected)
 
     def _measured(self, worker: Worker, ways: Mapping[Engine, tuple[Runs, Finding]]) -> Power | None:
-        """Measures the data's power on the engine that is quickest with so small a module."""
+        """Measures the power of the data on the fastest engine that executed the module."""
         engine: Engine = "interpreter" if "interpreter" in ways else "xla"
         runs, found = ways[engine]
         count = self.options.power if self.options.power is not None else _PLANTED[engine]
         if not count:
             return None
-        twin = runs.twin(worker, engine)
+        widened = runs.widened(worker, engine)
         samples: dict[int, list[list[Array]]] = {}
 
         def scale(number: int, output: int) -> Scale:
             if number not in samples:
-                samples[number] = twin.runs([runs.data[number]])[0]
+                samples[number] = widened.runs([runs.data[number]])[0]
             return self.judge.scales(found.expected[number], samples[number])(output)
 
         def execute(program: Program) -> list[list[Array]]:
@@ -266,16 +266,16 @@ def _has_extrema(module: Module) -> bool:
     return any(operation.opcode in ("maximum", "minimum", "clamp") for operation in module.operations())
 
 
-# What the interpreter does in a second, about.
+# Approximate number of elements that the interpreter computes in a second.
 ELEMENTS_PER_SECOND = 1_000_000
-# It ends the process on these, or has no such op.
+# Operations that the interpreter lacks, or on which it aborts the process.
 _NOT_INTERPRETED = named("cholesky triangular-solve fft rng rng-bit-generator custom-call infeed outfeed")
-# How often the body of a loop is taken to run.
-_ROUNDS = 16
+# Assumed number of iterations of a loop.
+_ITERATIONS = 16
 
 
 def work_of(module: Module) -> int:
-    """Returns about how many elements a run computes."""
+    """Returns the approximate number of elements that a run computes."""
     loops = {
         function.name
         for operation in module.operations()
@@ -283,12 +283,12 @@ def work_of(module: Module) -> int:
         for function in operation.called
     }
     return sum(
-        _work(operation) * (_ROUNDS if operation.function.name in loops else 1) for operation in module.operations()
+        _work(operation) * (_ITERATIONS if operation.function.name in loops else 1) for operation in module.operations()
     )
 
 
 def is_interpretable(module: Module) -> bool:
-    """Is true where the reference interpreter knows every op of the module."""
+    """Is true where StableHLO's interpreter knows every operation of the module."""
     return not any(
         (operation.opcode in _NOT_INTERPRETED and not (operation.callee or "").startswith("check."))
         or has(operation.opcode, Trait.AMONG_DEVICES)

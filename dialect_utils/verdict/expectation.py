@@ -1,4 +1,4 @@
-"""How far an output is from an expected one."""
+"""Measures the distance of an output from an expected one."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ BITS = Tolerance()
 
 @dataclass(frozen=True, slots=True)
 class Distance:
-    """How far two arrays are apart.
+    """The distance of two arrays.
 
-    `equal`: equal within the tolerance asked for. `absolute` and `relative` are the largest
-    differences (relative to the larger magnitude of the two elements) with their indices; both
-    None where all bits are equal. An element that is finite on one side only is infinitely far.
+    `equal`: equal within the given tolerance. `absolute` and `relative` are the largest differences
+    (relative to the larger magnitude of the two elements) with their indices; both None where all
+    bits are equal. The difference of a finite and a non-finite element is infinite.
     """
 
     equal: bool

@@ -1,7 +1,7 @@
-"""For which results two correct forms of a module have equal bits: an analysis of one module.
+"""Finds the results of a module whose bits are equal in every correct form of it.
 
-XLA and the interpreter add floats in an order of their own choosing, so a sum over another shape
-may round otherwise. What is no sum rounds element by element, alike in both forms: the worker runs
+XLA and the interpreter choose the order in which they add floats, so a sum over another shape may
+round differently. Other operations round element by element, equally in both forms: the worker runs
 XLA:CPU without fused multiply-add, without excess precision and without its simplifier. On small
 whole numbers sums are exact, in any order, as long as the largest possible one fits the mantissa.
 """
@@ -21,7 +21,7 @@ from dialect_utils.verdict.sampling import LARGEST_INTEGER
 
 
 class Guarantee(IntEnum):
-    """The data on which the bits of a result are the same in every correct form; the worse, the larger."""
+    """The data on which the bits of a result are the same in every correct form; weaker guarantees are larger."""
 
     ALWAYS = 0
     ON_INTEGERS = 1
@@ -30,9 +30,9 @@ class Guarantee(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class _State:
-    """What is known of a value: the guarantee, and a bound of its magnitude where it is a whole number.
+    """The guarantee of a value, and a bound of its magnitude where it is a whole number.
 
-    The bound holds for inputs of small whole numbers; None: no whole number, or unbounded.
+    The bound holds for inputs of small whole numbers; None: not a whole number, or unbounded.
     """
 
     guarantee: Guarantee
@@ -48,7 +48,7 @@ _SMALLEST_MANTISSA_BITS = 2
 _LARGEST_EXACT = 1 << max(_MANTISSA_BITS.values())
 
 _ROUNDED_ARITHMETIC = with_trait(Trait.ROUNDS)
-_LOOP_ROUNDS = 3
+_LOOP_ITERATIONS = 3
 
 
 def result_guarantees(module: Module, others: Sequence[Value] = ()) -> list[Guarantee]:
@@ -70,14 +70,14 @@ class _Analysis:
         self.states: dict[Value, _State] = {}
 
     def leaf_guarantees(self, value: Value) -> list[Guarantee]:
-        """Returns the guarantee of each array of a value; those of a `tuple` operation singly."""
+        """Returns the guarantee of each array of a value; the elements of a `tuple` operation have one each."""
         operation = value.operation
         if operation is not None and operation.opcode == "tuple":
             return [guarantee for operand in operation.operands for guarantee in self.leaf_guarantees(operand)]
         return [_final(self.states[value], array) for array in value.shape.arrays()]
 
     def run(self, function: Function) -> _State:
-        """Computes the states of a function whose parameters have one; returns its results' joined."""
+        """Computes the states of a function whose parameters have states; returns the joined state of its results."""
         for operation in function.operations:
             state = self._state(operation)
             for value in operation.results:
@@ -88,7 +88,7 @@ class _Analysis:
         operands = [self.states[value] for value in operation.operands]
         opcode = operation.opcode
         if has(opcode, Trait.ENGINE_DEFINED):
-            # Its algorithm is the engine's own, or it draws numbers.
+            # The engine chooses the algorithm, or draws random numbers.
             return _LOST
         if opcode == "constant":
             return _State(Guarantee.ALWAYS, _whole_number(operation))
@@ -98,11 +98,11 @@ class _Analysis:
             return _summed(operation, _terms_of_product(operation), operands, _product(operands))
         if operation.called and not has(opcode, Trait.BOUNDED):
             return self._called(operation, operands)
-        # What a correct form pads with is not read, or is the same in both.
+        # The padding of a correct form is not read, or is the same in both.
         return _elementwise(operation, operands[:1] if opcode == "pad" else operands)
 
     def _combined(self, operation: Operation, operands: Sequence[_State]) -> _State:
-        """Handles an op that applies a function to many elements in some order."""
+        """Returns the state of an operation that combines many elements in some order."""
         joined = _join(operands)
         used = {inner.opcode for function in operation.called for inner in function.operations} & _ROUNDED_ARITHMETIC
         if not used or not _is_inexact(operation.results):
@@ -115,7 +115,7 @@ class _Analysis:
         return _summed(operation, terms, operands, summed.bound)
 
     def _called(self, operation: Operation, operands: Sequence[_State]) -> _State:
-        """Handles calls, fusions, loops and branches; of what passes values in no known way, all sees all."""
+        """Returns the state of a call, fusion, loop or branch; unknown sources of a parameter are all operands."""
         joined = _join(operands)
         if operation.opcode == "while":
             return self._loop(operation, joined)
@@ -129,13 +129,13 @@ class _Analysis:
         return _State(max(whole.guarantee, joined.guarantee), whole.bound)
 
     def _loop(self, operation: Operation, joined: _State) -> _State:
-        """Runs a loop's functions until the guarantee of its state is that of every round; bounds are lost.
+        """Returns the state of a loop: its functions run until the guarantee is stable; bounds are lost.
 
-        A loop that adds floats is a sum, round by round, which another form may add up in another order.
+        A loop that adds floats is a sum over its iterations, which another form may add in another order.
         """
         if any(map(_adds_floats, operation.called)):
             joined = _LOST
-        for _ in range(_LOOP_ROUNDS):
+        for _ in range(_LOOP_ITERATIONS):
             found = [self._run_called(function, {}, joined) for function in operation.called]
             joined = _State(max(state.guarantee for state in [joined, *found]), None)
         return joined
@@ -147,13 +147,13 @@ class _Analysis:
 
 
 def _final(state: _State, shape: ArrayShape) -> Guarantee:
-    """Returns the guarantee of a result: where exact sums are rounded later, a right form may round earlier."""
+    """Returns the guarantee of a result: where an exact sum is rounded later, a correct form may round earlier."""
     is_rounded = state.bound is None and (shape.element_type.is_floating or shape.element_type.is_complex)
     return Guarantee.NEVER if state.guarantee is Guarantee.ON_INTEGERS and is_rounded else state.guarantee
 
 
 def _adds_floats(function: Function) -> bool:
-    """Is true where a function adds floats, itself or in what it calls."""
+    """Is true where a function, or a function that it calls, adds floats."""
     for operation in function.operations:
         if operation.opcode in ("add", "subtract") and _is_inexact(operation.results):
             return True
@@ -163,7 +163,7 @@ def _adds_floats(function: Function) -> bool:
 
 
 def _whole_number(constant: Operation) -> int | None:
-    """Returns the magnitude of a constant whose elements all are one whole number, else None."""
+    """Returns the magnitude of a constant whose elements are all one whole number, else None."""
     bits, shape = constant.splat_bits, constant.results[0].shape
     if bits is None or not isinstance(shape, ArrayShape):
         return None
@@ -180,7 +180,7 @@ def _elementwise(operation: Operation, operands: Sequence[_State]) -> _State:
     guarantee = _join(operands).guarantee
     bounds = [state.bound for state in operands]
     opcode = operation.opcode
-    # What a done gives was computed by its start.
+    # The result of a `-done` was computed by its `-start`.
     is_bounded = has(opcode, Trait.BOUNDED) or split_asynchronous(opcode)[1] in (UPDATE, DONE)
     if opcode == "sign" or all(map(_is_predicate, operation.results)):
         return _State(guarantee, 1)
@@ -201,7 +201,7 @@ def _is_predicate(value: Value) -> bool:
 
 
 def _summed(operation: Operation, terms: int, operands: Sequence[_State], largest: int | None) -> _State:
-    """Returns the state of a sum of `terms` whole numbers up to `largest`, in an order of the engine's choosing."""
+    """Returns the state of a sum of `terms` whole numbers up to `largest`, in an order that the engine chooses."""
     if not _is_inexact(operation.results):
         return _State(_join(operands).guarantee, None if largest is None else terms * largest)
     if largest is None or not _fits(terms * largest, operation.results[0].shape):
@@ -210,7 +210,7 @@ def _summed(operation: Operation, terms: int, operands: Sequence[_State], larges
 
 
 def _summands(operation: Operation) -> Sequence[Value]:
-    """Returns the operands that are added up: neither indices nor initial values (a small number, mostly zero)."""
+    """Returns the operands that are added: neither indices nor initial values (a small number, mostly zero)."""
     operands = operation.operands
     if operation.opcode == "scatter":
         arrays = (len(operands) - 1) // 2
@@ -227,7 +227,7 @@ def _product(operands: Sequence[_State]) -> int | None:
 
 
 def _terms_of_product(operation: Operation) -> int:
-    """Returns how many products one element of a dot or convolution sums at most."""
+    """Returns the largest number of products that one element of a dot or convolution sums."""
     lhs, rhs = (operand.shape for operand in operation.operands[:2])
     contracting = operation.ints("lhs_contracting_dims")
     if contracting is not None and isinstance(lhs, ArrayShape):
@@ -253,7 +253,7 @@ def _fits(bound: int, shape: Shape) -> bool:
 
 
 def _fit(state: _State, shape: Shape) -> _State:
-    """Drops a bound that the value's type cannot hold exactly, or no float can: products of integers grow for ever."""
+    """Returns a state without a bound that the type cannot hold exactly; products of integers grow without end."""
     if state.bound is None or (state.bound <= _LARGEST_EXACT and _fits(state.bound, shape)):
         return state
     return replace(state, bound=None)

@@ -1,4 +1,9 @@
-"""Says what the results of two programs on the same data show."""
+"""Judges the results of two programs on the same data, and the checks that a module makes itself.
+
+No engine implements `check.expect_*` custom calls outside StableHLO's own test tools, so they are evaluated with
+numpy. Source: StableHLO's reference interpreter (stablehlo/tests/CheckOps.cpp, stablehlo/reference/Element.cpp);
+the custom calls carry no tolerance, so the interpreter's own tolerances apply.
+"""
 
 from __future__ import annotations
 
@@ -14,18 +19,18 @@ from dialect_utils.layout import ArrayShape, ElementType
 from dialect_utils.text import Diagnostic, DiagnosticError
 from dialect_utils.verdict.comparator import Comparator, Finding
 from dialect_utils.verdict.outcome import Answer, Mask, Tolerance, different_elements
-from dialect_utils.verdict.runs import Rewritten, Twin
+from dialect_utils.verdict.runs import Rewritten, Widened
 from dialect_utils.verdict.sampling import DataSet
 from dialect_utils.verdict.scale import Scale
 
-_GRAVITY: tuple[Answer, ...] = ("equal", "agrees", "unknown", "different")
-# Data that decides, where all bits are equal on it.
-_DECIDING = ("carriers", "own")
+_BY_SEVERITY: tuple[Answer, ...] = ("equal", "agrees", "unknown", "different")
+# Kinds of data on which equal bits prove equality.
+_DECIDING = ("tagged", "own")
 
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """One set of data, and what the original and the rewrite make of it."""
+    """One set of data with the results of the original and of the rewrite."""
 
     data: DataSet
     expected: Sequence[Array]
@@ -34,15 +39,15 @@ class Compared:
 
 @dataclass(frozen=True, slots=True)
 class Judge:
-    """What is asked of the results: of each output, and of the checks that the module itself makes."""
+    """The judge of results: the comparator of outputs, and the checks that the module itself makes."""
 
     comparator: Comparator
     checks: Sequence[SelfCheck]
-    # It was not asked for by name: where its results hang on rounding it says nothing.
+    # Nobody requested the interpreter by name: it abstains where results depend on rounding.
     is_interpreter_optional: bool
 
     def finding(self, engine: Engine, results: Compared) -> Finding:
-        """Judges the results on one set of data, those that the scale of the original's error decides left open."""
+        """Judges the results on one set of data; outputs that the scale of the original's error decides stay open."""
         expected, zeros = results.expected, results.rewritten.zeros
         found = self.comparator.find(results.data, expected, zeros, None, flushes=engine == "xla")
         if found.answer == "different":
@@ -57,35 +62,35 @@ class Judge:
         return replace(found, reason="; ".join(filter(None, [checked.reason, found.reason])), exact=exact)
 
     def decided(
-        self, engine: Engine, results: Sequence[Compared], findings: Sequence[Finding], twin: Twin
+        self, engine: Engine, results: Sequence[Compared], findings: Sequence[Finding], widened: Widened
     ) -> list[Finding]:
-        """Decides what hangs on the scale of the original's error, which costs another compilation."""
+        """Decides outputs that depend on the scale of the original's error, which costs another compilation."""
         open_sets = [number for number, finding in enumerate(findings) if finding.undecided]
         if not open_sets:
             return list(findings)
         if engine == "interpreter" and self.is_interpreter_optional:
-            # It adds up narrow floats one by one, and loses what XLA keeps; what it is exact in, it has judged.
+            # The interpreter adds narrow floats one by one and loses bits that XLA keeps.
             return list(findings)
         try:
-            samples = twin.runs([results[number].data for number in open_sets])
+            samples = widened.runs([results[number].data for number in open_sets])
         except ExecutionError as error:
             reason = f"the scale of the original's error cannot be found: {error.message}"
             return [Finding("unknown", reason, None, findings[open_sets[0]].differing)]
         decided = list(findings)
-        for number, of_twin in zip(open_sets, samples, strict=True):
+        for number, widened_runs in zip(open_sets, samples, strict=True):
             each = results[number]
-            scales = self.scales(each.expected, of_twin)
+            scales = self.scales(each.expected, widened_runs)
             decided[number] = self.comparator.find(
                 each.data, each.expected, each.rewritten.zeros, scales, flushes=engine == "xla"
             )
         return decided
 
-    def scales(self, expected: Sequence[Array], of_twin: Sequence[Sequence[Array]]) -> Callable[[int], Scale]:
-        """Returns what gives the scale of an output on one set of data."""
-        return partial(self._scale, expected, of_twin)
+    def scales(self, expected: Sequence[Array], widened_runs: Sequence[Sequence[Array]]) -> Callable[[int], Scale]:
+        """Returns a function from an output to its scale on one set of data."""
+        return partial(self._scale, expected, widened_runs)
 
-    def _scale(self, expected: Sequence[Array], of_twin: Sequence[Sequence[Array]], output: int) -> Scale:
-        return Scale.of(self.comparator.element_types[output], expected[output], [run[output] for run in of_twin])
+    def _scale(self, expected: Sequence[Array], widened_runs: Sequence[Sequence[Array]], output: int) -> Scale:
+        return Scale.of(self.comparator.element_types[output], expected[output], [run[output] for run in widened_runs])
 
     def _self_checks(self, expected: Sequence[Array], actual: Sequence[Array]) -> Finding:
         count = 2 * len(self.checks)
@@ -102,14 +107,14 @@ class Judge:
 
 
 def joined(findings: Sequence[Finding]) -> Finding:
-    """Returns what all sets of data show together: the gravest, and what is tolerated in any."""
-    worst = max(findings, key=lambda finding: _GRAVITY.index(finding.answer))
+    """Returns the most severe finding, with the tolerated differences of all sets of data."""
+    worst = max(findings, key=lambda finding: _BY_SEVERITY.index(finding.answer))
     if worst.answer == "different":
         return worst
     differing = frozenset[int]().union(*(finding.differing for finding in findings))
     reasons = list(dict.fromkeys(each.reason for each in findings if each.reason))
     if len(reasons) > 1:
-        reasons[1:] = [f"alike on {len(reasons) - 1} other sets"]
+        reasons[1:] = [f"the same on {len(reasons) - 1} other sets"]
     exact = all(finding.exact for finding in findings)
     return replace(worst, reason="; ".join(reasons), differing=differing, exact=exact)
 
@@ -127,27 +132,27 @@ _ALMOST = 0.001
 
 @dataclass(frozen=True, slots=True)
 class SelfCheck:
-    """One check: its kind (`expect_eq`, ...), what it compares, and of which shape both are."""
+    """One self-check: its kind (`expect_eq`, ...), its operands, and the shape of both."""
 
     kind: str
     operands: tuple[Value, ...]
     shape: ArrayShape
 
     def fails(self, actual: Array, expected: Array) -> bool:
-        """Is true where the check's operands have values that do not satisfy it."""
+        """Is true where values of the operands do not satisfy the check."""
         return bool(_violations(self.kind, self.shape.element_type, actual, expected).any())
 
 
 def self_checks(module: Module) -> list[SelfCheck]:
     """Returns the checks of a module in order.
 
-    Raises DiagnosticError for a check that is not known or is outside the entry.
+    Raises DiagnosticError for an unknown check and for a check outside the entry.
     """
     return [_self_check(operation) for operation in module.operations() if (operation.callee or "").startswith(_PREFIX)]
 
 
 def checks_of_both(first: Module, last: Module) -> list[SelfCheck]:
-    """Returns the checks that two forms of a module make; raises DiagnosticError where they differ in kind."""
+    """Returns the checks of the first of two forms of a module; raises DiagnosticError where the kinds differ."""
     ours, theirs = self_checks(first), self_checks(last)
     if [check.kind for check in ours] != [check.kind for check in theirs]:
         message = f"one module makes {len(ours)} checks of its own, the other {len(theirs)}, or others"
@@ -156,7 +161,7 @@ def checks_of_both(first: Module, last: Module) -> list[SelfCheck]:
 
 
 def failed_checks(checks: Sequence[SelfCheck], operands: Sequence[Array]) -> list[int]:
-    """Returns the positions of the checks that fail; `operands` are those of all checks in a row."""
+    """Returns the positions of the checks that fail; `operands` lists the operands of all checks in order."""
     pairs = zip(checks, operands[::2], operands[1::2], strict=True)
     return [position for position, (check, *pair) in enumerate(pairs) if check.fails(*pair)]
 
@@ -177,7 +182,7 @@ def _violations(kind: str, element_type: ElementType, actual: Array, expected: A
         return different_elements(actual, expected, element_type, Tolerance(ulp=_CLOSE_ULP))
     if kind == "expect_almost_eq":
         return _far_elements(element_type, actual, expected)
-    # A NaN equals nothing here, and zeros of both signs are equal.
+    # A NaN equals no number here, and zeros of both signs are equal.
     unequal: Mask = actual != expected
     return unequal
 

@@ -1,4 +1,8 @@
-"""What a verdict is made of."""
+"""The parts of a verdict: answers, differences between arrays, counterexamples, power, and results of a proof.
+
+Two NaNs are equal whatever their payload and sign: arithmetic specifies neither, and XLA rewrites the bits of bf16
+and f8 NaNs even when it only moves data. Zeros of different sign differ.
+"""
 
 from __future__ import annotations
 
@@ -14,21 +18,21 @@ from dialect_utils.layout import ElementType
 from dialect_utils.text import Diagnostic, DiagnosticError
 
 Answer = Literal["equal", "agrees", "different", "unknown"]
-# What a reason says of a difference that is tolerated, or that leaves the verdict open.
+# Part of the reason for a difference that is tolerated, or that leaves the verdict open.
 NOT_GUARANTEED: Final = "which is not guaranteed to be equal"
-# The method that executes nothing.
+# The method that executes no program.
 PROOF: Final = "proof"
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where an element comes from: an array of the entry and the logical index there, None for padding."""
+    """The origin of an element: an array of the entry and the logical index in it, None for padding."""
 
     source: str
     index: tuple[int, ...] | None
 
     def as_json(self) -> dict[str, Any]:
-        """Returns the values by name."""
+        """Returns the fields by name."""
         return {"source": self.source, "index": None if self.index is None else list(self.index)}
 
     def __str__(self) -> str:
@@ -37,14 +41,14 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class MovedElement:
-    """An element of an output that two modules take from different places."""
+    """An element of an output that two modules take from different origins."""
 
     output: int
     index: tuple[int, ...]
     places: tuple[Place, Place]
 
     def as_json(self) -> dict[str, Any]:
-        """Returns the keys of a counterexample; bits are for executions to tell."""
+        """Returns the keys of a counterexample; only an execution has bits and values."""
         places = [place.as_json() for place in self.places]
         return {"output": self.output, "index": list(self.index), "bits": None, "values": None, "moved": places}
 
@@ -54,7 +58,7 @@ class MovedElement:
 
     @property
     def where(self) -> str:
-        """Says where either module takes the element from."""
+        """Returns a text with the origin of the element in each module."""
         return f"{self.places[0]} in one module, {self.places[1]} in the other"
 
 
@@ -63,7 +67,7 @@ class Counterexample:
     """The first element in which an output differs.
 
     `index` is its logical index, `bits` are both bit patterns as hexadecimal numbers, `values`
-    both as numbers, `differing` how many of the output's `elements` differ.
+    both numbers, `differing` the number of the output's `elements` that differ.
     """
 
     output: int
@@ -96,7 +100,7 @@ class Counterexample:
 
 @dataclass(frozen=True, slots=True)
 class Planted:
-    """A planted mistake: what was edited, and where (`file:line:column`, or the operation's name)."""
+    """An injected fault: the edit, and its location (`file:line:column`, or the operation's name)."""
 
     edit: str
     place: str
@@ -107,7 +111,7 @@ class Planted:
 
 @dataclass(frozen=True, slots=True)
 class Power:
-    """How many of the planted mistakes the data of a check sees, and some that it does not."""
+    """The number of injected faults that the data of a check detects, and a few that it misses."""
 
     seen: int
     planted: int
@@ -115,7 +119,7 @@ class Power:
 
     @property
     def share(self) -> float:
-        """Returns the share that is seen, 0 to 1."""
+        """Returns the share of faults that are detected, 0 to 1."""
         return self.seen / self.planted
 
     def __str__(self) -> str:
@@ -127,7 +131,7 @@ Mask = NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class Tolerance:
-    """Which elements count as equal.
+    """The largest difference with which two elements count as equal.
 
     `ulp`: units in the last place; `relative`: of the larger magnitude of the two; `of_largest`:
     of the largest finite magnitude in the first array. All None: only equal bits.
@@ -183,9 +187,9 @@ def first_of(output: int, a: Array, b: Array, element_type: ElementType, differs
 
 
 def different_elements(a: Array, b: Array, element_type: ElementType, tolerance: Tolerance = BITS) -> Mask:
-    """Returns where two arrays of the same element type and dimensions differ."""
+    """Returns a mask of the elements in which two arrays of the same element type and dimensions differ."""
     if element_type.is_complex:
-        # ulp, NaNs and the like are a matter of each part.
+        # Units in the last place and NaNs are properties of each part.
         part = _FLOATS[element_type.bits // 2]
         return different_elements(a.real, b.real, part, tolerance) | different_elements(a.imag, b.imag, part, tolerance)
     differs: Mask = to_bits(a, element_type) != to_bits(b, element_type)
@@ -201,8 +205,8 @@ def different_elements(a: Array, b: Array, element_type: ElementType, tolerance:
 
 
 def ulp_distance(a: Array, b: Array, element_type: ElementType) -> NDArray[np.uint64]:
-    """Returns how many values of the type are between elements of finite floats, the sign included."""
-    # f8e8m0fnu is a bare exponent.
+    """Returns the number of values of the type between elements of finite floats, the sign included."""
+    # f8e8m0fnu has no sign bit.
     sign = np.uint64(0 if element_type.name == "f8e8m0fnu" else 1 << (element_type.bits - 1))
     x, y = (to_bits(array, element_type).astype(np.uint64) for array in (a, b))
     opposite = (x & sign) != (y & sign)
@@ -252,12 +256,12 @@ _FLOATS = {32: ElementType("f32", 32), 64: ElementType("f64", 64)}
 
 @dataclass(frozen=True, slots=True)
 class RealEquality:
-    """Whether two terms are equal over the reals.
+    """The answer to whether two terms are equal over the reals.
 
     `is_equal` is None where that was not decided; `reason` says why. `log_error` is the decimal logarithm of the
-    probability that different functions are told equal. A difference is one of formulas, not always of numbers:
-    functions such as `log` are known by few of their laws. `has_fractions`: only with constants as the simplest
-    fractions that round to them (0.33333334 as 1/3).
+    probability that different functions are called equal. Different formulas may still compute equal numbers, because
+    only a few laws of functions such as `log` are known. `has_fractions`: the terms are equal only if each constant
+    stands for the simplest fraction that rounds to it (0.33333334 for 1/3).
     """
 
     is_equal: bool | None
@@ -266,7 +270,7 @@ class RealEquality:
     has_fractions: bool = False
 
     def as_json(self) -> dict[str, Any]:
-        """Returns the values by name."""
+        """Returns the fields by name."""
         return {
             "equal": self.is_equal,
             "log10_error": round(self.log_error, 1),
@@ -285,7 +289,7 @@ class RealEquality:
 
 @dataclass(frozen=True, slots=True)
 class RuleUse:
-    """A rule of algebra that a proof applied, and the operations where it did, in the order of the argument."""
+    """A rule of algebra that a proof applied, and the operations where it was applied, in the order of the proof."""
 
     name: str
     places: tuple[str, ...]
@@ -294,15 +298,15 @@ class RuleUse:
         return f"{self.name}: {', '.join(self.places)}" if self.places else self.name
 
     def as_json(self) -> dict[str, Any]:
-        """Returns the values by name."""
+        """Returns the fields by name."""
         return {"rule": self.name, "places": list(self.places)}
 
 
 @dataclass(frozen=True, slots=True)
 class OutputProof:
-    """What is known of one output: equal in bits, or where the programs part and whether they are equal as reals.
+    """The result for one output: equal bits, or the operations that differ and whether they are equal over the reals.
 
-    `over_reals` is None where bits are equal, or where it was not asked.
+    `over_reals` is None where the bits are equal, or where equality over the reals was not asked for.
     """
 
     output: int
@@ -316,7 +320,7 @@ class OutputProof:
         return f"output {self.output}: " + "; ".join(filter(None, [str(self.over_reals or ""), self.reason]))
 
     def as_json(self) -> dict[str, Any]:
-        """Returns the values by name."""
+        """Returns the fields by name."""
         return {
             "output": self.output,
             "equal": self.is_equal,

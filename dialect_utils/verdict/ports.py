@@ -1,4 +1,8 @@
-"""How the arrays of one module's entry become those of another: as they are, or packed."""
+"""Converts the arrays of one module's entry to those of another: unchanged, or packed by the index formula.
+
+Packing by the index formula is the oracle of every check: it writes each element to its index in `linear_indices`,
+and shares no code with plans and passes.
+"""
 
 from __future__ import annotations
 
@@ -20,18 +24,18 @@ from dialect_utils.text import Diagnostic, DiagnosticError
 
 @dataclass(frozen=True, slots=True)
 class Port:
-    """One array of the entry: its shape in the first module, and the layouts the last one's array is packed by.
+    """One array of the entry: its shape in the first module, and the layouts that pack it for the last module.
 
-    No layouts: both modules take the same array. Several are applied one after another.
+    Without layouts both modules take the same array. Several layouts apply one after another.
     """
 
     shape: ArrayShape
     layouts: tuple[ArrayShape, ...] = ()
 
     def pack(self, array: Array, *, poison: bool) -> Array:
-        """Returns the last module's array for one of the first, its padding zero or poison.
+        """Returns the last module's array for an array of the first, with zeros or poison as padding.
 
-        An array with one dimension more than the port's holds one for each device.
+        An array with one dimension more than the port's holds one array for each device.
         """
         if self.layouts and array.ndim > self.shape.rank:
             return np.stack([self.pack(part, poison=poison) for part in array])
@@ -40,7 +44,7 @@ class Port:
         return array
 
     def unpack(self, array: Array) -> Array:
-        """Returns the first module's array for one of the last, or those for each device."""
+        """Returns the first module's array for an array of the last, or one for each device."""
         if self.layouts and array.ndim > physical_shape(self.layouts[-1]).rank:
             return np.stack([self.unpack(part) for part in array])
         for layout in reversed(self.layouts):
@@ -48,7 +52,7 @@ class Port:
         return array
 
     def of_devices(self, count: int) -> ArrayShape:
-        """Returns the shape of the first module's arrays on so many devices, which a leading dimension counts."""
+        """Returns the shape of the first module's array on several devices, stacked along a leading dimension."""
         if count == 1:
             return self.shape
         return ArrayShape(self.shape.element_type, (count, *self.shape.dimensions))
@@ -57,10 +61,9 @@ class Port:
 def entry_ports(stages: Sequence[Module]) -> tuple[list[Port], list[Port]]:
     """Returns the ports of parameters and of results, tuples flattened.
 
-    `stages` are the first module, those in between that give the entry layouts, and the last one.
-    An array of the same type and dimensions stays as it is; one with the type and dimensions of
-    the physical array of what stood there before is packed. Raises DiagnosticError for anything
-    else.
+    `stages` are the first module, the ones in between that supply entry layouts, and the last one.
+    An array of the same type and dimensions stays unchanged; one with the type and dimensions of
+    the physical array of the stage before is packed. Raises DiagnosticError for any other array.
     """
     parameters, results = ([stage.entry_layout[side] for stage in stages] for side in (0, 1))
     return _ports("parameter", parameters), _ports("result", results)
@@ -108,7 +111,7 @@ _BYTE = 8
 
 
 def pack_by_index(array: Array, shape: ArrayShape, padding_bits: int) -> Array:
-    """Returns the physical array of a logical one, every padding element filled with `padding_bits`.
+    """Returns the physical array of a logical one, with `padding_bits` in every padding element.
 
     A type that `E(n)` packs becomes u8, least significant bits first.
     """
@@ -129,7 +132,7 @@ def pack_by_index(array: Array, shape: ArrayShape, padding_bits: int) -> Array:
 
 
 def unpack_by_index(physical: Array, shape: ArrayShape) -> Array:
-    """Returns the logical array in a physical one; padding is not looked at."""
+    """Returns the logical array of a physical one, without reading its padding."""
     element_type = shape.element_type
     if _is_packed(shape):
         per_byte = _BYTE // element_type.bits

@@ -13,13 +13,13 @@ from dialect_utils.layout import ArrayShape, ElementType
 from dialect_utils.verdict.ports import Port
 from dialect_utils.verdict.sampling import DataSet
 
-# Two numbers (execution/ordering.py).
+# The input that says in which order programs sort: two numbers (stablehlo/rewrites/ordering.py).
 _RANKS = Port(ArrayShape(ElementType("s32", 32), (2,)))
 
 
 @dataclass(frozen=True, slots=True)
 class Rewritten:
-    """What the rewrite gives on one set of data, its padding zeros, and poison."""
+    """The rewrite's outputs on one set of data, with zeros and with poison as padding of the inputs."""
 
     zeros: Sequence[Array]
     poison: Sequence[Array]
@@ -33,22 +33,22 @@ class Runs:
     parameters: Sequence[Port]
     results: Sequence[Port]
     data: Sequence[DataSet]
-    # In seconds, for each execution; all end at `deadline`, a time of `time.monotonic`.
+    # Seconds for each execution; all executions end at `deadline`, a value of `time.monotonic`.
     timeout: float
     deadline: float
-    # So many run each program; a leading dimension of all arrays counts them where they are several.
+    # Number of devices that run each program; above 1, arrays have a leading dimension for the devices.
     devices: int = 1
     # XLA runs with its simplifier.
     simplifies: bool = False
-    # Sorts leave no order open, and NaN comes first, or last; None: the programs are as they are written.
+    # Sorts leave no order open, with NaN first (true) or last (false); None: the programs are as they are written.
     nan_first: bool | None = None
 
     def original_on(self, worker: Worker, engine: Engine) -> list[list[Array]]:
-        """Returns what the original gives on each set of data."""
+        """Returns the original's outputs on each set of data."""
         return self._execute(worker, engine, self.programs[0], [data.arrays for data in self.data])
 
     def rewrite_on(self, worker: Worker, engine: Engine) -> list[Rewritten]:
-        """Returns what the rewrite gives on each set of data, in the original's shapes."""
+        """Returns the rewrite's outputs on each set of data, in the original's shapes."""
         with_zeros = self._execute_packed(worker, engine, poison=False)
         with_poison = with_zeros
         if any(port.layouts for port in self.parameters):
@@ -56,26 +56,26 @@ class Runs:
         return [Rewritten(*pair) for pair in zip(with_zeros, with_poison, strict=True)]
 
     def of_another(self, worker: Worker, engine: Engine, program: Program) -> list[list[Array]]:
-        """Returns what another form of the original gives, written in the same way."""
+        """Returns the outputs of another form of the original, with the same orders of sorts."""
         if self.nan_first is not None:
             program = worker.rewrite("order", program, nan_first=self.nan_first)[0]
         return self._execute(worker, engine, program, [data.arrays for data in self.data])
 
     def repeated(self, worker: Worker, inputs: Sequence[Array]) -> list[list[Array]]:
-        """Returns what both programs give on many inputs, which a leading dimension counts, in one run of XLA."""
+        """Returns the outputs of both programs on many inputs, stacked along a leading dimension, in one run of XLA."""
         count = len(inputs[0])
         programs = [worker.rewrite("repeat", program, count=count)[0] for program in self.programs]
         return [self._execute(worker, "xla", program, [inputs], with_checks=False)[0] for program in programs]
 
-    def twin(self, worker: Worker, engine: Engine) -> Twin:
-        """Returns the widened twin of the original."""
-        return Twin(self.programs[0], worker, engine, self.timeout, self.xla_options)
+    def widened(self, worker: Worker, engine: Engine) -> Widened:
+        """Returns the original in higher precision."""
+        return Widened(self.programs[0], worker, engine, self.timeout, self.xla_options)
 
     def ordered(self, worker: Worker, *, nan_first: bool) -> tuple[Runs, tuple[int, ...], tuple[int, ...]]:
         """Returns the runs of programs whose last input says in which order they sort.
 
-        Also says of each how many operations left an order open, and how many sorts are not stable. Raises
-        ExecutionError.
+        Also returns for each program the number of operations that left an order open, and the number of sorts
+        that are not stable. Raises ExecutionError.
         """
         (first, of_first), (last, of_last) = (
             worker.rewrite("order", program, nan_first=nan_first) for program in self.programs
@@ -84,7 +84,7 @@ class Runs:
         return replace(self, programs=(first, last), parameters=parameters, nan_first=nan_first), of_first, of_last
 
     def ranked(self, *orders: tuple[int, int]) -> Runs:
-        """Returns the runs on all sets of data, once in each order, which is the last input."""
+        """Returns the runs on all sets of data, once for each order; the order is the last input."""
         data = []
         for order in orders:
             ranks = np.array(order, np.int32)
@@ -94,7 +94,7 @@ class Runs:
 
     @property
     def xla_options(self) -> dict[str, bool | int | str]:
-        """XLA's options for both programs."""
+        """Returns XLA's options for both programs."""
         return xla_options(has_inputs=bool(self.parameters), simplifies=self.simplifies)
 
     def _execute_packed(self, worker: Worker, engine: Engine, *, poison: bool) -> list[list[Array]]:
@@ -126,19 +126,19 @@ def _through(ports: Sequence[Port], pack: Callable[[Port, Array], Array], arrays
     return [pack(port, array) for port, array in zip(ports, arrays, strict=True)]
 
 
-# The runs whose spread is the scale: with eight, one element in 100,000 has less than a third of it by luck.
+# Runs whose spread is the scale: with eight, one element in 100,000 has less than a third of it by chance.
 _RUNS = 8
 _FEWER_RUNS = 4
 _MANY_ELEMENTS = 1 << 20
 _SEED = 20
-# Sets in which no element is of a chosen value. A right form of a function, such as another formula for a variance, may
-# give what the function is of inputs one unit in the last place off: half of the runs take such inputs.
+# Kinds of data without chosen values. A correct form of a function, such as another formula for a variance, may
+# have an error as large as that of inputs one unit in the last place off: half of the runs take such inputs.
 _CONTINUOUS = ("random", "shifted", "magnitudes")
 
 
 @dataclass(slots=True)
-class Twin:
-    """The widened twin of one program, made when it is first asked."""
+class Widened:
+    """One program in higher precision, rewritten at the first run."""
 
     program: Program
     worker: Worker
@@ -167,7 +167,7 @@ class Twin:
 
 
 def _nudged(data: DataSet, rng: np.random.Generator, number: int) -> list[Array]:
-    """Returns the inputs of a run, those of 32 and more bits one unit in the last place off, or not."""
+    """Returns the inputs of a run; in every second run, f32 and f64 inputs are one unit in the last place off."""
     if number % 2 == 0 or data.kind not in _CONTINUOUS:
         return list(data.arrays)
     return [_beside(array, rng) if array.dtype in (np.float32, np.float64) else array for array in data.arrays]
@@ -180,12 +180,12 @@ def _beside(array: Array, rng: np.random.Generator) -> Array:
     return np.where((ends == 0) | ~np.isfinite(moved), array, moved)
 
 
-# Its simplifier would make different programs the same.
+# The simplifier would make different programs the same.
 _DISABLED = "xla_disable_hlo_passes"
 _SIMPLIFIER = "algsimp"
 _AS_WRITTEN: dict[str, bool | int | str] = {_DISABLED: _SIMPLIFIER, "xla_allow_excess_precision": False}
-# An engine that folds a module without inputs into its results would execute nothing. The code
-# runs once, so no time is spent on making it fast.
+# Constant folding would replace a module without inputs by its results, so that nothing is executed. The code
+# runs once, so optimizing it would cost more than it saves.
 _WITHOUT_INPUTS: dict[str, bool | int | str] = {
     **_AS_WRITTEN,
     _DISABLED: f"{_SIMPLIFIER},constant_folding",
@@ -195,7 +195,7 @@ _WITHOUT_INPUTS: dict[str, bool | int | str] = {
 
 
 def xla_options(*, has_inputs: bool, simplifies: bool) -> dict[str, bool | int | str]:
-    """Returns the options; `simplifies`: with the simplifier, where XLA:CPU has no code but by way of it."""
+    """Returns XLA's options to run a program as written; `simplifies`: with the simplifier, where XLA:CPU needs it."""
     options = _AS_WRITTEN if has_inputs else _WITHOUT_INPUTS
     if not simplifies:
         return options

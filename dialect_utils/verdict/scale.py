@@ -1,8 +1,8 @@
-"""How far the original's own rounding error reaches, element by element.
+"""Estimates the original's own rounding error, element by element.
 
-The original is run again as its widened twin (`stablehlo/rewrites/widening.py`), several times with other
-noise: where it ends up is the scale of what rounding does to each element. Nothing else enters: not
-the rewrite, not another output, not the size of another element.
+The original runs again in higher precision (`stablehlo/rewrites/widening.py`), several times with different random
+rounding noise: the spread of these runs is the scale of the rounding error of each element. The scale depends neither
+on the rewrite, nor on another output, nor on the size of another element.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from dialect_utils.verdict.outcome import Mask
 
 Numbers = NDArray[Any]
 
-# A rewrite may be so many times farther off than the twin's runs are from their mean.
+# A rewrite may be this many times farther off than the higher-precision runs are from their mean.
 _FACTOR = 6.0
-# The floor: so many units in the last place.
+# The least tolerance, in units in the last place.
 _ULPS = 2.0
-# The original's own distance from the twin, in units of the twin's, at this share of the elements.
+# The quantile of the original's distance from the mean, in units of the spread, that is the level.
 _SHARE = 0.9
-# So much of the scale a mean may be off, and so many times as far as the means of the twin's runs.
+# A mean may be off by this share of the scale, and by this multiple of the deviation of the runs' means.
 _LEAST_LEAN = 0.15
 _LEAN_FACTOR = 6.0
 _CLIP = 3.0
 _FEW_ELEMENTS = 16
-# So many times as many elements may be far off as of one of the twin's runs, judged by the others.
+# This many times as many elements may be far off as in one higher-precision run, judged by the others.
 _OUTLIERS = 4
 _EPSILONS = {"f64": 2.0**-52, "f32": 2.0**-23, "f16": 2.0**-10, "bf16": 2.0**-7, "c64": 2.0**-23, "c128": 2.0**-52}
 _COARSEST = 0.25
@@ -41,9 +41,10 @@ _COARSEST = 0.25
 class Scale:
     """The error of one output on one set of data.
 
-    `center` and `spread`: mean of the twin's runs and the farthest from it, an element each; `own`: how far
-    the original is from the mean; `level`: by how much its error as a whole exceeds the spread. `runs` are
-    the twin's, `stable` says where all of them and the original are of one class (finite, NaN, an infinity).
+    `center` and `spread`: for each element the mean of the higher-precision runs and the largest distance from
+    it; `own`: the distance of the original from the mean; `level`: the factor by which the original's error as a
+    whole exceeds the spread. `runs` are the higher-precision runs; `stable` is true for elements that are of one
+    class (finite, NaN, an infinity) in all runs and in the original.
     """
 
     runs: Numbers
@@ -56,7 +57,7 @@ class Scale:
 
     @classmethod
     def of(cls, kind: ElementType, original: Array, runs: Sequence[Array]) -> Scale:
-        """Returns the scale of an output of this type from the twin's results."""
+        """Returns the scale of an output of this type from the results of the higher-precision runs."""
         wide: Any = np.complex128 if kind.is_complex else np.float64
         samples = np.stack([run.astype(wide) for run in runs])
         first = original.astype(wide)
@@ -72,11 +73,11 @@ class Scale:
         return cls(samples, center, spread, own, floor, level, stable)
 
     def beyond(self, expected: Array, actual: Array, *, is_saturated: bool) -> Mask:
-        """Is true where an element is farther off than rounding takes it, or of another class.
+        """Is true where an element is farther off than rounding explains, or of another class.
 
-        `is_saturated`: on data on which sums may overflow on their way, what is not finite stays so, and no
-        more is asked.
-        Elements that hang on rounding (thresholds, the largest of many) may flip, as many as in the twin's runs.
+        `is_saturated`: the data may overflow inside a sum, so only non-finite elements that become finite count.
+        Elements that depend on rounding (thresholds, the largest of many) may flip as often as in the
+        higher-precision runs.
         """
         x, y = expected.astype(self.center.dtype), actual.astype(self.center.dtype)
         if is_saturated:
@@ -88,14 +89,14 @@ class Scale:
         return wrong
 
     def is_far(self, y: Numbers) -> Mask:
-        """Is true where an element is farther off than rounding takes it."""
+        """Is true where an element is farther off than rounding explains."""
         with np.errstate(all="ignore"):
             near = np.abs(y - self.center) <= self.own + _FACTOR * self.level * self.spread + self.floor
         far: Mask = ~near
         return far
 
     def _outliers(self, original: Numbers) -> int:
-        """Returns how many elements of one of the twin's runs the others hold to be far off: few but for chaos."""
+        """Returns the largest number of elements of one run that are far off by the other runs: few, unless chaotic."""
         counts = []
         for number, run in enumerate(self.runs):
             others = np.delete(self.runs, number, axis=0)
@@ -107,12 +108,12 @@ class Scale:
         return max(counts)
 
     def lean(self, expected: Array, actual: Array) -> str:
-        """Says how the elements lean to one side as none of the twin's runs does; empty where they do not."""
+        """Returns a text about a bias to one side that no higher-precision run has; empty where there is no bias."""
         if np.iscomplexobj(self.center):
             return ""
         x, y = expected.astype(np.float64), actual.astype(np.float64)
         used = self.stable & np.isfinite(x) & np.isfinite(y) & (self.spread + self.floor > 0)
-        # Equal elements are rounded alike.
+        # Equal elements have equal rounding errors.
         count = np.unique(x[used]).size
         if count < _FEW_ELEMENTS:
             return ""
@@ -137,7 +138,7 @@ def _mean(distances: Numbers) -> float:
 
 
 def _floor(kind: ElementType, values: Numbers) -> Numbers:
-    """Returns a few units in the last place; what rounds no more than integers has none."""
+    """Returns a few units in the last place for floats, 0 for integers."""
     if not kind.is_floating and not kind.is_complex:
         return np.zeros(values.shape)
     tiny = np.finfo(np.float32).tiny if kind.bits <= 64 and kind.name not in ("f64",) else np.finfo(np.float64).tiny
@@ -145,7 +146,7 @@ def _floor(kind: ElementType, values: Numbers) -> Numbers:
 
 
 def _classes(values: Numbers) -> NDArray[np.int8]:
-    """Returns 0 for what is finite, 1 for NaN, 2 and 3 for the infinities; complex ones by both parts."""
+    """Returns 0 for finite numbers, 1 for NaN, 2 and 3 for the infinities; complex numbers combine both parts."""
     if np.iscomplexobj(values):
         return (4 * _classes(values.real) + _classes(values.imag)).astype(np.int8)
     infinite = np.where(np.isinf(values), np.where(np.signbit(values), 2, 3), 0)

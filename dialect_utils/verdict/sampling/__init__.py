@@ -1,4 +1,4 @@
-"""Inputs for executions: seeded, and guided by what the programs do with them."""
+"""Inputs for executions: seeded, and chosen by the operations that read them."""
 
 from dialect_utils.verdict.sampling.needs import Need, array_needs
 from dialect_utils.verdict.sampling.plan import DataSet, data_sets, unreached

@@ -1,4 +1,10 @@
-"""The data of one check: what two modules are run on."""
+"""Chooses the sets of data on which two modules run, among them tagged inputs and all possible inputs.
+
+A module only moves data where every element of its results is an element of an input, or a constant. Two such
+modules are equal if they move the same elements to the same positions. Tagged inputs, whose elements all differ,
+show that. Values that do not depend on the inputs (indices, predicates, padding) may be computed, but only of whole
+numbers, which no engine rounds.
+"""
 
 from __future__ import annotations
 
@@ -22,9 +28,9 @@ from dialect_utils.verdict.sampling.needs import index_operands
 def chosen_data(
     shapes: Sequence[ArrayShape], modules: Sequence[Module], options: Options, *, sums: bool
 ) -> tuple[list[DataSet], list[str]]:
-    """Returns the sets of data for entry arrays of these shapes, and what they do not reach.
+    """Returns the sets of data for entry arrays of these shapes, and remarks on values that they do not reach.
 
-    Where both modules only move data, carriers are among them. `sums`: some output is a sum of floats.
+    Where both modules only move data, tagged inputs are among the sets. `sums`: some output is a sum of floats.
     """
     if options.inputs is not None:
         return [DataSet("given", from_plain_all(options.inputs, shapes))], []
@@ -36,7 +42,7 @@ def chosen_data(
     branches = [f"not known: which branches of conditional {_name(each)} were taken" for each in computed]
     sets = data_sets(needs, options.seeds, finite=is_finite, sums=sums)
     if all(map(only_moves_data, modules)):
-        sets += [DataSet("carriers", arrays) for arrays in carriers(shapes)]
+        sets += [DataSet("tagged", arrays) for arrays in tagged_inputs(shapes)]
     return sets, [*unreached(needs, options.seeds, finite=is_finite), *branches]
 
 
@@ -45,7 +51,7 @@ def _name(operation: Operation) -> str:
 
 
 def _multiplies_padding(operation: Operation) -> bool:
-    """Is true for a convolution of which XLA:CPU multiplies zeros that are no elements: infinity times 0 is NaN."""
+    """Is true for a convolution whose padding XLA:CPU multiplies as zeros: infinity times 0 is NaN."""
     kernel = operation.operands[1].shape if operation.opcode == "convolution" else None
     if not isinstance(kernel, ArrayShape):
         return False
@@ -60,22 +66,22 @@ def _multiplies_padding(operation: Operation) -> bool:
 
 _INLINED = named("call fusion")
 _GIVEN = named("constant iota")
-# Its sizes are operands.
+# An operation whose sizes are operands.
 _DYNAMIC = named("dynamic-reshape")
-# Engines do not agree on a division by 0.
+# Engines differ on integer division by 0.
 _DIVISIONS = named("divide remainder")
-# Patterns of types up to this width are looked at one by one.
+# All bit patterns of types up to this width are tried.
 _NARROW_BITS = 16
 
 
 def only_moves_data(module: Module) -> bool:
-    """Is true where each element of the results is moved from an input, or is a constant; never true of loops."""
+    """Is true where each element of the results is an element of an input, or a constant; false for loops."""
     variable: set[Value] = set(module.entry.parameters)
     return _only_moves(module.entry, variable)
 
 
 def _only_moves(function: Function, variable: set[Value]) -> bool:
-    """Adds the values that depend on the inputs to `variable`; is false at the first that is not moved."""
+    """Adds the values that depend on the inputs to `variable`; returns false at the first value that is not moved."""
     for operation in function.operations:
         if operation.opcode == "parameter":
             continue
@@ -83,7 +89,7 @@ def _only_moves(function: Function, variable: set[Value]) -> bool:
         if operation.opcode in _INLINED:
             [called] = operation.called
             given = zip(called.parameters, operation.operands, strict=True)
-            # A function that is called twice must not keep what an earlier call passed.
+            # Each call of a function starts without the variables of an earlier call.
             inner = {parameter for parameter, operand in given if operand in variable}
             if not _only_moves(called, inner):
                 return False
@@ -95,7 +101,7 @@ def _only_moves(function: Function, variable: set[Value]) -> bool:
 
 
 def _moves(operation: Operation, variable: set[Value]) -> bool:
-    """Is true where elements are moved to places that do not depend on the inputs."""
+    """Is true where elements are moved to positions that do not depend on the inputs."""
     opcode = operation.opcode
     places = operation.operands[:1] if opcode == "select" else index_operands(operation)
     if any(value in variable for value in places):
@@ -106,7 +112,7 @@ def _moves(operation: Operation, variable: set[Value]) -> bool:
 
 
 def _is_exact(operation: Operation) -> bool:
-    """Is true where a value is computed in whole numbers, or moved."""
+    """Is true where a value is computed from whole numbers, or moved."""
     opcode = operation.opcode
     if opcode in _GIVEN or _moves(operation, set()):
         return True
@@ -117,12 +123,12 @@ def _is_exact(operation: Operation) -> bool:
     return is_simple and is_whole and opcode not in _DIVISIONS and not operation.called
 
 
-def carriers(shapes: Sequence[ArrayShape]) -> list[list[Array]]:
+def tagged_inputs(shapes: Sequence[ArrayShape]) -> list[list[Array]]:
     """Returns sets of inputs in which all elements of one type together hold distinct values.
 
-    An element's values in all sets are the digits of its number. No element has one value in all of them, as a
-    constant has: where an output's elements are those of another module in every set, each is the same constant, or
-    comes from the same element. Floats are normal numbers, which no engine changes when it moves them.
+    The values of an element in the sets are the digits of its number. No element has the same value in all sets, as a
+    constant has: where two outputs are equal in every set, each element is the same constant or comes from the same
+    element. Floats are normal numbers, which no engine changes when it moves them.
     """
     counts: dict[str, int] = {}
     for shape in shapes:
@@ -144,7 +150,7 @@ def _set(shapes: Sequence[ArrayShape], counts: dict[str, int], digit: int) -> li
 
 
 def _values(kind: ElementType, count: int, numbers: Any, digit: int) -> Array:
-    """Returns one digit of the numbers, each written without those whose digits are all the same."""
+    """Returns one digit of the numbers, skipping codes whose digits are all the same."""
     part = _part(kind)
     base, digits = _base(part, count), _digits(part, count)
     step = sum(base**i for i in range(digits))
@@ -162,7 +168,7 @@ def _part(kind: ElementType) -> ElementType:
 
 
 def _base(kind: ElementType, count: int) -> int:
-    """Returns how many values of a type are used: one more than elements, where it has them."""
+    """Returns the number of values of a type to use: one more than elements, where the type has that many."""
     return len(_patterns(kind, max(2, count + 1)))
 
 
@@ -175,7 +181,7 @@ def _digits(kind: ElementType, count: int) -> int:
 
 
 def _patterns(kind: ElementType, most: int) -> Any:
-    """Returns bits of that many values of a type, fewer where it has fewer; of floats normal ones."""
+    """Returns the bits of `most` values of a type, or of all where it has fewer; of floats only normal numbers."""
     if not kind.is_floating:
         return np.arange(min(most, 1 << min(kind.bits, 62)), dtype=np.uint64)
     if kind.bits > _NARROW_BITS:
@@ -191,14 +197,14 @@ def _patterns(kind: ElementType, most: int) -> Any:
     return bits[np.isfinite(values) & (np.abs(values) >= smallest)][:most]
 
 
-# Of all inputs together: two bytes, one bf16, sixteen predicates.
+# The bits of all inputs together: two bytes, one bf16 or sixteen predicates.
 _MOST_BITS = 16
 
 
 def possible_inputs(shapes: Sequence[ArrayShape]) -> list[Array] | None:
-    """Returns all inputs of these shapes, a leading dimension counting them; None where they are too many.
+    """Returns all inputs of these shapes, stacked along a leading dimension; None where they are too many.
 
-    `shapes` are of no packed layouts; an input of no elements has one value.
+    `shapes` have no packed layouts; an input without elements has one value.
     """
     bits = sum(shape.element_count * shape.element_type.bits for shape in shapes)
     if bits > _MOST_BITS:
@@ -215,5 +221,5 @@ def possible_inputs(shapes: Sequence[ArrayShape]) -> list[Array] | None:
 
 
 def _field(numbers: Array, kind: ElementType, start: int) -> Array:
-    """Returns as many bits of each number as the type has."""
+    """Returns the bits of one element of the type from each number."""
     return numbers >> np.uint64(start) & np.uint64((1 << kind.bits) - 1)

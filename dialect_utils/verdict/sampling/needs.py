@@ -1,4 +1,4 @@
-"""What two programs do with each array of the entry, as far as it says which values are telling."""
+"""Finds the uses of each array of the entry that decide which input values are worth trying."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from dialect_utils.ops import Trait, has, named, opcode_of
 
 _SHIFTS = named("shift-left shift-right-logical shift-right-arithmetic")
 _SORTS, _CHOICES = named("sort topk"), named("maximum minimum compare")
-# Sums, differences, products and quotients of constants are thresholds, too, where there are few.
+# With few constants, their sums, differences, products and quotients are thresholds, too.
 _FEW_CONSTANTS = 8
 _MOST_CONSTANTS = 64
 
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """One array of the entry, and what it reaches.
+    """One array of the entry and its uses.
 
-    `limits`: the sizes of dimensions that it indexes; `counts`: it may count the rounds of a loop;
-    `branches`: how many branches it chooses from; `widths`: of what it shifts; `distinct` and
-    `ascending`: what a gather or scatter was promised of it. `numbers`: constants of the programs; `peaks`: these
-    look for the largest of many elements, or put them in order.
+    `limits`: the sizes of dimensions that it indexes; `counts`: it may count the iterations of a loop;
+    `branches`: the number of branches that it selects from; `widths`: the widths of the values that it shifts;
+    `distinct` and `ascending`: a gather or scatter promises that its indices are unique or sorted. `numbers`:
+    constants of the programs; `peaks`: the programs select the largest of many elements, or sort them.
     """
 
     shape: ArrayShape
@@ -47,7 +47,7 @@ class Need:
 
 
 def array_needs(modules: Sequence[Module], shapes: Sequence[ArrayShape]) -> list[Need]:
-    """Returns the needs of the entry's arrays, tuples flattened, `shapes` being theirs in the first module."""
+    """Returns the needs of the entry's arrays, tuples flattened, whose shapes in the first module are `shapes`."""
     numbers = _numbers(modules)
     peaks = any(_chooses(operation) for module in modules for operation in module.operations())
     needs = [Need(shape, numbers=numbers, peaks=peaks) for shape in shapes]
@@ -69,7 +69,7 @@ def _chooses(operation: Operation) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Sensed:
-    """Values that an operation looks at, and what it does with them."""
+    """Values that an operation reads, and its use of them."""
 
     roots: tuple[Value, ...]
     limits: tuple[int, ...] = ()
@@ -80,7 +80,7 @@ class _Sensed:
     ascending: bool = False
 
     def noted(self, need: Need) -> Need:
-        """Returns a need with this added; no order is asked of floats."""
+        """Returns a need with this use added."""
         return replace(
             need,
             limits=tuple(sorted({*need.limits, *self.limits})),
@@ -93,7 +93,7 @@ class _Sensed:
 
 
 def leaf_spans(entry: Function) -> dict[Value, range]:
-    """Returns which arrays of the entry, tuples flattened, each parameter holds."""
+    """Returns for each parameter the range of its arrays among those of the entry, tuples flattened."""
     spans, begin = {}, 0
     for parameter in entry.parameters:
         end = begin + len(list(parameter.shape.arrays()))
@@ -109,7 +109,7 @@ def index_operands(operation: Operation) -> Sequence[Value]:
 
 
 def values_behind(roots: Iterable[Value]) -> set[Value]:
-    """Returns all values that some values are computed from, through calls in both directions."""
+    """Returns all values that the given values depend on, through calls in both directions."""
     reached: set[Value] = set()
     pending = list(roots)
     while pending:
@@ -126,12 +126,12 @@ def _leaves_behind(roots: Sequence[Value], spans: dict[Value, range]) -> Iterato
 
 
 def _sources(value: Value) -> list[Value]:
-    """Returns what a value is computed from, one step back; of a loop's state the same part alone."""
+    """Returns the direct sources of a value; for one element of a loop's state, only the same element."""
     operation = value.operation
     if operation is None:
         return [source for caller in value.function.callers for source in _passed(caller, value)]
     if operation.opcode == "while" and len(operation.results) == len(operation.operands):
-        return _of_round(operation, operation.results.index(value))
+        return _of_iteration(operation, operation.results.index(value))
     if operation.opcode == "get-tuple-element":
         return _parts(operation.operands[0], (operation.ints("index") or (0,))[0])
     inside = [result for function in operation.called for result in function.results]
@@ -141,24 +141,24 @@ def _sources(value: Value) -> list[Value]:
 def _passed(caller: Operation, parameter: Value) -> Sequence[Value]:
     parameters = parameter.function.parameters
     if caller.opcode == "while" and len(parameters) == len(caller.operands):
-        return _of_round(caller, parameters.index(parameter))
+        return _of_iteration(caller, parameters.index(parameter))
     return caller.operands
 
 
-def _of_round(loop: Operation, number: int) -> list[Value]:
-    """Returns a part of a loop's state as it begins, and after a round."""
+def _of_iteration(loop: Operation, number: int) -> list[Value]:
+    """Returns one element of a loop's state before the loop and after an iteration."""
     return [loop.operands[number], loop.called_as(BODY).results[number]]
 
 
 def _parts(whole: Value, number: int) -> list[Value]:
-    """Returns the sources of one part of a tuple; the tuple itself where they are not known singly."""
+    """Returns the sources of one element of a tuple; the tuple itself where they are not known."""
     operation = whole.operation
     if operation is not None and operation.opcode == "tuple":
         return [operation.operands[number]]
     loops = [operation] if operation is not None else list(whole.function.callers)
     if not loops or any(loop.opcode != "while" for loop in loops):
         return [whole]
-    state = [source for loop in loops for source in _of_round(loop, 0)]
+    state = [source for loop in loops for source in _of_iteration(loop, 0)]
     tuples = [value.operation for value in state]
     if not all(made is not None and made.opcode == "tuple" for made in tuples):
         return [whole]
@@ -166,7 +166,7 @@ def _parts(whole: Value, number: int) -> list[Value]:
 
 
 def _sensed(operation: Operation) -> Iterator[_Sensed]:
-    """Yields what the operation looks at: indices, amounts of shifts, predicates, conditions of loops."""
+    """Yields the values that steer an operation: indices, shift amounts, branch selectors and loop conditions."""
     opcode, operands = operation.opcode, operation.operands
     indices = tuple(index_operands(operation))
     if indices and isinstance(operands[0].shape, ArrayShape):
@@ -184,7 +184,7 @@ def _sensed(operation: Operation) -> Iterator[_Sensed]:
 
 
 def _numbers(modules: Sequence[Module]) -> tuple[float, ...]:
-    """Returns the finite constants of the programs, and what two of them make where they are few."""
+    """Returns the finite constants of the programs and, where they are few, the results of arithmetic on pairs."""
     found: set[float] = set()
     for module in modules:
         numbers = map(_number, module.operations())
@@ -195,7 +195,7 @@ def _numbers(modules: Sequence[Module]) -> tuple[float, ...]:
 
 
 def _number(operation: Operation) -> float | None:
-    """Returns the number that all elements of a constant are."""
+    """Returns the number that all elements of a constant equal, or None."""
     bits = operation.splat_bits
     if bits is None:
         return None

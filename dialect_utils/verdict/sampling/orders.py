@@ -1,8 +1,8 @@
-"""Compares programs in the orders that they leave to the engine (execution/ordering.py).
+"""Compares programs in the orders that they leave to the engine (stablehlo/rewrites/ordering.py).
 
-What the original may do is known by a few orders of each kind. In every order that the rewrite leaves open it
-must do one of these. Where the original gives the same in all of them it leaves nothing open, and another result
-of the rewrite is wrong; elsewhere another result may be in an order that was not tried.
+The original runs in a few orders of each kind. In every order that the rewrite leaves open, its result must equal one
+of the original's results. Where the original gives the same result in all orders, it leaves no order open, and a
+different result of the rewrite is wrong; otherwise that result may belong to an order that was not tried.
 """
 
 from __future__ import annotations
@@ -16,39 +16,39 @@ from dialect_utils.ir import Module
 from dialect_utils.ops import Trait, has
 from dialect_utils.verdict.comparator import Finding
 from dialect_utils.verdict.judge import Compared, Judge, also, joined
-from dialect_utils.verdict.runs import Rewritten, Runs, Twin
+from dialect_utils.verdict.runs import Rewritten, Runs, Widened
 from dialect_utils.verdict.sampling import DataSet
 
 _LEFT_OPEN = "the results differ only in the order of NaN or of equal keys, which the original leaves to the engine"
 _NOT_TRIED = "the original leaves the order of NaN or of equal keys to the engine, and no order that was tried gives it"
-# The rank of a later position among equal keys, and that of 0 behind -0 and the like.
+# The rank of a later position among equal keys, and the rank of 0 relative to -0 and of NaNs among each other.
 _OF_ORIGINAL = tuple(product((1, -1), (0, 1, -1)))
 _OF_REWRITE = ((1, 0), (-1, 0))
 
 
 def may_choose(module: Module) -> bool:
-    """Is true where some operation may ask a comparator of which elements come first."""
+    """Is true where the result of an operation may depend on the order in which elements are compared."""
     return any(operation.opcode == "sort" or has(operation.opcode, Trait.COMBINES) for operation in module.operations())
 
 
 def has_sorts(module: Module) -> bool:
-    """Is true where equal keys may be in an order of the engine's."""
+    """Is true where the engine may choose the order of equal keys."""
     return any(operation.opcode == "sort" for operation in module.operations())
 
 
 def compared_in_open_orders(
     runs: Runs, judge: Judge, worker: Worker, engine: Engine, *, where_more_is_open: bool = False
 ) -> tuple[Runs, Finding] | None:
-    """Compares what both programs do in the orders that they allow; also returns the runs that decided.
+    """Compares both programs in the orders that they allow; also returns the runs that decided.
 
-    Returns None where the original leaves none open; `where_more_is_open`: where the rewrite has no more
-    sorts that are not stable than the original.
+    Returns None where the original leaves no order open; with `where_more_is_open`, where the rewrite has no more
+    unstable sorts than the original.
     """
     try:
         (last_way, of_first, of_last), (first_way, _, _) = (
             runs.ordered(worker, nan_first=nan_first) for nan_first in (False, True)
         )
-        # How many operations leave any order open, and how many sorts that of equal keys.
+        # Counts of operations that leave any order open, and of sorts that leave the order of equal keys open.
         if not (of_last[1] > of_first[1] if where_more_is_open else of_first[0]):
             return None
         ways = (last_way, first_way)
@@ -62,19 +62,19 @@ def compared_in_open_orders(
 
 @dataclass(frozen=True, slots=True)
 class _Order:
-    """What the original gives on each set of data in one order, and its twin in that order."""
+    """The original's outputs on each set of data in one order, and its higher-precision program in that order."""
 
     data: Sequence[DataSet]
     outputs: Sequence[list[Array]]
-    twin: Twin
+    widened: Widened
 
 
 def _orders(way: Runs, worker: Worker, engine: Engine) -> Iterator[_Order]:
-    twin, sets = way.twin(worker, engine), len(way.data)
+    widened, sets = way.widened(worker, engine), len(way.data)
     every = way.ranked(*_OF_ORIGINAL)
     outputs = every.original_on(worker, engine)
     for start in range(0, len(outputs), sets):
-        yield _Order(every.data[start : start + sets], outputs[start : start + sets], twin)
+        yield _Order(every.data[start : start + sets], outputs[start : start + sets], widened)
 
 
 def _rewritten(way: Runs, worker: Worker, engine: Engine) -> Iterator[list[Rewritten]]:
@@ -84,28 +84,28 @@ def _rewritten(way: Runs, worker: Worker, engine: Engine) -> Iterator[list[Rewri
 
 @dataclass(frozen=True, slots=True)
 class _Allowed:
-    """What the original may do: the first order is the one that differences are shown in."""
+    """The outputs that the original allows; differences are shown against the first order."""
 
     judge: Judge
     engine: Engine
     orders: Sequence[_Order]
 
     def joined(self, rewritten: Sequence[Sequence[Rewritten]]) -> Finding:
-        """Returns what all orders of the rewrite show on all sets of data."""
+        """Returns the joined finding of all orders of the rewrite on all sets of data."""
         nearest = [self._nearest(number, each) for made in rewritten for number, each in enumerate(made)]
         findings: list[Finding] = []
-        for twin in (self.orders[0].twin, self.orders[-1].twin):
-            near = [each for each in nearest if each.order.twin is twin]
+        for widened in (self.orders[0].widened, self.orders[-1].widened):
+            near = [each for each in nearest if each.order.widened is widened]
             decided = self.judge.decided(
-                self.engine, [each.compared for each in near], [each.found for each in near], twin
+                self.engine, [each.compared for each in near], [each.found for each in near], widened
             )
-            # Fewer where the twin does not run.
+            # Fewer findings where the higher-precision program does not run.
             findings += [self._weighed(each, found) for each, found in zip(near, decided, strict=False)]
         whole = joined(findings)
         return whole if whole.answer != "agrees" else also(whole, _LEFT_OPEN)
 
     def _nearest(self, number: int, rewritten: Rewritten) -> _Near:
-        """Returns the order of the original in which the rewrite's results are its own; the first where none is."""
+        """Returns the order of the original whose results the rewrite has; the first order where no results match."""
         tried = []
         for order in self.orders:
             compared = Compared(order.data[number], order.outputs[number], rewritten)
@@ -115,7 +115,7 @@ class _Allowed:
         return tried[0]
 
     def _weighed(self, near: _Near, found: Finding) -> Finding:
-        """Returns a difference as what it is: wrong only where the original leaves nothing open."""
+        """Returns a finding in which a difference is wrong only where the original leaves no order open."""
         expected = self.orders[0].outputs[near.number]
         differences = self.judge.comparator.differences
         if found.answer != "different" or not any(
@@ -127,7 +127,7 @@ class _Allowed:
 
 @dataclass(frozen=True, slots=True)
 class _Near:
-    """A set of data, an order of the original, and what its results and the rewrite's show."""
+    """A set of data, an order of the original, and the finding for both results."""
 
     number: int
     order: _Order

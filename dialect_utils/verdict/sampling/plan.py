@@ -1,4 +1,4 @@
-"""Sets of inputs on which two programs are run: the same for both, of kinds that see different mistakes."""
+"""Makes the sets of inputs on which both programs run, of several kinds that detect different faults."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dialect_utils.layout.arrays.dtypes import dtype_of
 from dialect_utils.verdict.sampling.needs import Need
 from dialect_utils.verdict.sampling.values import (
     LARGEST_INTEGER,
-    MOST_ROUNDS,
+    MOST_ITERATIONS,
     float_pool,
     integer_pool,
     special_floats,
@@ -36,7 +36,7 @@ DataKind = Literal[
     "peaks",
     "given",
     "own",
-    "carriers",
+    "tagged",
     "every",
 ]
 
@@ -54,23 +54,23 @@ _DESCRIPTIONS: dict[DataKind, str] = {
     "peaks": "data with one element above or below all others",
     "given": "the given inputs",
     "own": "its own data",
-    "carriers": "carriers that are all distinct",
+    "tagged": "tagged inputs, whose elements all differ",
     "every": "one of all possible inputs",
 }
-# Small arrays take so many sets of one kind to hold all values worth trying.
+# The most sets of one kind: small arrays need many sets to hold all values worth trying.
 _MOST_SETS = 32
-# Large ones get a set of each kind, and no more.
+# Arrays with more elements than this get one set of each kind.
 _MANY_ELEMENTS = 1 << 18
 _NARROW_BITS = 16
 _LARGEST_EXPONENT = 30.0
 _FEW = 3
-# Above all that is drawn beside it, and no more than exp can take.
+# Larger than all other elements of the set, and small enough for exp to be finite.
 _PEAK = 50.0
-# The largest and the smallest at the last place, the first, and two more.
+# The largest and the smallest element at the last position, the first, and two more.
 _PEAK_SETS = 8
-# What gives NaN with another of these.
+# Values that give NaN in arithmetic with another of these.
 _OPPOSED = (np.inf, -np.inf, 0.0, -0.0, 1.0, -1.0)
-# Beyond where exp of it is 0 or infinite in 32 bits, and within the range of 16 and of most 8 bits.
+# exp of it overflows or underflows in f32; within the range of f16 and of most 8-bit types.
 _SHIFT = 200.0
 
 
@@ -87,7 +87,7 @@ class DataSet:
 
 @dataclass(frozen=True, slots=True)
 class _Draw:
-    """What one array of one set is drawn with: `run` counts the sets of a kind, `position` the arrays."""
+    """The random state of one array of one set: `run` is the number of the set in its kind, `position` of the array."""
 
     rng: np.random.Generator
     need: Need
@@ -104,8 +104,8 @@ class _Draw:
 def data_sets(needs: Sequence[Need], seeds: int, *, finite: bool = False, sums: bool = False) -> list[DataSet]:
     """Returns the sets for entry arrays of these needs; the same seeds give the same sets.
 
-    `finite`: no special values and no extreme magnitudes; floats that count the rounds of a loop never have them.
-    `sums`: magnitudes whose products do not overflow in a sum, and another set whose may.
+    `finite`: no special values and no extreme magnitudes; floats that count the iterations of a loop never have them.
+    `sums`: magnitudes whose products do not overflow in a sum, and another set whose products may.
     """
     kinds: list[tuple[DataKind, int]] = [
         ("whole", 1),
@@ -133,7 +133,7 @@ def data_sets(needs: Sequence[Need], seeds: int, *, finite: bool = False, sums: 
 
 
 def unreached(needs: Sequence[Need], seeds: int, *, finite: bool) -> list[str]:
-    """Says which telling values and kinds of data the sets of `data_sets` leave out."""
+    """Returns remarks on boundary values and kinds of data that the sets of `data_sets` leave out."""
     lines = []
     sets = _sets(needs, _pool_size)
     for position, need in enumerate(needs):
@@ -146,12 +146,12 @@ def unreached(needs: Sequence[Need], seeds: int, *, finite: bool) -> list[str]:
             why = "the padding of a convolution" if finite else "the end of a loop"
             lines.append(f"not reached: NaN, infinities and extreme magnitudes in input {position} ({why} meets them)")
     if any(need.counts for need in needs):
-        lines.append(f"not reached: loops of more than {MOST_ROUNDS} rounds")
+        lines.append(f"not reached: loops of more than {MOST_ITERATIONS} iterations")
     return lines
 
 
 def _sets(needs: Sequence[Need], size: Callable[[Need], int]) -> int:
-    """Returns how many sets it takes until every array has held all its values."""
+    """Returns the number of sets after which every array has held all its values."""
     elements = [max(1, need.shape.element_count) for need in needs]
     if sum(elements) > _MANY_ELEMENTS:
         return 1
@@ -172,7 +172,7 @@ def _special_size(need: Need) -> int:
 
 
 def _pairs(need: Need) -> int:
-    """Returns how many elements meet each pair of opposed values twice."""
+    """Returns the number of elements that hold each pair of opposed values twice."""
     return 2 * len(_OPPOSED) ** 2 if _has_floats(need) else 1
 
 
@@ -215,7 +215,7 @@ def _floats(draw: _Draw, kind: ElementType) -> Array:
         pool = float_pool(draw.need, kind)
         return pool[rng.integers(0, min(len(pool), _FEW + 2 * draw.run), size)]
     if draw.need.counts:
-        # A loop that these count might never end.
+        # With special values, a loop that counts with these floats might never end.
         return _normal(draw, dtype)
     if draw.kind == "peaks":
         peak = min(_PEAK, float(_limits(dtype).max))
@@ -237,13 +237,13 @@ def _normal(draw: _Draw, dtype: np.dtype[Any]) -> Array:
 
 
 def _with_specials(draw: _Draw, values: Array, special: Array) -> Array:
-    """Puts special values at half of the places; over the runs each gets to each place of a small array."""
+    """Writes special values to half of the elements; over the runs, each reaches each element of a small array."""
     chosen = draw.rng.integers(0, 2, draw.size) == 0
     return np.where(chosen, _cycled(draw, special), values).astype(values.dtype)
 
 
 def _with_one_special(draw: _Draw, values: Array) -> Array:
-    """Puts one special value, another one in each run, into one array of the set, and leaves the rest as it is."""
+    """Writes one special value, a different one in each run, to one element of an array."""
     flat = values.reshape(-1).copy()
     if flat.size:
         with np.errstate(all="ignore"):
@@ -254,7 +254,7 @@ def _with_one_special(draw: _Draw, values: Array) -> Array:
 
 
 def _with_a_peak(draw: _Draw, values: Array, ends: tuple[float, float]) -> Array:
-    """Puts the largest number, in every second run the smallest, at one place: the last, the first, then any."""
+    """Writes the largest number, in every second run the smallest, to one element: the last, the first, then any."""
     flat = values.reshape(-1).copy()
     if flat.size:
         places = [flat.size - 1, 0, *np.random.default_rng(draw.position).permutation(flat.size)]
@@ -269,7 +269,7 @@ def _limits(dtype: np.dtype[Any]) -> Any:
 
 
 def _magnitudes(draw: _Draw, dtype: np.dtype[Any]) -> Array:
-    """Returns floats of all magnitudes up to 1e30, or to what the type holds."""
+    """Returns floats of all magnitudes up to 1e30, or to the largest of the type."""
     limits = _limits(dtype)
     low = max(-_LARGEST_EXPONENT, float(np.log10(float(limits.smallest_normal))))
     high = min(_LARGEST_EXPONENT, float(np.log10(float(limits.max))))
@@ -283,7 +283,7 @@ def _magnitudes(draw: _Draw, dtype: np.dtype[Any]) -> Array:
 
 
 def _predicates(draw: _Draw) -> Array:
-    """Returns both values in turn for a scalar and, in some runs, all of one for an array."""
+    """Returns both values in turn for a scalar and, in some runs, equal elements for an array."""
     turn = bool((draw.run + (draw.kind in ("random", "sparse")) >> draw.position % 3) & 1)
     if not draw.size or (draw.kind == "boundary" and draw.run < 2):
         return np.full(draw.size, turn)
@@ -313,7 +313,7 @@ def _integers(draw: _Draw, kind: ElementType) -> Array:
 
 
 def _near_range(draw: _Draw, kind: ElementType) -> Array:
-    """Returns indices, amounts, counts: mostly in range, one of six below or above it (none in whole numbers)."""
+    """Returns indices, amounts or counts: one in six is out of range, except in sets of whole numbers."""
     need = draw.need
     reach = max([*need.limits[-1:], *need.widths, need.branches, 2 if need.counts else 1])
     limit = min(
@@ -328,7 +328,7 @@ def _near_range(draw: _Draw, kind: ElementType) -> Array:
 
 
 def _ordered(draw: _Draw, kind: ElementType) -> Array:
-    """Returns indices as a gather or scatter was promised them: all distinct, or ascending, or both."""
+    """Returns indices that keep the promise of a gather or scatter: distinct, ascending, or both."""
     need, count = draw.need, draw.need.shape.element_count
     limit = max(count, min(need.limits, default=count), 1)
     values = draw.rng.choice(limit, count, replace=False) if need.distinct else draw.rng.integers(0, limit, count)
@@ -340,14 +340,14 @@ def _as_integers(values: Sequence[int], kind: ElementType) -> Array:
 
 
 def _cycled(draw: _Draw, pool: Array) -> Array:
-    """Returns the pool's values in an order of their own, going on where the run before ended."""
+    """Returns the pool's values in a fixed random order, continuing after the values of the previous run."""
     count = draw.need.shape.element_count
     order = np.random.default_rng([len(pool), draw.position]).permutation(len(pool))
     return pool[order[(draw.run * count + np.arange(count)) % len(pool)]].reshape(draw.size)
 
 
 def _with_equal_elements(draws: Sequence[_Draw], arrays: Sequence[Array]) -> list[Array]:
-    """Makes arrays of one type and dimensions equal at half of their places; scalars in every second set."""
+    """Returns arrays of one type and dimensions with half of their elements equal; scalars in every second set."""
     first: dict[object, Array] = {}
     made = []
     for draw, array in zip(draws, arrays, strict=True):

@@ -1,4 +1,4 @@
-"""Measures what the data of a check would have seen: mistakes are planted in the original and run on it."""
+"""Measures the power of a check: injects faults into the original and counts those that the data detects."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from dialect_utils.verdict.proof.describe import place_of
 from dialect_utils.verdict.sampling import DataSet
 from dialect_utils.verdict.scale import Scale
 
-# So many places are told where a mistake would not be seen.
+# The most faults to name that the data does not detect.
 _TOLD = 3
 
 Execute = Callable[[Program], Sequence[Sequence[Array]]]
@@ -29,10 +29,10 @@ Execute = Callable[[Program], Sequence[Sequence[Array]]]
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """What planted mistakes are measured with.
+    """The means to measure whether injected faults are detected.
 
-    `execute` runs a program on all sets of data; `expected` is what the original gives, `scale` how far
-    its own error reaches on a set, in an output.
+    `execute` runs a program on all sets of data; `expected` has the original's outputs, `scale` returns the scale of
+    its own error on a set, in an output.
     """
 
     original: Module
@@ -44,7 +44,7 @@ class Trial:
     flushes: bool
 
     def measure(self, count: int) -> Power | None:
-        """Plants so many mistakes; returns None where none fits the original or none can be executed."""
+        """Injects `count` faults; returns None where no fault fits the original, or none can be executed."""
         results = [(mutant.planted, seen) for mutant, seen in self._judged(choose_mutants(self.original, count))]
         if not results:
             return None
@@ -58,14 +58,14 @@ class Trial:
                 continue
             try:
                 is_seen = self._is_seen(self.execute(prepare(planted, "planted mistake")))
-                if is_seen or not self._is_none(planted):
+                if is_seen or not self._is_harmless(planted):
                     yield mutant, is_seen
             except (DiagnosticError, ExecutionError):
-                # A mistake that no engine accepts is none that a check has to see.
+                # A check need not detect a fault that every engine rejects.
                 continue
 
-    def _is_none(self, planted: Module) -> bool:
-        """Is true where what was planted is proved to be no mistake."""
+    def _is_harmless(self, planted: Module) -> bool:
+        """Is true where the faulty module is proved to be equal to the original."""
         modules = [self.original, planted]
         return try_prove(modules, *entry_ports(modules)).answer == "equal"
 
@@ -90,7 +90,7 @@ def _distinct(planted: Sequence[Planted]) -> list[Planted]:
     return list(dict.fromkeys(planted))
 
 
-# Of these the order of the operands matters, the first two, or the last two.
+# Operations for which the order of the first two operands matters, and of the last two.
 _ORDERED = named("subtract divide power remainder atan2 compare shift-left shift-right-logical dynamic-slice")
 _ORDERED_LAST = named("select")
 _PERMUTING = {"transpose": "dimensions", "broadcast": "dimensions", "iota": "iota_dimension"}
@@ -103,14 +103,14 @@ _Edit = Callable[[Module, Operation], None]
 
 @dataclass(frozen=True, slots=True)
 class Mutant:
-    """One mistake that may be planted: the number of the operation in its module, what is done to it, and its place."""
+    """One possible fault: the number of the operation in its module, the edit, and the location."""
 
     number: int
     edit: _Edit
     planted: Planted
 
     def plant(self, module: Module) -> Module | None:
-        """Returns a copy of the module with the mistake, or None where it does not fit after all."""
+        """Returns a copy of the module with the fault, or None where the edit does not fit."""
         copy = module.clone()
         operation = list(copy.operations())[self.number]
         try:
@@ -121,7 +121,7 @@ class Mutant:
 
 
 def choose_mutants(module: Module, count: int) -> list[Mutant]:
-    """Returns so many mistakes, or all where there are fewer, of every kind in turn; the same ones each time."""
+    """Returns `count` faults, or all where there are fewer, of every kind in turn; the same ones each time."""
     by_kind: dict[str, list[Mutant]] = defaultdict(list)
     for number, operation in enumerate(module.operations()):
         for kind, edit in _edits(operation):
@@ -143,17 +143,17 @@ def _edits(operation: Operation) -> Iterator[tuple[str, _Edit]]:
     shape, opcode = operation.results[0].shape, operation.opcode
     if not shape.is_static or not shape.element_count:
         return
-    same = [number for number, value in enumerate(operation.operands) if _is_alike(value, operation.results[0])]
+    same = [number for number, value in enumerate(operation.operands) if _have_one_type(value, operation.results[0])]
     if same and (has(opcode, Trait.ELEMENTWISE) or has(opcode, Trait.MOVES_DATA)):
         yield "omission", _omitted(same[0])
     if (
         opcode in _ORDERED
         and not _is_symmetric(operation)
         and len(operation.operands) > 1
-        and _is_alike(*operation.operands[:2])
+        and _have_one_type(*operation.operands[:2])
     ):
         yield "swapped operands", _swapped(0, 1)
-    if opcode in _ORDERED_LAST and _is_alike(*operation.operands[1:3]):
+    if opcode in _ORDERED_LAST and _have_one_type(*operation.operands[1:3]):
         yield "swapped operands", _swapped(1, 2)
     if opcode == "compare":
         yield "other direction", _redirected
@@ -167,12 +167,12 @@ def _edits(operation: Operation) -> Iterator[tuple[str, _Edit]]:
 
 
 def _is_symmetric(operation: Operation) -> bool:
-    """Is true for a comparison that is the same both ways round."""
+    """Is true for a comparison whose operands may be swapped."""
     texts = [operation.attribute(name) or "" for name in _DIRECTION_ATTRIBUTES]
     return operation.opcode == "compare" and any("EQ" in text or "NE" in text for text in texts)
 
 
-def _is_alike(a: Value, b: Value) -> bool:
+def _have_one_type(a: Value, b: Value) -> bool:
     x, y = a.shape, b.shape
     if not isinstance(x, ArrayShape) or not isinstance(y, ArrayShape):
         return False
@@ -205,9 +205,9 @@ def _redirected(module: Module, operation: Operation) -> None:
 
 
 def _permuted(operation: Operation) -> tuple[int, ...] | None:
-    """Returns other dimensions under which the operation has the same types, or None."""
+    """Returns different dimensions with which the operation has the same types, or None."""
     result = operation.results[0].shape
-    assert isinstance(result, ArrayShape)  # looked at before
+    assert isinstance(result, ArrayShape)  # checked by _edits
     written = operation.ints(_PERMUTING[operation.opcode])
     if not written:
         return None
@@ -231,7 +231,7 @@ def _renumbered(name: str, dimensions: tuple[int, ...]) -> _Edit:
 
 
 def _changed(module: Module, operation: Operation) -> None:
-    """Makes a constant another number: a float the next-but-some one, an integer or predicate the next."""
+    """Replaces a constant by the next integer, the other predicate, or a float that differs in one bit."""
     shape, bits = operation.results[0].shape, operation.splat_bits
     assert isinstance(shape, ArrayShape)  # a constant with bits is an array
     assert bits is not None
@@ -248,10 +248,10 @@ def _changed(module: Module, operation: Operation) -> None:
 
 
 def _narrowed(module: Module, operation: Operation) -> None:
-    """Takes a value through a narrower type."""
+    """Converts a value to a narrower type and back."""
     value = operation.results[0]
     shape = value.shape
-    assert isinstance(shape, ArrayShape)  # looked at before
+    assert isinstance(shape, ArrayShape)  # checked by _edits
     builder = module.after(value)
     narrow = ELEMENT_TYPES[_NARROWER[shape.element_type.name]]
     there = builder.convert(value, narrow, name=f"{value.name}.narrow", like=value)

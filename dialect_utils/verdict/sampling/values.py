@@ -1,4 +1,7 @@
-"""Plain random inputs: seeded, of three styles."""
+"""Random inputs of three styles, and the boundary values of one array.
+
+Boundary values are constants of the programs and their neighbours, and the values that are special in a type.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ from dialect_utils.verdict.sampling.needs import Need, index_operands, leaf_span
 
 Style = Literal["integers", "random", "special"]
 
-# Floats of the style "integers" are at most this large, so that sums and dots of many stay exact.
+# The largest float of the style "integers", so that sums and dots of many elements stay exact.
 LARGEST_INTEGER = 2
 # Integers that may be indices or trip counts stay below this.
 _SMALL = 8
@@ -31,7 +34,7 @@ def random_inputs(
     `integers`: floats hold whole numbers up to LARGEST_INTEGER. `random`: ordinary floats and
     integers over the whole range of their type. `special`: random, with zeros of both signs,
     infinities, NaNs, the largest and the smallest normal numbers among the floats. Integers at
-    the positions in `small` are 0 to 7 in every style, as indices and trip counts need it.
+    the positions in `small` are 0 to 7 in every style, because they may be indices or trip counts.
     """
     return [
         _array(np.random.default_rng([seed, position]), shape, style, position in small)
@@ -80,7 +83,7 @@ def _floats(rng: np.random.Generator, kind: ElementType, size: tuple[int, ...], 
     return values
 
 
-# Types of so many bits have too few mantissa bits for sums of larger numbers.
+# Types of at most this many bits have too few mantissa bits for sums of larger numbers.
 _NARROW_BITS = 16
 
 
@@ -95,10 +98,10 @@ def _special_values(dtype: np.dtype[Any]) -> Array:
 
 
 def small_integer_positions(module: Module) -> frozenset[int]:
-    """Returns which entry parameters (tuples flattened) must hold small integers.
+    """Returns the positions of entry parameters (tuples flattened) that must hold small integers.
 
-    Those that reach an index of gather, scatter or a dynamic slice, and all of them where a
-    loop's trip count might depend on one.
+    These reach an index of gather, scatter or a dynamic slice; in a module with a loop, all parameters, because a trip
+    count might depend on one.
     """
     spans = leaf_spans(module.entry)
     if any(operation.opcode == "while" for operation in module.operations()):
@@ -107,8 +110,8 @@ def small_integer_positions(module: Module) -> frozenset[int]:
     return frozenset(leaf for value, span in spans.items() if value in reached for leaf in span)
 
 
-# An integer that counts rounds stays below: a loop of more shows nothing new, and takes its time.
-MOST_ROUNDS = 300
+# The largest integer that may count iterations: longer loops show nothing new and take longer.
+MOST_ITERATIONS = 300
 
 
 def value_range(kind: ElementType) -> tuple[int, int]:
@@ -117,7 +120,7 @@ def value_range(kind: ElementType) -> tuple[int, int]:
 
 
 def integer_pool(need: Need) -> list[int]:
-    """Returns the numbers worth trying in an integer array, none twice."""
+    """Returns the numbers worth trying in an integer array, each once."""
     kind = need.shape.element_type
     low, high = value_range(kind)
     found = [0, 1, -1, 2]
@@ -127,12 +130,12 @@ def integer_pool(need: Need) -> list[int]:
         found += [width - 1, width, width + 1, 2 * width]
     found += range(-1, need.branches + 1 if need.branches else 0)
     for number in need.numbers:
-        # Of a fraction both whole numbers beside it.
+        # A fraction contributes both neighbouring whole numbers.
         found += [int(number) - 1, int(number), int(number) + 1] if abs(number) < 1 << 64 else []
     if not need.counts:
         found += [low, high, low + 1, high - 1]
     if need.counts:
-        low, high = max(low, -MOST_ROUNDS), min(high, MOST_ROUNDS)
+        low, high = max(low, -MOST_ITERATIONS), min(high, MOST_ITERATIONS)
     return list(dict.fromkeys(value for value in found if low <= value <= high))
 
 
@@ -141,8 +144,8 @@ def float_pool(need: Need, kind: ElementType) -> Array:
     dtype = dtype_of(kind)
     numbers = [0.0, -0.0, 1.0, -1.0, 0.5, 2.0, *map(float, need.numbers), *(-float(number) for number in need.numbers)]
     if need.counts:
-        # A loop might never end that others count.
-        numbers = [float(number) for number in need.numbers if 0 < number <= MOST_ROUNDS] or [0.5]
+        # With other numbers, a loop that counts with these floats might never end.
+        numbers = [float(number) for number in need.numbers if 0 < number <= MOST_ITERATIONS] or [0.5]
     with np.errstate(all="ignore"):
         exact = np.array(numbers, np.float64).astype(dtype)
         below, above = (np.nextafter(exact, np.array(end).astype(dtype)) for end in (-np.inf, np.inf))
@@ -150,7 +153,7 @@ def float_pool(need: Need, kind: ElementType) -> Array:
 
 
 def special_floats(kind: ElementType, *, largest: bool = True) -> Array:
-    """Returns the values of a float type that arithmetic treats on their own, those that the type has.
+    """Returns the values with special rules in floating-point arithmetic, as far as the type has them.
 
     `largest`: with the largest numbers, whose sums overflow.
     """

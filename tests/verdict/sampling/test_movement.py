@@ -10,7 +10,7 @@ from dialect_utils.io.files import parse_bytes
 from dialect_utils.ir import Module
 from dialect_utils.layout import ELEMENT_TYPES, ArrayShape
 from dialect_utils.verdict import Options, compare_modules
-from dialect_utils.verdict.sampling.inputs import carriers, only_moves_data
+from dialect_utils.verdict.sampling.inputs import only_moves_data, tagged_inputs
 
 MOVES = {
     "gather at constant indices": "i = s32[4] constant({3,1,0,2})\n ROOT g = T[4,6] gather(x, i), offset_dims={1}, "
@@ -59,10 +59,10 @@ def test_what_is_called_counts(inner: str, moves: bool) -> None:
     "kind", ["pred", "s2", "u4", "s8", "f8e4m3fn", "f4e2m1fn", "bf16", "f16", "s32", "f32", "f64", "c64"]
 )
 @pytest.mark.parametrize("sizes", [(1,), (3, 2), (40, 7), (300,)])
-def test_carriers_are_distinct_and_no_constants(kind: str, sizes: tuple[int, ...]) -> None:
+def test_tagged_inputs_are_distinct_and_not_constant(kind: str, sizes: tuple[int, ...]) -> None:
     """No two elements of a type have the same values in all sets, and none the same value in each."""
     element_type = ELEMENT_TYPES[kind]
-    sets = carriers([ArrayShape(element_type, (size,)) for size in sizes])
+    sets = tagged_inputs([ArrayShape(element_type, (size,)) for size in sizes])
     codes = np.stack([np.concatenate([to_bits(array, element_type) for array in arrays]) for arrays in sets])
     assert codes.shape == (len(sets), sum(sizes))
     assert len({tuple(code) for code in codes.T}) == sum(sizes)
@@ -70,17 +70,17 @@ def test_carriers_are_distinct_and_no_constants(kind: str, sizes: tuple[int, ...
 
 
 @pytest.mark.parametrize("kind", ["bf16", "f8e5m2", "f4e2m1fn", "f32"])
-def test_carriers_are_normal_numbers(kind: str) -> None:
+def test_tagged_inputs_are_normal_numbers(kind: str) -> None:
     import ml_dtypes
 
-    [first, *_] = carriers([ArrayShape(ELEMENT_TYPES[kind], (50,))])
+    [first, *_] = tagged_inputs([ArrayShape(ELEMENT_TYPES[kind], (50,))])
     [values] = [array.astype(np.float64) for array in first]
     assert (np.isfinite(values) & (np.abs(values) >= float(ml_dtypes.finfo(first[0].dtype).smallest_normal))).all()
 
 
 def test_arrays_of_one_type_share_no_carrier() -> None:
     shapes = [ArrayShape(ELEMENT_TYPES[name], (5,)) for name in ("f32", "s8", "f32")]
-    sets = carriers(shapes)
+    sets = tagged_inputs(shapes)
     codes = {tuple(float(arrays[i][j]) for arrays in sets) for i in (0, 2) for j in range(5)}
     assert len(codes) == 10
 
@@ -93,5 +93,5 @@ def test_executed_movement_is_decided(kind: str, worker: Worker) -> None:
     right = slices + "ROOT g = T[4,6] concatenate(r3, r1, r0, r2), dimensions={0}"
     wrong = slices + "ROOT g = T[4,6] concatenate(r3, r0, r1, r2), dimensions={0}"
     found = compare_modules(module(gather, kind), module(right, kind), options, worker)
-    assert (found.verdict, "carriers" in found.data) == ("equal", True), found
+    assert (found.verdict, "tagged" in found.data) == ("equal", True), found
     assert compare_modules(module(gather, kind), module(wrong, kind), options, worker).verdict == "different"

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _MOST_READINGS = 8
 
 # Loops of so many rounds whose bodies have so many operations are unrolled.
-_MOST_ROUNDS = 8
+_MOST_ITERATIONS = 8
 _LONGEST_BODY = 40
 
 UNROLLED = Rule("unrolled", "A loop whose condition is known before every round is its rounds one after the other.")
@@ -62,7 +62,7 @@ def _unrolled(evaluation: Evaluation, operation: Operation, initial: Sequence[Te
         return None
     state: Sequence[Array] = initial
     effects = len(evaluation.effects)
-    for _ in range(_MOST_ROUNDS + 1):
+    for _ in range(_MOST_ITERATIONS + 1):
         tested = _ran(evaluation, condition, state)
         bits = evaluation.terms.constant_bits(tested[0])
         if bits is None or len(evaluation.effects) > effects:
