@@ -121,6 +121,7 @@ OWN_IMPORTS: dict[str, tuple[str, ...]] = {
 HEAVY_IMPORTS = {
     "numpy": (
         "dialect_utils.layout",
+        "dialect_utils.ops.arrays",
         "dialect_utils.ops.positions",
         "dialect_utils.stablehlo",
         "dialect_utils.execution",

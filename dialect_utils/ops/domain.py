@@ -1,8 +1,8 @@
-"""The protocol that definitions of operations are written against, and its three implementations' common errors.
+"""The protocol that definitions of operations are written against, and the error of what has no definition.
 
 A definition is a function `define(domain, operation, operands)`. It turns the attributes of an operation into a few
-primitives, with all dimensions in one canonical order, and returns the value of each result. Each domain gives the
-primitives a meaning:
+primitives, with all dimensions in one canonical order, and returns one array for each result; the elements of a tuple
+count as results. Each domain gives the primitives a meaning:
 
 * bits (`dialect_utils/execution/reference`): numpy arrays of exact bit patterns, the reference evaluator;
 * terms (`dialect_utils/verdict/proof`): terms of a proof, as whole arrays and element by element;
@@ -15,9 +15,10 @@ For example, `dot` with any dimension numbers becomes transposes and reshapes ar
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from dialect_utils.layout import ArrayShape, ElementType, Shape, Step, Transpose
+from dialect_utils.layout import ArrayShape, ElementType, Reshape, Shape, Step, Transpose
 
 if TYPE_CHECKING:
     from dialect_utils.ir import Function, Operation
@@ -49,36 +50,53 @@ class Domain(Protocol[V]):
 
     def dimensions(self, array: V) -> tuple[int, ...]:
         """Returns the sizes of an array."""
+        raise UndefinedError("arrays have no sizes")
 
     def element_type(self, array: V) -> ElementType:
         """Returns the element type of an array."""
+        raise UndefinedError("arrays have no element type")
 
     def number(self, element_type: ElementType, value: float, dimensions: tuple[int, ...]) -> V:
         """Returns an array all of whose elements are one number, rounded to the type."""
+        raise UndefinedError("number is not defined")
 
     def each(self, opcode: str, element_type: ElementType, operands: Sequence[V]) -> V:
         """Returns an elementwise operation without attributes on arrays of the same dimensions."""
+        raise UndefinedError(f"{opcode} is not defined")
+
+    def map(self, operation: Operation, function: Function, arrays: Sequence[V]) -> list[V]:
+        """Returns the results of a function of scalars that is applied at every index."""
+        raise UndefinedError("map is not defined")
 
     def move(self, array: V, step: Step, padding: V | None = None) -> V:
         """Returns an array after one step of data movement."""
+        raise UndefinedError("move is not defined")
 
     def broadcast(self, array: V, dimensions: Sequence[int], sizes: Sequence[int]) -> V:
-        """Returns an array of `sizes` that repeats another one, whose dimension i becomes `dimensions[i]`."""
+        """Returns an array of `sizes` that repeats another one, whose dimension i becomes `dimensions[i]`.
+
+        A dimension of size 1 is repeated along the result's dimension.
+        """
+        raise UndefinedError("broadcast is not defined")
 
     def reverse(self, array: V, dimensions: Sequence[int]) -> V:
         """Returns an array with the elements along some dimensions in reverse order."""
+        raise UndefinedError("reverse is not defined")
 
     def concatenate(self, arrays: Sequence[V], dimension: int) -> V:
         """Returns arrays joined along a dimension."""
+        raise UndefinedError("concatenate is not defined")
 
     def iota(self, element_type: ElementType, size: int) -> V:
         """Returns the vector 0, 1, ... size - 1."""
+        raise UndefinedError("iota is not defined")
 
     def contract(self, operation: Operation, left: V, right: V) -> V:
         """Returns [batch, rows, columns] of [batch, rows, summed] and [batch, columns, summed].
 
         The engine chooses the order of a sum, and the precision that `operation` leaves open.
         """
+        raise UndefinedError("contract is not defined")
 
     def convolve(
         self,
@@ -93,9 +111,18 @@ class Domain(Protocol[V]):
 
         `groups` are the numbers of feature groups and of batch groups. Padding takes no part in a product.
         """
+        raise UndefinedError("convolve is not defined")
+
+    def combine(self, opcode: str, array: V, initial: V) -> V:
+        """Returns the [kept] of an array [kept, reduced], combined by an elementwise operation of two operands.
+
+        The engine chooses the order; the initial value, a scalar, takes part once.
+        """
+        raise UndefinedError("combine is not defined")
 
     def reduce(self, operation: Operation, function: Function, arrays: Sequence[V], initial: Sequence[V]) -> list[V]:
         """Returns the [kept] of arrays [kept, reduced], combined by a function in an order that the engine chooses."""
+        raise UndefinedError("reduce is not defined")
 
     def reduce_window(
         self,
@@ -105,19 +132,48 @@ class Domain(Protocol[V]):
         initial: Sequence[V],
         window: tuple[WindowDimension, ...],
         sizes: tuple[int, ...],
+        has_padding: bool,
     ) -> list[V]:
-        """Returns arrays of dimensions `sizes`: every window, combined; padding is the initial value."""
+        """Returns arrays of dimensions `sizes`: every window, combined; the initial values take part once.
+
+        With `has_padding` (StableHLO) each padding element takes part as the initial value; without it (HLO) padding
+        takes no part.
+        """
+        raise UndefinedError("reduce_window is not defined")
 
     def slice_at(self, array: V, starts: Sequence[V], sizes: tuple[int, ...]) -> V:
         """Returns `sizes` elements from scalar start indices on, clamped so that the slice is inside the array."""
+        raise UndefinedError("slice_at is not defined")
 
     def update_at(self, array: V, update: V, starts: Sequence[V]) -> V:
         """Returns an array with an update written at scalar start indices, clamped so that it is inside."""
+        raise UndefinedError("update_at is not defined")
 
     def gather(self, operation: Operation, array: V, starts: V, numbers: GatherNumbers, sizes: tuple[int, ...]) -> V:
         """Returns the elements at `numbers.positions(...)` of the start indices, of dimensions `sizes`."""
+        raise UndefinedError("gather is not defined")
 
 
 def transposed(domain: Domain[V], array: V, permutation: Sequence[int]) -> V:
     """Returns a transposed array."""
     return domain.move(array, Transpose(tuple(permutation)))
+
+
+def reshaped(domain: Domain[V], array: V, dimensions: Sequence[int]) -> V:
+    """Returns a reshaped array."""
+    return domain.move(array, Reshape(tuple(dimensions)))
+
+
+def grouped(domain: Domain[V], array: V, *groups: Sequence[int]) -> V:
+    """Returns an array with one dimension for each group of dimensions, which `groups` lists in order."""
+    sizes = domain.dimensions(array)
+    moved = transposed(domain, array, [i for group in groups for i in group])
+    return reshaped(domain, moved, [prod(sizes[i] for i in group) for group in groups])
+
+
+def required_ints(operation: Operation, name: str) -> tuple[int, ...]:
+    """Returns an attribute as integers; raises UndefinedError where it is absent."""
+    found = operation.ints(name)
+    if found is None:
+        raise UndefinedError(f"{operation.opcode} has no {name}")
+    return found

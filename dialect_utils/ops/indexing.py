@@ -40,6 +40,25 @@ def define_gather(domain: Domain[V], operation: Operation, operands: Sequence[V]
     return [domain.gather(operation, array, starts, gather_numbers(operation), result_array(operation).dimensions)]
 
 
+def define_dynamic_slice(domain: Domain[V], operation: Operation, operands: Sequence[V]) -> list[V]:
+    """Returns the slice at computed start indices, which are clamped."""
+    array, *starts = operands
+    return [domain.slice_at(array, _scalars(domain, starts), result_array(operation).dimensions)]
+
+
+def define_dynamic_update_slice(domain: Domain[V], operation: Operation, operands: Sequence[V]) -> list[V]:
+    """Returns the array with a slice replaced at computed start indices, which are clamped."""
+    array, update, *starts = operands
+    return [domain.update_at(array, update, _scalars(domain, starts))]
+
+
+def _scalars(domain: Domain[V], starts: Sequence[V]) -> Sequence[V]:
+    """Returns start indices; raises UndefinedError where HLO passes them as one vector, its old form."""
+    if any(domain.dimensions(start) for start in starts):
+        raise UndefinedError("start indices are one vector")
+    return starts
+
+
 OPERATIONS: tuple[Opcode, ...] = (
     op(
         "dynamic-slice",
@@ -49,8 +68,17 @@ OPERATIONS: tuple[Opcode, ...] = (
         typed=(0,),
         aligned=1,
         indices=(1, None),
+        define=define_dynamic_slice,
     ),
-    op("dynamic-update-slice", ANY, DATA, typed=(0, 1), aligned=2, indices=(2, None)),
+    op(
+        "dynamic-update-slice",
+        ANY,
+        DATA,
+        typed=(0, 1),
+        aligned=2,
+        indices=(2, None),
+        define=define_dynamic_update_slice,
+    ),
     op(
         "gather",
         2,

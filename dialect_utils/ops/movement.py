@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 from dialect_utils.ops.declaration import (
     ALL,
     ALL_OPERANDS,
@@ -13,10 +16,57 @@ from dialect_utils.ops.declaration import (
     op,
     texts,
 )
+from dialect_utils.ops.domain import Domain, UndefinedError, V, required_ints, result_array
+
+if TYPE_CHECKING:
+    from dialect_utils.ir import Operation
+
+
+def define_step(domain: Domain[V], operation: Operation, operands: Sequence[V]) -> list[V]:
+    """Returns the array after the operation's step of data movement."""
+    step = operation.step
+    if step is None:
+        raise UndefinedError(f"{operation.opcode} is not a step of data movement")
+    return [domain.move(operands[0], step, operands[1] if step.adds_elements else None)]
+
+
+def define_broadcast(domain: Domain[V], operation: Operation, operands: Sequence[V]) -> list[V]:
+    """Returns the repeated elements; StableHLO's broadcast names no dimensions: the operand's are the last ones."""
+    (array,) = operands
+    sizes = result_array(operation).dimensions
+    last = range(len(sizes) - len(domain.dimensions(array)), len(sizes))
+    dimensions = operation.ints("dimensions")
+    return [domain.broadcast(array, tuple(last) if dimensions is None else dimensions, sizes)]
+
+
+def define_concatenate(domain: Domain[V], operation: Operation, operands: Sequence[V]) -> list[V]:
+    """Returns the operands joined along one dimension."""
+    (dimension,) = required_ints(operation, "dimensions")
+    return [domain.concatenate(operands, dimension)]
+
+
+def define_reverse(domain: Domain[V], operation: Operation, operands: Sequence[V]) -> list[V]:
+    """Returns the elements in reverse order along some dimensions."""
+    (array,) = operands
+    return [domain.reverse(array, required_ints(operation, "dimensions"))]
+
+
+def define_iota(domain: Domain[V], operation: Operation, operands: Sequence[V]) -> list[V]:
+    """Returns 0, 1, 2 ... along one dimension, repeated along the others."""
+    result, (dimension,) = result_array(operation), required_ints(operation, "iota_dimension")
+    counted = domain.iota(result.element_type, result.dimensions[dimension])
+    return [domain.broadcast(counted, (dimension,), result.dimensions)]
+
+
+def define_dimension_size(domain: Domain[V], operation: Operation, operands: Sequence[V]) -> list[V]:
+    """Returns the size of one dimension of the operand."""
+    (array,), (dimension,) = operands, required_ints(operation, "dimensions")
+    return [domain.number(result_array(operation).element_type, domain.dimensions(array)[dimension], ())]
+
 
 OPERATIONS: tuple[Opcode, ...] = (
     op("bitcast", 1, Trait.PURE, mlir=""),
-    op("bitcast-convert", 1, Trait.PURE | Trait.IS_STEP),
+    op("bitcast-convert", 1, Trait.PURE | Trait.IS_STEP, define=define_step),
     op(
         "broadcast",
         1,
@@ -24,17 +74,26 @@ OPERATIONS: tuple[Opcode, ...] = (
         dims("dimensions", None, "broadcast_dimensions"),
         mlir="broadcast broadcast_in_dim",
         typed=(0,),
+        define=define_broadcast,
     ),
-    op("concatenate", ANY, DATA, dims("dimensions", None, "dimension"), typed=ALL_OPERANDS, aligned=ALL),
+    op(
+        "concatenate",
+        ANY,
+        DATA,
+        dims("dimensions", None, "dimension"),
+        typed=ALL_OPERANDS,
+        aligned=ALL,
+        define=define_concatenate,
+    ),
     op("dynamic-reshape", ANY, DATA, typed=(0,)),
-    op("pad", 2, DATA | Trait.IS_STEP, *texts("padding"), typed=(0, 1), aligned=1),
-    op("reshape", 1, DATA | Trait.IS_STEP, *texts("inferred_dimension"), typed=(0,)),
-    op("reverse", 1, DATA, dims("dimensions", 0), typed=(0,), aligned=1),
-    op("slice", 1, DATA | Trait.IS_STEP, *texts("slice"), typed=(0,), aligned=1),
-    op("transpose", 1, DATA | Trait.IS_STEP, dims("dimensions", 0, "permutation"), typed=(0,)),
+    op("pad", 2, DATA | Trait.IS_STEP, *texts("padding"), typed=(0, 1), aligned=1, define=define_step),
+    op("reshape", 1, DATA | Trait.IS_STEP, *texts("inferred_dimension"), typed=(0,), define=define_step),
+    op("reverse", 1, DATA, dims("dimensions", 0), typed=(0,), aligned=1, define=define_reverse),
+    op("slice", 1, DATA | Trait.IS_STEP, *texts("slice"), typed=(0,), aligned=1, define=define_step),
+    op("transpose", 1, DATA | Trait.IS_STEP, dims("dimensions", 0, "permutation"), typed=(0,), define=define_step),
     op("constant", 0, Trait.PURE),
-    op("iota", 0, Trait.PURE, dims("iota_dimension", None)),
+    op("iota", 0, Trait.PURE, dims("iota_dimension", None), define=define_iota),
     op("parameter", 0, Trait.PURE, mlir=""),
-    op("get-dimension-size", 1, Trait.PURE, dims("dimensions", 0, "dimension")),
+    op("get-dimension-size", 1, Trait.PURE, dims("dimensions", 0, "dimension"), define=define_dimension_size),
     op("set-dimension-size", 2, Trait.PURE, dims("dimensions", 0, "dimension")),
 )

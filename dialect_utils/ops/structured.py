@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import struct
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -26,6 +27,14 @@ def integers(operation: Operation, name: str) -> tuple[int, ...] | None:
     if "<" in text:
         text = text[text.index("<") + 1 : text.rindex(">")].split("> : ")[0].removeprefix("i64").removeprefix("i1")
     return tuple(int(_TRUTH.get(word, word)) for word in _LIST.findall(text))
+
+
+def single(text: str) -> float:
+    """Returns the number of an f32 attribute: `0.001`, `1.000000e-03 : f32`, or its bits `0x3A83126F : f32`."""
+    written = text.split(" : ")[0]
+    bits = int(written, 16).to_bytes(4, "little") if written.startswith("0x") else struct.pack("<f", float(written))
+    found: float = struct.unpack("<f", bits)[0]
+    return found
 
 
 def group_counts(operation: Operation) -> tuple[int, int]:

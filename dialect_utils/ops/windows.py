@@ -40,11 +40,16 @@ def define_convolution(domain: Domain[V], operation: Operation, operands: Sequen
 
 
 def define_reduce_window(domain: Domain[V], operation: Operation, operands: Sequence[V]) -> list[V]:
-    """Returns the combined elements of every window; source: StableHLO's specification of reduce_window."""
+    """Returns the combined elements of every window.
+
+    In StableHLO padding is the initial value; HLO skips padding. Sources: StableHLO's specification of reduce_window;
+    HloEvaluator's HandleReduceWindow.
+    """
     arrays, initial = operands[: len(operands) // 2], operands[len(operands) // 2 :]
     window = reduction_window(operation, len(domain.dimensions(arrays[0])))
     sizes = result_array(operation).dimensions
-    return domain.reduce_window(operation, operation.called[0], arrays, initial, window, sizes)
+    is_stablehlo = operation.attribute("window_dimensions") is not None
+    return domain.reduce_window(operation, operation.called[0], arrays, initial, window, sizes, is_stablehlo)
 
 
 OPERATIONS: tuple[Opcode, ...] = (

@@ -1,0 +1,150 @@
+"""Primitives that only select positions, for arrays of anything: bits, terms of a proof, or words of a finite field.
+
+Here is the index arithmetic of each operation, once. A domain adds what happens to elements: sums of products,
+combinations, numbers.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
+from math import prod
+from typing import Any, Generic
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dialect_utils.layout import ELEMENT_TYPES, Pad, Step
+from dialect_utils.ops.domain import V
+from dialect_utils.ops.positions import GatherNumbers, pad_into, stepped, window_positions
+from dialect_utils.ops.window import WindowDimension
+
+# Steps have the same sizes for every element type, but for those that regroup bits.
+_ANY_TYPE = ELEMENT_TYPES["u8"]
+# The positions of start indices, one for each dimension.
+Starts = tuple[int, ...]
+
+
+class ArrayDomain(Generic[V]):
+    """Arrays that numpy indexes. Only the domain itself reads `operation`, so a term may stand for one."""
+
+    @abstractmethod
+    def select(self, make: Callable[..., NDArray[Any]], *arrays: V) -> V:
+        """Returns the array that `make`, which selects elements by their positions, makes of numpy arrays."""
+
+    @abstractmethod
+    def dimensions(self, array: V) -> tuple[int, ...]:
+        """Returns the sizes of an array."""
+
+    @abstractmethod
+    def integers(self, array: V) -> NDArray[np.int64]:
+        """Returns the values of an array of integers; raises UndefinedError where they are not known."""
+
+    @abstractmethod
+    def contract(self, operation: Any, left: V, right: V, present: NDArray[np.bool_] | None = None) -> V:
+        """Returns [batch, rows, columns] of [batch, rows, summed] and [batch, columns, summed].
+
+        Where `present`, of dimensions [rows, summed], is false, a product takes no part; `left` holds 0 there.
+        """
+
+    def move(self, array: V, step: Step, padding: V | None = None) -> V:
+        """Returns an array after one step that keeps the elements; `padding` is a scalar."""
+        if not isinstance(step, Pad):
+            return self.select(lambda a: stepped(step, a), array)
+        assert padding is not None  # a pad has a padding value
+        sizes = step.result(_ANY_TYPE, self.dimensions(array))[1]
+        return self.select(lambda a, p: pad_into(a, step, np.broadcast_to(p, sizes)), array, padding)
+
+    def broadcast(self, array: V, dimensions: Sequence[int], sizes: Sequence[int]) -> V:
+        """Returns an array of `sizes` that repeats another one, whose dimension i becomes `dimensions[i]`."""
+        own, order = [1] * len(sizes), sorted(range(len(dimensions)), key=dimensions.__getitem__)
+        for size, to in zip(self.dimensions(array), dimensions, strict=True):
+            own[to] = size
+        return self.select(lambda a: np.broadcast_to(a.transpose(order).reshape(own), tuple(sizes)), array)
+
+    def reverse(self, array: V, dimensions: Sequence[int]) -> V:
+        """Returns an array with the elements along some dimensions in reverse order."""
+        return self.select(lambda a: np.flip(a, tuple(dimensions)), array)
+
+    def concatenate(self, arrays: Sequence[V], dimension: int) -> V:
+        """Returns arrays joined along a dimension."""
+        return self.select(lambda *each: np.concatenate(each, dimension), *arrays)
+
+    # Slices
+
+    def slice_at(self, array: V, starts: Sequence[V], sizes: Sequence[int]) -> V:
+        """Returns `sizes` elements from scalar start indices on, clamped so that the slice is inside the array."""
+        return self.sliced(array, self._clamped(starts, self.dimensions(array), sizes), sizes)
+
+    def sliced(self, array: V, starts: Starts, sizes: Sequence[int]) -> V:
+        """Returns `sizes` elements from known positions on."""
+        cut = tuple(slice(start, start + size) for start, size in zip(starts, sizes, strict=True))
+        return self.select(lambda a: a[cut], array)
+
+    def update_at(self, array: V, update: V, starts: Sequence[V]) -> V:
+        """Returns an array with an update written at scalar start indices, clamped so that it is inside."""
+        return self.updated(array, update, self._clamped(starts, self.dimensions(array), self.dimensions(update)))
+
+    def updated(self, array: V, update: V, starts: Starts) -> V:
+        """Returns an array with an update written from known positions on."""
+        cut = tuple(slice(start, start + size) for start, size in zip(starts, self.dimensions(update), strict=True))
+
+        def written(old: NDArray[Any], new: NDArray[Any]) -> NDArray[Any]:
+            result = old.copy()
+            result[cut] = new
+            return result
+
+        return self.select(written, array, update)
+
+    def _clamped(self, starts: Sequence[V], sizes: Sequence[int], part: Sequence[int]) -> Starts:
+        values = [int(self.integers(start)) for start in starts]
+        return tuple(max(0, min(value, a - b)) for value, a, b in zip(values, sizes, part, strict=True))
+
+    def gather(self, operation: Any, array: V, starts: V, numbers: GatherNumbers, sizes: Sequence[int]) -> V:
+        """Returns the elements at `numbers.positions(...)` of the start indices, of dimensions `sizes`."""
+        index = numbers.positions(self.dimensions(array), self.integers(starts), sizes)
+        return self.select(lambda a: a[index], array)
+
+    # Windows
+
+    def windows(self, array: V, padding: V, window: Sequence[WindowDimension], sizes: Sequence[int]) -> V:
+        """Returns [results, offsets]: the elements of every window, of which there are `sizes`, in row-major order."""
+        index = window_positions(window, self.dimensions(array), sizes)
+        return self.select(lambda a, p: np.append(a, p)[index], array, padding)
+
+    def convolve(
+        self,
+        operation: Any,
+        lhs: V,
+        rhs: V,
+        window: Sequence[WindowDimension],
+        groups: tuple[int, int],
+        sizes: tuple[int, ...],
+    ) -> V:
+        """Returns a convolution as a contraction of patches, [groups, batch x results, features x offsets].
+
+        `lhs` is [batch, feature, *spatial], `rhs` [output, input, *spatial]; `groups` are the numbers of feature
+        groups and of batch groups. Padding takes no part.
+        """
+        (by_feature, by_batch), (outputs, inputs, *kernel) = groups, self.dimensions(rhs)
+        images, _, *spatial = self.dimensions(lhs)
+        count, batch = by_feature * by_batch, images // by_batch
+        turned = tuple(i + 2 for i, dimension in enumerate(window) if dimension.is_reversed)
+        index = window_positions(window, spatial, sizes[2:])
+        places, offsets = index.shape
+
+        def patches(a: NDArray[Any]) -> NDArray[Any]:
+            split = a.reshape(by_batch, batch, by_feature, inputs, prod(spatial)).swapaxes(1, 2)
+            padding = np.zeros((*split.shape[:-1], 1), split.dtype)
+            found = np.concatenate([split, padding], -1)[..., index]
+            return found.swapaxes(-2, -3).reshape(count, batch * places, inputs * offsets)
+
+        def kernels(a: NDArray[Any]) -> NDArray[Any]:
+            return np.flip(a, turned).reshape(count, outputs // count, inputs * prod(kernel))
+
+        def assembled(a: NDArray[Any]) -> NDArray[Any]:
+            return a.reshape(count, batch, places, outputs // count).transpose(1, 0, 3, 2).reshape(sizes)
+
+        present = np.tile(index < prod(spatial), (batch, inputs))
+        found = self.contract(operation, self.select(patches, lhs), self.select(kernels, rhs), present)
+        return self.select(assembled, found)
