@@ -1,4 +1,4 @@
-"""Every tutorial is worked through: its commands, its Python, and what it says they print."""
+"""Every tutorial, and every page with worked examples, is executed: its commands, its Python and their output."""
 
 from __future__ import annotations
 
@@ -10,10 +10,12 @@ import pytest
 from tests.pages import Reader, checkout
 from tests.paths import ROOT
 
-TUTORIALS = sorted((ROOT / "docs/tutorials").glob("*.md"))
+# Pages outside docs/tutorials whose examples are executed.
+WORKED = ("checking",)
+PAGES = [*sorted((ROOT / "docs/tutorials").glob("*.md")), *(ROOT / f"docs/{name}.md" for name in WORKED)]
 
 
-@pytest.mark.parametrize("page", TUTORIALS, ids=lambda page: page.stem)
-def test_a_tutorial_holds(page: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_the_examples_of_a_page_hold(page: Path, tmp_path: Path) -> None:
     jax.clear_caches()
     Reader(checkout(tmp_path)).work_through(page.read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""Mistakes that data may miss, and correct forms that look different: what found a weakness of the check stays here."""
+"""Faults that data may miss, and correct forms that look different: each case once found a weakness of the check."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ OF_DEVIATIONS = (
     " ub = f32[6,8] broadcast(u), dimensions={0}\n d = f32[6,8] subtract(x, ub)\n q = f32[6,8] multiply(d, d)\n"
     " t = f32[6] reduce(q, z), dimensions={1}, to_apply=add\n ROOT v = f32[6] divide(t, nb)"
 )
-# Three times as much is rounded: a variance of inputs one unit in the last place off.
+# Three times the rounding error: a variance of inputs one unit in the last place off.
 OF_THREE_TIMES_AS_MUCH = (
     " f = f32[] constant(3)\n fb = f32[6,8] broadcast(f), dimensions={}\n y = f32[6,8] multiply(x, fb)\n"
     " s = f32[6] reduce(y, z), dimensions={1}, to_apply=add\n u = f32[6] divide(s, nb)\n"

@@ -1,4 +1,4 @@
-"""What a proof and an engine say together."""
+"""The verdict of a proof and an engine together."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_by_default_both_are_asked(worker: Worker, form: str) -> None:
 
 
 def test_sums_in_any_order_are_settled_by_the_proof(worker: Worker) -> None:
-    """A sum over two padded dimensions: engines may round otherwise, the program is the same."""
+    """A sum over two padded dimensions: engines may round differently, the program is the same."""
     text = """HloModule m
 add { a = f32[] parameter(0)
   b = f32[] parameter(1)

@@ -1,4 +1,4 @@
-"""What counts as a difference: which elements, on which data, with which guarantee."""
+"""Elements that count as different, by data and guarantee."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_one_element_of_a_thousand_may_not_flip() -> None:
 def test_bits_are_asked_for_where_they_are_guaranteed(guarantee: Guarantee, kind: str, answer: str) -> None:
     finding = found(guarantee, ONES, with_one(2), kind=kind)
     assert finding.answer == answer
-    # What nothing decides yet is left to the scale of the original's error.
+    # The scale of the original's error decides later.
     assert finding.undecided == (frozenset() if answer == "different" else {0})
 
 

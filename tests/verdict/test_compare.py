@@ -51,7 +51,7 @@ MLIR_PHYSICAL = """func.func @main(%p: tensor<2x3x2x2xf32>) -> tensor<2x3x2x2xf3
 """
 FORMS = {"hlo": (HLO, HLO_PHYSICAL), "stablehlo": (MLIR, MLIR_PHYSICAL)}
 
-# What is planted, as edits of the physical form, and the first logical index that must come out.
+# Faults as edits of the physical form, and the first logical index that must differ.
 PLANTED = {
     "swapped transpose": (
         [("f32[2,2,3,2] transpose(p), dimensions={0,2,1,3}", "f32[2,2,3,2] transpose(p), dimensions={0,3,1,2}")],
@@ -105,7 +105,7 @@ def test_a_wrong_tile_is_another_signature(worker: Worker, form: str) -> None:
 
 
 def test_a_wrong_order_under_the_same_signature_is_found(worker: Worker) -> None:
-    """The physical form adds rows where the layout's order puts columns."""
+    """The physical form adds rows where the order of the layout has columns."""
     rows = """HloModule m
 ENTRY e {
   p = f32[4,4]{1,0:T(2,2)} parameter(0)
@@ -162,7 +162,7 @@ def test_the_layout_may_stand_in_a_stage_between(worker: Worker) -> None:
 
 
 def test_sums_in_another_order_are_close_but_not_different(worker: Worker) -> None:
-    """A product of two sums, of which the order differs, is no difference; another factor is."""
+    """A product of two sums in another order is not a difference; another factor is one."""
     rows = """func.func @main(%p: tensor<16x16xf32>) -> tensor<f32> {
   %z = stablehlo.constant dense<0.0> : tensor<f32>
   %t = stablehlo.tanh %p : tensor<16x16xf32>

@@ -1,4 +1,4 @@
-"""Modules of several replicas or partitions run on as many devices, where each knows which one it is."""
+"""Modules of several replicas or partitions run on as many devices, and each device knows its number."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `relayout check` says of a verdict in plain words."""
+"""The sentences of `relayout check` about a verdict."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def test_the_passes_are_named_where_a_pipeline_is_checked() -> None:
 
 
 def test_a_verdict_prints_as_the_command_does() -> None:
-    """What is technical is in `details`."""
+    """Technical remarks are in `details`."""
     verdict = Verdict("equal", ("proof",), proof="terms of all results")
     assert str(verdict) == repr(verdict) == "equal (proof)\n  every output is proved the same for all inputs"
     assert verdict.details == "equal (proof), compared terms of all results"

@@ -1,4 +1,4 @@
-"""Pairs of modules that differ in ways that are easy to miss, and campaigns in small."""
+"""Pairs of modules that differ in ways that are easy to miss, and small campaigns."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_pairs_that_are_easy_to_miss(worker: Worker) -> None:
 
 @pytest.mark.parametrize("case", [*cases(MISTAKES, len(MISTAKES), seed=1)][::6], ids=str)
 def test_planted_mistakes_are_found(case: Case, worker: Worker) -> None:
-    """One mistake of every sixth kind; `make campaign-verdict` plants 1,500."""
+    """One fault of every sixth kind; `make campaign-verdict` injects 1,500."""
     differs = really_differ(case.original, case.edited, 100)
     assert judged(case, worker)[0] == "different" or not differs
 
@@ -42,7 +42,7 @@ def test_correct_rewrites_are_not_different(case: Case, worker: Worker) -> None:
 
 @pytest.mark.parametrize("kind", REWRITES)
 def test_rewrites_compute_the_same_in_numpy(kind: str) -> None:
-    """What decides of mistakes whether they differ says of every rewrite that it does not."""
+    """The oracle that decides whether a fault changes a result finds no change in any rewrite."""
     for case in cases({kind: REWRITES[kind]}, 3, seed=2):
         assert not really_differ(case.original, case.edited, 20), str(case)
 

@@ -1,4 +1,4 @@
-"""Four mistakes that a rewrite of tiles can make, each planted in both dialects: each is found."""
+"""Four faults that a rewrite of tiles can make, each injected in both dialects: each is detected."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A module that is refused is `unknown`, never `equal`; what only this machine cannot execute may still be proved."""
+"""A module that XLA rejects is `unknown`, never `equal`; one that only this machine cannot execute may be proved."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def module(body: str) -> Module:
     return parse_bytes(text.encode(), "m")
 
 
-# What is wrong or ends XLA, on whatever machine.
+# Modules that are invalid, or abort XLA, on any machine.
 REFUSED = {
     "p = f32[4294967296,4294967296,4] parameter(0)\n  ROOT q = f32[4294967296,4294967296,4] negate(p)": "2\\^63 bytes",
     f"p = f32[{'1,' * 64}1] parameter(0)\n  ROOT q = f32[{'1,' * 64}1] negate(p)": "65 dimensions",
@@ -31,7 +31,7 @@ REFUSED = {
       return %p : tensor<f32>
     }""": "check.expect_serialized_eq must not run here",
 }
-# What this machine, its memory or its engines cannot execute: the module may well mean something.
+# Valid modules that this machine, its memory or its engines cannot execute.
 NOT_EXECUTED = {
     "p = f32[] parameter(0)\n  b = f32[1000000000000] broadcast(p), dimensions={}\n"
     "  ROOT s = f32[4] slice(b), slice={[0:4]}": "not executed: b takes 4 TB",

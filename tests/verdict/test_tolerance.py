@@ -1,4 +1,4 @@
-"""What rounding explains, and what it does not: each pair shares one original."""
+"""Differences that rounding explains, and differences that it does not: each pair shares one original."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ REORDERED = {
 }
 
 
-# Types differ in how far they round, reorderings in what they do: all pairs would say the same many times.
+# Types differ in their rounding, reorderings in their effect: all pairs of both would repeat themselves.
 KINDS = [*((name, kind) for name in REORDERED for kind in ("f32", "bf16"))]
 KINDS += [(name, kind) for name in ("both at once", "softmax of a product") for kind in ("f16", "f64")]
 
@@ -118,7 +118,7 @@ WRONG = {
 @pytest.mark.parametrize("name", WRONG)
 def test_what_rounding_does_not_explain_is_different(worker: Worker, name: str) -> None:
     rewrite, kind = WRONG[name]
-    # tanh keeps whole numbers from deciding it by their bits.
+    # After tanh, whole numbers do not decide the pair by their bits.
     verdict = judged(worker, ORIGINAL, rewrite, kind, TANH)
     assert verdict.verdict == "different", verdict
 

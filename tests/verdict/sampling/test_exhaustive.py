@@ -1,4 +1,4 @@
-"""Modules of few inputs are decided by all of them."""
+"""Modules whose inputs have few bits are decided by running all inputs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Data movement that is executed on distinct carriers is decided: what counts as it, and what carriers are."""
+"""Execution on tagged inputs decides modules that only move data; tests of that analysis and of the inputs."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_what_is_called_counts(inner: str, moves: bool) -> None:
 )
 @pytest.mark.parametrize("sizes", [(1,), (3, 2), (40, 7), (300,)])
 def test_tagged_inputs_are_distinct_and_not_constant(kind: str, sizes: tuple[int, ...]) -> None:
-    """No two elements of a type have the same values in all sets, and none the same value in each."""
+    """No two elements of a type have the same values in all sets, and no element has the same value in each set."""
     element_type = ELEMENT_TYPES[kind]
     sets = tagged_inputs([ArrayShape(element_type, (size,)) for size in sizes])
     codes = np.stack([np.concatenate([to_bits(array, element_type) for array in arrays]) for arrays in sets])

@@ -1,4 +1,4 @@
-"""What a sort or a reduction leaves to the engine is no difference: where NaN goes, which of equal keys is first."""
+"""An order that a sort or a reduction leaves to the engine is not a difference: of NaN, and of equal keys."""
 
 import pytest
 
@@ -31,12 +31,12 @@ STABLE, UNSTABLE = WITH_INDICES % "true", WITH_INDICES % "false"
 TURNED = "  ROOT u = s32[40] reverse(s), dimensions={0}\n"
 STABLE_TURNED, UNSTABLE_TURNED = (each.replace("ROOT ", "") + TURNED for each in (STABLE, UNSTABLE))
 DESCENDING = PAIRS.replace("LT", "GT") % ""
-# The same places, but one too many, modulo 40.
+# The same positions, plus one, modulo 40.
 SHIFTED = UNSTABLE.replace("ROOT ", "") + (
     "  o = s32[] constant(1)\n  ob = s32[40] broadcast(o), dimensions={}\n  n = s32[] constant(40)\n"
     "  nb = s32[40] broadcast(n), dimensions={}\n  v = s32[40] add(s, ob)\n  ROOT w = s32[40] remainder(v, nb)\n"
 )
-# Greater ones first among equal keys: no stable sort, and one that says more than an unstable one.
+# The greater of two equal keys comes first: the sort is not stable, but determines more than an unstable sort.
 BY_BOTH = PAIRS.replace(
     " ROOT r = pred[] compare(a, b), direction=LT%s }",
     " l = pred[] compare(a, b), direction=LT\n e = pred[] compare(a, b), direction=EQ\n"
@@ -140,7 +140,7 @@ def test_a_mistake_is_seen_beside_it(worker: Worker, first: tuple[str, str], las
 
 
 def test_an_order_that_was_not_tried_is_unknown(worker: Worker) -> None:
-    """Every second of the equal keys first: an order that an unstable sort may give, and no step of one of ours."""
+    """Every second of the equal keys comes first: an unstable sort may give this order, and no order that the check tries does."""
     turned = "\n i1 = s32[] constant(1)\n x = s32[] and(i, i1)\n y = s32[] and(j, i1)\n"
     odd_first = BY_BOTH.replace(" l = pred[]", turned + " l = pred[]").replace("compare(i, j)", "compare(x, y)")
     verdict = compared(worker, (PAIRS % "", UNSTABLE), (odd_first, STABLE))

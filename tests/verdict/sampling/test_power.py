@@ -1,4 +1,4 @@
-"""What planted mistakes are, and what a check says of its data."""
+"""Injected faults, and the power that a check prints for its data."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_no_power_is_measured_where_none_is_asked_for(worker: Worker) -> None:
 
 
 def test_data_that_sees_nothing_has_no_power(worker: Worker) -> None:
-    """Everything is clamped to one number."""
+    """All elements are clamped to one number, so the data detects few faults."""
     blind = parse(
         """HloModule m
 ENTRY e {

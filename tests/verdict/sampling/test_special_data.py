@@ -1,4 +1,4 @@
-"""NaN and infinities reach what a loop or a convolution computes, wherever an engine leaves their meaning alone."""
+"""NaN and infinities reach loops and convolutions, wherever an engine keeps their meaning."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_what_a_loop_carries_is_special_too(worker: Worker) -> None:
     assert [line for line in found.unreached if "NaN" in line] == [
         "not reached: NaN, infinities and extreme magnitudes in input 1 (the end of a loop meets them)"
     ]
-    # The rewrite loses NaN, and nothing else.
+    # The rewrite loses NaN, and keeps all other elements.
     saved = " v = f32[4] maximum(x, x)\n q = pred[4] compare(x, x), direction=EQ\n n = f32[] constant(0)\n"
     saved += " m = f32[4] broadcast(n), dimensions={}\n y = f32[4] select(q, v, m)"
     wrong = compare_modules(parse(text), parse(text.replace(" y = f32[4] maximum(x, x)", saved)), options, worker)
