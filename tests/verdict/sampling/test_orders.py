@@ -140,7 +140,7 @@ def test_a_mistake_is_seen_beside_it(worker: Worker, first: tuple[str, str], las
 
 
 def test_an_order_that_was_not_tried_is_unknown(worker: Worker) -> None:
-    """Every second of the equal keys comes first: an unstable sort may give this order, and no order that the check tries does."""
+    """Every second equal key comes first: an unstable sort may do that, and no order that the check tries does."""
     turned = "\n i1 = s32[] constant(1)\n x = s32[] and(i, i1)\n y = s32[] and(j, i1)\n"
     odd_first = BY_BOTH.replace(" l = pred[]", turned + " l = pred[]").replace("compare(i, j)", "compare(x, y)")
     verdict = compared(worker, (PAIRS % "", UNSTABLE), (odd_first, STABLE))
