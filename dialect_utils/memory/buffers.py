@@ -9,13 +9,11 @@ from dialect_utils.ir import Function, Module, Operation, Value
 from dialect_utils.layout import ArrayShape
 from dialect_utils.memory.allocation import Allocation
 from dialect_utils.memory.schedule import Schedule, runs_called
-from dialect_utils.memory.sharing import is_forwarding, share_buffers
+from dialect_utils.memory.sharing import ALIASING, is_forwarding, share_buffers
 
 # Custom calls that read no bytes: what writes into the first says more; the second reads arrays that are one after
 # the other as one, whose buffer begins where theirs end.
 _ALLOCATES, _JOINS = "AllocateBuffer", "ConcatBitcast"
-# Uses that read no bytes: the buffer lives until what they hand on is used.
-_HANDS_ON = frozenset(("tuple", "get-tuple-element", "bitcast"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +135,7 @@ def assign_buffers(module: Module, schedule: Schedule, allocation: Allocation) -
             now = schedule.times[operation]
             for result in operation.results:
                 collection.define(result, now, branch)
-            if operation.opcode not in _HANDS_ON and operation.callee != _JOINS:
+            if operation.opcode not in ALIASING and operation.callee != _JOINS:
                 collection.use(operation.operands, now, branch)
                 if not is_forwarding(operation):
                     collection.overwrite(operation, now)
@@ -198,4 +196,4 @@ def _hands_on(value: Value) -> bool:
         return not value.function.is_entry
     if operation.callee in (_ALLOCATES, _JOINS):
         return True
-    return operation.opcode in _HANDS_ON or operation.opcode.endswith("-done") or runs_called(operation)
+    return operation.opcode in ALIASING or operation.opcode.endswith("-done") or runs_called(operation)

@@ -16,7 +16,7 @@ from dialect_utils.layout import ArrayShape
 from dialect_utils.memory.allocation import Allocation
 from dialect_utils.memory.schedule import Schedule
 from dialect_utils.memory.trips import trip_counts
-from dialect_utils.ops import named
+from dialect_utils.ops import Trait, named, with_trait
 
 _OP_NAME = re.compile(r'\bop_name="((?:[^"\\]++|\\.)*+)"')
 _SOURCE = re.compile(r'\bsource_file="((?:[^"\\]++|\\.)*+)"(?:.*?\bsource_line=(\d+))?')
@@ -29,8 +29,8 @@ Kind = Literal["relayout", "memory space"]
 _MOVES = named("copy transpose reshape slice concatenate pad reverse broadcast")
 # A fusion of these may be what a change of layout became.
 _LAYOUT_CHANGES = named("copy transpose reshape slice")
-# They give a buffer another name; no byte moves.
-_HANDS_ON = named("bitcast tuple get-tuple-element copy-done slice-done")
+# The results of these have the bytes of an earlier operation.
+_FORWARDING = with_trait(Trait.ALIASES) | named("copy-done slice-done")
 # How far the search for named neighbours goes.
 _NEIGHBOURS = 3
 
@@ -165,7 +165,7 @@ def _only_moves(body: Function) -> int | None:
         root = root.operands[0].operation
     if root is None or root.opcode not in _LAYOUT_CHANGES:
         return None
-    if any(each.opcode not in _MOVES and each.opcode not in _HANDS_ON for each in body.operations):
+    if any(each.opcode not in _MOVES and each.opcode not in _FORWARDING for each in body.operations):
         return None
     value: Value = root.operands[0]
     while (operation := value.operation) is not None and operation.operands:
@@ -194,7 +194,7 @@ def _names(
     seen: set[str] = set()
     for each in neighbours(operation):
         for _ in range(_NEIGHBOURS):
-            if each.opcode not in _HANDS_ON:
+            if each.opcode not in _FORWARDING:
                 break
             each = next(neighbours(each), each)
         name = origin(each).op_name

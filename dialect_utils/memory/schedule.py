@@ -16,10 +16,9 @@ from dialect_utils.ir import Function, Module, Operation, Value
 from dialect_utils.layout import ArrayShape, Shape
 from dialect_utils.ops import named
 
-# Operations whose called functions run as part of the schedule; a fusion's body and embedded computations hold nothing.
+# Operations whose called functions are part of the schedule. The body of a fusion and embedded computations have no
+# buffers of their own.
 _RUNS_CALLED = named("while conditional call async-start")
-
-_BRANCHES = named("conditional")
 
 
 def list_schedule(function: Function) -> Sequence[Operation]:
@@ -109,7 +108,7 @@ class _Flattening:
                 inner = depth + (operation.opcode == "while")
                 for called in operation.called:
                     if called not in self.depth:
-                        self.visit(called, inner, called if operation.opcode in _BRANCHES else branch)
+                        self.visit(called, inner, called if operation.opcode == "conditional" else branch)
             self.times[operation] = self._tick()
         self.spans[function] = (start, self._tick())
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from dialect_utils.ir import Function, Operation, Value
 from dialect_utils.layout import Shape, TupleShape
 from dialect_utils.memory.schedule import Schedule, runs_called
-from dialect_utils.ops import by_opcode
+from dialect_utils.ops import DONE, START, UPDATE, Trait, with_trait
 
+# Operations that read and write nothing: a buffer lives until the users of their results are done.
+ALIASING = with_trait(Trait.ALIASES)
 # `{0}: (1, {})` of output_to_operand_aliasing: result index path, operand number, operand index path.
 _ALIAS = re.compile(r"\{([\d, ]*)\}:\s*\((\d+),\s*\{([\d, ]*)\}")
 # The TPU compiler's own account of what it wrote in place: operands count first, then the result's leaves.
@@ -151,35 +153,25 @@ def _share_done(leaves: Leaves, operation: Operation) -> None:
     leaves.share(leaves.of(operation.results[0]), leaves.at(started, (index,)))
 
 
-# How each opcode that forwards its operands' buffers does it.
-_FORWARDS: Mapping[str, Callable[[Leaves, Operation], None]] = by_opcode(
-    {
-        "tuple": _share_tuple,
-        "get-tuple-element": _share_element,
-        "bitcast": _share_all,
-        "opt-barrier": _share_all,
-        "domain": _share_all,
-        "add-dependency": _share_all,
-        "async-update": _share_all,
-    }
-)
-
-
 def is_forwarding(operation: Operation) -> bool:
-    """Is true for an operation that hands buffers on, at once or to its end, and writes none itself."""
+    """Is true for an operation that passes buffers to its users or to its `-done`, and writes none itself."""
     opcode = operation.opcode
-    return opcode in _FORWARDS or opcode.endswith(("-start", "-update", "-done")) or runs_called(operation)
+    return opcode in ALIASING or opcode.endswith((START, UPDATE, DONE)) or runs_called(operation)
 
 
 def _share_forwarded(leaves: Leaves, operation: Operation) -> None:
     opcode = operation.opcode
-    if (known := _FORWARDS.get(opcode)) is not None:
-        known(leaves, operation)
-    elif opcode.endswith("-start"):
+    if opcode == "tuple":
+        _share_tuple(leaves, operation)
+    elif opcode == "get-tuple-element":
+        _share_element(leaves, operation)
+    elif opcode in ALIASING or opcode == "async-update":
+        _share_all(leaves, operation)
+    elif opcode.endswith(START):
         _share_start(leaves, operation)
-    elif opcode.endswith("-update"):
+    elif opcode.endswith(UPDATE):
         _share_update(leaves, operation)
-    elif opcode.endswith("-done"):
+    elif opcode.endswith(DONE):
         _share_done(leaves, operation)
 
 

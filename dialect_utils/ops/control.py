@@ -16,8 +16,8 @@ from dialect_utils.ops.declaration import (
     texts,
 )
 
-_FORWARDED = Trait.FORWARDS | Trait.BOUNDED
-_TUPLED = Trait.TUPLES | Trait.BOUNDED | Trait.PURE
+_FORWARDED = Trait.FORWARDS | Trait.ALIASES | Trait.BOUNDED
+_TUPLED = Trait.TUPLES | Trait.ALIASES | Trait.BOUNDED | Trait.PURE
 
 OPERATIONS: tuple[Opcode, ...] = (
     op("get-tuple-element", 1, _TUPLED, integers("index")),

@@ -22,6 +22,8 @@ class Trait(Flag):
     IS_STEP = auto()
     # The result equals the first operand, element by element (each operand in StableHLO's optimization_barrier).
     FORWARDS = auto()
+    # The result's buffer is the first operand's, or holds the operands' buffers: no byte moves.
+    ALIASES = auto()
     # No element of the result is larger than the largest element of the operands; only conversions round.
     BOUNDED = auto()
     # The operands may be in any order, also when many values are combined, rounding aside.

@@ -65,7 +65,7 @@ def define_dimension_size(domain: Domain[V], operation: Operation, operands: Seq
 
 
 OPERATIONS: tuple[Opcode, ...] = (
-    op("bitcast", 1, Trait.PURE, mlir=""),
+    op("bitcast", 1, Trait.ALIASES | Trait.PURE, mlir=""),
     op("bitcast-convert", 1, Trait.PURE | Trait.IS_STEP, define=define_step),
     op(
         "broadcast",

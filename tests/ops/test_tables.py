@@ -231,6 +231,7 @@ def test_an_operation_of_another_dialect_has_no_trait() -> None:
 def test_traits_agree_with_each_other() -> None:
     assert with_trait(Trait.MOVES_DATA) <= with_trait(Trait.BOUNDED)
     assert with_trait(Trait.FORWARDS) <= with_trait(Trait.BOUNDED)
+    assert with_trait(Trait.TUPLES) < with_trait(Trait.ALIASES) <= with_trait(Trait.BOUNDED) | {"bitcast"}
     assert with_trait(Trait.ELEMENTWISE) <= with_trait(Trait.PURE)
     assert not with_trait(Trait.APPLIES) & with_trait(Trait.CALLS)
     assert with_trait(Trait.COLLECTIVE) <= with_trait(Trait.AMONG_DEVICES)
