@@ -1,6 +1,6 @@
-"""What a program holds in memory: buffers, how long each lives, and the peak, from the text alone.
+"""Memory that a program holds: its buffers, their lifetimes and the peak, from the text alone.
 
-The measure is the TPU compiler's own account (`compiled.memory_analysis()`); docs/memory.md says how close this comes.
+The reference is the TPU compiler's own account (`compiled.memory_analysis()`); docs/memory.md has the differences.
 """
 
 from dialect_utils.memory.allocation import HOST_MEMORY_SPACE, Allocation, guess_target

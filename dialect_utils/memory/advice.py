@@ -1,4 +1,4 @@
-"""Advice on where memory goes, each with the bytes it is about."""
+"""Advice on how to save memory, with the bytes that each piece of it would save."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from dialect_utils.ir import Module, Operation, Value
-from dialect_utils.layout import ArrayShape, TupleShape
+from dialect_utils.layout import ArrayShape, Shape, TupleShape
 from dialect_utils.layout.targets.tpu import default_layout
 from dialect_utils.memory.allocation import Allocation, padded_dimensions
 from dialect_utils.memory.buffers import Buffer
@@ -15,16 +15,16 @@ from dialect_utils.memory.relayouts import Relayout
 from dialect_utils.memory.usage import MemoryUsage
 
 AdviceKind = Literal["entry order", "entry copy", "padded dimension", "cancelling relayouts", "narrow reads"]
-# Below this share of what a program holds at its peak, and these bytes, an advice is noise.
+# Advice that saves less than this share of the peak, or fewer bytes, is noise.
 _LEAST_SHARE = 0.001
 _LEAST_BYTES = 4096
-# A dimension that grows less than this is not worth a change of the model.
+# A dimension that grows by less than this factor is not worth a change of the model.
 _LEAST_FACTOR = 1.25
 
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """One thing to try: what it is about, what to do, and the bytes of memory, or of traffic, that it would save."""
+    """One thing to try: its subject, a description, and the bytes of memory or traffic that it would save."""
 
     kind: AdviceKind
     subject: str
@@ -35,7 +35,7 @@ class Advice:
 def find_advice(
     module: Module, usage: MemoryUsage, relayouts: Sequence[Relayout], allocation: Allocation
 ) -> tuple[Advice, ...]:
-    """Returns the advice for a module, what saves the most first."""
+    """Returns the advice for a module, the largest saving first."""
     found = [
         *_entry_orders(module, allocation),
         *_entry_copies(module, relayouts),
@@ -48,38 +48,33 @@ def find_advice(
 
 
 def _entry_orders(module: Module, allocation: Allocation) -> Iterator[Advice]:
-    """Entry arrays that another order of dimensions would hold in fewer bytes."""
+    """Yields advice for entry arrays that take fewer bytes with another order of dimensions."""
     if (target := allocation.target) is None:
         return
     for side, shapes in zip(("argument", "result"), module.entry_layout, strict=True):
-        for number, path, shape in _arrays(shapes):
+        for path, shape in (each for number, entry in enumerate(shapes) for each in _arrays(entry, str(number))):
             if shape.layout is None or not shape.is_static:
                 continue
             best = shape.with_layout(default_layout(shape.element_type, shape.dimensions, target))
             held, least = allocation.held(shape), allocation.held(best)
-            subject = f"{side} {number}{''.join(f'.{each}' for each in path)}"
             text = f"{shape} holds {held} bytes, {best} {least}"
-            yield Advice("entry order", subject, text, held - least)
+            yield Advice("entry order", f"{side} {path}", text, held - least)
 
 
-def _arrays(shapes: Sequence[object]) -> Iterator[tuple[int, tuple[int, ...], ArrayShape]]:
-    def walk(shape: object, path: tuple[int, ...]) -> Iterator[tuple[tuple[int, ...], ArrayShape]]:
-        if isinstance(shape, ArrayShape):
-            yield path, shape
-        elif isinstance(shape, TupleShape):
-            for index, element in enumerate(shape.elements):
-                yield from walk(element, (*path, index))
-
-    for number, shape in enumerate(shapes):
-        for path, array in walk(shape, ()):
-            yield number, path, array
+def _arrays(shape: Shape, path: str) -> Iterator[tuple[str, ArrayShape]]:
+    """Yields the arrays of a shape with their paths: `0.2` is element 2 of argument 0."""
+    if isinstance(shape, ArrayShape):
+        yield path, shape
+    elif isinstance(shape, TupleShape):
+        for index, element in enumerate(shape.elements):
+            yield from _arrays(element, f"{path}.{index}")
 
 
 def _entry_copies(module: Module, relayouts: Sequence[Relayout]) -> Iterator[Advice]:
-    """Arguments that are copied to another layout before anything else reads them, which holds no more bytes."""
+    """Yields advice for arguments that are copied to another layout, one that takes no more bytes."""
     parameters = {value: number for number, value in enumerate(module.entry.parameters)}
     for relayout in relayouts:
-        value = _moved_value(relayout.operation)
+        value = relayout.operation.operands[0]
         if relayout.kind != "relayout" or value not in parameters or relayout.bytes_written > relayout.bytes_read:
             continue
         if relayout.source.dimensions == relayout.result.dimensions:
@@ -87,12 +82,8 @@ def _entry_copies(module: Module, relayouts: Sequence[Relayout]) -> Iterator[Adv
             yield Advice("entry copy", f"argument {parameters[value]}", text, relayout.bytes_written)
 
 
-def _moved_value(operation: Operation) -> Value | None:
-    return operation.operands[0] if operation.operands else None
-
-
 def _padded(usage: MemoryUsage) -> Iterator[Advice]:
-    """Shapes of the peak one of whose dimensions a tile makes much larger, with all the buffers of that shape."""
+    """Yields advice for shapes in the peak with a dimension that a tile makes much larger, for all their buffers."""
     groups: dict[ArrayShape, list[Buffer]] = {}
     for buffer in usage.at_peak:
         groups.setdefault(buffer.shape, []).append(buffer)
@@ -100,18 +91,17 @@ def _padded(usage: MemoryUsage) -> Iterator[Advice]:
         grown = padded_dimensions(shape)
         if not grown or grown[0].factor < _LEAST_FACTOR:
             continue
-        held, meant = buffers[0].bytes_held, buffers[0].bytes_meant
+        held, payload = buffers[0].bytes_held, buffers[0].bytes_meant
         more = f" and {len(buffers) - 1} more" if len(buffers) > 1 else ""
-        text = f"{shape} holds {held} bytes for {meant}: {'; '.join(map(str, grown))}"
-        yield Advice("padded dimension", f"{buffers[0].value.name}{more}", text, (held - meant) * len(buffers))
+        text = f"{shape} holds {held} bytes for {payload}: {'; '.join(map(str, grown))}"
+        yield Advice("padded dimension", f"{buffers[0].value.name}{more}", text, (held - payload) * len(buffers))
 
 
 def _cancelling(relayouts: Sequence[Relayout]) -> Iterator[Advice]:
-    """A relayout of a relayout that ends where the first began."""
+    """Yields advice for two relayouts in a row that end in the first one's source layout."""
     by_result = {relayout.operation.results[0]: relayout for relayout in relayouts if relayout.kind == "relayout"}
     for second in by_result.values():
-        value = _moved_value(second.operation)
-        first = by_result.get(value) if value is not None else None
+        first = by_result.get(second.operation.operands[0])
         if first is None or not _is_same(first.source, second.result):
             continue
         names = f"{first.operation.results[0].name}, {second.operation.results[0].name}"
@@ -120,7 +110,7 @@ def _cancelling(relayouts: Sequence[Relayout]) -> Iterator[Advice]:
 
 
 def _is_same(one: ArrayShape, other: ArrayShape) -> bool:
-    """Is true for the same type, dimensions and layout, whatever the memory space."""
+    """Is true for equal types, dimensions and layouts; memory spaces may differ."""
     if (one.element_type, one.dimensions) != (other.element_type, other.dimensions):
         return False
     a, b = one.layout, other.layout
@@ -128,7 +118,7 @@ def _is_same(one: ArrayShape, other: ArrayShape) -> bool:
 
 
 def _narrow_reads(usage: MemoryUsage) -> Iterator[Advice]:
-    """Values of 32-bit floats that are only read as bf16."""
+    """Yields advice for f32 values that are only read as bf16."""
     for buffer in usage.buffers:
         value = buffer.value
         if buffer.shape.element_type.name != "f32" or not buffer.is_temporary or buffer.memory_space:

@@ -19,9 +19,9 @@ _OLD_TARGET, _NEW_TARGET = "tpu-v3", "tpu-v5e"
 
 
 def guess_target(module: Module) -> str | None:
-    """Returns a TPU target that allocates as the module's does, or None for a module without tiles.
+    """Returns a TPU target whose buffer sizes are those of the module's target, or None for a module without tiles.
 
-    The tile of the scalars tells v2 and v3, whose buffers are multiples of 1024 bytes, from the later ones (512).
+    The tile of scalars distinguishes v2 and v3, with buffers of multiples of 1024 bytes, from later targets (512).
     """
     target = None
     for operation in module.operations():
@@ -36,10 +36,10 @@ def guess_target(module: Module) -> str | None:
 
 
 class Allocation:
-    """How a target allocates: an array's layout, the bytes of its buffer, and those of its elements alone.
+    """The allocation rules of a target: an array's layout, the bytes of its buffer, and its payload bytes.
 
-    Without a target a buffer has the bytes of the layout itself. An unbounded array counts 0: its size is not in the
-    text. Answers are kept by the shape object; the values of a module share few.
+    Without a target a buffer has the bytes of the layout. An unbounded array counts 0 bytes: the text does not say its
+    size. Results are cached by shape object; the values of a module share few.
     """
 
     def __init__(self, target: str | None) -> None:
@@ -50,12 +50,12 @@ class Allocation:
         """Returns the bytes of an array's buffer."""
         return self._answers(shape)[2]
 
-    def meant(self, shape: ArrayShape) -> int:
-        """Returns the bytes of the elements alone, no padding."""
+    def payload(self, shape: ArrayShape) -> int:
+        """Returns the bytes of the elements, without padding."""
         return self._answers(shape)[3]
 
     def laid_out(self, shape: ArrayShape) -> ArrayShape:
-        """Returns an array with the layout that it has: the target's default one where none is written."""
+        """Returns an array with its layout, or with the target's default layout where none is written."""
         return self._answers(shape)[1]
 
     def _answers(self, shape: ArrayShape) -> tuple[ArrayShape, ArrayShape, int, int]:
@@ -76,7 +76,7 @@ class Allocation:
 
 @dataclass(frozen=True, slots=True)
 class PaddedDimension:
-    """One dimension that a tile makes larger: its number, its size, and the size it takes."""
+    """One dimension that a tile enlarges: its number, size and padded size, and the size of the tile."""
 
     dimension: int
     size: int
@@ -85,7 +85,7 @@ class PaddedDimension:
 
     @property
     def factor(self) -> float:
-        """Returns how many times larger it gets."""
+        """Returns the padded size divided by the size."""
         return self.padded / self.size
 
     def __str__(self) -> str:
@@ -96,8 +96,8 @@ class PaddedDimension:
 def padded_dimensions(shape: ArrayShape) -> tuple[PaddedDimension, ...]:
     """Returns the dimensions that the first tile of a layout enlarges, the largest factor first.
 
-    The later tiles divide the first one in every layout the TPU compiler writes. A tile that merges dimensions (`*`)
-    or an array without a tile or without elements gives none.
+    The later tiles divide the first one in every layout that the TPU compiler writes. The result is empty for a tile
+    that combines dimensions (`*`), and for an array without tiles or without elements.
     """
     layout = shape.layout
     if layout is None or not layout.tiles or 0 in shape.dimensions:
@@ -106,8 +106,8 @@ def padded_dimensions(shape: ArrayShape) -> tuple[PaddedDimension, ...]:
     if COMBINE in tile or MATCH in tile or not shape.is_static:
         return ()
     found = []
-    for place, length in enumerate(reversed(tile[-shape.rank :] if shape.rank else ())):
-        dimension = layout.minor_to_major[place]
+    for position, length in enumerate(reversed(tile[-shape.rank :] if shape.rank else ())):
+        dimension = layout.minor_to_major[position]
         size = shape.dimensions[dimension]
         padded = -(-size // length) * length
         if padded > size:

@@ -1,4 +1,4 @@
-"""Buffers: the arrays of a module that share memory, how large they are, and from when to when they live."""
+"""Buffers: arrays of a module that share memory, their sizes and their lifetimes."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from dialect_utils.memory.allocation import Allocation
 from dialect_utils.memory.schedule import Schedule, runs_called
 from dialect_utils.memory.sharing import ALIASING, is_forwarding, share_buffers
 
-# Custom calls that read no bytes: what writes into the first says more; the second reads arrays that are one after
-# the other as one, whose buffer begins where theirs end.
+# Custom calls that read no bytes. AllocateBuffer only allocates: the operation that writes the buffer names it.
+# ConcatBitcast reads consecutive arrays as one; the buffer of its result begins to live when theirs end.
 _ALLOCATES, _JOINS = "AllocateBuffer", "ConcatBitcast"
 
 
@@ -20,11 +20,11 @@ _ALLOCATES, _JOINS = "AllocateBuffer", "ConcatBitcast"
 class Buffer:
     """One piece of memory that one or more values share, one after another.
 
-    `value` is the one that defines it, of shape `shape`; `bytes_held` is what is allocated, `bytes_meant` the elements
-    alone. It lives in the `spans` of the schedule, first and last time included: one, or several where it is made anew
-    in each of several branches. `memory_spaces` are those that the layouts of its values name: 0 is the device's main
-    memory (HBM on a TPU). `memory_space` is where it counts: main memory if any of its values is there. It is
-    `overwritten` at the times at which an operation reads one of its values and writes the next over it.
+    `value`, of shape `shape`, defines it. `bytes_held` are allocated bytes, `bytes_meant` payload bytes. `spans`
+    are its lifetimes in the schedule, first and last time included: several where several branches make the buffer.
+    `memory_spaces` are named by the layouts of its values: 0 is the device's main memory (HBM on a TPU). It counts for
+    `memory_space`: main memory if any of its values is there. At each time in `overwritten` an operation reads one of
+    its values and writes the next value over it.
     """
 
     value: Value
@@ -40,12 +40,12 @@ class Buffer:
 
     @property
     def start(self) -> int:
-        """Returns the first time at which it lives."""
+        """Returns the first time of its lifetime."""
         return self.spans[0][0]
 
     @property
     def end(self) -> int:
-        """Returns the last time at which it lives."""
+        """Returns the last time of its lifetime."""
         return self.spans[-1][1]
 
     def lives_at(self, time: int) -> bool:
@@ -54,18 +54,18 @@ class Buffer:
 
     @property
     def padding_bytes(self) -> int:
-        """Returns the bytes held that are no element's."""
+        """Returns the allocated bytes that hold no element."""
         return self.bytes_held - self.bytes_meant
 
     @property
     def is_temporary(self) -> bool:
-        """Is true for what neither comes in nor goes out."""
+        """Is true for a buffer that is neither an argument nor an output."""
         return not (self.is_argument or self.is_output)
 
 
 @dataclass(slots=True)
 class _Collected:
-    """A buffer being collected: `spans` has first and last time by the branch that they are in."""
+    """A buffer under construction: `spans` maps each branch to the first and last time in it."""
 
     held: int
     leaf: int
@@ -85,7 +85,7 @@ class _Collection:
         self._allocation = allocation
 
     def define(self, value: Value, now: int, branch: Function | None) -> None:
-        """Adds what a value holds from now on."""
+        """Starts the lifetime of a value's buffers, or extends it."""
         leaves = self.leaves
         for leaf in leaves.of(value):
             shape = leaves.shapes[leaf]
@@ -96,20 +96,20 @@ class _Collection:
             if found is None:
                 self.found[root] = _Collected(size, leaf, value, now, {space}, {branch: [now, now]})
                 continue
-            if (-size, _hands_on(value), now) < (-found.held, _hands_on(found.value), found.start):
+            if (-size, _is_alias(value), now) < (-found.held, _is_alias(found.value), found.start):
                 found.held, found.leaf, found.value, found.start = size, leaf, value, now
             found.spaces.add(space)
             _widen(found, now, branch)
 
     def use(self, values: Iterable[Value], now: int, branch: Function | None) -> None:
-        """Says that values are still held."""
+        """Extends the lifetimes of the buffers of values to now."""
         for value in values:
             for leaf in self.leaves.of(value):
                 if (found := self.found.get(self.leaves.root(leaf))) is not None:
                     _widen(found, now, branch)
 
     def overwrite(self, operation: Operation, now: int) -> None:
-        """Notes the buffers that an operation both reads and writes; one that is only allocated is not read."""
+        """Records the buffers that an operation both reads and writes; one that is only allocated is not read."""
         read = [value for value in operation.operands if not (value.operation and value.operation.callee == _ALLOCATES)]
         for root in self.roots(operation.results) & self.roots(read):
             if (found := self.found.get(root)) is not None:
@@ -123,8 +123,8 @@ class _Collection:
 def assign_buffers(module: Module, schedule: Schedule, allocation: Allocation) -> tuple[Buffer, ...]:
     """Returns the buffers of everything that the schedule runs, in the order in which they begin to live.
 
-    A value lives from where it is defined to its last use; the state of a loop and what a branch or call hands on is
-    one buffer with what it came from; arguments live throughout and outputs to the end.
+    A value lives from its definition to its last use, an argument throughout, and an output to the end. The state of a
+    loop, and the operands and results of a branch or call, share the buffers of the values that are passed.
     """
     collection = _Collection(schedule, allocation)
     for function, (start, end) in schedule.spans.items():
@@ -156,7 +156,7 @@ def assign_buffers(module: Module, schedule: Schedule, allocation: Allocation) -
                 each.value,
                 allocation.laid_out(shape),
                 each.held,
-                allocation.meant(shape),
+                allocation.payload(shape),
                 frozenset(each.spaces),
                 min(each.spaces),
                 spans,
@@ -177,7 +177,7 @@ def _widen(found: _Collected, now: int, branch: Function | None) -> None:
 
 
 def _merged(spans: Collection[Sequence[int]]) -> tuple[tuple[int, int], ...]:
-    """Returns spans in order, those that overlap as one."""
+    """Returns spans in order; those that overlap become one."""
     if len(spans) == 1:
         return tuple((start, end) for start, end in spans)
     merged: list[tuple[int, int]] = []
@@ -189,8 +189,8 @@ def _merged(spans: Collection[Sequence[int]]) -> tuple[tuple[int, int], ...]:
     return tuple(merged)
 
 
-def _hands_on(value: Value) -> bool:
-    """Is true for a value that only hands another one's buffer on, so that the other one names it."""
+def _is_alias(value: Value) -> bool:
+    """Is true for a value that only passes another value's buffer on, so that the other value names the buffer."""
     operation = value.operation
     if operation is None:
         return not value.function.is_entry

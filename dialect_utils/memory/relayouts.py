@@ -1,4 +1,4 @@
-"""Operations that move data from one layout to another: what they cost, and where in the user's program they come from.
+"""Operations that move data from one layout to another: their cost, and their source lines in the user's program.
 
 Dumps name files in `metadata={... source_file="..." source_line=N}` or, newer ones, by `stack_frame_id` into the tables
 FileNames, FileLocations and StackFrames between the header and the first computation (xla/hlo.proto, StackFrameIndex).
@@ -25,19 +25,19 @@ _FILE_NAME = re.compile(r'^(\d+) "(.*)"$', re.MULTILINE)
 _FILE_LOCATION = re.compile(r"^(\d+) \{file_name_id=(\d+)(?: function_name_id=\d+)?(?: line=(\d+))?", re.MULTILINE)
 _FRAME = re.compile(r"^(\d+) \{file_location_id=(\d+)", re.MULTILINE)
 Kind = Literal["relayout", "memory space"]
-# What moves data and computes nothing; a fusion whose body holds nothing else is one, too.
+# Data movement at positions that the text fixes; also a fusion whose body holds nothing else.
 _MOVES = named("copy transpose reshape slice concatenate pad reverse broadcast")
-# A fusion of these may be what a change of layout became.
+# Operations that change layouts, alone or as the root of a fusion.
 _LAYOUT_CHANGES = named("copy transpose reshape slice")
-# The results of these have the bytes of an earlier operation.
+# Operations that move no bytes: their results are the bytes of an earlier operation.
 _FORWARDING = with_trait(Trait.ALIASES) | named("copy-done slice-done")
-# How far the search for named neighbours goes.
+# The search for named neighbours passes at most this many operations that move no bytes.
 _NEIGHBOURS = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """One place in the user's program; what a dump does not say is empty, or line 0."""
+    """One location in the user's program; fields that a dump lacks are empty, or line 0."""
 
     op_name: str = ""
     source_file: str = ""
@@ -45,7 +45,7 @@ class Origin:
 
 
 def find_origins(module: Module) -> Callable[[Operation], Origin]:
-    """Returns the function that tells where a module's operations come from."""
+    """Returns the function from a module's operations to their locations in the user's program."""
     frames = _frames(module.text()) if module.dialect == "hlo" else {}
 
     def origin(operation: Operation) -> Origin:
@@ -70,18 +70,18 @@ def _frames(text: str) -> dict[int, tuple[str, int]]:
     parts = re.split(r"^(FileNames|FunctionNames|FileLocations|StackFrames)$", tables, flags=re.MULTILINE)
     found = dict(zip(parts[1::2], parts[2::2], strict=True))
     files = dict(_FILE_NAME.findall(found.get("FileNames", "")))
-    places = {
+    locations = {
         number: (files.get(file, ""), int(line or 0))
         for number, file, line in _FILE_LOCATION.findall(found.get("FileLocations", ""))
     }
-    return {int(number): places.get(place, ("", 0)) for number, place in _FRAME.findall(found.get("StackFrames", ""))}
+    return {int(number): locations.get(each, ("", 0)) for number, each in _FRAME.findall(found.get("StackFrames", ""))}
 
 
 @dataclass(frozen=True, slots=True)
 class Relayout:
     """One operation that writes an array under another layout, or into another memory space.
 
-    `trips` is how often the loops around it run, None where a count is not in the text.
+    `trips` counts its executions by the loops around it, None where the text does not say a count.
     """
 
     operation: Operation
@@ -98,14 +98,14 @@ class Relayout:
 
     @property
     def total_bytes(self) -> int:
-        """Returns the bytes read and written, times the trips that are known."""
+        """Returns the bytes read and written, times the trips where they are known."""
         return (self.bytes_read + self.bytes_written) * (self.trips or 1)
 
 
 def find_relayouts(
     schedule: Schedule, allocation: Allocation, origin: Callable[[Operation], Origin]
 ) -> tuple[Relayout, ...]:
-    """Returns the relayouts that the schedule runs, those that move the most bytes first."""
+    """Returns the relayouts in a schedule, those that move the most bytes first."""
     trips = trip_counts(schedule)
     found = []
     for function in schedule.spans:
@@ -134,7 +134,7 @@ def find_relayouts(
 
 
 def _moved(operation: Operation) -> tuple[ArrayShape, ArrayShape, Kind] | None:
-    """Returns what an operation reads and writes where it only moves data to another layout or memory space."""
+    """Returns (source, result, kind) of an operation that only changes layout or memory space, else None."""
     if operation.opcode in ("copy-done", "slice-done"):
         started = operation.operands[0].operation
         return _move(started.operands[0], operation.results[0]) if started is not None else None
@@ -159,7 +159,7 @@ def _move(source: Value, result: Value) -> tuple[ArrayShape, ArrayShape, Kind] |
 
 
 def _only_moves(body: Function) -> int | None:
-    """Returns the number of the parameter that a fusion only moves, or None where it does more."""
+    """Returns the number of the parameter that a fusion only moves, or None for other fusions."""
     root = body.results[0].operation
     while root is not None and root.opcode == "bitcast":
         root = root.operands[0].operation
@@ -190,7 +190,7 @@ def _names(
     origin: Callable[[Operation], Origin],
     neighbours: Callable[[Operation], Iterator[Operation]],
 ) -> Iterator[str]:
-    """Yields the op names of the nearest operations that have one, through what only hands values on."""
+    """Yields the op names of neighbours, or of the operations beyond neighbours that move no bytes."""
     seen: set[str] = set()
     for each in neighbours(operation):
         for _ in range(_NEIGHBOURS):

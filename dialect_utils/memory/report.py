@@ -19,11 +19,12 @@ from dialect_utils.memory.usage import MemoryUsage, measure_memory
 
 Role = Literal["argument", "output", "temporary"]
 _NOTEBOOK_ROWS = 20
+_TABLES = ("buffers", "relayouts", "bitcasts", "op_names", "advice")
 
 
 @dataclass(frozen=True, slots=True)
 class BufferRow:
-    """One buffer: what it holds and means in bytes, from when to when it lives, and where it comes from."""
+    """One buffer: its allocated and payload bytes, its lifetime, and its origin in the user's program."""
 
     name: str
     opcode: str
@@ -45,7 +46,7 @@ class BufferRow:
 
 @dataclass(frozen=True, slots=True)
 class RelayoutRow:
-    """One operation that moves data to another layout or memory space; `trips` is None where it is not known."""
+    """One operation that moves data to another layout or memory space; `trips` is None where it is unknown."""
 
     name: str
     opcode: str
@@ -65,7 +66,7 @@ class RelayoutRow:
 
 @dataclass(frozen=True, slots=True)
 class BitcastRow:
-    """One pair of shapes that bitcasts read one as the other, with the verdict and how many there are."""
+    """One pair of shapes of bitcasts, with the verdict and the number of such bitcasts."""
 
     source: str
     result: str
@@ -76,7 +77,7 @@ class BitcastRow:
 
 @dataclass(frozen=True, slots=True)
 class OpNameRow:
-    """What the buffers of one op name hold and mean, in bytes."""
+    """The allocated and payload bytes of the buffers of one op name."""
 
     op_name: str
     buffers: int
@@ -86,9 +87,9 @@ class OpNameRow:
 
 
 class MemoryReport:
-    """A report of one module: totals, and rows that are made when they are asked for.
+    """A report of one module: totals, and rows that are made on first use.
 
-    `usage` has the figures; every row is a plain value, and `as_json` is all of them.
+    `usage` has the figures. Every row is a plain value, and `as_json` returns all of them.
     """
 
     def __init__(self, module: Module, target: str | None = None) -> None:
@@ -111,7 +112,7 @@ class MemoryReport:
 
     @cached_property
     def buffers(self) -> tuple[BufferRow, ...]:
-        """Returns a row for every buffer, in the order in which they begin to live."""
+        """Returns a row for every buffer, ordered by the start of their lifetimes."""
         return self.rows_of(self.usage.buffers)
 
     def rows_of(self, buffers: Iterable[Buffer]) -> tuple[BufferRow, ...]:
@@ -124,7 +125,7 @@ class MemoryReport:
 
     @cached_property
     def moves(self) -> tuple[Relayout, ...]:
-        """Returns what moves data to another layout or memory space, the most bytes first."""
+        """Returns the moves of data to another layout or memory space, the most bytes first."""
         return find_relayouts(self.usage.schedule, self._allocation, self._origin)
 
     @cached_property
@@ -134,12 +135,12 @@ class MemoryReport:
 
     @cached_property
     def advice(self) -> tuple[Advice, ...]:
-        """Returns what to try, what saves the most bytes first."""
+        """Returns the advice, the largest saving first."""
         return find_advice(self.module, self.usage, self.moves, self._allocation)
 
     @cached_property
     def bitcasts(self) -> tuple[BitcastRow, ...]:
-        """Returns a row, with a verdict, for every pair of shapes that bitcasts read one as the other."""
+        """Returns a row, with a verdict, for every pair of shapes that bitcasts have."""
         pairs: dict[tuple[ArrayShape, ArrayShape], list[str]] = {}
         for function in self.usage.schedule.spans:
             for operation in function.operations:
@@ -149,10 +150,8 @@ class MemoryReport:
                 if isinstance(source, ArrayShape) and isinstance(result, ArrayShape):
                     pairs.setdefault((source, result), []).append(operation.results[0].name)
         return tuple(
-            BitcastRow(
-                str(source), str(result), str(classify_bitcast(source, result).verdict), len(names), tuple(names)
-            )
-            for (source, result), names in pairs.items()
+            BitcastRow(str(a), str(b), str(classify_bitcast(a, b).verdict), len(names), tuple(names))
+            for (a, b), names in pairs.items()
         )
 
     @cached_property
@@ -195,11 +194,7 @@ class MemoryReport:
             "module": self.module.name,
             "target": self.usage.target,
             **self.totals(),
-            "buffers": _rows(self.buffers),
-            "relayouts": _rows(self.relayouts),
-            "bitcasts": _rows(self.bitcasts),
-            "op_names": _rows(self.op_names),
-            "advice": _rows(self.advice),
+            **{name: [asdict(row) for row in getattr(self, name)] for name in _TABLES},
         }
 
     def _buffer_row(self, buffer: Buffer, is_at_peak: bool) -> BufferRow:
@@ -242,10 +237,6 @@ def _relayout_row(each: Relayout) -> RelayoutRow:
         each.origin.source_file,
         each.origin.source_line,
     )
-
-
-def _rows(rows: Sequence[Any]) -> list[dict[str, Any]]:
-    return [asdict(row) for row in rows]
 
 
 def _html_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

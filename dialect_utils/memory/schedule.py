@@ -1,7 +1,7 @@
-"""The order in which a module's operations run, with the bodies of loops, branches and calls in place.
+"""The order in which a module's operations run, the bodies of loops, branches and calls included.
 
-A scheduled HLO module (`is_scheduled=true`) runs in the order of its text, as XLA's HloLiveRange flattens it: what an
-operation calls runs before the operation itself is done. Other modules get a list schedule.
+A scheduled HLO module (`is_scheduled=true`) runs in the order of its text, as XLA's HloLiveRange flattens it: functions
+that an operation calls run before the time of the operation. Other modules get a list schedule.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ _RUNS_CALLED = named("while conditional call async-start")
 def list_schedule(function: Function) -> Sequence[Operation]:
     """Returns a function's operations in an order in which operands come first, chosen greedily.
 
-    Of the operations that are ready, the one that frees the most bytes, less what it makes, runs first; ties run in
-    the order of the text. XLA's ListMemoryScheduler follows the same idea.
+    Of the operations that are ready, the one with the smallest growth of memory (bytes of its results less bytes that
+    it frees) runs first; ties run in the order of the text. XLA's ListMemoryScheduler follows the same idea.
     """
     operations = function.operations
     position = {operation: i for i, operation in enumerate(operations)}
@@ -40,10 +40,10 @@ def list_schedule(function: Function) -> Sequence[Operation]:
     heapq.heapify(ready)
     order: list[Operation] = []
     while ready:
-        known, place = heapq.heappop(ready)
-        operation = operations[place]
-        if (now := growth(operation)) < known:  # uses have gone since it was put here
-            heapq.heappush(ready, (now, place))
+        known, index = heapq.heappop(ready)
+        operation = operations[index]
+        if (now := growth(operation)) < known:  # an operand has lost a use since the push
+            heapq.heappush(ready, (now, index))
             continue
         order.append(operation)
         for operand in set(operation.operands):
@@ -69,8 +69,8 @@ def _array_bytes(shape: ArrayShape) -> int:
 class Schedule:
     """A flattened schedule: a time for every operation, and the first and last time of every function that runs.
 
-    `depth` counts the loops around a function; `branches` names the innermost branch that a function is or runs in,
-    None outside of branches. `is_given` is false where the order is a list schedule of our own.
+    `depth` counts the loops around a function. `branches` maps a function to the innermost branch around it (a branch
+    to itself), None outside of branches. `is_given` is false for a list schedule.
     """
 
     times: Mapping[Operation, int]
@@ -81,7 +81,7 @@ class Schedule:
 
     @property
     def length(self) -> int:
-        """Returns the number of times: every time is below it."""
+        """Returns the number of times; the last time is one less."""
         return max((end for _, end in self.spans.values()), default=0) + 1
 
     def functions(self) -> Sequence[Function]:
@@ -118,7 +118,7 @@ class _Flattening:
 
 
 def runs_called(operation: Operation) -> bool:
-    """Is true where what an operation calls runs as part of the schedule, with buffers of its own."""
+    """Is true for an operation that calls functions with a part in the schedule and with buffers of their own."""
     return operation.opcode in _RUNS_CALLED and bool(operation.called)
 
 

@@ -14,16 +14,13 @@ from dialect_utils.ops import DONE, START, UPDATE, Trait, with_trait
 ALIASING = with_trait(Trait.ALIASES)
 # `{0}: (1, {})` of output_to_operand_aliasing: result index path, operand number, operand index path.
 _ALIAS = re.compile(r"\{([\d, ]*)\}:\s*\((\d+),\s*\{([\d, ]*)\}")
-# The TPU compiler's own account of what it wrote in place: operands count first, then the result's leaves.
+# The TPU compiler's own account of in-place writes: numbers count operands first, then the result's leaves.
 _REUSE = re.compile(r'"aliasing_operands":\{"lists":\[((?:\{"indices":\[[^\]]*\]\},?)*)\]\}')
 _REUSE_GROUP = re.compile(r'"indices":\[([^\]]*)\]')
 
 
 class Leaves:
-    """Leaf numbers of values, given in order as values are added; sets of leaves that share a buffer.
-
-    The numbers of a value's leaves are consecutive.
-    """
+    """Consecutive numbers for the leaves (arrays and tokens) of values, and the sets of leaves that share a buffer."""
 
     def __init__(self) -> None:
         self.shapes: list[Shape] = []
@@ -54,12 +51,12 @@ class Leaves:
         return range(first, first + leaf_count(shape))
 
     def share(self, some: Iterable[int], others: Iterable[int]) -> None:
-        """Says that leaves share their buffers, pair by pair; what one side has more is left alone."""
+        """Joins the buffers of leaves, pair by pair; surplus leaves of one side stay alone."""
         for a, b in zip(some, others, strict=False):
             self._parent[self.root(a)] = self.root(b)
 
     def root(self, leaf: int) -> int:
-        """Returns the leaf that stands for all that share a buffer."""
+        """Returns the representative of all leaves that share a buffer."""
         parent = self._parent
         while parent[leaf] != leaf:
             parent[leaf] = leaf = parent[parent[leaf]]
@@ -67,7 +64,7 @@ class Leaves:
 
 
 def leaf_count(shape: Shape) -> int:
-    """Returns how many leaves a shape has; one for whatever is no tuple."""
+    """Returns the number of leaves of a shape; 1 for all but tuples."""
     return sum(map(leaf_count, shape.elements)) if isinstance(shape, TupleShape) else 1
 
 
@@ -83,9 +80,9 @@ def flat_leaves(shape: Shape) -> Iterator[Shape]:
 def share_buffers(schedule: Schedule) -> Leaves:
     """Returns the leaves of every value that the schedule runs, joined where they share a buffer.
 
-    Sources: xla/service/hlo_dataflow_analysis.cc (GetInPlaceInputOutputPairs), tuple_points_to_analysis.cc, and what
-    the TPU compiler writes into `backend_config` (`aliasing_operands`). A module that has no schedule has not had its
-    copies inserted either: nothing is written in place there.
+    Sources: xla/service/hlo_dataflow_analysis.cc (GetInPlaceInputOutputPairs), tuple_points_to_analysis.cc, and
+    `aliasing_operands` in the TPU compiler's `backend_config`. A module without a schedule precedes copy insertion, so
+    nothing in it is written in place.
     """
     leaves = Leaves()
     for function in schedule.spans:
@@ -103,7 +100,7 @@ def share_buffers(schedule: Schedule) -> Leaves:
     return leaves
 
 
-# What hands its operand on
+# Forwarded operands
 
 
 def _share_tuple(leaves: Leaves, operation: Operation) -> None:
@@ -137,7 +134,7 @@ def _share_start(leaves: Leaves, operation: Operation) -> None:
 
 
 def _share_update(leaves: Leaves, operation: Operation) -> None:
-    """Joins the operands that an update brings, after what it updates, with the part of its tuple that holds them."""
+    """Joins the operands that an update adds, after the first, with the part of its tuple that holds them."""
     result = operation.results[0]
     for index, operand in enumerate(operation.operands[1:]):
         leaves.share(leaves.of(operand), leaves.at(result, (0, index)))
@@ -179,7 +176,7 @@ def _share_forwarded(leaves: Leaves, operation: Operation) -> None:
 
 
 def _share_control_flow(leaves: Leaves, operation: Operation) -> None:
-    """Joins what goes into functions that run, and what comes out of them."""
+    """Joins the values that go into functions of the schedule, and those that come out of them."""
     if not runs_called(operation):
         return
     for join in operation.control_flow():
@@ -202,7 +199,7 @@ def _share_in_place(leaves: Leaves, operation: Operation) -> None:
 
 
 def _reused(operation: Operation) -> Iterator[tuple[Value, tuple[int, ...]]]:
-    """Yields (operand, result path) of what the TPU compiler says it wrote over an operand."""
+    """Yields (operand, result path) of writes over an operand that the TPU compiler recorded."""
     config = operation.attribute("backend_config")
     found = _REUSE.search(config) if config else None
     if found is None:
@@ -218,7 +215,7 @@ def _reused(operation: Operation) -> Iterator[tuple[Value, tuple[int, ...]]]:
 
 
 def _written_in_place(operation: Operation) -> Iterator[tuple[Value, tuple[int, ...], tuple[int, ...]]]:
-    """Yields (operand, operand path, result path) of what is written over an operand by what the operation is."""
+    """Yields (operand, operand path, result path) of writes over an operand that the operation implies."""
     if (aliasing := operation.attribute("output_to_operand_aliasing")) is not None:
         operands = _all_operands(operation)
         for output, number, path in _ALIAS.findall(aliasing):
@@ -236,7 +233,7 @@ def _written_in_place(operation: Operation) -> Iterator[tuple[Value, tuple[int, 
 
 
 def _all_operands(operation: Operation) -> list[Value]:
-    """Returns an operation's operands, those that the updates of an asynchronous start bring included."""
+    """Returns an operation's operands, and those that the updates of an asynchronous start add."""
     operands = list(operation.operands)
     for user in operation.results[0].users:
         if user.opcode == "async-update" and user.operands[0] == operation.results[0]:

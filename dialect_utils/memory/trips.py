@@ -1,8 +1,9 @@
-"""How often the loops of a schedule run, where the text says it."""
+"""Trip counts of the loops of a schedule, where the text determines them."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from dialect_utils.ir import Function, Operation, Value
 from dialect_utils.ir.control_flow import BODY, CONDITION
@@ -11,12 +12,12 @@ from dialect_utils.memory.schedule import Schedule, runs_called
 from dialect_utils.ops import named
 
 _KNOWN = re.compile(r'"known_trip_count":\{"n":"(\d+)"\}')
-# What hands a scalar on unchanged.
-_SAME = named("copy bitcast convert reshape")
+# Operations that keep the value of a scalar.
+_KEEP_VALUE = named("copy bitcast convert reshape")
 
 
 def trip_counts(schedule: Schedule) -> dict[Function, int | None]:
-    """Returns how often each function runs for one run of the entry, None where a loop's count is not in the text."""
+    """Returns the executions of each function per execution of the entry, None where a trip count is unknown."""
     counts: dict[Function, int | None] = {}
     for function in reversed(schedule.functions()):
         counts.setdefault(function, 1)
@@ -31,10 +32,10 @@ def trip_counts(schedule: Schedule) -> dict[Function, int | None]:
 
 
 def trip_count(loop: Operation) -> int | None:
-    """Returns how often a loop's body runs, or None where it cannot be told.
+    """Returns the trip count of a loop, or None where it is unknown.
 
-    Either XLA says it in the backend_config (`known_trip_count`), or a counter that begins at a constant and grows by
-    a constant is compared (LT) with a constant, as JAX writes `scan` and `fori_loop`.
+    XLA writes it into the backend_config (`known_trip_count`). In the loops of JAX's `scan` and `fori_loop` a counter
+    begins at a constant, grows by a constant, and is compared (LT) with a constant.
     """
     known = _KNOWN.search(loop.attribute("backend_config") or "")
     if known:
@@ -53,7 +54,7 @@ def trip_count(loop: Operation) -> int | None:
 
 
 def _step(body: Function, counter: int, loop: Operation) -> int | None:
-    """Returns what one run of the body adds to the counter."""
+    """Returns the constant that one iteration adds to the counter, or None."""
     results = _elements(body.results)
     add = results[counter].operation if counter < len(results) else None
     if add is None or add.opcode != "add":
@@ -64,16 +65,14 @@ def _step(body: Function, counter: int, loop: Operation) -> int | None:
     return None
 
 
-def _elements(values: object) -> list[Value]:
-    """Returns the values that a loop hands on: HLO's tuple taken apart, StableHLO's results as they are."""
-    found: list[Value] = list(values)  # type: ignore[call-overload]  # a sequence of values
-    if len(found) == 1 and (operation := found[0].operation) is not None and operation.opcode == "tuple":
-        return list(operation.operands)
-    return found
+def _elements(values: Sequence[Value]) -> Sequence[Value]:
+    """Returns the elements of a loop's state: the operands of HLO's tuple, StableHLO's values unchanged."""
+    operation = values[0].operation if len(values) == 1 else None
+    return operation.operands if operation is not None and operation.opcode == "tuple" else values
 
 
 def _state_index(value: Value, function: Function) -> int | None:
-    """Returns which element of the loop's state a value is, or None."""
+    """Returns the index of a value in the loop's state, or None."""
     value = _source(value)
     parameters = list(function.parameters)
     if value in parameters:
@@ -85,7 +84,7 @@ def _state_index(value: Value, function: Function) -> int | None:
 
 
 def _constant(value: Value, function: Function, loop: Operation) -> int | None:
-    """Returns the integer that a scalar always is: a constant, or an element of the state that never changes."""
+    """Returns the value of a scalar that is a constant or an unchanged element of the loop's state, else None."""
     value = _source(value)
     if (bits := _bits(value)) is not None:
         return bits
@@ -105,7 +104,7 @@ def _initial(loop: Operation, index: int) -> int | None:
 
 
 def _source(value: Value) -> Value:
-    while (operation := value.operation) is not None and operation.opcode in _SAME:
+    while (operation := value.operation) is not None and operation.opcode in _KEEP_VALUE:
         value = operation.operands[0]
     return value
 

@@ -1,4 +1,4 @@
-"""How much memory a program needs: arguments, outputs, aliases, temporaries, and the peak."""
+"""The memory that a program needs: arguments, outputs, aliases, temporaries, and the peak."""
 
 from __future__ import annotations
 
@@ -12,19 +12,18 @@ from dialect_utils.memory.allocation import HOST_MEMORY_SPACE, Allocation, guess
 from dialect_utils.memory.buffers import Buffer, assign_buffers
 from dialect_utils.memory.schedule import Schedule, schedule_module
 
-# A tuple that leaves the program takes a table of addresses: one granule of the allocator.
+# A tuple in the results takes a table of addresses: one granule of the allocator.
 _TABLE_BYTES = 512
 
 
 @dataclass(frozen=True, slots=True)
 class MemoryUsage:
-    """What a program holds, in bytes; the figures are those of main memory (space 0) unless they say otherwise.
+    """The memory of a program in bytes; figures are of main memory (space 0) unless their names say otherwise.
 
-    `temporary_bytes` is the most that temporaries hold at one time of the schedule, which is `peak_time`.
-    `padding_bytes` is what the buffers of that time hold beside their elements. `peak_by_space` has the most that
-    temporaries hold at once in each memory space, `counted_by_space` the same as the TPU compiler counts it.
-    `host_bytes` are arguments and outputs in the host's memory, those that are both once; `at_peak` are the buffers in
-    main memory at the peak, the largest first.
+    `temporary_bytes` is the maximum that temporaries hold at one time, `peak_time`. `at_peak` are the buffers in main
+    memory at that time, the largest first, and `padding_bytes` their padding. `peak_by_space` is the maximum of
+    temporaries in each memory space, `counted_by_space` the same as the TPU compiler counts it. `host_bytes` are
+    arguments and outputs in the host's memory; an output that aliases an argument counts once.
     """
 
     allocation: Allocation
@@ -42,40 +41,40 @@ class MemoryUsage:
 
     @property
     def target(self) -> str | None:
-        """Returns the target whose allocations these are, None for one without tiles."""
+        """Returns the target whose allocation rules apply, None for a module without tiles."""
         return self.allocation.target
 
     @property
     def main_memory_peak_bytes(self) -> int:
-        """Returns the most bytes of main memory held at one time: arguments + outputs - aliases + temporaries."""
+        """Returns the peak of main memory: arguments + outputs - aliases + temporaries."""
         return self.argument_bytes + self.output_bytes - self.alias_bytes + self.temporary_bytes
 
     @property
     def peak_bytes(self) -> int:
         """Returns the peak as the TPU compiler counts it (`peak_memory_in_bytes`).
 
-        The temporaries in it are those of the memory space that has the most of them: a program all of whose
-        temporaries are in VMEM has a peak above its main memory's. What is in the host's memory counts, too.
+        It counts the temporaries of the memory space with the most of them, so a program with all temporaries in VMEM
+        has a peak above that of main memory. The host's memory counts, too.
         """
         entry = self.main_memory_peak_bytes - self.temporary_bytes
         return entry + self.host_bytes + max(self.counted_by_space.values())
 
     @property
     def padding_bytes(self) -> int:
-        """Returns the bytes held at the peak that are no element's."""
+        """Returns the bytes held at the peak that hold no element."""
         return sum(buffer.padding_bytes for buffer in self.at_peak)
 
     @property
     def is_bound(self) -> bool:
-        """Is true where the module has no schedule: the peak is that of a list schedule."""
+        """Is true for a module without a schedule: the peak is that of a list schedule."""
         return not self.schedule.is_given
 
 
 def measure_memory(module: Module, target: str | None = None) -> MemoryUsage:
-    """Returns what a module holds, from its text alone.
+    """Returns the memory of a module, from its text alone.
 
-    `target` says how the runtime rounds allocations, and the layouts of arrays that have none; without it the module's
-    tiles tell. Raises DiagnosticError for an unknown target and for a fragment without an entry.
+    `target` determines the rounding of allocations, and the layouts of arrays that have none; the default is guessed
+    from the module's tiles. Raises DiagnosticError for an unknown target and for a fragment without an entry.
     """
     target = target if target is not None else guess_target(module)
     allocation = Allocation(target)
@@ -114,7 +113,7 @@ def _live_at(buffers: Sequence[Buffer], time: int) -> tuple[Buffer, ...]:
 
 
 def highest(buffers: Sequence[Buffer]) -> tuple[int, int]:
-    """Returns the most bytes that live at one time, and the first such time."""
+    """Returns the maximum of bytes that live at one time, and the first such time."""
     change: Counter[int] = Counter()
     for buffer in buffers:
         for start, end in buffer.spans:
@@ -129,10 +128,10 @@ def highest(buffers: Sequence[Buffer]) -> tuple[int, int]:
 
 
 def _counted(buffers: Sequence[Buffer]) -> int:
-    """Returns the most bytes at one time as the compiler counts a memory space in which it places values by itself.
+    """Returns the maximum of bytes at one time as the compiler counts a memory space in which it places values itself.
 
-    It counts values there, not buffers (xla/service/memory_space_assignment, VerifyAndExportHeapSimulatorTrace): one
-    that is overwritten and the one that is written over it are both live where that happens.
+    The compiler counts values there, not buffers (xla/service/memory_space_assignment,
+    VerifyAndExportHeapSimulatorTrace): a value and the value written over it are both live at that time.
     """
     twice = [replace(buffer, spans=tuple((time, time) for time in buffer.overwritten)) for buffer in buffers]
     return highest([*buffers, *twice])[0]
@@ -160,7 +159,7 @@ def _tuples(shape: Shape) -> list[TupleShape]:
 
 
 def _aliased(module: Module, parameters: Sequence[Shape]) -> list[Shape]:
-    """Returns what of the parameters the results take over."""
+    """Returns the parameters, or elements of them, whose buffers the results reuse."""
     found = []
     for _, number, path in module.aliases:
         shape = parameters[number]
