@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-# Where each public name is defined.
+# The module that defines each public name.
 _HOME = {
     "Layout": "dialect_utils.layout",
     "Module": "dialect_utils.ir",
@@ -49,7 +49,7 @@ _HOME = {
     "run": "relayout.api",
     "write": "relayout.api",
 }
-__all__ = [  # noqa: RUF022  # what a module goes through, then shapes, then what passes are written with
+__all__ = [  # noqa: RUF022  # modules, then shapes, then the names that passes are written with
     "read",
     "parse",
     "from_jax",
@@ -76,7 +76,7 @@ find_own_packages()
 
 
 def __getattr__(name: str) -> object:
-    """Imports a public name where it is first used."""
+    """Imports a public name on first use."""
     from importlib import import_module
 
     if name == "jax":

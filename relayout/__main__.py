@@ -7,7 +7,7 @@ import gc
 import os
 import sys
 
-# What a shell reports for a program ended by a signal is more than this; 2 is Ctrl-C's.
+# A shell reports 128 plus the number of the signal that ended a program; Ctrl-C's is 2.
 _SIGNALLED = 128
 _INTERRUPTED = _SIGNALLED + 2
 # Python's default of 700 makes it walk all live objects again and again while a module is read.
@@ -37,7 +37,7 @@ def prepare_process() -> None:
 
 
 def _leave(status: int) -> None:
-    """Ends at once: all is cleaned up, and libraries that were being loaded may not survive their own destructors."""
+    """Exits after cleanup, but without destructors: those of libraries that are half loaded may crash."""
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError, AttributeError):
             stream.flush()

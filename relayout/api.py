@@ -33,11 +33,11 @@ PipelineLike: TypeAlias = str | Pipeline | Pass | Iterable[str | Pass]
 
 
 def as_module(value: ModuleLike, name: str = "<text>") -> Module:
-    """Returns a module: itself, or parsed from text, from bytes of any format, or from a file.
+    """Returns a module: the value itself, or parsed from text, from bytes of any format, or from a file.
 
-    What JAX lowered, compiled or exported is taken, too. A text with a line break or a brace is a module's text, any
-    other is a path; `name` is what diagnostics call a text.
-    Raises DiagnosticError for what cannot be read or parsed, TypeError for what is no module at all.
+    Objects that JAX lowered, compiled or exported are modules, too. A text with a line break or a brace is a module's
+    text, any other is a path; diagnostics call a text `name`.
+    Raises DiagnosticError for input that cannot be read or parsed, TypeError for other objects.
     """
     if isinstance(value, bytes | bytearray | memoryview):
         return parse_bytes(bytes(value), name)
@@ -49,16 +49,16 @@ def as_module(value: ModuleLike, name: str = "<text>") -> Module:
 
 
 def is_text(value: str) -> bool:
-    """Is true for a text that is a module's, and no path."""
+    """Is true for a module's text, false for a path."""
     return "\n" in value or "{" in value or not value.strip()
 
 
 def _from_object(value: object) -> Module:
-    """Returns a module made from an object of another library; the one place that knows such libraries."""
+    """Returns a module, or the module of an object of JAX; raises TypeError for other objects."""
     if hasattr(value, "dialect") and hasattr(value, "functions"):
         return cast(Module, value)
     if type(value).__module__.partition(".")[0] in ("jax", "jaxlib"):
-        # Imported here: who has such an object has paid for JAX.
+        # Imported here: JAX is loaded where such an object exists.
         from relayout.jax.modules import module_of
 
         return module_of(value)
@@ -67,7 +67,7 @@ def _from_object(value: object) -> Module:
 
 
 def as_path(value: object, hint: str) -> str:
-    """Returns a path as a text; raises TypeError for what is none, with a hint."""
+    """Returns a path as text; raises TypeError with a hint for other values."""
     path = os.fspath(value) if isinstance(value, str | os.PathLike) else None
     if not isinstance(path, str):
         raise TypeError(f"expected a path, not {kind_of(value)}; {hint}")
@@ -75,7 +75,7 @@ def as_path(value: object, hint: str) -> str:
 
 
 def as_index(value: Iterable[SupportsIndex]) -> tuple[int, ...]:
-    """Returns an index as integers; raises TypeError for what is none."""
+    """Returns an index as integers; raises TypeError for other values."""
     try:
         return tuple(operator.index(each) for each in value)
     except TypeError:
@@ -83,7 +83,7 @@ def as_index(value: Iterable[SupportsIndex]) -> tuple[int, ...]:
 
 
 def as_array_shape(value: ShapeLike) -> ArrayShape:
-    """Returns an array's shape: itself, or parsed from text as people type it; raises DiagnosticError for others."""
+    """Returns an array's shape: the value itself, or parsed from text; raises DiagnosticError for other values."""
     shape = read_shape(value)[0] if isinstance(value, str) else value
     if not isinstance(shape, ArrayShape):
         found = shape if isinstance(shape, Shape) else kind_of(shape)
@@ -92,7 +92,7 @@ def as_array_shape(value: ShapeLike) -> ArrayShape:
 
 
 def _shape_hint(value: object) -> str | None:
-    """Returns what to write in place of what is no shape: an array, JAX's layout, numbers."""
+    """Returns a hint for a value that is not a shape: an array, a layout of JAX, numbers."""
     if hasattr(value, "shape") and hasattr(value, "dtype"):
         return "relayout.jax.from_struct(...) gives its shape"
     if type(value).__module__.partition(".")[0] not in ("jax", "jaxlib"):
@@ -103,8 +103,8 @@ def _shape_hint(value: object) -> str | None:
 def read(path: str | os.PathLike[str]) -> Module:
     """Reads a module from a file, or from standard input for `-`.
 
-    The format is found by content: HLO text, StableHLO text, MLIR bytecode or a portable artifact, a serialized
-    HloModuleProto or HloProto. Raises DiagnosticError for what cannot be read or parsed.
+    The content decides the format: HLO text, StableHLO text, MLIR bytecode or a portable artifact, a serialized
+    HloModuleProto or HloProto. Raises DiagnosticError for a file that cannot be read or parsed.
 
     >>> relayout.read("examples/negate.hlo").name
     'negate'
@@ -116,9 +116,9 @@ def read(path: str | os.PathLike[str]) -> Module:
 
 
 def parse(text: str | bytes, name: str = "<text>") -> Module:
-    """Parses a module from text or bytes of any format; `name` is what diagnostics call it.
+    """Parses a module from text or bytes of any format; diagnostics call it `name`.
 
-    Raises DiagnosticError with the place of what is wrong.
+    Raises DiagnosticError with the location of the error.
 
     >>> relayout.parse("ENTRY e { ROOT p = f32[3,5] parameter(0) }").dialect
     'hlo'
@@ -145,8 +145,8 @@ def write(module: ModuleLike, path: str | os.PathLike[str] = "-", emit: Emit = "
 def optimize(module: ModuleLike, passes: PipelineLike, *, verify_each: bool = True) -> Module:
     """Returns a module after passes; the module given stays as it is.
 
-    `passes` is a pipeline as MLIR writes it, or passes, by name or as values. Raises DiagnosticError
-    for what a pass refuses or breaks. `Pipeline.run` says in detail what each pass did.
+    `passes` is a pipeline as MLIR writes it, or passes, by name or as values. Raises DiagnosticError where a pass
+    rejects or breaks the module. `Pipeline.run` also returns the result of each pass.
 
     >>> relayout.optimize("examples/negate.hlo", "strip-layouts")
     HloModule negate
@@ -160,7 +160,7 @@ def optimize(module: ModuleLike, passes: PipelineLike, *, verify_each: bool = Tr
 
 
 def as_pipeline(passes: PipelineLike) -> Pipeline:
-    """Returns a pipeline: itself, parsed from text, or of the passes given, each of which may be text."""
+    """Returns a pipeline: the value itself, parsed from text, or made of passes, each of which may be text."""
     if isinstance(passes, Pipeline):
         return passes
     if isinstance(passes, str):
@@ -189,13 +189,13 @@ def check(
     """Decides whether two modules compute the same, or whether passes keep what a module computes.
 
     Looks for a proof, then executes both on `seeds` sets of random inputs, or on `inputs`. `compare` is `auto` (bits
-    wherever they are guaranteed), `bits`, `ulp:N` or `rel:X`. An optimized dump is executed as make-portable rewrites
-    it. Raises DiagnosticError where the signatures do not fit, or a module cannot be executed and nothing is proved.
+    wherever they are guaranteed), `bits`, `ulp:N` or `rel:X`. make-portable rewrites optimized dumps before execution.
+    Raises DiagnosticError where the signatures differ, or where a module cannot be executed and no proof is found.
 
     >>> relayout.check("examples/negate.hlo", passes="expand-tiling").verdict
     'equal'
     """
-    # Imported here, as below: `explain` and `read` must not wait for numpy.
+    # Imported here, as below: `explain` and `read` work without numpy.
     from dialect_utils.verdict import Options, compare_stages
     from passes.dumps.executable import checked_form
 
@@ -218,9 +218,8 @@ def check(
 def run(module: ModuleLike, *inputs: Any, engine: Engine = DEFAULT_ENGINE, seed: int = 0) -> list[Array]:
     """Executes a module on this machine and returns its results as numpy arrays, tuples flattened.
 
-    `inputs` are arrays in the order of the parameters; without any, random ones of `seed`. An optimized dump is
-    executed as make-portable rewrites it. Raises DiagnosticError where inputs do not fit or the module cannot be
-    executed.
+    `inputs` are arrays in the order of the parameters; without any, random ones of `seed`. make-portable rewrites an
+    optimized dump before execution. Raises DiagnosticError where inputs do not fit or the module cannot be executed.
 
     >>> relayout.run("examples/negate.hlo", [[1.0] * 5] * 3)[0][0]
     array([-1., -1., -1., -1., -1.], dtype=float32)
@@ -243,9 +242,10 @@ def run(module: ModuleLike, *inputs: Any, engine: Engine = DEFAULT_ENGINE, seed:
 
 
 def linear_index(shape: ShapeLike, index: Sequence[int]) -> int:
-    """Returns where the element at a logical index is in memory, in elements from the start.
+    """Returns the linear index of the element at a logical index: its offset in memory, in elements.
 
-    Raises DiagnosticError for what is no array shape, IndexError for an index outside it, TypeError for what is none.
+    Raises DiagnosticError for other shapes than arrays, IndexError for an index outside the array, and TypeError for a
+    value that is not an index.
 
     >>> relayout.linear_index("f32[3,5]{1,0:T(2,2)}", (2, 3))
     17
@@ -254,9 +254,9 @@ def linear_index(shape: ShapeLike, index: Sequence[int]) -> int:
 
 
 def explain(shape: ShapeLike, target: str | Target | None = None) -> Explanation:
-    """Says what an array shape with a layout means: physical dimensions, bytes, padding, steps, index formula.
+    """Explains an array shape with a layout: physical dimensions, bytes, padding, steps, index formula.
 
-    With a target, a shape without a layout gets that target's default. Raises DiagnosticError.
+    With a target, a shape without a layout gets the target's default. Raises DiagnosticError.
 
     >>> relayout.explain("bf16[100,200]", target="tpu-v5e").padding_fraction
     0.21875
@@ -267,15 +267,14 @@ def explain(shape: ShapeLike, target: str | Target | None = None) -> Explanation
 
 
 def memory_report(module: ModuleLike, target: str | None = None) -> MemoryReport:
-    """Says where a dump's memory goes: totals, and rows of buffers, relayouts, bitcasts, op names and advice.
+    """Reports the memory of a dump: totals, and rows of buffers, relayouts, bitcasts, op names and advice.
 
-    With a target, arrays without a layout get that target's default. Raises DiagnosticError, also for a module that
+    With a target, arrays without a layout get the target's default. Raises DiagnosticError, also for a module that
     does not verify.
 
     >>> relayout.memory_report("examples/attention_tpu.hlo").totals()["argument_bytes"]
     123904
     """
-    # Imported here: what reads text must not pay for it.
     from dialect_utils.memory import MemoryReport
 
     module = as_module(module)
@@ -284,9 +283,9 @@ def memory_report(module: ModuleLike, target: str | None = None) -> MemoryReport
 
 
 def draw(shape: ShapeLike) -> Drawing:
-    """Draws where a layout puts the elements of an array; `str()` is text, `svg` and `png` are pictures.
+    """Draws the elements of an array in the order of memory; `str()` is text, `svg` and `png` are pictures.
 
-    Raises DiagnosticError for what is no array shape, ValueError for dynamic dimensions.
+    Raises DiagnosticError for other shapes than arrays, ValueError for dynamic dimensions.
 
     >>> relayout.draw("f32[3,5]{1,0:T(2,2)}").svg[:4]
     '<svg'

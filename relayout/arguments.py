@@ -1,4 +1,4 @@
-"""Parsing of arguments: wrong ones are diagnostics with the nearest known name, and exit code 2."""
+"""Parsing of arguments: a wrong one is a diagnostic with the nearest known name, and exit code 2."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import sys
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
-from dialect_utils.text import Diagnostic, nearest
+from dialect_utils.text import Diagnostic, DiagnosticError, nearest
 from relayout import __version__
 from relayout.console import COLOURS, Console, UsageError
 
@@ -19,13 +19,15 @@ if TYPE_CHECKING:
     from dialect_utils.io.inputs import Input
     from relayout.batch.unit import Work
 
+T = TypeVar("T")
+
 EXIT_CODES = """exit codes:
   0  done
   1  the input is wrong
   2  the command is wrong"""
 
 _MOST_GIGABYTES = 1e6
-# What options are called elsewhere: numpy, pytest, XLA's own tools.
+# Names of options in other programs: numpy, pytest, XLA's own tools.
 _OTHER_WORDS = {
     **dict.fromkeys(("--tolerance", "--rtol", "--atol", "--abs_error_bound", "--rel_error_bound"), "--compare rel:X"),
     "--ulp": "--compare ulp:N",
@@ -37,13 +39,21 @@ _OTHER_WORDS = {
 }
 
 
+def parsed(parse: Callable[[str], T], text: str) -> T:
+    """Returns an argument as a value; raises UsageError where `parse` raises DiagnosticError."""
+    try:
+        return parse(text)
+    except DiagnosticError as error:
+        raise UsageError(error.diagnostics) from error
+
+
 def usage_error(message: str, hint: str | None = None) -> UsageError:
     """Returns an error about the command."""
     return UsageError(Diagnostic(message, hint=hint))
 
 
 def examples_heading() -> str:
-    """Returns `examples:`, and where their files are unless that is here."""
+    """Returns `examples:`, with the folder of their files unless it is the working directory."""
     if os.path.isdir("examples"):
         return "examples:"
     checkout = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -56,7 +66,7 @@ def examples_heading() -> str:
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """One command: its arguments, what it does with them, and two examples that run."""
+    """One command: its arguments, its function, and two examples that run."""
 
     name: str
     summary: str
@@ -64,7 +74,7 @@ class Command:
     add_arguments: Callable[[Parser], None]
     run: Callable[[argparse.Namespace, Console], int]
     notes: str = ""
-    # Begins to work on the units of a batch (relayout/batch), for a command that takes several inputs.
+    # Returns the function that works on one unit of a batch (relayout/batch), for a command that takes several inputs.
     open: Callable[[argparse.Namespace, Console], AbstractContextManager[Work]] | None = None
 
 
@@ -89,7 +99,7 @@ class Parser(argparse.ArgumentParser):
         self.added.append(self.add_argument(*names, **settings))
 
     def read(self, arguments: Sequence[str]) -> argparse.Namespace:
-        """Parses arguments; raises UsageError for what is unknown or missing."""
+        """Parses arguments; raises UsageError for unknown and missing ones."""
         namespace, unknown = self.parse_known_intermixed_args(arguments)
         if not unknown:
             return namespace
@@ -99,7 +109,7 @@ class Parser(argparse.ArgumentParser):
         raise usage_error(f"unknown option {name}", self._hint(name))
 
     def _hint(self, name: str) -> str:
-        # Imported here: most commands are spelt right, and some run no passes.
+        # Imported here: most commands are correct, and some run no passes.
         from passes.framework.base import is_pass, pass_names
 
         if "--passes" in self.option_names and is_pass(name.lstrip("-")):
@@ -120,25 +130,25 @@ class Parser(argparse.ArgumentParser):
         return f"did you mean {close}?" if close else f"{self.prog} --help shows all options"
 
     def error(self, message: str) -> NoReturn:
-        """Raises what argparse finds wrong."""
+        """Raises UsageError with the message of argparse."""
         raise usage_error(message[:1].lower() + message[1:], f"{self.prog} --help shows what it takes")
 
 
 def choice(*known: str) -> Callable[[str], str]:
-    """Returns an argument type that takes one of the names; an error names the nearest."""
+    """Returns an argument type that accepts one of the names; an error names the nearest."""
 
     def parse(text: str) -> str:
         if text in known:
             return text
         close = nearest(text, known)
         suggestion = f"; did you mean {close}?" if close else ""
-        raise argparse.ArgumentTypeError(f"{text} is none of {', '.join(known)}{suggestion}")
+        raise argparse.ArgumentTypeError(f"{text} is not one of {', '.join(known)}{suggestion}")
 
     return parse
 
 
 def choices(*known: str) -> Callable[[str], tuple[str, ...]]:
-    """Returns an argument type that takes a comma-separated list of the names."""
+    """Returns an argument type that accepts a comma-separated list of the names."""
     one = choice(*known)
     return lambda text: tuple(one(part.strip()) for part in text.split(","))
 
@@ -156,7 +166,7 @@ def natural(text: str) -> int:
 
 
 def files_or_input(files: Sequence[str]) -> Sequence[str]:
-    """Returns the files named, or standard input where it is no terminal; raises UsageError."""
+    """Returns the files, or standard input where it is not a terminal; raises UsageError."""
     # Imported here: --version and --help read nothing.
     from dialect_utils.io.files import STANDARD_INPUT
 
@@ -166,7 +176,7 @@ def files_or_input(files: Sequence[str]) -> Sequence[str]:
 
 
 def add_input_options(parser: Parser) -> None:
-    """Adds what chooses modules of a directory."""
+    """Adds the options that choose modules of a directory."""
     parser.option(
         "--stage",
         metavar="NAME",
@@ -180,9 +190,9 @@ def add_input_options(parser: Parser) -> None:
 
 
 def chosen_inputs(files: Sequence[str], arguments: argparse.Namespace, console: Console) -> list[Input]:
-    """Returns the modules that files, directories and patterns name, and shows what was passed over.
+    """Returns the modules that files, directories and patterns name, and prints notes about files that it skips.
 
-    Raises DiagnosticError for a directory that holds no module, UsageError where --stage or --module choose none of it.
+    Raises DiagnosticError for a directory without a module, UsageError where --stage or --module choose none.
     """
     # Imported here: --help reads nothing.
     from dialect_utils.io.inputs import Selection, SelectionError, find_inputs
@@ -196,24 +206,24 @@ def chosen_inputs(files: Sequence[str], arguments: argparse.Namespace, console: 
 
 
 def gigabytes(text: str) -> int:
-    """Is the argument type of a size in gigabytes; gives bytes."""
+    """Reads a size in gigabytes and returns bytes."""
     try:
         size = float(text)
     except ValueError:
         size = 0.0
     if not 0 < size < _MOST_GIGABYTES:
-        raise argparse.ArgumentTypeError(f"{text} is no number of gigabytes")
+        raise argparse.ArgumentTypeError(f"{text} is not a number of gigabytes")
     return int(size * 1e9)
 
 
 def add_worker_options(parser: Parser, covers: str) -> None:
-    """Adds the limits of what executes modules."""
+    """Adds the limits of the execution of modules."""
     parser.option("--timeout", metavar="SECONDS", type=count, help=f"for {covers} (default 120)")
     parser.option("--memory", metavar="GB", type=gigabytes, help="what executing a module may take (default 4)")
 
 
 def add_shared_options(parser: Parser) -> None:
-    """Adds what every command understands."""
+    """Adds the options that every command has."""
     parser.option("--version", action="version", version=f"relayout {__version__}", help="show the version")
     parser.option(
         "--color", type=choice(*COLOURS), default="auto", help="auto, always or never (default auto: on a terminal)"

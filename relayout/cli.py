@@ -20,10 +20,10 @@ from relayout.process import LEAST_SECONDS, UNLIMITED, ended_by_signals, exit_co
 
 COMMANDS = ("opt", "check", "reduce", "run", "report", "explain", "index", "bitcast")
 
-# What a shell reports for a program ended by SIGPIPE.
+# The exit code that a shell reports for a program ended by SIGPIPE.
 _CLOSED_PIPE = 141
 
-# What the commands are called elsewhere.
+# Names of the commands in other programs.
 _OTHER_WORDS = {
     **dict.fromkeys(("diff", "compare", "equal"), "relayout check A B"),
     **dict.fromkeys(
@@ -42,7 +42,7 @@ _OPTIONS = ("--help", "--version", "--print-completion")
 
 _SHELLS = ("bash", "zsh", "tcsh")
 
-# What the arguments of these names hold: files and directories.
+# Arguments with these names are completed with files and directories.
 _FILES = ("FILE", "OUT", "NPZ", "TOML", "OLD")
 _DIRECTORIES = ("DIR",)
 
@@ -69,7 +69,7 @@ examples:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs a command line and returns the exit code: 0 done, 1 the input is wrong, 2 the command is."""
+    """Runs a command line and returns the exit code: 0 done, 1 the input is wrong, 2 the command is wrong."""
     arguments = sys.argv[1:] if arguments is None else list(arguments)
     _open_closed_streams()
     with _printable_output(), ended_by_signals():
@@ -98,14 +98,14 @@ def _status(arguments: Sequence[str]) -> int:
 
 
 def _colour(arguments: Sequence[str]) -> str:
-    """Returns what --color says, before the arguments are parsed: what is wrong with them is coloured, too."""
+    """Returns the value of --color; errors found while the arguments are parsed are coloured, too."""
     given = [b if a == "--color" else a.partition("--color=")[2] for a, b in zip_longest(arguments, arguments[1:])]
     return next((each for each in reversed(given) if each in COLOURS), "auto")
 
 
 @contextmanager
 def _printable_output() -> Iterator[None]:
-    """Keeps what a file holds from acting on the terminal, wherever it is printed."""
+    """Escapes control characters of a file wherever they are printed to a terminal."""
     stream = sys.stdout
     sys.stdout = cast(TextIO, PrintableStream(sys.stdout))
     try:
@@ -115,14 +115,14 @@ def _printable_output() -> Iterator[None]:
 
 
 def _open_closed_streams() -> None:
-    """Gives streams that the caller closed (`>&-`) something to read from and write to."""
+    """Opens /dev/null for streams that the caller closed (`>&-`)."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115 (open as long as the process)
 
 
 def _drop_output() -> None:
-    """Sends what is still buffered nowhere: Python would complain once more when it exits."""
+    """Discards buffered output; otherwise Python reports the same error again when it exits."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
@@ -148,7 +148,7 @@ def _run(arguments: Sequence[str], console: Console) -> int:
     # Imported here: --version and --help read nothing.
     from dialect_utils.io.files import STANDARD_INPUT
 
-    # A command limits its work on each of its files by itself; what comes in lines has no end of its own.
+    # Commands with files limit the time for each file; lines of standard input may come forever.
     is_limited = hasattr(parsed, "files") or STANDARD_INPUT in rest
     seconds = UNLIMITED if is_limited else LEAST_SECONDS
     return console.attempt(lambda: command.run(parsed, console), seconds=seconds)
@@ -169,7 +169,7 @@ def _show_help(names: Sequence[str]) -> int:
     elif names[0] in COMMANDS:
         print(_parser(names[0])[0].format_help(), end="")
     else:
-        # Imported here, as below: most commands show no help.
+        # Imported here, as below: most commands print no help.
         from relayout.pipelines import describe_pass
 
         print(describe_pass(names[0]))

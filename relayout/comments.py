@@ -1,4 +1,4 @@
-"""Comments that both text dialects have: dropped, as separators of modules, and as expected diagnostics."""
+"""`//` comments of both text dialects: without meaning, `// -----` between modules, and expected diagnostics."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from dialect_utils.io.files import decode, encode
 from dialect_utils.text import Diagnostic, DiagnosticError, Location, Source, Span
 
-# Strings and block comments come first: what looks like a comment inside them is none.
+# Strings and block comments match first: `//` inside them starts no comment.
 _PIECE = re.compile(
     r'(?P<kept>"(?:\\.|[^"\\\n]++)*+"|/\*.*?\*/)|^[ \t]*//[^\n]*(?:\n|\Z)|[ \t]*//[^\n]*', re.DOTALL | re.MULTILINE
 )
@@ -28,7 +28,7 @@ def strip_comments(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """One module's text: its bytes, its offset in the file, and the separator line after it."""
+    """One module of a file that `// -----` lines separate: its bytes, its offset, and the separator line after it."""
 
     data: bytes
     start: int
@@ -46,15 +46,13 @@ def split_input(data: bytes) -> list[Chunk]:
 
 
 def relocate(error: DiagnosticError, whole: Source, chunk: Chunk) -> DiagnosticError:
-    """Returns the error with the places in a chunk moved to their places in the file."""
+    """Returns the error with the locations in a chunk replaced by locations in the file."""
     text = decode(chunk.data)
-    return DiagnosticError(
-        relocate_diagnostic(diagnostic, whole, text, chunk.start) for diagnostic in error.diagnostics
-    )
+    return DiagnosticError(relocate_diagnostic(each, whole, text, chunk.start) for each in error.diagnostics)
 
 
 def relocate_diagnostic(diagnostic: Diagnostic, whole: Source, text: str, start: int) -> Diagnostic:
-    """Moves a diagnostic from the source with this text to `whole`, `start` characters further on."""
+    """Returns a diagnostic about a part of `whole`, the text at offset `start`, with locations in `whole`."""
     location = diagnostic.location
     if location is not None and location.source.text == text:
         location = Location(whole, location.span.shifted(start))
@@ -64,7 +62,18 @@ def relocate_diagnostic(diagnostic: Diagnostic, whole: Source, text: str, start:
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """One diagnostic that a comment expects; `line` counts from 1, None: without a place."""
+    """One diagnostic that a comment expects, in the syntax of MLIR.
+
+    // expected-error {{...}}          on this line
+    // expected-error@+2 {{...}}       two lines further on; @-1 the line before, @above and @below the next ones
+    // expected-error@5 {{...}}        on line 5
+    // expected-error@unknown {{...}}  without a location
+    // expected-error-re {{a {{.*}} c}}  text with regular expressions between inner braces
+    // expected-error 2 {{...}}        twice
+
+    `expected-warning` and `expected-note` have the same forms. A message must contain the text. `line` counts from 1;
+    None stands for no location.
+    """
 
     severity: str
     line: int | None
@@ -73,7 +82,7 @@ class Expectation:
     comment: Location
 
     def is_met_by(self, diagnostic: Diagnostic) -> bool:
-        """Is true for a diagnostic of the severity, on the line, whose message holds the text."""
+        """Is true for a diagnostic of the severity, on the line, with a message that contains the text."""
         return (
             self.severity == diagnostic.severity
             and self.line == _line(diagnostic)
@@ -82,34 +91,31 @@ class Expectation:
 
 
 def expectations(source: Source) -> Iterator[Expectation]:
-    """Yields what the comments of a file expect, one that is expected twice twice."""
+    """Yields the expectations in the comments of a file; one with a count N is yielded N times."""
     lines = source.text.split("\n")
     start = 0
     for number, line in enumerate(lines, start=1):
         for match in _COMMENT.finditer(line, line.find("//")) if "//" in line else ():
             location = Location(source, Span(start + match.start(), start + match.end()))
-            place = _placed(number, match["place"], lines)
+            at = _line_of(number, match["place"], lines)
             pattern = re.compile(_regular(match["text"]) if match["regex"] else re.escape(match["text"]))
-            yield from [Expectation(match["severity"], place, match["text"], pattern, location)] * int(
-                match["count"] or 1
-            )
+            expected = Expectation(match["severity"], at, match["text"], pattern, location)
+            yield from [expected] * int(match["count"] or 1)
         start += len(line) + 1
 
 
-def _placed(number: int, place: str | None, lines: list[str]) -> int | None:
-    if place == "unknown":
-        return None
-    if place is None:
-        return number
-    if place == "above":
-        return _nearest_code(number - 1, -1, lines)
-    if place == "below":
-        return _nearest_code(number + 1, 1, lines)
-    return number + int(place) if place[0] in "+-" else int(place)
+def _line_of(number: int, written: str | None, lines: list[str]) -> int | None:
+    """Returns the line that `@+1`, `@5`, `@above` or `@unknown` in line `number` means."""
+    if written is None or written == "unknown":
+        return number if written is None else None
+    if written in ("above", "below"):
+        step = 1 if written == "below" else -1
+        return _nearest_code(number + step, step, lines)
+    return number + int(written) if written[0] in "+-" else int(written)
 
 
 def _nearest_code(number: int, step: int, lines: list[str]) -> int:
-    """Returns the first line from `number` on that is no expectation of its own: several may be above one op."""
+    """Returns the first line from `number` on without an expectation: several expectations may precede one op."""
     while 0 < number <= len(lines) and lines[number - 1].lstrip().startswith("//") and "expected-" in lines[number - 1]:
         number += step
     return number
@@ -127,7 +133,7 @@ def _line(diagnostic: Diagnostic) -> int | None:
 
 
 def unmet(source: Source, diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
-    """Returns errors for what was expected and did not come, and for errors and warnings that came unexpected."""
+    """Returns errors for expectations that no diagnostic meets, and for unexpected errors and warnings."""
     open_ones = list(expectations(source))
     wrong: list[Diagnostic] = []
     for diagnostic in _with_notes(diagnostics):

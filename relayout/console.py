@@ -1,4 +1,4 @@
-"""What reaches the user: results on standard output, everything else on standard error."""
+"""Output to the user: results on standard output, everything else on standard error."""
 
 from __future__ import annotations
 
@@ -40,24 +40,24 @@ def is_coloured(choice: str, stream: TextIO) -> bool:
 
 
 class UsageError(DiagnosticError):
-    """A command that is wrong."""
+    """An error in the command line: exit code 2."""
 
 
 @dataclass(slots=True)
 class Console:
-    """What prints diagnostics, progress and results, and knows whether the user wants tracebacks."""
+    """The printer of diagnostics and progress, with the user's choice of colours and tracebacks."""
 
     show_traceback: bool = False
     colour: str = "auto"
 
     def colour_of_errors(self) -> str:
-        """Returns `always` or `never`: whether diagnostics are coloured here, wherever they are made."""
+        """Returns `always` or `never`, for processes that make diagnostics which this process prints."""
         return "always" if is_coloured(self.colour, sys.stderr) else "never"
 
     def diagnose(self, diagnostics: Iterable[Diagnostic]) -> None:
         """Prints diagnostics to standard error."""
         for diagnostic in diagnostics:
-            # Rendered texts are printable already; a name may hold what the terminal's encoding lacks.
+            # A file name may hold characters that the terminal's encoding lacks.
             text = printable(render(diagnostic))
             encoding = sys.stderr.encoding or "utf-8"
             safe = text.encode(encoding, "backslashreplace").decode(encoding)
@@ -68,28 +68,28 @@ class Console:
     ) -> int:
         """Runs work on one input and returns its exit code; errors become diagnostics and `FAILED`.
 
-        `failed` receives the first error's message; `seconds` is how long this process may compute.
+        `failed` receives the first error's message; `seconds` limits the computation of this process.
         """
         try:
             with limited_computation(seconds):
                 return work()
         except (BrokenPipeError, UsageError):
             raise
-        except Exception as error:  # a mistake of ours too: no traceback unless asked for
+        except Exception as error:  # internal errors included: no traceback without --traceback
             status = self.fail(error)
             if failed is not None:
                 failed(_diagnostics(error)[0].message)
         return status
 
     def fail(self, error: Exception) -> int:
-        """Shows an error and returns the exit code it ends with."""
+        """Prints an error and returns its exit code."""
         if self.show_traceback:
             traceback.print_exception(error)
         self.diagnose(_diagnostics(error))
         return FAILED
 
     def track(self, items: Iterable[T], what: str, total: int) -> Iterator[T]:
-        """Yields the items; several that take longer than a second show a bar on a terminal."""
+        """Yields the items; several that take more than a second have a progress bar on a terminal."""
         if total < 2 or not sys.stderr.isatty():
             yield from items
             return
@@ -114,7 +114,7 @@ def _diagnostics(error: Exception) -> Sequence[Diagnostic]:
 
 def _os_message(error: OSError) -> str:
     reason = (error.strerror or str(error)).lower()
-    # Files are named where they are written; what is left is what was printed.
+    # Errors of files have a file name; those without one concern standard output.
     name = "standard output" if error.errno in _FULL and not error.filename else error.filename
     return f"{os.fsdecode(name)}: {reason}" if name else reason
 
@@ -125,6 +125,11 @@ def colour(text: str) -> str:
     return _CARET.sub("\033[1;32m\\1\033[0m", text)
 
 
+def print_failure(subject: Mapping[str, Any], message: str) -> None:
+    """Prints the JSON object of an input that failed."""
+    print_json({**subject, "error": message})
+
+
 def print_json(value: Mapping[str, Any]) -> None:
-    """Prints one object on its own line, at once; lone surrogates come out as escapes."""
+    """Prints one object on its own line and flushes; lone surrogates become escapes."""
     print(json.dumps(value), flush=True)

@@ -1,7 +1,7 @@
 """The demo: `make demo`, or `python -m relayout.demo` in a checkout.
 
-Runs the main job on the programs in examples/, one `relayout` command a step, and plants a
-mistake that the check must find. Writes into build/demo.
+Runs one `relayout` command per step on the programs in examples/, and plants a mistake that the
+check must find. Writes into build/demo.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import combinations
 from pathlib import Path
 
 OUTPUT = Path("build/demo")
@@ -29,7 +29,7 @@ _TRANSPOSES = {
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One command of the demo, why it is run, and the exit code it must end with."""
+    """One command of the demo, its purpose, and its expected exit code."""
 
     why: str
     command: tuple[str, ...]
@@ -67,7 +67,7 @@ def steps(suffix: str) -> tuple[Step, ...]:
 
 
 def find_planted(suffix: str) -> Step:
-    """Swaps two dimensions of one transpose of the expanded module; returns the step that must find it."""
+    """Swaps two dimensions of one transpose of the expanded module; returns the step that must find the mistake."""
     expanded, wrong = (OUTPUT / f"attention_{what}{suffix}" for what in ("expanded", "wrong"))
     text, line, before, after = swap_two_dimensions(expanded.read_text("utf-8"), suffix)
     wrong.write_text(text, "utf-8")
@@ -86,7 +86,9 @@ def swap_two_dimensions(text: str, suffix: str) -> tuple[str, int, str, str]:
     """
     for match in _TRANSPOSES[suffix].finditer(text):
         order, sizes = re.findall(r"\d+", match["order"]), re.findall(r"\d+", match["sizes"])
-        for i, j in _equal_pairs(sizes):
+        for i, j in combinations(range(len(sizes)), 2):
+            if not sizes[i] == sizes[j] != "1":
+                continue
             swapped = list(order)
             swapped[i], swapped[j] = order[j], order[i]
             start, end = match.span("order")
@@ -96,15 +98,8 @@ def swap_two_dimensions(text: str, suffix: str) -> tuple[str, int, str, str]:
     raise ValueError("no transpose has two dimensions of one size")
 
 
-def _equal_pairs(sizes: list[str]) -> Iterator[tuple[int, int]]:
-    for i, size in enumerate(sizes):
-        for j in range(i + 1, len(sizes)):
-            if size == sizes[j] != "1":
-                yield i, j
-
-
 def run(step: Step) -> None:
-    """Prints and runs one step; ends the demo where the exit code is not the expected one."""
+    """Prints and runs one step; ends the demo on an unexpected exit code."""
     print(f"\n# {step.why}\n$ {shlex.join(('relayout', *step.command))}", flush=True)
     result = subprocess.run([sys.executable, "-m", "relayout", *step.command], check=False)
     if result.returncode != step.exit_code:

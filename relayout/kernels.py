@@ -1,4 +1,4 @@
-"""What `explain` says of the Mosaic kernels in a TPU dump."""
+"""The output of `explain` for the Mosaic kernels in a TPU dump."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def explain_kernels(dump: Input, arguments: Namespace) -> int:
 
 
 def _chosen(calls: list[Operation], name: str, file: str) -> list[Operation]:
-    """Returns the calls of a name: the call's own, or, where none has it, its kernel's."""
+    """Returns the calls with a name, or else the calls of kernels with that name; raises DiagnosticError."""
     found = [call for call in calls if call.results[0].name == name.removeprefix("%")]
     if not found:
         kernels = kernels_of(calls)

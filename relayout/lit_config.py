@@ -9,11 +9,10 @@ Then every `.hlo`, `.mlir` and `.test` file below with a `RUN:` line is a test:
 
     // RUN: relayout opt %s -p expand-tiling --strip-comments | FileCheck %s
 
-`--strip-comments` keeps FileCheck from finding its own directives in what is printed: HLO comes
-back with its comments. A test of HLO without it fails, saying so. Files that tests only read are in
-directories called `Inputs`.
+HLO is printed with its comments; `--strip-comments` keeps FileCheck from matching its own directives there. A test of
+HLO without it fails with that explanation. Directories called `Inputs` hold files that tests only read.
 `relayout` runs under the Python that runs lit. `FileCheck` is PyPI's `filecheck`;
-`lit --param filecheck=FileCheck` takes LLVM's in its place.
+`lit --param filecheck=FileCheck` selects LLVM's.
 """
 
 from __future__ import annotations
@@ -30,16 +29,16 @@ from lit.formats import ShTest
 
 SUFFIXES = (".hlo", ".mlir", ".test")
 
-# lit starts tests with an empty environment; these are what Python and pip installations need.
+# Variables that Python and pip installations need; lit starts tests with an empty environment.
 _PASSED_ON = ("HOME", "PYTHONPATH", "PYTHONWARNINGS")
-# `relayout opt %s ... | FileCheck %s`, unless what is printed has no comments, or is the diagnostics.
+# `relayout opt %s ... | FileCheck %s`, unless the output has no comments, or holds the diagnostics.
 _PRINTS_COMMENTS = re.compile(
     r"%?relayout opt (?!.*(?:--strip-comments|--json|--list-passes|-o |2>&1))[^|]*%s[^|]*\| *[Ff]ile[Cc]heck %s"
 )
 
 
 def configure(config: Any, lit_config: Any) -> None:
-    """Sets up a suite whose files are beside the `lit.cfg.py` that calls this."""
+    """Sets up the suite of the files beside the `lit.cfg.py` that calls this."""
     config.name = "relayout" if config.name == "<unnamed>" else config.name
     config.suffixes = list(SUFFIXES)
     config.test_format = RunLines(execute_external=False)
@@ -61,24 +60,24 @@ def configure(config: Any, lit_config: Any) -> None:
 
 
 def _word(name: str) -> str:
-    """Returns a pattern for a command's name that no path matches."""
+    """Returns a pattern that matches a command's name as a word of its own, but not in a path."""
     return rf"(?<![\w/.=-]){name}(?![\w/.=-])"
 
 
 class RunLines(ShTest):  # type: ignore[misc]  # lit has no types
-    """Tests of RUN lines, none of which may have FileCheck read its own directives."""
+    """The format of tests with RUN lines; a line whose FileCheck input holds the CHECK comments fails."""
 
     def execute(self, test: Any, lit_config: Any) -> Any:
-        """Runs a test as lit does, or fails it without."""
-        line = finds_itself(Path(test.getSourcePath()))
+        """Runs a test as lit does, unless a RUN line matches itself."""
+        line = self_matching_run_line(Path(test.getSourcePath()))
         if line is None:
             return super().execute(test, lit_config)
         reason = f"FileCheck would find its own directives in the comments printed; add --strip-comments: {line}"
         return Test.Result(Test.FAIL, reason)
 
 
-def finds_itself(file: Path) -> str | None:
-    """Returns a RUN line that prints HLO with its comments to FileCheck, or None."""
+def self_matching_run_line(file: Path) -> str | None:
+    """Returns a RUN line whose FileCheck input still holds the CHECK comments of HLO, or None."""
     if file.suffix != ".hlo":
         return None
     lines = (line.partition("RUN:")[2].strip() for line in file.read_text("utf-8", "replace").splitlines())

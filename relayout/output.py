@@ -1,4 +1,4 @@
-"""Writing results: whole or not at all."""
+"""Writing of results: a file is written whole or not at all."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from dialect_utils.text import printable
 STANDARD_OUTPUT = "-"
 
 COMPRESSED = (".gz", ".xz", ".zst")
-# How the names of files end that hold no text; a proto's text gets the ending that XLA gives it.
+# Endings of binary files, with the ending of the same module as text; `.txt` is XLA's.
 _BINARY = {".hlo.pb": ".txt", ".pb": ".txt", ".mlirbc": ".mlir", ".bc": ".mlir"}
 _TEXTUAL = {"pb": (".hlo.pb", (".txt", ".hlo")), "bytecode": (".mlirbc", (".mlir",))}
 
 
 def output_name(name: str, emit: Emit) -> str:
-    """Returns the name under which what was made of an input is written: text never under the name of a proto.
+    """Returns the name of the output for an input's name: text never gets the ending of a proto.
 
     >>> output_name("module_0003.jit_f.before_optimizations.hlo.pb.gz", "text")
     'module_0003.jit_f.before_optimizations.txt'
@@ -34,14 +34,14 @@ def output_name(name: str, emit: Emit) -> str:
 
 
 def is_name_of(name: str, emit: Emit) -> bool:
-    """Is false for the name of a compressed file, and for that of a proto or bytecode where text is written."""
+    """Is false for the ending of a compressed file, and where text is written for that of a proto or bytecode."""
     return not name.endswith((*COMPRESSED, *(_BINARY if emit == "text" else ())))
 
 
 def write_output(path: str | None, data: bytes) -> None:
     """Writes to a file or URL (whole or not at all), or to standard output for None and `-`.
 
-    A terminal gets escapes for what would act on it; a file or a pipe gets every byte.
+    Control characters are escaped on a terminal; a file or a pipe gets every byte.
     """
     if path is not None and is_url(path):
         write_url(path, data)

@@ -1,4 +1,4 @@
-"""What `opt` and `check` share: a pipeline from the command line, and the list of passes."""
+"""Pipelines of `opt`, `check` and `reduce`: from the command line, and the list of passes."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def add_pipeline_options(parser: Parser) -> None:
 
 
 def read_pipeline(arguments: Namespace, console: Console) -> Pipeline:
-    """Returns the pipeline of the command line, an empty one without `-p`, and shows its notes; raises UsageError."""
+    """Returns the pipeline of the command line, empty without `-p`, and prints its notes; raises UsageError."""
     try:
         known = named_pipelines(arguments.pipelines)
         pipeline = Pipeline.parse(arguments.passes or "", pipelines=known)
@@ -60,7 +60,7 @@ def run_pipeline(
     before_pass: Callable[[Pass, Module], None] | None = None,
     on_pass: Observer | None = None,
 ) -> PipelineResult:
-    """Runs a pipeline; where a pass fails, writes a file that reproduces it and says so in the error."""
+    """Runs a pipeline; if a pass fails, writes a file that reproduces the failure, and names it in the error."""
     try:
         return pipeline.run(module, verify_each=verify_each, before_pass=before_pass, on_pass=on_pass)
     except PassError as error:
@@ -77,7 +77,7 @@ def reproducer(command: str, step: Pass, before: Module) -> Diagnostic:
 
 
 def first_breaking(stages: Sequence[Module], is_broken: Callable[[Sequence[Module]], bool]) -> int:
-    """Returns the index of a stage that breaks what the one before it keeps, by halves; the last one is broken."""
+    """Returns, by bisection, the index of a broken stage after one that is not; the last stage must be broken."""
     kept, broken = 0, len(stages) - 1
     while broken - kept > 1:
         middle = (kept + broken) // 2
@@ -89,7 +89,7 @@ def first_breaking(stages: Sequence[Module], is_broken: Callable[[Sequence[Modul
 
 
 def _loaded_passes(console: Console) -> Iterator[tuple[str, Pass]]:
-    """Yields every pass by its name; one of another package that cannot be loaded is a note."""
+    """Yields every pass with its name; prints a note for a pass of another package that cannot be loaded."""
     for name in pass_names():
         try:
             yield name, load_pass(name)
@@ -98,7 +98,7 @@ def _loaded_passes(console: Console) -> Iterator[tuple[str, Pass]]:
 
 
 def describe_pass(name: str) -> str:
-    """Returns the page of a pass or a named pipeline: what it does, what it reads, its options; raises UsageError."""
+    """Returns the page of a pass or a named pipeline: description, dialects, options; raises UsageError."""
     if not is_pass(name):
         pipeline = named_pipelines().get(name)
         if pipeline is not None:

@@ -1,4 +1,4 @@
-"""How the program runs as a process: signals that end it, and its time budget for one file."""
+"""Limits of this process: signals that end it, and its time budget for one file."""
 
 from __future__ import annotations
 
@@ -18,43 +18,43 @@ from dialect_utils.text import Diagnostic, DiagnosticError
 if TYPE_CHECKING:
     from sys import UnraisableHookArgs
 
-# What no file of ordinary size needs; a megabyte of dump takes some four seconds to rewrite.
+# More than a file of ordinary size needs; a megabyte of dump takes about four seconds to rewrite.
 LEAST_SECONDS = 9.0
 REWRITING_SECONDS_PER_MEGABYTE = 10.0
 CHECKING_SECONDS_PER_MEGABYTE = 60.0
-# A timer of so many seconds is off.
+# `setitimer` takes 0 for no limit.
 UNLIMITED = 0.0
 _UNTIMED = 3.0
-# Where a destructor swallows the exception, the timer fires again soon.
+# The timer fires again after this, because a destructor swallows the exception.
 _NEXT_TIMER_SECONDS = 0.5
 _ENDING = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
-# What a shell adds to a signal's number (POSIX: more than 128).
+# A shell adds this to the number of the signal that ended a program (POSIX: more than 128).
 _SIGNALLED = 128
 _AGAIN_SECONDS = 0.05
 _DEFAULTS = (signal.SIG_DFL, signal.default_int_handler)
 
 
 class ComputationLimitError(DiagnosticError):
-    """The end of a program that has computed for too long on one file."""
+    """Raised when a file exceeds its time budget."""
 
 
 class _TimeUpError(BaseException):
-    """The same inside: like Ctrl-C, no handler of errors may take it for an error of the file."""
+    """The end of a time budget, not an Exception: like Ctrl-C, no handler of errors may catch it."""
 
 
 def seconds_for(files: Sequence[str], per_megabyte: float) -> float:
-    """Returns how many seconds of computation files of their size may take."""
+    """Returns the time budget of files in seconds, by their sizes."""
     return seconds_for_bytes(sum(os.path.getsize(file) for file in files if os.path.isfile(file)), per_megabyte)
 
 
 def seconds_for_bytes(size: int, per_megabyte: float) -> float:
-    """Returns how many seconds of computation so many bytes of modules may take."""
+    """Returns the time budget of modules in seconds, by their bytes."""
     return max(LEAST_SECONDS, per_megabyte * size / 1e6 - _UNTIMED)
 
 
 @contextmanager
 def limited_computation(seconds: float, hint: str | None = "--timeout SECONDS gives it more") -> Iterator[None]:
-    """Raises ComputationLimitError once this process has computed for so long inside; waiting does not count."""
+    """Raises ComputationLimitError once this process has computed for a time inside; waiting does not count."""
     if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -78,7 +78,7 @@ def limited_computation(seconds: float, hint: str | None = "--timeout SECONDS gi
 
 
 class EndedBySignalError(KeyboardInterrupt):
-    """A signal that asks the program to end, raised in the main thread."""
+    """The exception for a signal that asks the program to end, raised in the main thread."""
 
     def __init__(self, number: int) -> None:
         super().__init__(signal.Signals(number).name)
@@ -87,7 +87,7 @@ class EndedBySignalError(KeyboardInterrupt):
 
 @contextmanager
 def ended_by_signals() -> Iterator[None]:
-    """Lets SIGINT, SIGTERM and SIGHUP raise what cleans up; those that the caller ignores (nohup) stay ignored."""
+    """Turns SIGINT, SIGTERM and SIGHUP into exceptions inside; signals that the caller ignores (nohup) stay ignored."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -128,7 +128,7 @@ def _send_again(number: int) -> None:
 
 
 def _unraisable(hook: Callable[[UnraisableHookArgs], object], lost: UnraisableHookArgs) -> None:
-    """Sends a signal again whose exception was lost: it came in a destructor, or as an import dropped its lock."""
+    """Sends a signal again if its exception was lost in a destructor, or while an import released its lock."""
     if not isinstance(lost.exc_value, KeyboardInterrupt):
         hook(lost)
         return
@@ -136,6 +136,6 @@ def _unraisable(hook: Callable[[UnraisableHookArgs], object], lost: UnraisableHo
 
 
 def exit_code(interrupt: KeyboardInterrupt) -> int:
-    """Returns what a shell reports for a program ended by the signal; SIGINT for Ctrl-C."""
+    """Returns the exit code that a shell reports for a program ended by the signal; SIGINT for Ctrl-C."""
     number = interrupt.number if isinstance(interrupt, EndedBySignalError) else signal.SIGINT
     return _SIGNALLED + number

@@ -1,7 +1,7 @@
-"""Shrinks modules for as long as they show what they are to show: a difference, or a crash.
+"""Reduction of modules while they still show a difference or a crash.
 
-The same edits are made to all modules at once, at operations that correspond: fewer outputs, an
-inner value in place of the outputs, operations left out, inputs that nothing uses, smaller dimensions.
+All modules get the same edits at corresponding operations: fewer outputs, an inner value as the only output, operations
+replaced by an operand or a constant, unused inputs removed, smaller dimensions.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ DEFAULT_TRIALS = 500
 _SIZE = r"(?<![\w.%@#-]){}(?=[\],x:}}])|(?<=[\[,<x:]){}(?=[\],x:}}>])"
 # Where main's arguments begin, as MLIR prints it.
 _MAIN = re.compile(r"func\.func (public )?@main\(")
-# What is between quotes, and what nests.
+# A quoted string, an arrow, or one character.
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|->|.', re.DOTALL)
 _OPENING, _CLOSING = "([{<", ")]}>"
 
 
 @dataclass(slots=True)
 class Reduction:
-    """A reduction in progress: the smallest modules so far that `shows` is true of."""
+    """A reduction in progress: the smallest modules so far for which `shows` is true."""
 
     modules: tuple[Module, ...]
     shows: Shows
@@ -42,7 +42,7 @@ class Reduction:
     tried: int = field(default=0, init=False)
 
     def run(self) -> tuple[Module, ...]:
-        """Returns modules of which nothing more can be left out, or what is left when the trials are used up."""
+        """Returns modules that no edit reduces further, or the smallest so far once the trials are used up."""
         before = -1
         while before != _size(self.modules) and self.tried < self.trials:
             before = _size(self.modules)
@@ -53,7 +53,7 @@ class Reduction:
         return self.modules
 
     def _keep(self, candidate: Sequence[Module] | None) -> bool:
-        """Keeps a candidate that is smaller and still shows it."""
+        """Keeps a candidate that verifies, is smaller, and for which `shows` is true; returns whether it did."""
         if candidate is None or self.tried >= self.trials:
             return False
         try:
@@ -71,7 +71,7 @@ class Reduction:
         return True
 
     def _cut(self) -> None:
-        """Makes one output, or the earliest inner value that shows it, the only result."""
+        """Makes one output, or the earliest inner value that `shows` accepts, the only result."""
         functions = [module.entry for module in self.modules]
         for position in range(max(len(_leaves(function)) for function in functions)):
             if self._keep(self._with_output(position)):
@@ -101,7 +101,7 @@ class Reduction:
         return copies
 
     def _leave_out(self) -> None:
-        """Puts an operand, or else a constant, in place of each operation, the last one first."""
+        """Replaces each operation by an operand, or else by a constant, the last operation first."""
         for numbers in reversed(list(self._corresponding())):
             counts = [sum(1 for _ in module.operations()) for module in self.modules]
             if any(number >= count for number, count in zip(numbers, counts, strict=True)):
@@ -113,14 +113,14 @@ class Reduction:
     def _replaced(self, numbers: Sequence[int], replace: Callable[[Module, Operation], bool]) -> list[Module] | None:
         copies = [module.clone() for module in self.modules]
         try:
-            places = [list(copy.operations())[number] for copy, number in zip(copies, numbers, strict=True)]
-            done = [replace(copy, place) for copy, place in zip(copies, places, strict=True)]
+            found = [list(copy.operations())[number] for copy, number in zip(copies, numbers, strict=True)]
+            done = [replace(copy, operation) for copy, operation in zip(copies, found, strict=True)]
         except (IndexError, ValueError, DiagnosticError):
             return None
         return copies if all(done) else None
 
     def _drop_inputs(self) -> None:
-        """Drops inputs that no module uses, the last one first: all keep the same interface."""
+        """Removes inputs that no module uses, the last one first; all modules keep the same interface."""
         for number in reversed(range(max(len(module.entry.parameters) for module in self.modules))):
             self._keep(self._without_input(number))
 
@@ -131,7 +131,7 @@ class Reduction:
             return None
 
     def _shrink(self) -> None:
-        """Writes smaller sizes of dimensions, everywhere at once."""
+        """Replaces a size of dimensions by a smaller one wherever it is written."""
         for size in sorted(_sizes(self.modules), reverse=True):
             for smaller in dict.fromkeys((1, 2, size // 2, size - 1)):
                 if 0 < smaller < size and self._keep(self._resized(size, smaller)):
@@ -147,7 +147,7 @@ class Reduction:
             return None
 
     def _corresponding(self) -> Iterator[tuple[int, ...]]:
-        """Yields the numbers of operations that are alike in all modules."""
+        """Yields the numbers of operations that correspond in all modules: equal opcodes and shapes."""
         first = [_key(operation) for operation in self.modules[0].operations()]
         if len(self.modules) == 1:
             yield from ((number,) for number in range(len(first)))
@@ -158,15 +158,15 @@ class Reduction:
 
 
 def reduce_modules(modules: Sequence[Module], shows: Shows, trials: int = DEFAULT_TRIALS) -> tuple[Module, ...]:
-    """Returns smaller modules, of one (the input of a pass) or two (a pair), that `shows` is still true of.
+    """Returns smaller modules for which `shows` is still true, of one module (the input of a pass) or of a pair.
 
-    `trials` limits how often `shows` is asked. The modules given stay as they are.
+    `trials` limits the calls of `shows`. The modules given stay as they are.
     """
     return Reduction(tuple(module.clone() for module in modules), shows, trials).run()
 
 
 def remove_dead(module: Module) -> None:
-    """Erases operations without effect whose values nothing uses."""
+    """Erases operations without side effects whose results have no users."""
     for function in module.functions:
         used = set(function.results)
         for operation in reversed(function.operations):
@@ -176,7 +176,7 @@ def remove_dead(module: Module) -> None:
 
 
 def _is_pure(operation: Operation) -> bool:
-    """Is true where nothing happens but the computation of the results, in what is called neither."""
+    """Is true for an operation without side effects, in the functions that it calls either."""
     if has(operation.opcode, Trait.PURE):
         return True
     calls = has(operation.opcode, Trait.CALLS) and operation.opcode != "custom-call" and bool(operation.called)
@@ -188,18 +188,18 @@ def _key(operation: Operation) -> tuple[str, ...]:
 
 
 def _leaves(function: Function) -> Sequence[Value]:
-    """Returns the values that a function yields, those of a tuple singly."""
+    """Returns the values that a function yields; a tuple counts as its elements."""
     first = function.results[0].operation if len(function.results) == 1 else None
     return first.operands if first is not None and first.opcode == "tuple" else function.results
 
 
 def _yield(function: Function, value: Value) -> None:
-    """Makes a function yield one value alone, or as often as it has results: StableHLO's have a fixed number."""
+    """Makes a function yield one value for each of its results; the number of StableHLO's results is fixed."""
     function.set_results([value] * len(function.results))
 
 
 def _size(modules: Sequence[Module]) -> int:
-    """Returns what is to become smaller: operations above all, then elements and outputs."""
+    """Returns the measure to reduce: operations first, then elements, then outputs."""
     total = 0
     for module in modules:
         shapes = [value.shape for operation in module.operations() for value in operation.results]
@@ -216,7 +216,7 @@ def _sizes(modules: Sequence[Module]) -> set[int]:
 
 
 def _by_operand(module: Module, operation: Operation) -> bool:
-    """Puts an operand of the same type in an operation's place."""
+    """Replaces an operation by an operand of the same type; returns whether it has one."""
     if len(operation.results) != 1:
         return False
     [result] = operation.results
@@ -228,7 +228,7 @@ def _by_operand(module: Module, operation: Operation) -> bool:
 
 
 def _by_constant(module: Module, operation: Operation) -> bool:
-    """Puts ones in an operation's place; zeros would hide too much."""
+    """Replaces an operation by ones (zeros would hide too much); returns whether that is possible."""
     if len(operation.results) != 1 or operation.opcode in ("constant", "broadcast"):
         return False
     [result] = operation.results
@@ -255,7 +255,7 @@ def _one(kind: ElementType) -> int:
 def without_input(module: Module, number: int) -> Module:
     """Returns a module without one parameter of its entry.
 
-    Raises ValueError where it is used, or aliases a result; DiagnosticError where what is left cannot be read.
+    Raises ValueError if it is used or aliases a result, DiagnosticError if the rest cannot be parsed.
     """
     parameter = module.entry.parameters[number]
     if parameter.users or parameter in module.entry.results or module.aliases:
@@ -282,7 +282,7 @@ def _without_instruction(module: HloModule, number: int) -> HloModule:
 
 
 def _split(text: str, start: int) -> tuple[list[str], int]:
-    """Returns what commas part from a place on, and where the bracket ends in which that is."""
+    """Returns the parts between commas from an offset to the end of the enclosing bracket, and that end."""
     parts, depth = [""], 0
     for token in _TOKEN.finditer(text, start):
         word = token[0]

@@ -1,7 +1,7 @@
 """Finds this project's packages `dialect_utils` and `passes` where a user has packages of these names.
 
-A user's package comes first on Python's path where it is in the working directory or on PYTHONPATH. Both are then one
-package with two folders: ours is loaded, and the submodules of the user's are found beside ours.
+A user's package comes first on Python's path where it is in the working directory or on PYTHONPATH. Both then become
+one package with two folders: ours is loaded, and submodules are found in either folder.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ _ROOT = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
 
 
 def find_own_packages() -> None:
-    """Makes the imports of this project's own packages find them.
+    """Makes imports find this project's own packages.
 
-    Raises ImportError, in one line, where a user's package that is already imported has a submodule of ours.
+    Raises ImportError where a user's package is imported already and hides a submodule of ours.
     """
     for name in OWN_PACKAGES:
         loaded = sys.modules.get(name)
@@ -36,7 +36,7 @@ def _is_own(origin: str | None, name: str) -> bool:
 
 
 def _join(loaded: ModuleType, own: str) -> None:
-    """Adds our folder to a package of the user's that is imported already."""
+    """Adds our folder to a user's package that is imported already."""
     if _is_own(loaded.__file__, loaded.__name__):
         return
     where = loaded.__file__ or "of no file"
@@ -58,7 +58,7 @@ def _modules_in(folder: str) -> set[str]:
 
 
 def _load_before(found: ModuleSpec, name: str) -> None:
-    """Loads our package; the submodules of the one it hides are found, too, its own names are not."""
+    """Loads our package; submodules of the package that it hides are found, too, but not its own names."""
     # Imported here: most programs have no such package.
     from importlib.util import module_from_spec, spec_from_file_location
 

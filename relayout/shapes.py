@@ -1,4 +1,4 @@
-"""What `explain`, `index` and `bitcast` share: shapes as people type them, one a line on standard input."""
+"""Shapes as arguments of `explain`, `index` and `bitcast`, or one per line on standard input."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from dialect_utils.layout import ArrayShape, Shape
 from dialect_utils.layout.text.foreign import read_shape
 from dialect_utils.text import Diagnostic, DiagnosticError, Location, Source, Span
 from passes.framework.spec import Text
-from relayout.console import DONE, Console, print_json
+from relayout.console import DONE, Console, print_failure
 
 
 def typed(text: str) -> Text:
-    """Returns an argument as a source that diagnostics can point at."""
+    """Returns an argument as a source that diagnostics can point to."""
     return Text(Source("<argument>", text), Span(0, len(text)))
 
 
 def read_typed_shape(text: Text, console: Console) -> Shape:
-    """Reads a shape and shows its notes; raises DiagnosticError."""
+    """Reads a shape and prints its notes; raises DiagnosticError."""
     piece = text.stripped()
     try:
         shape, notes = read_shape(str(piece))
@@ -33,13 +33,13 @@ def read_typed_shape(text: Text, console: Console) -> Shape:
 
 
 def _placed(diagnostic: Diagnostic, piece: Text) -> Diagnostic:
-    """Moves a diagnostic about the shape's text to where that text is written."""
+    """Returns a diagnostic about a shape's text with its location in the argument or line."""
     span = piece.span if diagnostic.location is None else diagnostic.location.span.shifted(piece.span.start)
     return replace(diagnostic, location=Location(piece.source, span))
 
 
 def read_typed_array(text: Text, console: Console) -> ArrayShape:
-    """Reads an array's shape and shows its notes; raises DiagnosticError for tuples, tokens and the like."""
+    """Reads an array's shape and prints its notes; raises DiagnosticError for tuples and other shapes."""
     shape = read_typed_shape(text, console)
     if not isinstance(shape, ArrayShape):
         raise text.stripped().error(f"expected an array shape, found {shape}")
@@ -47,7 +47,7 @@ def read_typed_array(text: Text, console: Console) -> ArrayShape:
 
 
 def input_lines() -> Iterator[Text]:
-    """Yields every line of standard input that is not blank, as it comes."""
+    """Yields every line of standard input that is not blank, as soon as it is read."""
     for number, data in enumerate(sys.stdin.buffer, start=1):
         line = decode(data).rstrip("\r\n")
         if line.strip():
@@ -55,7 +55,7 @@ def input_lines() -> Iterator[Text]:
 
 
 def named_arguments(arguments: Iterable[str]) -> Iterator[Text]:
-    """Yields every argument; `-` is standard input's lines."""
+    """Yields every argument; `-` stands for the lines of standard input."""
     for argument in arguments:
         if argument == STANDARD_INPUT:
             yield from input_lines()
@@ -65,7 +65,7 @@ def named_arguments(arguments: Iterable[str]) -> Iterator[Text]:
 
 @contextmanager
 def _values_checked(text: Text) -> Iterator[None]:
-    """Turns the errors of the layout functions about values into diagnostics, and gives every one a place."""
+    """Turns errors of the layout functions about values into diagnostics, and gives each a location."""
     try:
         yield
     except DiagnosticError as error:
@@ -76,10 +76,10 @@ def _values_checked(text: Text) -> Iterator[None]:
 
 
 def print_each(items: Iterable[Text], work: Callable[[Text], None], console: Console, *, json: bool) -> int:
-    """Does the work on every text; one that fails is diagnosed and the others go on."""
+    """Works on every text; one that fails is diagnosed, and the rest are still worked on."""
     status = DONE
     for text in items:
-        failed = partial(_print_failure, str(text)) if json else None
+        failed = partial(print_failure, {"input": str(text)}) if json else None
         status = max(status, console.attempt(partial(_done, work, text), failed))
     return status
 
@@ -88,7 +88,3 @@ def _done(work: Callable[[Text], None], text: Text) -> int:
     with _values_checked(text):
         work(text)
     return DONE
-
-
-def _print_failure(text: str, message: str) -> None:
-    print_json({"input": text, "error": message})

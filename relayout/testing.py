@@ -1,9 +1,11 @@
-"""The contract of every pass as checks, for this project's passes and for yours.
+"""Checks of the contract of every pass, for this project's passes and for yours.
 
-from relayout.testing import check_pass
+    from relayout.testing import check_pass
 
-def test_my_pass() -> None:
-check_pass(my_pass, [Path("lit_tests/basic.hlo")])
+    def test_my_pass() -> None:
+        check_pass(my_pass, [Path("lit_tests/basic.hlo")])
+
+`check_pass` raises AssertionError with every guarantee that the pass breaks.
 """
 
 from __future__ import annotations
@@ -32,10 +34,10 @@ if TYPE_CHECKING:
 def check_pass(step: Pass, programs: Iterable[Path] = (), worker: Worker | None = None) -> None:
     """Checks a pass, with every choice of its options, on the example of its docstring and on programs.
 
-    What a pass guarantees: `modified` is true iff the text changed, the input stays as it was, a second run
-    changes nothing, the output parses and verifies, comments stay, the pass is its text, the example of the docstring
-    holds, and results stay the same when executed. A program that the pass refuses with a DiagnosticError proves
-    nothing. Raises AssertionError that names everything broken.
+    A pass guarantees: `modified` is true iff the text changed, the input stays as it was, a second run changes nothing,
+    the output parses and verifies, comments stay, the pass's text parses back to the pass, the docstring's examples
+    hold, and executed results stay the same. A program that the pass rejects with a DiagnosticError is skipped. Raises
+    AssertionError that names every broken guarantee.
     """
     broken = [] if all(map(survives_its_text, variants(step))) else ["its text parses back to it"]
     broken += broken_examples(step)
@@ -56,7 +58,7 @@ def _broken_on(step: Pass, program: Path, worker: Worker | None) -> list[str]:
 
 
 def broken_examples(step: Pass) -> list[str]:
-    """Returns what of a docstring's examples does not hold; a docstring has one at least."""
+    """Returns the failures of a docstring's examples; a docstring without an example is a failure, too."""
     broken, number = [], 0
     for number, (variant, before, after) in enumerate(examples(step), start=1):
         broken += [f"example {number}: {each}" for each in broken_guarantees(variant, before, "<docstring>")]
@@ -67,9 +69,9 @@ def broken_examples(step: Pass) -> list[str]:
 
 
 def broken_guarantees(step: Pass, text: str, name: str) -> list[str]:
-    """Runs a pass on a module's text and returns which guarantees it breaks; raises what the pass refuses."""
+    """Runs a pass on a module's text and returns the guarantees that it breaks; raises the errors of the pass."""
     module = parse(text, name)
-    verify(module)  # what a pass may rely on
+    verify(module)  # a pass may rely on it
     before = module.text()
     result = step.run(module)
     after = result.module.text()
@@ -108,7 +110,7 @@ def _comments(text: str) -> Iterator[str]:
 
 
 def variants(step: Pass) -> Iterator[Pass]:
-    """Yields the pass, and the pass with every other value of each option that is a choice."""
+    """Yields the pass, then the pass with every other value of each option with a finite choice."""
     yield step
     for option in step.options:
         kind = without_none(option.kind)
@@ -120,12 +122,12 @@ def variants(step: Pass) -> Iterator[Pass]:
 
 
 def survives_its_text(step: Pass) -> bool:
-    """Is true where the pass's text, read as a pipeline, gives the pass."""
+    """Is true if the pass's text, parsed as a pipeline, gives an equal pass."""
     return _with_text(step, str(step)) == step
 
 
 def _with_text(step: Pass, spec: str) -> Pass:
-    """Returns the pass with the options of a text; whether a name is registered does not matter here."""
+    """Returns the pass with the options of a text; the pass need not be registered."""
     from dialect_utils.text import Source
 
     (written,) = parse_spec(Source("<pass>", spec))
@@ -135,7 +137,7 @@ def _with_text(step: Pass, spec: str) -> Pass:
 
 
 def examples(step: Pass) -> Iterator[tuple[Pass, str, str]]:
-    """Yields (pass, before, after) of a docstring; `After name{a=b}:` gives the options."""
+    """Yields (pass, before, after) of a docstring; `After name{a=b}:` sets options."""
     parts = re.split(r"^(Before|After)(?: (\S+))?:\n", step.doc, flags=re.MULTILINE)[1:]
     before = ""
     for word, spec, body in zip(parts[::3], parts[1::3], parts[2::3], strict=True):

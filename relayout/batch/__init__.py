@@ -1,1 +1,1 @@
-"""One command on many inputs: in this process, in several of this machine, or on a cluster, with the same results."""
+"""One command on many inputs: in this process, in several processes, or on a cluster, with the same results."""

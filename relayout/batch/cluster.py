@@ -1,7 +1,7 @@
-"""The units of a batch on the machines of a Dask cluster: what works on them there is what works on them here.
+"""The units of a batch on the machines of a Dask cluster.
 
-The only module that imports distributed. A worker of the cluster keeps processes of `processes.UnitProcess`, so that a
-module can end no worker, has its limits of time and memory, and prints into its own result.
+The only module that imports distributed. A worker of the cluster runs units in `processes.UnitProcess`, as this machine
+does: a module cannot end the worker, has its limits of time and memory, and prints into its own result.
 """
 
 from __future__ import annotations
@@ -25,21 +25,21 @@ from relayout.batch.unit import Job, Result, Unit, with_share
 from relayout.console import FAILED, UsageError
 
 _CONNECT_SECONDS = 20
-# So many units are at the cluster for each of its threads: one that works, others on their way.
+# Units sent to the cluster for each of its threads: one in progress, the others in transit.
 _UNITS_PER_THREAD = 4
 _LEAST_UNITS = 64
-# Results that wait for one before them are held in memory.
+# Results after one that is missing are held in memory, at most this many.
 _AHEAD = 4096
 
 
 def run_on_cluster(job: Job, units: Sequence[Unit], address: str) -> Generator[Result]:
     """Yields the results of all units in their order from the workers of the scheduler at an address.
 
-    Files of this machine are sent with their units, URLs are read where the work is done. What a lost worker had is
-    tried again on another. Raises UsageError where there is no such cluster, or something would be written there.
+    Units are sent with the bytes of local files; workers read URLs themselves. Units of a lost worker are tried again.
+    Raises UsageError without such a cluster, and for output files on this machine.
     """
     _check_targets(job.arguments, units)
-    # Its file names mean nothing there; what limits memory is known there.
+    # Local paths mean nothing on a worker, and each worker has its own memory limit.
     job = replace(job, arguments=Namespace(**{**vars(job.arguments), "files": []}))
     with _client(address) as client:
         yield from _Batch(job, units, client).results()
@@ -66,7 +66,7 @@ def _client(address: str) -> Any:
 
 @dataclass(slots=True)
 class _Batch:
-    """What is at the cluster, and what came back before its turn."""
+    """Units at the cluster, and results that wait for earlier ones."""
 
     job: Job
     units: Sequence[Unit]
@@ -109,14 +109,14 @@ def _result(future: Any, unit: Unit) -> Result:
     except KilledWorker:
         return lost_result(unit, "workers of the cluster were lost")
     except (CancelledError, Exception) as error:
-        # What goes wrong around the work: a worker without this program, a scheduler that was restarted.
+        # Errors outside of the work: a worker without this program, a scheduler that was restarted.
         message = f"{unit.name}: the cluster did not work on it: {type(error).__name__}: {error}"
         return Result(FAILED, diagnostics=(render(Diagnostic(message)) + "\n").encode())
     return result
 
 
 def work_on(job: Job, unit: Unit, version: str) -> Result:
-    """Works on a unit, on a worker of the cluster; raises RuntimeError where that has another version."""
+    """Works on a unit, on a worker of the cluster; raises RuntimeError for a worker with another version."""
     if version != __version__:
         raise RuntimeError(f"this worker has relayout {__version__}, not {version}")
     job = replace(job, arguments=with_share(job.arguments, _memory_share()))
@@ -135,7 +135,7 @@ def work_on(job: Job, unit: Unit, version: str) -> Result:
 
 
 def _memory_share() -> int | None:
-    """Returns the bytes that each thread of this worker may take, or None where Dask sets no limit."""
+    """Returns the memory limit of each thread of this worker in bytes, or None where Dask sets no limit."""
     from distributed import get_worker
 
     worker = get_worker()
@@ -144,7 +144,7 @@ def _memory_share() -> int | None:
 
 
 class _Processes:
-    """The idle processes of this worker, for the job that came last."""
+    """The idle processes of this worker, for the most recent job."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -153,7 +153,7 @@ class _Processes:
         atexit.register(self._end)
 
     def take(self, job: Job) -> UnitProcess:
-        """Returns a process for a job, one that is idle or a new one."""
+        """Returns an idle process for a job, or a new one."""
         with self._lock:
             self._change(pickle.dumps(job))
             if self._idle:
@@ -161,7 +161,7 @@ class _Processes:
         return UnitProcess(job)
 
     def give_back(self, job: Job, process: UnitProcess) -> None:
-        """Takes a process back that `take` gave."""
+        """Stores a process of `take` as idle, or ends it if the job has changed."""
         with self._lock:
             if pickle.dumps(job) == self._job:
                 self._idle.append(process)

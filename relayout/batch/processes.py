@@ -1,4 +1,4 @@
-"""Worker processes on this machine: reused, one unit at a time each, and started again where one is lost."""
+"""Worker processes on this machine: each works on one unit at a time, is reused, and is replaced if it is lost."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections import Counter, deque
 from collections.abc import Generator, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
 
@@ -18,16 +19,16 @@ from relayout.batch.unit import Job, Result, Unit
 from relayout.batch.worker import receive_result
 from relayout.console import FAILED
 
-# A module that has ended so many processes is not tried again.
+# A module that has ended this many processes is not tried again.
 MOST_LOSSES = 2
-# Results that wait for one before them are held in memory.
+# Results after one that is missing are held in memory, at most this many.
 _AHEAD = 256
 _CLEANUP_SECONDS = 5.0
 _MODULE = "relayout.batch.worker"
 
 
 class LostProcessError(Exception):
-    """A worker process that ended without an answer, with what it ended of."""
+    """The end of a worker process without an answer; the message is its signal or exit code."""
 
 
 class UnitProcess:
@@ -49,15 +50,12 @@ class UnitProcess:
         self._send(pickle.dumps(job))
 
     def begin(self, unit: Unit) -> None:
-        """Sends a unit; `connection` is ready once there is a result, or the process is lost."""
+        """Sends a unit; `connection` is ready once the process has a result or is lost."""
         self._send(pickle.dumps(unit))
 
     def _send(self, data: bytes) -> None:
-        try:
+        with suppress(OSError):  # a lost process: `result` raises
             self.connection.send_bytes(data)
-        except OSError:
-            # It is lost: who waits for the result is told.
-            return
 
     def result(self) -> Result:
         """Returns the result of the unit that was sent; raises LostProcessError."""
@@ -68,7 +66,7 @@ class UnitProcess:
             raise LostProcessError(_ending(self._process.returncode)) from None
 
     def end(self) -> None:
-        """Ends the process, once it has cleaned up."""
+        """Ends the process after its cleanup."""
         self.connection.close()
         self._process.terminate()
         try:
@@ -78,7 +76,7 @@ class UnitProcess:
             self._process.wait()
 
     def ask_to_end(self) -> None:
-        """Lets the process clean up; `end` waits for it."""
+        """Starts the cleanup of the process; `end` waits for it."""
         self._process.terminate()
 
 
@@ -102,7 +100,7 @@ def lost_result(unit: Unit, ending: str) -> Result:
 
 
 def run_in_processes(job: Job, units: Sequence[Unit], count: int) -> Generator[Result]:
-    """Yields the results of all units in their order, from so many processes."""
+    """Yields the results of all units in their order, from `count` processes."""
     pool = _Pool(job, units, count)
     try:
         yield from pool.results()
@@ -112,7 +110,7 @@ def run_in_processes(job: Job, units: Sequence[Unit], count: int) -> Generator[R
 
 @dataclass(slots=True)
 class _Pool:
-    """Processes that work, and what is still to be done."""
+    """Processes, the units in progress, and the units still to do."""
 
     job: Job
     units: Sequence[Unit]

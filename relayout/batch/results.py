@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import time
-from argparse import Namespace
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
@@ -13,15 +12,16 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from dialect_utils.io.files import is_url, write_file
-from dialect_utils.io.remote import existing_urls, read_url, remove_url, write_url
+from dialect_utils.io.files import is_url
+from dialect_utils.io.remote import existing_urls, read_url, remove_url
 from dialect_utils.text import Diagnostic, DiagnosticError
 from relayout import __version__
-from relayout.arguments import usage_error
+from relayout.arguments import parsed, usage_error
 from relayout.batch.unit import Job, Result, Unit, show
-from relayout.console import DONE, Console, UsageError
+from relayout.console import DONE, Console
+from relayout.output import write_output
 
-# What decides neither what is computed nor what comes out.
+# Arguments that affect neither the computation nor the output.
 _INCIDENTAL = (
     *("files", "pairs", "stage", "module", "jobs", "cluster", "results", "resume"),
     *("color", "traceback", "json", "has_several", "timing"),
@@ -32,41 +32,24 @@ Row = dict[str, Any]
 PARQUET = ".parquet"
 _LINES = (".jsonl", ".ndjson", ".json")
 ENDINGS = (*_LINES, PARQUET)
-# What a run that is stopped loses at most.
+# A stopped run loses at most this many rows, or this many seconds.
 _ROWS_PER_PART = 1000
 _SECONDS_PER_PART = 20.0
 Execute = Callable[[Job, Sequence[Unit]], Generator[Result]]
 
 
-@dataclass(frozen=True, slots=True)
-class Identity:
-    """What a row must share with a run that would make it again, beside the content of its module."""
-
-    command: str
-    options: str
-    version: str
-
-    @staticmethod
-    def of(job: Job) -> Identity:
-        """Returns what the rows of a job have."""
-        return Identity(job.command, options_text(job.arguments), __version__)
-
-    def is_of(self, row: Mapping[str, Any]) -> bool:
-        """Is true for a row that such a run made."""
-        return all(row.get(key) == getattr(self, key) for key in self.__slots__)
+def identity_of(job: Job) -> Mapping[str, str]:
+    """Returns the fields that all rows of a job have: the command, its options as canonical JSON, and the version."""
+    kept = {name: value for name, value in vars(job.arguments).items() if name not in _INCIDENTAL}
+    options = json.dumps(kept, sort_keys=True, default=str)
+    return {"command": job.command, "options": options, "version": __version__}
 
 
-def options_text(arguments: Namespace) -> str:
-    """Returns the options that matter for results, as one canonical JSON text."""
-    kept = {name: value for name, value in vars(arguments).items() if name not in _INCIDENTAL}
-    return json.dumps(kept, sort_keys=True, default=str)
-
-
-def row_of(identity: Identity, unit: Unit, result: Result) -> Row:
+def row_of(identity: Mapping[str, str], unit: Unit, result: Result) -> Row:
     """Returns the row of a unit.
 
-    What it printed as JSON is `figures`, without the module's text, which is `output`; exit codes are those of the
-    command on the one module.
+    `figures` is the JSON that the unit printed, without the module's text, which is `output`; the exit code is that of
+    the command on this one module.
     """
     figures: dict[str, Any] = {}
     for line in result.output.splitlines():
@@ -74,9 +57,7 @@ def row_of(identity: Identity, unit: Unit, result: Result) -> Row:
     return {
         "name": unit.name,
         "sha256": result.content,
-        "command": identity.command,
-        "options": identity.options,
-        "version": identity.version,
+        **identity,
         "exit_code": result.status,
         "seconds": round(result.seconds, 6),
         "output": figures.pop("module", ""),
@@ -91,7 +72,7 @@ def to_lines(rows: Iterable[Row]) -> bytes:
 
 
 def from_lines(data: bytes) -> list[Row]:
-    """Returns the rows of JSON lines; a last line that was cut off is none."""
+    """Returns the rows of JSON lines; a last line without its end is dropped."""
     return [json.loads(line) for line in data.splitlines(keepends=True) if line.endswith(b"\n")]
 
 
@@ -111,7 +92,7 @@ def to_parquet(rows: Sequence[Row]) -> bytes:
 
 
 def _unicode(text: str) -> str:
-    """Returns a text without the lone surrogates that bytes became which are no UTF-8."""
+    """Returns a text with escapes for lone surrogates, which stand for bytes that are not UTF-8."""
     return text.encode("utf-8", "backslashreplace").decode()
 
 
@@ -127,7 +108,7 @@ def from_parquet(data: bytes) -> list[Row]:
 
 @dataclass(slots=True)
 class ResultsFile:
-    """A file or URL of rows; until it is complete, parts beside it (`NAME.part-000001.jsonl`) hold what there is."""
+    """A file or URL of rows; until it is complete, parts beside it (`NAME.part-000001.jsonl`) hold the rows."""
 
     path: str
     _part: list[Row] = field(default_factory=list, init=False)
@@ -147,27 +128,27 @@ class ResultsFile:
         self._count = len(self._parts())
 
     def exists(self) -> bool:
-        """Is true where a run has left rows."""
+        """Is true where an earlier run has left rows."""
         return bool(self._parts()) or _exists(self.path)
 
     def rows(self) -> list[Row]:
-        """Returns the rows that there are, the later one where a module has two."""
+        """Returns the rows of an earlier run; the later one where a module has two."""
         read = from_parquet if self.path.endswith(PARQUET) else from_lines
         rows = read(_read(self.path)) if _exists(self.path) else []
         rows += [row for part in self._parts() for row in from_lines(_read(part))]
         return list({row["name"]: row for row in rows}.values())
 
     def add(self, row: Row) -> None:
-        """Adds a row; it is kept within seconds."""
+        """Adds a row, and writes a part of the file once enough rows or seconds have passed."""
         self._part.append(row)
         if len(self._part) >= _ROWS_PER_PART or time.monotonic() - self._written > _SECONDS_PER_PART:
             self.close()
 
     def close(self) -> None:
-        """Writes what was added to a part of its own."""
+        """Writes the rows added since the last part to a new part."""
         if self._part:
             self._count += 1
-            _write(f"{self.path}.part-{self._count:06}.jsonl", to_lines(self._part))
+            write_output(f"{self.path}.part-{self._count:06}.jsonl", to_lines(self._part))
             self._part.clear()
         self._written = time.monotonic()
 
@@ -176,7 +157,7 @@ class ResultsFile:
         self.close()
         by_name = {row["name"]: row for row in self.rows()}
         rows = [by_name[name] for name in names if name in by_name]
-        _write(self.path, to_parquet(rows) if self.path.endswith(PARQUET) else to_lines(rows))
+        write_output(self.path, to_parquet(rows) if self.path.endswith(PARQUET) else to_lines(rows))
         for part in self._parts():
             (remove_url if is_url(part) else os.unlink)(part)
 
@@ -196,25 +177,19 @@ def _read(path: str) -> bytes:
     return read_url(path) if is_url(path) else Path(path).read_bytes()
 
 
-def _write(path: str, data: bytes) -> None:
-    if is_url(path):
-        write_url(path, data)
-    else:
-        write_file(Path(path), data)
-
-
 def record_batch(job: Job, units: Sequence[Unit], execute: Execute, console: Console) -> Iterator[int]:
-    """Writes a row for each unit, says at the end how many there are, and yields their exit codes.
+    """Writes a row for each unit, prints their number at the end, and yields their exit codes.
 
-    What a run has left is read first with --resume; a unit with a row of the same command, options and version is left
-    alone where its content is still the same. Raises UsageError for a file that is no place for results.
+    With --resume the rows of an earlier run are read first: a unit with a row of the same command, options, version and
+    content is skipped. Raises UsageError for a file that cannot hold results.
     """
-    # What --json prints is what is kept; `work` reads the same arguments.
+    # Rows hold the output of --json; `work` reads the same arguments.
     job.arguments.json = True
     job = replace(job, keeps_results=True)
-    file, identity = _results_file(job), Identity.of(job)
+    file, identity = _results_file(job), identity_of(job)
     _check_names(units)
-    old = {row["name"]: row for row in (file.rows() if job.arguments.resume else ()) if identity.is_of(row)}
+    rows = file.rows() if job.arguments.resume else []
+    old = {row["name"]: row for row in rows if all(row.get(key) == value for key, value in identity.items())}
     units = [replace(unit, known=old[unit.name]["sha256"] if unit.name in old else "") for unit in units]
     codes: Counter[int] = Counter()
     with closing(execute(job, units)) as results, closing(file):
@@ -223,7 +198,9 @@ def record_batch(job: Job, units: Sequence[Unit], execute: Execute, console: Con
                 show(result)
                 yield result.status
                 return
-            code = _keep(file, identity, unit, result, old)
+            if not result.is_known:
+                file.add(row_of(identity, unit, result))
+            code = old[unit.name]["exit_code"] if result.is_known else result.status
             codes[code] += 1
             yield code
         file.complete([unit.name for unit in units])
@@ -231,28 +208,17 @@ def record_batch(job: Job, units: Sequence[Unit], execute: Execute, console: Con
 
 
 def _results_file(job: Job) -> ResultsFile:
-    try:
-        file = ResultsFile(job.arguments.results)
-    except DiagnosticError as error:
-        raise UsageError(error.diagnostics) from error
+    file = parsed(ResultsFile, job.arguments.results)
     if file.exists() and not job.arguments.resume:
         raise usage_error(f"--results {file.path} exists", "--resume goes on with it; else remove it")
     return file
 
 
 def _check_names(units: Sequence[Unit]) -> None:
-    """Raises UsageError where rows could not be told apart."""
+    """Raises UsageError where two rows would have the same name."""
     repeated = next((name for name, count in Counter(unit.name for unit in units).items() if count > 1), None)
     if repeated is not None:
         raise usage_error(f"{repeated} is named twice, but --results has one row a module")
-
-
-def _keep(file: ResultsFile, identity: Identity, unit: Unit, result: Result, old: dict[str, Row]) -> int:
-    if result.is_known:
-        code: int = old[unit.name]["exit_code"]
-        return code
-    file.add(row_of(identity, unit, result))
-    return result.status
 
 
 def _summary(codes: Counter[int], path: str) -> str:

@@ -14,16 +14,16 @@ from relayout.arguments import Parser, count, usage_error
 from relayout.batch.unit import Job, Result, Unit, Work, captured, kept, show, with_share
 from relayout.console import Console
 
-# A process of its own pays for its start with so many modules, or so many bytes of them.
+# A process pays for its start if it has this many modules, or this many bytes of them.
 _UNITS_PER_PROCESS = 8
 _BYTES_PER_PROCESS = 4_000_000
 _CGROUP_LIMIT = Path("/sys/fs/cgroup/memory.max")
 
 
 def job_count(arguments: Namespace, units: Sequence[Unit]) -> int:
-    """Returns how many processes work: those asked for, else one a core as far as they pay for their start.
+    """Returns the number of processes: --jobs, or else one per core as far as they pay for their start.
 
-    Where --memory says what each may take, no more than have that.
+    With --memory, no more than fit into this machine's memory.
     """
     asked: int | None = arguments.jobs
     wanted = min(len(units), asked if asked is not None else _worthwhile(units))
@@ -41,12 +41,12 @@ def _worthwhile(units: Sequence[Unit]) -> int:
 
 
 def _cores() -> int:
-    # Of those that this process may use, where the system says so.
+    # The cores that this process may use, where the system says so.
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def machine_memory() -> int:
-    """Returns the memory of this machine, or of the container that this process is in, in bytes."""
+    """Returns the memory of this machine, or of the container of this process, in bytes."""
     whole = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     try:
         limit = _CGROUP_LIMIT.read_text().strip()
@@ -56,7 +56,7 @@ def machine_memory() -> int:
 
 
 def add_batch_options(parser: Parser) -> None:
-    """Adds how several inputs are worked on."""
+    """Adds the options for the work on several inputs."""
     parser.option(
         "--jobs", metavar="N", type=count, help="processes that share the FILEs (default: all cores, where it pays)"
     )
@@ -68,16 +68,16 @@ def add_batch_options(parser: Parser) -> None:
 
 
 def run_batch(job: Job, units: Sequence[Unit], work: Work, console: Console) -> Iterator[int]:
-    """Works on all units, prints or records what each gives, and yields their exit codes in the units' order.
+    """Works on all units, prints or records their results, and yields their exit codes in the units' order.
 
-    `work` is what the job does in this process. Raises UsageError for options that do not fit.
+    `work` does the job in this process. Raises UsageError for options that exclude each other.
     """
     if job.arguments.cluster is not None and job.arguments.jobs is not None:
         raise usage_error("--jobs is of this machine, and --cluster works on others", "leave one of them out")
     if job.arguments.resume and job.arguments.results is None:
         raise usage_error("--resume goes on with a file of results, and there is none", "--results FILE names it")
     if job.arguments.results is not None:
-        # Imported here, as below: no other command needs it.
+        # Imported here, as below: most commands do not need it.
         from relayout.batch.results import record_batch
 
         yield from record_batch(job, units, partial(_results, work=work, console=console), console)
@@ -98,7 +98,7 @@ def _print_batch(job: Job, units: Sequence[Unit], work: Work, console: Console) 
 
 
 def _results(job: Job, units: Sequence[Unit], work: Work, console: Console) -> Generator[Result]:
-    """Yields the results of all units in their order; memory is shared out among those that work on them."""
+    """Yields the results of all units in their order; processes share the machine's memory."""
     if job.arguments.cluster is not None:
         from relayout.batch.cluster import run_on_cluster
 

@@ -20,9 +20,9 @@ from relayout.output import write_output
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """One part of a batch: a module, or two to compare, and the file its output goes to (None: standard output).
+    """One part of a batch: a module, or two to compare, and its output file (None: standard output).
 
-    `known` is the content for which there is a result already.
+    `known` is the SHA-256 of the content for which a result exists.
     """
 
     inputs: tuple[Input, ...]
@@ -31,22 +31,22 @@ class Unit:
 
     @property
     def name(self) -> str:
-        """Returns what results call it."""
+        """Returns its name in results."""
         return " and ".join(each.name for each in self.inputs)
 
     def with_standard_input(self) -> Unit:
-        """Returns the unit with what another process could not read."""
+        """Returns the unit with the bytes of standard input, which another process could not read."""
         if all(each.path != STANDARD_INPUT for each in self.inputs):
             return self
         return self.with_contents()
 
     def with_contents(self) -> Unit:
-        """Returns the unit with the bytes of its inputs; one that cannot be read stays, and is an error of the work."""
+        """Returns the unit with the bytes of its inputs; the work reports an input that cannot be read."""
         return replace(self, inputs=tuple(map(_with_content, self.inputs)))
 
     def content(self) -> str:
-        """Returns the SHA-256 of the bytes of the inputs, or nothing where they were not read."""
-        # Imported here, as it is slow to load: most batches keep no results.
+        """Returns the SHA-256 of the bytes of each input, or an empty string if an input was not read."""
+        # Imported here because it is slow to load, and most batches keep no results.
         from hashlib import sha256
 
         contents = [each.content for each in self.inputs if each.content is not None]
@@ -62,15 +62,15 @@ def _with_content(read: Input) -> Input:
         return read
 
 
-# What a command does with one unit: prints its results and its diagnostics, and returns its exit code.
+# The work of a command on one unit: it prints results and diagnostics, and returns the exit code.
 Work = Callable[[Unit], int]
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What is done with every unit: a command with its options, and how diagnostics look.
+    """The work on every unit: a command with its options, and the colour of diagnostics.
 
-    With `keeps_results` a unit whose content is known is left alone.
+    With `keeps_results` a unit with known content is skipped.
     """
 
     command: str
@@ -81,10 +81,10 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What one unit gave: its exit code, what it printed, and how many seconds it took.
+    """The result of one unit: its exit code, its output and diagnostics, and its time in seconds.
 
-    `ends_batch` is set where the command itself is wrong, so that no other unit can succeed. Where results are kept,
-    `content` identifies what was read, and `is_known` says that nothing was done for it.
+    `ends_batch` is set for a wrong command, with which no unit can succeed. Where results are kept, `content` is the
+    unit's content, and `is_known` is set for a unit that was skipped.
     """
 
     status: int
@@ -97,7 +97,7 @@ class Result:
 
 
 def kept(work: Work, unit: Unit, console: Console) -> Result:
-    """Runs a unit, unless there is a result for its content already; the result says what its content is."""
+    """Runs a unit unless its content is known; the result has the content."""
     unit = unit.with_contents()
     content = unit.content()
     if content and content == unit.known:
@@ -106,7 +106,7 @@ def kept(work: Work, unit: Unit, console: Console) -> Result:
 
 
 def captured(work: Work, unit: Unit, console: Console) -> Result:
-    """Runs a unit in this process; what it prints is in the result, and nowhere else."""
+    """Runs a unit in this process; the result has all that it prints."""
     start = perf_counter()
     with _captured_streams() as (output, diagnostics):
         try:
@@ -125,7 +125,7 @@ def _captured_streams() -> Iterator[tuple[io.BytesIO, io.BytesIO]]:
         io.TextIOWrapper(into, encoding=stream.encoding, errors=stream.errors, write_through=True)
         for into, stream in zip((output, diagnostics), streams, strict=True)
     ]
-    # As the command line has it: results are printable, diagnostics are when they are made.
+    # As in `relayout.cli`, only results need escapes; diagnostics are escaped already.
     sys.stdout, sys.stderr = cast(TextIO, PrintableStream(texts[0])), texts[1]
     try:
         yield output, diagnostics
@@ -136,7 +136,7 @@ def _captured_streams() -> Iterator[tuple[io.BytesIO, io.BytesIO]]:
 
 
 def show(result: Result) -> None:
-    """Prints what a unit printed elsewhere."""
+    """Prints the output and diagnostics of a unit that ran in another process."""
     if result.diagnostics:
         sys.stderr.flush()
         sys.stderr.buffer.write(result.diagnostics)
@@ -146,13 +146,13 @@ def show(result: Result) -> None:
 
 
 def with_share(arguments: Namespace, share: int | None) -> Namespace:
-    """Returns the arguments for one of several processes: without the FILEs, and with no more memory than its share.
+    """Returns the arguments for one of several processes: without FILEs, and with a share of the memory.
 
-    `share` is in bytes; what --memory says comes first.
+    `share` is in bytes; --memory takes precedence.
     """
     shared = Namespace(**{**vars(arguments), "files": []})
     if getattr(arguments, "memory", 0) is None and share is not None:
-        # Imported here: only what executes modules has such a limit.
+        # Imported here: only commands that execute modules have a memory limit.
         from dialect_utils.execution import DEFAULT_MEMORY_BYTES
 
         shared.memory = min(DEFAULT_MEMORY_BYTES, share)

@@ -26,7 +26,7 @@ from relayout.batch.unit import Job, Result, Unit, Work, captured, kept
 from relayout.console import WRONG_COMMAND, Console
 from relayout.process import ended_by_signals
 
-# How long what is done may take to clean up after itself.
+# The work may take this long for its cleanup.
 _CLEANUP_SECONDS = 5.0
 _HEADER = ("status", "seconds", "ends_batch", "content", "is_known")
 
@@ -49,24 +49,24 @@ def main() -> None:
 
 @contextmanager
 def opened(job: Job, console: Console) -> Iterator[Work]:
-    """Gives what the job does with a unit; where it cannot begin, every unit says why."""
+    """Yields the function that works on a unit; if the command cannot start, every unit reports the error."""
     command: Command = importlib.import_module(f"relayout.commands.{job.command}").COMMAND
-    assert command.open is not None  # else it takes one input, and makes no batch
+    assert command.open is not None  # only commands for several inputs make a batch
     with ExitStack() as stack:
         try:
             work = stack.enter_context(command.open(job.arguments, console))
         except DiagnosticError as error:
-            work = partial(_refuse, error, console)
+            work = partial(_report, error, console)
         yield work
 
 
-def _refuse(error: DiagnosticError, console: Console, unit: Unit) -> int:
+def _report(error: DiagnosticError, console: Console, unit: Unit) -> int:
     console.diagnose(error.diagnostics)
     return WRONG_COMMAND
 
 
 def _receive(connection: Connection, requests: queue.SimpleQueue[bytes]) -> None:
-    """Takes requests; ends this process with the other, even during a computation."""
+    """Queues requests; ends this process when the other end closes, even during a computation."""
     try:
         while True:
             requests.put(connection.recv_bytes())
@@ -83,7 +83,7 @@ def send_result(connection: Connection, result: Result) -> None:
 
 
 def receive_result(connection: Connection) -> Result:
-    """Receives what `send_result` sends: nothing that was read from a file is unpickled."""
+    """Receives a result of `send_result`, without unpickling bytes that were read from a file."""
     header = json.loads(connection.recv_bytes())
     return Result(output=connection.recv_bytes(), diagnostics=connection.recv_bytes(), **header)
 

@@ -1,4 +1,4 @@
-"""`relayout bitcast`: what reading one shape's bytes as another does."""
+"""`relayout bitcast`: compares two shapes of the same bytes element by element."""
 
 from __future__ import annotations
 

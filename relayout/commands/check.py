@@ -14,7 +14,7 @@ from dialect_utils.engine_names import ENGINES
 from dialect_utils.io.files import display_name, read_bytes
 from dialect_utils.io.inputs import Input, named_input, pair_inputs
 from dialect_utils.ir import Module
-from dialect_utils.text import Diagnostic, DiagnosticError
+from dialect_utils.text import Diagnostic
 from passes.dumps.executable import checked_form, is_optimized_dump
 from passes.framework.pipeline import Pipeline, verify
 from relayout.arguments import (
@@ -28,23 +28,24 @@ from relayout.arguments import (
     count,
     files_or_input,
     natural,
+    parsed,
     usage_error,
 )
 from relayout.batch.run import add_batch_options, run_batch
 from relayout.batch.unit import Job, Unit, Work
-from relayout.console import DONE, FAILED, WRONG_COMMAND, Console, UsageError, print_json
+from relayout.console import DONE, FAILED, WRONG_COMMAND, Console, print_json
 from relayout.pipelines import add_pipeline_options, first_breaking, read_pipeline, reproducer, run_pipeline
 from relayout.process import CHECKING_SECONDS_PER_MEGABYTE, seconds_for_bytes
 
 if TYPE_CHECKING:
-    from dialect_utils.execution import SavedArray, Worker
+    from dialect_utils.execution import Worker
     from dialect_utils.verdict import Options, Verdict
 
 _ENGINES = ("proof", *ENGINES)
 UNKNOWN = 3
 _EXIT_CODES = {"equal": DONE, "agrees": DONE, "different": FAILED, "unknown": UNKNOWN}
-# Of several verdicts the gravest decides the exit code.
-_GRAVITY = (DONE, UNKNOWN, WRONG_COMMAND, FAILED)
+# The most severe of several verdicts decides the exit code.
+_SEVERITY = (DONE, UNKNOWN, WRONG_COMMAND, FAILED)
 
 
 def _add_arguments(parser: Parser) -> None:
@@ -76,13 +77,13 @@ def _run(arguments: Namespace, console: Console) -> int:
     units = _units(arguments, console)
     with _open(arguments, console) as work:
         statuses = run_batch(Job("check", arguments, console.colour_of_errors()), units, work, console)
-        return max(statuses, key=_GRAVITY.index, default=DONE)
+        return max(statuses, key=_SEVERITY.index, default=DONE)
 
 
 @contextmanager
 def _open(arguments: Namespace, console: Console) -> Iterator[Work]:
     pipeline = read_pipeline(arguments, console)
-    # Imported here: numpy and jaxlib must not cost what --help and errors in the command take.
+    # Imported here: --help and wrong commands work without numpy and jaxlib.
     from dialect_utils.execution import Worker
 
     options = _options(arguments)
@@ -105,7 +106,7 @@ def _units(arguments: Namespace, console: Console) -> list[Unit]:
 
 
 def _paired(files: Sequence[str], arguments: Namespace, console: Console) -> Sequence[tuple[Input, Input]]:
-    """Returns the pairs that two files or dump directories are, and says what has no partner."""
+    """Returns the pairs of modules in two files or dump directories, and prints a note about modules without one."""
     first, second = (chosen_inputs([file], arguments, console) for file in files)
     found = pair_inputs(first, second)
     if not found.pairs:
@@ -130,36 +131,25 @@ def _read_pairs(path: str) -> list[tuple[str, str]]:
 
 
 def _options(arguments: Namespace) -> Options:
-    from dialect_utils.execution import DEFAULT_MEMORY_BYTES, DEFAULT_TIMEOUT_SECONDS
+    from dialect_utils.execution import DEFAULT_MEMORY_BYTES, DEFAULT_TIMEOUT_SECONDS, read_arrays
     from dialect_utils.verdict import Options, Tolerance
 
     if arguments.compare != "auto":
-        try:
-            Tolerance.parse(arguments.compare)
-        except DiagnosticError as error:
-            raise UsageError(error.diagnostics) from error
+        parsed(Tolerance.parse, arguments.compare)
     return Options(
         engines=arguments.engines,
         seeds=arguments.seeds,
         compare=arguments.compare,
-        inputs=_inputs(arguments.inputs),
+        inputs=None if arguments.inputs is None else tuple(read_arrays(arguments.inputs, "in")),
         timeout=arguments.timeout or DEFAULT_TIMEOUT_SECONDS,
         memory=arguments.memory or DEFAULT_MEMORY_BYTES,
         power=arguments.power,
     )
 
 
-def _inputs(path: str | None) -> tuple[SavedArray, ...] | None:
-    if path is None:
-        return None
-    from dialect_utils.execution import read_arrays
-
-    return tuple(read_arrays(path, "in"))
-
-
 @dataclass(frozen=True, slots=True)
 class _Check:
-    """What is the same for every file."""
+    """The check of one unit, with the arguments, pipeline and worker that all units share."""
 
     arguments: Namespace
     pipeline: Pipeline
@@ -168,7 +158,7 @@ class _Check:
     worker: Worker
 
     def report(self, unit: Unit) -> int:
-        """Prints one verdict and returns its exit code; what cannot be compared is `unknown`, with a diagnostic."""
+        """Prints one verdict and returns its exit code; modules that cannot be compared are `unknown`."""
         files = [each.path for each in unit.inputs]
         modules: list[Module] = []
         codes: list[int] = []
@@ -188,7 +178,7 @@ class _Check:
         return codes[0]
 
     def _lines(self, files: Sequence[str], verdict: Verdict) -> list[str]:
-        """Returns the verdict, what it rests on in plain words, and with --verbose all that is known."""
+        """Returns the verdict, its reasons in plain words, and with --verbose all details."""
         sides = ("in the first", "in the second") if len(files) > 1 else ("before the passes", "after them")
         lines = verdict.lines(sides)
         if self.arguments.verbose:
@@ -202,7 +192,7 @@ class _Check:
         return _EXIT_CODES[verdict.verdict]
 
     def _compare_with_pipeline(self, module: Module) -> Verdict:
-        """Compares a module with what the pipeline makes of it."""
+        """Compares a module with the output of the pipeline."""
         result = run_pipeline(self.pipeline, module, verify_each=self.arguments.verify_each)
         self.console.diagnose(result.notes)
         stages = [module, *(run.result.module for run in result.runs)]

@@ -1,4 +1,4 @@
-"""`relayout explain`: what a shape with a layout means, and which kernels a TPU dump holds."""
+"""`relayout explain`: describes a shape with a layout, or the kernels in a TPU dump."""
 
 from __future__ import annotations
 
@@ -14,16 +14,15 @@ from dialect_utils.layout import ArrayShape, BufferShape, Shape, TupleShape
 from dialect_utils.layout.picture import Window, draw_shape, format_svg, format_terminal, parse_window
 from dialect_utils.layout.targets.tpu import parse_target
 from dialect_utils.layout.text.explain import Explanation, explain_shape
-from dialect_utils.text import DiagnosticError
 from passes.framework.spec import Text
-from relayout.arguments import Command, Parser, add_input_options, choice, chosen_inputs, usage_error
-from relayout.console import Console, UsageError, is_coloured, print_json
+from relayout.arguments import Command, Parser, add_input_options, choice, chosen_inputs, parsed, usage_error
+from relayout.console import Console, is_coloured, print_json
 from relayout.output import STANDARD_OUTPUT, write_output
 from relayout.shapes import named_arguments, print_each, read_typed_shape
 
-# A drawing of more slots than this does not read at a glance; --picture draws a part of it.
+# Larger drawings are hard to read; --picture draws a part of them.
 _DRAWN_SLOTS = 256
-# How drawings are written to files, and how they are not.
+# Formats of drawings, and formats that users may expect but are not supported.
 _FILES = ("svg", "png")
 _IMAGES = ("jpg", "jpeg", "gif", "pdf", "webp")
 
@@ -42,7 +41,7 @@ def _add_arguments(parser: Parser) -> None:
 
 
 def _window(text: str) -> Window:
-    """Is the argument type of a window: a range for each dimension."""
+    """Reads a window: a range for each dimension."""
     try:
         return parse_window(text)
     except ValueError as error:
@@ -69,7 +68,7 @@ def _run(arguments: Namespace, console: Console) -> int:
 
 
 def _explain_kernels(arguments: Namespace, console: Console) -> int:
-    # Imported here: shapes must not pay for modules.
+    # Imported here: shapes need no modules.
     from dialect_utils.io.inputs import last_stages
     from relayout.kernels import explain_kernels
 
@@ -81,20 +80,17 @@ def _check(arguments: Namespace) -> None:
     if arguments.picture is None and arguments.output is not None:
         ending = os.path.splitext(arguments.output)[1].removeprefix(".")
         if ending in _IMAGES:
-            raise usage_error(f"a drawing is no .{ending}", "write .svg or .png")
+            raise usage_error(f"a drawing is not written as .{ending}", "write .svg or .png")
         arguments.picture = ending if ending in _FILES else None
     if arguments.target is not None:
-        try:
-            parse_target(arguments.target)
-        except DiagnosticError as error:
-            raise UsageError(error.diagnostics) from error
+        parsed(parse_target, arguments.target)
     if arguments.json and (arguments.picture or arguments.output):
         raise usage_error("--json prints numbers on standard output: no --picture and no -o with it")
     is_file = arguments.picture in _FILES
     if is_file and (len(arguments.shapes) > 1 or STANDARD_INPUT in arguments.shapes):
         raise usage_error(f"--picture {arguments.picture} draws one SHAPE")
     if arguments.picture == "png" and arguments.output is None and sys.stdout.isatty():
-        raise usage_error("a PNG is no text for a terminal", "write it to a file with -o FILE")
+        raise usage_error("a PNG cannot be printed to a terminal", "write it to a file with -o FILE")
 
 
 def _explain_one(arguments: Namespace, console: Console, pieces: list[bytes], text: Text) -> None:
@@ -140,12 +136,12 @@ def _is_small(found: Explanation) -> bool:
 def _picture(shape: Shape, arguments: Namespace) -> bytes:
     array = _array(shape)
     if array is None:
-        raise ValueError(f"{shape} is no array that could be drawn")
+        raise ValueError(f"{shape} is not an array, so it cannot be drawn")
     array = explain_shape(array, arguments.target).shape
     if arguments.picture == "svg":
         return encode(format_svg(draw_shape(array, arguments.window)))
     if arguments.picture == "png":
-        # Imported here: text must not pay for the library that draws.
+        # Imported here: text needs no drawing library.
         from dialect_utils.layout.picture.drawing import render_png
         from dialect_utils.layout.picture.svg import lay_out
 

@@ -1,4 +1,4 @@
-"""`relayout index`: where an element is, and which element is at a place."""
+"""`relayout index`: linear indices of elements, and elements at linear indices."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from relayout.arguments import Command, Parser, usage_error
 from relayout.console import Console, print_json
 from relayout.shapes import input_lines, print_each, read_typed_array, typed
 
-# The index comes last; a shape may hold spaces of its own, and so may an index in brackets.
+# The index comes last; a shape and an index in brackets may both contain spaces.
 _SHAPE_INDEX = re.compile(r"(.*\S)\s+([(\[][^()\[\]]*[)\]]|[^\s()\[\]]+)")
 
 
@@ -77,7 +77,7 @@ def _parse_numbers(text: str) -> tuple[int, ...]:
     try:
         return tuple(int(part) for part in inner.split(",")) if inner else ()
     except ValueError:
-        raise DiagnosticError(Diagnostic(f"{text} is no list of integers", hint="write 2,3")) from None
+        raise DiagnosticError(Diagnostic(f"{text} is not a list of integers", hint="write 2,3")) from None
 
 
 COMMAND = Command(

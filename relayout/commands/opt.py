@@ -6,7 +6,7 @@ import os
 import sys
 from argparse import Namespace
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -53,12 +53,12 @@ from relayout.arguments import (
 from relayout.batch.run import add_batch_options, run_batch
 from relayout.batch.unit import Job, Unit, Work
 from relayout.comments import Chunk, relocate, relocate_diagnostic, split_input, strip_comments, unmet
-from relayout.console import DONE, FAILED, Console, print_json
+from relayout.console import DONE, FAILED, Console, print_failure, print_json
 from relayout.output import COMPRESSED, STANDARD_OUTPUT, is_name_of, output_name, write_output
 from relayout.pipelines import add_pipeline_options, print_passes, read_pipeline, run_pipeline
 from relayout.process import REWRITING_SECONDS_PER_MEGABYTE, seconds_for_bytes
 
-# One result has such a name, not a directory of several.
+# Endings of files; a directory for several results has none of these.
 _SUFFIXES = (".hlo", ".mlir", ".mlirbc", ".txt", ".pb")
 
 
@@ -118,7 +118,7 @@ def _open(arguments: Namespace, console: Console) -> Iterator[Work]:
 
 
 def _check_printed(arguments: Namespace, pipeline: Pipeline) -> None:
-    """Raises UsageError where a pass is to be printed that does not run."""
+    """Raises UsageError if --print-before or --print-after name a pass that does not run."""
     names = [step.name for step in pipeline.passes]
     for name in {*arguments.print_before, *arguments.print_after} - {*names, ALL}:
         close = nearest(name, names)
@@ -127,9 +127,10 @@ def _check_printed(arguments: Namespace, pipeline: Pipeline) -> None:
 
 
 def _output_names(inputs: Sequence[Input], arguments: Namespace) -> dict[str, str]:
-    """Returns the file that each input's result goes to, by the input's path, and makes the directory of several.
+    """Returns the output file of each input, by the input's path, and makes the directory of several outputs.
 
-    It is empty for standard output. Raises UsageError where a name does not fit what is written, or fits two results.
+    The result is empty for standard output. Raises UsageError for the ending of another format, and where two inputs
+    have the same output file.
     """
     output, emit = arguments.output, arguments.emit
     if arguments.split_input_file and emit != "text":
@@ -144,7 +145,7 @@ def _output_names(inputs: Sequence[Input], arguments: Namespace) -> dict[str, st
     if any(each.path == STANDARD_INPUT for each in inputs):
         raise usage_error(f"-o {output} is a directory, and standard input has no name for a file in it")
     if Path(output).is_file() or (Path(output).suffix in _SUFFIXES and not Path(output).is_dir()):
-        raise usage_error(f"{len(inputs)} modules need a directory, but -o {output} is none", "-o NAME/ makes one")
+        raise usage_error(f"{len(inputs)} modules need a directory, but -o {output} is not one", "-o NAME/ makes one")
     names = [output_name(each.relative, emit) for each in inputs]
     _check_unique(names, output)
     if is_url(output):
@@ -156,7 +157,7 @@ def _output_names(inputs: Sequence[Input], arguments: Namespace) -> dict[str, st
 
 
 def _check_name(output: str, emit: Emit) -> None:
-    """Raises UsageError for the name of a file that is written another way."""
+    """Raises UsageError for a name with the ending of another format."""
     if output.endswith(COMPRESSED):
         raise usage_error(f"-o {output}: what is written is not compressed", "leave the ending out")
     if not is_name_of(output, emit):
@@ -164,21 +165,15 @@ def _check_name(output: str, emit: Emit) -> None:
 
 
 def _check_unique(names: Sequence[str], directory: str | Path) -> None:
-    """Raises UsageError where two inputs would overwrite each other's output in a directory."""
+    """Raises UsageError where two inputs have the same output file in a directory."""
     repeated = next((name for name, count in Counter(names).items() if count > 1), None)
     if repeated is not None:
         raise usage_error(f"several FILEs would be written to {os.path.join(directory, repeated)}")
 
 
-def _json_failure(arguments: Namespace, read: Input) -> Callable[[str], None] | None:
-    if not arguments.json:
-        return None
-    return lambda message: print_json({"file": read.path, "error": message})
-
-
 @dataclass(frozen=True, slots=True)
 class _Work:
-    """What is the same for every file."""
+    """The work on one file, with the arguments and the pipeline that all files share."""
 
     arguments: Namespace
     pipeline: Pipeline
@@ -187,7 +182,7 @@ class _Work:
     def attempt(self, unit: Unit) -> int:
         [read] = unit.inputs
         seconds = self.arguments.timeout or seconds_for_bytes(read.size, REWRITING_SECONDS_PER_MEGABYTE)
-        failed = _json_failure(self.arguments, read)
+        failed = partial(print_failure, {"file": read.path}) if self.arguments.json else None
         return self.console.attempt(partial(self._run, read, unit.target), failed, seconds)
 
     def _run(self, read: Input, target: str | None) -> int:
@@ -201,7 +196,7 @@ class _Work:
         return self._run_chunks(read, target, data)
 
     def _run_chunks(self, read: Input, target: str | None, data: bytes) -> int:
-        """Runs every chunk; errors of all are shown before the first of them fails the file."""
+        """Runs every chunk of a file; errors of all chunks are reported together."""
         name = read.name
         whole = Source(name, decode(data))
         output = b""
@@ -226,7 +221,7 @@ class _Work:
         return DONE
 
     def _run_expecting(self, name: str, data: bytes) -> int:
-        """Runs a file and shows how its diagnostics differ from those its comments expect; prints no module."""
+        """Runs a file and prints the differences between its diagnostics and those that its comments expect."""
         whole = Source(name, decode(data))
         chunks = split_input(data) if self.arguments.split_input_file else [Chunk(data, 0, b"")]
         found: list[Diagnostic] = []
@@ -243,7 +238,7 @@ class _Work:
         return FAILED if wrong else DONE
 
     def _optimize(
-        self, data: bytes, name: str, dump: Path | None, place: tuple[Source, Chunk] | None = None
+        self, data: bytes, name: str, dump: Path | None, part: tuple[Source, Chunk] | None = None
     ) -> tuple[bytes, PipelineResult]:
         module = parse_bytes(data, name)
         verify_each = self.arguments.verify_each and not self.arguments.allow_unverified
@@ -253,13 +248,13 @@ class _Work:
         on_pass = self._observer(dump)
         result = run_pipeline(self.pipeline, module, verify_each=verify_each, before_pass=before, on_pass=on_pass)
         notes = result.notes
-        if place is not None:
-            whole, chunk = place
+        if part is not None:
+            whole, chunk = part
             notes = tuple(relocate_diagnostic(note, whole, decode(chunk.data), chunk.start) for note in notes)
         self.console.diagnose(notes)
         if self.arguments.timing:
             print(printable(format_timing(result.runs)), file=sys.stderr)
-        # Where nothing changed the input is the output: lossless even for what a dialect prints its own way.
+        # An unchanged module is printed as the bytes of the input, lossless even where the dialect normalizes text.
         is_text = self.arguments.emit == "text" and find_kind(data, name) in TEXT_KINDS
         if is_text and not result.modified and not self.arguments.locations:
             return data, result
@@ -310,13 +305,13 @@ def _describe(file: str, output: bytes, results: list[PipelineResult], *, with_t
         {"pass": str(run.step), "modified": run.result.modified, "seconds": round(run.seconds, 6)} for run in runs
     ]
     notes = [note.message for result in results for note in result.notes]
-    described: dict[str, object] = {
+    return {
         "file": file,
         "modified": any(result.modified for result in results),
         "passes": passes,
         "notes": notes,
+        **({"module": decode(output)} if with_text else {}),
     }
-    return {**described, "module": decode(output)} if with_text else described
 
 
 COMMAND = Command(

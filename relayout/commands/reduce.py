@@ -16,7 +16,7 @@ from passes.dumps.executable import checked_form
 from passes.framework.base import Pass
 from passes.framework.pipeline import PassError, Pipeline, verify
 from relayout.arguments import Command, Parser, choice, count, usage_error
-from relayout.console import DONE, FAILED, Console, print_json
+from relayout.console import DONE, Console, print_json
 from relayout.output import write_output
 from relayout.pipelines import add_pipeline_options, read_pipeline
 from relayout.reduction import DEFAULT_TRIALS, reduce_modules
@@ -24,7 +24,7 @@ from relayout.reduction import DEFAULT_TRIALS, reduce_modules
 if TYPE_CHECKING:
     from dialect_utils.execution import Worker
 
-# What is found begins with it where a pass, not an engine, crashes.
+# The first word of a finding where a pass, not an engine, crashes.
 _OF_PASS = "pass"
 _SUFFIX = {"hlo": ".hlo", "stablehlo": ".mlir"}
 
@@ -44,7 +44,7 @@ def _add_arguments(parser: Parser) -> None:
 
 def _run(arguments: Namespace, console: Console) -> int:
     pipeline = read_pipeline(arguments, console)
-    # What crashes an engine is a module alone; a difference is between two.
+    # One module alone may crash an engine; a difference is between two.
     wanted = {1} if arguments.passes is not None else {1, 2} if arguments.keep == "crash" else {2}
     if len(arguments.files) not in wanted:
         hint = "two FILEs, or one FILE -p SPEC, or one FILE --keep crash"
@@ -61,16 +61,14 @@ def _run(arguments: Namespace, console: Console) -> int:
 
 
 def _reduce_modules(arguments: Namespace, modules: Sequence[Module], worker: Worker) -> int:
-    """Reduces two modules that differ, or what an engine falls over, one module or two."""
+    """Reduces two modules that differ, or one or two modules that crash an engine."""
     finding = partial(_finding, worker, arguments.keep)
     found = finding(modules)
     if found is None:
         subject = "two modules show" if len(modules) > 1 else "module shows"
         raise DiagnosticError(Diagnostic(f"the {subject} no {_called(arguments.keep)} to reduce"))
     small = reduce_modules(modules, lambda candidate: finding(candidate) == found, arguments.trials)
-    letters = [".a", ".b"] if len(small) > 1 else [""]
-    suffixes = [letter + _SUFFIX[module.dialect] for letter, module in zip(letters, small, strict=True)]
-    files = _write(arguments.output, suffixes, small)
+    files = _write(arguments.output, [".a", ".b"] if len(small) > 1 else [""], small)
     verb = "check" if len(small) > 1 else "run"
     return _report(arguments, files, f"relayout {verb} {' '.join(map(shlex.quote, files))}")
 
@@ -80,12 +78,12 @@ def _reduce_pass(arguments: Namespace, module: Module, pipeline: Pipeline, worke
     if first is None:
         raise DiagnosticError(Diagnostic(f"no pass of the pipeline makes a {_called(arguments.keep)} to reduce"))
     step, before, found = first
-    [small] = reduce_modules(
-        [before],
-        lambda candidate: _finding_of_pass(step, candidate[0], worker, arguments) == found,
-        arguments.trials,
-    )
-    files = _write(arguments.output, [_SUFFIX[small.dialect]], [small])
+
+    def shows(candidate: Sequence[Module]) -> bool:
+        return _finding_of_pass(step, candidate[0], worker, arguments) == found
+
+    [small] = reduce_modules([before], shows, arguments.trials)
+    files = _write(arguments.output, [""], [small])
     verb = "opt" if found.startswith(_OF_PASS) else "check"
     return _report(arguments, files, f"relayout {verb} {shlex.quote(files[0])} -p {shlex.quote(str(step))}")
 
@@ -93,7 +91,7 @@ def _reduce_pass(arguments: Namespace, module: Module, pipeline: Pipeline, worke
 def _first_pass(
     module: Module, pipeline: Pipeline, worker: Worker, arguments: Namespace
 ) -> tuple[Pass, Module, str] | None:
-    """Returns the first pass that makes the difference or crash, the module before it, and what is found."""
+    """Returns the first pass with a finding, the module before it, and the finding."""
     for step in pipeline.passes:
         found = _finding_of_pass(step, module, worker, arguments)
         if found is not None:
@@ -113,9 +111,9 @@ def _finding_of_pass(step: Pass, module: Module, worker: Worker, arguments: Name
 
 
 def _finding(worker: Worker, keep: str, modules: Sequence[Module]) -> str | None:
-    """Returns `different` where modules differ, or (`crash`) what the engine says as it falls over one; else None.
+    """Returns `different` for modules that differ, or (`crash`) the engine's message as it crashes; else None.
 
-    A crash that is reduced stays the crash that it was.
+    A reduction keeps the message, and so reduces one crash to the same crash.
     """
     from dialect_utils.execution import ExecutionError
     from dialect_utils.verdict import Options, compare_stages
@@ -136,8 +134,9 @@ def _called(keep: str) -> str:
     return "difference" if keep == "different" else keep
 
 
-def _write(prefix: str, suffixes: Sequence[str], modules: Sequence[Module]) -> list[str]:
-    files = [prefix + suffix for suffix in suffixes]
+def _write(prefix: str, letters: Sequence[str], modules: Sequence[Module]) -> list[str]:
+    """Writes `PREFIX.hlo`, or `PREFIX.a.hlo` and `PREFIX.b.hlo`; returns the names."""
+    files = [prefix + letter + _SUFFIX[module.dialect] for letter, module in zip(letters, modules, strict=True)]
     for file, module in zip(files, modules, strict=True):
         Path(file).parent.mkdir(parents=True, exist_ok=True)
         write_output(file, module.text().encode())
@@ -149,7 +148,7 @@ def _report(arguments: Namespace, files: Sequence[str], command: str) -> int:
         print_json({"file": arguments.files[0], "reduced": list(files), "command": command})
     else:
         print(command)
-    return DONE if files else FAILED
+    return DONE
 
 
 COMMAND = Command(

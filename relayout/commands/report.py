@@ -1,4 +1,4 @@
-"""`relayout report`: where a dump's memory goes."""
+"""`relayout report`: the memory of a dump."""
 
 from __future__ import annotations
 
@@ -12,16 +12,15 @@ from dialect_utils.io.files import encode
 from dialect_utils.io.inputs import Input, last_stages, pair_inputs
 from dialect_utils.layout.targets.tpu import parse_target
 from dialect_utils.memory import MemoryReport
-from dialect_utils.text import DiagnosticError
 from relayout.api import memory_report
-from relayout.arguments import Command, Parser, add_input_options, chosen_inputs, count, usage_error
-from relayout.console import DONE, Console, UsageError, print_json
+from relayout.arguments import Command, Parser, add_input_options, chosen_inputs, count, parsed, usage_error
+from relayout.console import DONE, Console, print_json
 from relayout.output import STANDARD_OUTPUT, write_output
 from relayout.process import CHECKING_SECONDS_PER_MEGABYTE, seconds_for
-from relayout.report.export import FORMATS, export
+from relayout.report.export import FORMATS
 from relayout.report.terminal import terminal_page
 
-# What a report is in a directory of several.
+# The format of reports in a directory of several.
 _PAGE = ".html"
 
 
@@ -41,7 +40,7 @@ def _run(arguments: Namespace, console: Console) -> int:
     targets = _targets([new for new, _ in pairs], arguments)
     status = DONE
     for number, (new, old) in enumerate(console.track(pairs, "report", len(pairs))):
-        # Pages of several modules are told apart by their names.
+        # A name distinguishes the pages of several modules.
         heading = f"{new.name}:\n" if len(pairs) > 1 else ""
         seconds = seconds_for([each.path for each in (new, old) if each], CHECKING_SECONDS_PER_MEGABYTE)
         work = partial(_report_one, new, old, targets[number], heading, arguments)
@@ -50,11 +49,11 @@ def _run(arguments: Namespace, console: Console) -> int:
 
 
 def _pairs(arguments: Namespace, console: Console) -> list[tuple[Input, Input | None]]:
-    """Returns the modules to report, as they were compiled last unless a stage is named, each with its old one."""
+    """Returns the modules to report, of the last stage unless --stage names one, each with its old module."""
     new = _chosen(arguments.files, arguments, console)
     if arguments.against is None:
         return [(each, None) for each in new]
-    # One old dump may be what several are compared with.
+    # Several dumps may be compared with one old dump.
     old = _chosen([arguments.against], arguments, console)
     pairs = [(old[0], each) for each in new] if len(old) == 1 else pair_inputs(old, new).pairs
     if not pairs:
@@ -68,7 +67,7 @@ def _chosen(files: Sequence[str], arguments: Namespace, console: Console) -> lis
 
 
 def _targets(inputs: Sequence[Input], arguments: Namespace) -> list[str | None]:
-    """Returns the file that each report goes to (None: standard output), and makes the directory of several."""
+    """Returns the output file of each report (None: standard output), and makes the directory of several."""
     output = arguments.output
     if output in (None, STANDARD_OUTPUT):
         return [None] * len(inputs)
@@ -88,10 +87,7 @@ def _is_directory(output: str) -> bool:
 
 def _check(arguments: Namespace) -> None:
     if arguments.target is not None:
-        try:
-            parse_target(arguments.target)
-        except DiagnosticError as error:
-            raise UsageError(error.diagnostics) from error
+        parsed(parse_target, arguments.target)
     if arguments.trial and (arguments.target is None or arguments.json or arguments.output or arguments.against):
         raise usage_error("--try prints a page for a --target", "relayout report FILE --try --target tpu-v5e")
     if arguments.output in (None, STANDARD_OUTPUT):
@@ -111,7 +107,7 @@ def _report_one(new: Input, old: Input | None, target: str | None, heading: str,
     if old is not None:
         return _compare(new, report, old, heading, arguments)
     if target is not None:
-        write_output(target, export(report, PurePath(target).suffix))
+        write_output(target, FORMATS[PurePath(target).suffix](report))
     elif arguments.json:
         print_json({"file": new.path, **report.as_json()})
     else:

@@ -16,7 +16,6 @@ from dialect_utils.engine_names import DEFAULT_ENGINE, ENGINES
 from dialect_utils.io.files import parse_bytes
 from dialect_utils.io.inputs import Input
 from dialect_utils.ir import Module
-from dialect_utils.text import DiagnosticError
 from passes.dumps.executable import executable_form
 from passes.framework.pipeline import verify
 from relayout.arguments import (
@@ -28,11 +27,12 @@ from relayout.arguments import (
     chosen_inputs,
     count,
     files_or_input,
+    parsed,
     usage_error,
 )
 from relayout.batch.run import add_batch_options, run_batch
 from relayout.batch.unit import Job, Unit, Work
-from relayout.console import DONE, FAILED, Console, UsageError, print_json
+from relayout.console import DONE, FAILED, Console, print_failure, print_json
 from relayout.output import write_output
 from relayout.process import CHECKING_SECONDS_PER_MEGABYTE, seconds_for_bytes
 
@@ -95,40 +95,27 @@ def _run(arguments: Namespace, console: Console) -> int:
 
 @contextmanager
 def _open(arguments: Namespace, console: Console) -> Iterator[Work]:
-    tolerance = _tolerance(arguments.compare)
-    # Imported here: errors in the command must not wait for numpy.
+    # Imported here, as below: --help and wrong commands work without numpy.
     from dialect_utils.execution import DEFAULT_MEMORY_BYTES, DEFAULT_TIMEOUT_SECONDS, Worker
+    from dialect_utils.verdict import Tolerance
 
+    tolerance = parsed(Tolerance.parse, arguments.compare)
     timeout, memory = arguments.timeout or DEFAULT_TIMEOUT_SECONDS, arguments.memory or DEFAULT_MEMORY_BYTES
     with Worker(timeout, arguments.devices or 1, memory) as worker:
         yield _Runner(arguments, tolerance, console, worker).attempt
 
 
 def _check_outputs(inputs: Sequence[Input], arguments: Namespace) -> None:
-    """Raises UsageError where --outputs would overwrite what is read."""
+    """Raises UsageError if --outputs would overwrite a file that is read."""
     read = [*(each.path for each in inputs), arguments.inputs, arguments.expect]
     for file in filter(None, read):
         if os.path.exists(file) and os.path.exists(arguments.outputs) and os.path.samefile(file, arguments.outputs):
             raise usage_error(f"--outputs {arguments.outputs} would overwrite the input {file}")
 
 
-def _tolerance(text: str) -> Tolerance:
-    # Imported here, as all of execution is: --help must not pay for it.
-    from dialect_utils.verdict import Tolerance
-
-    try:
-        return Tolerance.parse(text)
-    except DiagnosticError as error:
-        raise UsageError(error.diagnostics) from error
-
-
-def _print_failure(file: str, message: str) -> None:
-    print_json({"file": file, "error": message})
-
-
 @dataclass(frozen=True, slots=True)
 class _Runner:
-    """What is the same for every file."""
+    """The execution of one file, with the arguments and the worker that all files share."""
 
     arguments: Namespace
     tolerance: Tolerance
@@ -137,7 +124,7 @@ class _Runner:
 
     def attempt(self, unit: Unit) -> int:
         [read] = unit.inputs
-        failed = partial(_print_failure, read.path) if self.arguments.json else None
+        failed = partial(print_failure, {"file": read.path}) if self.arguments.json else None
         seconds = self.arguments.timeout or seconds_for_bytes(read.size, CHECKING_SECONDS_PER_MEGABYTE)
         return self.console.attempt(partial(self._run, read), failed, seconds)
 
@@ -158,7 +145,7 @@ class _Runner:
         _, results = entry_arrays(module, devices)
         recorded = self._recorded(data, read.name)
         expected = self._expected(results, recorded)
-        # Before random inputs are drawn.
+        # Rejected before random inputs are drawn.
         check_executable(module, read.name, self.worker.memory)
         start = perf_counter()
         outputs = run_module(
@@ -180,13 +167,13 @@ class _Runner:
         return self._print_distances(file, outputs, expected, results, seconds)
 
     def _recorded(self, data: bytes, name: str) -> Recorded | None:
-        """Returns what a snapshot recorded, unless the user gives inputs."""
+        """Returns the recorded inputs and results of a snapshot, unless the user gives inputs."""
         from dialect_utils.execution import read_recorded
 
         return None if self.arguments.inputs else read_recorded(data, name)
 
     def _make_portable(self) -> Pass:
-        # Imported here: the pass is not asked for by every file.
+        # Imported here: --help works without passes.
         from passes.dumps.make_portable import make_portable
 
         kind, separator, path = (self.arguments.constants or "").partition("=")
@@ -223,7 +210,7 @@ class _Runner:
         return random_inputs(parameters, self.arguments.seed, small=small_integer_positions(module))
 
     def _expected(self, results: Sequence[ArrayShape], recorded: Recorded | None) -> list[Array] | None:
-        """Returns the expected outputs, before anything runs: a wrong file must not cost a compilation."""
+        """Returns the expected outputs; called before compilation, to reject a wrong file early."""
         from dialect_utils.execution import from_plain_all, read_arrays
 
         if not self.arguments.expect:
@@ -274,7 +261,7 @@ def _as_json(number: int, distance: Distance) -> dict[str, object]:
 
 
 def _json_number(value: float) -> float | str:
-    """Returns the number, or its name where JSON has none."""
+    """Returns the number, or a string for infinities, which JSON lacks."""
     return value if value not in (float("inf"), float("-inf")) else str(value)
 
 

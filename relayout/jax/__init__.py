@@ -1,7 +1,7 @@
-"""JAX objects in and out: functions, lowered and compiled ones, arrays, layouts.
+"""Conversions from and to JAX: functions, arrays, layouts, and compilation with JAX.
 
-Everywhere else in `relayout` a `jax.jit(f).lower(...)`, a compiled or exported function and an MLIR module are taken
-where a module is, too; here are the ways back, and what needs JAX itself.
+The functions of `relayout` accept `jax.jit(f).lower(...)`, compiled and exported functions and MLIR modules as modules;
+this package has the conversions back to JAX, and functions that need JAX.
 """
 
 from relayout.jax.functions import as_jax_function, check, run

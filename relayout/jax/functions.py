@@ -1,4 +1,4 @@
-"""Checking, running and calling modules with JAX's functions and arrays."""
+"""Checks, execution and calls of modules with JAX's functions and arrays."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def run(module: ModuleLike, *inputs: Any, **options: Any) -> list[jax.Array]:
 
 
 def _jax_arrays(arrays: Sequence[Any]) -> list[jax.Array]:
-    # 64-bit results stay 64 bits wide, whatever JAX's default for new arrays is.
+    # Keeps 64-bit results, which JAX would narrow to 32 bits by default.
     with jax.enable_x64(True):
         return [jnp.asarray(array) for array in arrays]
 
@@ -45,9 +45,9 @@ def _jax_arrays(arrays: Sequence[Any]) -> list[jax.Array]:
 def as_jax_function(module: ModuleLike) -> Callable[..., tuple[jax.Array, ...]]:
     """Returns a function of JAX arrays, in the order of the entry's parameters, tuples flattened; it returns a tuple.
 
-    StableHLO becomes part of the program that calls it, `jax.jit` included. HLO, optimized dumps too, is executed in
-    a worker process by a callback: on the CPU, and without derivatives; `jax.vmap` calls it for each element. Raises
-    DiagnosticError for what cannot be executed; the function does for arguments that do not fit.
+    StableHLO becomes part of the calling program, also under `jax.jit`. HLO, optimized dumps included, is executed by a
+    callback in a worker process: on the CPU, and without derivatives; `jax.vmap` calls it for each element. Raises
+    DiagnosticError for modules that cannot be executed; the function raises it for arguments that do not fit.
     """
     found = as_module(module)
     verify(found)
@@ -61,7 +61,7 @@ def as_jax_function(module: ModuleLike) -> Callable[..., tuple[jax.Array, ...]]:
 
 
 def _fitting(inputs: Sequence[Any], parameters: Sequence[ArrayShape]) -> list[Any]:
-    """Returns the inputs, lists and numbers as arrays; raises DiagnosticError where they do not fit the parameters."""
+    """Returns the inputs as arrays; raises DiagnosticError for inputs that do not fit the parameters."""
     if len(inputs) != len(parameters):
         message = f"{len(inputs)} inputs were given, but the entry has {len(parameters)} parameters"
         raise DiagnosticError(Diagnostic(message))
@@ -91,7 +91,7 @@ def _exported(module: StableHloModule) -> Callable[..., tuple[jax.Array, ...]]:
     parameters, results = _structs(cast(Module, module))
     artifact = module.portable_artifact()
     with jax.enable_x64(True):
-        # An export of a function of the same signature says everything but the module.
+        # Exports any function of the same signature, and replaces its module.
         frame = jax.jit(lambda *_: tuple(jnp.zeros(each.shape, each.dtype) for each in results), keep_unused=True)
         exported = replace(
             jax.export.export(frame)(*parameters), mlir_module_serialized=artifact, fun_name=module.name or "main"

@@ -1,7 +1,6 @@
-"""Layouts and shapes in JAX's words, and back.
+"""Layouts and shapes as JAX's objects, and back.
 
-JAX writes the order of dimensions most major first (`major_to_minor`), and knows tiles and the bits of sub-byte
-elements.
+JAX writes the order of dimensions most major first (`major_to_minor`), and has tiles and the bits of sub-byte elements.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from relayout.api import ShapeLike, as_array_shape
 
 
 def from_jax_layout(layout: JaxLayout) -> Layout:
-    """Returns a layout of JAX's as ours; raises TypeError for what is none."""
+    """Returns a layout of JAX as a Layout; raises TypeError for other values."""
     _expect(layout, JaxLayout, "from_format takes a Format")
     tiles = tuple(Tile(tuple(tile)) for tile in layout.tiling or ())
     order = tuple(reversed(layout.major_to_minor))
@@ -29,7 +28,7 @@ def from_jax_layout(layout: JaxLayout) -> Layout:
 
 
 def to_jax_layout(layout: Layout) -> JaxLayout:
-    """Returns a layout as JAX's; raises DiagnosticError for what JAX's cannot hold (memory spaces, splits, ...)."""
+    """Returns a Layout as one of JAX; raises DiagnosticError for fields that JAX lacks (memory spaces, splits, ...)."""
     _expect(layout, Layout, "relayout.parse_shape('f32[3,5]{1,0}').layout is one")
     held = Layout(layout.minor_to_major, layout.tiles, element_size_in_bits=layout.element_size_in_bits)
     if held != layout:
@@ -40,7 +39,7 @@ def to_jax_layout(layout: Layout) -> JaxLayout:
 
 
 def from_format(value: Format) -> Layout | None:
-    """Returns the layout of a Format, None where it leaves it to the compiler."""
+    """Returns the layout of a Format, None for one that leaves the layout to the compiler."""
     _expect(value, Format, "from_jax_layout takes a layout")
     return from_jax_layout(value.layout) if isinstance(value.layout, JaxLayout) else None
 
@@ -51,7 +50,7 @@ def to_format(layout: Layout, sharding: Sharding | None = None) -> Format:
 
 
 def from_struct(value: Any) -> ArrayShape:
-    """Returns the shape of an array or a ShapeDtypeStruct, with its layout where it has one."""
+    """Returns the shape of an array or a ShapeDtypeStruct, and its layout if it has one."""
     if not hasattr(value, "shape") or not hasattr(value, "dtype"):
         raise TypeError(f"expected an array or a ShapeDtypeStruct, not {kind_of(value)}")
     shape = ArrayShape(element_type_of(np.dtype(value.dtype)), tuple(value.shape))
@@ -61,9 +60,9 @@ def from_struct(value: Any) -> ArrayShape:
 
 
 def to_struct(shape: ShapeLike, sharding: Sharding | None = None) -> jax.ShapeDtypeStruct:
-    """Returns a ShapeDtypeStruct of a shape; a layout goes with it as its Format.
+    """Returns a ShapeDtypeStruct of a shape, with the layout as its Format.
 
-    Raises DiagnosticError for what is no array shape, and for dynamic dimensions.
+    Raises DiagnosticError for other shapes than arrays, and for dynamic dimensions.
     """
     array = as_array_shape(shape)
     if not array.is_static:

@@ -20,13 +20,13 @@ from dialect_utils.text import kind_of
 def from_jax(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Module:
     """Returns the StableHLO module of a function for arguments of these shapes (arrays or ShapeDtypeStructs).
 
-    `function` may be jitted already, with options of its own. Raises TypeError for what is no function.
+    `function` may be jitted already, with options of its own. Raises TypeError for other values.
     """
     return module_of(as_jitted(function).lower(*args, **kwargs))
 
 
 def as_jitted(function: Callable[..., Any]) -> Any:
-    """Returns a function jitted, itself where it is already; raises TypeError for what is no function."""
+    """Returns a jitted function, unchanged if it is jitted already; raises TypeError for other values."""
     if not callable(function):
         raise TypeError(f"expected a function, not {kind_of(function)}; relayout.check and run take modules")
     return function if hasattr(function, "lower") else jax.jit(function)
@@ -35,7 +35,7 @@ def as_jitted(function: Callable[..., Any]) -> Any:
 def module_of(value: Any) -> Module:
     """Returns the module of a traced, lowered, compiled or exported function or an MLIR module.
 
-    A compiled function gives the optimized HLO, constants in full. Raises TypeError for other objects.
+    A compiled function gives the optimized HLO with all constants. Raises TypeError for other objects.
     """
     name = f"<{type(value).__name__}>"
     if isinstance(value, jax.stages.Traced):
@@ -49,12 +49,12 @@ def module_of(value: Any) -> Module:
         return parse_bytes(value.mlir_module_serialized, name)
     if hasattr(value, "operation") and hasattr(value.operation, "get_asm"):  # jaxlib.mlir.ir.Module
         return parse_bytes(encode(value.operation.get_asm(enable_debug_info=True)), name)
-    raise TypeError(f"{kind_of(value)} is no module; relayout.from_jax(f, *args) takes functions")
+    raise TypeError(f"{kind_of(value)} is not a module; relayout.from_jax(f, *args) takes functions")
 
 
 @dataclass(frozen=True, slots=True)
 class TpuDump:
-    """What the TPU compiler made of a function: the optimized module, and its own account of memory in bytes."""
+    """The output of the TPU compiler for a function: the optimized module, and its own figures of memory in bytes."""
 
     module: Module
     target: str
@@ -65,8 +65,8 @@ def tpu_dump(function: Callable[..., Any], *args: Any, target: str | Target = "t
     """Compiles a function for one core of a TPU, on a machine without one, and returns the optimized dump.
 
     `args` are arrays, numbers or ShapeDtypeStructs: only their shapes and types count. `function` may be jitted
-    already, with options of its own (`donate_argnums`). libtpu is used in this process, which no other process may do
-    at the same time. Raises DiagnosticError without libtpu, and for an unknown target.
+    already, with options of its own (`donate_argnums`). This process loads libtpu, which only one process may use at a
+    time. Raises DiagnosticError without libtpu, and for an unknown target.
     """
     name = parse_target(target).name
     check_installed()

@@ -1,8 +1,8 @@
-"""Passes inside XLA's own compilation: JAX hands over the HLO before it is scheduled, and takes back what passes made.
+"""Passes inside XLA's own compilation: JAX passes the HLO to a pipeline before scheduling, and compiles the result.
 
-XLA verifies nothing of what it gets back, so everything is verified here first. It works on the CPU; XLA has fused and
-laid out the module by then, and takes no tiles: a pipeline has to leave none (`expand-tiling`), to keep the entry's
-parameters and results as they are, and to leave an op as the root.
+XLA does not verify the result, so it is verified here. This works on the CPU, where XLA has fused and laid out the
+module by then, and does not support tiles. A pipeline must therefore expand all tiles (`expand-tiling`), keep the
+entry's parameters and results, and leave an op as the root.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from passes.framework.pipeline import Pipeline, verify
 from relayout.api import PipelineLike, as_pipeline
 
 _NUMBERS = count()
-# A fusion is compiled by what emits its kind, which takes no other ops than XLA put there; and what a bitcast means
-# depends on the layouts that passes change.
+# Emitters of fusions accept only ops that XLA itself fuses, and the meaning of a bitcast depends on layouts that passes
+# change: both are rewritten first.
 _UNDO = Pipeline((inline_fusions, expand_bitcasts))
-# What overwrites its first operand.
+# Operations that overwrite their first operand.
 _IN_PLACE = ("dynamic-update-slice", "scatter", "while")
 
 
 @dataclass(slots=True)
 class Applied:
-    """What was compiled while passes were applied: each module as XLA had it and as it got it back, and notes."""
+    """The modules that were compiled while passes were applied, each before and after the passes, and notes."""
 
     modules: list[tuple[Module, Module]] = field(default_factory=list)
     notes: list[Diagnostic] = field(default_factory=list)
@@ -43,11 +43,11 @@ class Applied:
 
 @contextmanager
 def apply_passes(passes: PipelineLike) -> Iterator[Applied]:
-    """Runs a pipeline inside XLA's compilation for the CPU of whatever is jitted within.
+    """Runs a pipeline inside XLA's compilation for the CPU of all functions jitted within.
 
-    What was compiled before is not compiled again, and what was compiled within stays as it is afterwards
-    (`jax.clear_caches()` drops it). Other threads that compile meanwhile take part. A pass that refuses a module, and a
-    result that XLA cannot take, raise JaxRuntimeError from the call that compiles, with the diagnostics as its message.
+    Functions compiled before are not compiled again, and functions compiled within stay compiled afterwards
+    (`jax.clear_caches()` drops them). Other threads that compile meanwhile are affected, too. If a pass rejects a
+    module, or XLA cannot compile the result, the compiling call raises JaxRuntimeError with the diagnostics.
 
     >>> with relayout.jax.apply_passes("annotate-layouts{target=tpu-v5e},expand-tiling") as applied:
     ...     jax.jit(lambda x: x * 2)(jnp.ones((3, 5)))
@@ -71,7 +71,7 @@ def apply_passes(passes: PipelineLike) -> Iterator[Applied]:
 
 
 def _check_taken(before: Module, after: Module) -> None:
-    """Raises DiagnosticError for what XLA would take without a word, and then crash on or compute wrongly."""
+    """Raises DiagnosticError for modules that XLA accepts without an error, but then crashes on or miscomputes."""
     verify(after)
     if _interface(after) != _interface(before):
         hint = "a pipeline may change no parameter or result, nor their layouts: interface=logical"
@@ -88,7 +88,7 @@ def _check_taken(before: Module, after: Module) -> None:
 
 
 def _interface(module: Module) -> list[list[Shape]]:
-    """Returns the shapes of the entry's parameters and results; a scalar has one layout, written or not."""
+    """Returns the shapes of the entry's parameters and results; a scalar's layout counts as written."""
     return [[shape.map_arrays(_with_scalar_layout) for shape in shapes] for shapes in module.entry_layout]
 
 
@@ -97,7 +97,7 @@ def _with_scalar_layout(array: ArrayShape) -> ArrayShape:
 
 
 def _hazards(module: Module) -> set[str]:
-    """Returns what XLA:CPU hangs on, aborts at or overwrites an argument for, where no copy is made for it."""
+    """Returns the constructs on which XLA:CPU hangs, aborts or overwrites an argument, for lack of a copy."""
     found = set()
     root = module.entry.results[0]
     returned = root.operation.operands if root.operation is not None and root.operation.opcode == "tuple" else [root]

@@ -1,1 +1,1 @@
-"""Pages of a memory report: for the terminal, as one HTML file, and as rows for other programs."""
+"""Formats of a memory report: a terminal page, one HTML file, and rows for other programs."""

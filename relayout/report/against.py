@@ -1,4 +1,4 @@
-"""What changed between the memory reports of two dumps of a program."""
+"""The differences between the memory reports of two dumps of a program."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _SHOWN = 10
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Buffers of one op name and type that hold more or less than before: how many there are, and their bytes."""
+    """Buffers of one op name and type whose bytes changed: their number and bytes, before and after."""
 
     op_name: str
     shape: str
@@ -29,7 +29,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The totals of two reports, the buffers that changed, and the relayouts that were added and are gone."""
+    """The totals of two reports, the changed buffers, and the added and removed relayouts."""
 
     totals: dict[str, tuple[int, int]]
     changes: tuple[Change, ...]
@@ -47,7 +47,7 @@ class Comparison:
 
 
 def compare_reports(old: MemoryReport, new: MemoryReport) -> Comparison:
-    """Compares two dumps of a program: values match by op name and shape without its layout, relayouts by both ends."""
+    """Compares two dumps: buffers match by op name and shape without layout, relayouts by source and result."""
     before, after = old.totals(), new.totals()
     totals = {name: (before[name], after[name]) for name in _TOTALS}
     sides = [_grouped(report.buffers) for report in (old, new)]
@@ -68,16 +68,16 @@ def _grouped(rows: Sequence[BufferRow]) -> dict[tuple[str, str], list[int]]:
 
 
 def _left(some: Sequence[RelayoutRow], others: Sequence[RelayoutRow]) -> tuple[RelayoutRow, ...]:
-    """Returns the relayouts of the first side that the second has not, each counted."""
+    """Returns the relayouts of the first side without those of the second; equal ones are counted."""
 
     def key(row: RelayoutRow) -> tuple[str, ...]:
         return row.kind, row.source, row.result, row.op_name
 
-    there = Counter(map(key, others))
+    counts = Counter(map(key, others))
     left = []
     for row in some:
-        if there[key(row)]:
-            there[key(row)] -= 1
+        if counts[key(row)]:
+            counts[key(row)] -= 1
         else:
             left.append(row)
     return tuple(left)
@@ -110,7 +110,7 @@ def _lines(comparison: Comparison) -> Iterator[str]:
         relayouts = [row for row in moves if row.kind == "relayout"]
         if relayouts:
             yield f"\n{len(relayouts)} relayouts {title}"
-            shown_moves = [
+            shown = [
                 (
                     format_bytes(row.bytes_read + row.bytes_written),
                     row.name,
@@ -119,7 +119,7 @@ def _lines(comparison: Comparison) -> Iterator[str]:
                 )
                 for row in relayouts[:_SHOWN]
             ]
-            yield from format_table(("moved", "op", "layouts", "op name"), shown_moves)
+            yield from format_table(("moved", "op", "layouts", "op name"), shown)
 
 
 def _signed(count: int) -> str:

@@ -13,12 +13,12 @@ from dialect_utils.text import Diagnostic, DiagnosticError
 from relayout.report.html import html_page
 from relayout.report.terminal import format_bytes
 
-# From little to much of the largest buffer's bytes: Graphviz's colour scheme `blues5`.
+# Graphviz's colour scheme `blues5`, from few bytes to those of the largest buffer.
 _SHADES = 5
 
 
 def format_graphviz(report: MemoryReport) -> str:
-    """Returns the entry's operations as a Graphviz graph; a darker node holds more bytes, a red edge is a relayout."""
+    """Returns the entry's operations as a Graphviz graph; darker nodes hold more bytes, red edges are relayouts."""
     module, entry = report.module, report.module.entry
     held = {buffer.value: buffer for buffer in report.usage.buffers}
     largest = max((buffer.bytes_held for buffer in held.values()), default=1) or 1
@@ -43,7 +43,7 @@ def format_graphviz(report: MemoryReport) -> str:
 
 
 def format_model_explorer(report: MemoryReport) -> list[dict[str, Any]]:
-    """Returns node data for Model Explorer's graph of the module, by the nodes' names: bytes, padding and layout.
+    """Returns node data for Model Explorer's graph of the module, by node names: bytes, padding and layout.
 
     Format: https://github.com/google-ai-edge/model-explorer/wiki/4.-API-Guide (custom node data).
     """
@@ -63,19 +63,6 @@ def format_model_explorer(report: MemoryReport) -> list[dict[str, Any]]:
     ]
 
 
-def export(report: MemoryReport, ending: str) -> bytes:
-    """Returns a report in the format of a file ending; raises KeyError for an unknown one."""
-    return FORMATS[ending](report)
-
-
-def _html(report: MemoryReport) -> bytes:
-    return encode(html_page(report))
-
-
-def _json(report: MemoryReport) -> bytes:
-    return encode(json.dumps(report.as_json(), indent=1) + "\n")
-
-
 def _parquet(report: MemoryReport) -> bytes:
     """Returns the rows of the buffers, with the report's totals in the file's metadata."""
     try:
@@ -93,18 +80,11 @@ def _parquet(report: MemoryReport) -> bytes:
     return sink.getvalue()
 
 
-def _dot(report: MemoryReport) -> bytes:
-    return encode(format_graphviz(report))
-
-
-def _node_data(report: MemoryReport) -> bytes:
-    return encode(json.dumps(format_model_explorer(report)) + "\n")
-
-
+# The formats by the endings of files.
 FORMATS: Mapping[str, Callable[[MemoryReport], bytes]] = {
-    ".html": _html,
-    ".json": _json,
+    ".html": lambda report: encode(html_page(report)),
+    ".json": lambda report: encode(json.dumps(report.as_json(), indent=1) + "\n"),
     ".parquet": _parquet,
-    ".dot": _dot,
-    ".nodes": _node_data,
+    ".dot": lambda report: encode(format_graphviz(report)),
+    ".nodes": lambda report: encode(json.dumps(format_model_explorer(report)) + "\n"),
 }

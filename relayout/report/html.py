@@ -15,7 +15,7 @@ from dialect_utils.layout.picture import draw_shape, format_svg
 from dialect_utils.memory.advice import Advice
 from dialect_utils.memory.report import BitcastRow, BufferRow, MemoryReport, OpNameRow, RelayoutRow
 
-# Layouts of this many shapes, those that hold the most, are explained and drawn.
+# The layouts of this many shapes with the largest buffers are explained and drawn.
 _PICTURES = 60
 # Larger arrays than this are not drawn element by element.
 _DRAWN = 256
@@ -44,18 +44,9 @@ def html_page(report: MemoryReport) -> str:
     return page
 
 
-class _Strings:
-    """Texts, each kept once; a row holds its place."""
-
-    def __init__(self) -> None:
-        self.texts: dict[str, int] = {}
-
-    def place(self, text: str) -> int:
-        return self.texts.setdefault(text, len(self.texts))
-
-
 def _data(report: MemoryReport) -> dict[str, Any]:
-    strings = _Strings()
+    """Returns the data of the page; each distinct text is stored once, and rows hold its number."""
+    strings: dict[str, int] = {}
     tables = {name: _table(strings, row, getattr(report, name)) for name, row in _ROWS.items()}
     return {
         "module": report.module.name or "module",
@@ -64,13 +55,13 @@ def _data(report: MemoryReport) -> dict[str, Any]:
         "length": report.usage.schedule.length,
         "peak_time": report.usage.peak_time,
         "tables": tables,
-        "strings": list(strings.texts),
+        "strings": list(strings),
         "layouts": _layouts(report),
         "ops": _operations(report),
     }
 
 
-def _table(strings: _Strings, row: type, rows: Iterable[Any]) -> dict[str, Any]:
+def _table(strings: dict[str, int], row: type, rows: Iterable[Any]) -> dict[str, Any]:
     columns = [field.name for field in fields(row)]
     text = [field.name for field in fields(row) if "int" not in str(field.type) and "bool" not in str(field.type)]
     return {
@@ -80,10 +71,10 @@ def _table(strings: _Strings, row: type, rows: Iterable[Any]) -> dict[str, Any]:
     }
 
 
-def _cell(strings: _Strings, value: object, is_text: bool) -> object:
+def _cell(strings: dict[str, int], value: object, is_text: bool) -> object:
     if not is_text:
         return value
-    return strings.place(", ".join(value) if isinstance(value, tuple) else str(value))
+    return strings.setdefault(", ".join(value) if isinstance(value, tuple) else str(value), len(strings))
 
 
 def _layouts(report: MemoryReport) -> dict[str, dict[str, str]]:
@@ -102,7 +93,7 @@ def _steps(shape: ArrayShape) -> str:
 
 
 def _picture(shape: ArrayShape) -> str:
-    """Returns the drawing of a small array, or the overview of a large one, as SVG; empty where there is none."""
+    """Returns the SVG drawing of a small array, or the overview of a large one; empty for dynamic dimensions."""
     if not shape.is_static:
         return ""
     picture = draw_shape(shape)

@@ -18,7 +18,7 @@ _NO_TERMINAL = 200
 
 
 def format_bytes(count: int) -> str:
-    """Returns a size as a person reads it: `1.5 MiB`; below 1024 it is exact."""
+    """Returns a size for people: `1.5 MiB`; below 1024 it is exact."""
     size = float(count)
     for unit in _UNITS:
         if abs(size) < 1024 or unit == _UNITS[-1]:
@@ -29,19 +29,14 @@ def format_bytes(count: int) -> str:
     raise AssertionError("the last unit takes all sizes")
 
 
-def space_name(space: int) -> str:
-    """Returns how a memory space is called: `main memory`, `S(1)`, `host`."""
-    return _SPACES.get(space, f"S({space})")
-
-
 def terminal_page(report: MemoryReport, width: int | None = None) -> str:
-    """Returns the page: totals, the worst ten by padding, the relayouts, the peak, and advice."""
+    """Returns the page: totals, the ten buffers with the most padding, the relayouts, the peak, and advice."""
     parts = (_totals, _padding, _relayouts, _peak, _advice)
     return clip((line for part in parts for line in part(report)), width)
 
 
 def clip(lines: Iterable[str], width: int | None) -> str:
-    """Returns lines as one text, cut to a width: the terminal's, or 200 columns where there is none."""
+    """Returns lines as one text, cut to a width: the terminal's, or 200 columns without a terminal."""
     width = max(_LEAST_WIDTH, width or shutil.get_terminal_size((_NO_TERMINAL, 24)).columns)
     return "\n".join(line if len(line) <= width else line[: width - 1] + "…" for line in lines) + "\n"
 
@@ -58,55 +53,54 @@ def _totals(report: MemoryReport) -> Iterator[str]:
     if usage.host_bytes:
         yield f"  on the host  {format_bytes(usage.host_bytes):>10}   arguments and outputs"
     for space, size in usage.peak_by_space.items():
-        yield f"  temporaries  {format_bytes(size):>10}   {space_name(space)}"
+        yield f"  temporaries  {format_bytes(size):>10}   {_SPACES.get(space, f'S({space})')}"
     share = usage.padding_bytes / held if held else 0.0
     yield f"  padding      {format_bytes(usage.padding_bytes):>10}   {share:.1%} of what the peak holds in main memory"
 
 
 def _padding(report: MemoryReport) -> Iterator[str]:
-    # A scalar takes what the runtime allocates at least; semaphores are scalars, too.
+    # Without scalars, semaphores among them: each takes the smallest allocation of the runtime.
     arrays = (buffer for buffer in report.usage.buffers if buffer.shape.rank)
     most = nlargest(_WORST, arrays, key=lambda buffer: buffer.padding_bytes)
     worst = report.rows_of(buffer for buffer in most if buffer.padding_bytes)
     if not worst:
         return
     yield "\nmost padding"
-    rows = [(format_bytes(r.padding_bytes), f"{_factor(r):.3g}x", r.name, r.shape, r.padding, _place(r)) for r in worst]
+    rows = [(format_bytes(r.padding_bytes), _factor(r), r.name, r.shape, r.padding, _origin(r)) for r in worst]
     yield from format_table(("padding", "held", "value", "shape", "why", "from"), rows)
 
 
-def _factor(row: BufferRow) -> float:
-    return row.bytes_held / row.bytes_meant if row.bytes_meant else 1.0
+def _factor(row: BufferRow) -> str:
+    return f"{row.bytes_held / row.bytes_meant if row.bytes_meant else 1.0:.3g}x"
 
 
 def _relayouts(report: MemoryReport) -> Iterator[str]:
     rows = [row for row in report.relayouts if row.kind == "relayout"]
     moves = len(report.relayouts) - len(rows)
-    total = sum((row.bytes_read + row.bytes_written) * (row.trips or 1) for row in rows)
-    yield f"\nrelayouts: {len(rows)}, {format_bytes(total)} read and written; {moves} more copies between memory spaces"
+    total = format_bytes(sum(map(_cost, rows)))
+    yield f"\nrelayouts: {len(rows)}, {total} read and written; {moves} more copies between memory spaces"
     if rows:
-        shown = [(_cost(row), _times(row), row.name, f"{row.source} -> {row.result}", _place(row)) for row in rows]
-        yield from format_table(("moved", "times", "op", "layouts", "from"), shown[:_RELAYOUTS])
+        shown = [
+            (format_bytes(_cost(r)), _times(r), r.name, f"{r.source} -> {r.result}", _origin(r))
+            for r in rows[:_RELAYOUTS]
+        ]
+        yield from format_table(("moved", "times", "op", "layouts", "from"), shown)
 
 
-def _cost(row: RelayoutRow) -> str:
-    return format_bytes((row.bytes_read + row.bytes_written) * (row.trips or 1))
+def _cost(row: RelayoutRow) -> int:
+    return (row.bytes_read + row.bytes_written) * (row.trips or 1)
 
 
 def _times(row: RelayoutRow) -> str:
-    if row.trips is not None:
-        return f"{row.trips}x"
-    return "in a loop"
+    return "in a loop" if row.trips is None else f"{row.trips}x"
 
 
 def _peak(report: MemoryReport) -> Iterator[str]:
     usage = report.usage
     live = usage.at_peak
     yield f"\nheld at the peak: {len(live)} buffers, time {usage.peak_time} of {usage.schedule.length}"
-    rows = [
-        (format_bytes(row.bytes_held), row.role, row.name, row.shape, _place(row))
-        for row in report.rows_of(live[:_WORST])
-    ]
+    worst = report.rows_of(live[:_WORST])
+    rows = [(format_bytes(row.bytes_held), row.role, row.name, row.shape, _origin(row)) for row in worst]
     yield from format_table(("held", "role", "value", "shape", "from"), rows)
 
 
@@ -117,13 +111,13 @@ def _advice(report: MemoryReport) -> Iterator[str]:
         yield from format_table(("saves", "what", "value", "how"), rows[:_ADVICE])
 
 
-def _place(row: BufferRow | RelayoutRow) -> str:
-    place = f"{row.source_file}:{row.source_line}" if row.source_file else ""
-    return " ".join(part for part in (row.op_name, place) if part)
+def _origin(row: BufferRow | RelayoutRow) -> str:
+    line = f"{row.source_file}:{row.source_line}" if row.source_file else ""
+    return f"{row.op_name} {line}".strip()
 
 
 def format_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """Yields the lines of a table: the first column to the right, the others to the left."""
+    """Yields the lines of a table: the first column aligned to the right, the others to the left."""
     widths = [max(len(row[i]) for row in (header, *rows)) for i in range(len(header))]
     for row in (header, *rows):
         cells = [row[0].rjust(widths[0]), *(cell.ljust(width) for cell, width in zip(row[1:], widths[1:], strict=True))]

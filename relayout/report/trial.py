@@ -1,4 +1,4 @@
-"""Tries an advice: compiles StableHLO for a TPU with and without the advised entry layouts."""
+"""A trial of advice: StableHLO compiled for a TPU with and without the advised entry layouts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SHOWN = ("argument_bytes", "output_bytes", "alias_bytes", "temp_bytes", "peak_b
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """The compiler's figures before and after the advised layouts of arguments; `layouts` is what was changed."""
+    """The compiler's figures before and after the advised layouts; `layouts` are changed (argument, layout) pairs."""
 
     target: str
     layouts: tuple[tuple[int, str], ...]
@@ -28,9 +28,9 @@ class Trial:
 
 
 def try_advice(module: Module, target: str) -> Trial:
-    """Compiles a StableHLO module for a target, takes the advice on its arguments' layouts, and compiles it again.
+    """Compiles a StableHLO module for a target, then again with the advised layouts of its arguments.
 
-    Raises DiagnosticError for HLO, which the TPU compiler does not take, and what `compile_for_tpu` raises.
+    Raises DiagnosticError for HLO, which the TPU compiler does not accept, and the errors of `compile_for_tpu`.
     """
     if module.dialect != "stablehlo":
         message = f"{module.name or 'the module'} is HLO; the TPU compiler is given the StableHLO of a program"
@@ -50,7 +50,7 @@ def try_advice(module: Module, target: str) -> Trial:
 
 
 def _wanted_layouts(report: MemoryReport) -> Iterator[tuple[int, tuple[int, ...]]]:
-    """Yields (argument, minor_to_major) of the arguments that are copied to another order, whatever it holds."""
+    """Yields (argument, minor_to_major) for the arguments that are copied to another order of dimensions."""
     numbers = {value: number for number, value in enumerate(report.module.entry.parameters)}
     for move in report.moves:
         value = move.operation.operands[0]

@@ -5,7 +5,7 @@ from tests.mutants.model import Mutant
 MUTANTS = (
     Mutant(
         "relayout/report/against.py",
-        "there[key(row)] -= 1",
+        "counts[key(row)] -= 1",
         "pass",
         ("tests/relayout/test_against.py",),
     ),

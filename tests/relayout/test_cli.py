@@ -41,7 +41,7 @@ def command(name: str) -> Command:
         (["opr"], "unknown command opr", "did you mean opt?"),
         (["--versoin"], "unknown option --versoin", "did you mean --version?"),
         (["opt", "x.hlo", "--verfy-each"], "unknown option --verfy-each", "did you mean --verify-each?"),
-        (["opt", "x.hlo", "--emit", "txt"], "txt is none of text, bytecode, pb; did you mean text?", "--help"),
+        (["opt", "x.hlo", "--emit", "txt"], "txt is not one of text, bytecode, pb; did you mean text?", "--help"),
         (
             ["opt", "x.hlo", "--expand-tiling"],
             "unknown option --expand-tiling",
@@ -55,7 +55,7 @@ def command(name: str) -> Command:
         (["opt", "x.hlo", "-p", "expand-tiling", "--print-after", "expand-tilin"], "does not run", "did you mean"),
         (["explain", "f32[3]", "--target", "tpu-v5"], "unknown target 'tpu-v5'", "known targets: tpu-v2"),
         (["help", "expand-tilin"], "no command, pass or pipeline is called", "did you mean expand-tiling?"),
-        (["--print-completion", "fish"], "fish is none of bash, zsh, tcsh", ""),
+        (["--print-completion", "fish"], "fish is not one of bash, zsh, tcsh", ""),
         (["opt", "x.hlo", "-p"], "expected one argument", "--help"),
         (["opt", "x.hlo", "-p", "expand-tilng"], "unknown pass expand-tilng", "did you mean expand-tiling?"),
         (["opt", "x.hlo", "--pipelines", "absent.toml"], "absent.toml", ""),

@@ -56,7 +56,7 @@ def test_what_jax_makes_is_taken_where_a_module_is(made: Callable[[], Any]) -> N
 
 
 def test_what_is_no_module_of_jax_is_said() -> None:
-    with pytest.raises(TypeError, match=r"is no module; relayout\.from_jax"):
+    with pytest.raises(TypeError, match=r"is not a module; relayout\.from_jax"):
         relayout.optimize(jnp.ones(3), "verify-layouts")  # type: ignore[arg-type]  # what must fail
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from relayout.lit_config import finds_itself
+from relayout.lit_config import self_matching_run_line
 from tests.paths import ROOT
 
 
@@ -27,12 +27,12 @@ from tests.paths import ROOT
 def test_a_run_line_whose_checks_would_find_themselves_is_refused(tmp_path: Path, run: str, is_refused: bool) -> None:
     file = tmp_path / "a.hlo"
     file.write_text(f"// RUN: {run}\n// CHECK: f32\nHloModule m\n")
-    assert finds_itself(file) == (run if is_refused else None)
+    assert self_matching_run_line(file) == (run if is_refused else None)
     mlir = file.rename(tmp_path / "a.mlir")  # MLIR is printed without its comments
-    assert finds_itself(mlir) is None
+    assert self_matching_run_line(mlir) is None
 
 
 def test_no_lit_test_here_is_refused() -> None:
     files = [*ROOT.glob("lit_tests/**/*.hlo"), *ROOT.glob("examples/**/*.hlo")]
     assert len(files) > 50
-    assert [file for file in files if finds_itself(file)] == []
+    assert [file for file in files if self_matching_run_line(file)] == []
