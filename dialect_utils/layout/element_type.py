@@ -12,10 +12,10 @@ from dialect_utils.text import Diagnostic, DiagnosticError, nearest
 
 @dataclass(frozen=True, slots=True)
 class ElementType:
-    """Names an array element type and its width in bits.
+    """An array element type: its name and width in bits.
 
-    `bits` is the width of the value; `storage_bits` what one element takes in
-    memory when the layout names no `E(n)`: whole bytes.
+    `bits` is the width of a value, `storage_bits` the width of an element in memory
+    where the layout has no `E(n)`: whole bytes.
     """
 
     name: str
@@ -57,7 +57,7 @@ class ElementType:
 
     @property
     def poison_bits(self) -> int:
-        """Returns bits no program expects: a NaN where the type has one, else 1010... from the top."""
+        """Returns bits that no program expects: a NaN where the type has one, else 1010... from the top."""
         if self.is_complex:
             part = _NAN_BITS["f32" if self.bits == _COMPLEX64_BITS else "f64"]
             return part << (self.bits // 2) | part
@@ -75,7 +75,7 @@ class ElementType:
 
 _COMPLEX64_BITS = 64
 
-# Quiet NaNs. The types whose names end in `fnuz` have one NaN, at the place of -0; f4 and f6 have none.
+# Quiet NaNs. The types whose names end in `fnuz` have one NaN, encoded as -0; f4 and f6 have no NaN.
 _NAN_BITS = {
     "f64": 0x7FF8_0000_0000_0000,
     "f32": 0x7FC0_0000,

@@ -1,6 +1,6 @@
-"""Tiles and layouts as values; building one validates all of it that needs no shape.
+"""Tiles and layouts as values; the constructors validate everything that needs no shape.
 
-Source: xla/layout.h, xla/layout.cc and, for what XLA checks only in protos,
+Source: xla/layout.h, xla/layout.cc and, for checks that XLA makes only on protos,
 LayoutUtil::ValidateLayout in xla/layout_util.cc.
 """
 
@@ -21,14 +21,14 @@ INT64_MAX = 2**63 - 1
 # XLA stores the memory space in 8 bits; its text parser reads S(128) as S(-128) and S(256) as none.
 LARGEST_MEMORY_SPACE = 127
 
-# MakeDescendingLayout and friends write 1; XLA prints only other values.
+# XLA's MakeDescendingLayout writes 1, and XLA prints only other values.
 DEFAULT_TAIL_PADDING_ALIGNMENT = 1
 
 
 class LayoutFieldError(DiagnosticError):
     """The error of an invalid layout; names the field and the position in it.
 
-    The parser turns `field` and `index` into the span of the text they came from.
+    The parser maps `field` and `index` to a span of the text.
     """
 
     def __init__(self, field: str, index: int | None, message: str, hint: str | None = None) -> None:
@@ -84,7 +84,7 @@ class SplitConfig:
 
 
 class _Derived:
-    """What follows from a layout and is asked for over and over: found once for each object."""
+    """Properties that are derived from a layout and computed once for each object."""
 
     __slots__ = ("_hash", "_in_default_memory", "_is_default", "_is_descending", "_text")
 
@@ -97,7 +97,7 @@ class _Derived:
 
 @dataclass(frozen=True, slots=True)
 class Layout(_Derived):
-    """The places of an array's elements in memory.
+    """The positions of an array's elements in memory.
 
     `minor_to_major` lists dimensions, most minor first. `tail_padding_alignment_in_elements`
     is in elements, `element_size_in_bits` in bits (0: the type's own), `memory_space` a number
@@ -177,7 +177,7 @@ class Layout(_Derived):
 
     @property
     def is_descending(self) -> bool:
-        """Is true where minor_to_major is the default order, whatever comes after it."""
+        """Is true where minor_to_major is the descending order, whatever the other fields are."""
         try:
             return self._is_descending
         except AttributeError:
@@ -187,7 +187,7 @@ class Layout(_Derived):
 
     @property
     def is_default(self) -> bool:
-        """Is true where the layout says no more than that the order is descending."""
+        """Is true where minor_to_major is the descending order and every other field has its default."""
         try:
             return self._is_default
         except AttributeError:
@@ -215,7 +215,7 @@ class Layout(_Derived):
         return replace(self, **changes)  # type: ignore[arg-type]  # names and types are checked on construction
 
     def _repr_html_(self) -> str:
-        """Returns what a notebook shows: the text, and the dimensions in physical order."""
+        """Returns the HTML for notebooks: the text, and the dimensions in physical order."""
         order = " &gt; ".join(f"dim {dim}" for dim in self.major_to_minor) or "a scalar"
         return f"<code>{escape(str(self))}</code><br>most major first: {order}"
 

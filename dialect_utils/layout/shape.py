@@ -20,9 +20,9 @@ UNBOUNDED = -1
 
 
 class _AnyShape:
-    """What all shapes have in common: a shape that is not a tuple is its own one leaf.
+    """The interface of all shapes; a shape that is not a tuple has one leaf, itself.
 
-    Shapes are keys of caches and are printed over and over: hash and text are found once for each object.
+    Shapes are keys of caches and are printed often: hash and text are computed once for each object.
     """
 
     __slots__ = ("_hash", "_text")
@@ -35,7 +35,7 @@ class _AnyShape:
         yield cast("Shape", self)
 
     def arrays(self) -> Iterator[ArrayShape]:
-        """Yields the arrays in the shape, in order, those in buffers among them."""
+        """Yields the arrays in the shape, in order, including arrays in buffers."""
         for leaf in self.leaves():
             if isinstance(leaf, ArrayShape):
                 yield leaf
@@ -43,7 +43,7 @@ class _AnyShape:
                 yield leaf.array
 
     def map_arrays(self, change: Callable[[ArrayShape], ArrayShape]) -> Shape:
-        """Returns the shape with `change` applied to every array in it, tuples kept."""
+        """Returns the shape with every array replaced by `change(array)`, tuples kept."""
         return cast("Shape", self)
 
     @property
@@ -53,7 +53,7 @@ class _AnyShape:
 
     @property
     def with_effective_layout(self) -> Shape:
-        """Returns the shape with every layout written, the descending one where none was."""
+        """Returns the shape with every layout written: the descending one for an array without a layout."""
         return self.map_arrays(lambda array: array.with_effective_layout)
 
     @property
@@ -63,7 +63,7 @@ class _AnyShape:
 
     @property
     def without_tiles(self) -> Shape:
-        """Returns the shape with nothing but the order of dimensions left of every written layout."""
+        """Returns the shape with every written layout reduced to minor_to_major."""
         return self.map_arrays(lambda array: array.without_tiles)
 
 
@@ -72,11 +72,11 @@ class ArrayShape(_AnyShape):
     """An array's element type, dimensions (in elements) and layout.
 
     `dynamic` marks, per dimension, a size that is only a bound (`<=N`) or unbounded (`?`,
-    size UNBOUNDED); an empty tuple means none is. A layout of None was not written and means
+    size UNBOUNDED); an empty tuple marks no dimension. A layout of None was not written and means
     the descending one. Raises LayoutFieldError where the layout does not fit.
     """
 
-    # Draws a static shape for a notebook; the package's face sets it.
+    # Draws a static shape for notebooks; the package sets it, because drawings import shapes.
     drawer: ClassVar[Callable[[ArrayShape], str]]
 
     element_type: ElementType
@@ -143,7 +143,7 @@ class ArrayShape(_AnyShape):
 
     @property
     def is_tiled(self) -> bool:
-        """Is true where the layout moves, pads or packs elements in a way minor_to_major does not tell."""
+        """Is true where the layout tiles, pads or packs elements, which minor_to_major does not express."""
         layout = self.layout
         if layout is None:
             return False
@@ -152,7 +152,7 @@ class ArrayShape(_AnyShape):
 
     @property
     def type_and_dimensions(self) -> tuple[ElementType, tuple[int, ...]]:
-        """Returns what is the same for two arrays that differ in their layouts only."""
+        """Returns the element type and the dimensions: all but the layout."""
         return self.element_type, self.dimensions
 
     def with_layout(self, layout: Layout | None) -> ArrayShape:
@@ -170,7 +170,7 @@ class ArrayShape(_AnyShape):
 
     @property
     def with_effective_layout(self) -> ArrayShape:
-        """Returns the array with its layout written, the descending one where none was."""
+        """Returns the array with its layout written, the descending one by default."""
         return self.with_layout(self.effective_layout)
 
     @property
@@ -180,7 +180,7 @@ class ArrayShape(_AnyShape):
 
     @property
     def without_tiles(self) -> ArrayShape:
-        """Returns the array with nothing but the order of dimensions left of a written layout."""
+        """Returns the array with a written layout reduced to minor_to_major."""
         return self if self.layout is None else self.with_layout(Layout(self.layout.minor_to_major))
 
     def __eq__(self, other: object) -> bool:
@@ -188,7 +188,7 @@ class ArrayShape(_AnyShape):
             return True
         if not isinstance(other, ArrayShape):
             return NotImplemented
-        # Hashes are known: they tell most shapes apart.
+        # Hashes are cached and distinguish most shapes.
         return (
             hash(self) == hash(other)
             and self.dimensions == other.dimensions
@@ -218,12 +218,12 @@ class ArrayShape(_AnyShape):
     def _format(self) -> str:
         dims = ",".join(self._format_dimension(i) for i in range(self.rank))
         layout = self.layout
-        # XLA prints braces on a scalar only where something comes after the colon.
+        # XLA prints braces on a scalar only where text follows the colon.
         hidden = layout is None or (self.rank == 0 and layout.is_default)
         return f"{self.element_type}[{dims}]" + ("" if hidden else str(layout))
 
     def _repr_html_(self) -> str:
-        """Returns what a notebook shows: the drawing of the layout, or the text where sizes are dynamic."""
+        """Returns the HTML for notebooks: a drawing of the layout, or the text for dynamic sizes."""
         return ArrayShape.drawer(self) if self.is_static else f"<code>{escape(str(self))}</code>"
 
     def _format_dimension(self, index: int) -> str:
@@ -233,7 +233,7 @@ class ArrayShape(_AnyShape):
         return "?" if size == UNBOUNDED else f"<={size}"
 
 
-# A module has few different shapes: one object for each, which knows its hash and text already.
+# A module has few distinct shapes; one object for each keeps its hash and text.
 @lru_cache(maxsize=1 << 14)
 def _laid_out(shape: ArrayShape, layout: Layout | None) -> ArrayShape:
     return replace(shape, layout=layout)
@@ -274,7 +274,7 @@ class TupleShape(_AnyShape):
     def _format(self) -> str:
         parts = []
         for index, element in enumerate(self.elements):
-            # XLA marks every fifth element for readers.
+            # XLA prints the index of every fifth element.
             mark = f"/*index={index}*/" if index and index % 5 == 0 else ""
             parts.append(mark + str(element))
         return "(" + ", ".join(parts) + ")"

@@ -1,4 +1,4 @@
-"""Source text, places in it, and diagnostics that point at them."""
+"""Source text, spans of it, and diagnostics."""
 
 from dialect_utils.text.diagnostics import (
     Diagnostic,

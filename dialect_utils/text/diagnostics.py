@@ -1,4 +1,4 @@
-"""Source text, spans in it, and diagnostics in the form of C compilers: location, message, source line, caret, hint."""
+"""Source text, spans, and diagnostics in the form of C compilers: location, message, source line, caret, hint."""
 
 from __future__ import annotations
 
@@ -56,14 +56,14 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """A span of one source: what a diagnostic points at."""
+    """A span of one source."""
 
     source: Source
     span: Span
 
 
 def elided(text: str, most: int = 60) -> str:
-    """Returns a text for people to look at: of one with more lines than `most`, its begin and its end."""
+    """Returns a text shortened for display: of a text of more than `most` lines, the first and the last ones."""
     lines = text.rstrip("\n").split("\n")
     if len(lines) <= most:
         return "\n".join(lines)
@@ -71,20 +71,20 @@ def elided(text: str, most: int = 60) -> str:
     return "\n".join([*lines[:half], f"... {len(lines) - 2 * half} more lines ...", *lines[-half:]])
 
 
-# C0 but for tab and line feed, DEL and C1; marks, embeddings, overrides and isolates of direction (Unicode TR 9);
-# line and paragraph separators; bytes that were no UTF-8.
+# C0 except tab and line feed, DEL and C1; directional marks, embeddings, overrides and isolates (Unicode TR 9); line
+# and paragraph separators; surrogates, which stand for bytes that are not UTF-8.
 _UNPRINTABLE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufff9-\ufffb\ud800-\udfff]"
 )
 
 
 def printable(text: str) -> str:
-    """Returns the text with everything that is not to be shown as it is written as Python writes it."""
+    """Returns the text with control and directional characters escaped as in Python's literals."""
     return _UNPRINTABLE.sub(lambda match: match[0].encode("unicode_escape").decode("ascii"), text)
 
 
 class PrintableStream:
-    """A text stream whose texts come out printable, in what its encoding has; bytes go past it through `buffer`."""
+    """A text stream that writes printable text only, in the characters of its encoding; `buffer` takes raw bytes."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
@@ -116,13 +116,13 @@ Severity = Literal["error", "warning", "note"]
 
 # Long lines (dumps have lines of several thousand characters) are cut to this width around the caret.
 _EXCERPT_WIDTH = 160
-# From this share of common characters on, a name is taken for a misspelt one (difflib's own choice).
+# A name with at least this share of common characters counts as misspelt (difflib's default).
 _CLOSE = 0.6
 
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """What is wrong and where; `hint` proposes an edit."""
+    """A problem and its location; `hint` proposes an edit."""
 
     message: str
     location: Location | None = None
@@ -132,7 +132,7 @@ class Diagnostic:
 
 
 class DiagnosticError(Exception):
-    """Bad input: every diagnostic that was found."""
+    """The error of bad input, with every diagnostic that was found."""
 
     def __init__(self, diagnostics: Diagnostic | Iterable[Diagnostic]) -> None:
         if isinstance(diagnostics, Diagnostic):
@@ -147,9 +147,9 @@ def error_at(source: Source, span: Span, message: str, hint: str | None = None) 
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
-    """Returns the known name most like `name`, or None where none is close, or two are equally close.
+    """Returns the known name most like `name`, or None where no name is close or two are equally close.
 
-    The dashes that begin an option count for nothing.
+    The leading dashes of options are ignored.
     """
     scored = sorted(((_likeness(name, each), each) for each in {*known}), reverse=True)
     close = [(score, each) for score, each in scored if score >= _CLOSE]
@@ -164,7 +164,7 @@ def _likeness(name: str, known: str) -> float:
 def render(diagnostic: Diagnostic) -> str:
     """Formats a diagnostic as `file:line:col: severity: message`, an excerpt, notes and the hint.
 
-    What a terminal must not get raw is written as escapes.
+    Control characters are written as escapes.
     """
     lines = []
     if diagnostic.location is None:
@@ -172,8 +172,8 @@ def render(diagnostic: Diagnostic) -> str:
     else:
         source, span = diagnostic.location.source, diagnostic.location.span
         number, column = source.line_and_column(span.start)
-        place = f"{printable(source.name)}:{number}:{column}"
-        lines.append(f"{place}: {diagnostic.severity}: {printable(diagnostic.message)}")
+        position = f"{printable(source.name)}:{number}:{column}"
+        lines.append(f"{position}: {diagnostic.severity}: {printable(diagnostic.message)}")
         lines.extend(_excerpt(source.line(number), column - 1, span.end - span.start))
     lines.extend(render(note) for note in diagnostic.notes)
     if diagnostic.hint is not None:

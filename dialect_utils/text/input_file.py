@@ -1,4 +1,4 @@
-"""Opening what a user names as input: files of a sensible size, and nothing that never ends or waits."""
+"""Opening of input files: regular files of a bounded size, and nothing that could block."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import BinaryIO
 
 from dialect_utils.text.diagnostics import Diagnostic, DiagnosticError
 
-# The largest dumps that were seen have a few hundred thousand lines, some ten million bytes.
+# The largest known dumps have a few hundred thousand lines, about ten million bytes.
 LARGEST_TEXT = 256 << 20
 _KINDS = (
     (stat.S_ISDIR, "is a directory"),
@@ -20,7 +20,7 @@ _KINDS = (
 
 
 def read_input(path: str, largest: int = LARGEST_TEXT) -> bytes:
-    """Returns a file's bytes; raises DiagnosticError where it is no regular file or has more than `largest` bytes."""
+    """Returns the bytes of a file; raises DiagnosticError unless it is a regular file of at most `largest` bytes."""
     try:
         with open_input(path, largest) as file:
             size = os.fstat(file.fileno()).st_size
@@ -28,7 +28,7 @@ def read_input(path: str, largest: int = LARGEST_TEXT) -> bytes:
     except OSError as error:
         raise DiagnosticError(Diagnostic(f"{path}: {(error.strerror or str(error)).lower()}")) from None
     if len(data) > size:
-        # The files of /proc say they are empty, and one that grows is not finished.
+        # Files of /proc report size 0, and a file that grows is still being written.
         raise DiagnosticError(Diagnostic(f"{path}: holds more than its size says, so it is no plain file"))
     return data
 
@@ -43,15 +43,15 @@ def read_start(path: str, size: int) -> bytes:
 
 
 def open_input(path: str, largest: int) -> BinaryIO:
-    """Opens a regular file of at most `largest` bytes; raises DiagnosticError for anything else, at once."""
+    """Opens a regular file of at most `largest` bytes; raises DiagnosticError for anything else, without blocking."""
     try:
-        # A pipe would wait for somebody who writes.
+        # Without O_NONBLOCK, opening a pipe waits for a writer.
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | getattr(os, "O_NOCTTY", 0))
     except (OSError, ValueError) as error:
         reason = (error.strerror or str(error)) if isinstance(error, OSError) else str(error)
         raise DiagnosticError(Diagnostic(f"{path}: {reason.lower()}")) from None
     try:
-        # What fdopen says of a directory names a number.
+        # The message of fdopen for a directory names the descriptor, not the path.
         _check(path, os.fstat(descriptor), largest)
         return os.fdopen(descriptor, "rb")
     except BaseException:

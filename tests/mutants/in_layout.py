@@ -111,16 +111,16 @@ MUTANTS = (
         (f"{_TESTS}/targets/test_tpu.py",),
     ),
     Mutant(
-        f"{_LAYOUT}/index/places.py",
+        f"{_LAYOUT}/index/positions.py",
         "ends = [b - a for a, b in zip(step.start, step.limit, strict=True)]",
         "ends = list(step.limit)",
-        (f"{_TESTS}/index/test_places.py",),
+        (f"{_TESTS}/index/test_positions.py",),
     ),
     Mutant(
-        f"{_LAYOUT}/index/places.py",
-        "places.unit = places.coordinates.pop() * old + places.unit",
-        "places.unit = places.coordinates.pop() * new + places.unit",
-        (f"{_TESTS}/index/test_places.py",),
+        f"{_LAYOUT}/index/positions.py",
+        "position.unit = position.coordinates.pop() * old + position.unit",
+        "position.unit = position.coordinates.pop() * new + position.unit",
+        (f"{_TESTS}/index/test_positions.py",),
     ),
     Mutant(
         f"{_LAYOUT}/moves/physical.py",

@@ -1,1 +1,1 @@
-"""numpy arrays of every element type, packed and unpacked as layouts say."""
+"""numpy arrays of every element type, and plans run on numpy arrays."""

@@ -1,6 +1,6 @@
-"""Where each byte of a bitcast's result comes from, by the definition of both layouts, element by element.
+"""The origin of each bit of a bitcast's result, by the definition of both layouts, element by element.
 
-This shares no code with the plans that replace bitcasts: it is what proves them.
+This shares no code with the plans that replace bitcasts, because it proves them.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.layout.moves.steps import Step
 from dialect_utils.layout.shape import ArrayShape
 
-# An atom is the widest unit that every element on the way consists of whole numbers of.
+# An atom is the widest unit that divides every element on the way.
 Positions = NDArray[np.int64]
 
 _INDEX_TYPE = ELEMENT_TYPES["s64"]
@@ -37,16 +37,16 @@ def atom_bits(source: ArrayShape, destination: ArrayShape, plan: Plan) -> int:
 
 
 def defined_positions(source: ArrayShape, destination: ArrayShape, atom: int) -> Positions:
-    """Returns, for every atom of the result, the atom of the operand at its place in memory, or -1 for padding.
+    """Returns for every atom of the result the operand's atom at the same memory position, or -1 for padding.
 
-    Atoms are numbered in row-major logical order; the last dimension counts those of one element.
+    Atoms are numbered in row-major logical order; the last dimension counts the atoms of one element.
     """
     per_source, per_destination = (element_slot_bits(shape) // atom for shape in (source, destination))
     element = logical_indices(source).reshape(-1, 1)
     held = np.where(element < 0, -1, element * per_source + np.arange(per_source)).reshape(-1)
     slots = linear_indices(destination)[..., None] * per_destination + np.arange(per_destination)
     needed = physical_element_count(destination) * per_destination
-    # A last byte that packs too few elements, or a larger tile, is after what the operand holds.
+    # A last byte that packs fewer elements, or a larger tile, extends beyond the memory of the operand.
     if needed > held.size:
         held = np.concatenate([held, np.full(needed - held.size, -1)])
     found: Positions = held[slots]
@@ -54,9 +54,9 @@ def defined_positions(source: ArrayShape, destination: ArrayShape, atom: int) ->
 
 
 def planned_positions(source: ArrayShape, plan: Plan, atom: int) -> Positions:
-    """Returns, for every atom of a plan's result, the atom of the operand that the plan puts there.
+    """Returns for every atom of a plan's result the operand's atom that the plan moves there.
 
-    Elements that the plan pads hold atom 0.
+    Padding of the plan holds atom 0.
     """
     per_element = max(1, element_slot_bits(source) // atom)
     atoms = np.arange(prod(source.dimensions) * per_element).reshape(*source.dimensions, per_element)
@@ -84,10 +84,10 @@ def _regrouped(atoms: Positions, dimensions: tuple[int, ...], old: int, new: int
 
 
 def padding_mask(defined: Positions) -> NDArray[np.bool_]:
-    """Returns which elements of the result hold padding, wholly or in part."""
+    """Returns for each element of the result whether it holds padding, wholly or in part."""
     return np.asarray((defined < 0).any(axis=-1))
 
 
 def agrees(defined: Positions, planned: Positions) -> bool:
-    """Is true where a plan puts every atom where the layouts say; padding may hold anything."""
+    """Is true where a plan moves every atom as the layouts say; padding may hold anything."""
     return defined.shape == planned.shape and bool(((defined < 0) | (defined == planned)).all())

@@ -1,6 +1,6 @@
-"""Element types as numpy dtypes; ml_dtypes has those that numpy lacks.
+"""Element types as numpy dtypes; ml_dtypes has the dtypes that numpy lacks.
 
-An element narrower than a byte takes one byte in numpy, its bits the low ones.
+An element narrower than a byte takes one byte in numpy, in its low bits.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _ML_DTYPES_NAMES = {
 
 @cache
 def dtype_of(element_type: ElementType) -> np.dtype[Any]:
-    """Returns the numpy dtype of an element type; raises ValueError where ml_dtypes is too old to have it."""
+    """Returns the numpy dtype of an element type; raises ValueError where this ml_dtypes lacks it."""
     name = element_type.name
     if name in _NUMPY_NAMES:
         return np.dtype(_NUMPY_NAMES[name])
@@ -53,7 +53,7 @@ def dtype_of(element_type: ElementType) -> np.dtype[Any]:
 
 @cache
 def element_type_of(dtype: np.dtype[Any]) -> ElementType:
-    """Returns the element type of a numpy dtype; raises ValueError where XLA has none."""
+    """Returns the element type of a numpy dtype; raises ValueError where XLA has no such type."""
     for element_type in ELEMENT_TYPES.values():
         try:
             if dtype_of(element_type) == dtype:
@@ -64,9 +64,9 @@ def element_type_of(dtype: np.dtype[Any]) -> ElementType:
 
 
 def as_bits(array: NDArray[Any]) -> NDArray[Any]:
-    """Returns a view of the same elements as unsigned integers, or as they are above 64 bits.
+    """Returns a view of the same elements as unsigned integers; elements wider than 64 bits stay as they are.
 
-    Copies only where the array's memory is no plain view (a rank-0 array of another byte order).
+    Copies only memory that cannot be viewed (a rank-0 array of another byte order).
     """
     size = array.dtype.itemsize
     return array.view(f"u{size}") if size <= _BYTE else array

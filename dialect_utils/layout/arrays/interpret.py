@@ -1,4 +1,4 @@
-"""Runs plans on numpy arrays, step by step: what a step means, in its plainest form."""
+"""Runs plans on numpy arrays, step by step: the meaning of each step in its plainest form."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _BYTE = 8
 
 
 def run_plan(plan: Plan, array: Array, padding_bits: int = 0) -> Array:
-    """Returns what a plan makes of an array, step by step; padding gets `padding_bits`.
+    """Returns the result of a plan on an array, step by step; padding gets `padding_bits`.
 
     `array` has the plan's start dimensions and any dtype as wide as its element type; the dtype changes
     only at a bitcast-convert. Raises ValueError where the array does not fit the plan.
@@ -32,8 +32,8 @@ def run_plan(plan: Plan, array: Array, padding_bits: int = 0) -> Array:
 
 @singledispatch
 def _run_step(step: Step, element_type: ElementType, array: Array, padding_bits: int) -> Array:
-    """Returns what a step makes of an array of an element type."""
-    raise TypeError(f"numpy has nothing for {step}")
+    """Returns the result of a step on an array of an element type."""
+    raise TypeError(f"numpy does not run {step}")
 
 
 @_run_step.register

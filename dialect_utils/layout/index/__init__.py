@@ -1,1 +1,1 @@
-"""Where each element of a layout is: index maps, memory positions, sizes."""
+"""The positions of a layout's elements: index maps and sizes."""

@@ -1,11 +1,11 @@
-"""Where elements are: index maps between logical and linear indices, by the definition of tiles.
+"""Index maps between logical and linear indices, by the definition of tiles.
 
 Meaning of tiles: docs/layouts.md, section "Meaning" (XLA: docs/tiled_layout.md and
 LayoutUtil::LinearIndexForNestedTiling in xla/layout_util.cc). This is the oracle: it shares no code
-with plans. Single indices are plain integers; whole arrays go through the same walk as numpy
-tables that broadcast, so a dimension costs its size and only the last sum costs the array.
+with plans. A single index consists of integers, the indices of a whole array of numpy tables
+that broadcast, so a dimension costs its size and only the last sum costs the array.
 
-Neither tail padding nor split configs move an element; both only change sizes.
+Tail padding and split configs move no element; they only change sizes.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ Coordinate = Any
 
 @dataclass(frozen=True, slots=True)
 class _MetTile:
-    """One tile together with the sizes it meets (most major first).
+    """One tile and the sizes that it applies to (most major first).
 
-    `prepended` unit dimensions are among the sizes. `groups` are the positions that `*` merges,
+    `sizes` includes `prepended` unit dimensions. `groups` are the positions that `*` merges,
     `lengths` the tile's length for each group.
     """
 
@@ -65,13 +65,13 @@ class _MetTile:
 
     @property
     def result(self) -> tuple[int, ...]:
-        """Returns the sizes after the tile: what was kept, the counts of tiles, the tile itself."""
-        # A dimension of size 0 that a `d` meets is one empty tile.
+        """Returns the sizes after the tile: the dimensions it leaves, the counts of tiles, the tile itself."""
+        # A `d` on a dimension of size 0 makes one empty tile.
         counts = [-(-size // t) if t else 1 for size, t in zip(self.merged_sizes, self.lengths, strict=True)]
         return (*self.sizes[: self.kept], *counts, *self.lengths)
 
     def apply(self, position: list[Coordinate]) -> list[Coordinate]:
-        """Returns the position after the tile of a position before it."""
+        """Returns the position after the tile, given the position before it."""
         position = [0] * self.prepended + position
         merged = []
         for group in self.groups:
@@ -83,7 +83,7 @@ class _MetTile:
         return position[: self.kept] + [e // max(t, 1) for e, t in pairs] + [e % max(t, 1) for e, t in pairs]
 
     def undo(self, position: list[Coordinate]) -> tuple[list[Coordinate], list[Coordinate]]:
-        """Returns the position before the tile, and one truth value per group: is it no padding."""
+        """Returns the position before the tile, and for each group whether it is inside the array."""
         count = len(self.groups)
         before = position[: self.kept]
         outer, inner = position[self.kept : self.kept + count], position[self.kept + count :]
@@ -103,7 +103,7 @@ def _start_sizes(dimensions: tuple[int, ...], layout: Layout) -> tuple[int, ...]
     return tuple(sizes[i] for i in layout.major_to_minor)
 
 
-# Indices of one array are asked for one by one: each cell of a picture, each element of a counterexample.
+# Callers compute many indices of one array: each cell of a picture, each element of a counterexample.
 @lru_cache(maxsize=1024)
 def _met_tiles(dimensions: tuple[int, ...], layout: Layout) -> tuple[_MetTile, ...]:
     sizes = _start_sizes(dimensions, layout)
@@ -117,14 +117,14 @@ def _met_tiles(dimensions: tuple[int, ...], layout: Layout) -> tuple[_MetTile, .
 def final_dimensions(dimensions: tuple[int, ...], layout: Layout) -> tuple[int, ...]:
     """Returns the final dimensions in elements, by the definition: tile by tile, most major first.
 
-    Ignores `E(n)`: these are slots of elements.
+    Ignores `E(n)`: the dimensions count slots of elements.
     """
     tilings = _met_tiles(dimensions, layout)
     return tilings[-1].result if tilings else _start_sizes(dimensions, layout)
 
 
 def physical_element_count(shape: ArrayShape) -> int:
-    """Returns the element slots an array spans, padding included; raises ValueError where one is unbounded."""
+    """Returns the number of element slots of an array, padding included; raises ValueError if unbounded."""
     require_bounded(shape)
     return prod(final_dimensions(shape.dimensions, shape.effective_layout))
 
@@ -147,7 +147,7 @@ def linear_index(shape: ArrayShape, index: Sequence[int]) -> int:
 
 
 def physical_index(shape: ArrayShape, index: Sequence[Coordinate]) -> list[Coordinate]:
-    """Returns the place along the final dimensions of a logical index.
+    """Returns the position along the final dimensions of a logical index.
 
     Coordinates may be ints, numpy arrays, or anything else with `+`, `*`, `//` and `%` by ints.
     """
@@ -189,7 +189,7 @@ def linear_indices(shape: ArrayShape) -> NDArray[np.int64]:
 
 
 def logical_indices(shape: ArrayShape) -> NDArray[np.int64]:
-    """Returns which element is in every slot: int64, of the final dimensions.
+    """Returns the element in every slot: int64, of the final dimensions.
 
     An element is named by its row-major position in the shape's own dimensions, padding is -1.
     Raises ValueError like `linear_indices`.
@@ -210,10 +210,10 @@ def logical_indices(shape: ArrayShape) -> NDArray[np.int64]:
 
 
 def elements_at(shape: ArrayShape, linear: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Returns which element is at each of many linear indices, of any dimensions: int64.
+    """Returns the element at each of many linear indices, of any dimensions: int64.
 
-    An element is named by its row-major position in the shape's own dimensions; padding, and what
-    is outside the physical array, is -1. Raises ValueError like `linear_indices`.
+    An element is named by its row-major position in the shape's own dimensions; padding, and an
+    index outside the physical array, is -1. Raises ValueError like `linear_indices`.
     """
     import numpy as np
 
@@ -238,7 +238,7 @@ def elements_at(shape: ArrayShape, linear: NDArray[np.int64]) -> NDArray[np.int6
 def _undo(
     dimensions: tuple[int, ...], layout: Layout, position: list[Coordinate]
 ) -> tuple[list[Coordinate], list[Coordinate]]:
-    """Returns the logical index of a position in the physical array, and what holds if it is no padding."""
+    """Returns the logical index of a position in the physical array, and conditions: all hold unless it is padding."""
     inside: list[Coordinate] = []
     for tiling in reversed(_met_tiles(dimensions, layout)):
         position, checks = tiling.undo(position)
@@ -250,7 +250,7 @@ def _undo(
 
 
 def _axis(values: NDArray[np.int64], axis: int, rank: int) -> NDArray[np.int64]:
-    """Returns the values along one of `rank` axes, all others of size 1."""
+    """Returns the values along one of `rank` axes; all other axes have size 1."""
     return values.reshape([-1 if i == axis else 1 for i in range(rank)])
 
 
@@ -262,7 +262,7 @@ def _broadcast_sum(terms: list[Coordinate], dimensions: tuple[int, ...]) -> NDAr
     for term in terms:
         table = np.asarray(term, dtype=np.int64)
         tables[table.shape] = tables[table.shape] + table if table.shape in tables else table
-    # The most minor dimensions first: their sums stay small until the most major one comes in.
+    # Tables of the most minor dimensions come first, so that partial sums stay small.
     ordered = sorted(tables.values(), key=lambda t: [size != 1 for size in t.shape])
     total = np.zeros((1,) * len(dimensions), np.int64)
     for table in ordered[:-1]:
@@ -278,7 +278,7 @@ def _strides(sizes: Sequence[int]) -> list[int]:
 
 
 def require_bounded(shape: ArrayShape) -> None:
-    """Raises ValueError for an unbounded dimension; sizes of bounded dynamic ones are their bounds."""
+    """Raises ValueError for an unbounded dimension; the size of a bounded dynamic one is its bound."""
     if any(size < 0 for size in shape.dimensions):
         raise ValueError(f"{shape} has an unbounded dimension, so its elements have no fixed place")
 

@@ -1,9 +1,8 @@
-"""How many bytes an array takes: the true size, and what XLA's own functions answer.
+"""Sizes of arrays in bytes: the true size, and the answers of XLA's functions.
 
 XLA's functions disagree with the definition and with each other (docs/layouts.md, section "Sizes");
-each is here under XLA's name with its quirk, so that both can be shown. Sources:
-xla/shape_util.cc (ByteSizeOf, ArraySize) and xla/layout_util.cc (MaxSplitSize). The TPU runtime's allocation is
-`tpu.allocation_bytes`.
+each one is here under XLA's name, with its quirk. Sources: xla/shape_util.cc (ByteSizeOf, ArraySize)
+and xla/layout_util.cc (MaxSplitSize). `tpu.allocation_bytes` is the allocation of the TPU runtime.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ _BYTE = 8
 
 
 def allocated_elements(shape: ArrayShape) -> int:
-    """Returns the element slots a layout asks for: the physical array, its tail padded to `L(n)`.
+    """Returns the element slots that a layout allocates: the physical array, its tail padded to `L(n)`.
 
     Raises ValueError for an unbounded dimension.
     """
@@ -32,16 +31,16 @@ def allocated_elements(shape: ArrayShape) -> int:
 
 
 def byte_size(shape: ArrayShape) -> int:
-    """Returns the bytes an array truly spans under its layout: every tile, `E(n)` and `L(n)` applied.
+    """Returns the bytes that an array spans under its layout: every tile, `E(n)` and `L(n)` applied.
 
-    Split configs do not count: it is the size of all splits together. Raises ValueError for an
+    Split configs do not count: the size is that of all splits together. Raises ValueError for an
     unbounded dimension.
     """
     return _bytes(allocated_elements(shape) * element_slot_bits(shape))
 
 
 def padding_fraction(shape: ArrayShape) -> float:
-    """Returns the share of the slots that holds no element, from 0 to 1 (0 for an empty array).
+    """Returns the share of the slots without an element, from 0 to 1 (0 for an empty array).
 
     Raises ValueError for an unbounded dimension.
     """
@@ -50,11 +49,11 @@ def padding_fraction(shape: ArrayShape) -> float:
 
 
 def xla_byte_size(shape: ArrayShape) -> int | None:
-    """Returns what XLA calls the size in bytes: ShapeUtil::ArraySize.
+    """Returns ShapeUtil::ArraySize, which XLA calls the size in bytes.
 
-    It applies the first tile only, takes the largest split of a split dimension, and ignores `L(n)` and
-    splits where there is no tile. None where the first tile combines dimensions, which it cannot do.
-    Raises ValueError for an unbounded dimension.
+    ArraySize applies the first tile only, takes the largest split of a split dimension, and ignores `L(n)`
+    and splits without tiles. Returns None where the first tile combines dimensions, which ArraySize does
+    not support. Raises ValueError for an unbounded dimension.
     """
     require_bounded(shape)
     layout = shape.effective_layout

@@ -1,1 +1,1 @@
-"""Data movement as values: steps, plans, and what becomes of them when they meet."""
+"""Data movement as values: steps, plans, and the rules that combine them."""

@@ -1,12 +1,13 @@
-"""What reading the bytes of one shape as another does: relabel, reorder, read padding, or not fit.
+"""The effect of reading the bytes of one shape as another: relabel, reorder, a read of padding, or a size mismatch.
 
-XLA's verifier compares byte sizes only, its bitcast functions see minor_to_major only, and
-its evaluator copies densely (docs/layouts.md, section "Bitcasts"). Here the elements decide: both physical
-arrays are taken apart into the same units of bits, and the movement between them is
-brought to its normal form.
+XLA's verifier compares byte sizes only, XLA's bitcast functions read minor_to_major only, and XLA's
+evaluator copies densely (docs/layouts.md, section "Bitcasts"). Here the positions of elements decide: both physical
+arrays are split into the same units of bits, and the movement between them is brought to its
+normal form.
 
 A bitcast *relabels* where it equals a transpose of the source's dimensions, a reshape and a transpose
-into the destination's dimensions (each at most once), with a slice where the result is smaller.
+into the destination's dimensions (each at most once), with a slice where the result is smaller:
+`f32[2,3] -> f32[6]`.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from typing import Literal
 
 from dialect_utils.layout.element_type import ELEMENT_TYPES, ElementType
 from dialect_utils.layout.index.index_map import element_slot_bits, linear_index, logical_index, physical_element_count
-from dialect_utils.layout.index.places import follow, unit_bits
+from dialect_utils.layout.index.positions import follow, unit_bits
 from dialect_utils.layout.index.sizes import byte_size
 from dialect_utils.layout.moves.normal_form import normal_form
 from dialect_utils.layout.moves.physical import physical_plan
@@ -30,19 +31,19 @@ from dialect_utils.layout.shape import ArrayShape
 
 Verdict = Literal["relabel", "reorder", "reads-padding", "size-mismatch"]
 
-# What the source's padding holds: nobody may read it, but it is not to be confused with elements.
+# The padding value of the source: undefined, but distinct from every element.
 _PADDING = "padding of the source"
 _MOST_CORNERS = 4096
-# Up to so many elements are followed one by one, in a tenth of a second; most others part at the first.
+# Up to this many elements are compared one by one, which takes a tenth of a second.
 _SMALL = 2048
 
 
 @dataclass(frozen=True, slots=True)
 class BitcastWitness:
-    """One element of the destination and what the bitcast makes it read.
+    """One element of the destination and the source element that the bitcast reads for it.
 
-    `source_index` is None where it reads padding. `expected_index` is the source element that a
-    reshape in row-major order would put there (None where there is no such element).
+    `source_index` is None where the bitcast reads padding. `expected_index` is the source element that a
+    reshape in row-major order would read (None where the source has no such element).
     """
 
     destination_index: tuple[int, ...]
@@ -56,11 +57,11 @@ class BitcastWitness:
 
 @dataclass(frozen=True, slots=True)
 class Bitcast:
-    """The verdict on reading `source`'s bytes as `destination`.
+    """The verdict on reading the bytes of `source` as `destination`.
 
-    `decomposition` starts at the source's dimensions and ends at the destination's: for `relabel`
-    the logical steps it equals, for `reorder` explicit data movement; None for the other verdicts.
-    A pred that becomes another type counts as u8 there.
+    `decomposition` starts at the source's dimensions and ends at the destination's: for `relabel` equivalent
+    logical steps, for `reorder` explicit data movement; None for the other verdicts.
+    It treats a pred that becomes another type as u8.
     """
 
     source: ArrayShape
@@ -71,7 +72,7 @@ class Bitcast:
 
     @property
     def kind(self) -> str | None:
-        """Returns the kinds of the decomposition's steps, e.g. `transpose-reshape`, or None without one."""
+        """Returns the opcodes of the decomposition, e.g. `transpose-reshape`, or None without a decomposition."""
         if self.decomposition is None:
             return None
         return "-".join(self.decomposition.opcodes) or "identity"
@@ -104,10 +105,10 @@ def classify_bitcast(source: ArrayShape, destination: ArrayShape) -> Bitcast:
 
 
 def is_bitcast(source: ArrayShape, plan: Plan, destination: ArrayShape) -> bool:
-    """Is true where a plan from `source` to `destination` leaves every element's bytes where they are.
+    """Is true where a plan from `source` to `destination` leaves the bytes of every element in place.
 
-    What a bitcast of the two does then has the same normal form; where padding is cut out of split dimensions it may
-    have another one, and small arrays are decided element by element. Memory spaces are not compared.
+    The plan then has the normal form of the bitcast. Where padding is cut out of split dimensions the normal forms
+    may differ, so small arrays are compared element by element. Memory spaces are ignored.
     """
     if not source.is_static or not destination.is_static:
         return False
@@ -122,12 +123,12 @@ def _equals_bitcast(source: ArrayShape, plan: Plan, destination: ArrayShape) -> 
         read = classify_bitcast(source, destination).decomposition
     except ValueError:  # a layout without a physical array: E(n) that is not the width of the type
         return False
-    # A pred that another type meets counts as u8 in what a bitcast does, so it equals no plan here.
-    return read is not None and (normal_form(plan) == normal_form(read) or _keeps_places(source, plan, destination))
+    # The decomposition treats a pred that becomes another type as u8, so it equals no plan here.
+    return read is not None and (normal_form(plan) == normal_form(read) or _keeps_positions(source, plan, destination))
 
 
-def _keeps_places(source: ArrayShape, plan: Plan, destination: ArrayShape) -> bool:
-    """Is true where a plan that only permutes the elements of a small array leaves each at its bit; else false."""
+def _keeps_positions(source: ArrayShape, plan: Plan, destination: ArrayShape) -> bool:
+    """Is true where a plan only permutes the elements of a small array and leaves each at its bit."""
     if prod(source.dimensions) > _SMALL or plan.adds_elements or plan.drops_elements or plan.regroups_bits:
         return False
     widths = element_slot_bits(source), element_slot_bits(destination)
@@ -149,9 +150,9 @@ def source_index(source: ArrayShape, destination: ArrayShape, index: tuple[int, 
 
 
 def try_padding_read(source: ArrayShape, destination: ArrayShape) -> tuple[int, ...] | None:
-    """Returns a destination element that reads the source's padding, or None where none does.
+    """Returns a destination element that reads the source's padding, or None where no element does.
 
-    Corners of the destination answer nearly always; if they do not, a proof does.
+    Corners of the destination decide nearly always; otherwise a proof does.
     """
     for corner in _corners(destination.dimensions):
         if reads_padding(source, destination, corner):
@@ -162,7 +163,7 @@ def try_padding_read(source: ArrayShape, destination: ArrayShape) -> tuple[int, 
 
 
 def reads_padding(source: ArrayShape, destination: ArrayShape, index: tuple[int, ...]) -> bool:
-    """Is true where any bit of a destination element comes from no element of the source.
+    """Is true where some bit of a destination element is not part of a source element.
 
     Raises IndexError where the index does not fit the destination.
     """
@@ -178,7 +179,7 @@ def reads_padding(source: ArrayShape, destination: ArrayShape, index: tuple[int,
 def _through_physical(source: ArrayShape, destination: ArrayShape) -> Plan | None:
     """Returns the data movement through both physical arrays, in units of the narrower element's bits.
 
-    None where elements are stored with bits they do not have, so that another type shows those.
+    Returns None where slots are wider than elements, because another type would read the extra bits.
     """
     unit = min(source.element_type.bits, destination.element_type.bits)
     same_type = source.element_type == destination.element_type
@@ -195,7 +196,7 @@ def _through_physical(source: ArrayShape, destination: ArrayShape) -> Plan | Non
 
 
 def without_pred(source: ArrayShape, destination: ArrayShape) -> tuple[ArrayShape, ArrayShape]:
-    """Returns both shapes; a pred that another type meets counts as u8: it is stored as a whole byte."""
+    """Returns both shapes, a pred as u8 where the types differ: memory holds a pred as a whole byte."""
     if source.element_type == destination.element_type:
         return source, destination
     byte = ELEMENT_TYPES["u8"]
@@ -227,7 +228,7 @@ def _end(source: ArrayShape, destination: ArrayShape, unit: ElementType) -> Plan
 
 
 def _joined(start: Plan, there: Plan, back: Plan, end: Plan) -> Plan:
-    """Returns the four plans in a row; a tail of bits that fill no byte is padded or cut off."""
+    """Returns the four plans as one; a tail of bits that fills no byte is padded or cut off."""
     units, wanted = prod(there.result[1]), prod(back.dimensions)
     steps = [*start.steps, *there.steps, Reshape((units,))]
     if units < wanted:
@@ -239,7 +240,7 @@ def _joined(start: Plan, there: Plan, back: Plan, end: Plan) -> Plan:
 
 
 def _hidden_bits(source: ArrayShape, destination: ArrayShape) -> Bitcast:
-    """Returns the verdict where an element's slot has bits that the element has not."""
+    """Returns the verdict where the slot of an element is wider than the element."""
     if destination.element_count == 0:
         empty = Plan(source.element_type, source.dimensions)
         return Bitcast(source, destination, "relabel", empty if empty.result[1] == destination.dimensions else None)
@@ -248,7 +249,7 @@ def _hidden_bits(source: ArrayShape, destination: ArrayShape) -> Bitcast:
 
 
 def _moved_element(source: ArrayShape, destination: ArrayShape) -> BitcastWitness | None:
-    """Returns a destination element that does not read what a reshape in row-major order puts there."""
+    """Returns a destination element that a dense row-major reshape would read from another source element."""
     for index in _corners(destination.dimensions):
         found, expected = source_index(source, destination, index), _row_major(source, destination, index)
         if found != expected:
@@ -271,7 +272,7 @@ def _row_major(source: ArrayShape, destination: ArrayShape, index: tuple[int, ..
 
 
 def _corners(dimensions: tuple[int, ...]) -> list[tuple[int, ...]]:
-    """Returns indices at which a difference shows most often: ends, starts and powers of two."""
+    """Returns the indices at which differences are most likely: ends, starts and powers of two."""
     if 0 in dimensions:
         return []
     ends = product(*({0, size - 1} for size in dimensions[:10]))

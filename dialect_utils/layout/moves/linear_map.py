@@ -1,8 +1,8 @@
-"""Data movement between row-major arrays as maps of linear indices, free of how dimensions are grouped.
+"""Data movement between row-major arrays as maps of linear indices, independent of the grouping into dimensions.
 
 Reshapes disappear: a transpose becomes a `Permute` of digits of the linear index, a pad or a
-slice a `Resize` of digits. Digits that stay neighbours are one, so equal maps of one kind are
-equal values. No size is 0 here; `normal_form` keeps empty arrays away.
+slice a `Resize` of digits. Digits that stay neighbours are merged, so equal maps of one kind are
+equal values. Sizes are never 0: `normal_form` handles empty arrays.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from dialect_utils.layout.moves.steps import inverse_permutation
 
 @dataclass(frozen=True, slots=True)
 class Permute:
-    """A permutation of digits: digit `permutation[i]` of size `sizes[permutation[i]]` goes to place i, major first."""
+    """A permutation of digits: digit `permutation[i]` becomes digit i of the result, most major first."""
 
     sizes: tuple[int, ...]
     permutation: tuple[int, ...]
@@ -29,7 +29,7 @@ class Permute:
         return tuple(self.sizes[i] for i in self.permutation)
 
     def inverse(self) -> Permute:
-        """Returns the permutation back."""
+        """Returns the inverse permutation."""
         return Permute(self.result, inverse_permutation(self.permutation))
 
     def reduced(self) -> Permute | None:
@@ -50,14 +50,14 @@ class Permute:
         return Permute(tuple(sizes), tuple(order.index(k) for k in range(len(runs))))
 
     def refine_in(self, dimensions: tuple[int, ...]) -> Permute | None:
-        """Returns the same map with `dimensions` as its digits, or None where they cut across digits."""
+        """Returns the same map with `dimensions` as its digits, or None where a dimension spans two digits."""
         groups = _groups(self.sizes, dimensions)
         if groups is None:
             return None
         return Permute(dimensions, tuple(d for i in self.permutation for d in groups[i]))
 
     def refine_out(self, dimensions: tuple[int, ...]) -> Permute | None:
-        """Returns the same map with `dimensions` as its result, or None where they cut across digits."""
+        """Returns the same map with `dimensions` as its result, or None where a dimension spans two digits."""
         back = self.inverse().refine_in(dimensions)
         return back.inverse() if back is not None else None
 
@@ -74,7 +74,7 @@ class Permute:
 
 @dataclass(frozen=True, slots=True)
 class Resize:
-    """A change of digits' sizes: `low` and `high` elements are added at their ends; negative counts remove."""
+    """A change of the sizes of digits: `low` and `high` elements are added at the ends; negative counts remove."""
 
     sizes: tuple[int, ...]
     low: tuple[int, ...]
@@ -93,12 +93,12 @@ class Resize:
 
     @property
     def is_valid(self) -> bool:
-        """Is true where every digit keeps an element, so that ends add up independently."""
+        """Is true where every digit keeps an element, so that changes at both ends are independent."""
         kept = (s + min(a, 0) + min(b, 0) for s, a, b in zip(self.sizes, self.low, self.high, strict=True))
         return all(count > 0 for count in kept)
 
     def reduced(self) -> Resize | None:
-        """Returns the map with every untouched digit merged into the one before, or None for the identity."""
+        """Returns the map with every unchanged digit merged into the one before, or None for the identity."""
         merged: list[tuple[int, int, int]] = []
         for size, low, high in zip(self.sizes, self.low, self.high, strict=True):
             if low or high or not merged:
@@ -114,11 +114,11 @@ class Resize:
         return Resize(sizes, lows, highs, self.padding if self.grows else None)
 
     def refine_in(self, dimensions: tuple[int, ...]) -> Resize | None:
-        """Returns the same map with `dimensions` as its digits, or None where they cut across ends."""
+        """Returns the same map with `dimensions` as its digits, or None where no whole dimension is resized."""
         return self._refine(self.sizes, dimensions, is_result=False)
 
     def refine_out(self, dimensions: tuple[int, ...]) -> Resize | None:
-        """Returns the same map with `dimensions` as its result, or None where they cut across ends."""
+        """Returns the same map with `dimensions` as its result, or None where no whole dimension is resized."""
         return self._refine(self.result, dimensions, is_result=True)
 
     def _refine(self, sizes: tuple[int, ...], dimensions: tuple[int, ...], *, is_result: bool) -> Resize | None:
@@ -143,7 +143,7 @@ LinearMap = Permute | Resize
 
 
 def _groups(sizes: Sequence[int], dimensions: Sequence[int]) -> list[list[int]] | None:
-    """Returns the dimensions that make up each digit, or None where one is across two digits.
+    """Returns the dimensions that make up each digit, or None where a dimension spans two digits.
 
     A digit of size 1 takes one unit dimension; other units go to the digit after them.
     """
@@ -168,7 +168,7 @@ def _groups(sizes: Sequence[int], dimensions: Sequence[int]) -> list[list[int]] 
 
 
 def common_sizes(a: Sequence[int], b: Sequence[int]) -> tuple[int, ...] | None:
-    """Returns the coarsest digits that refine both lists of sizes, or None where they cut across each other."""
+    """Returns the coarsest digits that refine both lists of sizes, or None where sizes overlap: (2,3) and (3,2)."""
     left, right = list(a), list(b)
     sizes: list[int] = []
     while left or right:
@@ -201,7 +201,7 @@ def _align(first: LinearMap, second: LinearMap) -> tuple[LinearMap, LinearMap] |
 
 
 def try_merge(first: LinearMap, second: LinearMap) -> list[LinearMap] | None:
-    """Returns both maps as one (or none, for the identity), or None where no single map says it."""
+    """Returns both maps as one (or none, for the identity), or None where no single map is equal."""
     if type(first) is not type(second):
         return None
     aligned = _align(first, second)
@@ -222,15 +222,15 @@ def try_merge(first: LinearMap, second: LinearMap) -> list[LinearMap] | None:
 
 
 def _add(a: Resize, b: Resize) -> Resize | None:
-    """Adds up the ends of two resizes of the same digits, or returns None where a value would be lost."""
+    """Returns the sum of two resizes of the same digits, or None where a padding value would be lost."""
     if b.padding is not None and any(
         first < 0 < second for first, second in zip((*a.low, *a.high), (*b.low, *b.high), strict=True)
     ):
-        # What was cut off comes back as padding of a definite value.
+        # `b` pads with a definite value where `a` has cut elements off.
         return None
     low = tuple(map(int.__add__, a.low, b.low))
     high = tuple(map(int.__add__, a.high, b.high))
-    rest = _what_is_left(a, b)
+    rest = _remainder(a, b)
     paddings = {m.padding for m in (rest, b) if m is not None and m.grows and m.padding is not None}
     if len(paddings) > 1:
         return None
@@ -238,15 +238,15 @@ def _add(a: Resize, b: Resize) -> Resize | None:
     return added if added.is_valid else None
 
 
-def _what_is_left(a: Resize, b: Resize) -> Resize | None:
-    """Returns what is left of `a` when `b` has cut its ends."""
+def _remainder(a: Resize, b: Resize) -> Resize | None:
+    """Returns the part of `a` that remains after `b` has cut the ends."""
     low = tuple(min(p, p + q) if q < 0 else p for p, q in zip(a.low, b.low, strict=True))
     high = tuple(min(p, p + q) if q < 0 else p for p, q in zip(a.high, b.high, strict=True))
     return Resize(a.sizes, low, high, a.padding)
 
 
 def try_commute(first: LinearMap, second: LinearMap) -> tuple[list[LinearMap], list[LinearMap]] | None:
-    """Returns maps (second', first') that do the same in the other order, or None; one of each kind."""
+    """Returns maps (second', first') with the same effect in the other order, or None; one of each kind."""
     if type(first) is type(second):
         return None
     aligned = _align(first, second)
@@ -269,9 +269,9 @@ def try_commute(first: LinearMap, second: LinearMap) -> tuple[list[LinearMap], l
 
 
 def normalize(maps: Sequence[LinearMap]) -> list[LinearMap]:
-    """Returns the maps with everything merged that can meet, and resizes as early as they can be.
+    """Returns the maps with all possible merges, and resizes as early as possible.
 
-    Ends: every merge leaves fewer maps, and every exchange moves a resize ahead of a permute.
+    The loop ends: every merge leaves fewer maps, and every exchange moves a resize ahead of a permute.
     """
     current = [m for m in (m.reduced() for m in maps) if m is not None]
     while True:

@@ -1,8 +1,8 @@
 """The normal form of a plan.
 
-Two plans that move the same elements to the same places get the same steps where those
+Two plans that move the same elements to the same positions get the same steps if those
 steps are transposes, reshapes, pads and slices without strides (and bitcast-converts that undo
-each other); no plan gets more steps than it had.
+each other). No plan gets more steps than it had.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from dialect_utils.layout.moves.linear_map import LinearMap, Permute, Resize, co
 from dialect_utils.layout.moves.plan import PaddingValue, Plan
 from dialect_utils.layout.moves.steps import Pad, Reshape, Slice, Stage, Step, Transpose
 
-# Chains with more maps than this between two barriers keep the steps they have: the search for
-# the fewest reshapes tries every subset of the places between maps.
+# Chains with more maps than this between two barriers keep their steps: the search for the fewest
+# reshapes tries every subset of the gaps between maps.
 _MOST_MAPS = 8
 
 _PaddedStep = tuple[Step, PaddingValue]
@@ -25,7 +25,7 @@ _PaddedStep = tuple[Step, PaddingValue]
 
 @dataclass(frozen=True, slots=True)
 class _Barrier:
-    """A step that no map of linear indices says: a strided slice, an interior pad, a bitcast-convert."""
+    """A step that is no map of linear indices: a strided slice, an interior pad, a bitcast-convert."""
 
     step: Step
     padding: PaddingValue
@@ -46,7 +46,7 @@ class _Part:
 
 @lru_cache(maxsize=4096)
 def normal_form(plan: Plan) -> Plan:
-    """Returns the fewest steps found for what a plan does; the same for equal plans of its kind.
+    """Returns the fewest steps found for the effect of a plan; equal plans of the kind above get the same.
 
     Elements of a padding of None may become any elements. Idempotent; never more steps.
     """
@@ -54,13 +54,13 @@ def normal_form(plan: Plan) -> Plan:
     while True:
         form = _rewritten(forms[-1])
         if form in forms:
-            # A unit dimension may be read in two ways; of forms that lead to each other the least counts.
+            # A unit dimension can belong to either neighbour; of forms that lead to each other the least one is taken.
             return min(forms[forms.index(form) :], key=lambda each: (len(each.steps), str(each)))
         forms.append(form)
 
 
 def _rewritten(plan: Plan) -> Plan:
-    """Returns the steps of a plan's maps, if they are not more."""
+    """Returns the steps of a plan's maps, or the plan where those are more."""
     if any(0 in dimensions for _, dimensions in plan.stages):
         return _empty(plan)
     parts = _joined(_parts(plan))
@@ -72,9 +72,9 @@ def _rewritten(plan: Plan) -> Plan:
 
 @lru_cache(maxsize=4096)
 def split_at_padding(plan: Plan) -> tuple[Plan, Plan]:
-    """Returns two plans that one after the other do what a plan does; the first pads nothing.
+    """Returns two plans whose sequence has the effect of a plan; the first pads nothing.
 
-    As much as possible is in the first; equal plans of the kind that `normal_form` decides are split alike.
+    The first does as much as possible; equal plans of the kind that `normal_form` decides are split identically.
     """
     parts = _joined(_parts(plan))
     count = len(plan.steps)
@@ -90,12 +90,12 @@ def split_at_padding(plan: Plan) -> tuple[Plan, Plan]:
 
 
 def is_identity(plan: Plan) -> bool:
-    """Is true where every element stays where it is, unspecified ones aside."""
+    """Is true where every element keeps its position; unspecified elements may not."""
     return not normal_form(plan).steps
 
 
 def _empty(plan: Plan) -> Plan:
-    """Returns the plan of an array without elements: at most one reshape where none are made."""
+    """Returns the plan of an array without elements: at most one reshape, unless a pad adds elements."""
     before, after = plan.start, plan.result
     if 0 not in before[1] or 0 not in after[1] or before[0] != after[0] or not plan.steps:
         return plan
@@ -169,13 +169,13 @@ def _joined(parts: list[_Part]) -> list[_Part]:
 
 
 def _met(first: _Barrier, second: _Barrier) -> _Barrier | None:
-    """Returns two bitcast-converts with nothing but reshapes between them as one, or None."""
+    """Returns two bitcast-converts with only reshapes between them as one, or None."""
     if not first.step.regroups_bits or not second.step.regroups_bits:
         return None
     merged = first.step.then(second.step, *first.before)
     if merged is None:
         return None
-    # Of equally wide types the reshapes between may be before the one that is left.
+    # Between types of equal width the reshapes may move before the remaining bitcast-convert.
     old, middle, new = first.before[0], second.before[0], second.after[0]
     keeps_first = old == new or new.bits in (old.bits, middle.bits)
     return _Barrier(merged, None, first.before if keeps_first else (old, second.before[1]))
@@ -194,7 +194,7 @@ def _emit(parts: list[_Part], plan: Plan) -> Plan:
 
 
 def _steps_between(maps: Sequence[LinearMap], start: tuple[int, ...], end: tuple[int, ...]) -> list[_PaddedStep]:
-    """Returns the fewest steps that do the maps, from one array's dimensions to another's."""
+    """Returns the fewest steps for the maps, from one array's dimensions to another's."""
     orders = [list(maps), _resizes_last(maps)]
     for count in range(len(maps) + 2):
         for order in orders:
@@ -202,11 +202,11 @@ def _steps_between(maps: Sequence[LinearMap], start: tuple[int, ...], end: tuple
                 steps = _steps_with_gaps(order, start, end, frozenset(gaps))
                 if steps is not None:
                     return steps
-    raise AssertionError("a reshape at every place always works")
+    raise AssertionError("a reshape at every gap always works")
 
 
 def _resizes_last(maps: Sequence[LinearMap]) -> list[LinearMap]:
-    """Returns the maps with every resize as late as it can be, if that keeps them all."""
+    """Returns the maps with every resize as late as possible, if that keeps the number of maps."""
     current = list(maps)
     position = 0
     while position + 1 < len(current):
@@ -223,7 +223,7 @@ def _resizes_last(maps: Sequence[LinearMap]) -> list[LinearMap]:
 def _steps_with_gaps(
     maps: Sequence[LinearMap], start: tuple[int, ...], end: tuple[int, ...], gaps: frozenset[int]
 ) -> list[_PaddedStep] | None:
-    """Returns the steps with reshapes before the maps at `gaps` only, or None where that does not do."""
+    """Returns the steps with reshapes before the maps at `gaps` only, or None where more are needed."""
     cuts = [0, *sorted(gaps - {0, len(maps)}), len(maps)]
     steps: list[_PaddedStep] = []
     at: tuple[int, ...] = start
@@ -249,7 +249,7 @@ def _steps_with_gaps(
 def _fitted(
     maps: Sequence[LinearMap], start: tuple[int, ...] | None, end: tuple[int, ...] | None
 ) -> list[LinearMap] | None:
-    """Returns the maps with digits such that no reshape is between them, from `start` to `end` where given."""
+    """Returns the maps with digits that need no reshape in between, from `start` to `end` where given, or None."""
     if not maps:
         return []
     if start is None:
@@ -292,7 +292,7 @@ def _backward(maps: Sequence[LinearMap], end: tuple[int, ...]) -> list[LinearMap
 
 
 def _free(maps: Sequence[LinearMap]) -> list[LinearMap] | None:
-    """Returns the maps in their coarsest common digits."""
+    """Returns the maps in their coarsest common digits, or None."""
     sizes = maps[0].sizes
     for count, m in enumerate(maps[1:], 1):
         before = _forward(maps[:count], sizes)

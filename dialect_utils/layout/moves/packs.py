@@ -23,7 +23,7 @@ class Tiling:
     tiles: tuple[tuple[int, ...], ...] = ()
 
     def last_tiles(self) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
-        """Yields what the last tile may have been, shorter ones first: how many pieces it cut, and its sizes."""
+        """Yields the candidates for the last tile, shorter ones first: the number of pieces, and the sizes."""
         sizes = self.sizes
         for count in range(1, len(sizes) // 2 + 1):
             tile = sizes[len(sizes) - count :]
@@ -31,12 +31,12 @@ class Tiling:
                 yield sizes[len(sizes) - 2 * count : len(sizes) - count], tile
 
     def without(self, tile: tuple[int, ...], met: Sequence[int]) -> Tiling:
-        """Returns the tiling before a last tile, which was applied to dimensions of the sizes `met`."""
+        """Returns the tiling before its last tile, which was applied to dimensions of the sizes `met`."""
         return Tiling((*self.sizes[: len(self.sizes) - 2 * len(tile)], *met), (tile, *self.tiles))
 
 
 _BYTE = 8
-# Layouts of more dimensions or with more tile dimensions are not searched for.
+# The search excludes layouts of more dimensions or with more tile dimensions.
 _MOST_DIMENSIONS = 6
 _MOST_TILE_DIMENSIONS = 8
 _PADDING = "padding"
@@ -46,7 +46,7 @@ _PADDING = "padding"
 def is_pack_of(shape: ArrayShape, plan: Plan) -> bool:
     """Is true where a plan packs the array of a shape exactly into the shape's physical array.
 
-    Paddings are compared by place, not by contents.
+    Paddings are compared by position, not by contents.
     """
     try:
         wanted = physical_plan(shape)
@@ -54,21 +54,21 @@ def is_pack_of(shape: ArrayShape, plan: Plan) -> bool:
         return False
     if (plan.start, plan.result) != (wanted.start, wanted.result):
         return False
-    # A definite padding value: a slice and a pad of anything may give back what was cut off, and would be no step.
+    # With undefined padding, a slice followed by a pad would be the identity, so the padding value is definite.
     found = plan.with_padding(_PADDING)
     if normal_form(found) == normal_form(wanted.with_padding(_PADDING)):
         return True
-    # No step doubles an element, so where all of them arrive there is no room for anything but padding.
+    # No step duplicates an element, so if all elements arrive the rest is padding.
     return is_identity(found.then(wanted.inverse()))
 
 
 @lru_cache(maxsize=4096)
 def try_tiled_layout(plan: Plan) -> Layout | None:
-    """Returns the tiled layout whose physical array a plan makes, or None where there is none.
+    """Returns the tiled layout whose physical array a plan makes, or None where no layout is found.
 
-    Of several the one with the fewest tiles, then the greatest minor_to_major. Tiles that
-    combine dimensions (`*`) or match them (`d`), split configs and alignments are not found:
-    structure does not tell them. Nor do reshapes alone: any array can be reshaped and back.
+    Of several layouts, one with the fewest tiles and then the greatest minor_to_major is returned. Tiles that
+    combine dimensions (`*`) or match them (`d`), split configs and alignments are not searched: the steps of a
+    plan do not show them. A plan of reshapes has no layout: any array can be reshaped and back.
     """
     if len(plan.dimensions) > _MOST_DIMENSIONS or 0 in plan.dimensions:
         return None
@@ -94,7 +94,7 @@ def _candidates(plan: Plan) -> Iterator[Layout]:
 
 
 def _finals(plan: Plan) -> Iterator[tuple[int, ...]]:
-    """Yields what the final dimensions in elements can be."""
+    """Yields the possible final dimensions in elements."""
     element_type, dimensions = plan.result
     if element_type == plan.element_type:
         yield dimensions
@@ -104,7 +104,7 @@ def _finals(plan: Plan) -> Iterator[tuple[int, ...]]:
         return
     elements = (*dimensions[:-1], dimensions[-1] * (_BYTE // bits))
     yield elements
-    # Packing swallows unit dimensions at the end, such as that of a tile (8,1).
+    # Packing drops trailing unit dimensions, such as the 1 of a tile (8,1).
     yield (*elements, 1)
 
 
@@ -121,13 +121,13 @@ def _tilings(tiling: Tiling, rank: int) -> Iterator[Tiling]:
 
 
 def _is_widened(tiling: Tiling, rank: int) -> bool:
-    """Is true where the first tile has more dimensions than the array, which got unit dimensions for it."""
+    """Is true where the first tile has more dimensions than the array, so unit dimensions were prepended."""
     first = tiling.tiles[0]
     return len(first) == len(tiling.sizes) > rank and tiling.sizes[: len(first) - rank] == first[: len(first) - rank]
 
 
 def _orders(dimensions: tuple[int, ...], sizes: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
-    """Yields the minor_to_major under which every dimension fits into its padded size, the greatest first."""
+    """Yields each minor_to_major under which every dimension fits into its padded size, the greatest first."""
     for order in permutations(range(len(dimensions) - 1, -1, -1)):
         if all(dimensions[dim] <= size for dim, size in zip(reversed(order), sizes, strict=True)):
             yield order

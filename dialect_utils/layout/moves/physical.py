@@ -19,14 +19,14 @@ from dialect_utils.layout.shape import ArrayShape, Shape
 
 @dataclass(frozen=True, slots=True)
 class LatePads:
-    """The padding that may wait until after the transpose: that of array dimensions, that of prepended units."""
+    """The padding that may follow the transpose: that of array dimensions, that of prepended units."""
 
     dimensions: bool
     units: bool
 
 
-# Padding an array dimension early saves a step or costs one, and so does adopting the units that a
-# tile of higher rank puts first: of the plans these give, the first of the shortest is taken.
+# Padding an array dimension early saves a step or costs one, and so does making prepended units
+# array dimensions. The shortest of these plans is taken.
 LATE_PADS = (LatePads(False, False), LatePads(False, True), LatePads(True, True))
 
 
@@ -34,8 +34,8 @@ LATE_PADS = (LatePads(False, False), LatePads(False, True), LatePads(True, True)
 class _Digit:
     """One digit of an array dimension: index // stride % size; the top digit is unbounded above.
 
-    `padded` is its size in the physical array: what exceeds `size` is padded last. A unit
-    that a tile put first is a digit of no dimension, `dim` -1.
+    `padded` is the digit's size in the physical array: the last pad adds the difference to `size`. A unit
+    dimension that a tile prepends is a digit of no dimension, `dim` -1.
     """
 
     dim: int
@@ -48,10 +48,10 @@ class _Digit:
 class Digits:
     """The physical dimensions as tiles are applied: each is a digit of an array dimension.
 
-    Splitting a top digit only enlarges the pad before everything, so nested tiles whose
-    sizes divide share one pad, one reshape and one transpose. A tile longer than a digit pads it
-    after everything. What that cannot express (`*` over digits that are not neighbours, a
-    tile that does not divide a lower digit) first realizes the digits so far and goes on from there.
+    Splitting a top digit only enlarges the first pad, so nested tiles whose sizes divide each other
+    share one pad, one reshape and one transpose. A tile longer than a digit pads it last. Tiles
+    that digits cannot express (`*` over digits that are not neighbours, a tile that does not divide
+    a lower digit) first emit the steps for the digits so far and continue from the result.
     """
 
     def __init__(self, dims: tuple[int, ...], order: tuple[int, ...], late: LatePads) -> None:
@@ -74,7 +74,7 @@ class Digits:
         self.digits = self.digits[:kept] + [outer for outer, _ in pairs] + [inner for _, inner in pairs]
 
     def split_minor(self, size: int) -> bool:
-        """Splits `size` elements off the most minor dimension; is false where it does not hold whole groups."""
+        """Splits `size` elements off the most minor dimension; is false where `size` does not divide it."""
         end = len(self.digits)
         while end and self.digits[end - 1].padded == 1 and self.digits[end - 1].dim < 0:
             end -= 1
@@ -95,7 +95,7 @@ class Digits:
         return tuple(self.steps)
 
     def _met(self, sizes: list[int]) -> list[tuple[_Digit, int]]:
-        """Returns the most minor digits with the length of the tile each one meets."""
+        """Returns the most minor digits, each with the length of its tile dimension."""
         digits = self.digits[len(self.digits) - len(sizes) :]
         return [(d, d.padded if t == MATCH else t) for d, t in zip(digits, sizes, strict=True)]
 
@@ -133,7 +133,7 @@ class Digits:
         self.steps.append(Reshape(self.dims))
 
     def _combine(self, tile: Tile) -> list[int]:
-        """Merges what `*` combines and returns the tile's remaining sizes."""
+        """Merges the digits that `*` combines and returns the remaining sizes of the tile."""
         kept = len(self.digits) - len(tile.dimensions)
         groups: list[list[_Digit]] = [[]]
         sizes = []
@@ -176,7 +176,7 @@ class Digits:
             digit.dim, digit.stride, digit.is_top = dim, 1, True
 
     def _pad_late(self) -> None:
-        """Pads what was left for later; the digits are in the array's order."""
+        """Emits the deferred padding; the digits are in the order of the array."""
         high = tuple(digit.padded - digit.size for digit in self.digits)
         self.steps.append(Pad((0,) * len(high), high))
         for digit in self.digits:
@@ -186,7 +186,7 @@ class Digits:
     def _transpose(self, permutation: list[int]) -> None:
         result = tuple(self.dims[i] for i in permutation)
         moved = [i for i in permutation if self.dims[i] != 1]
-        # Moving only unit dimensions moves no element: a reshape says so.
+        # A transpose of unit dimensions moves no element: it is a reshape.
         step = Reshape(result) if moved == sorted(moved) else Transpose(tuple(permutation))
         self.steps.append(step)
         self.dims = result
@@ -198,7 +198,7 @@ class Digits:
 
 
 def _merge_digits(group: list[_Digit]) -> _Digit | None:
-    """Returns one digit equal to neighbouring digits in a row, or None where they are not neighbours."""
+    """Returns one digit equal to a run of neighbouring digits, or None where they are not neighbours."""
     merged = group[-1]
     for digit in reversed(group[:-1]):
         if digit.padded == 1:
@@ -218,7 +218,7 @@ _BYTE = 8
 
 @lru_cache(maxsize=4096)
 def physical_plan(shape: ArrayShape) -> Plan:
-    """Returns the fewest steps that put an array into its physical array.
+    """Returns the shortest plan from an array to its physical array.
 
     The physical array is row-major over the final dimensions of the tiled layout; a packed
     sub-byte type (`E(n)`, n < 8) becomes u8. Raises ValueError for dynamic dimensions and for
@@ -272,7 +272,7 @@ def _plan_for(shape: ArrayShape, layout: Layout, late: LatePads) -> Plan:
 
 
 def _pack_tail(plan: Plan, per_byte: int) -> Plan:
-    """Appends the packing of elements into bytes where no single dimension fills them."""
+    """Appends the packing of elements into bytes where no single dimension fills whole bytes."""
     _, dimensions = plan.result
     total = prod(dimensions)
     kept = len(dimensions)
@@ -290,7 +290,7 @@ def _pack_tail(plan: Plan, per_byte: int) -> Plan:
 
 
 def dense_bitcast_plan(source: ArrayShape, target: ArrayShape) -> Plan | None:
-    """Returns the plan that reads the bytes of one row-major array as another, or None where no steps say it.
+    """Returns the plan that reads the bytes of one row-major array as another, or None where no steps express it.
 
     Both are physical arrays; the total number of bits must agree, and one element must hold
     whole elements of the other.
@@ -320,7 +320,7 @@ def untiled(shape: Shape) -> Shape:
 
 
 def physical_leaves(shape: Shape) -> Shape:
-    """Returns the shape with the physical array of every tiled static array in its place."""
+    """Returns the shape with every tiled static array replaced by its physical array."""
     return shape.map_arrays(lambda array: physical_shape(array) if _is_tiled(array) else array)
 
 

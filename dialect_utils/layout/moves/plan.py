@@ -1,4 +1,4 @@
-"""Plans: immutable runs of data-movement steps, with what their pads write.
+"""Plans: immutable runs of data-movement steps, with the padding values of pads.
 
 A plan knows nothing of any IR: `dialect_utils.ir.chains` turns plans into ops and back, `arrays.interpret` runs them.
 """
@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 from dialect_utils.layout.element_type import ElementType
 from dialect_utils.layout.moves.steps import Stage, Step
 
-# What a pad writes: any value that tells padding values apart. None: contents that nobody may rely on.
+# The value that a pad writes; equal values are equal paddings. None: undefined.
 PaddingValue = Hashable | None
 
 
 class _Hashed:
-    """What is a key of many caches: its hash is found once for each object."""
+    """A key of many caches: the hash is computed once for each object."""
 
     __slots__ = ("_hash",)
 
@@ -27,9 +27,9 @@ class _Hashed:
 class Plan(_Hashed):
     """A run of steps that starts from an array of `element_type` and `dimensions`.
 
-    `paddings` has one entry for every step: the padding value of a pad, else None; empty means that no pad
-    writes anything definite. `stages` are element type and dimensions before the first step and after each.
-    Raises ValueError on construction where a step does not fit the array it meets.
+    `paddings` has one entry for every step: the padding value of a pad, else None; an empty tuple makes every padding
+    undefined. `stages` are element type and dimensions before the first step and after each.
+    The constructor raises ValueError where a step does not fit its array.
     """
 
     element_type: ElementType
@@ -94,11 +94,11 @@ class Plan(_Hashed):
 
     @property
     def regroups_bits(self) -> bool:
-        """Is true where elements are taken apart or put together."""
+        """Is true where a step is a bitcast-convert."""
         return any(step.regroups_bits for step in self.steps)
 
     def append(self, step: Step, padding: PaddingValue = None) -> Plan:
-        """Returns the plan with one more step, merged with the last one where the two are one step or none.
+        """Returns the plan with one more step, merged with the last step where one step, or none, has the same effect.
 
         Raises ValueError where the step does not fit.
         """
@@ -112,18 +112,18 @@ class Plan(_Hashed):
         return Plan._of((*self.stages, after), (*self.steps, step), (*self.paddings, padding))
 
     def followed_by(self, other: Plan) -> Plan:
-        """Returns the plan with the steps of another, which may be of another element type, merged where they meet."""
+        """Returns the plan with the steps of another appended; the other may be of another element type."""
         plan = self
         for step, padding in zip(other.steps, other.paddings, strict=True):
             plan = plan.append(step, padding)
         return plan
 
     def simplified(self) -> Plan:
-        """Returns the plan without identities, and with neighbouring steps merged that are one step or none."""
+        """Returns the plan without identities, its neighbouring steps merged where `append` merges them."""
         return Plan._of(self.stages[:1]).followed_by(self)
 
     def then(self, other: Plan) -> Plan:
-        """Returns all steps of this plan and then all of `other`; raises ValueError where they do not meet."""
+        """Returns all steps of this plan and then all of `other`; raises ValueError where `other` starts elsewhere."""
         if self.result != other.start:
             raise ValueError(f"a plan for {other.element_type}{list(other.dimensions)} cannot follow {self}")
         return Plan._of(self.stages + other.stages[1:], self.steps + other.steps, self.paddings + other.paddings)
@@ -141,15 +141,15 @@ class Plan(_Hashed):
         return Plan._of(self.stages, self.steps, tuple(padding if step.adds_elements else None for step in self.steps))
 
     def retyped(self, element_type: ElementType) -> Plan:
-        """Returns the same plan for another element type; one that regroups bits stays as it is."""
+        """Returns the same plan for another element type; a plan that regroups bits is returned as it is."""
         if self.regroups_bits:
             return self
         return Plan._of(tuple((element_type, dims) for _, dims in self.stages), self.steps, self.paddings)
 
     def inverse(self) -> Plan:
-        """Returns the plan that undoes this one: pads become slices, slices pads of unspecified contents.
+        """Returns the inverse plan: pads become slices, slices become pads of undefined contents.
 
-        Undoing a slice gives back dimensions, not the elements that were dropped.
+        The inverse of a slice restores dimensions, not the elements that were dropped.
         """
         pairs = zip(reversed(self.steps), reversed(self.stages[:-1]), strict=True)
         return Plan(*self.result, tuple(step.inverse(*before) for step, before in pairs))

@@ -1,7 +1,7 @@
-"""Decides whether a run of steps is a logical relabelling: transpose, reshape, transpose, and slices at its ends.
+"""Decides whether a run of steps is a logical relabelling: transpose, reshape, transpose, and slices at the ends.
 
-The transposes move whole dimensions of the start and of the result. So a transpose that moves parts of
-a dimension (a tile that shows) is none unless the result has those parts as dimensions.
+The transposes move whole dimensions of the start and of the result. A transpose of parts of a
+dimension (a visible tile) is a relabelling only if the result has those parts as dimensions.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from math import prod
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.layout.moves.steps import Reshape, Step, Transpose, inverse_permutation
 
-# Runs that are what is looked for, whatever their dimensions.
+# The opcodes of a relabelling, whatever the dimensions.
 _SHORTEST = (
     (),
     ("transpose",),
@@ -35,7 +35,7 @@ class _Digit:
 def try_relabel(plan: Plan) -> Plan | None:
     """Returns a plan of at most transpose, reshape, transpose for the same map, or None where there is none.
 
-    Slices and bitcast-converts at either end stay around it.
+    Slices and bitcast-converts at both ends are kept.
     """
     plan = plan.with_steps(_slices_outside(list(plan.steps)))
     front, back = 0, len(plan.steps)
@@ -48,7 +48,7 @@ def try_relabel(plan: Plan) -> Plan | None:
         return None
     found = _relabel(middle.dimensions, middle.result[1], middle)
     if found is None:
-        # Digits that cut across each other have no other form than the steps themselves.
+        # Overlapping digits have no form but the steps themselves.
         return plan if middle.opcodes in _SHORTEST else None
     return plan.with_steps((*plan.steps[:front], *found, *plan.steps[back:])).simplified()
 
@@ -58,7 +58,7 @@ def _is_at_end(step: Step) -> bool:
 
 
 def _slices_outside(steps: list[Step]) -> list[Step]:
-    """Returns the steps with slices moved past transposes, towards the end that has no reshape in between."""
+    """Returns the steps with slices moved past transposes, towards the end without a reshape in between."""
     reshapes = [i for i, step in enumerate(steps) if isinstance(step, Reshape)]
     first, last = (reshapes[0], reshapes[-1]) if reshapes else (len(steps), -1)
     for i in range(1, min(first, len(steps))):
@@ -87,7 +87,7 @@ def _relabel(dims: tuple[int, ...], result: tuple[int, ...], run: Plan) -> tuple
     if pieces is None:
         return None
     origin = _cut(_by_stride([part for piece in pieces for part in piece]), _sizes(dims, sources))
-    assert origin is not None  # the pieces were cut where the groups end
+    assert origin is not None  # the pieces end where the groups end
     orders = _chains(origin, pieces)
     if orders is None:
         return None
@@ -97,7 +97,7 @@ def _relabel(dims: tuple[int, ...], result: tuple[int, ...], run: Plan) -> tuple
 
 @dataclass(frozen=True, slots=True)
 class _Side:
-    """One end of a run: its dimensions, groups of them that stay together, the digits of every group."""
+    """One end of a run: its dimensions, groups of dimensions that stay together, the digits of every group."""
 
     dims: tuple[int, ...]
     groups: list[list[int]]
@@ -105,7 +105,7 @@ class _Side:
 
 
 def _follow(dims: tuple[int, ...], run: Plan) -> list[_Digit] | None:
-    """Returns the coarsest digits of the start's index in the order the run leaves them, or None."""
+    """Returns the coarsest digits of the start's index in the order after the run, or None."""
     stride = prod(dims)
     groups: list[list[_Digit]] = []
     for size in dims:
@@ -116,7 +116,7 @@ def _follow(dims: tuple[int, ...], run: Plan) -> list[_Digit] | None:
             groups = [groups[i] for i in step.permutation]
             continue
         if position == len(run.steps) - 1:
-            # A reshape at the end changes no order, even where it cuts across the digits.
+            # A reshape at the end changes no order, even one that splits digits unevenly.
             break
         regrouped = _cut(_merged([digit for group in groups for digit in group]), list(run.stages[position + 1][1]))
         if regrouped is None:
@@ -130,7 +130,7 @@ def _by_stride(digits: list[_Digit]) -> list[_Digit]:
 
 
 def _glued(dims: tuple[int, ...], digits: list[_Digit]) -> list[list[int]]:
-    """Returns the dimensions in groups that no cut of these digits in a row can separate."""
+    """Returns the dimensions in groups that no cut of this sequence of digits separates."""
     ends = [1]
     for digit in reversed(digits):
         ends.append(ends[-1] * digit.size)
@@ -153,7 +153,7 @@ def _sizes(dims: tuple[int, ...], groups: list[list[int]]) -> list[int]:
 
 
 def _at_ends(digit: _Digit, dims: tuple[int, ...], groups: list[list[int]]) -> list[_Digit]:
-    """Returns a digit cut where groups of the start's dimensions begin."""
+    """Returns a digit, cut where groups of the start's dimensions begin."""
     parts: list[_Digit] = []
     stride = 1
     for size in reversed(_sizes(dims, groups)):
@@ -175,7 +175,7 @@ def _merged(digits: list[_Digit]) -> list[_Digit]:
 
 
 def _cut(digits: list[_Digit], sizes: list[int]) -> list[list[_Digit]] | None:
-    """Returns the digits grouped into sizes, cut where a size ends, or None where that is no whole factor."""
+    """Returns the digits grouped into sizes, cut where a size ends, or None where a cut is no whole factor."""
     rest = list(digits)
     groups = []
     for size in sizes:
@@ -196,7 +196,7 @@ def _cut(digits: list[_Digit], sizes: list[int]) -> list[list[_Digit]] | None:
 
 
 def _chains(source: list[list[_Digit]], target: list[list[_Digit]]) -> list[list[_Digit]] | None:
-    """Returns orders of all digits that keep every group of both sides in one piece, or None.
+    """Returns orders of all digits that keep every group of both sides contiguous, or None.
 
     Each digit must be followed by the next one of its group, on both sides.
     """
@@ -221,19 +221,19 @@ def _chains(source: list[list[_Digit]], target: list[list[_Digit]]) -> list[list
 
 
 def _steps(source: _Side, target: _Side, order: list[_Digit]) -> tuple[Step, ...]:
-    """Returns transpose, reshape, transpose through an order of the digits."""
-    first, last = _by_place(source, order), _by_place(target, order)
+    """Returns transpose, reshape, transpose for an order of the digits."""
+    first, last = _by_position(source, order), _by_position(target, order)
     middle = Reshape(tuple(target.dims[i] for i in last))
     return (Transpose(first), middle, Transpose(inverse_permutation(last)))
 
 
-def _by_place(side: _Side, order: list[_Digit]) -> tuple[int, ...]:
-    """Returns the dimensions in the order of their digits; a group without digits goes with the one before."""
-    place = {digit: i for i, digit in enumerate(order)}
+def _by_position(side: _Side, order: list[_Digit]) -> tuple[int, ...]:
+    """Returns the dimensions in the order of their digits; a group without digits follows the one before."""
+    position = {digit: i for i, digit in enumerate(order)}
     keys: list[tuple[int, int]] = []
     before = -1
     for i, digits in enumerate(side.digits):
-        before = place[digits[0]] if digits else before
+        before = position[digits[0]] if digits else before
         keys.append((before, i))
     ordered = sorted(range(len(side.groups)), key=keys.__getitem__)
     return tuple(dim for i in ordered for dim in side.groups[i])

@@ -1,7 +1,7 @@
-"""Data-movement steps: what one pad, reshape, transpose, slice or bitcast-convert does to an array.
+"""Data-movement steps: the effect of one pad, reshape, transpose, slice or bitcast-convert on an array.
 
-The steps are the vocabulary that plans, passes and both dialects share. Whatever is true of a single step is
-said here; what whole runs of steps do is in `plan` and `normal_form`.
+Plans, passes and both dialects share these steps. This module has the properties of a single step;
+`plan` and `normal_form` have those of runs of steps.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ Stage = tuple[ElementType, tuple[int, ...]]
 class Step(ABC):
     """One data-movement op as a value.
 
-    `opcode` is HLO's. Exactly one class of steps adds elements (of a padding value), one drops elements, and
-    one regroups bits into other elements; the others put the same elements elsewhere.
+    `opcode` is HLO's. One class of steps adds elements (of a padding value), one drops elements, and
+    one regroups bits into other elements; the others permute the elements.
     """
 
     __slots__ = ()
@@ -38,31 +38,31 @@ class Step(ABC):
 
     @abstractmethod
     def inverse(self, element_type: ElementType, dimensions: tuple[int, ...]) -> Step:
-        """Returns the step back to the array before this one, whose type and dimensions are given.
+        """Returns the inverse step; element type and dimensions are those before this step.
 
-        Undoing a slice gives back dimensions, not the elements that were dropped.
+        The inverse of a slice restores dimensions, not the elements that were dropped.
         """
 
     @abstractmethod
     def then(self, other: Step, element_type: ElementType, dimensions: tuple[int, ...]) -> Step | None:
-        """Returns one step that does this one, on the array given, and then `other`; None where none does.
+        """Returns one step with the effect of this one, on the given array, and then `other`, or None.
 
-        Two pads are taken to write the same padding value.
+        Two pads are assumed to write the same padding value.
         """
 
     def is_identity(self, element_type: ElementType, dimensions: tuple[int, ...]) -> bool:
-        """Is true where the step leaves the array given as it is."""
+        """Is true where the step does not change the given array."""
         return self.result(element_type, dimensions) == (element_type, dimensions)
 
     def permuted(self, order: Sequence[int]) -> Step | None:
-        """Returns the step for arrays with dimension `order[i]` of now as dimension i, before and after it.
+        """Returns the step for arrays whose dimension i is dimension `order[i]` of this step's arrays.
 
-        None for steps that do not act on each dimension by itself.
+        Returns None for steps that do not act on each dimension separately.
         """
         return None
 
     def with_minor_dimension(self, size: int) -> Step:
-        """Returns the step for arrays of one more, most minor dimension of `size` elements, which it keeps."""
+        """Returns the step for arrays with one more, most minor dimension of `size` elements, which it keeps."""
         raise ValueError(f"{self} has no counterpart on arrays of one more dimension")
 
 
@@ -81,7 +81,7 @@ class Transpose(Step):
         return element_type, tuple(dimensions[i] for i in self.permutation)
 
     def inverse(self, element_type: ElementType, dimensions: tuple[int, ...]) -> Transpose:
-        """Returns the transpose back."""
+        """Returns the inverse transpose."""
         return Transpose(inverse_permutation(self.permutation))
 
     def then(self, other: Step, element_type: ElementType, dimensions: tuple[int, ...]) -> Step | None:
@@ -91,7 +91,7 @@ class Transpose(Step):
         return None
 
     def is_identity(self, element_type: ElementType, dimensions: tuple[int, ...]) -> bool:
-        """Is true where every dimension stays where it is."""
+        """Is true where every dimension keeps its number."""
         return self.permutation == tuple(range(len(dimensions)))
 
     def with_minor_dimension(self, size: int) -> Transpose:
@@ -117,7 +117,7 @@ class Reshape(Step):
         return element_type, self.dimensions
 
     def inverse(self, element_type: ElementType, dimensions: tuple[int, ...]) -> Reshape:
-        """Returns the reshape back."""
+        """Returns the inverse reshape."""
         return Reshape(dimensions)
 
     def then(self, other: Step, element_type: ElementType, dimensions: tuple[int, ...]) -> Step | None:
@@ -152,12 +152,12 @@ class Pad(Step):
 
     @property
     def gaps(self) -> tuple[int, ...]:
-        """Returns `interior` in full: one count for every dimension."""
+        """Returns `interior` with one count for every dimension."""
         return self.interior or (0,) * len(self.low)
 
     @property
     def only_adds(self) -> bool:
-        """Is true where elements are added at the ends of dimensions, and none removed or added in between."""
+        """Is true where the pad only adds elements, and only at the ends of dimensions."""
         return not self.interior and min((*self.low, *self.high), default=0) >= 0
 
     def result(self, element_type: ElementType, dimensions: tuple[int, ...]) -> Stage:
@@ -171,26 +171,26 @@ class Pad(Step):
         return element_type, padded
 
     def spans(self, dimensions: Sequence[int]) -> tuple[int, ...]:
-        """Returns how many places the elements of each dimension take, gaps between them included."""
+        """Returns the extent of the elements of each dimension, gaps between them included."""
         return tuple(size + max(0, size - 1) * gap for size, gap in zip(dimensions, self.gaps, strict=True))
 
     def inverse(self, element_type: ElementType, dimensions: tuple[int, ...]) -> Slice:
-        """Returns the slice that keeps the elements which were there before."""
+        """Returns the slice that keeps the original elements."""
         limit = tuple(low + span for low, span in zip(self.low, self.spans(dimensions), strict=True))
         return Slice(self.low, limit, tuple(gap + 1 for gap in self.gaps))
 
     def then(self, other: Step, element_type: ElementType, dimensions: tuple[int, ...]) -> Step | None:
-        """Returns two pads that only add as one; a slice that drops what was added leaves the array."""
+        """Returns two pads that only add as one; a slice that drops all added elements gives the identity."""
         if isinstance(other, Slice):
             is_undone = self.only_adds and other == self.inverse(element_type, dimensions)
             return Reshape(dimensions) if is_undone else None
-        # A negative edge of the second pad may cut off what the first one added, or elements.
+        # A negative edge of the second pad may cut off padding of the first one, or elements.
         if not isinstance(other, Pad) or not self.only_adds or not other.only_adds:
             return None
         return Pad(tuple(map(int.__add__, self.low, other.low)), tuple(map(int.__add__, self.high, other.high)))
 
     def is_identity(self, element_type: ElementType, dimensions: tuple[int, ...]) -> bool:
-        """Is true where nothing is added or removed; what removes and adds the same number is no identity."""
+        """Is true where nothing is added or removed; a pad that adds and removes as many elements is no identity."""
         return not any((*self.low, *self.high, *self.interior))
 
     def permuted(self, order: Sequence[int]) -> Pad:
@@ -198,7 +198,7 @@ class Pad(Step):
         return Pad(_picked(self.low, order), _picked(self.high, order), _picked(self.interior, order))
 
     def with_minor_dimension(self, size: int) -> Pad:
-        """Returns the pad that leaves one more dimension as it is."""
+        """Returns the pad that does not change one more, most minor dimension."""
         return Pad((*self.low, 0), (*self.high, 0), (*self.gaps, 0))
 
     def __str__(self) -> str:
@@ -223,11 +223,11 @@ class Slice(Step):
 
     @property
     def strides(self) -> tuple[int, ...]:
-        """Returns `stride` in full: one for every dimension."""
+        """Returns `stride` with one entry for every dimension."""
         return self.stride or (1,) * len(self.start)
 
     def result(self, element_type: ElementType, dimensions: tuple[int, ...]) -> Stage:
-        """Returns how many elements of each dimension are kept."""
+        """Returns the number of elements of each dimension that are kept."""
         if not len(self.start) == len(self.limit) == len(self.strides) == len(dimensions):
             raise ValueError(f"{self} does not fit rank {len(dimensions)}")
         for start, limit, stride, size in zip(self.start, self.limit, self.strides, dimensions, strict=True):
@@ -239,14 +239,14 @@ class Slice(Step):
         return tuple(-(-(b - a) // c) for a, b, c in zip(self.start, self.limit, self.strides, strict=True))
 
     def inverse(self, element_type: ElementType, dimensions: tuple[int, ...]) -> Pad:
-        """Returns the pad that puts the kept elements where they were."""
+        """Returns the pad that returns the kept elements to their positions."""
         gaps = tuple(stride - 1 for stride in self.strides)
         spans = Pad(self.start, self.start, gaps).spans(self._counts())
         high = tuple(size - a - span for size, a, span in zip(dimensions, self.start, spans, strict=True))
         return Pad(self.start, high, gaps)
 
     def then(self, other: Step, element_type: ElementType, dimensions: tuple[int, ...]) -> Step | None:
-        """Returns None: what was dropped does not come back."""
+        """Returns None: no step restores dropped elements."""
         return None
 
     def permuted(self, order: Sequence[int]) -> Slice:
@@ -254,7 +254,7 @@ class Slice(Step):
         return Slice(_picked(self.start, order), _picked(self.limit, order), _picked(self.stride, order))
 
     def with_minor_dimension(self, size: int) -> Slice:
-        """Returns the slice that keeps one more dimension whole."""
+        """Returns the slice that keeps all of one more, most minor dimension."""
         return Slice((*self.start, 0), (*self.limit, size), (*self.strides, 1))
 
     def __str__(self) -> str:
@@ -266,8 +266,8 @@ class Slice(Step):
 class BitcastConvert(Step):
     """The same bits as elements of another type, as HLO's bitcast-convert reads them.
 
-    To a wider type the last dimension (wide bits / narrow bits) disappears; to a narrower
-    one it appears. The least significant bits come first.
+    To a wider type the last dimension (wide bits / narrow bits) disappears, as in `u8[3,4] -> u32[3]`; to a
+    narrower one it appears. The least significant bits come first.
     """
 
     opcode: ClassVar[str] = "bitcast-convert"
@@ -276,7 +276,7 @@ class BitcastConvert(Step):
     element_type: ElementType
 
     def result(self, element_type: ElementType, dimensions: tuple[int, ...]) -> Stage:
-        """Returns the new element type, and the dimensions with or without one of the narrower elements."""
+        """Returns the new element type, and the dimensions with or without that of the narrower elements."""
         old, new = element_type.bits, self.element_type.bits
         if old == new:
             return self.element_type, dimensions
@@ -289,11 +289,11 @@ class BitcastConvert(Step):
         return self.element_type, dimensions[:-1]
 
     def inverse(self, element_type: ElementType, dimensions: tuple[int, ...]) -> BitcastConvert:
-        """Returns the bitcast-convert back."""
+        """Returns the inverse bitcast-convert."""
         return BitcastConvert(element_type)
 
     def then(self, other: Step, element_type: ElementType, dimensions: tuple[int, ...]) -> Step | None:
-        """Returns the last of two bitcast-converts, where of the three types two are equally wide."""
+        """Returns the last of two bitcast-converts if two of the three types are equally wide, else None."""
         if not isinstance(other, BitcastConvert):
             return None
         widths = {element_type.bits, self.element_type.bits, other.element_type.bits}
@@ -304,7 +304,7 @@ class BitcastConvert(Step):
 
 
 def inverse_permutation(permutation: Sequence[int]) -> tuple[int, ...]:
-    """Returns the permutation that undoes one: entry `permutation[i]` of it is i."""
+    """Returns the inverse of a permutation: entry `permutation[i]` of the result is i."""
     return tuple(sorted(range(len(permutation)), key=permutation.__getitem__))
 
 

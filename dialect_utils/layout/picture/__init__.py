@@ -1,4 +1,4 @@
-"""Drawings of where a layout puts the elements of an array: terminal, SVG and PNG."""
+"""Drawings of the positions of an array's elements in memory: terminal, SVG and PNG."""
 
 from dialect_utils.layout.picture.model import Cell, Panel, Picture, Window, draw_shape, parse_window
 from dialect_utils.layout.picture.svg import format_svg

@@ -49,7 +49,7 @@ class Drawing:
 
 def render_png(scene: Scene) -> bytes:
     """Returns the scene as the bytes of a PNG file."""
-    # Imported here: text must not pay for the library that draws.
+    # Imported here: drawings as text do not need Pillow.
     from PIL import Image, ImageDraw, ImageFont
 
     image = Image.new("RGB", (scene.width * _SCALE, scene.height * _SCALE), "white")
@@ -81,7 +81,7 @@ def _rectangle(image: Image.Image, canvas: ImageDraw.ImageDraw, mark: Rectangle)
         corner = (mark.x * _SCALE, mark.y * _SCALE)
         canvas.rectangle((*corner, corner[0] + width, corner[1] + height), fill=mark.fill, outline="#999999")
         return
-    # Hatching is drawn on a tile of its own, so that its lines end at the cell's border.
+    # Hatching is drawn on a separate image, so that the lines end at the cell's border.
     from PIL import Image, ImageDraw
 
     cell = Image.new("RGB", (width, height), mark.fill)

@@ -1,8 +1,8 @@
-"""What a drawing shows, before it is drawn: grids of cells for the two most minor logical dimensions.
+"""The contents of a drawing: grids of cells for the two most minor logical dimensions.
 
-Each cell holds the linear index of its element, the tile of the first tiling it is in, and the run of memory that the
-last tile makes contiguous. Cells after the array's end are padding. An array that does not fit gets an overview, whose
-cells are tiles, and one magnified corner.
+Each cell holds the linear index of its element, the number of its first tile, and the number of the run of memory that
+the last tile makes contiguous. Cells beyond the array are padding. A large array gets an overview, whose cells are
+tiles, and one magnified corner.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from dialect_utils.layout.moves.steps import Pad
 from dialect_utils.layout.shape import ArrayShape
 from dialect_utils.layout.text.explain import describe_order
 
-# A screen's worth: more cells than this do not read at a glance.
+# About one screen of cells.
 MAX_ROWS = 16
 MAX_COLUMNS = 16
 MAX_PANELS = 4
-# A window that someone asks for may be larger, up to what a renderer still draws.
+# A requested window may be larger, up to the limits of renderers.
 MAX_WINDOW_CELLS = 1 << 14
 
 Window = tuple[tuple[int, int], ...]
@@ -41,7 +41,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """One two-dimensional part: `rows` of cells, cut from `full_rows` x `full_columns`, and where they begin."""
+    """One two-dimensional part: `rows` of cells, cut from `full_rows` x `full_columns`, and the first indices."""
 
     title: str
     rows: tuple[tuple[Cell, ...], ...]
@@ -67,7 +67,7 @@ class Panel:
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """The two most minor logical dimensions with tiles as cells: their sizes in elements, and the tile's."""
+    """The two most minor logical dimensions with tiles as cells: sizes in elements, of the array and of the tile."""
 
     rows: int
     columns: int
@@ -76,13 +76,13 @@ class Overview:
 
     @property
     def tiles(self) -> tuple[int, int]:
-        """Returns how many tiles there are down and across."""
+        """Returns the numbers of tiles down and across."""
         return -(-self.rows // self.tile_rows), -(-self.columns // self.tile_columns)
 
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """Everything a drawing of `shape` shows; `notes` say how it is laid out and what is left out."""
+    """The contents of a drawing of `shape`; `notes` tell the layout and the omitted parts."""
 
     shape: ArrayShape
     panels: tuple[Panel, ...]
@@ -124,7 +124,7 @@ def draw_shape(shape: ArrayShape, window: Window | None = None) -> Picture:
 
 
 def _drawn_ranges(padded: tuple[int, ...]) -> Window:
-    """Returns what is drawn where nobody asks for a window: every outer index, and a corner of the inner two."""
+    """Returns the ranges drawn by default: every outer index, and a corner of the inner two dimensions."""
     *outer, rows, columns = padded
     return (*((0, size) for size in outer), (0, min(rows, MAX_ROWS)), (0, min(columns, MAX_COLUMNS)))
 
@@ -145,7 +145,7 @@ def _checked_window(shape: ArrayShape, padded: tuple[int, ...], window: Window) 
 
 
 def _overview(logical: ArrayShape, padded: tuple[int, ...]) -> Overview | None:
-    """Returns the overview of an array that does not fit, where its tiles cover what is drawn."""
+    """Returns the overview of a large array whose tiles cover the two drawn dimensions, else None."""
     layout = logical.effective_layout
     rows, columns = logical.dimensions[-2:]
     if (padded[-2] <= MAX_ROWS and padded[-1] <= MAX_COLUMNS) or not layout.tiles:
@@ -181,7 +181,7 @@ def _unpacked(shape: ArrayShape) -> ArrayShape:
 
 
 def _with_rank(shape: ArrayShape, rank: int) -> ArrayShape:
-    """Returns the shape with leading unit dimensions, most major, as tiles of higher rank see it."""
+    """Returns the shape with leading unit dimensions, most major, as tiles of higher rank need."""
     extra = max(0, rank - shape.rank)
     layout = shape.effective_layout
     order = tuple(dim + extra for dim in layout.minor_to_major) + tuple(range(extra - 1, -1, -1))
@@ -228,7 +228,7 @@ def _first_tile_only(shape: ArrayShape) -> ArrayShape | None:
 
 
 def _tile_elements(shape: ArrayShape, *, last: bool = False) -> int:
-    """Returns the elements of the shape's first tile, or of its last; `*` and `d` sizes come from the plan."""
+    """Returns the elements of the shape's first tile, or of its last; the plan gives the sizes of `*` and `d`."""
     layout = shape.effective_layout
     tile = layout.tiles[-1 if last else 0]
     count = sum(size != COMBINE for size in tile.dimensions)

@@ -1,4 +1,4 @@
-"""Draws a picture as SVG, and as PNG with Pillow: the same rectangles, lines and texts."""
+"""Draws a picture as rectangles, lines and labels, and these as SVG."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from xml.sax.saxutils import escape
 
 from dialect_utils.layout.picture.model import Cell, Overview, Panel, Picture
 
-# Light fills on which black text reads, told apart by people with any colour vision (after Paul Tol's "light").
-# Seven: rows of eight or sixteen tiles, which are common, must not put one colour below the same.
+# Light fills for black text, distinct for people with any colour vision (after Paul Tol's "light"). Seven of
+# them, so that rows of eight or sixteen tiles, which are common, do not repeat a colour in a column.
 FILLS = ("#BBCCEE", "#EEEEBB", "#CCDDAA", "#FFCCCC", "#CCEEFF", "#E8D8F0", "#FFDDAA")
 _CELL_HEIGHT = 32
 _CHARACTER = 9
@@ -19,7 +19,7 @@ _FONT = 15
 _DOTS = "\N{HORIZONTAL ELLIPSIS}"
 _HATCHED = "hatched"
 _PANELS_ABREAST = 2
-# One tile of an overview in pixels, and how many are drawn.
+# The size of an overview tile in pixels, and the most rows and columns of tiles drawn.
 _TILE_WIDTH, _TILE_HEIGHT = 44, 26
 _OVERVIEW_ROWS, _OVERVIEW_COLUMNS = 8, 16
 
@@ -49,7 +49,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """A text; `centred` about (x, y), else starting there."""
+    """A text; `centred` about (x, y), else starting at (x, y)."""
 
     x: int
     y: int
@@ -72,7 +72,7 @@ class Scene:
 
 
 def lay_out(picture: Picture) -> Scene:
-    """Returns where every mark of a picture is: the overview, the panels in a grid, the legend and the notes."""
+    """Returns the position of every mark of a picture: the overview, the panels in a grid, the legend, the notes."""
     marks: list[Mark] = [Label(_MARGIN, _MARGIN + _FONT, str(picture.shape), False, True)]
     top = _MARGIN + _TITLE + 8
     if picture.overview is not None:
@@ -86,7 +86,7 @@ def lay_out(picture: Picture) -> Scene:
 
 
 def _lay_out_panels(picture: Picture, top: int, marks: list[Mark]) -> int:
-    """Adds the marks of the panels, two beside each other; returns where the next thing may begin."""
+    """Adds the marks of the panels, two beside each other; returns the y at which the next mark may begin."""
     digits = max((len(str(c.linear)) for p in picture.panels for row in p.rows for c in row), default=1)
     cell_width = max(_CELL_HEIGHT, _CHARACTER * digits + 14)
     for start in range(0, len(picture.panels), _PANELS_ABREAST):
@@ -115,7 +115,7 @@ def _indices(panel: Panel, left: int, top: int, width: int) -> Iterator[Label]:
 
 
 def _extent(mark: Mark) -> tuple[int, int]:
-    """Returns how far to the right and down a mark reaches."""
+    """Returns the right and the lower end of a mark."""
     if isinstance(mark, Rectangle):
         return mark.x + mark.width, mark.y + mark.height
     if isinstance(mark, Line):
@@ -146,7 +146,7 @@ def _borders(panel: Panel, left: int, top: int, width: int) -> Iterator[Line | L
 
 
 def _far_edges(panel: Panel, left: int, top: int, right: int, bottom: int) -> Iterator[Line | Label]:
-    """Yields the right and the lower border; dots where the array goes on."""
+    """Yields the right and the lower border, or dots where the array continues."""
     if panel.has_more_columns:
         yield from (
             Label(right + _MARGIN, y, _DOTS, True) for y in range(top + _CELL_HEIGHT // 2, bottom, _CELL_HEIGHT)
@@ -160,14 +160,14 @@ def _far_edges(panel: Panel, left: int, top: int, right: int, bottom: int) -> It
 
 
 def _weight(before: Cell | None, cell: Cell) -> int:
-    """Returns 3 pixels between tiles, 2 between runs of the last tile, 0 (hairline) within."""
+    """Returns 3 pixels between tiles, 2 between runs of the last tile, 0 (hairline) within a run."""
     if before is None or before.tile != cell.tile:
         return 3
     return 2 if before.run != cell.run else 0
 
 
 def _legend(picture: Picture, left: int, top: int) -> Iterator[Mark]:
-    """Yields a sample of each kind of mark that the picture has, with its meaning, and the notes."""
+    """Yields a sample of each kind of mark in the picture, with its meaning, and the notes."""
     cells = [c for p in picture.panels for row in p.rows for c in row]
     entries: list[tuple[str, int, str]] = []
     if cells:
@@ -201,7 +201,7 @@ def _box(left: int, top: int, width: int, height: int, weight: int) -> Iterator[
 
 
 def overview_marks(overview: Overview, left: int, top: int) -> Iterator[Mark]:
-    """Yields the marks of an overview: tiles as cells, padding hatched, dots where tiles are left out."""
+    """Yields the marks of an overview: tiles as cells, padding hatched, dots for omitted tiles."""
     down, across = overview.tiles
     rows, columns = _shown(down, _OVERVIEW_ROWS), _shown(across, _OVERVIEW_COLUMNS)
     yield Label(left, top + _FONT, f"{down} x {across} tiles of {overview.tile_rows} x {overview.tile_columns}", False)
@@ -221,12 +221,12 @@ def overview_marks(overview: Overview, left: int, top: int) -> Iterator[Mark]:
 
 
 def _shown(count: int, most: int) -> list[int | None]:
-    """Returns which of `count` tiles are drawn, None for those left out before the last."""
+    """Returns the numbers of the tiles drawn of `count`; None stands for the omitted ones before the last."""
     return list(range(count)) if count <= most else [*range(most - 2), None, count - 1]
 
 
 def _tile_marks(overview: Overview, row: int, column: int, corner: tuple[int, int]) -> Iterator[Mark]:
-    """Yields one tile of an overview; the parts of it that are padding are hatched."""
+    """Yields one tile of an overview, its padding hatched."""
     x, y = corner
     used_rows = min(overview.tile_rows, overview.rows - row * overview.tile_rows)
     used_columns = min(overview.tile_columns, overview.columns - column * overview.tile_columns)
@@ -269,7 +269,7 @@ def _svg_mark(mark: Mark) -> Iterator[str]:
             ends = f'x1="{mark.x1}" y1="{mark.y1}" x2="{mark.x2}" y2="{mark.y2}"'
             yield f'<line {ends} stroke="#222" stroke-width="{mark.width - 0.5}" stroke-linecap="square"/>'
     else:
-        # Renderers differ in what they know of baselines; a third of the font's size below the middle suits all.
+        # Renderers support different baselines; a third of the font's size below the middle suits all.
         y = mark.y + _FONT // 3 if mark.centred else mark.y
         centre = ' text-anchor="middle"' if mark.centred else ""
         bold = ' font-weight="bold"' if mark.bold else ""

@@ -1,4 +1,4 @@
-"""Draws a picture with box characters; tiles are boxes, runs of the last tile are told apart by thin lines."""
+"""Draws a picture with box characters: tiles are boxes, thin lines separate runs of the last tile."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import re
 
 from dialect_utils.layout.picture.model import Cell, Overview, Panel, Picture
 
-# Background colours of 256-colour terminals that black text reads on; seven, as in the SVG.
+# Background colours of 256-colour terminals for black text; seven, as in the SVG.
 _BACKGROUNDS = (153, 223, 151, 225, 159, 217, 189)
 _PADDING_MARK = "░"
 _FULL_MARK = "█"
 _DOTS = "…"
 _ESCAPE = re.compile(r"\033\[[0-9;]*m")
-# Tiles of an overview down and across, and the marks of each.
+# The most tiles of an overview down and across, and the characters of each.
 _MOST_TILES = 12
 _TILE_MARKS = 4
 
@@ -20,8 +20,8 @@ _TILE_MARKS = 4
 def format_terminal(picture: Picture, *, colour: bool = False, columns: int | None = None) -> str:
     """Returns the drawing as text: linear index in each cell, padding shaded, one box a tile, indices at the edges.
 
-    `columns` is how wide the terminal is: what does not fit is left out, and panels are put beside each other where
-    they fit. None: as wide as it gets.
+    `columns` is the width of the terminal: wider panels are cut, and panels that fit are placed beside each other.
+    None: unlimited.
     """
     width = max((len(str(c.linear)) for p in picture.panels for row in p.rows for c in row), default=1)
     lines = _overview_lines(picture.overview) if picture.overview is not None else []
@@ -75,7 +75,7 @@ def _panel_block(panel: Panel, width: int, colour: bool, columns: int | None) ->
 
 
 def _abreast(blocks: list[list[str]], columns: int | None) -> list[str]:
-    """Returns blocks of lines, beside each other as long as they fit."""
+    """Returns blocks of lines, beside each other where they fit."""
     lines: list[str] = []
     waiting: list[list[str]] = []
     for block in blocks:
@@ -103,7 +103,7 @@ def _width(block: list[str]) -> int:
 
 
 def _visible(line: str) -> int:
-    """Returns how many columns a line takes, colours not counted."""
+    """Returns the number of columns of a line, colours not counted."""
     return len(_ESCAPE.sub("", line))
 
 

@@ -1,1 +1,1 @@
-"""Proofs about data movement that do not grow with the array (isl)."""
+"""Proofs about data movement, in time independent of the size of the array (isl)."""

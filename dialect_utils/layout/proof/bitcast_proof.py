@@ -1,10 +1,10 @@
-"""Proofs about index maps that do not grow with the array."""
+"""Proofs of verdicts on bitcasts, in time independent of the size of the array."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dialect_utils.layout.index.places import Coordinate, Places, follow, unit_bits
+from dialect_utils.layout.index.positions import Coordinate, Position, follow, unit_bits
 from dialect_utils.layout.moves.bitcast import classify_bitcast, reads_padding
 from dialect_utils.layout.proof.decide import Question, decide
 from dialect_utils.layout.proof.enumeration import ISL_BUDGET, Proof
@@ -15,8 +15,8 @@ from dialect_utils.layout.shape import ArrayShape
 def prove_bitcast(source: ArrayShape, destination: ArrayShape, *, budget: int = ISL_BUDGET) -> Proof:
     """Decides whether `classify_bitcast` is right about every element.
 
-    `relabel` and `reorder`: every element of the destination reads the bits its decomposition says. The other
-    verdicts hold by their counterexample, or by the sizes. Raises ValueError for dynamic dimensions.
+    For `relabel` and `reorder`, every element of the destination must read the bits that the decomposition says. The
+    other verdicts hold by the counterexample or by the sizes. Raises ValueError for dynamic dimensions.
     """
     found = classify_bitcast(source, destination)
     if found.decomposition is None:
@@ -26,15 +26,15 @@ def prove_bitcast(source: ArrayShape, destination: ArrayShape, *, budget: int = 
     steps = found.decomposition
     bits = unit_bits(steps)
 
-    def read(index: Sequence[Coordinate], unit: Coordinate) -> Places:
+    def read(index: Sequence[Coordinate], unit: Coordinate) -> Position:
         moved = follow(steps, index, unit, bits)
         there = physical_units(destination, moved.coordinates, moved.unit, bits)
-        return Places(in_common(there, destination, source, bits), 0, moved.conditions)
+        return Position(in_common(there, destination, source, bits), 0, moved.conditions)
 
-    def place(index: Sequence[Coordinate], unit: Coordinate) -> Places:
+    def held(index: Sequence[Coordinate], unit: Coordinate) -> Position:
         moved = follow(steps, index, unit, bits)
         here = physical_units(source, index, unit, bits)
-        return Places(in_common(here, source, destination, bits), 0, moved.conditions)
+        return Position(in_common(here, source, destination, bits), 0, moved.conditions)
 
-    question = Question(source.dimensions, source.element_type.bits // bits, read, place)
+    question = Question(source.dimensions, source.element_type.bits // bits, read, held)
     return decide(question, budget)

@@ -15,12 +15,12 @@ from math import prod
 import islpy as isl
 import numpy as np
 
-from dialect_utils.layout.index.places import Condition, Coordinate, Places
+from dialect_utils.layout.index.positions import Condition, Coordinate, Position
 from dialect_utils.layout.proof.enumeration import ELEMENTS_PER_OPERATION, Proof, at, blocks, keeps
 
 
 class Budget:
-    """A context of isl that stops at its budget; `with` swallows that stop, so the code after it runs."""
+    """A context of isl that stops at a number of operations; `with` swallows the stop and continues after its body."""
 
     def __init__(self, operations: int) -> None:
         self.operations = operations
@@ -35,7 +35,7 @@ class Budget:
 
 
 class Term:
-    """A quasi-affine expression of the index: what coordinates compute with."""
+    """A quasi-affine expression of the index, with the operators that coordinates need."""
 
     def __init__(self, aff: isl.Aff) -> None:
         self.value = aff
@@ -71,7 +71,7 @@ class Terms:
         *self.index, self.unit = map(Term, variables)
 
     def aff(self, value: Term | int) -> isl.Aff:
-        """Returns a coordinate as isl's expression; a number is a constant one."""
+        """Returns a coordinate as isl's expression; an int becomes a constant."""
         if isinstance(value, Term):
             return value.value
         number = isl.Val.read_from_str(self.local.get_ctx(), str(value))
@@ -82,7 +82,7 @@ class Terms:
         return isl.Set.empty(self.local.get_space())
 
     def domain(self, conditions: Sequence[Condition]) -> isl.Set:
-        """Returns the indices and units that exist and keep the conditions."""
+        """Returns the valid indices and units that meet the conditions."""
         box = [Condition(term, 0, size) for term, size in zip([*self.index, self.unit], self.sizes, strict=True)]
         result = isl.Set.universe(self.local.get_space())
         for condition in [*box, *conditions]:
@@ -94,12 +94,12 @@ class Terms:
                 result = result.intersect(rest.eq_set(self.aff(0)))
         return result
 
-    def relation(self, places: Places) -> isl.Map:
-        """Returns the map from indices and units to places."""
-        found = isl.Map.from_aff(self.aff(places.unit))
-        for coordinate in places.coordinates:
+    def relation(self, position: Position) -> isl.Map:
+        """Returns the map from indices and units to positions."""
+        found = isl.Map.from_aff(self.aff(position.unit))
+        for coordinate in position.coordinates:
             found = found.flat_range_product(isl.Map.from_aff(self.aff(coordinate)))
-        return found.intersect_domain(self.domain(places.conditions))
+        return found.intersect_domain(self.domain(position.conditions))
 
     def sample(self, indices: isl.Set) -> tuple[int, ...]:
         """Returns one index of a set that is not empty."""
@@ -108,13 +108,13 @@ class Terms:
         return tuple(int(str(value)) for value in values)
 
 
-# A function of an index and a unit within the element there.
-IndexMap = Callable[[Sequence[Coordinate], Coordinate], Places]
+# A function of an index and of a unit within the element at that index.
+IndexMap = Callable[[Sequence[Coordinate], Coordinate], Position]
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """The question whether two maps put every unit of every element of an array at the same place."""
+    """The question whether two maps give every unit of every element of an array the same position."""
 
     dimensions: tuple[int, ...]
     units: int
@@ -123,7 +123,7 @@ class Question:
 
 
 def decide(question: Question, budget: int) -> Proof:
-    """Returns whether both maps are equal; isl may do `budget` operations, more where enumerating takes as long."""
+    """Returns whether both maps are equal; isl may do `budget` operations, more where enumeration takes as long."""
     started = time.perf_counter()
     if 0 in question.dimensions:
         return Proof(True, "structure")
@@ -136,7 +136,7 @@ def decide(question: Question, budget: int) -> Proof:
 
 
 def _differs(question: Question, context: isl.Context) -> tuple[int, ...] | None:
-    """Returns an element the two maps put at different places, or None."""
+    """Returns an element that the two maps give different positions, or None."""
     terms = Terms(context, question.dimensions, question.units)
     first, second = question.first(terms.index, terms.unit), question.second(terms.index, terms.unit)
     kept, also_kept = terms.domain(first.conditions), terms.domain(second.conditions)

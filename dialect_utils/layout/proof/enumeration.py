@@ -9,16 +9,16 @@ from typing import Any, Literal
 
 import numpy as np
 
-from dialect_utils.layout.index.places import Places
+from dialect_utils.layout.index.positions import Position
 
 Method = Literal["isl", "enumeration", "structure"]
 
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """Whether a claim holds for all elements, and how that is known.
+    """The answer whether a claim holds for all elements, and the method that found it.
 
-    `counterexample` is the start index of an element for which it does not.
+    `counterexample` is the index of an element for which the claim does not hold.
     """
 
     holds: bool
@@ -27,17 +27,17 @@ class Proof:
     seconds: float = 0.0
 
 
-# isl cannot be timed, only its operations counted, and those differ: comparing two maps takes it 0.1 to 0.3 ms an
-# operation, computing with relations 3 us (measured on chains of pads and transposes by odd sizes, one core of 2024).
-# Both budgets are about two seconds at most. Layouts of real dumps need 1,600 and 6,400 operations.
+# isl limits operations, not time. One operation takes 0.1 to 0.3 ms in comparisons of maps, and 3 us in computations
+# with relations (measured on chains of pads and transposes by odd sizes, one core of 2024), so both budgets are about
+# two seconds at most. Layouts of real dumps need 1,600 and 6,400 operations.
 ISL_BUDGET = 10_000
 RELATION_BUDGET = 500_000
-# Blocks enumerate about as many elements while isl does one operation of a comparison. An array that takes blocks
-# longer than isl's budget gives isl as long as they would take.
+# Enumeration of this many elements takes as long as one operation of a comparison in isl. An array that takes longer to
+# enumerate than isl's budget gives isl that much time.
 ELEMENTS_PER_OPERATION = 2_000
 
 
-# Units enumerated at a time: bounds the memory at some tens of megabytes whatever the array.
+# Units enumerated at a time: bounds the memory to tens of megabytes.
 _BLOCK = 1 << 18
 
 
@@ -53,10 +53,10 @@ def blocks(sizes: tuple[int, ...]) -> Iterator[tuple[list[Any], Any]]:
         yield coordinates[:-1], coordinates[-1]
 
 
-def keeps(places: Places, shape: tuple[int, ...]) -> Any:
-    """Returns which elements of a block keep the conditions, as a flat array of `shape`."""
+def keeps(position: Position, shape: tuple[int, ...]) -> Any:
+    """Returns for each element of a block whether it meets the conditions, as a flat array of `shape`."""
     kept = np.ones(shape, bool)
-    for condition in places.conditions:
+    for condition in position.conditions:
         kept &= (condition.value >= condition.low) & (condition.value < condition.high)
         kept &= condition.value % condition.stride == 0
     return kept

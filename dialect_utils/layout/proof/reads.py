@@ -1,6 +1,6 @@
 """Decides whether two plans have the same elements everywhere, by reading both backwards.
 
-This shares nothing with the normal form but the meaning of a step, so it decides whether that form is right.
+This shares only the meaning of a step with the normal form, so it decides whether the normal form is right.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dialect_utils.layout.index.places import Condition, Coordinate, Places, regroup, regroup_units, unit_bits
+from dialect_utils.layout.index.positions import Condition, Coordinate, Position, regroup, regroup_units, unit_bits
 from dialect_utils.layout.moves.plan import PaddingValue, Plan
 from dialect_utils.layout.moves.steps import Pad, Reshape, Slice, Stage, Step, Transpose, inverse_permutation
 from dialect_utils.layout.proof.enumeration import RELATION_BUDGET, Proof, at, blocks, keeps
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """A pad on the way back: what fails the conditions is `unit` of its padding value."""
+    """A pad met while reading backwards: a unit that fails the conditions is `unit` of the padding value."""
 
     padding: PaddingValue
     conditions: list[Condition]
@@ -36,19 +36,19 @@ class Stop:
 
 @dataclass(slots=True)
 class Read:
-    """The origin of a unit of a result's element: its place in the source, unless a pad stops it."""
+    """The origin of a unit of a result's element: a position in the source, unless a pad stops it."""
 
-    place: Places
+    position: Position
     stops: list[Stop] = field(default_factory=list)
 
 
 def read_back(plan: Plan, index: Sequence[Coordinate], unit: Coordinate, bits: int) -> Read:
-    """Returns where a unit of the element at an index of the result comes from."""
-    read = Read(Places(list(index), unit))
+    """Returns the origin of a unit of the element at an index of the result."""
+    read = Read(Position(list(index), unit))
     steps = list(zip(plan.steps, plan.paddings, plan.stages, plan.stages[1:], strict=False))
     for step, padding, before, after in reversed(steps):
         if step.regroups_bits:
-            regroup_units(read.place, after[0].bits // bits, before[0].bits // bits)
+            regroup_units(read.position, after[0].bits // bits, before[0].bits // bits)
         else:
             _move_back(step, read, padding, before, after)
     return read
@@ -56,34 +56,34 @@ def read_back(plan: Plan, index: Sequence[Coordinate], unit: Coordinate, bits: i
 
 @singledispatch
 def _move_back(step: Step, read: Read, padding: PaddingValue, before: Stage, after: Stage) -> None:
-    """Changes a read of what a step makes (`after`) into one of what it is made of (`before`)."""
+    """Changes a read of the result of a step (`after`) into one of its operand (`before`)."""
     raise TypeError(f"nothing is known of what was before {step}")
 
 
 @_move_back.register
 def _transpose_back(step: Transpose, read: Read, padding: PaddingValue, before: Stage, after: Stage) -> None:
-    read.place.coordinates = [read.place.coordinates[i] for i in inverse_permutation(step.permutation)]
+    read.position.coordinates = [read.position.coordinates[i] for i in inverse_permutation(step.permutation)]
 
 
 @_move_back.register
 def _reshape_back(step: Reshape, read: Read, padding: PaddingValue, before: Stage, after: Stage) -> None:
-    read.place.coordinates = regroup(read.place.coordinates, after[1], before[1])
+    read.position.coordinates = regroup(read.position.coordinates, after[1], before[1])
 
 
 @_move_back.register
 def _slice_back(step: Slice, read: Read, padding: PaddingValue, before: Stage, after: Stage) -> None:
-    found = zip(read.place.coordinates, step.strides, step.start, strict=True)
-    read.place.coordinates = [c * stride + start for c, stride, start in found]
+    found = zip(read.position.coordinates, step.strides, step.start, strict=True)
+    read.position.coordinates = [c * stride + start for c, stride, start in found]
 
 
 @_move_back.register
 def _pad_back(step: Pad, read: Read, padding: PaddingValue, before: Stage, after: Stage) -> None:
     gaps = step.gaps
-    shifted = [c + -low for c, low in zip(read.place.coordinates, step.low, strict=True)]
+    shifted = [c + -low for c, low in zip(read.position.coordinates, step.low, strict=True)]
     spans = [max(0, (size - 1) * (gap + 1) + 1) for size, gap in zip(before[1], gaps, strict=True)]
     conditions = [Condition(c, 0, span, gap + 1) for c, span, gap in zip(shifted, spans, gaps, strict=True)]
-    read.stops.append(Stop(padding, conditions, read.place.unit))
-    read.place.coordinates = [c // (gap + 1) if gap else c for c, gap in zip(shifted, gaps, strict=True)]
+    read.stops.append(Stop(padding, conditions, read.position.unit))
+    read.position.coordinates = [c // (gap + 1) if gap else c for c, gap in zip(shifted, gaps, strict=True)]
 
 
 def _parts(terms: Terms, read: Read) -> Iterator[tuple[isl.Set, Stop | None]]:
@@ -112,9 +112,9 @@ def _different_in(
 ) -> isl.Set:
     stop, other = first[1], second[1]
     if stop is None and other is None:
-        places = first[0].place, second[0].place
-        pairs = list(zip(places[0].coordinates, places[1].coordinates, strict=True))
-        pairs.append((places[0].unit, places[1].unit))
+        positions = first[0].position, second[0].position
+        pairs = list(zip(positions[0].coordinates, positions[1].coordinates, strict=True))
+        pairs.append((positions[0].unit, positions[1].unit))
     elif stop is None or other is None or stop.padding != other.padding:
         return both
     else:
@@ -125,14 +125,14 @@ def _different_in(
     return found
 
 
-# Up to so many units numpy is faster than isl, and beyond the second number it takes longer than seconds.
+# Up to the first number of units numpy is faster than isl; beyond the second it takes many seconds.
 _SMALL = 1 << 14
 _LARGE = 1 << 24
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """The origin of an element of a result: the source's element at `index`, or (None) what a pad writes."""
+    """The origin of an element of a result: the source element at `index`, or a padding value (index None)."""
 
     index: tuple[int, ...] | None
     padding: PaddingValue = None
@@ -142,12 +142,12 @@ class Origin:
 
 
 def origin_of(plan: Plan, index: Sequence[int]) -> Origin:
-    """Returns where the element at an index of the result comes from (its lowest bits, where bits regroup)."""
+    """Returns the origin of the element at an index of the result (of its lowest bits, where bits regroup)."""
     read = read_back(plan, index, 0, unit_bits(plan))
     for stop in read.stops:
         if not all(_holds(condition) for condition in stop.conditions):
             return Origin(None, stop.padding)
-    return Origin(tuple(map(int, read.place.coordinates)))
+    return Origin(tuple(map(int, read.position.coordinates)))
 
 
 def _holds(condition: Condition) -> bool:
@@ -160,9 +160,9 @@ def try_prove_same_reads(
 ) -> Proof | None:
     """Decides whether two plans of one array have the same elements, and the same padding values, everywhere.
 
-    What `first` leaves unspecified may be anything in `second`. A counterexample is an index of the result.
-    Results of up to `small` units are enumerated, larger ones left to isl within its `budget`.
-    Returns None where the answer takes too long; raises ValueError where the arrays are not the same.
+    Elements that `first` leaves undefined may be anything in `second`. A counterexample is an index of the result.
+    Results of up to `small` units are enumerated, larger ones decided by isl within `budget`.
+    Returns None where the decision takes too long; raises ValueError where the arrays differ.
     """
     if (first.start, first.result) != (second.start, second.result):
         raise ValueError(f"plans of different arrays cannot be equal: {first} and {second}")
@@ -173,7 +173,7 @@ def try_prove_same_reads(
     if first == second or 0 in dimensions:
         return Proof(True, "structure")
     if prod(sizes) > small:
-        # Imported here: the proofs of small modules need no isl, and loading it takes as long as they do.
+        # Imported here: proofs of small modules need no isl, and take as long as loading it.
         from dialect_utils.layout.proof.decide import Budget, Terms
 
         with Budget(budget) as context:
@@ -204,10 +204,10 @@ def _differs_by_blocks(first: Plan, second: Plan, sizes: tuple[int, ...], bits: 
 def _codes(read: Read, shape: tuple[int, ...], numbers: dict[PaddingValue, int]) -> list[Any]:
     """Returns the number of the padding value (0: an element), the unit, and the coordinates (0 in paddings)."""
     found = np.zeros(shape, np.int64)
-    unit = np.broadcast_to(read.place.unit, shape).copy()
+    unit = np.broadcast_to(read.position.unit, shape).copy()
     for stop in read.stops:
         number = numbers.setdefault(stop.padding, len(numbers) + 1)
-        stopped = (found == 0) & ~keeps(Places([], 0, stop.conditions), shape)
+        stopped = (found == 0) & ~keeps(Position([], 0, stop.conditions), shape)
         found[stopped] = number
         unit[stopped] = np.broadcast_to(stop.unit, shape)[stopped]
-    return [found, unit, *(np.where(found == 0, c, 0) for c in read.place.coordinates)]
+    return [found, unit, *(np.where(found == 0, c, 0) for c in read.position.coordinates)]

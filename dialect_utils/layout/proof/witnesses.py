@@ -1,7 +1,7 @@
-"""Elements of a bitcast's result that show what it does: one that reads padding, one that moved.
+"""Elements of a bitcast's result that are evidence for a verdict: one that reads padding, one that moved.
 
-Found among all elements at once, by isl where it is quick and block by block else. Nothing here knows what a
-bitcast is taken for.
+isl searches all elements at once within its budget; otherwise blocks of elements are enumerated. The search does not
+depend on the verdict.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from math import prod
 import numpy as np
 
 from dialect_utils.layout.index.index_map import element_slot_bits, elements_at, final_dimensions, physical_index
-from dialect_utils.layout.index.places import Coordinate, Places, follow, regroup
+from dialect_utils.layout.index.positions import Coordinate, Position, follow, regroup
 from dialect_utils.layout.moves.linear_map import common_sizes
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.layout.moves.steps import Reshape
@@ -22,15 +22,15 @@ from dialect_utils.layout.shape import ArrayShape
 
 
 def find_padding_read(source: ArrayShape, destination: ArrayShape) -> tuple[int, ...] | None:
-    """Returns a destination element of which some bit is in no element of the source, or None."""
+    """Returns a destination element with a bit outside every source element, or None."""
     with Budget(RELATION_BUDGET) as context:
         theirs, ours = Terms(context, source.dimensions, 1), Terms(context, destination.dimensions, 1)
         width = (element_slot_bits(source), element_slot_bits(destination))
         if width[0] == width[1]:
             sizes = [final_dimensions(s.dimensions, s.effective_layout) for s in (source, destination)]
             common = common_sizes(*sizes) or (prod(sizes[0]),)
-            read = ours.relation(Places(regroup(physical_index(destination, ours.index), sizes[1], common), 0))
-            held = theirs.relation(Places(regroup(physical_index(source, theirs.index), sizes[0], common), 0)).range()
+            read = ours.relation(Position(regroup(physical_index(destination, ours.index), sizes[1], common), 0))
+            held = theirs.relation(Position(regroup(physical_index(source, theirs.index), sizes[0], common), 0)).range()
             missing = read.subtract_range(held).domain()
             return None if missing.is_empty() else ours.sample(missing)
     return _padding_by_blocks(source, destination)
@@ -43,14 +43,14 @@ def find_moved_element(source: ArrayShape, destination: ArrayShape) -> tuple[int
         straight = Plan(source.element_type, destination.dimensions, (Reshape(source.dimensions),))
         bits = source.element_type.bits
 
-        def expected(index: Sequence[Coordinate], unit: Coordinate) -> Places:
+        def expected(index: Sequence[Coordinate], unit: Coordinate) -> Position:
             moved = follow(straight, index, unit, bits)
             here = physical_units(source, moved.coordinates, moved.unit, bits)
-            return Places(in_common(here, source, destination, bits), 0)
+            return Position(in_common(here, source, destination, bits), 0)
 
-        def read(index: Sequence[Coordinate], unit: Coordinate) -> Places:
+        def read(index: Sequence[Coordinate], unit: Coordinate) -> Position:
             there = physical_units(destination, index, unit, bits)
-            return Places(in_common(there, destination, source, bits), 0)
+            return Position(in_common(there, destination, source, bits), 0)
 
         return decide(Question(destination.dimensions, 1, expected, read), ISL_BUDGET).counterexample
     return None
@@ -59,23 +59,23 @@ def find_moved_element(source: ArrayShape, destination: ArrayShape) -> tuple[int
 def physical_units(
     shape: ArrayShape, index: Sequence[Coordinate], unit: Coordinate, bits: int
 ) -> tuple[list[Coordinate], tuple[int, ...]]:
-    """Returns the place of a unit in the physical array, and the dimensions of that array in units."""
+    """Returns the position of a unit in the physical array, and the dimensions of that array in units."""
     sizes = final_dimensions(shape.dimensions, shape.effective_layout)
     slot = max(1, element_slot_bits(shape) // bits)
     return [*physical_index(shape, index), unit], (*sizes, slot)
 
 
 def in_common(
-    place: tuple[list[Coordinate], tuple[int, ...]], shape: ArrayShape, other: ArrayShape, bits: int
+    position: tuple[list[Coordinate], tuple[int, ...]], shape: ArrayShape, other: ArrayShape, bits: int
 ) -> list[Coordinate]:
-    """Returns a place in digits that both physical arrays have, or as one number where they have none."""
+    """Returns a position in digits that both physical arrays share, or as one number where they share none."""
     _, sizes = physical_units(other, [0] * other.rank, 0, bits)
-    common = common_sizes(place[1], sizes) if prod(place[1]) == prod(sizes) else None
-    return regroup(place[0], place[1], common) if common else [linear_place(*place)]
+    common = common_sizes(position[1], sizes) if prod(position[1]) == prod(sizes) else None
+    return regroup(position[0], position[1], common) if common else [linear_position(*position)]
 
 
-def linear_place(coordinates: Sequence[Coordinate], sizes: Sequence[int]) -> Coordinate:
-    """Returns the row-major position of a place in an array of these sizes."""
+def linear_position(coordinates: Sequence[Coordinate], sizes: Sequence[int]) -> Coordinate:
+    """Returns the row-major index of a position in an array of these sizes."""
     total: Coordinate = 0
     for coordinate, size in zip(coordinates, sizes, strict=True):
         total = coordinate + total * size
@@ -86,7 +86,7 @@ def _padding_by_blocks(source: ArrayShape, destination: ArrayShape) -> tuple[int
     sizes = final_dimensions(destination.dimensions, destination.effective_layout)
     width, slot = element_slot_bits(destination), element_slot_bits(source)
     for index, _ in blocks((*destination.dimensions, 1)):
-        first = np.asarray(linear_place(physical_index(destination, index), sizes)) * width
+        first = np.asarray(linear_position(physical_index(destination, index), sizes)) * width
         begin, end = first // slot, -(-(first + width) // slot)
         missing = np.zeros(first.shape, bool)
         for offset in range(int((end - begin).max(initial=0))):

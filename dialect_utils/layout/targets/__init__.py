@@ -1,1 +1,1 @@
-"""What particular compilers choose and answer: TPU defaults, XLA's own verdicts."""
+"""Choices and answers of particular compilers: TPU defaults, XLA's own verdicts."""

@@ -1,8 +1,8 @@
-"""What layout one value of an op suggests for another: each function takes a laid-out array to the other's layout.
+"""Layouts that one value of an op suggests for another: each function maps a laid-out array to the other's layout.
 
-All return None where nothing beyond the descending order is known. Tiles are carried where the other
-value's elements take as many bits in memory and the tiled dimensions stay together: a tile of
-(8,128)(2,1) is made for 16 bits and says nothing about 32.
+All functions return None where they suggest only the descending order. Tiles are carried over if the elements of both
+values take equally many bits in memory and the tiled dimensions stay together: a tile of (8,128)(2,1) is made for 16
+bits and implies nothing for 32.
 """
 
 from __future__ import annotations
@@ -18,26 +18,26 @@ from dialect_utils.layout.shape import ArrayShape
 from dialect_utils.layout.targets.xla_compat import align_layouts
 
 Propagation = Callable[[ArrayShape, ArrayShape], Layout | None]
-# A module asks the same of few different shapes.
+# A module has few distinct shapes.
 _remembered = lru_cache(maxsize=1 << 12)
 
 
 @_remembered
 def propagate_same(source: ArrayShape, target: ArrayShape) -> Layout | None:
-    """Returns the layout for a value whose dimensions mean the same."""
+    """Returns the layout for a value with corresponding dimensions."""
     return _carried(source, target, source.effective_layout.minor_to_major)
 
 
 @_remembered
 def propagate_transposed(source: ArrayShape, target: ArrayShape, permutation: tuple[int, ...]) -> Layout | None:
-    """Returns the layout that leaves every element in place when dimension `permutation[i]` becomes dimension i."""
+    """Returns the layout that moves no element when dimension `permutation[i]` becomes dimension i."""
     order = tuple(permutation.index(dim) for dim in source.effective_layout.minor_to_major)
     return _carried(source, target, order)
 
 
 @_remembered
 def propagate_reshaped(source: ArrayShape, target: ArrayShape) -> Layout | None:
-    """Returns the layout under which a reshape moves no byte, without tiles where they cannot stay, or None.
+    """Returns the layout under which a reshape moves no byte, without tiles if those must go, or None.
 
     The order is that of ShapeUtil::AlignLayouts (xla/shape_util.cc).
     """
@@ -59,11 +59,11 @@ def propagate_reshaped(source: ArrayShape, target: ArrayShape) -> Layout | None:
 def propagate_broadcast(source: ArrayShape, target: ArrayShape, dimensions: tuple[int, ...]) -> Layout | None:
     """Returns the layout of a broadcast in which the operand's dimensions keep their order.
 
-    Dimension i of the operand is `dimensions[i]` of the result; new dimensions stay in their descending places.
+    Dimension i of the operand is `dimensions[i]` of the result; new dimensions keep their descending positions.
     """
     major_to_minor = list(range(target.rank))
-    for place, dim in zip(sorted(dimensions), source.effective_layout.major_to_minor, strict=True):
-        major_to_minor[place] = dimensions[dim]
+    for position, dim in zip(sorted(dimensions), source.effective_layout.major_to_minor, strict=True):
+        major_to_minor[position] = dimensions[dim]
     order = tuple(reversed(major_to_minor))
     together = _common_minor(order, [dimensions[dim] for dim in source.effective_layout.minor_to_major])
     return _carried(source, target, order, together)
@@ -71,14 +71,14 @@ def propagate_broadcast(source: ArrayShape, target: ArrayShape, dimensions: tupl
 
 @_remembered
 def propagate_unbroadcast(source: ArrayShape, target: ArrayShape, dimensions: tuple[int, ...]) -> Layout | None:
-    """Returns the layout of a broadcast's operand whose dimensions are in the order they have in the result."""
+    """Returns the layout of a broadcast's operand in which its dimensions have the order of the result."""
     order = tuple(dimensions.index(dim) for dim in source.effective_layout.minor_to_major if dim in dimensions)
     together = _common_minor(source.effective_layout.minor_to_major, [dimensions[dim] for dim in order])
     return _carried(source, target, order, together)
 
 
 def agree(source: ArrayShape, target: ArrayShape) -> bool:
-    """Is true where two values of equal dimensions are laid out alike: in order, and in tiles of their width."""
+    """Is true where two values of equal dimensions have the same order, and the same tiles if equally wide."""
     a, b = source.effective_layout, target.effective_layout
     if a.minor_to_major != b.minor_to_major:
         return False
@@ -88,7 +88,7 @@ def agree(source: ArrayShape, target: ArrayShape) -> bool:
 
 
 def laid_out_like(shape: ArrayShape, model: ArrayShape) -> ArrayShape:
-    """Returns the shape laid out as `model` is, as far as `agree` asks; it stays in its memory space."""
+    """Returns the shape with the order, and if equally wide the tiles, of `model`; it keeps its memory space."""
     layout, other = shape.effective_layout, model.effective_layout
     wanted = layout.replace(minor_to_major=other.minor_to_major)
     if _slot_bits(shape) == _slot_bits(model):
@@ -97,14 +97,14 @@ def laid_out_like(shape: ArrayShape, model: ArrayShape) -> ArrayShape:
 
 
 def is_unconstrained(shape: ArrayShape) -> bool:
-    """Is true where a layout says no more than the descending order, in whatever memory space."""
+    """Is true where a layout is the default, in any memory space, or not written."""
     return shape.layout is None or shape.layout.in_default_memory.is_default
 
 
 def _carried(
     source: ArrayShape, target: ArrayShape, order: tuple[int, ...], together: int | None = None
 ) -> Layout | None:
-    """Returns a layout in an order, with the source's tiles where the `together` most minor dimensions suffice."""
+    """Returns a layout of an order, with the source's tiles if the `together` most minor dimensions hold them."""
     layout = source.effective_layout
     packed, tiles = 0, layout.tiles
     if layout.element_size_in_bits and source.element_type.bits == target.element_type.bits:
@@ -122,17 +122,17 @@ def _stays_within(tiles: tuple[Tile, ...], count: int) -> bool:
     if not tiles:
         return True
     first = len(tiles[0].dimensions)
-    # A later tile sees two dimensions for each that the first one has split.
+    # A later tile applies to two dimensions for each one that the first tile has split.
     return first <= count and all(len(tile.dimensions) <= 2 * first for tile in tiles[1:])
 
 
 def _is_of_vectors(tiles: tuple[Tile, ...], source: ArrayShape, target: ArrayShape) -> bool:
-    """Is true where a vector's tile meets a matrix: TPUs tile vectors by (128), all others in two dimensions."""
+    """Is true where a vector's tile meets a matrix: TPUs tile vectors by (128), all other arrays in two dimensions."""
     return bool(tiles) and source.rank < 2 <= target.rank
 
 
 def _common_minor(order: Sequence[int], dimensions: Sequence[int]) -> int:
-    """Counts the most minor dimensions that both lists have in common, most minor first."""
+    """Returns the number of most minor dimensions that both lists share; both begin with the most minor."""
     count = 0
     for ours, theirs in zip(order, dimensions, strict=False):
         if ours != theirs:

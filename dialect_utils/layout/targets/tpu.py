@@ -1,6 +1,6 @@
-"""The layouts the TPU compiler chooses by default, and the memory it allocates for them.
+"""The default layouts of the TPU compiler, and the memory that the TPU runtime allocates for them.
 
-A rule fitted on what libtpu 0.0.51 answers for ranks 0 to 8, 24 element types and 7 targets; its
+The rule is fitted to the answers of libtpu 0.0.51 for ranks 0 to 8, 24 element types and 7 targets; its
 clauses are in docs/layouts.md, section "TPU defaults".
 """
 
@@ -23,9 +23,9 @@ _LANES = 128
 _SUBLANES = 8
 _WORD_BITS = 32
 _BYTE = 8
-# Rank-1 tiles end at one register of 32-bit words.
+# The longest rank-1 tile is one register of 32-bit words.
 _LONGEST_VECTOR_TILE = 1024
-# From this many elements a word on, a row count that fills whole registers gets the tall tile.
+# With at least this many elements a word, a row count that fills whole registers gets the tall tile.
 _TALL_PACKING = 4
 _TWO_BIT_ROWS = 16
 _TWO_BITS = 2
@@ -33,7 +33,7 @@ _TWO_BITS = 2
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A TPU generation, as far as layouts depend on it.
+    """The properties of a TPU generation on which layouts depend.
 
     `packs_sub_bytes`: types below 8 bits share bytes (`E(n)`). `allocation_bytes` is the
     granule of every buffer, in bytes.
@@ -44,7 +44,7 @@ class Target:
     allocation_bytes: int
 
     def storage_bits(self, element_type: ElementType) -> int:
-        """Returns the bits one element of a register word takes; 64-bit types count as 32-bit parts."""
+        """Returns the bits of one element in a register word; a 64-bit type counts as 32-bit parts."""
         bits = min(element_type.storage_bits, _WORD_BITS)
         if self.packs_sub_bytes and element_type.name != "pred" and _BYTE % element_type.bits == 0:
             bits = min(bits, element_type.bits)
@@ -81,7 +81,7 @@ def parse_target(name: str | Target) -> Target:
 
 @lru_cache(maxsize=4096)
 def default_layout(element_type: ElementType, dimensions: tuple[int, ...], target: str | Target) -> Layout:
-    """Returns the layout the compiler of `target` gives an entry array (dimensions in elements).
+    """Returns the layout that the compiler of `target` gives an entry array (dimensions in elements).
 
     Raises DiagnosticError for an unknown target.
     """
@@ -97,9 +97,9 @@ def default_layout(element_type: ElementType, dimensions: tuple[int, ...], targe
 def tile_for(
     element_type: ElementType, dimensions: tuple[int, ...], minor_to_major: tuple[int, ...], target: str | Target
 ) -> tuple[Tile, ...]:
-    """Returns the tiles `target` uses for an array whose minor_to_major is already given.
+    """Returns the tiles that `target` uses for an array whose minor_to_major is given.
 
-    No tile for an array without elements. Raises DiagnosticError for an unknown target.
+    An array without elements has no tile. Raises DiagnosticError for an unknown target.
     """
     chip = parse_target(target)
     if 0 in dimensions:
@@ -116,9 +116,9 @@ def tile_for(
 
 
 def allocation_bytes(shape: ArrayShape, target: str | Target) -> int:
-    """Returns the bytes the runtime of `target` takes for an array.
+    """Returns the bytes that the runtime of `target` allocates for an array.
 
-    The physical size, rounded up to the target's granule, once for every 32-bit part of a 64-bit
+    This is the physical size, rounded up to the target's granule, once for every 32-bit part of a 64-bit
     or complex element. A shape without a layout gets the target's default. Raises DiagnosticError for
     an unknown target, ValueError for an unbounded dimension.
     """
@@ -141,7 +141,7 @@ def _vector_tiles(dimensions: tuple[int, ...], packing: int, chip: Target) -> tu
 
 
 def _word_tiles(packing: int) -> tuple[Tile, ...]:
-    """Returns the tile that puts `packing` rows into one word."""
+    """Returns the tile that packs `packing` rows into one word."""
     return (Tile((packing, 1)),) if packing > 1 else ()
 
 
@@ -152,7 +152,7 @@ def _rows(size: int, packing: int, chip: Target) -> int:
 
 
 def _cheapest_order(element_type: ElementType, dimensions: tuple[int, ...], chip: Target) -> tuple[int, ...]:
-    """Returns the minor_to_major with the fewest padded elements; the greatest one where several tie."""
+    """Returns the minor_to_major with the fewest padded elements; of several, the greatest."""
     packing = _WORD_BITS // chip.storage_bits(element_type)
     elements = prod(dimensions)
 

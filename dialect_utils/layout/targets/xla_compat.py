@@ -19,7 +19,7 @@ from dialect_utils.layout.shape import ArrayShape
 
 
 def reshape_is_bitcast(source: ArrayShape, result: ArrayShape, *, ignore_element_type: bool = False) -> bool:
-    """Is ShapeUtil::ReshapeIsBitcast: does a reshape move no element, by minor_to_major alone."""
+    """Is true where ShapeUtil::ReshapeIsBitcast is: a reshape moves no element, by minor_to_major alone."""
     if not ignore_element_type and source.element_type != result.element_type:
         return False
     if source.element_count != result.element_count:
@@ -28,17 +28,17 @@ def reshape_is_bitcast(source: ArrayShape, result: ArrayShape, *, ignore_element
 
 
 def _keeps_unit_indices(source: ArrayShape, result: ArrayShape) -> bool:
-    """Is true where index 1 of every dimension is at the same place in both."""
+    """Is true where index 1 of every dimension has the same offset in both."""
     there, here = _strides(result), _strides(source)
     for dim, size in enumerate(source.dimensions):
         if size <= 1:
             continue
         position = prod(source.dimensions[dim + 1 :])
-        place = 0
+        offset = 0
         for other in range(result.rank - 1, -1, -1):
             position, entry = divmod(position, result.dimensions[other])
-            place += entry * there[other]
-        if place != here[dim]:
+            offset += entry * there[other]
+        if offset != here[dim]:
             return False
     return True
 
@@ -66,7 +66,7 @@ def deduce_transpose_dimensions_for_bitcast(source: ArrayShape, result: ArraySha
 
 @dataclass(frozen=True, slots=True)
 class BitcastDecomposition:
-    """The answer of ShapeUtil::DecomposeBitcast returns: a reshape, a transpose, or transpose-reshape-transpose.
+    """The answer of ShapeUtil::DecomposeBitcast: a reshape, a transpose, or transpose-reshape-transpose.
 
     The shapes and dimensions that a kind does not have are None.
     """
@@ -113,7 +113,7 @@ def align_layouts(source: ArrayShape, dimensions: tuple[int, ...]) -> ArrayShape
     minor_to_major: list[int] = []
     position = 0
     while position < len(order):
-        # The group of the dimension that is most minor now must be there as one block, descending.
+        # The group of the most minor remaining dimension must follow as one descending block.
         first, last = next((a, b) for a, b in pairwise(ends) if a[0] <= order[position] < b[0])
         block = list(range(last[0] - 1, first[0] - 1, -1))
         if order[position : position + len(block)] != block:
@@ -125,7 +125,7 @@ def align_layouts(source: ArrayShape, dimensions: tuple[int, ...]) -> ArrayShape
 
 
 def common_factors(a: Sequence[int], b: Sequence[int]) -> list[tuple[int, int]]:
-    """Returns CommonFactors: positions up to which both lists have the same product, from (0,0) to both ends."""
+    """Returns CommonFactors: offsets up to which both lists have the same product, from (0,0) to both ends."""
     if 0 in (*a, *b):
         return [(0, 0), (len(a), len(b))]
     ends = [(0, 0)]

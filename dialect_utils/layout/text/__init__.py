@@ -1,1 +1,1 @@
-"""The text of shapes and layouts: reading, checking the words, and saying what they mean."""
+"""The text of shapes and layouts: reading and explaining."""

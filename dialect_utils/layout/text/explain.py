@@ -27,7 +27,7 @@ _LETTERS = {1: "x", 2: "yx", 3: "zyx", 4: "pzyx"}
 
 
 def dimension_letters(rank: int) -> tuple[str, ...]:
-    """Returns the letter of each dimension, dimension 0 first; empty where a rank has none."""
+    """Returns the letter of each dimension, dimension 0 first; empty for a rank without letters."""
     return tuple(_LETTERS.get(rank, ""))
 
 
@@ -61,7 +61,7 @@ _SUM, _PRODUCT, _ATOM = 0, 1, 2
 
 @dataclass(frozen=True, slots=True)
 class _Expression:
-    """The text of a number from 0 to below `limit`, and how tightly its last operator binds."""
+    """The text of an integer expression from 0 to below `limit`, and the precedence of its last operator."""
 
     text: str
     limit: int
@@ -96,14 +96,14 @@ class _Expression:
         return _Expression(f"{self._within(_PRODUCT)}%{divisor}", divisor, _PRODUCT)
 
     def _within(self, binding: int) -> str:
-        """Returns the text as the left operand of an operator that binds so tightly."""
+        """Returns the text as the left operand of an operator of that precedence."""
         return f"({self.text})" if self.binding < binding else self.text
 
 
 def index_formula(shape: ArrayShape) -> str:
-    """Returns the linear index (in elements) of element `[i0, i1, ...]`, in Python's operators.
+    """Returns the linear index (in elements) of element `[i0, i1, ...]` as a Python expression.
 
-    Parts that are always 0 are left out. Raises ValueError for an unbounded dimension.
+    Terms that are always 0 are omitted. Raises ValueError for an unbounded dimension.
     """
     require_bounded(shape)
     names = [_Expression(f"i{dim}", size) if size > 1 else 0 for dim, size in enumerate(shape.dimensions)]
@@ -114,17 +114,17 @@ def index_formula(shape: ArrayShape) -> str:
     return found.text if isinstance(found, _Expression) else str(found)
 
 
-# Whose allocation is told where no target was named; v4 to tpu7x allocate alike.
+# The default target for `allocation_bytes`; v4 to tpu7x allocate the same.
 DEFAULT_TARGET = "tpu-v5e"
 
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """The meaning of one array shape in numbers; sizes of bounded dynamic dimensions are their bounds.
+    """The meaning of one array shape in numbers; the size of a bounded dynamic dimension is its bound.
 
-    `stages` are the physical dimensions before and after each tile, `steps` the plan from the
-    logical array to the physical one (None where no steps express it), `warnings` what people
-    trip over. Numbers are None for an unbounded dimension.
+    `stages` are the physical dimensions before the first tile and after each. `plan` leads from the
+    logical array to the physical one (None where no steps express it). `warnings` name common
+    mistakes. Numbers are None for an unbounded dimension.
     """
 
     shape: ArrayShape
@@ -175,7 +175,7 @@ class Explanation:
 
 
 def explain_shape(shape: ArrayShape, target: str | Target | None = None) -> Explanation:
-    """Explains an array shape; with a target, one without a layout gets the target's default.
+    """Returns the meaning of an array shape; a shape without a layout gets the default layout of `target`.
 
     Raises DiagnosticError for an unknown target.
     """
@@ -202,7 +202,7 @@ def explain_shape(shape: ArrayShape, target: str | Target | None = None) -> Expl
 
 
 def _plan(shape: ArrayShape) -> tuple[Plan | None, str | None]:
-    """Returns the plan, or why there is none."""
+    """Returns the plan, or the reason why no plan exists."""
     try:
         return physical_plan(shape), None
     except ValueError as error:
@@ -250,7 +250,7 @@ def _properties(shape: ArrayShape) -> list[str]:
 
 def _numbers(found: Explanation) -> list[str]:
     stages = [f"[{','.join(map(str, dims))}]" + (f" after {tile}" if tile else "") for tile, dims in found.stages]
-    assert found.padding_fraction is not None  # bounded: the numbers are there
+    assert found.padding_fraction is not None  # every dimension is bounded
     used = found.shape.element_count
     xla = "unknown" if found.xla_byte_size is None else str(found.xla_byte_size)
     plan = "none" if found.plan is None else " -> ".join(map(str, found.plan.steps)) or "nothing moves"

@@ -1,4 +1,4 @@
-"""Shapes in other people's words: MLIR's tensor types, a whole HLO line, and what JAX prints of shapes and layouts."""
+"""Shapes in the notation of other tools: MLIR's tensor types, a line of HLO, and JAX's repr of shapes and layouts."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _JAX_LAYOUT = re.compile(
 )
 _TILE = re.compile(r"\(([\d,\s-]+)\)")
 
-# NumPy's and MLIR's names of element types, where XLA's are others.
+# Names of element types in NumPy and MLIR that differ from XLA's.
 _NAMES = {
     "bool": "pred",
     "i1": "pred",
@@ -39,11 +39,11 @@ _INTEGERS = {"int": "s", "uint": "u", "i": "s", "si": "s", "ui": "u"}
 
 
 def read_shape(text: str, name: str = "<shape>") -> tuple[Shape, tuple[Diagnostic, ...]]:
-    """Reads a shape as people type it and returns it with the notes to show.
+    """Returns the shape of a text that a person typed, and notes about the reading.
 
-    Beyond the grammar it reads upper-case element types, with a note, and the first documents'
-    `{1,0:(2,2)}`, with a warning; it warns about what XLA drops (`D(...)`), too. A tensor type of MLIR's, a whole line
-    of HLO, and what JAX prints of shapes and layouts are read with a note. Raises DiagnosticError.
+    The grammar is extended by upper-case element types, tensor types of MLIR, lines of HLO and JAX's repr of shapes and
+    layouts, each with a note, and by the first documents' `{1,0:(2,2)}` and `D(...)`, which XLA drops, with a warning.
+    Raises DiagnosticError.
     """
     foreign = read_foreign(text)
     if foreign is not None:
@@ -67,14 +67,14 @@ def _read_foreign(text: str, name: str, foreign: Reading) -> tuple[Shape, tuple[
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a text means as the text of a shape; `start` is where that occurs in it, None where it was translated."""
+    """The text of a shape found in another text: copied from offset `start`, or translated (None)."""
 
     text: str
     start: int | None
 
 
 def read_foreign(text: str) -> Reading | None:
-    """Returns the shape that a text of MLIR's or JAX's, or a line of HLO, means; None for any other text."""
+    """Returns the shape in a text of MLIR or JAX or in a line of HLO; None for any other text."""
     stripped = text.strip()
     line = _HLO_LINE.match(stripped)
     if line is not None:
@@ -86,7 +86,7 @@ def read_foreign(text: str) -> Reading | None:
 
 
 def _first_shape(text: str) -> str | None:
-    """Returns the shape before an opcode and its operands: up to the first blank outside of brackets."""
+    """Returns the shape before an opcode and operands: the text up to the first space outside of brackets."""
     depth = 0
     for position, char in enumerate(text):
         depth += (char in "([{") - (char in ")]}")
@@ -114,7 +114,7 @@ def _jax_shape(text: str) -> str | None:
 
 
 def _with_layout(text: str) -> str | None:
-    """Returns a shape before JAX's repr of a layout as one text: `float32[3,5] Layout(major_to_minor=(1, 0), ...)`."""
+    """Returns the text of a shape before JAX's repr of a layout: `float32[3,5] Layout(major_to_minor=(1, 0), ...)`."""
     match = _JAX_LAYOUT.search(text)
     if match is None or match.end() != len(text):
         return None

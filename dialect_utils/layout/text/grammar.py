@@ -1,8 +1,8 @@
-"""Parses the text of shapes and layouts; every error carries the span of what is wrong.
+"""Parses the text of shapes and layouts; every error carries the span of the invalid text.
 
 Grammar: xla/hlo/parser/hlo_parser.cc (ParseShape, ParseLayout). White space, `/*...*/` and `// ...`
-may be between any two tokens. Unlike XLA's parser, which checks values only when a proto is
-loaded, an invalid value is an error here.
+may be between any two tokens. XLA's parser checks values only when a proto is loaded; here an
+invalid value is an error.
 """
 
 from __future__ import annotations
@@ -24,20 +24,23 @@ from dialect_utils.layout.shape import (
 from dialect_utils.layout.text.scanner import Scanner
 from dialect_utils.text import Diagnostic, Location, Source, Span, nearest
 
-# XLA's parser recurses without a bound and overflows its stack; real tuples nest a handful deep.
+# XLA's parser recurses without a bound and overflows the stack; real tuples nest a few levels deep.
 _MAX_NESTING = 200
-# The state of the largest training loops has some thousand arrays; one line of text may nest 2^17.
+# The state of the largest training loops has a few thousand arrays; one line of nested tuples can hold 2^17.
 _MOST_LEAVES = 1 << 14
 _LIKE_THIS = "a shape begins with its element type: f32[3,5]"
-# What the nearest of XLA's names would be wrong for.
+# Names for which the nearest of XLA's names would be a wrong hint.
 _OTHER_TYPES = {"float": "f32", "double": "f64", "half": "f16"} | dict.fromkeys(
     ("tensor", "memref", "vector"), "tensor<3x5xf32>"
 )
 _PARTS = ("D", "T", "L", "#", "*", "E", "S", "SC", "P", "M")
 
+# The span of each field that was read, or of one entry of it.
+_Spans = dict[tuple[str, int | None], Span]
+
 
 class ShapeParser(Scanner):
-    """A reader of shapes from one source, from `start` on; `position` is where the next token begins."""
+    """A parser of shapes from one source; `typed` accepts the deviations from the grammar that people type."""
 
     def __init__(self, source: Source, start: int = 0, *, typed: bool = False) -> None:
         super().__init__(source, start)
@@ -87,7 +90,7 @@ class ShapeParser(Scanner):
         element_type = self._element_type(name, start)
         self._expect("[", f"after {name}", f"{name}[3,5] is an array, {name}[] a scalar")
         dims = self._dimensions()
-        layout, places = self._try_layout(rank=len(dims))
+        layout, spans = self._try_layout(rank=len(dims))
         if not dims and layout is not None and layout.is_default:
             # XLA prints no braces here, so `f32[]{:}` and `f32[]` are one shape.
             layout = None
@@ -95,7 +98,7 @@ class ShapeParser(Scanner):
         try:
             return ArrayShape(element_type, tuple(size for size, _ in dims), layout, dynamic)
         except LayoutFieldError as error:
-            self._fail_at_field(error, places, Span(start.start, self.position))
+            self._fail_at_field(error, spans, Span(start.start, self.position))
 
     def _tuple(self, depth: int) -> TupleShape:
         elements: list[Shape] = []
@@ -138,7 +141,7 @@ class ShapeParser(Scanner):
             return lower
         known = _OTHER_TYPES.get(name) or lower or nearest(name.lower(), ELEMENT_TYPES)
         if known is None:
-            # `f8` is the begin of several, `np` and `torch` of none.
+            # `f8` is a prefix of several names, `torch` of no name.
             longer = ", ".join(each for each in ELEMENT_TYPES if each.startswith(name.lower()))
             self._fail(f"unknown element type {name!r}", span, f"one of {longer}" if longer else _LIKE_THIS)
         self._fail(f"unknown element type {name!r}", span, f"write {known}")
@@ -165,8 +168,8 @@ class ShapeParser(Scanner):
 
     # Layouts
 
-    def _try_layout(self, rank: int) -> tuple[Layout | None, dict[tuple[str, int | None], Span]]:
-        """Reads the layout where there is one; `{` starts one only if an int or `:` follows."""
+    def _try_layout(self, rank: int) -> tuple[Layout | None, _Spans]:
+        """Reads a layout if the text has one here: `{` followed by an int or `:`."""
         if not self._at("{"):
             return None, {}
         if self._following() not in ("int", ":"):
@@ -174,33 +177,33 @@ class ShapeParser(Scanner):
         return self._layout(rank)
 
     def layout(self) -> Layout:
-        """Reads one layout, its rank given by minor_to_major."""
+        """Reads one layout; minor_to_major gives the rank."""
         return self._layout(None)[0]
 
-    def _layout(self, rank: int | None) -> tuple[Layout, dict[tuple[str, int | None], Span]]:
+    def _layout(self, rank: int | None) -> tuple[Layout, _Spans]:
         start = self.span
-        places: dict[tuple[str, int | None], Span] = {}
+        spans: _Spans = {}
         self._expect("{", "at the start of a layout")
-        minor_to_major = self._minor_to_major(places)
+        minor_to_major = self._minor_to_major(spans)
         if rank is not None and len(minor_to_major) != rank:
-            span = places.get(("minor_to_major", None), start)
+            span = spans.get(("minor_to_major", None), start)
             self._fail(f"minor_to_major orders {len(minor_to_major)} dimensions, but the rank is {rank}", span)
         fields: dict[str, object] = {"minor_to_major": minor_to_major}
         if self._take(":"):
-            self._parts(fields, places)
+            self._parts(fields, spans)
         if not self._at("}"):
             self._fail_in_layout()
         self._next()
         try:
-            return Layout(**fields), places  # type: ignore[arg-type]  # built field by field below
+            return Layout(**fields), spans  # type: ignore[arg-type]  # built field by field
         except LayoutFieldError as error:
-            self._fail_at_field(error, places, Span(start.start, self.position))
+            self._fail_at_field(error, spans, Span(start.start, self.position))
 
-    def _minor_to_major(self, places: dict[tuple[str, int | None], Span]) -> tuple[int, ...]:
+    def _minor_to_major(self, spans: _Spans) -> tuple[int, ...]:
         dims: list[int] = []
         start = self.span
         while self.kind == "int":
-            places["minor_to_major", len(dims)] = self.span
+            spans["minor_to_major", len(dims)] = self.span
             dims.append(self._integer("a dimension number"))
             if not self._take(","):
                 break
@@ -208,11 +211,11 @@ class ShapeParser(Scanner):
                 hint = "a colon comes before parts such as T(8,128)" if self.kind == "name" else "drop the comma"
                 self._fail(f"expected a dimension number after the comma, found {self._found()}", hint=hint)
         if dims:
-            places["minor_to_major", None] = Span(start.start, self.position)
+            spans["minor_to_major", None] = Span(start.start, self.position)
         return tuple(dims)
 
-    def _parts(self, fields: dict[str, object], places: dict[tuple[str, int | None], Span]) -> None:
-        readers: dict[str, Callable[[dict[str, object], dict[tuple[str, int | None], Span]], None]] = {
+    def _parts(self, fields: dict[str, object], spans: _Spans) -> None:
+        readers: dict[str, Callable[[dict[str, object], _Spans], None]] = {
             "D": self._dim_level_types,
             "T": self._tiles,
             "SC": self._split_configs,
@@ -221,7 +224,7 @@ class ShapeParser(Scanner):
         done = -1
         if self.typed and self._at("("):
             self._warn("read the tile without T as the first documents write it", self.span, "write T(...)")
-            self._tiles(fields, places, named=False)
+            self._tiles(fields, spans, named=False)
             done = _PARTS.index("T")
         while self.value in _PARTS and self.kind in ("name", "mark"):
             rank = _PARTS.index(self.value)
@@ -231,7 +234,7 @@ class ShapeParser(Scanner):
                 self._fail(f"layout part {self.value} {problem}", hint=f"the order is {order}")
             done = rank
             reader = readers.get(self.value, self._single)
-            reader(fields, places)
+            reader(fields, spans)
 
     def _fail_in_layout(self) -> NoReturn:
         if self.kind == "end":
@@ -240,7 +243,7 @@ class ShapeParser(Scanner):
             self._fail("a tile without T is the notation of old documents", hint="write T(...)")
         self._fail(f"expected a layout part or '}}', found {self._found()}", hint=f"parts in order: {' '.join(_PARTS)}")
 
-    def _dim_level_types(self, fields: dict[str, object], places: dict[tuple[str, int | None], Span]) -> None:
+    def _dim_level_types(self, fields: dict[str, object], spans: _Spans) -> None:
         start = self.span
         self._next()
         self._expect("(", "after D")
@@ -257,9 +260,7 @@ class ShapeParser(Scanner):
         span = Span(start.start, self.position)
         self._warn("D(...) belonged to sparse arrays, which XLA removed: dropped", span)
 
-    def _tiles(
-        self, fields: dict[str, object], places: dict[tuple[str, int | None], Span], *, named: bool = True
-    ) -> None:
+    def _tiles(self, fields: dict[str, object], spans: _Spans, *, named: bool = True) -> None:
         if named:
             self._next()
         tiles = []
@@ -294,10 +295,10 @@ class ShapeParser(Scanner):
             return MATCH
         return self._integer("a tile dimension")
 
-    def _physical_shape(self, fields: dict[str, object], places: dict[tuple[str, int | None], Span]) -> None:
+    def _physical_shape(self, fields: dict[str, object], spans: _Spans) -> None:
         self._fail("P(...) belonged to sparse arrays, which XLA removed", hint="drop it")
 
-    def _split_configs(self, fields: dict[str, object], places: dict[tuple[str, int | None], Span]) -> None:
+    def _split_configs(self, fields: dict[str, object], spans: _Spans) -> None:
         self._next()
         configs: list[SplitConfig] = []
         if not self._at("("):
@@ -313,16 +314,16 @@ class ShapeParser(Scanner):
                     self._expect(",", "or ')' in split indices")
                 indices.append(self._integer("a split index"))
             self._next()
-            places["split_configs", len(configs)] = Span(start.start, self.position)
+            spans["split_configs", len(configs)] = Span(start.start, self.position)
             configs.append(SplitConfig(dimension, tuple(indices)))
         fields["split_configs"] = tuple(configs)
 
-    def _single(self, fields: dict[str, object], places: dict[tuple[str, int | None], Span]) -> None:
+    def _single(self, fields: dict[str, object], spans: _Spans) -> None:
         """Reads a part that holds one number or type: L # * E S M."""
         name = self._next()
         field = _SINGLE_FIELDS[name]
         self._expect("(", f"after {name}")
-        places[field, 0] = self.span
+        spans[field, 0] = self.span
         if name in "#*":
             span = self.span
             type_name = self._next() if self.kind == "name" else ""
@@ -331,10 +332,8 @@ class ShapeParser(Scanner):
             fields[field] = self._integer(f"the value of {name}")
         self._expect(")", f"after the value of {name}")
 
-    def _fail_at_field(
-        self, error: LayoutFieldError, places: dict[tuple[str, int | None], Span], whole: Span
-    ) -> NoReturn:
-        span = places.get((error.field, error.index)) or places.get((error.field, None)) or whole
+    def _fail_at_field(self, error: LayoutFieldError, spans: _Spans, whole: Span) -> NoReturn:
+        span = spans.get((error.field, error.index)) or spans.get((error.field, None)) or whole
         self._fail(error.message, span, error.hint)
 
 

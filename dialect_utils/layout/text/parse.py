@@ -1,6 +1,6 @@
-"""Reads the text of shapes and layouts: the shapes that dumps are full of with one regular expression each.
+"""Reads the text of shapes and layouts: common shapes of dumps with one regular expression each.
 
-`grammar` reads all other text and locates every error; it takes thirty times as long, and is loaded when it is needed.
+`grammar` reads all other text and locates every error; it is five to fifteen times slower, and loaded on demand.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dialect_utils.layout.layout import Layout, LayoutFieldError, Tile
 from dialect_utils.layout.shape import ArrayShape, Shape, TupleShape
 from dialect_utils.text import Source, Span, error_at, kind_of
 
-# Shapes repeat thousands of times in a dump; a parsed one is shared.
+# Shapes repeat thousands of times in a dump; equal texts share one object.
 _SHARED_SHAPES = 65536
 _TILES = r"(?>(?:\(\d{1,9}(?>(?:,\d{1,9})*)\))+)"
 # Groups: element type, dimensions, layout.
@@ -27,7 +27,7 @@ _DISTINCT_LAYOUTS = 4096
 
 
 def parse_shape(text: str) -> Shape:
-    """Returns the shape a text names; raises DiagnosticError with the span in `text`, TypeError for no text."""
+    """Returns the shape of a text; raises DiagnosticError with the span in `text`, TypeError for no text."""
     if not isinstance(text, str):
         raise TypeError(f"expected the text of a shape, such as 'f32[3,5]', not {kind_of(text)}")
     return shared_shape(text)
@@ -35,7 +35,7 @@ def parse_shape(text: str) -> Shape:
 
 @lru_cache(maxsize=_SHARED_SHAPES)
 def shared_shape(text: str) -> Shape:
-    """Returns the shape a text names, the same object for the same text."""
+    """Returns the shape of a text, the same object for the same text."""
     found = try_common_shape(text)
     if found is not None:
         return found
@@ -45,7 +45,7 @@ def shared_shape(text: str) -> Shape:
 
 
 def parse_array_shape(text: str) -> ArrayShape:
-    """Returns the array shape a text names; raises DiagnosticError for other shapes too."""
+    """Returns the array shape of a text; raises DiagnosticError for other shapes too."""
     shape = parse_shape(text)
     if not isinstance(shape, ArrayShape):
         raise error_at(Source("<shape>", text), Span(0, len(text)), f"expected an array shape, found {shape}")
@@ -53,7 +53,7 @@ def parse_array_shape(text: str) -> ArrayShape:
 
 
 def parse_layout(text: str) -> Layout:
-    """Returns the layout a text such as `{1,0:T(8,128)}` names; raises DiagnosticError with the span."""
+    """Returns the layout of a text such as `{1,0:T(8,128)}`; raises DiagnosticError with the span."""
     from dialect_utils.layout.text.grammar import ShapeParser
 
     return ShapeParser(Source("<layout>", text)).whole_layout()
@@ -97,7 +97,7 @@ def _array(match: re.Match[str]) -> ArrayShape | None:
     if match[3] and layout is None:
         return None
     if not dimensions and layout is not None and (layout.is_default or layout.minor_to_major):
-        # The layout of a scalar that says nothing, or too much.
+        # The grammar drops the default layout of a scalar, and rejects one with dimensions.
         return None
     return ArrayShape(element_type, dimensions, layout)
 

@@ -1,4 +1,4 @@
-"""Tokens of the text of shapes and layouts, one ahead; what is between them, and errors at them."""
+"""A tokenizer for the text of shapes and layouts, with one token of lookahead."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from dialect_utils.text import Source, Span, error_at
 # A number longer than this cannot be an int64; int() is quadratic in the digits.
 _MAX_DIGITS = 30
 
-# White space and comments, then one token. It matches at every offset, so it never goes back.
+# White space and comments, then one token. The pattern matches at every offset, so it never backtracks.
 _TOKEN = re.compile(
     r"(?:\s|/\*.*?\*/|//[^\n]*)*(?:(?P<int>-?\d+)|(?P<name>[A-Za-z_]\w*)|(?P<mark><=|.)|\Z)", re.DOTALL | re.ASCII
 )
 
 
 class Scanner:
-    """A reader of tokens from one source, from `start` on.
+    """A reader of tokens from one source.
 
     The next token is `kind` ("int", "name", "mark" or "end"), `value` and `span`; `position`
-    is the end of the last one taken.
+    is the end of the token before it.
     """
 
     def __init__(self, source: Source, start: int = 0) -> None:
@@ -45,7 +45,7 @@ class Scanner:
         return value
 
     def _following(self) -> str:
-        """Returns the token after the next one: a mark as it is, of others the kind."""
+        """Returns the token after the next one: the text of a mark, the kind of any other token."""
         match = _TOKEN.match(self.source.text, self.span.end)
         assert match is not None  # the pattern matches at every offset
         return match.group("mark") or match.lastgroup or "end"

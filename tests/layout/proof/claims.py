@@ -9,11 +9,11 @@ import islpy as isl
 import numpy as np
 
 from dialect_utils.layout.index.index_map import element_slot_bits, elements_at, final_dimensions, physical_index
-from dialect_utils.layout.index.places import Places, follow, unit_bits
+from dialect_utils.layout.index.positions import Position, follow, unit_bits
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.layout.proof.decide import Budget, Question, Terms, decide
 from dialect_utils.layout.proof.enumeration import ISL_BUDGET, RELATION_BUDGET, Method, Proof, at, blocks
-from dialect_utils.layout.proof.witnesses import linear_place
+from dialect_utils.layout.proof.witnesses import linear_position
 from dialect_utils.layout.shape import ArrayShape
 
 
@@ -56,7 +56,7 @@ def prove_layout(plan: Plan, shape: ArrayShape, *, budget: int = ISL_BUDGET) -> 
                 plan.dimensions,
                 units,
                 lambda index, unit: follow(plan, index, unit, bits),
-                lambda index, unit: Places(physical_index(shape, index), unit),
+                lambda index, unit: Position(physical_index(shape, index), unit),
             ),
             budget,
         )
@@ -67,7 +67,7 @@ def prove_layout(plan: Plan, shape: ArrayShape, *, budget: int = ISL_BUDGET) -> 
             plan.dimensions,
             units,
             lambda index, unit: _flattened(follow(plan, index, unit, bits), dims, result_type.bits // bits),
-            lambda index, unit: _flattened(Places(physical_index(shape, index), unit), sizes, units),
+            lambda index, unit: _flattened(Position(physical_index(shape, index), unit), sizes, units),
         ),
         budget,
     )
@@ -78,7 +78,7 @@ def prove_injective(shape: ArrayShape, *, budget: int = RELATION_BUDGET) -> Proo
     started = time.perf_counter()
     with Budget(budget) as context:
         terms = Terms(context, shape.dimensions, 1)
-        places = Places(physical_index(shape, terms.index), terms.unit)
+        places = Position(physical_index(shape, terms.index), terms.unit)
         relation = terms.relation(places)
         if relation.is_injective():
             return Proof(True, "isl", seconds=time.perf_counter() - started)
@@ -88,18 +88,18 @@ def prove_injective(shape: ArrayShape, *, budget: int = RELATION_BUDGET) -> Proo
     return Proof(*_injective_by_blocks(shape), seconds=time.perf_counter() - started)
 
 
-def _flattened(places: Places, sizes: Sequence[int], units: int) -> Places:
-    linear = linear_place([*places.coordinates, places.unit], [*sizes, units])
-    return Places([linear], 0, places.conditions)
+def _flattened(places: Position, sizes: Sequence[int], units: int) -> Position:
+    linear = linear_position([*places.coordinates, places.unit], [*sizes, units])
+    return Position([linear], 0, places.conditions)
 
 
 def _injective_by_blocks(shape: ArrayShape) -> tuple[bool, Method, tuple[int, ...] | None]:
     """Reads every element back from its place; needs no memory beyond a block."""
     sizes = final_dimensions(shape.dimensions, shape.effective_layout)
     for index, _ in blocks((*shape.dimensions, 1)):
-        linear = np.asarray(linear_place(physical_index(shape, index), sizes))
+        linear = np.asarray(linear_position(physical_index(shape, index), sizes))
         back = elements_at(shape, linear)
-        wrong = back != linear_place(index, shape.dimensions)
+        wrong = back != linear_position(index, shape.dimensions)
         if wrong.any():
             return False, "enumeration", at(index, int(wrong.argmax()))
     return True, "enumeration", None

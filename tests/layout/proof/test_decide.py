@@ -9,7 +9,7 @@ from typing import Any
 import islpy as isl
 import pytest
 
-from dialect_utils.layout.index.places import Condition, Places
+from dialect_utils.layout.index.positions import Condition, Position
 from dialect_utils.layout.proof.decide import Budget, IndexMap, Question, Terms, decide
 
 SIZES = (3, 4)
@@ -74,8 +74,8 @@ METHODS = {"isl": 1_000_000, "enumeration": 1}
 
 
 def at(place: Callable[..., Any], *conditions: Callable[..., Condition]) -> IndexMap:
-    def found(index: Sequence[Any], unit: Any) -> Places:
-        return Places([place(*index, unit)], unit, [condition(*index) for condition in conditions])
+    def found(index: Sequence[Any], unit: Any) -> Position:
+        return Position([place(*index, unit)], unit, [condition(*index) for condition in conditions])
 
     return found
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dialect_utils.layout.index.places import Condition, Places
+from dialect_utils.layout.index.positions import Condition, Position
 from dialect_utils.layout.proof import enumeration
 from dialect_utils.layout.proof.enumeration import at, blocks, keeps
 
@@ -22,6 +22,6 @@ def test_blocks_are_every_index_once_in_order(size: int, monkeypatch: pytest.Mon
 
 def test_what_a_block_keeps() -> None:
     values = np.arange(-2, 8)
-    kept = keeps(Places([], 0, [Condition(values, 0, 6, 2), Condition(values, -5, 4)]), values.shape)
+    kept = keeps(Position([], 0, [Condition(values, 0, 6, 2), Condition(values, -5, 4)]), values.shape)
     assert values[kept].tolist() == [0, 2]
-    assert keeps(Places([], 0), (3,)).all()
+    assert keeps(Position([], 0), (3,)).all()

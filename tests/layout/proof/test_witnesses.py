@@ -11,7 +11,7 @@ from dialect_utils.layout import ArrayShape, parse_array_shape
 from dialect_utils.layout.arrays.bitcast_positions import defined_positions, padding_mask
 from dialect_utils.layout.index.index_map import linear_index
 from dialect_utils.layout.proof import witnesses
-from dialect_utils.layout.proof.witnesses import find_moved_element, find_padding_read, in_common, linear_place
+from dialect_utils.layout.proof.witnesses import find_moved_element, find_padding_read, in_common, linear_position
 
 SHAPES = [
     parse_array_shape(text)
@@ -77,4 +77,4 @@ def test_places_in_common_digits_tell_the_same_places_apart() -> None:
 
 def test_a_linear_place_is_row_major() -> None:
     for index in np.ndindex(2, 3, 4):
-        assert linear_place(index, (2, 3, 4)) == np.ravel_multi_index(index, (2, 3, 4))
+        assert linear_position(index, (2, 3, 4)) == np.ravel_multi_index(index, (2, 3, 4))

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from dialect_utils.layout import BitcastConvert, Pad, Reshape, Slice, Step, Transpose, parse_element_type
 from dialect_utils.layout.arrays.interpret import run_plan
-from dialect_utils.layout.index.places import Places, follow, regroup, regroup_units, unit_bits
+from dialect_utils.layout.index.positions import Position, follow, regroup, regroup_units, unit_bits
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.layout.proof.enumeration import keeps
 
@@ -70,7 +70,7 @@ def test_regrouped_coordinates_are_at_the_same_position(old: list[int], new: lis
 def test_units_keep_their_position_when_elements_change_their_width(old: int, new: int) -> None:
     dimensions, after = ((3, old // new) if new < old else (3,)), ((3, new // old) if old < new else (3,))
     for position, (*index, unit) in enumerate(np.ndindex((*after, old))):
-        places = Places(list(index), unit)
+        places = Position(list(index), unit)
         regroup_units(places, old, new)
         sizes = (*dimensions, new)
         assert int(np.ravel_multi_index((*places.coordinates, places.unit), sizes)) == position
