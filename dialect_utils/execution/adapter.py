@@ -1,4 +1,4 @@
-"""The one place that names jaxlib's private runtime modules; only the worker process imports it.
+"""The only module that names jaxlib's private runtime modules; only the worker process imports it.
 
 Checked with jaxlib 0.10.2 and 0.12.0.
 """
@@ -13,7 +13,7 @@ from typing import Any
 
 
 class MissingNameError(ImportError):
-    """A name that this version of jaxlib lacks."""
+    """A missing name in this version of jaxlib."""
 
 
 def _find(module: str, *names: str) -> Any:
@@ -38,8 +38,8 @@ def _lacks(name: str) -> str:
 def cpu_client(devices: int = 1) -> Any:
     """Returns the client of the CPU backend that also owns the arrays of `device_array`.
 
-    One device needs no JAX, whose import costs several times what jaxlib's does. Several are JAX's: only it makes
-    arrays of them.
+    One device needs no JAX, whose import takes several times longer than jaxlib's. Only JAX makes arrays on several
+    devices.
     """
     if devices > 1:
         # A client of xla_client.make_cpu_client does not accept arrays of another client.
@@ -49,7 +49,7 @@ def cpu_client(devices: int = 1) -> Any:
 
 @cache
 def _own_client() -> Any:
-    # jaxlib looks for JAX where it describes an array to it, and does without where it is absent.
+    # jaxlib imports JAX to describe arrays where JAX exists, and works without it.
     sys.modules["jax"] = None  # type: ignore[assignment]
     return _find("jaxlib.xla_client", "make_cpu_client")()
 
@@ -66,7 +66,7 @@ def device_array(array: Any) -> Any:
 
 @cache
 def _placement() -> Any:
-    """Returns where arrays are, as jaxlib asks it of the class that JAX derives."""
+    """Returns the sharding of all arrays: jaxlib asks for methods that JAX defines in a subclass."""
     replicated = _find("jaxlib.xla_client", "HloSharding").replicate()
     members = {"memory_kind": None, "_to_xla_hlo_sharding": lambda placement, rank: replicated}
     derived = type("Placement", (_find("jaxlib._jax", "SingleDeviceSharding"),), members)
@@ -89,13 +89,13 @@ def compile_module(client: Any, module: str | bytes, options: dict[str, str], re
 
 
 def execute_on_devices(executable: Any, client: Any, arguments: Any, count: int) -> list[list[Any]]:
-    """Returns each result's parts, one a device; `arguments` hold the devices' parts one after another.
+    """Returns the parts of each result, one per device; `arguments` hold the devices' parts in order.
 
-    The worker runs with JAX_ENABLE_X64, else JAX would make 64-bit types 32-bit ones.
+    JAX_ENABLE_X64 keeps JAX from converting 64-bit types to 32-bit ones.
     """
     devices = client.local_devices()[:count]
     mesh = _find("jax", "sharding", "Mesh")(devices, ("replica",))
-    # Each device has data of its own under what JAX is told is a replicated array: it never looks.
+    # Each device has its own data although JAX is told that the array is replicated: JAX never checks.
     everywhere = _find("jax", "sharding", "NamedSharding")(mesh, _find("jax", "sharding", "PartitionSpec")())
     gather = _find("jax", "make_array_from_single_device_arrays")
     put = _find("jax", "device_put")
@@ -106,7 +106,7 @@ def execute_on_devices(executable: Any, client: Any, arguments: Any, count: int)
 
 @cache
 def initialize_lapack() -> None:
-    """Registers LAPACK's custom calls and gives them their function pointers, which are SciPy's."""
+    """Registers LAPACK's custom calls and gives them SciPy's function pointers."""
     register = _find("jaxlib.xla_client", "register_custom_call_target")
     for name, function, version in _find("jaxlib.lapack", "registrations")()["cpu"]:
         register(name, function, platform="cpu", api_version=version)

@@ -1,8 +1,8 @@
-"""Messages between a process and its worker: a JSON header and blobs, each with its length before it.
+"""Messages between a process and its worker: a JSON header and blobs, each after its length.
 
-Frame: 8 bytes length of the header, the header, then the blobs whose lengths the header lists.
-Nothing is unpickled, and every length is checked before anything of that length is made, so a worker
-that a hostile module took over can neither run code elsewhere nor use up the memory of its parent.
+Frame: the header's length in 8 bytes, the header, then the blobs whose lengths the header lists. Nothing is unpickled,
+and every length is checked before memory of that size is allocated, so a worker that a hostile module controls can
+neither run code in its parent nor exhaust the parent's memory.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import struct
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from math import prod
 from typing import Any, Literal, TypeGuard
 
@@ -21,30 +22,29 @@ import numpy as np
 
 from dialect_utils.engine_names import Engine
 from dialect_utils.execution.arrays import Array
+from dialect_utils.execution.requirements import LARGEST_RANK, LARGEST_SIZE
 from dialect_utils.ir import Dialect
 from dialect_utils.layout import ELEMENT_TYPES, ArrayShape
 from dialect_utils.layout.arrays.dtypes import dtype_of, element_type_of
 from dialect_utils.text import Source
 
-# What the worker says as soon as a program is compiled.
+Conversion = Literal["proto-to-text", "text-to-proto", "hlo-to-stablehlo"]
+Rewriting = Literal["widen", "order", "repeat"]
+
+# The worker's first answer to a program that is compiled.
 EXECUTES = "executes"
-LENGTH = struct.Struct("<Q")
-# One read asks for no more than this, so that a deadline is looked at now and then.
-CHUNK = 1 << 20
+_LENGTH = struct.Struct("<Q")
+# The most bytes of one read, so that deadlines are checked between reads.
+_CHUNK = 1 << 20
 _LENGTHS_KEY = "blob_lengths"
 # A header describes arrays and may hold one message of jaxlib, which may quote a module.
 _LARGEST_HEADER = 64 << 20
-
-
-Conversion = Literal["proto-to-text", "text-to-proto", "hlo-to-stablehlo"]
-Rewriting = Literal["widen", "order", "repeat"]
-# numpy's limits.
-_LARGEST_DIMENSION = (1 << 63) - 1
-_LARGEST_RANK = 64
+# The last bytes of the worker's standard error are kept: XLA writes its reason there before a crash.
+_LAST_WORDS = 64 << 10
 
 
 class MalformedMessageError(Exception):
-    """What is no message, or one that is larger than it may be."""
+    """Bytes that are not a valid message, or a message above its size limit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,18 +59,23 @@ def encode_message(message: Message) -> list[bytes]:
     """Returns the parts of a message's frame in order."""
     header = {**message.header, _LENGTHS_KEY: [len(blob) for blob in message.blobs]}
     encoded = json.dumps(header).encode()
-    return [LENGTH.pack(len(encoded)) + encoded, *message.blobs]
+    return [_LENGTH.pack(len(encoded)) + encoded, *message.blobs]
 
 
 def decode_message(read: Callable[[int], bytes], largest: int | None = None) -> Message:
-    """Returns the message that `read(count)` gives piece by piece; all blobs have at most `largest` bytes.
+    """Returns the message that `read(count)` gives piece by piece; all blobs together have at most `largest` bytes.
 
     Raises MalformedMessageError for anything else.
     """
-    (length,) = LENGTH.unpack(read(LENGTH.size))
+    (length,) = _LENGTH.unpack(read(_LENGTH.size))
     if length > _LARGEST_HEADER:
         raise MalformedMessageError(f"a header of {length} bytes")
-    header = _header(read(length))
+    try:
+        header = json.loads(read(length))
+    except (ValueError, RecursionError):
+        raise MalformedMessageError("a header that is no JSON") from None
+    if not isinstance(header, dict):
+        raise MalformedMessageError("a header that is no object")
     lengths = header.pop(_LENGTHS_KEY, None)
     if not isinstance(lengths, list) or not all(type(size) is int and size >= 0 for size in lengths):
         raise MalformedMessageError("blobs without lengths")
@@ -79,33 +84,27 @@ def decode_message(read: Callable[[int], bytes], largest: int | None = None) -> 
     return Message(header, [read(size) for size in lengths])
 
 
-def _header(data: bytes) -> dict[str, Any]:
-    try:
-        header = json.loads(data)
-    except (ValueError, RecursionError):
-        raise MalformedMessageError("a header that is no JSON") from None
-    if not isinstance(header, dict):
-        raise MalformedMessageError("a header that is no object")
-    return header
-
-
 def write_message(descriptor: int, message: Message) -> None:
     """Writes a message to a file descriptor; raises OSError where the other end is gone."""
-    for part in encode_message(message):
-        view = memoryview(part)
-        while view:
-            view = view[os.write(descriptor, view) :]
+    _write_all(partial(os.write, descriptor), message)
 
 
 def read_message(descriptor: int) -> Message:
     """Reads a message from a file descriptor; raises EOFError where the other end is gone."""
-    return decode_message(lambda count: _read(descriptor, count))
+    return decode_message(lambda count: _read_all(partial(os.read, descriptor), count))
 
 
-def _read(descriptor: int, count: int) -> bytes:
+def _write_all(write: Callable[[memoryview], int], message: Message) -> None:
+    for part in encode_message(message):
+        view = memoryview(part)
+        while view:
+            view = view[write(view) :]
+
+
+def _read_all(read: Callable[[int], bytes], count: int) -> bytes:
     parts = []
     while count:
-        part = os.read(descriptor, min(count, CHUNK))
+        part = read(min(count, _CHUNK))
         if not part:
             raise EOFError
         parts.append(part)
@@ -113,13 +112,9 @@ def _read(descriptor: int, count: int) -> bytes:
     return b"".join(parts)
 
 
-# Of what the worker writes to standard error, the last bytes are kept: XLA's reason is there.
-_LAST_WORDS = 64 << 10
-
-
 @dataclass(slots=True)
 class Channel:
-    """Three pipes of a worker: requests to it, answers from it, and its standard error.
+    """The parent's ends of a worker's three pipes: requests, answers, and its standard error.
 
     Deadlines are times of `time.monotonic`. Every method raises TimeoutError where one passes, and
     OSError or EOFError where the other end is gone.
@@ -136,33 +131,28 @@ class Channel:
 
     def send(self, message: Message, deadline: float) -> None:
         """Writes a message."""
-        for part in encode_message(message):
-            view = memoryview(part)
-            while view:
-                self._wait(self.requests, select.POLLOUT, deadline)
-                # A pipe that is not empty takes less than is asked.
-                view = view[os.write(self.requests, view[:CHUNK]) :]
+
+        def write(view: memoryview) -> int:
+            self._wait(self.requests, select.POLLOUT, deadline)
+            # A pipe that is not empty takes less than is asked.
+            return os.write(self.requests, view[:_CHUNK])
+
+        _write_all(write, message)
 
     def receive(self, deadline: float, largest: int) -> Message:
         """Reads a message whose blobs have at most `largest` bytes; raises MalformedMessageError."""
-        return decode_message(lambda count: self._read(count, deadline), largest)
+
+        def read(count: int) -> bytes:
+            self._wait(self.answers, select.POLLIN, deadline)
+            return os.read(self.answers, count)
+
+        return decode_message(partial(_read_all, read), largest)
 
     def last_words(self) -> str:
-        """Returns the end of what the worker has written to standard error up to now."""
+        """Returns the end of the worker's standard error up to now."""
         while self._listen():
             continue
         return self._said.decode(errors="replace")
-
-    def _read(self, count: int, deadline: float) -> bytes:
-        parts = []
-        while count:
-            self._wait(self.answers, select.POLLIN, deadline)
-            part = os.read(self.answers, min(count, CHUNK))
-            if not part:
-                raise EOFError
-            parts.append(part)
-            count -= len(part)
-        return b"".join(parts)
 
     def _wait(self, descriptor: int, event: int, deadline: float) -> None:
         """Waits for one pipe; meanwhile the worker can always write to standard error."""
@@ -180,9 +170,9 @@ class Channel:
                 poll.unregister(self.errors)
 
     def _listen(self) -> bool:
-        """Keeps what can be read of standard error; is false where there is nothing, or no more will come."""
+        """Keeps the readable bytes of standard error; is false where there are none, now or for ever."""
         try:
-            part = os.read(self.errors, CHUNK)
+            part = os.read(self.errors, _CHUNK)
         except BlockingIOError:
             return False
         self._said += part
@@ -194,7 +184,7 @@ class Channel:
 class Program:
     """A module to execute: HLO text, StableHLO text, MLIR bytecode or a portable artifact.
 
-    `name` is how diagnostics call the text. `partitions`: so many devices run it as the partitions of one replica.
+    `name` is the text's name in diagnostics; `partitions` is the number of devices that run it as one replica.
     """
 
     text: str | bytes
@@ -234,37 +224,11 @@ def encode_request(
     return Message(header, [program.data, *(np.asarray(array).tobytes() for arrays in runs for array in arrays)])
 
 
-def decode_results(answer: Message, count: int) -> list[list[Array]]:
-    """Returns the arrays of an answer; raises MalformedMessageError where header and bytes do not fit."""
-    runs = answer.header.get("runs")
-    if not isinstance(runs, list) or len(runs) != count:
-        raise MalformedMessageError(f"results of other than {count} runs")
-    blobs = iter(answer.blobs)
-    results = [[_array(described, next(blobs, b"")) for described in run] for run in runs if isinstance(run, list)]
-    if len(results) != count or next(blobs, None) is not None:
-        raise MalformedMessageError("more arrays than are described")
-    return results
-
-
-def _array(described: object, data: bytes) -> Array:
-    match described:
-        case [str(name), [*sizes]] if name in ELEMENT_TYPES and are_dimensions(sizes):
-            dtype = dtype_of(ELEMENT_TYPES[name])
-            if prod(sizes) * dtype.itemsize == len(data):
-                return np.frombuffer(data, dtype).reshape(sizes).copy()
-    raise MalformedMessageError("an array whose bytes are not those of its shape")
-
-
-def are_dimensions(sizes: list[Any]) -> TypeGuard[list[int]]:
-    """Is true for sizes that an array of numpy can have."""
-    return len(sizes) <= _LARGEST_RANK and all(type(size) is int and 0 <= size <= _LARGEST_DIMENSION for size in sizes)
-
-
 def decode_arguments(description: list[Any], blobs: Iterator[bytes], parameters: Sequence[ArrayShape]) -> list[Array]:
     """Returns the arrays of one run; raises ValueError where they do not have the shapes of main's parameters."""
     arrays = [decode_array(name, dimensions, next(blobs)) for name, dimensions in description]
     found = [ArrayShape(ELEMENT_TYPES[name], tuple(dimensions)) for name, dimensions in description]
-    # XLA would check no more than the number of bytes.
+    # XLA checks only the number of bytes.
     if found != list(parameters):
         wanted = ", ".join(map(str, parameters))
         raise ValueError(f"the inputs are ({', '.join(map(str, found))}), but main takes ({wanted})")
@@ -272,5 +236,30 @@ def decode_arguments(description: list[Any], blobs: Iterator[bytes], parameters:
 
 
 def decode_array(name: str, dimensions: Sequence[int], data: bytes) -> Array:
-    """Returns an array of its own from its element type's name, dimensions and bytes."""
+    """Returns a writable array from the name of its element type, its dimensions and its bytes."""
     return np.frombuffer(data, dtype_of(ELEMENT_TYPES[name])).reshape(dimensions).copy()
+
+
+def decode_results(answer: Message, count: int) -> list[list[Array]]:
+    """Returns the arrays of an answer; raises MalformedMessageError where the header does not match the bytes."""
+    runs = answer.header.get("runs")
+    if not isinstance(runs, list) or len(runs) != count:
+        raise MalformedMessageError(f"results of other than {count} runs")
+    blobs = iter(answer.blobs)
+    results = [[_result(described, next(blobs, b"")) for described in run] for run in runs if isinstance(run, list)]
+    if len(results) != count or next(blobs, None) is not None:
+        raise MalformedMessageError("more arrays than are described")
+    return results
+
+
+def _result(described: object, data: bytes) -> Array:
+    match described:
+        case [str(name), [*sizes]] if name in ELEMENT_TYPES and are_dimensions(sizes):
+            if prod(sizes) * dtype_of(ELEMENT_TYPES[name]).itemsize == len(data):
+                return decode_array(name, sizes, data)
+    raise MalformedMessageError("an array whose bytes are not those of its shape")
+
+
+def are_dimensions(sizes: list[Any]) -> TypeGuard[list[int]]:
+    """Is true for sizes that an array of numpy can have."""
+    return len(sizes) <= LARGEST_RANK and all(type(size) is int and 0 <= size <= LARGEST_SIZE for size in sizes)

@@ -1,4 +1,4 @@
-"""The worker process as its parent sees it: started when needed, ended in time, started again when it dies."""
+"""The parent's side of a worker process: starts it on demand, enforces time limits, restarts it after a crash."""
 
 from __future__ import annotations
 
@@ -44,25 +44,24 @@ DEFAULT_TIMEOUT_SECONDS = 120.0
 _START_SECONDS = 120.0
 _KILL_SECONDS = 5.0
 _MODULE = "dialect_utils.execution.worker"
-# Where Python and its libraries are, which languages and zone; a module must not find keys and tokens here.
+# Paths of Python and its libraries, languages and the time zone. A module must not find keys and tokens here.
 _INHERITED = (
     *("PATH", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "PYTHONPATH", "PYTHONHOME", "PYTHONSAFEPATH", "VIRTUAL_ENV"),
     *("TMPDIR", "LANG", "LC_ALL", "LC_CTYPE", "TZ"),
 )
 _LOGGER = logging.getLogger(__name__)
-# Code for processors without FMA: a product and an addition round twice, as the module says, wherever
-# XLA fuses them. (An option of one compilation does not reach the code generator.)
+# Code for processors without FMA: a product and a sum round twice, as the module says, where XLA would fuse them.
+# (An option of one compilation does not reach the code generator.)
 _NO_FUSED_MULTIPLY_ADD = "--xla_cpu_max_isa=AVX"
 
 
 @dataclass(slots=True)
 class Worker:
-    """A process of its own that runs modules, one request after another.
+    """A separate process that runs modules, one request after another.
 
-    A context manager; without one the process ends with this object or with this process.
-    Not to be shared between threads. With `devices` > 1 a program is run by that many replicas,
-    each on a host device of its own. `memory` is in bytes, beyond what the process needs to start.
-    docs/security.md says what the process is kept from.
+    A context manager; otherwise the process ends with this object or with this process. Not to be shared between
+    threads. With `devices` > 1 each program runs on that many replicas, one per host device. `memory` is in bytes,
+    beyond those that the process needs to start. docs/security.md describes the process's sandbox.
     """
 
     timeout: float = DEFAULT_TIMEOUT_SECONDS
@@ -104,11 +103,10 @@ class Worker:
     ) -> list[list[Array]]:
         """Compiles a program once and runs it on each list of inputs; returns a list of outputs for each.
 
-        Tuples among parameters and results are flattened; sub-byte types take a byte an element.
-        On several devices every input and output has a leading dimension that counts them.
-        `options` are XLA's debug options by name. `timeout` is in seconds and holds for
-        compilation and all runs. `check.*` calls of StableHLO are left out; `with_checks` puts
-        their operands after the outputs. Raises ExecutionError.
+        Tuples among parameters and results are flattened; an element of a sub-byte type takes a byte. On several
+        devices the leading dimension of every input and output counts the devices. `options` are XLA's debug options
+        by name. `timeout`, in seconds, covers compilation and all runs. `check.*` calls of StableHLO are removed;
+        `with_checks` appends their operands to the outputs. Raises ExecutionError.
         """
         limit = self.timeout if timeout is None else timeout
         request = encode_request(program, runs, engine, dict(options or {}), limit, with_checks)
@@ -117,37 +115,33 @@ class Worker:
         try:
             return decode_results(answer, len(runs))
         except MalformedMessageError as error:
-            self.close()
-            raise _malformed(error) from None
+            raise self._malformed(error) from None
 
     def convert(self, conversion: Conversion, data: bytes) -> bytes:
         """Converts an HLO module between its text (UTF-8), a serialized HloModuleProto, and StableHLO's text.
 
-        Raises ExecutionError where jaxlib refuses it.
+        Raises ExecutionError where jaxlib rejects it.
         """
         header = {"convert": conversion, "timeout": self.timeout}
         return self._text(self._answer(Message(header, [data]), self.timeout, None))
 
     def rewrite(self, rewriting: Rewriting, program: Program, **options: int) -> tuple[Program, tuple[int, ...]]:
-        """Returns another form of a program, in StableHLO, and numbers that say something of it.
+        """Returns a program rewritten by `dialect_utils.stablehlo.rewrites`, in StableHLO, and numbers about it.
 
-        `widen`: execution/widening.py, and how much noise it takes; `order` (`nan_first`): execution/ordering.py, and
-        how many operations left an order open, and how many sorts are not stable; `repeat` (`count`):
-        execution/repeating.py. Raises ExecutionError where there is none.
+        `widen`: the number of noise elements. `order` (option `nan_first`): the number of operations with an open
+        order, and of sorts that are not stable. `repeat` (option `count`): none. Raises ExecutionError.
         """
         header = {"rewrite": rewriting, "options": options, "dialect": program.dialect, "timeout": self.timeout}
         answer = self._answer(Message(header, [program.data]), self.timeout, program.source)
         text, numbers = self._text(answer), answer.header.get("numbers")
         if not isinstance(numbers, list) or not are_dimensions(numbers):
-            self.close()
-            raise _malformed("a module without its numbers")
+            raise self._malformed("a module without its numbers")
         name = f"{program.name} ({_REWRITTEN[rewriting]})"
         return Program(text.decode(), "stablehlo", name, program.partitions), tuple(numbers)
 
     def _text(self, answer: Message) -> bytes:
         if len(answer.blobs) != 1:
-            self.close()
-            raise _malformed(f"{len(answer.blobs)} texts")
+            raise self._malformed(f"{len(answer.blobs)} texts")
         return answer.blobs[0]
 
     def _answer(self, request: Message, limit: float, source: Source | None) -> Message:
@@ -158,11 +152,10 @@ class Worker:
         failure, message = header.get("failure"), header.get("message")
         if failure in ("rejected", "unsupported") and isinstance(message, str):
             raise from_jaxlib(failure, message, source, stage)
-        self.close()
-        raise _malformed("neither results nor an error")
+        raise self._malformed("neither results nor an error")
 
     def _exchange(self, request: Message, limit: float) -> tuple[Message, Stage]:
-        """Returns the answer to a request, and what was done with the module last."""
+        """Returns the answer to a request, and the last stage that the worker reported."""
         channel = self._started()
         deadline = time.monotonic() + limit
         stage: Stage = "read" if "engine" not in request.header else "compiled"
@@ -180,8 +173,7 @@ class Worker:
         except (EOFError, BrokenPipeError, ConnectionError):
             raise self._crash(stage) from None
         except MalformedMessageError as error:
-            self.close()
-            raise _malformed(error) from None
+            raise self._malformed(error) from None
         except BaseException:
             # The answer to this request must not become the answer to the next one.
             self.close()
@@ -234,16 +226,17 @@ class Worker:
         self.close()
         return from_crash(_ending(code), stage, said, self.memory)
 
+    def _malformed(self, what: object) -> ExecutionError:
+        """Ends the process and returns the error for an answer that is not valid."""
+        self.close()
+        return ExecutionError("crash", f"the worker process sent no answer, but {what}; it was ended")
+
 
 @cache
 def _warn_unprotected(reason: str | None) -> None:
-    """Says once per process why a worker runs without the system's protection."""
+    """Warns once per process that a worker runs without the system's protection."""
     if reason is not None:
         _LOGGER.warning("warning: the worker process is not kept from files and network: %s", reason)
-
-
-def _malformed(what: object) -> ExecutionError:
-    return ExecutionError("crash", f"the worker process sent no answer, but {what}; it was ended")
 
 
 def _ending(code: int | None) -> str:
@@ -266,29 +259,27 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 def _environment(devices: int) -> dict[str, str]:
-    """Returns the worker's environment: what the interpreter needs to start, and nothing else of ours."""
+    """Returns the worker's environment: the variables that Python needs to start, and settings for jaxlib."""
     environment = {name: os.environ[name] for name in _INHERITED if name in os.environ}
     root = str(Path(dialect_utils.__file__).parent.parent)
-    paths = [root, *filter(None, [environment.get("PYTHONPATH")])]
     flags = [_NO_FUSED_MULTIPLY_ADD]
     if devices > 1:
         flags.append(f"--xla_force_host_platform_device_count={devices}")
-    environment["XLA_FLAGS"] = " ".join(flags)
     return environment | {
+        "XLA_FLAGS": " ".join(flags),
         "JAX_PLATFORMS": "cpu",
-        # Else numpy starts threads for its own linear algebra when it is loaded; XLA has its own.
+        # Otherwise numpy starts threads for its own linear algebra on import; XLA has its own.
         "OPENBLAS_NUM_THREADS": "1",
         "JAX_ENABLE_X64": "1",
         "TF_CPP_MIN_LOG_LEVEL": "3",
-        "PYTHONPATH": os.pathsep.join(paths),
+        "PYTHONPATH": os.pathsep.join([root, *filter(None, [environment.get("PYTHONPATH")])]),
     }
 
 
 def hlo_proto_to_text(data: bytes, name: str = "<proto>", timeout: float = DEFAULT_TIMEOUT_SECONDS) -> str:
     """Returns the HLO text of a serialized module in any message that `find_proto` knows, constants in full.
 
-    `name` is the file's name in diagnostics, `timeout` is in seconds. Raises DiagnosticError for
-    bytes that are none of these.
+    `name` is the file's name in diagnostics, `timeout` is in seconds. Raises DiagnosticError for other bytes.
     """
     try:
         module = bytes(find_proto(data).module)
@@ -301,13 +292,13 @@ def hlo_proto_to_text(data: bytes, name: str = "<proto>", timeout: float = DEFAU
 
 
 def hlo_text_to_proto(text: str, timeout: float = DEFAULT_TIMEOUT_SECONDS) -> bytes:
-    """Returns the serialized HloModuleProto of HLO text; raises ExecutionError where jaxlib refuses it."""
+    """Returns the serialized HloModuleProto of HLO text; raises ExecutionError where jaxlib rejects it."""
     return _convert("text-to-proto", text.encode("utf-8", "replace"), timeout)
 
 
 @dataclass(slots=True)
 class _Converter(threading.local):
-    """The worker that converts for this thread: a directory of protos must not start one for each of them."""
+    """The worker that converts all protos of this thread."""
 
     worker: Worker = field(default_factory=Worker)
     process: int = field(default_factory=os.getpid)
@@ -318,7 +309,7 @@ CONVERTER = _Converter()
 
 def _convert(conversion: Conversion, data: bytes, timeout: float) -> bytes:
     if CONVERTER.process != os.getpid():
-        # After a fork the worker belongs to the other process.
+        # After a fork the worker belongs to the parent process.
         CONVERTER.worker, CONVERTER.process = Worker(), os.getpid()
     CONVERTER.worker.timeout = timeout
     return CONVERTER.worker.convert(conversion, data)

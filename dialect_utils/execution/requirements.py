@@ -21,8 +21,8 @@ DEFAULT_MEMORY_BYTES = 4_000_000_000
 # An input is drawn, packed, written to the worker, copied to a device, and compared with that of another run.
 _COPIES = 6
 # numpy's and XLA's: bytes and indices are signed 64-bit numbers.
-_LARGEST_SIZE = (1 << 63) - 1
-_LARGEST_RANK = 64
+LARGEST_SIZE = (1 << 63) - 1
+LARGEST_RANK = 64
 # XLA inlines calls, and the proof walks through them; the largest dumps have some hundred thousand instructions.
 _MOST_INSTRUCTIONS = 2_000_000
 _DEEPEST_CALLS = 5_000
@@ -84,10 +84,10 @@ def _too_much(operation: Operation, instructions: int) -> str:
 
 def _check_shape(value: Value) -> None:
     for leaf in _distinct_leaves(value.shape, set()):
-        if len(leaf.dimensions) > _LARGEST_RANK:
-            message = f"{value.name} has {len(leaf.dimensions)} dimensions; no array has more than {_LARGEST_RANK}"
+        if len(leaf.dimensions) > LARGEST_RANK:
+            message = f"{value.name} has {len(leaf.dimensions)} dimensions; no array has more than {LARGEST_RANK}"
             raise RefusedError(Diagnostic(message, value.location))
-        if prod(max(size, 1) for size in leaf.dimensions) * leaf.element_type.storage_bytes > _LARGEST_SIZE:
+        if prod(max(size, 1) for size in leaf.dimensions) * leaf.element_type.storage_bytes > LARGEST_SIZE:
             message = f"{value.name} is {leaf.without_layout}, of more than 2^63 bytes"
             raise RefusedError(Diagnostic(message, value.location))
 

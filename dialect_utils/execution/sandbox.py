@@ -1,6 +1,7 @@
-"""What the worker process may ask of the system: no network, no programs, no writing (seccomp, by libseccomp).
+"""Limits of the worker process, set by itself after its imports: resources, and system calls (seccomp).
 
-Only the worker imports this module. Reading files stays possible: libraries load parts of themselves late.
+It gets no network, no programs and no writing. It may still read files, because libraries load parts of themselves
+late. docs/security.md gives the reasons. Only the worker imports this module.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import tempfile
 import time
 from typing import Any
 
-# The calls that are refused whatever their arguments are, by what they would do.
+# System calls that are denied with any arguments, by topic.
 _PROGRAMS = "execve execveat fork vfork ptrace process_vm_readv process_vm_writev"
 _NETWORK = "socket socketpair connect bind listen accept accept4"
 _FILES = (
@@ -31,15 +32,15 @@ _SYSTEM = (
     "shmget shmat msgget semget mq_open tkill"
 )
 _DENIED = f"{_PROGRAMS} {_NETWORK} {_FILES} {_SYSTEM}".split()
-# They take their flags from memory, where no filter sees them; libraries fall back to the older calls.
+# They read their flags from memory, which no filter sees; libraries fall back to the older calls.
 _UNSEEN = ("clone3", "openat2")
-# The signalling calls, whose first argument must be this process: abort() is one.
+# Signals to this process only; abort() sends one.
 _SIGNALS = ("kill", "tgkill", "rt_tgsigqueueinfo")
 _CLONE_THREAD = 0x10000
 
 
 def enter_sandbox() -> str | None:
-    """Applies the filter to every thread of this process; returns why that is impossible here, or None."""
+    """Applies the filter to every thread of this process; returns the reason where that is impossible, else None."""
     try:
         import pyseccomp
     except (ImportError, RuntimeError, OSError) as error:
@@ -53,7 +54,7 @@ def enter_sandbox() -> str | None:
 
 def _filter(seccomp: Any) -> Any:
     filter_ = seccomp.SyscallFilter(seccomp.ALLOW)
-    # XLA's threads run already.
+    # Applies to XLA's threads, too, which run already.
     filter_.set_attr(seccomp.Attr.CTL_TSYNC, 1)
     deny, missing = seccomp.ERRNO(errno.EPERM), seccomp.ERRNO(errno.ENOSYS)
     for name in _DENIED:
@@ -62,9 +63,9 @@ def _filter(seccomp: Any) -> Any:
         _add(filter_, missing, name)
     for name in _SIGNALS:
         _add(filter_, deny, name, seccomp.Arg(0, seccomp.NE, os.getpid()))
-    # A thread is no new process.
+    # Threads are allowed, processes are not.
     _add(filter_, deny, "clone", seccomp.Arg(0, seccomp.MASKED_EQ, _CLONE_THREAD, 0))
-    # Another process's limits.
+    # The limits of other processes.
     _add(filter_, deny, "prlimit64", seccomp.Arg(0, seccomp.NE, 0))
     for name, position in (("open", 1), ("openat", 2)):
         for flag in (os.O_WRONLY, os.O_RDWR, os.O_CREAT, os.O_TRUNC):
@@ -76,31 +77,31 @@ def _add(filter_: Any, action: int, name: str, *arguments: Any) -> None:
     try:
         filter_.add_rule(action, name, *arguments)
     except (OSError, ValueError):
-        # An older libseccomp does not know the call, or this machine does not have it.
+        # This libseccomp or this machine does not have the call.
         return
 
 
 # The worker needs its three pipes and what libraries hold open; a client has about a dozen.
 _OPEN_FILES = 128
 _PR_SET_NO_NEW_PRIVS = 38
-# Added to a request's own limit: what is done for it before and after it is timed.
+# Added to a request's own limit for work before and after the timed part.
 _CPU_MARGIN_SECONDS = 10
 _PAGES_OF_DATA = 5
 
 
 def enter_empty_directory() -> None:
-    """Makes the working directory one that is empty, and that nothing can be created in: it is deleted already."""
+    """Changes to an empty directory that is already deleted, so that nothing can be created in it."""
     directory = tempfile.mkdtemp(prefix="relayout-")
     os.chdir(directory)
     os.rmdir(directory)
 
 
 def limit_resources(memory_bytes: int) -> None:
-    """Limits memory to so much more than is used now, forbids files and core dumps, and new privileges."""
+    """Limits memory beyond the current use, open files, written files, core dumps and privileges."""
     _lower(resource.RLIMIT_CORE, 0)
     _lower(resource.RLIMIT_FSIZE, 0)
     _lower(resource.RLIMIT_NOFILE, _OPEN_FILES)
-    # Not the address space: on machines of many cores stacks and arenas reserve more than is ever used.
+    # Not the address space: with many cores, stacks and arenas reserve far more of it than they use.
     with contextlib.suppress(OSError):
         _lower(resource.RLIMIT_DATA, _data_bytes() + memory_bytes)
     with contextlib.suppress(OSError, AttributeError):
@@ -108,7 +109,7 @@ def limit_resources(memory_bytes: int) -> None:
 
 
 def limit_cpu_seconds(seconds: float) -> None:
-    """Lets the system end this process once it has computed for so long on all cores, from now on."""
+    """Makes the system end this process after so many more seconds of computing on all cores."""
     cores = os.cpu_count() or 1
     end = math.ceil(time.process_time() + seconds * cores) + _CPU_MARGIN_SECONDS
     _, hard = resource.getrlimit(resource.RLIMIT_CPU)
@@ -122,7 +123,7 @@ def _lower(kind: int, value: int) -> None:
 
 
 def _data_bytes() -> int:
-    """Returns what RLIMIT_DATA counts of this process (proc(5): statm); 0 where the system does not say."""
+    """Returns the bytes that RLIMIT_DATA counts now (proc(5): statm), 0 where they are unknown."""
     try:
         with open("/proc/self/statm", encoding="utf-8") as file:
             return int(file.read().split()[_PAGES_OF_DATA]) * resource.getpagesize()

@@ -1,4 +1,4 @@
-"""What the worker does with one request. Only the worker imports this module."""
+"""Answers one request in the worker process. Only the worker imports this module."""
 
 from __future__ import annotations
 
@@ -15,42 +15,50 @@ from dialect_utils.stablehlo.rewrites.ordering import order
 from dialect_utils.stablehlo.rewrites.repeating import as_replicas, repeat
 from dialect_utils.stablehlo.rewrites.widening import widen
 
+_CONVERSIONS: dict[str, Callable[[bytes], bytes]] = {
+    "proto-to-text": lambda data: adapter.hlo_text_from_proto(data).encode(),
+    "text-to-proto": lambda data: adapter.hlo_proto_from_text(data.decode()),
+    "hlo-to-stablehlo": lambda data: adapter.stablehlo_from_hlo(data.decode()).encode(),
+}
 _REWRITINGS: dict[str, Callable[..., tuple[Any, ...]]] = {"widen": widen, "order": order, "repeat": repeat}
 
 
 def warm_up(devices: int) -> None:
-    """Imports and starts what every request needs."""
+    """Imports the modules and starts the client that every request needs."""
     adapter.cpu_client(devices)
 
 
 def answer(request: Message, report: Callable[[str], None]) -> Message:
-    """Returns the answer to a request: results, or why there are none; `report` is told when execution begins."""
+    """Returns the results of a request or the reason for a failure; calls `report` when execution begins."""
     try:
         return _answer(request, report)
     except (engines.UnsupportedError, adapter.MissingNameError) as error:
         return Message({"status": "error", "failure": "unsupported", "message": str(error)})
-    except Exception as error:  # whatever jaxlib raises is an answer, not the worker's end
+    except Exception as error:  # jaxlib's errors are answers and must not end the worker
         return Message({"status": "error", "failure": "rejected", "message": str(error) or type(error).__name__})
 
 
 def _answer(request: Message, report: Callable[[str], None]) -> Message:
-    header = request.header
+    header, program = request.header, request.blobs[0]
     if "convert" in header:
-        return Message({"status": "ok"}, [_converted(header["convert"], request.blobs[0])])
-    program: str | bytes = request.blobs[0]
-    if header["dialect"] == "hlo":
-        program = adapter.stablehlo_from_hlo(request.blobs[0].decode())
+        return Message({"status": "ok"}, [_CONVERSIONS[header["convert"]](program)])
+    text: str | bytes = adapter.stablehlo_from_hlo(program.decode()) if header["dialect"] == "hlo" else program
     if "rewrite" in header:
-        text, *numbers = _REWRITINGS[header["rewrite"]](program, **header["options"])
-        return Message({"status": "ok", "numbers": numbers}, [text.encode()])
+        made, *numbers = _REWRITINGS[header["rewrite"]](text, **header["options"])
+        return Message({"status": "ok", "numbers": numbers}, [made.encode()])
+    return _executed(request, text, report)
+
+
+def _executed(request: Message, program: str | bytes, report: Callable[[str], None]) -> Message:
+    header, devices = request.header, request.header["devices"]
     _check_custom_calls(program)
     program = take_check_calls(program, as_results=header["checks"])
     if header["partitions"] > 1:
         program = as_replicas(program)
-    run = engines.PREPARE[header["engine"]](program, header["options"], header["devices"])
+    run = engines.PREPARE[header["engine"]](program, header["options"], devices)
     parameters, _ = engines.signature(program)
-    if header["devices"] > 1:
-        parameters = [replace(shape, dimensions=(header["devices"], *shape.dimensions)) for shape in parameters]
+    if devices > 1:
+        parameters = [replace(shape, dimensions=(devices, *shape.dimensions)) for shape in parameters]
     blobs = iter(request.blobs[1:])
     described, results = [], []
     report(EXECUTES)
@@ -62,9 +70,9 @@ def _answer(request: Message, report: Callable[[str], None]) -> Message:
 
 
 def _check_custom_calls(program: str | bytes) -> None:
-    """Raises UnsupportedError for calls that must not run: XLA's parser may have seen more than that of the parent.
+    """Raises UnsupportedError for forbidden calls, because XLA's parser may find more calls than the parent's.
 
-    LAPACK's get their function pointers, which no client gives them.
+    Gives LAPACK's calls their function pointers, which no client does.
     """
     data = program.encode() if isinstance(program, str) else program
     if b"custom_call" not in data:
@@ -75,11 +83,3 @@ def _check_custom_calls(program: str | bytes) -> None:
         raise engines.UnsupportedError(forbidden.message)
     if b"lapack_" in data:
         adapter.initialize_lapack()
-
-
-def _converted(conversion: str, data: bytes) -> bytes:
-    if conversion == "proto-to-text":
-        return adapter.hlo_text_from_proto(data).encode()
-    if conversion == "hlo-to-stablehlo":
-        return adapter.stablehlo_from_hlo(data.decode()).encode()
-    return adapter.hlo_proto_from_text(data.decode())

@@ -1,8 +1,8 @@
 """The worker process: receives modules and arrays, runs them through jaxlib, sends results back.
 
-Started as `python -m dialect_utils.execution.worker MEMORY_BYTES DEVICES`. Requests come on standard input;
-answers go to what was standard output, which libraries cannot reach any more. The process ends when
-its standard input closes, whatever it is doing.
+Started as `python -m dialect_utils.execution.worker MEMORY_BYTES DEVICES`. Requests come on standard input; answers
+go to a copy of standard output, because libraries print to the original one. The process ends as soon as its standard
+input closes, even during a computation.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 
 from dialect_utils.execution.messages import MalformedMessageError, Message, read_message, write_message
 
-# Added to a request's own limit before the operating system ends a worker nobody waits for.
+# Added to a request's own limit before the operating system ends a worker without a parent.
 _ALARM_MARGIN_SECONDS = 10
 
 
@@ -28,9 +28,9 @@ def main() -> None:
     requests: queue.SimpleQueue[Message] = queue.SimpleQueue()
     threading.Thread(target=_read_requests, args=(requests,), daemon=True).start()
     _prefer_as_victim()
-    # Loading jaxlib makes objects that live on; looking for garbage among them finds none.
+    # The objects of jaxlib's import are permanent: collecting garbage among them only takes time.
     gc.disable()
-    # The imports are slow; the other side does not count them against a request.
+    # The parent does not count these slow imports against a request.
     from dialect_utils.execution import sandbox, serve
 
     serve.warm_up(int(sys.argv[2]))
@@ -58,7 +58,7 @@ def _read_requests(requests: queue.SimpleQueue[Any]) -> None:
 
 
 def _prefer_as_victim() -> None:
-    """Lets Linux end this process first where memory runs out."""
+    """Makes Linux end this process first where memory runs out."""
     try:
         with open("/proc/self/oom_score_adj", "w", encoding="ascii") as score:
             score.write("1000")
