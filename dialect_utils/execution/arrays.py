@@ -1,6 +1,8 @@
 """Numpy arrays of XLA's element types, and their bits.
 
-Types that numpy lacks come from ml_dtypes; a sub-byte element takes one byte there, too.
+Types that numpy lacks come from ml_dtypes, which stores a sub-byte element in one byte. NPZ files hold arrays as
+`in0`, `in1`, ... and `out0`, `out1`, ... in parameter and result order; their data is read late, because a small file
+may hold very large arrays.
 """
 
 from __future__ import annotations
@@ -37,7 +39,7 @@ def is_numpy_type(element_type: ElementType) -> bool:
 
 
 def bits_type(element_type: ElementType) -> np.dtype[Any]:
-    """Returns the unsigned integer of an element's storage width; c128 has none and takes pairs of u64."""
+    """Returns the unsigned integer of an element's storage width; for c128 it is u64, of which two form an element."""
     return np.dtype(f"uint{min(element_type.storage_bits, 64)}")
 
 
@@ -56,7 +58,7 @@ def to_bits(array: Array, element_type: ElementType) -> Array:
 
 
 def from_bits(bits: Array, element_type: ElementType) -> Array:
-    """Returns the array whose bits these are: the inverse of `to_bits`."""
+    """Returns the array with these bits; the inverse of `to_bits`."""
     bits = np.ascontiguousarray(bits, bits_type(element_type)).reshape(np.shape(bits))
     if element_type.name == "c128":
         return bits.view(np.complex128).reshape(bits.shape[:-1])
@@ -68,7 +70,7 @@ def from_bits(bits: Array, element_type: ElementType) -> Array:
 
 
 def to_plain(array: Array, element_type: ElementType) -> Array:
-    """Returns an array of a type that numpy can save: bf16 as uint16, f8 as uint8, s4 as int8."""
+    """Returns an array of a type that numpy can save: bf16 becomes uint16, f8 uint8, s4 int8."""
     if is_numpy_type(element_type):
         return array
     if element_type.is_integral:
@@ -77,9 +79,9 @@ def to_plain(array: Array, element_type: ElementType) -> Array:
 
 
 def as_array(value: object, shape: ArrayShape | None) -> Array:
-    """Returns an array as it is, lists and numbers as an array of the shape's element type (None: numpy's choice).
+    """Returns an array unchanged, lists and numbers as an array of the shape's element type (None: numpy's choice).
 
-    Raises DiagnosticError for what no such array can be made of.
+    Raises DiagnosticError for other values.
     """
     wanted = None if hasattr(value, "dtype") or shape is None else dtype_of(shape.element_type)
     try:
@@ -93,10 +95,9 @@ def as_array(value: object, shape: ArrayShape | None) -> Array:
 
 
 def from_plain(array: Array | SavedArray, shape: ArrayShape, name: str) -> Array:
-    """Returns a fresh array of exactly the type and dimensions of `shape`: the inverse of `to_plain`.
+    """Returns a new array of exactly the type and dimensions of `shape`; the inverse of `to_plain`.
 
-    Raises DiagnosticError where `array`, called `name` in the message, is of other dimensions,
-    of another type, or holds numbers outside a sub-byte type.
+    Raises DiagnosticError, with `name`, for other dimensions, another type, and numbers outside a sub-byte type.
     """
     # Before a saved array's data is read: it may be much larger than its file.
     if np.shape(array) != shape.dimensions:
@@ -108,13 +109,13 @@ def from_plain(array: Array | SavedArray, shape: ArrayShape, name: str) -> Array
     if array.dtype == wanted:
         return array.astype(wanted, copy=True)
     if is_numpy_type(element_type):
-        return _checked_pred(array, name) if element_type.name == "pred" else _refuse(array, shape, name)
+        return _checked_pred(array, name) if element_type.name == "pred" else _reject(array, shape, name)
     is_raw = array.dtype == bits_type(element_type) or array.dtype == np.dtype(f"V{element_type.storage_bytes}")
     if element_type.is_integral and array.dtype in (np.int8, np.uint8):
         return _checked_integers(array, element_type, name)
     if is_raw and not element_type.is_integral:
         return from_bits(array.view(bits_type(element_type)), element_type).copy()
-    return _refuse(array, shape, name)
+    return _reject(array, shape, name)
 
 
 def from_plain_all(
@@ -147,7 +148,7 @@ def _checked_integers(array: Array, element_type: ElementType, name: str) -> Arr
     return array.astype(dtype_of(element_type))
 
 
-def _refuse(array: Array, shape: ArrayShape, name: str) -> Array:
+def _reject(array: Array, shape: ArrayShape, name: str) -> Array:
     element_type = shape.element_type
     accepted = f"{dtype_of(element_type)}"
     if not is_numpy_type(element_type):
@@ -158,7 +159,7 @@ def _refuse(array: Array, shape: ArrayShape, name: str) -> Array:
 
 @dataclass(frozen=True, slots=True)
 class SavedArray:
-    """An array in an NPZ file: its header is read, its data only when it is asked for as an array."""
+    """An array in an NPZ file whose header was read; numpy reads the data when it uses the array."""
 
     path: str
     member: str
@@ -168,11 +169,11 @@ class SavedArray:
     offset: int
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
-        """Reads the data: as many bytes as the header says; raises DiagnosticError for more, fewer or damaged ones."""
+        """Reads the data; raises DiagnosticError where its size is not the header's, and for damaged data."""
         size = prod(self.shape) * self.dtype.itemsize
         with readable(self.path), zipfile.ZipFile(self.path) as file, file.open(self.member) as stream:
             stream.read(self.offset)
-            # One byte more reaches the end, where the sum over all bytes is compared.
+            # One byte more reaches the end of the file, where zipfile compares the checksum.
             data = stream.read(size + 1)
         if len(data) != size:
             raise damaged(self.path, f"{self.member} has other data than its header says")
@@ -183,7 +184,7 @@ class SavedArray:
 
 @contextmanager
 def readable(path: str) -> Iterator[None]:
-    """Turns what zipfile and numpy raise for damaged files, which is many things, into a diagnostic."""
+    """Turns the errors of zipfile and numpy for damaged files, of many types, into a DiagnosticError."""
     try:
         yield
     except (DiagnosticError, MemoryError):
@@ -199,18 +200,18 @@ def damaged(path: str, reason: str) -> DiagnosticError:
     return DiagnosticError(Diagnostic(f"{path}: no NPZ file of plain arrays: {reason.splitlines()[0]}"))
 
 
-# Of an NPZ that holds other names than those that are read.
+# The most names that a message about an NPZ with unknown names lists.
 _SHOWN_NAMES = 5
 _LARGEST_FILE = 1 << 40
-# numpy itself refuses headers of more than 10,000 bytes, once it has read them.
+# numpy rejects headers of more than 10,000 bytes after it has read them.
 _LARGEST_HEADER = 10_100
 _LARGEST_ELEMENT = 16
 
 
 def read_arrays(path: str, prefix: str) -> list[SavedArray]:
-    """Returns the arrays `<prefix>0`, `<prefix>1`, ... of an NPZ file; nothing but their headers is read yet.
+    """Returns the arrays `<prefix>0`, `<prefix>1`, ... of an NPZ file; reads only their headers.
 
-    Raises DiagnosticError where the file cannot be read, a number is missing between two, or a name occurs twice.
+    Raises DiagnosticError for an unreadable file, a gap in the numbers, and a name that occurs twice.
     """
     pattern = re.compile(rf"{prefix}(0|[1-9][0-9]{{0,6}})\.npy", re.ASCII)
     with open_input(path, _LARGEST_FILE) as raw:

@@ -1,4 +1,4 @@
-"""What can go wrong with an execution, and jaxlib's messages brought into this project's form."""
+"""Errors of execution: jaxlib's messages in this project's form, and crashes of the worker."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from dialect_utils.text import Diagnostic, DiagnosticError, Location, Source, Sp
 
 
 class RefusedError(DiagnosticError):
-    """A module that means nothing here, wherever it is executed, and with how much memory."""
+    """A module that no engine can execute on any machine: the verdict is `unknown` even if a proof exists."""
 
 
 MORE_MEMORY = "--memory GB gives it more"
 Failure = Literal["rejected", "unsupported", "crash", "timeout"]
-# What the worker did with a module when it ended.
+# The worker's last stage of work on a module.
 Stage = Literal["begun", "read", "compiled", "executed"]
 
 # absl::StatusCode names that XLA puts before its messages.
@@ -26,37 +26,38 @@ _PLACES = (
     re.compile(r"^-:(?P<line>\d+):(?P<column>\d+): error: (?P<message>[^\n]*)", re.MULTILINE),
     re.compile(r'error: "-":(?P<line>\d+):(?P<column>\d+): (?P<message>[^\n]*)'),
 )
-# MLIR that was made from HLO: the place is the instruction's name, made unique in the module.
+# MLIR made from HLO: the location is the instruction's name, made unique in the module.
 _NAMED = re.compile(
     r'(?:loc\((?:callsite\()?"(?P<name>[^"\n]+)".*?\)|^error: "(?P<own>[^"\n]+)"): (?:error: )?(?P<message>[^\n]*)',
     re.MULTILINE,
 )
 _NUMBER_OF_COPY = re.compile(r"\.\d+$")
 _PLACELESS = re.compile(r"^(?:<unknown>:0: error|error: unknown): (?P<message>[^\n]*)", re.MULTILINE)
-# Of these the engine says that it lacks something. INTERNAL is not one: XLA's verifier says it of wrong modules.
+# Status codes of unsupported features. INTERNAL is not one: XLA's verifier gives it for invalid modules.
 _LACKING = ("UNIMPLEMENTED", "NOT_FOUND", "RESOURCE_EXHAUSTED")
-# So does XLA:CPU under other codes: of constants that are tuples, of sizes of elements, of algorithms of products.
+# Messages of XLA:CPU about unsupported features under other codes: constants that are tuples, element sizes,
+# algorithms of dots.
 _LACKING_WORDS = re.compile(
     r"(?:[A-Z][A-Z_]+: )*(?:during context \[[^\]]*\]: )?"
     r"(?:Unsupported type: TUPLE|The XLA CPU/GPU backend does not support|Algorithm not supported by)"
 )
 _TUPLE = "type: TUPLE"
-# jaxlib writes it in the place of opcodes that its own StableHLO has no form of.
+# jaxlib writes it for opcodes that its StableHLO cannot express.
 _UNKNOWN_TO_MLIR = "unregistered operation 'mhlo.unknown'"
-# What XLA says where a check of its own fails: it is about XLA's code, not about the module.
+# Failed checks of XLA itself: the message is about XLA's code, not about the module.
 _ITS_OWN = re.compile(r"(?:[A-Z][A-Z_]+: )*(?:INTERNAL: |.*RET_CHECK failure|\w+::\w+ failed)")
 _BUILD_PLACE = re.compile(r"RET_CHECK failure \(external/xla/(?P<file>[^)]*)\)")
-# What a module does to the worker; the others (SIGKILL, SIGXCPU) are what this machine's limits do.
+# Signals that a module causes; the others (SIGKILL, SIGXCPU) enforce this machine's limits.
 _FALLS = re.compile(r"was ended by SIG(?:SEGV|ABRT|BUS|ILL|FPE|TRAP) while")
 _DIVISION = "SIGFPE"
 _BY_ZERO = "an integer was divided by 0, or the least one by -1, while constants were folded"
 _LLVM_ERROR = re.compile(r"^LLVM ERROR: (?P<message>[^\n]*?)(?:\. However.*| at the moment.*)?$", re.MULTILINE)
 _NO_REASON = "Syntax error when trying to parse the text as a HloModule:"
-# absl's fatal log lines and the frames after them.
+# Fatal log lines of absl and the stack frames after them.
 _FATAL = re.compile(r"^F\d{4} \S+ +\d+ [^\]]*\] (?P<message>.*)")
 _STACK_FRAME = re.compile(r"^\s*@ +0x|^\*\*\* ")
 _LAST_LINES = 5
-# C++'s, LLVM's and XLA's words for an allocation that failed.
+# Messages of C++, LLVM and XLA about a failed allocation.
 _NO_MEMORY = re.compile(r"std::bad_alloc|[Oo]ut of memory|Cannot allocate memory|MemoryError|RESOURCE_EXHAUSTED")
 _TOKEN = re.compile(r"[%@]?[\w.#-]+|.")
 
@@ -64,9 +65,8 @@ _TOKEN = re.compile(r"[%@]?[\w.#-]+|.")
 class ExecutionError(DiagnosticError):
     """The reason why a module was not executed.
 
-    `failure` says how: `rejected` by jaxlib with a message, `unsupported` by the engine,
-    `crash` of the worker process, or `timeout`. `is_refusal`: the engine holds the module to be wrong,
-    or falls over it, so that nothing may be said of what it computes.
+    `failure` is `rejected` (by jaxlib with a message), `unsupported` (by the engine), `crash` (of the worker process)
+    or `timeout`. `is_refusal` is true where the module has no known meaning: the engine rejects it or crashes on it.
     """
 
     def __init__(
@@ -85,9 +85,9 @@ class ExecutionError(DiagnosticError):
 
 
 def from_jaxlib(failure: Failure, message: str, source: Source | None, stage: Stage = "read") -> ExecutionError:
-    """Returns the error for a message of jaxlib, at the place in `source` that the message names.
+    """Returns the error for a message of jaxlib, at the location in `source` that the message names.
 
-    `source` is the text that was given to jaxlib, or None where it has no readable text; `stage` what was done then.
+    `source` is the text that jaxlib read, or None for bytecode; `stage` is the worker's stage at that time.
     """
     message = message.strip()
     is_lacking = message.startswith(_LACKING) or _LACKING_WORDS.match(message) or _UNKNOWN_TO_MLIR in message
@@ -120,9 +120,9 @@ def from_jaxlib(failure: Failure, message: str, source: Source | None, stage: St
 
 
 def from_crash(ending: str, stage: Stage, said: str, memory: int) -> ExecutionError:
-    """Returns the error for a worker that died: how, at what stage, and what it wrote to stderr at last.
+    """Returns the error for a crashed worker from its exit, its stage and the end of its standard error.
 
-    `memory` is what it was allowed to use, in bytes.
+    `memory` is the worker's limit in bytes.
     """
     unsupported = _LLVM_ERROR.search(said)
     if unsupported is not None and not _NO_MEMORY.search(said):
@@ -148,7 +148,7 @@ def _location(source: Source | None, line: int, column: int) -> Location | None:
 
 
 def _definition(source: Source | None, name: str) -> Location | None:
-    """Returns the place of the one instruction that has a name, or had it before it was made unique."""
+    """Returns the location of the only instruction with a name, or with it before it was made unique."""
     if source is None:
         return None
     for candidate in (name, _NUMBER_OF_COPY.sub("", name)):

@@ -1,4 +1,4 @@
-"""Memory, work and devices that executing a module takes, added up before anything is made.
+"""Memory, work and devices that executing a module takes, added up before anything is allocated.
 
 A file of a few lines may ask for any amount: one large array, or calls that double forty times.
 """
@@ -15,27 +15,29 @@ from dialect_utils.layout import ArrayShape, Shape, TupleShape
 from dialect_utils.ops import Trait, has
 from dialect_utils.text import Diagnostic, DiagnosticError, Location
 
-# Beyond what a worker process needs to start.
+# Beyond the memory that a worker process needs to start.
 DEFAULT_MEMORY_BYTES = 4_000_000_000
+# Limits of numpy, and of XLA, whose sizes and indices are signed 64-bit numbers.
+LARGEST_SIZE = (1 << 63) - 1
+LARGEST_RANK = 64
 
 # An input is drawn, packed, written to the worker, copied to a device, and compared with that of another run.
 _COPIES = 6
-# numpy's and XLA's: bytes and indices are signed 64-bit numbers.
-LARGEST_SIZE = (1 << 63) - 1
-LARGEST_RANK = 64
-# XLA inlines calls, and the proof walks through them; the largest dumps have some hundred thousand instructions.
+# XLA inlines calls, and a proof walks through them; the largest dumps have some hundred thousand instructions.
 _MOST_INSTRUCTIONS = 2_000_000
 _DEEPEST_CALLS = 5_000
+_REPLICAS = ("replica_count", "mhlo.num_replicas")
+_PARTITIONS = ("num_partitions", "mhlo.num_partitions")
+# One process on one machine runs all devices.
+_MOST_DEVICES = 64
 
 
 def check_sizes(module: Module, memory: int = DEFAULT_MEMORY_BYTES) -> None:
-    """Raises DiagnosticError, at its place, for a value that `memory` bytes cannot hold beside inputs and outputs.
+    """Raises DiagnosticError, with its location, for a value that does not fit in `memory` bytes.
 
-    What inputs and outputs take counts as often as they are copied. Shapes that no array can have are
-    refused, too.
+    Inputs and outputs count once per copy. Also raises RefusedError as `check_shapes` does.
     """
     check_shapes(module)
-    entry = module.entry
     parameters, results = module.entry_layout
     interface = sum(map(_bytes, (*parameters, *results)))
     largest, needed = None, 0
@@ -45,55 +47,33 @@ def check_sizes(module: Module, memory: int = DEFAULT_MEMORY_BYTES) -> None:
             largest, needed = value, size
     if _COPIES * interface + needed <= memory:
         return
+    allowed = f"more than the {_told(memory)} that a module may use"
     if largest is not None and needed > _COPIES * interface:
-        message = f"{largest.name} takes {_told(needed)}, more than the {_told(memory)} that a module may use"
+        message = f"{largest.name} takes {_told(needed)}, {allowed}"
         raise DiagnosticError(Diagnostic(message, largest.location, hint=MORE_MEMORY))
-    message = (
-        f"inputs and outputs of {_told(interface)} take {_told(_COPIES * interface)} with their copies, more than "
-    )
-    message += f"the {_told(memory)} that a module may use"
-    raise DiagnosticError(Diagnostic(message, _place(entry), hint=MORE_MEMORY))
+    copies = f"{_told(_COPIES * interface)} with their copies"
+    message = f"inputs and outputs of {_told(interface)} take {copies}, {allowed}"
+    raise DiagnosticError(Diagnostic(message, _location_of_largest(module.entry), hint=MORE_MEMORY))
 
 
 def check_shapes(module: Module) -> None:
     """Raises RefusedError for a shape that no array can have: more than 64 dimensions, or 2^63 bytes."""
     for value in module.values():
-        _check_shape(value)
+        for leaf in _distinct_leaves(value.shape, set()):
+            _check_array(value, leaf)
 
 
-def check_work(module: Module) -> None:
-    """Raises DiagnosticError where calls of calls make more instructions than anything could walk through."""
-    counts: dict[Function, tuple[int, int]] = {}
-    # Callees come before their callers.
-    for function in module.functions:
-        instructions, depth = 0, 0
-        for operation in function.operations:
-            called = [counts.get(callee, (0, 0)) for callee in operation.called]
-            instructions += 1 + sum(count for count, _ in called)
-            depth = max([depth, *(1 + level for _, level in called)])
-            if instructions > _MOST_INSTRUCTIONS or depth > _DEEPEST_CALLS:
-                raise DiagnosticError(Diagnostic(_too_much(operation, instructions), operation.location))
-        counts[function] = instructions, depth
-
-
-def _too_much(operation: Operation, instructions: int) -> str:
-    if instructions > _MOST_INSTRUCTIONS:
-        return f"calls make this {operation.opcode} more than {_MOST_INSTRUCTIONS} instructions"
-    return f"calls nest more than {_DEEPEST_CALLS} deep"
-
-
-def _check_shape(value: Value) -> None:
-    for leaf in _distinct_leaves(value.shape, set()):
-        if len(leaf.dimensions) > LARGEST_RANK:
-            message = f"{value.name} has {len(leaf.dimensions)} dimensions; no array has more than {LARGEST_RANK}"
-            raise RefusedError(Diagnostic(message, value.location))
-        if prod(max(size, 1) for size in leaf.dimensions) * leaf.element_type.storage_bytes > LARGEST_SIZE:
-            message = f"{value.name} is {leaf.without_layout}, of more than 2^63 bytes"
-            raise RefusedError(Diagnostic(message, value.location))
+def _check_array(value: Value, array: ArrayShape) -> None:
+    if len(array.dimensions) > LARGEST_RANK:
+        message = f"{value.name} has {len(array.dimensions)} dimensions; no array has more than {LARGEST_RANK}"
+        raise RefusedError(Diagnostic(message, value.location))
+    if prod(max(size, 1) for size in array.dimensions) * array.element_type.storage_bytes > LARGEST_SIZE:
+        message = f"{value.name} is {array.without_layout}, of more than 2^63 bytes"
+        raise RefusedError(Diagnostic(message, value.location))
 
 
 def _distinct_leaves(shape: Shape, seen: set[int]) -> Iterator[ArrayShape]:
-    """Yields the arrays of a shape, those of a tuple that is in it again only once."""
+    """Yields the arrays of a shape, those of a repeated tuple only once."""
     if isinstance(shape, ArrayShape):
         yield shape
     elif isinstance(shape, TupleShape):
@@ -106,12 +86,10 @@ def _distinct_leaves(shape: Shape, seen: set[int]) -> Iterator[ArrayShape]:
 def _bytes(shape: Shape) -> int:
     if isinstance(shape, TupleShape):
         return sum(map(_bytes, shape.elements))
-    if not isinstance(shape, ArrayShape):
-        return 0
-    return prod(shape.dimensions) * shape.element_type.storage_bytes
+    return prod(shape.dimensions) * shape.element_type.storage_bytes if isinstance(shape, ArrayShape) else 0
 
 
-def _place(entry: Function) -> Location | None:
+def _location_of_largest(entry: Function) -> Location | None:
     values: Sequence[Value] = (*entry.parameters, *entry.results)
     return max(values, key=lambda value: _bytes(value.shape)).location if values else None
 
@@ -123,15 +101,27 @@ def _told(size: int) -> str:
     return f"{size} bytes"
 
 
-_REPLICAS = ("replica_count", "mhlo.num_replicas")
-_PARTITIONS = ("num_partitions", "mhlo.num_partitions")
-# One process on one machine has to run them all.
-_MOST_DEVICES = 64
+def check_work(module: Module) -> None:
+    """Raises DiagnosticError where nested calls expand to too many instructions or nest too deep."""
+    counts: dict[Function, tuple[int, int]] = {}
+    # Callees come before their callers.
+    for function in module.functions:
+        instructions, depth = 0, 0
+        for operation in function.operations:
+            called = [counts.get(callee, (0, 0)) for callee in operation.called]
+            instructions += 1 + sum(count for count, _ in called)
+            depth = max([depth, *(1 + level for _, level in called)])
+            if instructions > _MOST_INSTRUCTIONS:
+                message = f"calls make this {operation.opcode} more than {_MOST_INSTRUCTIONS} instructions"
+                raise DiagnosticError(Diagnostic(message, operation.location))
+            if depth > _DEEPEST_CALLS:
+                raise DiagnosticError(Diagnostic(f"calls nest more than {_DEEPEST_CALLS} deep", operation.location))
+        counts[function] = instructions, depth
 
 
 @dataclass(frozen=True, slots=True)
 class Devices:
-    """How many replicas and partitions a module is written for, and its first op that depends on which one runs it."""
+    """The replicas and partitions of a module, and its first operation whose result depends on the device."""
 
     replicas: int
     partitions: int
@@ -139,17 +129,17 @@ class Devices:
 
     @property
     def count(self) -> int:
-        """Returns how many devices run the module."""
+        """Returns the number of devices that the module is written for."""
         return self.replicas * self.partitions
 
     @property
     def needed(self) -> int:
-        """Returns on how many devices it must be run: on one, where nothing depends on others."""
+        """Returns the number of devices that must run it: one where no result depends on the device."""
         return self.count if self.dependent is not None else 1
 
 
 def devices_of(module: Module) -> Devices:
-    """Returns the devices of a module; raises DiagnosticError for more than one machine can be taken for."""
+    """Returns the devices of a module; raises DiagnosticError for more than this machine can emulate."""
     dependent = next((each for each in module.operations() if has(each.opcode, Trait.AMONG_DEVICES)), None)
     found = Devices(_count(module, _REPLICAS), _count(module, _PARTITIONS), dependent)
     if dependent is None or found.count <= _MOST_DEVICES:
@@ -159,10 +149,9 @@ def devices_of(module: Module) -> Devices:
 
 
 def common_device_count(modules: Sequence[Module]) -> int:
-    """Returns on how many devices all modules run; raises DiagnosticError where they are for different numbers."""
+    """Returns the number of devices of all modules; raises DiagnosticError where their numbers differ."""
     found = [devices_of(module) for module in modules]
-    needed = [each for each in found if each.dependent is not None]
-    counts = sorted({each.count for each in needed})
+    counts = sorted({each.count for each in found if each.dependent is not None})
     if len(counts) > 1:
         message = f"the modules are for different numbers of devices: {' and '.join(map(str, counts))}"
         raise DiagnosticError(Diagnostic(message))
@@ -170,15 +159,16 @@ def common_device_count(modules: Sequence[Module]) -> int:
 
 
 def partitions_of(module: Module) -> int:
-    """Returns how many partitions run a module of which something depends on them.
+    """Returns the number of partitions of a module whose results depend on the partition, else 1.
 
-    Raises DiagnosticError for one of several replicas, too: which of both a collective is among is not told apart.
+    Raises DiagnosticError for several partitions of several replicas: collectives between partitions cannot be
+    distinguished from those between replicas.
     """
     found = devices_of(module)
     if found.dependent is None or found.partitions == 1:
         return 1
     if found.replicas > 1:
-        message = f"module {module.name} has replicas and partitions: collectives between both cannot be told apart"
+        message = f"module {module.name} has replicas and partitions: collectives between both cannot be distinguished"
         raise DiagnosticError(Diagnostic(message, found.dependent.location))
     return found.partitions
 

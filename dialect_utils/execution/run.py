@@ -1,7 +1,7 @@
-"""What must not reach jaxlib: refused here, with the place, before the worker sees it.
+"""Runs a module: checks that jaxlib may execute it, prepares its program, and executes that on one set of inputs.
 
-Why each is refused is written next to it; each was seen with jaxlib 0.10 or 0.12. What remains
-can still be refused by jaxlib, or kill the worker, which is an error like any other.
+Each check states its reason, seen with jaxlib 0.10 or 0.12. jaxlib may still reject other modules or crash on them,
+which is an ordinary ExecutionError.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from dialect_utils.layout import ArrayShape, Shape, TupleShape
 from dialect_utils.ops import Trait, has
 from dialect_utils.text import Diagnostic, DiagnosticError, Location, Source, Span
 
-# XLA fills elided constants with whatever it finds, and says nothing.
+# XLA silently fills elided constants with arbitrary bytes.
 _ELIDED = re.compile(r"constant\(\{\.\.\.\}\)|__elided__")
 _ASYNCHRONOUS = ("-start", "-done", "async-update")
 # XLA prints -0.0 as `-0`, and reads `-0` as +0.0; an integer's `-0` is 0 anyway.
 _FLOAT_CONSTANT = re.compile(r"= (?:f\d+\w*|bf16|c64|c128)\[[^\n=()]*? constant\(")
-# XLA refuses to flatten a tuple parameter with frontend attributes, which compute nothing.
+# XLA cannot flatten a tuple parameter with frontend attributes, which affect no result.
 _TUPLE_PARAMETER_ATTRIBUTES = re.compile(
     r"^([^\n=]*= \([^\n]*\) parameter\(\d+\)[^\n]*?), frontend_attributes=\{(?:[^{}\"]|\"[^\"\n]*\")*\}", re.MULTILINE
 )
@@ -42,28 +42,27 @@ _NEGATIVE_ZERO = re.compile(r"(?<![\w.])-0(?![\w.])")
 
 
 def prepare(module: Module, name: str, memory: int = DEFAULT_MEMORY_BYTES) -> Program:
-    """Returns what a worker may execute: the module's logical program, free of layouts.
+    """Returns the program that a worker may execute: the module without layouts.
 
-    A layout says where elements are, never what is computed, and XLA:CPU would read tiles
-    silently and wrongly; so all layouts are dropped. `name` is how diagnostics call the text.
-    Raises DiagnosticError, with all places, where the module holds what depends on layouts or
-    what jaxlib would hang on, crash on or misread.
+    A layout places elements in memory and affects no logical value, and XLA:CPU would silently misread tiles. `name`
+    is the text's name in diagnostics. Raises DiagnosticError, with all locations, for operations that depend on
+    layouts and for those on which jaxlib would hang, crash or compute a wrong result.
     """
     check_executable(module, name, memory)
     text = without_layouts(module).text()
     if module.dialect == "hlo":
         text = _TUPLE_PARAMETER_ATTRIBUTES.sub(r"\1", _with_negative_zeros(text))
     if module.dialect == "hlo" and not module.name:
-        # jaxlib reads no lone computation.
+        # jaxlib does not read a computation without a module.
         return Program(f"HloModule fragment\n\n{text}", module.dialect, f"{name} (as a module)")
     partitions = partitions_of(module)
-    # Lines stay, columns may not: the excerpt under an error must be what jaxlib saw.
+    # Columns may change: the excerpt under an error must show the text that jaxlib read.
     name = name if text == module.text() else f"{name} (without layouts)"
     return Program(text, module.dialect, name, partitions)
 
 
 def _with_negative_zeros(text: str) -> str:
-    """Writes the zeros of float constants that XLA's parser would take for positive ones as `-0.0`."""
+    """Writes `-0` in float constants as `-0.0`, because XLA's parser reads the former as +0.0."""
     parts, end = [], 0
     for found in _FLOAT_CONSTANT.finditer(text):
         start, end_of_constant = found.end(), _closing(text, found.end())
@@ -84,22 +83,21 @@ def _closing(text: str, position: int) -> int:
 
 
 def check_executable(module: Module, name: str, memory: int = DEFAULT_MEMORY_BYTES) -> None:
-    """Raises DiagnosticError, with all places, for what must not reach jaxlib.
+    """Raises DiagnosticError, with all locations, for modules that must not reach jaxlib.
 
-    `name` is how diagnostics call the module's text, `memory` how many bytes it may need. What every engine
-    would refuse or die of is a RefusedError; all else may still be proved of.
+    `name` is the text's name in diagnostics, `memory` the number of bytes that the module may need. RefusedError means
+    that no engine can execute the module, so that no proof about it counts either.
     """
     recursive = recursive_call(module)
     if recursive is not None:
         raise RefusedError(Diagnostic(f"{recursive.function.name} calls itself", recursive.location))
     check_work(module)
     check_sizes(module, memory)
-    found = [problem for problem in map(_problem, module.operations()) if problem is not None]
     check_calls(module)
-    bodiless = [problem for problem in map(_bodiless_call, module.operations()) if problem is not None]
-    if bodiless:
-        raise RefusedError(bodiless)
-    found += _elided_constants(module, name)
+    without_body = list(filter(None, map(_call_without_body, module.operations())))
+    if without_body:
+        raise RefusedError(without_body)
+    found = [*filter(None, map(_problem, module.operations())), *_elided_constants(module, name)]
     if found:
         raise DiagnosticError(found)
 
@@ -133,38 +131,36 @@ def _elided_constants(module: Module, name: str) -> list[Diagnostic]:
     ]
 
 
-def _bodiless_call(operation: Operation) -> Diagnostic | None:
+def _call_without_body(operation: Operation) -> Diagnostic | None:
     if all(function.results or function.operations for function in operation.called):
         return None
-    # XLA:CPU calls an address that is not there.
+    # XLA:CPU would call a null address.
     names = ", ".join(function.name for function in operation.called)
     return Diagnostic(f"{operation.opcode} of {names}, which has no body", operation.location)
 
 
 def _problem(operation: Operation) -> Diagnostic | None:
-    opcode, place = operation.opcode, operation.location
+    opcode, location = operation.opcode, operation.location
     if has(opcode, Trait.COMMUNICATES):
-        # It waits forever for another side that is not there.
-        return Diagnostic(f"{opcode} waits for another program, for ever here", place)
+        return Diagnostic(f"{opcode} waits for another program, for ever here", location)
     if opcode == "bitcast":
-        # What it reads depends on layouts, which are dropped; XLA refuses it, too.
+        # It depends on layouts, which are dropped; XLA rejects it, too.
         hint = "rewrite bitcasts with the pass expand-bitcasts"
-        return Diagnostic("a bitcast reads bytes, so what it gives depends on layouts", place, hint=hint)
+        return Diagnostic("a bitcast reads bytes, so what it gives depends on layouts", location, hint=hint)
     shapes = [value.shape for value in operation.results]
     if opcode == "all-to-all" and any(isinstance(each, TupleShape) and len(each.elements) == 1 for each in shapes):
-        return Diagnostic("XLA:CPU ends on an all-to-all of one array in a tuple", place)
+        return Diagnostic("XLA:CPU ends on an all-to-all of one array in a tuple", location)
     if opcode.endswith(_ASYNCHRONOUS):
-        return Diagnostic(
-            f"XLA:CPU does not execute {opcode}", place, hint="rewrite it with the pass convert-async-to-sync"
-        )
+        hint = "rewrite it with the pass convert-async-to-sync"
+        return Diagnostic(f"XLA:CPU does not execute {opcode}", location, hint=hint)
     return None
 
 
 def entry_arrays(module: Module, devices: int = 1) -> tuple[list[ArrayShape], list[ArrayShape]]:
     """Returns the shapes of the entry's parameters and results, tuples flattened.
 
-    On several devices each has a leading dimension that counts them. Raises DiagnosticError for
-    what no array can hold: tokens, dynamic dimensions.
+    On several devices the leading dimension of each counts the devices. Raises DiagnosticError for tokens and dynamic
+    dimensions.
     """
     parameters, results = module.entry_layout
     return _arrays(parameters, "parameter", devices), _arrays(results, "result", devices)
@@ -195,12 +191,11 @@ def run_module(
 ) -> list[Array]:
     """Executes a module's logical program on this machine and returns its results, tuples flattened.
 
-    `inputs` are in parameter order; types numpy lacks may be given as unsigned integers of the
-    same width. `timeout` is in seconds, `memory` in bytes, `name` how diagnostics call the module. A module of several
-    replicas needs as many `devices`; inputs and results then have a leading dimension that
-    counts them. Several modules may share a `worker` of as many devices, whose limits then hold. Raises DiagnosticError
-    where inputs do not fit, the engine is unknown or the module must not be executed, ExecutionError where the engine
-    refuses it.
+    `inputs` are in parameter order; types that numpy lacks may be given as unsigned integers of the same width.
+    `timeout` is in seconds, `memory` in bytes, `name` the module's name in diagnostics. A module of several replicas
+    needs as many `devices`; the leading dimension of inputs and results then counts them. Several modules may share a
+    `worker` of as many devices, whose limits then apply. Raises DiagnosticError for inputs of other shapes, an unknown
+    engine and a module that must not be executed, ExecutionError where the engine rejects it.
     """
     if engine not in ENGINES:
         known = " or ".join(ENGINES)
@@ -215,7 +210,7 @@ def run_module(
 
 
 def _check_devices(module: Module, devices: int) -> None:
-    """Raises DiagnosticError, at the first op that depends on it, where a module is for another number of devices."""
+    """Raises DiagnosticError, at the first device-dependent op, for a module for another number of devices."""
     found = devices_of(module)
     if devices in (found.needed, found.count):
         return

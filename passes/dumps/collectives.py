@@ -167,7 +167,7 @@ def replicate_partitions(module: HloModule) -> None:
     """
     partitions = _count(module, "num_partitions")
     if partitions > 1 and _count(module, "replica_count") > 1:
-        message = f"module {module.name} has replicas and partitions: collectives between both cannot be told apart"
+        message = f"module {module.name} has replicas and partitions: collectives between both cannot be distinguished"
         raise DiagnosticError(Diagnostic(message))
     for item in instructions(module, *COLLECTIVES):
         _list_groups(item)
