@@ -54,7 +54,9 @@ OWN_IMPORTS: dict[str, tuple[str, ...]] = {
     "dialect_utils.hlo": (*_BASE, "dialect_utils.hlo.text"),
     "dialect_utils.hlo.text": tuple(f"dialect_utils.{name}" for name in ("text", "layout", "ops")),
     "dialect_utils.stablehlo": _BASE,
-    "dialect_utils.stablehlo.rewrites": ("dialect_utils.ops", "dialect_utils.stablehlo.bindings"),
+    "dialect_utils.stablehlo.rewrites": (
+        *(f"dialect_utils.{name}" for name in ("ops", "stablehlo.bindings", "stablehlo.origins")),
+    ),
     "dialect_utils.engine_names": (),
     "dialect_utils.io": (
         *_BASE,

@@ -1,6 +1,6 @@
-"""The two engines, as the worker process runs them: XLA:CPU and StableHLO's reference interpreter.
+"""The engines in the worker process: XLA:CPU and StableHLO's reference interpreter.
 
-Only the worker imports this module.
+Only the worker imports this module. `PREPARE` lists the engines; `dialect_utils.engine_names` lists their names.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from dialect_utils.execution.arrays import Array, bits_type, from_bits, is_numpy
 from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType
 from dialect_utils.layout.arrays.dtypes import dtype_of
 from dialect_utils.stablehlo.bindings import context, ir
+from dialect_utils.stablehlo.origins import walk
 from dialect_utils.stablehlo.rewrites.editing import (
     COMPARE,
     comparison_type,
@@ -35,13 +36,13 @@ _BYTE = 8
 
 
 class UnsupportedError(Exception):
-    """What an engine cannot do by design."""
+    """A module or a shape that an engine does not support."""
 
 
 def prepare_xla(program: str | bytes, options: dict[str, Any], devices: int = 1) -> Run:
     """Compiles StableHLO text or bytecode and returns the function that runs it on arrays.
 
-    On several devices the leading dimension of arguments and results counts them.
+    On several devices the leading dimension of arguments and results counts the devices.
     """
     client = adapter.cpu_client(devices)
     executable = adapter.compile_module(client, program, options, devices)
@@ -82,14 +83,14 @@ def _array_shape(mlir_type: Any) -> ArrayShape:
 def prepare_interpreter(program: str | bytes, _options: dict[str, Any], devices: int = 1) -> Run:
     """Returns the function that interprets StableHLO text or bytecode.
 
-    The interpreter's attributes carry neither bf16, f8, 4-bit nor complex results to numpy, so
-    main gives the bits of such results as integers and the parts of complex ones.
+    numpy cannot read the interpreter's bf16, f8, 4-bit and complex results, so main returns the bits of such results
+    as integers, and real and imaginary parts.
     """
     if devices > 1:
         raise UnsupportedError("the interpreter runs modules on one device only")
     with context(allow_unregistered=False):
         module = ir.Module.parse(program)
-        # The interpreter has neither chlo ops nor the old forms that XLA's importer writes.
+        # The interpreter supports neither CHLO nor the legacy forms of XLA's importer.
         legalize(module)
         _drop_copies(module)
         _order_totally(module)
@@ -112,14 +113,14 @@ def prepare_interpreter(program: str | bytes, _options: dict[str, Any], devices:
 
 
 def _drop_copies(module: Any) -> None:
-    """Replaces the copies of HLO, which the interpreter lacks, by what they copy."""
+    """Replaces HLO's copies, which the interpreter does not support, by their operands."""
     for copy in _named(module, "mhlo.copy"):
         copy.results[0].replace_all_uses_with(copy.operands[0])
         copy.erase()
 
 
 def _order_totally(module: Any) -> None:
-    """Makes comparisons of floats in their total order comparisons of integers: the interpreter reads them as plain."""
+    """Rewrites comparisons in the total order of floats, which the interpreter ignores, as comparisons of integers."""
     for compare in _named(module, COMPARE):
         written = compare.attributes
         if "compare_type" not in written or "TOTALORDER" not in str(written["compare_type"]):
@@ -131,15 +132,7 @@ def _order_totally(module: Any) -> None:
 
 
 def _named(module: Any, name: str) -> list[Any]:
-    found = []
-
-    def collect(operation: Any) -> Any:
-        if operation.name == name:
-            found.append(operation.operation)
-        return ir.WalkResult.ADVANCE
-
-    module.operation.walk(collect)
-    return found
+    return [each for each in walk(module.operation) if each.name == name]
 
 
 def _attribute(array: Array, kind: ElementType, mlir_type: Any) -> Any:
@@ -151,7 +144,7 @@ def _attribute(array: Array, kind: ElementType, mlir_type: Any) -> Any:
 
 
 def _return_plain(main: Any, results: Sequence[ArrayShape]) -> None:
-    """Makes main return every result as values of types that numpy has and that are not complex."""
+    """Makes main return every result as values of real types that numpy has."""
     block = main.regions[0].blocks[0]
     with ir.InsertionPoint.at_block_terminator(block), ir.Location.unknown():
         plain = [
@@ -179,7 +172,7 @@ def _unary(name: str, value: Any, element: str) -> Any:
 
 
 def _collect(outputs: list[Array], results: Sequence[ArrayShape]) -> list[tuple[ElementType, Array]]:
-    """Puts parts of complex results together and gives plain ones their types back."""
+    """Joins the parts of complex results and restores the types of other ones."""
     rest = iter(outputs)
     collected = []
     for shape in results:

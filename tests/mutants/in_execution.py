@@ -65,8 +65,8 @@ MUTANTS = (
     ),
     Mutant(
         "dialect_utils/stablehlo/rewrites/ordering.py",
-        'is_open = compare("EQ", says, turned.get(says, says), "UNSIGNED")',
-        'is_open = compare("NE", says, says, "UNSIGNED")',
+        'is_open = compare("EQ", answer, swapped.get(answer, answer), "UNSIGNED")',
+        'is_open = compare("NE", answer, answer, "UNSIGNED")',
         ("tests/verdict/sampling/test_orders.py",),
     ),
     Mutant(

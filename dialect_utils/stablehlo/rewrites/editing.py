@@ -1,7 +1,4 @@
-"""Steps that the rewrites share: they find main, change its results, inline its calls and make operations.
-
-jaxlib registers no inliner for func.call, so MLIR's own pass leaves every call as it is.
-"""
+"""Steps that the rewrites share: they find main, change its results, inline its calls and make operations."""
 
 from __future__ import annotations
 
@@ -9,21 +6,29 @@ from collections.abc import Sequence
 from typing import Any
 
 from dialect_utils.stablehlo.bindings import context, ir, run_passes
+from dialect_utils.stablehlo.origins import walk
 
-_PREFIX = "check."
+COMPARE = "stablehlo.compare"
+_CUSTOM_CALL, _CHECK = "stablehlo.custom_call", "check."
+_CALL = "func.call"
+_LEGALIZING = (
+    "builtin.module(func.func(chlo-legalize-to-stablehlo,stablehlo-legalize-deprecated-ops{fail-on-unused=false}))"
+)
+# Functions that call others twice, which call others twice, ..., expand without a limit; calls beyond this stay.
+_MOST_OPERATIONS = 20_000
 
 
 def take_check_calls(program: str | bytes, *, as_results: bool) -> str | bytes:
-    """Returns the module without its `check.*` calls.
+    """Returns the module without its `check.*` calls, which no engine implements.
 
     `as_results`: main returns the operands of those in main after its own results, in order.
     """
     data = program.encode() if isinstance(program, str) else program
-    if _PREFIX.encode() not in data:
+    if _CHECK.encode() not in data:
         return program
     with context(allow_unregistered=False), ir.Location.unknown():
         module = ir.Module.parse(program)
-        calls = _check_calls(module)
+        calls: list[Any] = list(filter(_is_check, walk(module.operation)))
         if as_results:
             main = main_function(module)
             values = [operand for call in calls if call.parent.operation == main.operation for operand in call.operands]
@@ -33,69 +38,64 @@ def take_check_calls(program: str | bytes, *, as_results: bool) -> str | bytes:
         return str(module)
 
 
-def _check_calls(module: Any) -> list[Any]:
-    calls = []
-
-    def collect(operation: Any) -> Any:
-        if operation.name == "stablehlo.custom_call" and not operation.results:
-            target = ir.StringAttr(operation.attributes["call_target_name"]).value
-            if target.startswith(_PREFIX):
-                calls.append(operation)
-        return ir.WalkResult.ADVANCE
-
-    module.operation.walk(collect)
-    return calls
+def _is_check(operation: Any) -> bool:
+    if operation.name != _CUSTOM_CALL or operation.results:
+        return False
+    return bool(ir.StringAttr(operation.attributes["call_target_name"]).value.startswith(_CHECK))
 
 
 def main_function(module: Any) -> Any:
-    """Returns the function main; raises ValueError where there is none."""
+    """Returns the function main; raises ValueError where the module has none."""
     for operation in module.body.operations:
         if operation.operation.name == "func.func" and operation.name.value == "main":
             return operation
     raise ValueError("the module has no function main")
 
 
-def returned_values(main: Any) -> list[Any]:
-    """Returns what a function returns."""
-    operations = main.regions[0].blocks[0].operations
+def returned_values(function: Any) -> list[Any]:
+    """Returns the operands of a function's terminator."""
+    operations = function.regions[0].blocks[0].operations
     return list(operations[len(operations) - 1].operation.operands)
 
 
 def set_main_results(main: Any, values: list[Any]) -> None:
-    """Makes a function return other values; attributes of its results are dropped."""
+    """Makes a function return other values; drops the attributes of its results."""
     block = main.regions[0].blocks[0]
     terminator = block.operations[len(block.operations) - 1].operation
     ir.Operation.create("func.return", operands=values, ip=ir.InsertionPoint(terminator))
     terminator.erase()
-    kind = ir.FunctionType.get([argument.type for argument in block.arguments], [value.type for value in values])
-    main.attributes["function_type"] = ir.TypeAttr.get(kind)
-    if "res_attrs" in main.attributes:
-        del main.attributes["res_attrs"]
+    set_signature(main, "res_attrs")
 
 
-_CALL = "func.call"
-_LEGALIZING = (
-    "builtin.module(func.func(chlo-legalize-to-stablehlo,stablehlo-legalize-deprecated-ops{fail-on-unused=false}))"
-)
-# Functions that are called twice, which call others twice, ... may make any number; the rest of the calls stays.
-_MOST_OPERATIONS = 20_000
+def set_signature(function: Any, *dropped: str) -> None:
+    """Sets a function's type to that of its arguments and returned values; drops the named attributes."""
+    arguments = [argument.type for argument in function.regions[0].blocks[0].arguments]
+    kind = ir.FunctionType.get(arguments, [value.type for value in returned_values(function)])
+    function.attributes["function_type"] = ir.TypeAttr.get(kind)
+    for name in dropped:
+        if name in function.attributes:
+            del function.attributes[name]
 
 
 def legalize(module: Any) -> None:
-    """Writes chlo ops and old forms (dot, broadcast) in today's StableHLO, in place."""
+    """Rewrites CHLO operations and legacy forms (dot, broadcast) as current StableHLO, in place."""
     run_passes(module, _LEGALIZING)
 
 
 def inline_calls(module: Any) -> None:
-    """Puts what main calls into main, in place, and writes chlo ops and old forms in today's StableHLO."""
+    """Inlines all calls into main, in place, and legalizes the module.
+
+    jaxlib registers no inliner for func.call, so MLIR's own pass changes no call. HLO's calls are inlined by
+    passes/dumps, on another graph.
+    """
     legalize(module)
     functions = {each.name.value: each for each in module.body.operations if each.operation.name == "func.func"}
     main = main_function(module)
     left = _MOST_OPERATIONS
-    while left > 0 and (calls := [each for each in _nested(main.operation) if each.name == _CALL]):
+    while left > 0 and (calls := [each for each in walk(main.operation) if each.name == _CALL]):
         for call in calls:
             callee = functions[ir.FlatSymbolRefAttr(call.attributes["callee"]).value]
-            left -= sum(1 for _ in _nested(callee.operation))
+            left -= sum(1 for _ in walk(callee.operation))
             _inline(call, callee.regions[0].blocks[0])
     if left > 0:
         for name, function in functions.items():
@@ -114,41 +114,42 @@ def _inline(call: Any, block: Any) -> None:
 
 
 def copy_operations(operations: Sequence[Any], values: dict[Any, Any]) -> None:
-    """Copies operations to the current insertion point; they use `values` in place of others, which gets their own."""
+    """Copies operations to the current insertion point.
+
+    `values` maps each value to its replacement in the copies; the results of the copies are added to it.
+    """
     for operation in operations:
         copy = operation.clone()
-        for each in (copy, *_nested(copy)):
+        for each in walk(copy):
             for number, value in enumerate(each.operands):
                 if value in values:
                     each.operands[number] = values[value]
         values.update(zip(operation.results, copy.results, strict=True))
 
 
-def _nested(operation: Any) -> list[Any]:
-    """Returns all operations within one, outermost first."""
-    found = []
-    for region in operation.regions:
-        for block in region:
-            for inner in block.operations:
-                found += [inner.operation, *_nested(inner.operation)]
-    return found
+def uses_of(value: Any) -> list[tuple[Any, int]]:
+    """Returns the current uses of a value as (operation, operand number)."""
+    return [(use.owner, use.operand_number) for use in value.uses]
 
 
-COMPARE = "stablehlo.compare"
+def redirect(uses: Sequence[tuple[Any, int]], value: Any) -> None:
+    """Makes uses of another value use this one."""
+    for owner, number in uses:
+        owner.operands[number] = value
 
 
 def make(name: str, operands: Sequence[Any], result: Any, attributes: dict[str, Any] | None = None) -> Any:
-    """Returns the result of a new operation of one result."""
+    """Returns the result of a new operation with one result, at the current insertion point."""
     return ir.Operation.create(name, results=[result], operands=list(operands), attributes=attributes or {}).results[0]
 
 
 def binary(name: str, a: Any, b: Any) -> Any:
-    """Returns an array of the first operand's type."""
+    """Returns an elementwise operation's result, of the first operand's type."""
     return make(f"stablehlo.{name}", [a, b], a.type)
 
 
 def compare(direction: str, a: Any, b: Any, kind: str = "FLOAT") -> Any:
-    """Returns predicates."""
+    """Returns an elementwise comparison's predicates."""
     attributes = {
         "comparison_direction": ir.Attribute.parse(f"#stablehlo<comparison_direction {direction}>"),
         "compare_type": comparison_type(kind),
@@ -157,12 +158,12 @@ def compare(direction: str, a: Any, b: Any, kind: str = "FLOAT") -> Any:
 
 
 def comparison_type(kind: str) -> Any:
-    """Returns the attribute that says how elements are compared."""
+    """Returns the attribute of a comparison's kind, such as `SIGNED`."""
     return ir.Attribute.parse(f"#stablehlo<comparison_type {kind}>")
 
 
 def splat(kind: Any, number: float) -> Any:
-    """Returns a constant all of whose elements are one number."""
+    """Returns a constant with one number in all elements."""
     element = kind.element_type
     is_float = isinstance(element, ir.FloatType)
     attribute = ir.FloatAttr.get(element, number) if is_float else ir.IntegerAttr.get(element, int(number))
@@ -170,7 +171,7 @@ def splat(kind: Any, number: float) -> Any:
 
 
 def slice_from(value: Any, start: int, count: int) -> Any:
-    """Returns so many elements of an array of one dimension."""
+    """Returns `count` elements of an array of one dimension."""
     bounds = {
         name: ir.DenseI64ArrayAttr.get([number])
         for name, number in (("start_indices", start), ("limit_indices", start + count), ("strides", 1))
@@ -188,6 +189,6 @@ def total_order_rank(value: Any) -> Any:
     width = value.type.element_type.width
     kind = ir.RankedTensorType.get(value.type.shape, ir.IntegerType.get_signless(width))
     bits = make("stablehlo.bitcast_convert", [value], kind)
-    # Of a negative number all other bits are turned round.
+    # Inverts all bits of a negative number but its sign.
     amount, others = (splat(kind, number) for number in (width - 1, (1 << (width - 1)) - 1))
     return binary("xor", bits, binary("and", binary("shift_right_arithmetic", bits, amount), others))

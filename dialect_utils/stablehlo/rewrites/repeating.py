@@ -1,6 +1,9 @@
-"""A module that runs main on many inputs in one go: arguments and results get a leading dimension that counts them.
+"""Modules that run main many times: on a batch of inputs, or the partitions of a replica as replicas.
 
-Only the worker imports this module. Works on StableHLO, which XLA makes of HLO, too.
+For a batch, arguments and results get a leading dimension that counts the inputs. XLA runs several partitions only
+through its SPMD partitioner, which rejects partition-id and would partition a program that is partitioned already.
+Between the partitions of one replica a collective computes the same as between as many replicas. XLA converts HLO to
+StableHLO first.
 """
 
 from __future__ import annotations
@@ -9,6 +12,7 @@ from typing import Any
 
 from dialect_utils.ops import Trait, has, hlo_opcode
 from dialect_utils.stablehlo.bindings import context, ir
+from dialect_utils.stablehlo.origins import walk
 from dialect_utils.stablehlo.rewrites.editing import inline_calls, main_function
 
 _NAME = "repeated"
@@ -17,10 +21,7 @@ _BYTE, _WORD = 8, 32
 
 
 def repeat(program: str | bytes, *, count: int) -> tuple[str]:
-    """Returns a StableHLO module that runs a module's main `count` times.
-
-    Raises what MLIR raises where there is none.
-    """
+    """Returns a StableHLO module that runs a module's main `count` times; raises MLIR's errors."""
     with context(allow_unregistered=False), ir.Location.unknown():
         module = ir.Module.parse(program)
         inline_calls(module)
@@ -67,7 +68,7 @@ def _main(kinds: list[Any], results: list[Any], count: int) -> str:
 
 
 def _taken(number: int, kind: Any, count: int) -> str:
-    """Returns the text that takes one input out of an argument."""
+    """Returns the text that slices one input from an argument."""
     sizes = ", ".join(map(str, [1, *kind.shape]))
     indices = ", ".join(["%i", *["%zero"] * len(kind.shape)])
     types = ", ".join([_many(kind, count), *[_COUNTER] * (1 + len(kind.shape))])
@@ -79,7 +80,7 @@ def _taken(number: int, kind: Any, count: int) -> str:
 
 
 def _stored(number: int, kind: Any, count: int) -> str:
-    """Returns the text that puts one result in its place."""
+    """Returns the text that stores one result in its buffer."""
     indices = ", ".join(["%i", *["%zero"] * len(kind.shape)])
     one, buffer = (_many(_kept(kind), size) for size in (1, count))
     types = ", ".join([buffer, one, *[_COUNTER] * (1 + len(kind.shape))])
@@ -91,14 +92,14 @@ def _stored(number: int, kind: Any, count: int) -> str:
 
 
 def _converted(name: str, value: str, source: str, target: str) -> str:
-    """Returns the text that reads an array as another type of as many bits, or of more for integers."""
+    """Returns the text that converts an array to another type of equal width, or to a wider integer."""
     is_whole = all("xf" not in kind and "xb" not in kind for kind in (source, target))
     opcode = "convert" if is_whole else "bitcast_convert"
     return f"{name} = stablehlo.{opcode} {value} : ({source}) -> {target}"
 
 
 def _kept(kind: Any) -> Any:
-    """Returns the type in which results are kept: XLA:CPU would copy a whole array of narrow types in each round."""
+    """Returns the type of a result's buffer: XLA:CPU copies a whole buffer of a narrow type in each iteration."""
     element = kind.element_type
     if isinstance(element, ir.FloatType) and _BYTE <= element.width < _WORD:
         element = ir.IntegerType.get_unsigned(element.width)
@@ -108,7 +109,7 @@ def _kept(kind: Any) -> Any:
 
 
 def _many(kind: Any, count: int) -> str:
-    """Returns the type of so many arrays."""
+    """Returns the type of a batch of arrays."""
     return str(ir.RankedTensorType.get([count, *kind.shape], kind.element_type))
 
 
@@ -127,25 +128,14 @@ _OF_PARTITIONS = ("channel_handle", "channel_id", "use_global_device_ids")
 
 
 def as_replicas(program: str | bytes) -> str:
-    """Returns a StableHLO module whose partitions are replicas; it must be of one replica."""
+    """Returns a StableHLO module of one replica with its partitions as replicas."""
     with context(allow_unregistered=False), ir.Location.unknown():
         module = ir.Module.parse(program)
-        for operation in _among_devices(module):
-            _rewrite(operation)
+        for operation in list(walk(module.operation)):
+            if has(hlo_opcode(operation.name), Trait.AMONG_DEVICES):
+                _rewrite(operation)
         module.operation.verify()
         return str(module)
-
-
-def _among_devices(module: Any) -> list[Any]:
-    found: list[Any] = []
-
-    def collect(operation: Any) -> Any:
-        if has(hlo_opcode(operation.name), Trait.AMONG_DEVICES):
-            found.append(operation.operation)
-        return ir.WalkResult.ADVANCE
-
-    module.operation.walk(collect)
-    return found
 
 
 def _rewrite(operation: Any) -> None:
