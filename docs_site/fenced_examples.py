@@ -1,4 +1,4 @@
-"""Examples of docstrings (`>>>`) as code: Markdown would make quotations of them."""
+"""Examples of docstrings (`>>>`) as fenced code; Markdown alone would render them as quotations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The notebooks: executed in place (`python -m docs_site.notebooks`), and as pages of the site."""
+"""The notebooks, executed in place (`python -m docs_site.notebooks`) and converted to pages of the site."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def text_of(value: str | list[str]) -> str:
 
 
 def as_markdown(path: Path) -> str:
-    """Returns a notebook as a page: its text, its code, what was printed, and the pictures."""
+    """Returns a notebook as a page: its text, its code, the printed output, and the pictures."""
     return "\n\n".join(part for cell in read_cells(path) for part in _cell(cell)) + "\n"
 
 
@@ -49,15 +49,15 @@ def _output(output: dict[str, Any]) -> str:
 
 
 def execute(path: Path) -> None:
-    """Executes a notebook in the repository's root and keeps its outputs; raises what a cell raises."""
-    # Imported here: pages are made without what executes them.
+    """Executes a notebook in the repository's root and stores its outputs; raises the error of a cell."""
+    # Imported here: the site is built without nbclient.
     import nbclient
     import nbformat
 
     notebook = nbformat.read(path, as_version=4)
     nbclient.NotebookClient(notebook, resources={"metadata": {"path": str(ROOT)}}).execute()
     for cell in notebook.cells:
-        cell.metadata.clear()  # when it ran is no business of a reader
+        cell.metadata.clear()  # times of execution
     del notebook.metadata["language_info"]
     nbformat.write(notebook, path)
 

@@ -1,6 +1,6 @@
 """The site's generated pages: the commands, the passes from their docstrings, the project's files, and the notebooks.
 
-`mkdocs.yml` names this file as a hook. Nothing that it makes is kept in the tree.
+`mkdocs.yml` names this file as a hook. The generated pages are not stored in the tree.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def on_page_markdown(markdown: str, **_: object) -> str:
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Adds the pages that are made: mkdocs calls this before it reads any page."""
+    """Adds the generated pages: mkdocs calls this before it reads any page."""
     from mkdocs.structure.files import File
 
     for path, content in generated_pages().items():
@@ -56,7 +56,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def generated_pages() -> dict[str, str]:
-    """Returns the Markdown of every page that is made, by its path in the site."""
+    """Returns the Markdown of every generated page, by its path in the site."""
     steps = [load_pass(name) for name in BUILTIN_PASSES]
     pages = {f"passes/{step.name}.md": pass_page(step) for step in steps}
     pages["passes/index.md"] = pass_index(steps)
@@ -118,7 +118,7 @@ def pass_index(steps: Sequence[Pass]) -> str:
 
 
 def for_site(text: str) -> str:
-    """Returns a page of the root as one of the site: links into docs/ stay links, others become what they name."""
+    """Returns a page of the root for the site: links into docs/ stay links, others become plain text."""
     return _LINK.sub(_relink, text)
 
 

@@ -1,4 +1,4 @@
-"""Writes the example modules beside this file: what JAX hands to XLA, and optimized TPU dumps.
+"""Writes the example modules beside this file: the input of XLA from JAX, and optimized TPU dumps.
 
 `python examples/make_examples.py` writes the StableHLO and the HLO text before optimization; with `--tpu` and the
 `tpu` extra installed it also compiles ahead of time for a TPU: the attention block, with seeded inputs and the outputs
@@ -136,5 +136,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    os.environ.setdefault("TPU_SKIP_MDS_QUERY", "1")  # there is no metadata server to ask about a TPU host
+    os.environ.setdefault("TPU_SKIP_MDS_QUERY", "1")  # a TPU host has a metadata server, this machine has none
     main()

@@ -44,7 +44,7 @@ def test_every_link_leads_somewhere(page: Path) -> None:
 
 
 def test_a_broken_link_is_noticed() -> None:
-    text = "[a](absent.md) [b](docs/memory.md#absent) [c](docs/memory.md#what-the-figures-are) `[d](e)`"
+    text = "[a](absent.md) [b](docs/memory.md#absent) [c](docs/memory.md#the-figures) `[d](e)`"
     assert broken_links(ROOT / "README.md", text) == ["absent.md", "docs/memory.md#absent"]
 
 
