@@ -1,4 +1,4 @@
-"""Collectives in forms that only their own compiler's backend has."""
+"""Rewrites collectives into forms that every backend executes: single arrays, elements, replicas."""
 
 from __future__ import annotations
 
@@ -20,10 +20,13 @@ _BYTE_BITS = 8
 _CONVERSIONS = ("convert", "bitcast-convert")
 _SHIFTS = ("shift-left", "shift-right-logical")
 _BESIDES = frozenset({"parameter", "constant", "or", *_CONVERSIONS, *_SHIFTS})
+_OF_PARTITIONS = ("channel_id", "use_global_device_ids")
+_MESH = re.compile(r"mesh\[((?:'[^']*'=\d+,?)*)\]\s*\{((?:'[^']*',?)*)\}")
+_IOTA = re.compile(r"\[(\d+),(\d+)\]<=\[([\d,]+)\](?:T\(([\d,]+)\))?")
 
 
 def permute_one_by_one(module: HloModule) -> None:
-    """Makes each collective-permute of several arrays, or of tuples of them, one for each array, in place."""
+    """Splits each collective-permute of several arrays, or of tuples, into one for each array, in place."""
     for item in instructions(module, "collective-permute"):
         is_whole = item.attribute("slice_sizes") is None
         if is_whole and (len(item.operands) > 1 or isinstance(item.shape, TupleShape)):
@@ -39,10 +42,10 @@ def _permuted(ops: Ops, item: Instruction, value: Instruction) -> Instruction:
 
 
 def reduce_elements_of_words(module: HloModule) -> None:
-    """Makes every all-reduce of words that reduces their elements, each by itself, one of these elements, in place.
+    """Replaces every all-reduce of u32 words that reduces the elements inside the words by one of the elements.
 
-    The TPU compiler reads arrays of bytes as u32, reduces each byte of two words by itself, so that padding stays where
-    it is, and reads the result as bytes again.
+    The TPU compiler bitcasts arrays of bytes to u32, combines each byte of two words separately, and bitcasts the
+    result to bytes again.
     """
     combiners = {item: item.called[0] for item in instructions(module, "all-reduce")}
     for item, combiner in combiners.items():
@@ -53,7 +56,7 @@ def reduce_elements_of_words(module: HloModule) -> None:
 
 
 def _reduce_elements(item: Instruction, opcode: str, kind: ElementType) -> None:
-    """Reduces what the operands are bitcasts of; the bitcasts of the results then read that."""
+    """Reduces the operands of the bitcasts before `item`, and makes the bitcasts after it read that."""
     readers = _readers(item)
     ends = [*item.operands, *(reader for _, reader in readers)]
     if item.is_root or not all(value.opcode == "bitcast" for value in ends):
@@ -73,7 +76,7 @@ def _reduce_elements(item: Instruction, opcode: str, kind: ElementType) -> None:
 
 
 def _readers(item: Instruction) -> list[tuple[int, Instruction]]:
-    """Returns what reads each result of a collective, with the result's number."""
+    """Returns the readers of a collective's results, each with the number of the result."""
     if isinstance(item.shape, ArrayShape):
         return [(0, user) for user in item.users]
     return [(int(user.attribute("index") or 0), reader) for user in item.users for reader in user.users or [user]]
@@ -90,7 +93,7 @@ def _combiner(module: HloModule, opcode: str, kind: ElementType) -> str:
 
 
 def _reduction_in_words(combiner: Computation) -> tuple[str, ElementType] | None:
-    """Returns the op and the type by which a computation combines the elements of two words, or None for another."""
+    """Returns the op and the type by which a computation combines the elements of two words, or None."""
     parts = list(_parts(combiner.root))
     op = parts[0][1]
     if array_shape(combiner.root).element_type != _WORD or op.opcode in ("parameter", "constant"):
@@ -105,7 +108,7 @@ def _reduction_in_words(combiner: Computation) -> tuple[str, ElementType] | None
 
 
 def _parts(word: Instruction) -> Iterator[tuple[int, Instruction]]:
-    """Returns what each part of a word is made of, and the bit where it begins."""
+    """Yields the first bit of each part of a word, and the instruction that computes the part."""
     if word.opcode == "or" and array_shape(word).element_type == _WORD:
         for operand in word.operands:
             yield from _parts(operand)
@@ -116,7 +119,7 @@ def _parts(word: Instruction) -> Iterator[tuple[int, Instruction]]:
 
 
 def _combines(op: Instruction, shift: int, combiner: Computation) -> bool:
-    """Is true for an op on the parts of both words that begin at a bit."""
+    """Is true for an op on the parts of both words that begin at bit `shift`."""
     sides = [_unconverted(operand) for operand in op.operands]
     shifts = [_shift(side) if side.opcode in _SHIFTS else 0 for side in sides]
     words = {side.operands[0] if side.opcode in _SHIFTS else side for side in sides}
@@ -135,7 +138,7 @@ def _unconverted(value: Instruction) -> Instruction:
 
 
 def _keeps_bits(combiner: Computation, opcode: str, kind: ElementType, bits: int) -> bool:
-    """Is true where all else in the computation only moves bits: between words, numbers of the width, and the type."""
+    """Is true if all other ops only move bits between words, integers of `bits` bits, and the type."""
     of_width = ELEMENT_TYPES[f"u{bits}"]
     for item in combiner.instructions:
         types = {array_shape(value).element_type for value in (item, *item.operands)}
@@ -146,30 +149,23 @@ def _keeps_bits(combiner: Computation, opcode: str, kind: ElementType, bits: int
     return True
 
 
-COLLECTIVES = with_trait(Trait.COLLECTIVE)
-_U32 = ELEMENT_TYPES["u32"]
-_OF_PARTITIONS = ("channel_id", "use_global_device_ids")
-_MESH = re.compile(r"mesh\[((?:'[^']*'=\d+,?)*)\]\s*\{((?:'[^']*',?)*)\}")
-_IOTA = re.compile(r"\[(\d+),(\d+)\]<=\[([\d,]+)\](?:T\(([\d,]+)\))?")
-
-
 def device_count(module: HloModule) -> int:
-    """Returns on how many devices a module runs: replicas times partitions."""
+    """Returns the number of devices that run a module: replicas times partitions."""
     return _count(module, "replica_count") * _count(module, "num_partitions")
 
 
 def replicate_partitions(module: HloModule) -> None:
-    """Makes a partitioned module one of replicas, in place.
+    """Turns the partitions of a module into replicas, in place, which every backend executes the same way.
 
-    partition-id becomes replica-id, collectives between partitions ones between replicas, and
-    groups given by a mesh's axes or by an iota become lists. Raises DiagnosticError for a module
-    of several replicas and several partitions, and for groups in no known form.
+    partition-id becomes replica-id, collectives between partitions become collectives between replicas, and groups
+    given by a mesh's axes or an iota become lists. Raises DiagnosticError for a module with several replicas and
+    several partitions, and for groups in an unknown form.
     """
     partitions = _count(module, "num_partitions")
     if partitions > 1 and _count(module, "replica_count") > 1:
         message = f"module {module.name} has replicas and partitions: collectives between both cannot be distinguished"
         raise DiagnosticError(Diagnostic(message))
-    for item in instructions(module, *COLLECTIVES):
+    for item in instructions(module, *with_trait(Trait.COLLECTIVE)):
         _list_groups(item)
         if partitions > 1:
             for name in _OF_PARTITIONS:
@@ -188,7 +184,7 @@ def _count(module: HloModule, name: str) -> int:
 def _replace_ids(module: HloModule) -> None:
     for item in instructions(module, "replica-id"):
         ops = Ops(item)
-        ops.finish(ops.constant(_U32, "0"))
+        ops.finish(ops.constant(_WORD, "0"))
     for item in instructions(module, "partition-id"):
         ops = Ops(item)
         ops.finish(ops.emit("replica-id", item.shape))
@@ -206,10 +202,10 @@ def _list_groups(item: Instruction) -> None:
 
 
 def try_groups(text: str) -> list[list[int]] | None:
-    """Reads replica groups given by a mesh and its axes, or by an iota; None for another form.
+    """Returns replica groups that are given by the axes of a mesh or by an iota, or None for another form.
 
-    `mesh['x'=2,'y'=2] {'y'}` groups the devices that differ in y only; `[2,2]<=[4]` cuts the
-    (transposed) iota into rows. Source: xla/hlo/ir/replica_group.cc, mesh_and_axis.cc.
+    `mesh['x'=2,'y'=2] {'y'}` groups the devices that differ in y only; `[2,2]<=[4]` cuts the (transposed) iota into
+    rows. Source: xla/hlo/ir/replica_group.cc, mesh_and_axis.cc.
     """
     mesh = _MESH.fullmatch(text)
     if mesh is not None:
@@ -237,7 +233,7 @@ def _mesh_groups(sizes: dict[str, int], axes: list[str]) -> list[list[int]]:
 
 
 def _position(index: tuple[int, ...], order: list[int], dims: list[int]) -> int:
-    """Returns the row-major position of an index whose coordinates are in another order."""
+    """Returns the row-major linear index of an index whose coordinates are in another order."""
     position = 0
     for coordinate, size in zip((index[order.index(i)] for i in range(len(dims))), dims, strict=True):
         position = position * size + coordinate

@@ -1,4 +1,4 @@
-"""Replaces asynchronous operations by what they do."""
+"""Replaces asynchronous operations by synchronous ones."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from passes.dumps.inline_fusions import body_of, use_elements
 from passes.dumps.inlining import inline_body, is_call_of
 from passes.framework.base import Report, module_pass
 
-# Their computation takes every operand as the parameter of its number.
+# Operations that pass operand i to parameter i of the computation.
 _HANDED_ALL = named("async call fusion")
 _OF_THE_SCHEDULE = ("control-predecessors", "async_execution_thread", "cross_program_prefetch_index")
 
 
 @module_pass
 def convert_async_to_sync(module: HloModule, report: Report) -> None:
-    """Replaces asynchronous operations by what they do.
+    """Replaces asynchronous operations by synchronous ones.
 
-    1. `<op>-start` with its `<op>-done` becomes `<op>` in the place of the done; this holds for
-       copy, slice and any other op, and for collectives.
-    2. `async-start`, `async-update`, `async-done` become the body of the wrapped computation; so
-       does a custom call to another core that names the computation it runs there.
-    3. A start that something else than its update and done uses (a loop that carries it) becomes
-       the tuple it promises, with zeros for contexts, and the done takes the element out.
-    4. send and recv have no other side here: they are refused.
+    1. `<op>-start` with its `<op>-done` becomes `<op>` in the position of the done, for copies, slices, collectives and
+       any other op.
+    2. `async-start`, `async-update` and `async-done` become the body of the wrapped computation. So does a custom call
+       to another core that names the computation.
+    3. A start with other users than updates and dones (a loop that carries it) becomes the tuple of its type, with
+       zeros for contexts, and the done becomes a get-tuple-element.
+    4. send and recv are errors: this program is only one side of the transfer.
 
     Raises DiagnosticError that names each send and recv.
 
@@ -66,12 +66,12 @@ def convert_async_to_sync(module: HloModule, report: Report) -> None:
 
 
 def is_async(item: Instruction) -> bool:
-    """Is true for every part of an asynchronous operation."""
+    """Is true for a start, update or done of an asynchronous operation."""
     return item.opcode.endswith(("-start", "-update", "-done"))
 
 
 def _is_refused(item: Instruction) -> bool:
-    """Is true for the parts of a send and a receive; a feed from and to the host is no asynchronous operation."""
+    """Is true for the parts of a send and a receive (infeed and outfeed are not asynchronous)."""
     return has(item.opcode, Trait.COMMUNICATES) and item.opcode not in ("infeed", "outfeed")
 
 
@@ -80,7 +80,7 @@ def _refusal(item: Instruction) -> Diagnostic:
 
 
 def _own_dones(start: Instruction) -> list[Instruction] | None:
-    """Returns the dones of a start, or None where something else uses it or an update of it."""
+    """Returns the dones of a start, or None if it or an update of it has other users."""
     dones: list[Instruction] = []
     waiting = [start]
     while waiting:
@@ -114,7 +114,7 @@ def _updates(start: Instruction) -> Iterator[Instruction]:
 
 
 def _perform(ops: Ops, start: Instruction, shape: Shape, late: Sequence[Instruction] = ()) -> Instruction:
-    """Makes the plain op of a start, with the done's shape (rules 1 and 2); updates may bring `late` operands."""
+    """Makes the synchronous op of a start, with the done's shape (rules 1 and 2), and `late` operands of updates."""
     opcode = start.opcode.removesuffix("-start")
     operands = [*start.operands, *late]
     if opcode in _HANDED_ALL:
@@ -126,7 +126,7 @@ def _perform(ops: Ops, start: Instruction, shape: Shape, late: Sequence[Instruct
 
 
 def _check_operands(start: Instruction, operands: Sequence[Instruction]) -> None:
-    """Raises DiagnosticError where the wrapped computation takes other arrays than it is started with."""
+    """Raises DiagnosticError if the wrapped computation takes other arrays than the start passes."""
     given = [operand.shape.without_layout for operand in operands]
     taken = [parameter.shape.without_layout for parameter in body_of(start).parameters]
     if given != taken:
@@ -136,7 +136,7 @@ def _check_operands(start: Instruction, operands: Sequence[Instruction]) -> None
 
 
 def _start_as_tuple(start: Instruction) -> None:
-    """Makes the tuple that a start promises (rule 3)."""
+    """Replaces a start by a tuple of its type (rule 3)."""
     ops = Ops(start)
     index = opcode_of(start.opcode).started
     if index is None:

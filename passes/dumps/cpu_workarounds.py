@@ -1,4 +1,4 @@
-"""Rewrites what XLA:CPU computes wrongly or very slowly, without a change of meaning."""
+"""Rewrites ops that XLA:CPU computes wrongly or very slowly; the results stay the same."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.ops import by_opcode
 from dialect_utils.ops.window import WindowDimension, parse_window
 
-# What a reduction may start from any number of times, by the op that reduces.
-# Literals as XLA prints them, for each op that reduces.
+# The neutral elements of each reducing op, as XLA prints their literals.
 _NEUTRAL = by_opcode(
     {
         "add": ("0", "-0"),
@@ -25,19 +24,18 @@ _NEUTRAL = by_opcode(
 
 
 def separate_scatter_operands(module: HloModule) -> None:
-    """Makes the arrays that one scatter updates different instructions for good, in place.
+    """Makes the arrays that one scatter updates different instructions, in place.
 
-    Where two of them are one value (as common subexpressions are), XLA:CPU lets both results
-    share a buffer and returns the first one twice. A condition that always holds, and that no
-    simplification sees through, keeps them apart.
+    If two of them are one value, e.g. after common subexpression elimination, XLA:CPU assigns both results to one
+    buffer and returns the first one twice. A select by a true condition that no simplifier folds prevents this.
     """
     for item in instructions(module, "scatter"):
         count = len(item.called[0].parameters) // 2
         if count > 1:
-            _separate(item, count)
+            _separate_operands(item, count)
 
 
-def _separate(item: Instruction, count: int) -> None:
+def _separate_operands(item: Instruction, count: int) -> None:
     indices = item.operands[count]
     for position in range(1, count):
         if item.operands[position].opcode == "select" and item.operands[position].name.endswith(_APART):
@@ -47,7 +45,7 @@ def _separate(item: Instruction, count: int) -> None:
         shape = array_shape(value)
         first = _first_index(ops, indices)
         holds = ops.broadcast(_always(ops, first), shape.dimensions)
-        # The other side is no constant: a select between equal constants would be seen through.
+        # Not a constant: a simplifier would fold a select between equal constants.
         other = ops.broadcast(ops.convert(first, shape.element_type), shape.dimensions)
         apart = ops.emit("select", shape, (holds, value, other), name=f"{value.name}{_APART}")
         item.set_operand(position, apart)
@@ -57,7 +55,7 @@ _APART = ".apart"
 
 
 def _first_index(ops: Ops, indices: Instruction) -> Instruction:
-    """Makes the first index as a scalar s32 (0 where there is none)."""
+    """Makes the first index as a scalar s32 (0 if the array is empty)."""
     shape = array_shape(indices)
     if shape.element_count == 0:
         return ops.constant(S32, "0")
@@ -66,16 +64,16 @@ def _first_index(ops: Ops, indices: Instruction) -> Instruction:
 
 
 def _always(ops: Ops, value: Instruction) -> Instruction:
-    """Makes a scalar condition that holds whatever the value is."""
+    """Makes a scalar condition that is true for every value."""
     zero = ops.constant(S32, "0")
     return ops.compare("EQ", ops.like("maximum", ops.like("minimum", value, zero), zero), zero)
 
 
 def reduce_whole_windows(module: HloModule) -> None:
-    """Replaces a reduce-window whose every window holds the whole dimension by reduce and broadcast, in place.
+    """Replaces a reduce-window whose windows each cover the whole dimension by reduce and broadcast, in place.
 
-    The TPU compiler writes reductions that way where their result is needed in every place;
-    XLA:CPU would do the work once for each.
+    The TPU compiler writes a reduction this way if the result is needed at every index; XLA:CPU would reduce once for
+    each of them.
     """
     for item in instructions(module, "reduce-window"):
         if len(item.operands) == 2:
@@ -103,24 +101,23 @@ def _reduce_whole_window(item: Instruction) -> None:
 
 
 def _holds_all(dim: WindowDimension, size: int, out_size: int) -> bool:
-    """Is true where every window of a dimension of `size` holds all of it."""
+    """Is true if every window covers all of a dimension of `size`."""
     if dim.lhs_dilation != 1 or dim.rhs_dilation != 1 or dim.is_trivial:
         return False
     return (out_size - 1) * dim.stride <= dim.low and dim.size - dim.low >= size
 
 
 def _is_neutral(item: Instruction) -> bool:
-    """Is true where the initial value changes nothing, however often it is met."""
+    """Is true if the initial value is neutral, so that combining it once more changes nothing."""
     initial = item.operands[1]
     return initial.literal is not None and initial.literal.strip() in _NEUTRAL.get(item.called[0].root.opcode, ())
 
 
 def keep_roundings(module: HloModule) -> None:
-    """Puts a barrier between two float additions of constants, and two products with constants, in place.
+    """Inserts a barrier between two float additions of constants, and between two products with constants, in place.
 
-    XLA's simplifier makes (x + a) + b to x + (a + b): right for real numbers, but x + (a - a) is where a sum of two
-    f32 computes what its rounding lost, as TPUs do for f64. The TPU compiler has simplified before, so that what is
-    left in a dump is meant.
+    XLA's simplifier rewrites (x + a) + b to x + (a + b). That is wrong for ops that compute a rounding error, as
+    (x + a) - a in TPU code for f64. The TPU compiler has already simplified the ops of a dump.
     """
     constants: set[Instruction] = set()
     for item in instructions(module):
@@ -128,14 +125,14 @@ def keep_roundings(module: HloModule) -> None:
             constants.add(item)
     for item in instructions(module, *_JOINED):
         if array_shape(item).element_type.is_floating and constants.intersection(item.operands):
-            _hold_apart(item, constants)
+            _separate_constants(item, constants)
 
 
 # The simplifier joins ops of one kind.
 _JOINED = by_opcode({"add": "sum", "subtract": "sum", "multiply": "product"})
 
 
-def _hold_apart(item: Instruction, constants: set[Instruction]) -> None:
+def _separate_constants(item: Instruction, constants: set[Instruction]) -> None:
     for position, inner in enumerate(item.operands):
         if _JOINED.get(inner.opcode) == _JOINED[item.opcode] and constants.intersection(inner.operands):
             barrier = Ops(item).emit("opt-barrier", array_shape(inner), (inner,))

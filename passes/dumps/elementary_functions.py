@@ -1,7 +1,4 @@
-"""Elementwise functions that HLO has and StableHLO has not, as formulas.
-
-Those of real numbers are those of XLA's own expansions (xla/hlo/builder/lib/math.cc).
-"""
+"""Formulas of elementwise functions that HLO has and StableHLO lacks, from xla/hlo/builder/lib/math.cc."""
 
 from __future__ import annotations
 
@@ -20,10 +17,7 @@ _HALF = 32
 
 
 def expand_elementary_functions(module: HloModule) -> None:
-    """Replaces acos, acosh, asin, asinh, atanh, cosh and sinh of real arrays, and mulhi, in place.
-
-    Types narrower than f32 are computed in f32.
-    """
+    """Replaces acos, acosh, asin, asinh, atanh, cosh and sinh of real arrays, computed in f32 or f64, and mulhi."""
     for item in instructions(module, "mulhi"):
         _expand_high_product(item)
     for item in instructions(module, *_FORMULAS):
@@ -39,7 +33,7 @@ def expand_elementary_functions(module: HloModule) -> None:
 
 
 def _expand_high_product(item: Instruction) -> None:
-    """Replaces a mulhi, the upper half of a product of integers, in place."""
+    """Replaces a mulhi, which is the upper half of a product of integers."""
     ops = Ops(item)
     left, right = item.operands
     kind = array_shape(item).element_type
@@ -51,7 +45,7 @@ def _expand_high_product(item: Instruction) -> None:
     a, b = (ops.convert(value, _U64) for value in (left, right))
     high = _high_unsigned(ops, a, b)
     if not kind.is_unsigned:
-        # A negative number is 2**64 less than its bits say.
+        # The value of a negative number is that of its bits, read as unsigned, minus 2**64.
         zero = ops.filled(_U64, array_shape(item).dimensions)
         for value, other, bits in ((left, b, a), (right, a, b)):
             is_negative = ops.compare("LT", value, ops.filled(kind, array_shape(item).dimensions))
@@ -61,7 +55,7 @@ def _expand_high_product(item: Instruction) -> None:
 
 
 def _high_unsigned(ops: Ops, a: Instruction, b: Instruction) -> Instruction:
-    """Makes the upper 64 bits of a product of two u64 from products of their halves."""
+    """Makes the upper 64 bits of the product of two u64 from the products of their halves."""
     low_mask = ops.filled(_U64, array_shape(a).dimensions, str(2**_HALF - 1))
     (a_low, a_high), (b_low, b_high) = (
         (ops.like("and", value, low_mask), _shifted(ops, value, _HALF)) for value in (a, b)
@@ -100,7 +94,7 @@ _SINH = """  minus_x = $A negate(x)
   half_exp_minus = $A exponential(down)
 """
 
-# From 1e19 (f32: the square root of the largest number) on, x * x would overflow.
+# x * x overflows in f32 from 1e19 on.
 _LARGE = """  large0 = $T[] constant(1e18)
   large = $A broadcast(large0), dimensions={}
   is_large = $P compare(magnitude, large), direction=GE
@@ -108,7 +102,7 @@ _LARGE = """  large0 = $T[] constant(1e18)
   log_large = $A add(log_magnitude, log_two)
 """
 
-# The formula of each op that is expanded.
+# The formula of each expanded op.
 _FORMULAS = by_opcode(
     {
         "sinh": _SINH

@@ -1,4 +1,4 @@
-"""What executes in place of an optimized dump: no engine here runs tiles, fusions and TPU's own calls."""
+"""Conversion of optimized dumps into modules that the engines execute: without tiles, fusions and TPU custom calls."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from dialect_utils.text import Diagnostic
 from passes.framework.base import Pass, load_pass
 
 _PORTABLE = "make-portable"
-# What only a compiler writes, and only its own backend runs.
+# Opcodes that only compilers write and only their own backend executes.
 _COMPILED = frozenset({"bitcast", "fusion", "async-update"})
 _BETWEEN_PARTITIONS = frozenset({*with_trait(Trait.COLLECTIVE), "partition-id"})
-# Which buffers may be one says nothing of what is computed, and XLA ends the process over those in tuples.
+# Aliasing does not change results, and XLA aborts on aliased tuple elements.
 _BUFFERS = ("input_output_alias", "buffer_donor")
 _ASYNCHRONOUS = ("-start", "-done")
 
@@ -28,7 +28,7 @@ def is_optimized_dump(module: Module) -> bool:
         return True
     operations = list(module.operations())
     opcodes = {operation.opcode for operation in operations}
-    # Partitions that talk to each other; before that, XLA runs the program of all of them on one device.
+    # Partitions that communicate; XLA runs a module without communication on one device.
     if module.attributes.get("num_partitions", "1") != "1" and opcodes & _BETWEEN_PARTITIONS:
         return True
     if opcodes & _COMPILED or any(opcode.endswith(_ASYNCHRONOUS) for opcode in opcodes):
@@ -37,7 +37,7 @@ def is_optimized_dump(module: Module) -> bool:
 
 
 def _is_kernel(operation: Operation) -> bool:
-    # Imported here: most modules have no kernel, and reading one takes a package of its own.
+    # A local import, because most modules have no kernel.
     from dialect_utils.mosaic import TARGET
 
     return operation.callee == TARGET
@@ -46,9 +46,9 @@ def _is_kernel(operation: Operation) -> bool:
 def executable_form(
     module: Module, step: Pass | None = None, told: Callable[[Sequence[Diagnostic]], None] | None = None
 ) -> Module:
-    """Returns the module, an optimized dump as the pass make-portable (`step`: with options) rewrites it.
+    """Returns the module, or for an optimized dump the result of the pass make-portable (`step`: with options).
 
-    `told` is called with the pass's notes. Raises DiagnosticError for a dump that the pass refuses.
+    `told` is called with the pass's notes. Raises DiagnosticError for a dump that the pass does not support.
     """
     found = module
     if is_optimized_dump(module):
@@ -60,23 +60,23 @@ def executable_form(
 
 
 def _readable(module: HloModule) -> HloModule:
-    """Returns an HLO module in the form that every jaxlib reads and none dies of; the same one where it has it."""
+    """Returns a module in the form that every jaxlib reads without a crash; the same object if it is in that form."""
     buffers = [name for name in _BUFFERS if name in module.attributes]
     ordered = [item for item in instructions(module, "compare") if item.attribute("order") is not None]
     if not (buffers or ordered or module.hides_instructions) and module.has_callees_first:
         return module
     module = module.clone()
-    _say_orders_as_types(module)
+    _write_orders_as_types(module)
     for name in buffers:
         module.set_attribute(name, None)
-    # jaxlib before 0.12 reads no `%t#0`.
+    # jaxlib before 0.12 cannot read `%t#0`.
     module.give_lines()
     module.put_callees_first()
     return module
 
 
-def _say_orders_as_types(module: HloModule) -> None:
-    """Writes `order=TOTAL` of floats, which jaxlib writes since 0.12, as `type=TOTALORDER`, which all read."""
+def _write_orders_as_types(module: HloModule) -> None:
+    """Replaces `order=TOTAL` of floats, which jaxlib writes since 0.12, by `type=TOTALORDER`, as before."""
     for item in instructions(module, "compare"):
         order = item.attribute("order")
         item.set_attribute("order", None)
@@ -85,7 +85,7 @@ def _say_orders_as_types(module: HloModule) -> None:
 
 
 def checked_form(module: Module) -> Module:
-    """Returns what `executable_form` does, with poison where a kernel does not write: no result may depend on it."""
+    """Returns `executable_form` with poison in memory that kernels do not write, so that no result may depend on it."""
     from passes.dumps.make_portable import make_portable
 
     return executable_form(module, make_portable.with_options(unwritten="poison"))

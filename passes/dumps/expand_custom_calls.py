@@ -25,23 +25,20 @@ def expand_custom_calls(
 ) -> None:
     """Replaces the custom calls of the TPU and GPU compilers by ops.
 
-    1. AllocateBuffer is an array of zeros; what says only where a value is (MoveToHost, Pin,
-       AssumeGatherIndicesInBound, ...) returns its operand; ConcatBitcast concatenates.
-    2. X64SplitLow, X64SplitHigh and X64Combine are the two 32-bit halves of an integer, the real
-       and imaginary part of a complex number, and the rounded value of an f64 and the rest; so are X128's.
+    1. AllocateBuffer becomes an array of zeros, ConcatBitcast a concatenate. Calls that only place or mark a value
+       (MoveToHost, Pin, AssumeGatherIndicesInBound, ...) become their operand.
+    2. X64SplitLow, X64SplitHigh and X64Combine become ops on two halves: the halves of an integer's bits, the real and
+       imaginary part of a complex number, or the rounded value of an f64 and the rest. So do those of X128.
     3. Cholesky, InvertDiagBlocksLowerTriangular, InvertDiagBlocksUpperTriangular, CompactWyHelper,
-       LuRealDecompositionBlock, QrDecompositionBlock and EighTpu are loops of ops, of complex numbers and f64, too.
-    4. TopK and PartialReduce sort by their comparator and keep the first elements;
-       TopKBatchMajorSmallK sorts downwards.
-    5. A call that names the computation it runs (on another core) is that computation.
-    6. The products, convolutions, solvers, sorts and random bits of XLA:GPU (`__cublas$gemm`,
-       `__cudnn$convForward`, ...) are dot, convolution, triangular-solve, cholesky and sort, with
-       the scales, biases and activations that their backend_config says; workspaces are zeros.
-    7. A Mosaic kernel (`tpu_custom_call`) is a call of a computation: its grid a loop, its memory
-       arrays that are carried through. Memory that it does not write is zeros, or with
-       `unwritten=poison` NaN or an odd bit pattern.
-    8. `custom-call=NAME=module.hlo` gives the computation for any other call, by the name of its
-       target or of the instruction (which counts first).
+       LuRealDecompositionBlock, QrDecompositionBlock and EighTpu become ops in loops, also for complex numbers and f64.
+    4. TopK, PartialReduce and TopKBatchMajorSmallK become a sort, by their comparator or downwards, and a slice.
+    5. A call that names the computation it runs (on another core) becomes the body of that computation.
+    6. The products, convolutions, solvers, sorts and random bits of XLA:GPU (`__cublas$gemm`, `__cudnn$convForward`,
+       ...) become dot, convolution, triangular-solve, cholesky and sort, with the scales, biases and activations of
+       their backend_config. Workspaces become zeros.
+    7. A Mosaic kernel (`tpu_custom_call`) becomes a call of a computation with its grid as a loop and its memory as
+       arrays in the loop's state. Unwritten memory is zero or, with `unwritten=poison`, NaN or an odd bit pattern.
+    8. `custom-call=NAME=module.hlo` gives the computation of any other call; NAME is the instruction or the target.
 
     Raises DiagnosticError that names every custom call that is unknown or cannot be expanded.
 
@@ -75,7 +72,7 @@ def expand_custom_calls(
 
 
 def _read_computations(options: tuple[str, ...]) -> dict[str, HloModule]:
-    """Reads the modules of `NAME=module.hlo` texts; raises DiagnosticError for what cannot be read."""
+    """Reads the modules of `NAME=module.hlo` options; raises DiagnosticError for one that cannot be read."""
     found = {}
     for option in options:
         name, separator, path = option.partition("=")
@@ -86,7 +83,7 @@ def _read_computations(options: tuple[str, ...]) -> dict[str, HloModule]:
 
 
 def read_hlo(path: Path) -> HloModule:
-    """Reads an HLO module's file; raises DiagnosticError for what cannot be read."""
+    """Reads the file of an HLO module; raises DiagnosticError if it cannot be read."""
     try:
         return parse_module(read_input(str(path)).decode("utf-8"), str(path))
     except UnicodeDecodeError as error:
@@ -112,7 +109,7 @@ def _expand(call: Instruction, given: Mapping[str, HloModule], unwritten: Unwrit
 
 
 def _given_for(call: Instruction, given: Mapping[str, HloModule]) -> HloModule | None:
-    """Returns the computation that the options give for a call: by its own name, or by its target's."""
+    """Returns the computation that an option gives for a call, by the name of the instruction or of the target."""
     return given.get(call.name.removeprefix("%")) or given.get(call.callee or "")
 
 
@@ -125,7 +122,7 @@ def _unknown(call: Instruction) -> Diagnostic:
 
 
 def _spliced(ops: Ops, given: HloModule) -> Instruction:
-    """Puts the entry of another module in the place of the call, and adds the computations it calls."""
+    """Makes the instructions of another module's entry for a call, and adds the computations that they call."""
     call, entry = ops.replaced, given.entry
     expected = [parameter.shape.without_layout for parameter in entry.parameters], entry.root.shape.without_layout
     found = [operand.shape.without_layout for operand in call.operands], call.shape.without_layout

@@ -1,4 +1,4 @@
-"""Functions of the host's Python that a program calls: it sends their operands and receives their results."""
+"""Calls of Python functions on the host: a program sends the operands and receives the results."""
 
 from __future__ import annotations
 
@@ -21,34 +21,31 @@ _SIDES = ("send", "recv")
 
 @dataclass(slots=True)
 class HostCallback:
-    """One call of a function on the host: sends of its operands, then receives of its results, in order.
-
-    Each is the `-done` of the transfer; a token leads from one to the next.
-    """
+    """One call of a function on the host: the `-done`s that send operands and receive results, in order of tokens."""
 
     sends: list[Instruction] = field(default_factory=list)
     receives: list[Instruction] = field(default_factory=list)
 
     @property
     def first(self) -> Instruction:
-        """Is the call's first transfer."""
+        """Returns the start of the first transfer."""
         return (self.sends or self.receives)[0].operands[0]
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Are the names that an option may use: those of its transfers, and what kind of call JAX says it is."""
+        """Returns the names that an option may use: those of the transfers, and JAX's kind of call."""
         kind = _KIND.search(self.first.metadata or "")
         transfers = [done.operands[0].name.removeprefix("%") for done in (*self.sends, *self.receives)]
         return (*transfers, *([kind[1]] if kind else []))
 
     @property
     def operands(self) -> list[Instruction]:
-        """Are the values that are sent."""
+        """Returns the sent values."""
         return [done.operands[0].operands[0] for done in self.sends]
 
     @property
     def is_used(self) -> bool:
-        """Is true where something reads what the host returns."""
+        """Is true if an operation reads a result of the host."""
         return any(_reads_value(user) for done in self.receives for user in done.users) or any(
             done.is_root for done in self.receives
         )
@@ -57,9 +54,9 @@ class HostCallback:
 def replace_host_callbacks(module: HloModule, report: Report, callbacks: tuple[str, ...] = ()) -> None:
     """Replaces calls of functions on the host, in place.
 
-    A call whose results nothing reads (jax.debug.print) goes, with a note. Any other one is what the function
-    `module:function` computes that an option `NAME=module:function` gives for it, by the name of one of its
-    transfers or its kind (pure_callback). Raises DiagnosticError that names each call without one.
+    A call whose results nothing reads (jax.debug.print) is removed, with a note. For any other one an option
+    `NAME=module:function` gives a function to trace; NAME is a transfer's name or the kind of call (pure_callback).
+    Raises DiagnosticError that names each call without an option.
     """
     given = _read_options(callbacks)
     errors: list[Diagnostic] = []
@@ -80,7 +77,7 @@ def replace_host_callbacks(module: HloModule, report: Report, callbacks: tuple[s
 
 
 def host_callbacks(module: HloModule) -> list[HostCallback]:
-    """Returns the calls of functions on the host, each of the transfers that a token joins."""
+    """Returns the calls of functions on the host: a token joins the transfers of one call."""
     calls: dict[Instruction, HostCallback] = {}
     for start in instructions(module, *_SIDES):
         done = _own_done(start)
@@ -100,7 +97,7 @@ def _own_done(start: Instruction) -> Instruction | None:
 
 
 def _transfer_before(token: Instruction) -> Instruction:
-    """Returns the transfer's done that a token comes from, or what else it is."""
+    """Returns the operation that makes a token, e.g. the done of the previous transfer."""
     return token.operands[0] if token.opcode == "get-tuple-element" else token
 
 
@@ -110,7 +107,7 @@ def _reads_value(user: Instruction) -> bool:
 
 
 def _replace(call: HostCallback, results: list[Instruction]) -> None:
-    """Puts values in the place of what is received (zeros for none), and takes the transfers away."""
+    """Replaces the received values by `results` (zeros if empty), and removes the transfers."""
     for index, done in enumerate(call.receives):
         ops = Ops(done)
         start, shape = done.operands[0], tuple_elements(done)[0]
@@ -129,8 +126,8 @@ def _replace(call: HostCallback, results: list[Instruction]) -> None:
 
 
 def _computed(call: HostCallback, function: str) -> list[Instruction]:
-    """Makes what a Python function computes, before the first result is received."""
-    # Imported here: JAX is large.
+    """Makes the ops of a Python function, before the first receive."""
+    # A local import, because JAX is large.
     from dialect_utils.execution.python_functions import traced_function
 
     results = [leaf for done in call.receives for leaf in done.shape.arrays()]

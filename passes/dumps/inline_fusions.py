@@ -12,7 +12,7 @@ from passes.framework.base import Report, module_pass
 
 Into = Literal["body", "call"]
 
-# A larger body that several fusions share is called: nested sharing would grow exponentially.
+# The largest body that is inlined into several fusions; inlining larger ones could grow exponentially.
 _SHARED_BODY_LIMIT = 64
 
 
@@ -20,10 +20,10 @@ _SHARED_BODY_LIMIT = 64
 def inline_fusions(module: HloModule, report: Report, *, into: Into = "body") -> None:
     """Replaces every fusion by its body, or by a call of it.
 
-    1. The instructions of the body come in the place of the fusion; its operands stand for the
-       parameters, through a `copy` where the layouts differ. Innermost fusions come first.
-    2. An element taken from the tuple that a fusion returned is used directly.
-    3. With `into=call`, and for a large body that several fusions share, the fusion becomes a `call`.
+    1. The instructions of the body replace the fusion, with its operands for the parameters; a `copy` converts an
+       operand of another layout. Innermost fusions come first.
+    2. A get-tuple-element of a fusion becomes the element.
+    3. With `into=call`, or if several fusions share a large body, the fusion becomes a `call`.
 
     Before:
         HloModule m
@@ -56,7 +56,7 @@ def inline_fusions(module: HloModule, report: Report, *, into: Into = "body") ->
 
 
 def body_of(fusion: Instruction) -> Computation:
-    """Returns the computation a fusion or call stands for; raises DiagnosticError where it names none."""
+    """Returns the computation of a fusion or call; raises DiagnosticError unless it calls exactly one."""
     if len(fusion.called) != 1:
         message = f"{fusion.opcode} {fusion.name} calls {len(fusion.called)} computations, not one"
         raise DiagnosticError(Diagnostic(message, fusion.location))
@@ -79,7 +79,7 @@ def _inline(fusion: Instruction, body: Computation) -> None:
 
 
 def use_elements(value: Instruction) -> None:
-    """Lets the users of a tuple's elements use the elements, and drops the tuple where nothing else does."""
+    """Replaces each get-tuple-element of a `tuple` by the element, and erases the tuple if it has no other user."""
     if value.opcode != "tuple":
         return
     for user in value.users:

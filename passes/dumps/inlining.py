@@ -1,4 +1,4 @@
-"""Puts the body of a computation in the place of an instruction that calls it."""
+"""Replaces a call by the body of a computation of this or another module."""
 
 from __future__ import annotations
 
@@ -11,28 +11,26 @@ from dialect_utils.text import Diagnostic, DiagnosticError
 
 
 def inline_body(ops: Ops, body: Computation, operands: Sequence[Instruction]) -> Instruction:
-    """Makes the instructions of `body` where `ops` is, on `operands`; returns what stands for its ROOT.
+    """Makes the instructions of `body` on `operands`; returns the copy of the ROOT.
 
-    Where a parameter's layout is not its operand's, a `copy` is between them: bitcasts of
-    the body read the layout the parameter says. get-tuple-element of a tuple made here is the
-    element itself. Raises DiagnosticError where `body` takes another number of operands.
+    A `copy` converts an operand to the parameter's layout, on which bitcasts of the body depend. A get-tuple-element of
+    a `tuple` becomes the element. Raises DiagnosticError if `body` takes another number of operands.
     """
     if len(body.parameters) != len(operands):
         message = f"%{body.name} takes {len(body.parameters)} operands, but {ops.replaced.name} has {len(operands)}"
         raise DiagnosticError(Diagnostic(message, ops.replaced.location))
     values: dict[Instruction, Instruction] = {}
     for parameter, operand in zip(body.parameters, operands, strict=True):
-        values[parameter] = operand if _same_place(operand.shape, parameter.shape) else _relaid(ops, operand, parameter)
+        values[parameter] = (
+            operand if _same_layout(operand.shape, parameter.shape) else ops.fitted(operand, parameter.shape)
+        )
     for item in body.operations:
         values[item] = _copied(ops, item, [values[operand] for operand in item.operands])
     return values[body.root]
 
 
 def is_call_of(item: Instruction, operands: Sequence[Instruction]) -> bool:
-    """Is true for an instruction that names one computation that takes exactly these operands.
-
-    The comparator of a sort, or what a reduction applies, takes scalars instead.
-    """
+    """Is true for a custom call of one computation that takes exactly these operands (a comparator takes scalars)."""
     if item.opcode not in ("custom-call", "custom-call-start") or len(item.called) != 1:
         return False
     taken = [parameter.shape.without_layout for parameter in item.called[0].parameters]
@@ -46,21 +44,17 @@ def _copied(ops: Ops, item: Instruction, operands: list[Instruction]) -> Instruc
     return ops.copied(item, operands, attributes)
 
 
-def _relaid(ops: Ops, operand: Instruction, parameter: Instruction) -> Instruction:
-    return ops.fitted(operand, parameter.shape)
-
-
-def _same_place(shape: Shape, other: Shape) -> bool:
-    """Is true for shapes that differ in the memory space at most."""
+def _same_layout(shape: Shape, other: Shape) -> bool:
+    """Is true for shapes that differ at most in the memory space."""
     if isinstance(shape, TupleShape) and isinstance(other, TupleShape):
-        return all(map(_same_place, shape.elements, other.elements))
+        return all(map(_same_layout, shape.elements, other.elements))
     if isinstance(shape, ArrayShape) and isinstance(other, ArrayShape):
         return shape.in_default_memory == other.in_default_memory
     return shape == other
 
 
 def splice(ops: Ops, given: HloModule, operands: Sequence[Instruction]) -> Instruction:
-    """Makes what the entry of another module does, on `operands`, and adds the computations it calls."""
+    """Makes the instructions of another module's entry on `operands`, and adds the computations that they call."""
     module, copy = ops.computation.module, given.clone()
     for body in copy.functions:
         if body is copy.entry:

@@ -14,7 +14,7 @@ from passes.framework.base import Report, module_pass
 _F32, _F64 = ELEMENT_TYPES["f32"], ELEMENT_TYPES["f64"]
 _U32 = ELEMENT_TYPES["u32"]
 
-# Ops whose computation is applied to one operand after the other.
+# Ops that apply their computation to each operand separately.
 _APPLIED_TO_EACH = named("all-reduce reduce-scatter")
 
 
@@ -22,14 +22,14 @@ _APPLIED_TO_EACH = named("all-reduce reduce-scatter")
 def legalize_types(module: HloModule, report: Report) -> None:
     """Adds the conversions that mixed element types imply.
 
-    1. An op that moves elements (pad, reshape, broadcast, select, ...) has operands of its result's
-       type; a `copy` between types is a conversion.
-    2. An elementwise op and a comparison compute in the widest type of its operands and result.
-    3. Convolutions and dots accumulate in f32 (f64 where a side has it) for floating-point types,
-       in 32 bits or the wider result's type for integers; their operands are converted to that.
-    4. reduce, reduce-window, scatter and the like compute in the type their computation returns,
-       or, where that is none of them, in the widest one; the computation is changed to match.
-    5. The element type of the result stays, through a conversion after the op.
+    1. An op that moves elements (pad, reshape, broadcast, select, ...) gets operands of its result's type. A `copy`
+       between types becomes a convert.
+    2. An elementwise op computes in the widest type of its operands and result, a comparison in that of its operands.
+    3. Convolutions and dots of floats accumulate in f32, or f64 if a side has it; those of integers in 32 bits, or in
+       the result's type if that is wider. Their operands are converted to that type.
+    4. reduce, reduce-window, scatter, all-reduce and map compute in the type that their computation returns; the
+       computation is wrapped so that it also takes that type.
+    5. A conversion after the op restores the element type of the result.
 
     Before:
         HloModule m, is_scheduled=true
@@ -67,7 +67,7 @@ def legalize_types(module: HloModule, report: Report) -> None:
 
 
 def _moves(item: Instruction) -> bool:
-    """Is true for an op that takes elements from operands of its result's type (rule 1)."""
+    """Is true for an op that copies elements of operands of its result's type (rule 1)."""
     return bool(opcode_of(item.opcode).typed) and (
         has(item.opcode, Trait.MOVES_DATA) or item.opcode in ("clamp", "select")
     )
@@ -79,9 +79,9 @@ def element_type_of(value: Instruction) -> ElementType | None:
 
 
 def widest(types: Sequence[ElementType]) -> ElementType:
-    """Returns the type that holds values of all of them: complex before floating-point before integers, then width.
+    """Returns the type of the widest values: complex before floating-point before integers, then by width.
 
-    bf16 with f16, and two different types of 8 bits, give f32.
+    Two different floating-point types of one width, such as bf16 and f16, give f32.
     """
     found = [t for t in types if t.is_complex] or [t for t in types if t.is_floating]
     found = found or [t for t in types if t.is_integral] or list(types)
@@ -91,7 +91,7 @@ def widest(types: Sequence[ElementType]) -> ElementType:
 
 
 def _retyped(ops: Ops, item: Instruction, kinds: dict[int, ElementType], result: ElementType) -> None:
-    """Puts an op on converted operands, with the result in the computing type, in place of `item` (rule 5)."""
+    """Replaces `item` by the op on converted operands, with a conversion of the result (rule 5)."""
     operands = [
         ops.convert(operand, kinds[index]) if index in kinds else operand for index, operand in enumerate(item.operands)
     ]
@@ -105,7 +105,7 @@ def _retyped(ops: Ops, item: Instruction, kinds: dict[int, ElementType], result:
 
 
 def _with_type(shape: ArrayShape, element_type: ElementType) -> ArrayShape:
-    """Returns the shape with another element type, in the same order of dimensions without tiles."""
+    """Returns the shape with another element type and the same minor_to_major, without tiles."""
     layout = None if shape.layout is None else shape.layout.replace(tiles=(), element_size_in_bits=0, memory_space=0)
     return ArrayShape(element_type, shape.dimensions, layout, shape.dynamic)
 
@@ -155,7 +155,7 @@ def _legalize_contraction(item: Instruction) -> None:
 
 
 def accumulator(types: Sequence[ElementType]) -> ElementType:
-    """Returns the type in which a contraction of these operand and result types adds up (rule 3)."""
+    """Returns the type in which a contraction of the result's type (first) and the operands' sums (rule 3)."""
     wide = widest(types)
     if wide.is_complex:
         return wide
@@ -168,7 +168,7 @@ def accumulator(types: Sequence[ElementType]) -> ElementType:
 
 
 def _legalize_applying(module: HloModule, item: Instruction) -> None:
-    """Gives data, computation and result the types that the computation returns (rule 4)."""
+    """Gives operands, computation and result the types that the computation returns (rule 4)."""
     if item.opcode == "select-and-scatter":
         _legalize_select_and_scatter(module, item)
         return
@@ -185,14 +185,14 @@ def _legalize_applying(module: HloModule, item: Instruction) -> None:
 
 
 def _legalize_map(item: Instruction) -> None:
-    """Gives operands and result the types that the computation takes and returns, one by one (rule 4)."""
+    """Gives operands and result of a map the types that the computation takes and returns (rule 4)."""
     body = item.called[0]
     takes = {index: array_shape(parameter).element_type for index, parameter in enumerate(body.parameters)}
     _legalize(item, takes, array_shape(body.root).element_type)
 
 
 def _data_positions(item: Instruction, lanes: int) -> list[int]:
-    """Returns the operands that the computation meets, without indices."""
+    """Returns the numbers of the operands that the computation combines: all but a scatter's indices."""
     positions = list(range(len(item.operands)))
     return positions[:lanes] + positions[lanes + 1 :] if item.opcode == "scatter" else positions
 
@@ -237,7 +237,7 @@ def _converted(ops: Ops, value: Instruction, shape: Shape) -> Instruction:
 
 
 def _uniform(module: HloModule, body: Computation, lanes: list[ElementType]) -> Computation:
-    """Adds a computation that takes and returns the types of `lanes` and calls `body` in between."""
+    """Adds a computation that takes and returns the types of `lanes` and calls `body` on converted values."""
     lines, arguments = [], []
     for index, parameter in enumerate(body.parameters):
         lines.append(f"p{index} = {lanes[index % len(lanes)]}[] parameter({index})")

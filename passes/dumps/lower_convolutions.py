@@ -1,4 +1,4 @@
-"""Rewrites convolutions in the TPU compiler's form as dot, or as plain convolutions."""
+"""Rewrites convolutions in the TPU compiler's form as dots or plain convolutions."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from passes.framework.base import Report, module_pass
 
 @module_pass
 def lower_convolutions(module: HloModule, report: Report) -> None:
-    """Rewrites convolutions in the TPU compiler's form as dot, or as plain convolutions.
+    """Rewrites convolutions in the TPU compiler's form as dots or plain convolutions.
 
-    1. A spatial dimension whose window only pairs indices (see `dialect_utils.ops.window.classify`)
-       becomes a batch, contracting or free dimension; so do groups of features and of batches.
-    2. With no spatial dimension left the convolution is a `dot`, which needs no window.
-    3. Otherwise it is a convolution over what is left: batch dimensions become
-       feature groups, contracting ones features, free ones batches or output features.
-    4. A convolution of windows only, without batch groups, stays as it is.
+    1. A spatial dimension whose window only pairs indices (see `dialect_utils.ops.window.classify`) becomes a batch,
+       contracting or free dimension. So do groups of features and of batches.
+    2. A convolution without other spatial dimensions becomes a `dot`.
+    3. Otherwise it becomes a convolution over the other spatial dimensions: batch dimensions become feature groups,
+       contracting ones features, free ones batches or output features.
+    4. A convolution that has only proper windows, and no batch groups, stays as it is.
 
     Before:
         HloModule m
@@ -57,7 +57,7 @@ def lower_convolutions(module: HloModule, report: Report) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Convolution:
-    """A convolution taken apart; `groups` counts feature groups or batch groups."""
+    """The attributes of a convolution, and the role of each spatial dimension."""
 
     labels: DimensionLabels
     window: tuple[WindowDimension, ...]
@@ -103,13 +103,13 @@ def _arrays(instruction: Instruction) -> tuple[ArrayShape, ArrayShape, ArrayShap
     return lhs, rhs, out
 
 
-# Names of the axes that a dimension is split into; spatial dimensions are named by their number.
+# Names of the axes that a dimension is split into; the name of a spatial dimension is its number.
 _BATCH, _FEATURE, _OUTPUT, _GROUP = "b", "f", "o", "g"
 
 
 @dataclass(frozen=True, slots=True)
 class _Axes:
-    """Names the axes of an array: `sizes` by name, in the order of its dimensions."""
+    """The axes of an array: their sizes by name, in the order of its dimensions."""
 
     sizes: dict[str, int]
 
@@ -129,7 +129,7 @@ def _lower(instruction: Instruction, found: _Convolution) -> None:
     ops = Ops(instruction)
     lhs_axes, rhs_axes, out_axes = _axes(instruction, found)
     lhs = ops.reshape(instruction.operands[0], lhs_axes.dimensions)
-    # The kernel is reversed before its unit dimensions go: dimension numbers are still the labels'.
+    # The kernel is reversed before the reshape, so that the dimension numbers are those of the labels.
     backwards = [found.labels.rhs_spatial[i] for i, is_reversed in enumerate(found.reversed) if is_reversed]
     rhs = ops.reshape(ops.reverse(instruction.operands[1], backwards), rhs_axes.dimensions)
     make = _convolve if found.spatial("window") else _dot
@@ -138,7 +138,7 @@ def _lower(instruction: Instruction, found: _Convolution) -> None:
 
 
 def _axes(instruction: Instruction, found: _Convolution) -> tuple[_Axes, _Axes, _Axes]:
-    """Names the axes of both sides and of the result; unit dimensions that pair nothing have none (rule 1)."""
+    """Returns the axes of both operands and of the result, without unit dimensions that pair nothing (rule 1)."""
     lhs, rhs, out = _arrays(instruction)
     labels, groups = found.labels, found.feature_groups * found.batch_groups
     of_batch, of_feature = (found.batch_groups > 1), (found.feature_groups > 1)
@@ -171,7 +171,7 @@ def _common(lhs: _Axes, rhs: _Axes, out: _Axes, windows: Sequence[str]) -> tuple
 def _dot(
     ops: Ops, found: _Convolution, left: tuple[Instruction, _Axes], right: tuple[Instruction, _Axes], out: _Axes
 ) -> Instruction:
-    """Makes the dot and puts its dimensions in the result's order (rule 2)."""
+    """Makes the dot and transposes it to the result's order of dimensions (rule 2)."""
     (lhs, lhs_axes), (rhs, rhs_axes) = left, right
     batch, contracting = _common(lhs_axes, rhs_axes, out, ())
     free = [*lhs_axes.sizes, *rhs_axes.sizes]
@@ -191,7 +191,7 @@ def _dot(
 def _convolve(
     ops: Ops, found: _Convolution, left: tuple[Instruction, _Axes], right: tuple[Instruction, _Axes], out: _Axes
 ) -> Instruction:
-    """Makes the convolution over what is left, in the dimension order b01f_01io->b01f (rule 3)."""
+    """Makes the convolution over the other spatial dimensions, with dim_labels b01f_01io->b01f (rule 3)."""
     (lhs, lhs_axes), (rhs, rhs_axes) = left, right
     windows = [str(index) for index in found.spatial("window")]
     batch, contracting = _common(lhs_axes, rhs_axes, out, windows)

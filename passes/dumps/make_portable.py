@@ -23,7 +23,7 @@ from passes.dumps.mosaic.memory import Unwritten
 from passes.framework.base import Report, module_pass
 from passes.layouts.strip_layouts import strip_layouts
 
-# What only the TPU compiler and its schedule mean. `is_scheduled` would forbid the order that passes leave.
+# Attributes of the TPU compiler and its schedule. `is_scheduled` forbids the order of ops that the passes produce.
 _MODULE_ATTRIBUTES = (
     "is_scheduled",
     "input_output_alias",
@@ -41,7 +41,7 @@ _ATTRIBUTES = (
     "sharding",
     "statistics",
 )
-_REFUSED = ("infeed", "outfeed")
+_FEEDS = ("infeed", "outfeed")
 
 
 @module_pass
@@ -56,19 +56,19 @@ def make_portable(
 ) -> tuple[ExpandedBitcast, ...]:
     """Turns an optimized TPU or GPU dump into HLO that any XLA backend runs.
 
-    1. What only the target's compiler and its schedule mean is dropped.
-    2. Functions of the host's Python whose results nothing reads (jax.debug.print) go, with a note;
-       `callback=NAME=module:function` says what others compute: JAX traces the function.
-    3. convert-async-to-sync; partitions become replicas; inline-fusions; expand-custom-calls; legalize-types;
-       expand-bitcasts; strip-layouts; lower-convolutions.
-    4. Functions that StableHLO lacks (sinh, ...) become formulas, what XLA:CPU computes wrongly or
-       slowly is written in another way, and copies, which have nothing left to do, go.
+    1. Attributes of the target's compiler and its schedule are dropped.
+    2. A call of a Python function on the host is removed, with a note, if nothing reads the results (jax.debug.print).
+       `callback=NAME=module:function` gives a function that JAX traces for another one.
+    3. These passes run: convert-async-to-sync; partitions become replicas; inline-fusions; expand-custom-calls;
+       legalize-types; expand-bitcasts; strip-layouts; lower-convolutions.
+    4. Functions that StableHLO lacks (sinh, ...) become formulas, ops that XLA:CPU computes wrongly or slowly are
+       rewritten, and copies, which do nothing without layouts, are removed.
 
-    Elided constants (`constant({...})`) are refused, unless `constants-like=FILE` names another
-    dump of the module that holds them. `custom-call=NAME=module.hlo` and `unwritten` are expand-custom-calls' options.
+    Elided constants (`constant({...})`) are errors, unless `constants-like=FILE` names another dump of the module that
+    holds them. `custom-call=NAME=module.hlo` and `unwritten` are options of expand-custom-calls.
 
-    Returns what each bitcast became. Raises DiagnosticError for elided constants, ops that talk to another program,
-    unknown custom calls and bitcasts whose result holds padding that something reads.
+    Returns the expansion of each bitcast. Raises DiagnosticError for elided constants, ops that communicate with
+    another program, unknown custom calls, and bitcasts whose result holds padding that an op reads.
 
     Before:
         HloModule m, is_scheduled=true
@@ -103,10 +103,7 @@ def make_portable(
 def proved_bitcasts(
     module: Module, custom_call: tuple[str, ...] = (), callback: tuple[str, ...] = ()
 ) -> tuple[ExpandedBitcast, ...]:
-    """Returns what make-portable makes of each bitcast, and how that is proved; the module stays as it is.
-
-    Values do not matter for that: constants may be elided.
-    """
+    """Returns the expansion of each bitcast and its proof; the module does not change, and constants may be elided."""
     return _until_bitcasts(module.clone(), Report(), custom_call, callback) if isinstance(module, HloModule) else ()
 
 
@@ -117,7 +114,7 @@ def _until_bitcasts(
     callback: tuple[str, ...],
     unwritten: Unwritten = "zero",
 ) -> tuple[ExpandedBitcast, ...]:
-    """Does what comes before layouts mean nothing any more."""
+    """Runs the rewrites that need layouts (rules 1 to 3, up to expand-bitcasts)."""
     replace_host_callbacks(module, report, callback)
     drop_entry_tokens(module)
     _drop_dependencies(module)
@@ -133,7 +130,7 @@ def _until_bitcasts(
 
 
 def check_runnable(module: HloModule) -> None:
-    """Raises DiagnosticError that names every instruction no other program can stand in for."""
+    """Raises DiagnosticError that names every instruction without a portable equivalent."""
     errors = [
         Diagnostic(
             f"constant {item.name} is elided: its values are not in this text",
@@ -144,7 +141,7 @@ def check_runnable(module: HloModule) -> None:
     ]
     errors += [
         Diagnostic(f"{item.opcode} {item.name} talks to a host, which is not here", item.location)
-        for item in instructions(module, *_REFUSED)
+        for item in instructions(module, *_FEEDS)
     ]
     errors += [
         Diagnostic(f"convolution {item.name} is a gradient in cuDNN's form, which is not known here", item.location)
@@ -161,19 +158,19 @@ def _drop_target_attributes(module: HloModule) -> None:
     for item in instructions(module):
         text = item.attribute_text
         for name in _ATTRIBUTES if text else ():
-            # Looking at the text is fast: most have few of these.
+            # A fast test, since most instructions have few of these attributes.
             if name not in text:
                 continue
-            # The config of a custom call says what it computes.
-            is_meaning = name == "backend_config" and item.callee is not None
-            if item.attribute(name) is not None and not is_meaning:
+            # The config of a custom call determines its result.
+            is_semantic = name == "backend_config" and item.callee is not None
+            if item.attribute(name) is not None and not is_semantic:
                 item.set_attribute(name, None)
 
 
 def _drop_dependencies(module: HloModule) -> None:
-    """Lets a value stand for itself where it only waits for a token, and drops tokens that nothing waits for.
+    """Replaces each add-dependency by its value, and erases unused after-alls.
 
-    The TPU compiler makes tokens of arrays, too, which no other program reads.
+    The TPU compiler also makes tokens of arrays, which no other compiler reads.
     """
     for item in instructions(module, "add-dependency"):
         item.replace_uses(item.operands[0])
@@ -184,7 +181,7 @@ def _drop_dependencies(module: HloModule) -> None:
 
 
 def _drop_copies(module: HloModule) -> None:
-    """Lets the users of a copy use its operand: without layouts a copy does nothing."""
+    """Replaces each copy by its operand: without layouts a copy does nothing."""
     for item in instructions(module, "copy"):
         if isinstance(item.shape, ArrayShape) and not (item.is_root and item.operands[0].opcode == "parameter"):
             item.replace_uses(item.operands[0])
@@ -192,7 +189,7 @@ def _drop_copies(module: HloModule) -> None:
 
 
 def drop_entry_tokens(module: HloModule) -> None:
-    """Takes the tokens out of the entry's parameters and its tuple of results, in place: no array is one."""
+    """Removes the tokens, e.g. of ordered host calls, from the entry's parameters and tuple of results, in place."""
     entry, layout = module.entry, module.entry_computation_layout
     tokens = [parameter for parameter in entry.parameters if isinstance(parameter.shape, TokenShape)]
     if not tokens or entry.root.opcode != "tuple":
@@ -218,15 +215,15 @@ def elided_constants(module: HloModule) -> list[Instruction]:
 
 
 def is_elided(item: Instruction) -> bool:
-    """Is true for a constant whose values were left out."""
+    """Is true for a constant whose values are elided."""
     return item.literal is not None and "..." in item.literal
 
 
 def take_constants(module: HloModule, other: HloModule) -> None:
-    """Gives every elided constant of a module the value it has in another dump of the same module, in place.
+    """Gives every elided constant of a module the value of that constant in another dump of the module, in place.
 
-    Constants are the same by name and computation, type and dimensions. Raises DiagnosticError
-    that names each one that the other dump lacks, elides too or has with another shape.
+    Constants correspond by name, computation, type and dimensions. Raises DiagnosticError that names each one that the
+    other dump lacks, elides too, or has with another shape.
     """
     errors = []
     for item in elided_constants(module):
@@ -241,7 +238,7 @@ def take_constants(module: HloModule, other: HloModule) -> None:
 
 
 def _same_constant(item: Instruction, other: HloModule) -> Instruction | str:
-    """Returns the constant of the other dump, or why it is none."""
+    """Returns the corresponding constant of the other dump, or the reason why it has none."""
     computation = other.find(item.computation.name)
     found = None if computation is None else computation.find(item.name)
     if found is None or found.opcode != "constant":

@@ -1,6 +1,6 @@
-"""The arithmetic around the products that XLA:GPU leaves to libraries: scales, biases, activations.
+"""The arithmetic around products and convolutions of GPU libraries: scales, biases, activations.
 
-All of it happens in the type in which the library adds up; the result is rounded once, at the end.
+All of it is in the type in which the library accumulates; the result is rounded once, at the end.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ ACTIVATIONS = (
     "kLeakyRelu",
     "kGeluExact",
 )
-# The largest number of each type that the libraries saturate to instead of overflowing.
+# The largest number of each type to which the libraries saturate.
 _LARGEST = {"f8e4m3fn": "448", "f8e5m2": "57344", "f8e4m3fnuz": "240", "f8e5m2fnuz": "57344"}
-# Hendrycks and Gimpel's approximation of GELU, the one that XLA recognises and cublasLt computes.
+# Hendrycks and Gimpel's approximation of GELU, which XLA recognises and cublasLt computes.
 _GELU_CUBIC = 0.044715
 
 
 def summing_type(result: Instruction | ArrayShape, *operands: Instruction) -> ElementType:
-    """Returns the type in which a library adds up products: 32 bits for integers, f32 or wider else."""
+    """Returns the type in which a library sums products: s32 for integers, else f32 or wider."""
     shape = result if isinstance(result, ArrayShape) else array_shape(result)
     types = [array_shape(operand).element_type for operand in operands]
     if all(kind.is_integral for kind in types) and not shape.element_type.is_integral:
@@ -44,12 +44,12 @@ def summing_type(result: Instruction | ArrayShape, *operands: Instruction) -> El
 
 
 def plain(ops: Ops, value: Instruction, kind: ElementType) -> Instruction:
-    """Returns a value in another type and the layout of new arrays."""
+    """Makes a value of another type, in the layout of new arrays."""
     return ops.fitted(ops.convert(value, kind), ops.shape(kind, array_shape(value).dimensions))
 
 
 def filled(ops: Ops, like: Instruction, number: complex) -> Instruction:
-    """Makes an array of one number, of the type and dimensions of another one."""
+    """Makes an array of equal numbers, with the type and dimensions of another array."""
     shape = array_shape(like)
     kind = shape.element_type
     literal = f"({number.real!r}, {number.imag!r})" if kind.is_complex else repr(number.real)
@@ -57,30 +57,30 @@ def filled(ops: Ops, like: Instruction, number: complex) -> Instruction:
 
 
 def times(ops: Ops, value: Instruction, factor: complex) -> Instruction:
-    """Multiplies by a number; by 1 nothing is made."""
+    """Makes the product with a number, or returns the value for 1."""
     return value if factor == 1 else ops.like("multiply", value, filled(ops, value, factor))
 
 
 def scaled(ops: Ops, value: Instruction, factor: Instruction) -> Instruction:
-    """Multiplies by a scalar value."""
+    """Makes the product with a scalar value."""
     shape = array_shape(value)
     scalar = ops.convert(ops.reshape(factor, ()), shape.element_type)
     return ops.like("multiply", value, ops.broadcast(scalar, shape.dimensions))
 
 
 def plus(ops: Ops, value: Instruction, other: Instruction, factor: complex = 1) -> Instruction:
-    """Adds another array, converted and multiplied by a number."""
+    """Makes the sum with another array, converted and multiplied by a number."""
     return ops.like("add", value, times(ops, plain(ops, other, array_shape(value).element_type), factor))
 
 
 def plus_along(ops: Ops, value: Instruction, bias: Instruction, along: Sequence[int]) -> Instruction:
-    """Adds an array whose dimensions are those of `along`."""
+    """Makes the sum with an array whose dimensions are the dimensions `along` of the value."""
     shape = array_shape(value)
     return ops.like("add", value, ops.broadcast(plain(ops, bias, shape.element_type), shape.dimensions, along))
 
 
 def activated(ops: Ops, call: Instruction, value: Instruction, mode: str, slope: float = 0.0) -> Instruction:
-    """Applies one of `ACTIVATIONS`; raises DiagnosticError for one whose bounds no config says."""
+    """Makes one of `ACTIVATIONS`; raises DiagnosticError for one whose bounds no backend_config contains."""
     if mode == "kLeakyRelu":
         return _choose_positive(ops, value, times(ops, value, slope))
     if mode not in _ACTIVATE:
@@ -97,7 +97,7 @@ def approximate_gelu(ops: Ops, value: Instruction) -> Instruction:
 
 
 def rounded(ops: Ops, value: Instruction, kind: ElementType) -> Instruction:
-    """Converts to the result's type: narrow types saturate, and bytes are rounded to the nearest."""
+    """Makes a conversion that saturates for narrow floats and integers, and rounds integers to nearest even."""
     largest = _LARGEST.get(kind.name)
     shape = array_shape(value)
     if largest is not None:
@@ -116,7 +116,7 @@ def _bounds(kind: ElementType) -> tuple[str, str]:
 
 
 def outputs(ops: Ops, call: Instruction, values: Sequence[Instruction]) -> Instruction:
-    """Returns what stands for a call: its values; what else is in its tuple is workspace, here zeros."""
+    """Makes the result of a call: the values, and zeros for the other elements of the tuple, which are workspace."""
     if not isinstance(call.shape, TupleShape):
         return values[0]
     spare = []
@@ -128,7 +128,7 @@ def outputs(ops: Ops, call: Instruction, values: Sequence[Instruction]) -> Instr
 
 
 def result_shapes(call: Instruction, count: int) -> list[ArrayShape]:
-    """Returns the shapes of the first `count` arrays that a call returns; raises DiagnosticError for fewer."""
+    """Returns the shapes of the first `count` result arrays; raises DiagnosticError if the call has fewer."""
     shapes = call.shape.elements if isinstance(call.shape, TupleShape) else (call.shape,)
     found = [shape for shape in shapes[:count] if isinstance(shape, ArrayShape)]
     if len(found) != count:

@@ -1,8 +1,8 @@
-"""What XLA:GPU writes into the backend_config of a custom call, and how a call is refused.
+"""The backend_config of XLA:GPU's custom calls, and the errors for unsupported calls.
 
-The fields are those of xla/service/gpu/backend_configs.proto, printed as JSON: 64-bit integers
-are strings, enumerators are names or, in old dumps, numbers. Older dumps quote the whole, have no
-`gemm_backend_config` around the fields, or leave the quotes of the names away.
+The fields are those of xla/service/gpu/backend_configs.proto, printed as JSON. 64-bit integers are strings; enumerators
+are names or, in legacy dumps, numbers. Legacy dumps may quote the whole text, lack `gemm_backend_config` around the
+fields, or lack quotes around the names.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _BARE_NAME = re.compile(r"([{,]\s*)([A-Za-z_]\w*)\s*:", re.ASCII)
 
 
 def refused(call: Instruction, why: str) -> DiagnosticError:
-    """Returns the error for a custom call that is known, but not in this form."""
+    """Returns the error for a known custom call in an unsupported form."""
     operands = ", ".join(f"{operand.name}: {operand.shape}" for operand in call.operands)
     message = f"custom call {call.name} calls {call.callee}, but {why}; operands: ({operands})"
     hint = f"give its computation: --custom-call {call.callee}=module.hlo"
@@ -36,14 +36,14 @@ def check_operands(call: Instruction, *counts: int) -> None:
 
 @dataclass(frozen=True, slots=True)
 class CallConfig:
-    """The backend_config of one custom call; what it does not say is an error, never a default."""
+    """The backend_config of one custom call; reading a missing number or word is an error."""
 
     call: Instruction
     fields: Mapping[str, Any]
 
     @classmethod
     def of(cls, call: Instruction, part: str | None = None) -> CallConfig:
-        """Reads the config of a call, its `part` where it has one; raises DiagnosticError where there is none."""
+        """Reads the config of a call, or its field `part` if present; raises DiagnosticError if it has no config."""
         text = call.attribute("backend_config")
         if text is None:
             raise refused(call, "it has no backend_config, which says what it computes")
@@ -61,7 +61,7 @@ class CallConfig:
             raise self._unreadable(name) from None
 
     def word(self, name: str, words: Sequence[str], default: str | None = None) -> str:
-        """Returns an enumerator's name; `words` has the names in the order of their numbers."""
+        """Returns the name of an enumerator; `words` has the names in the order of their numbers."""
         if name not in self.fields and default is not None:
             return default
         value = str(self._field(name))
@@ -72,14 +72,14 @@ class CallConfig:
         return value
 
     def flag(self, name: str) -> bool:
-        """Returns a truth value; false where it is absent, as XLA has it."""
+        """Returns a truth value, false if it is absent, as in XLA."""
         value = self.fields.get(name, False)
         if not isinstance(value, bool):
             raise self._unreadable(name)
         return value
 
     def ints(self, *path: str) -> tuple[int, ...]:
-        """Returns a list of integers; empty where it is absent, as XLA has it."""
+        """Returns a list of integers, empty if it is absent, as in XLA."""
         value: Any = self.fields
         for name in path:
             value = value.get(name, {}) if isinstance(value, dict) else {}
@@ -98,7 +98,7 @@ class CallConfig:
 
 
 def _parse(text: str) -> object:
-    """Returns what the JSON of a backend_config means, or None."""
+    """Returns the value of the JSON text of a backend_config, or None."""
     try:
         inner = json.loads(text) if text.startswith('"') else text
     except ValueError:

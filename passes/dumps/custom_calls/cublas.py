@@ -1,9 +1,13 @@
 """XLA:GPU's matrix products, `__cublas$gemm`, `__cublas$lt$matmul` and `__cublas$lt$matmul$f8`, as ops.
 
-D = act(alpha A B + beta C + bias). The operands are A, B, C where beta is not 0, then the bias where
-the epilogue has one; after C a product of 8-bit floats has the scales of A and B, and that of D
-last (older dumps: of A, B, C and D, then the bias). Source: xla/service/gpu/transforms/
-gemm_rewriter.cc and the thunks of xla/backends/gpu (EmitCublasLtMatmulThunk, ...ThunkF8).
+D = act(alpha A B + beta C + bias). The operands are A, B, C unless beta is 0, and the bias if the epilogue has one. A
+product of 8-bit floats also has the scales of A and B after C, and that of D last (legacy dumps: the scales of A, B, C
+and D, then the bias). Source: xla/service/gpu/transforms/gemm_rewriter.cc and the thunks of xla/backends/gpu
+(EmitCublasLtMatmulThunk, ...ThunkF8).
+
+Products with one scale for each block of the contracted dimension, `__op$block_scaled_dot`, multiply each operand by
+its scales in f32 (xla/service/gpu/transforms/block_scaling_rewriter.cc). They contract the last dimensions; the first
+of three dimensions is a batch.
 """
 
 from __future__ import annotations
@@ -39,7 +43,7 @@ _SCALES_OF_BOTH, _SCALES_WITH_RESULT, _SCALES_OF_ALL = 2, 3, 4
 
 @dataclass(frozen=True, slots=True)
 class _Addends:
-    """The operands after A and B, by what they are."""
+    """The operands after A and B, by role."""
 
     matrix: Instruction | None
     bias: Instruction | None
@@ -48,7 +52,7 @@ class _Addends:
 
 
 def expand_gemm(ops: Ops, call: Instruction) -> Instruction:
-    """Makes what a call of a matrix product computes."""
+    """Expands a call of a matrix product."""
     check_operands(call, *range(2, _MOST_OPERANDS + 1))
     config = CallConfig.of(call, "gemm_backend_config")
     steps = config.word("epilogue", _EPILOGUES, "DEFAULT").split("_")
@@ -79,7 +83,7 @@ def _addends(call: Instruction, config: CallConfig, has_bias: bool) -> _Addends:
         raise refused(call, f"it has {len(call.operands)} operands, which its backend_config does not explain")
     matrix = rest.pop(0) if has_matrix else None
     if scale_count == _SCALES_OF_ALL:
-        # The scales of C and D come before the bias; C is never of 8 bits.
+        # The scales of C and D come before the bias; that of C is unused, since C never has 8 bits.
         bias = rest.pop() if has_bias else None
         return _Addends(matrix, bias, tuple(rest[:2]), rest[3])
     scales, rest = tuple(rest[:scale_count][:2]), rest[min(scale_count, 2) :]
@@ -95,7 +99,7 @@ def _alpha(config: CallConfig, kind: ElementType) -> complex:
 
 
 def _product(ops: Ops, config: CallConfig, lhs: Instruction, rhs: Instruction) -> Instruction:
-    """Makes the dot; an operand without batch dimensions is the same for every batch."""
+    """Makes the dot; an operand without batch dimensions is repeated for every batch."""
     name = "dot_dimension_numbers"
     left = config.ints(name, "lhs_batch_dimensions"), config.ints(name, "lhs_contracting_dimensions")
     right = config.ints(name, "rhs_batch_dimensions"), config.ints(name, "rhs_contracting_dimensions")
@@ -122,14 +126,14 @@ def _are_dimensions(value: Instruction, groups: tuple[tuple[int, ...], tuple[int
 def _repeated(
     ops: Ops, value: Instruction, contracting: Sequence[int], sizes: Sequence[int]
 ) -> tuple[Instruction, tuple[tuple[int, ...], tuple[int, ...]]]:
-    """Repeats a matrix for every batch: GemmBroadcastFoldingRewriter's inverse."""
+    """Makes a matrix repeated for every batch: the inverse of GemmBroadcastFoldingRewriter."""
     shape, count = array_shape(value), len(sizes)
     whole = ops.broadcast(value, (*sizes, *shape.dimensions), range(count, count + shape.rank))
     return whole, (tuple(range(count)), tuple(i + count for i in contracting))
 
 
 def _minor_dimensions(result: ArrayShape, bias: ArrayShape) -> list[int]:
-    """Returns which dimensions of the result a bias has: the most minor ones in memory."""
+    """Returns the dimensions of the result that a bias has: the most minor ones in memory."""
     order = result.effective_layout.minor_to_major
     along = dict(zip(bias.effective_layout.minor_to_major, order, strict=False))
     return [along[i] for i in range(bias.rank)]
@@ -138,7 +142,7 @@ def _minor_dimensions(result: ArrayShape, bias: ArrayShape) -> list[int]:
 def _results(
     ops: Ops, config: CallConfig, steps: list[str], value: Instruction, result_scale: Instruction | None
 ) -> Instruction:
-    """Makes the results: D; the activation's input where it is asked for; the largest magnitude of D."""
+    """Makes the results: D, and on demand the activation's input and the largest magnitude of D."""
     call = config.call
     wants_input, wants_largest = "AUX" in steps, config.flag("damax_output")
     shapes = result_shapes(call, 1 + wants_input + wants_largest)
@@ -149,7 +153,7 @@ def _results(
         value = approximate_gelu(ops, value)
     if wants_largest:
         extra.append(ops.convert(_largest(ops, value), shapes[-1].element_type))
-    # The library scales a result of 8 bits only.
+    # The library scales only results of 8 bits.
     if result_scale is not None and shapes[0].element_type.bits == array_shape(call.operands[0]).element_type.bits:
         value = scaled(ops, value, result_scale)
     return outputs(ops, call, [rounded(ops, value, shapes[0].element_type), *extra])
@@ -172,7 +176,7 @@ _NUMBERS = "dimension_numbers"
 
 
 def expand_scaled_dot(ops: Ops, call: Instruction) -> Instruction:
-    """Expands `__op$block_scaled_dot`: two matrices, their scales and perhaps a scale of the whole."""
+    """Expands `__op$block_scaled_dot`: two matrices, their scales and optionally a scale of the result."""
     check_operands(call, 4, 5)
     if _NUMBERS in (call.attribute("backend_config") or ""):
         raise refused(call, f"its backend_config has {_NUMBERS}")

@@ -1,9 +1,9 @@
 """XLA:GPU's convolutions, `__cudnn$conv...`, as ops.
 
-Every call has the window, dim_labels and feature_group_count of the *forward* convolution: input and
-filter give the output. The backward ones compute one of the first two from the others; what they
-are as convolutions is the inverse of xla/service/gpu/transforms/conv_rewriter.cc, and the fused
-forward one is act(conv_result_scale conv + side_input_scale side_input + bias).
+Every call has the window, dim_labels and feature_group_count of the *forward* convolution, which computes the output
+from input and filter. A backward call computes the gradient of input or filter: the expansion is the inverse of
+xla/service/gpu/transforms/conv_rewriter.cc. The fused forward call computes
+act(conv_result_scale conv + side_input_scale side_input + bias).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _BIAS, _SIDE_INPUT = 2, 3
 
 @dataclass(frozen=True, slots=True)
 class _Convolution:
-    """A convolution to be made in place of a call: operands and attributes."""
+    """The operands and attributes of the convolution that replaces a call."""
 
     call: Instruction
     lhs: Instruction
@@ -79,10 +79,12 @@ def expand_fused(ops: Ops, call: Instruction) -> Instruction:
     return outputs(ops, call, [rounded(ops, value, shape.element_type)])
 
 
-def _expand(ops: Ops, call: Instruction, meant: Callable[[_Convolution, ArrayShape], _Convolution]) -> Instruction:
+def _expand(
+    ops: Ops, call: Instruction, from_forward: Callable[[_Convolution, ArrayShape], _Convolution]
+) -> Instruction:
     check_operands(call, 2)
     shape = result_shapes(call, 1)[0]
-    found = meant(_read(call), shape)
+    found = from_forward(_read(call), shape)
     value = _emit(ops, found, shape.dimensions, summing_type(shape, found.lhs, found.rhs))
     if call.attribute("backend_config") is not None:
         config = CallConfig.of(call, "cudnn_conv_backend_config")
@@ -92,7 +94,7 @@ def _expand(ops: Ops, call: Instruction, meant: Callable[[_Convolution, ArraySha
 
 
 def _scaled(ops: Ops, value: Instruction, scale: float, shape: ArrayShape) -> Instruction:
-    """Multiplies in f32, or f64 where the result has it: scales are never integers."""
+    """Makes a product with a scale in f32, or in f64 for a result of f64."""
     return times(ops, ops.convert(value, _F64 if shape.element_type == _F64 else _F32), scale)
 
 
@@ -110,7 +112,7 @@ def _read(call: Instruction) -> _Convolution:
 
 
 def _backward_input(ops: Ops, found: _Convolution, shape: ArrayShape) -> _Convolution:
-    """Slides the reversed filter, features exchanged, over the dilated gradient of the output."""
+    """Returns the convolution of the output's dilated gradient with the reversed filter, features exchanged."""
     old = found.labels
     lhs = (old.lhs_batch, old.lhs_feature, old.lhs_spatial)
     out = (old.out_batch, old.out_feature, old.out_spatial)
@@ -127,7 +129,7 @@ def _backward_input(ops: Ops, found: _Convolution, shape: ArrayShape) -> _Convol
 
 
 def _groups_exchanged(ops: Ops, found: _Convolution) -> Instruction:
-    """Moves the groups of a filter from its output features before its input features."""
+    """Makes the filter with its groups moved from the output features to the input features."""
     groups, labels = found.feature_groups, found.labels
     if groups == 1:
         return found.rhs
@@ -135,22 +137,22 @@ def _groups_exchanged(ops: Ops, found: _Convolution) -> Instruction:
     split, order, merged = [], [], []
     for i, size in enumerate(dimensions):
         split += [groups, size // groups] if i == labels.rhs_output else [size]
-    place = [i + (i > labels.rhs_output) for i in range(len(dimensions))]
+    first = [i + (i > labels.rhs_output) for i in range(len(dimensions))]
     for i, size in enumerate(dimensions):
         if i == labels.rhs_input:
-            order += [labels.rhs_output, place[i]]
+            order += [labels.rhs_output, first[i]]
             merged.append(size * groups)
         elif i == labels.rhs_output:
-            order.append(place[i] + 1)
+            order.append(first[i] + 1)
             merged.append(size // groups)
         else:
-            order.append(place[i])
+            order.append(first[i])
             merged.append(size)
     return ops.reshape(ops.transpose(ops.reshape(found.rhs, split), order), merged)
 
 
 def _backward_filter(found: _Convolution, shape: ArrayShape) -> _Convolution:
-    """Slides the gradient of the output over the input, batch and features exchanged."""
+    """Returns the convolution of the input with the output's gradient, batch and features exchanged."""
     old = found.labels
     out = (old.out_batch, old.out_feature, old.out_spatial)
     filters = (old.rhs_input, old.rhs_output, old.rhs_spatial)
@@ -166,14 +168,14 @@ def _backward_filter(found: _Convolution, shape: ArrayShape) -> _Convolution:
 
 
 def _simple(found: _Convolution) -> tuple[WindowDimension, ...]:
-    """Returns the window of a backward call, which has no dilated input and no reversal."""
+    """Returns the window of a backward call; raises DiagnosticError for a dilated input or a reversal."""
     if any(dim.lhs_dilation != 1 or dim.is_reversed for dim in found.window):
         raise refused(found.call, f"its window is {format_window(found.window)}")
     return found.window
 
 
 def _check(found: _Convolution, dimensions: tuple[int, ...]) -> None:
-    """Raises DiagnosticError where labels, window and groups do not give the dimensions: cuDNN is not asked here."""
+    """Raises DiagnosticError if labels, window and groups do not imply the dimensions."""
     labels, (lhs, rhs) = found.labels, (array_shape(found.lhs).dimensions, array_shape(found.rhs).dimensions)
     rank = 2 + len(labels.lhs_spatial)
     if {len(lhs), len(rhs), len(dimensions)} != {rank} or len(found.window) != len(labels.lhs_spatial):
@@ -201,11 +203,11 @@ def _emit(ops: Ops, found: _Convolution, dimensions: tuple[int, ...], kind: Elem
 
 
 def _format_labels(labels: DimensionLabels) -> str:
-    """Writes `b01f_01io->b01f`."""
+    """Returns labels as text, e.g. `b01f_01io->b01f`."""
 
     def written(first: tuple[str, int], second: tuple[str, int], spatial: tuple[int, ...]) -> str:
-        places = {first[1]: first[0], second[1]: second[0], **{place: str(i) for i, place in enumerate(spatial)}}
-        return "".join(places[i] for i in range(len(places)))
+        letters = {first[1]: first[0], second[1]: second[0], **{dim: str(i) for i, dim in enumerate(spatial)}}
+        return "".join(letters[i] for i in range(len(letters)))
 
     lhs = written(("b", labels.lhs_batch), ("f", labels.lhs_feature), labels.lhs_spatial)
     rhs = written(("i", labels.rhs_input), ("o", labels.rhs_output), labels.rhs_spatial)

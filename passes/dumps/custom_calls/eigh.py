@@ -11,8 +11,8 @@ from passes.dumps.custom_calls.templates import ADD, filled, shape_text
 def eigh(a: ArrayShape) -> str:
     """Returns `EighTpu`: eigenvalues and eigenvectors of symmetric matrices given as four blocks a[..., n, n].
 
-    Results: the eigenvalues of the upper and lower half, and the four blocks of a matrix whose rows
-    are the eigenvectors. Jacobi's method in Brent and Luk's parallel order, as in XLA's eigh_expander.
+    The results are the eigenvalues of the upper and lower half, and the four blocks of a matrix whose rows are the
+    eigenvectors. The algorithm is Jacobi's method in Brent and Luk's parallel order, as in XLA's eigh_expander.
     """
     *batch, _, n = a.dimensions
     kind = a.element_type.name
@@ -31,7 +31,7 @@ _SWEEPS = 10
 
 
 def _tournament(kind: str, batch: int, n: int) -> dict[str, str]:
-    """Returns the lines that send every index to its next partner; the first one stays."""
+    """Returns the lines that move every index but the first to its next partner."""
     whole = (batch, n, n)
     rows = _exchange("r", (("tl", "bl"), ("tr", "br")), kind, whole, dim=1, source="w")
     columns = _exchange("c", (("tl", "tr"), ("bl", "br")), kind, whole, dim=2, source="r")

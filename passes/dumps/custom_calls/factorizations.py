@@ -29,7 +29,7 @@ _SIZES = """  re = $R[$B,$M] real(column)
 """
 
 _LU_STATE = "(s32[], $T[$B,$M,$N], s32[$B,$K], s32[$B,$M])"
-# Rows k and p change places; the rest of the loop divides column k and subtracts the outer product.
+# Exchanges rows k and p, then divides column k and subtracts the outer product.
 _LU = f"""HloModule lu
 {ADD}add_s32 {{
   x = s32[] parameter(0)
@@ -156,7 +156,7 @@ def qr(a: ArrayShape) -> str:
 
 
 # LAPACK's reflector: beta = -sign(Re alpha) |x|, tau = (beta - alpha) / beta, v = x / (alpha - beta), and a becomes
-# a - conj(tau) v v^H a. Nothing is to be done where all but Re alpha is 0.
+# a - conj(tau) v v^H a. It is the identity if all but Re alpha is 0.
 _QR_STATE = "(s32[], $T[$B,$M,$N], $T[$B,$K])"
 _ADD_REAL = ADD.replace("add {", "add_real {").replace("$T", "$R")
 _QR = f"""HloModule qr

@@ -1,4 +1,4 @@
-"""The custom calls of XLA:GPU that are ops in disguise: products, convolutions, solvers, sorts.
+"""The custom calls of XLA:GPU that compute what ops compute: products, convolutions, solvers, sorts, random bits.
 
 Sources: xla/service/gpu/transforms (triangular_solve_rewriter, sort_rewriter, topk_specializer),
 xla/service/gpu/cusolver_rewriter.cc, and jaxlib's gpu prng kernels.
@@ -40,7 +40,7 @@ def _triangular_solve(ops: Ops, call: Instruction) -> Instruction:
 
 
 def _cholesky(ops: Ops, call: Instruction) -> Instruction:
-    """Makes the factor, the workspace, and info: 0, or 1 (not the order of the minor) where there is no factor."""
+    """Makes the factor, the workspace, and info: 1 (not the order of the minor) if no factor exists, else 0."""
     check_operands(call, 1)
     shape = result_shapes(call, 1)[0]
     kind, dims = shape.element_type, shape.dimensions
@@ -55,7 +55,7 @@ def _cholesky(ops: Ops, call: Instruction) -> Instruction:
 
 
 def _has_no_factor(ops: Ops, factor: Instruction, info: ArrayShape) -> Instruction:
-    """Makes 1 where the last element of the diagonal, which all others enter, is NaN."""
+    """Makes 1 if the last element of the diagonal, which depends on all others, is NaN, else 0."""
     shape = array_shape(factor)
     start = tuple(0 if i < shape.rank - 2 else size - 1 for i, size in enumerate(shape.dimensions))
     last = ops.steps(Plan(shape.element_type, shape.dimensions, (Slice(start, shape.dimensions),)), factor)
@@ -64,14 +64,14 @@ def _has_no_factor(ops: Ops, factor: Instruction, info: ArrayShape) -> Instructi
 
 
 def _radix_sort(ops: Ops, call: Instruction) -> Instruction:
-    """Sorts by the first operand along the last dimension, zeros of both signs equal and NaNs by their bits."""
+    """Makes a sort by the first operand along the last dimension; -0 equals 0, and NaNs are ordered by their bits."""
     check_operands(call, 1, 2)
     direction = "GT" if CallConfig.of(call).flag("descending") else "LT"
     return outputs(ops, call, _sorted(ops, call.operands, direction, zeros_are_equal=True))
 
 
 def _top(ops: Ops, call: Instruction) -> Instruction:
-    """Keeps the largest of the last dimension, in the total order of floats, and their indices."""
+    """Makes the largest elements along the last dimension, in the total order of floats, and their indices."""
     check_operands(call, 1)
     source = array_shape(call.operands[0])
     shapes = result_shapes(call, 2)
@@ -87,7 +87,7 @@ def _top(ops: Ops, call: Instruction) -> Instruction:
 
 
 def _sorted(ops: Ops, values: Sequence[Instruction], direction: str, *, zeros_are_equal: bool) -> list[Instruction]:
-    """Makes a stable sort of arrays along their last dimension by the first one."""
+    """Makes a stable sort of arrays along their last dimension by the first array."""
     shapes = [array_shape(value) for value in values]
     values = [plain(ops, value, shape.element_type) for value, shape in zip(values, shapes, strict=True)]
     lines = [f"p{i} = {shapes[i // 2].element_type}[] parameter({i})" for i in range(2 * len(values))]
@@ -109,7 +109,7 @@ def _sorted(ops: Ops, values: Sequence[Instruction], direction: str, *, zeros_ar
 
 
 def _ordered_bits(number: int, kind: ElementType, zeros_are_equal: bool) -> list[str]:
-    """Returns lines that make an integer `key`, ordered as floats are by their bits, of parameter 0 or 1."""
+    """Returns lines that make an integer `key` of parameter 0 or 1, in the total order of floats."""
     lowest, highest = -(2 ** (kind.bits - 1)), 2 ** (kind.bits - 1) - 1
     integer = f"s{kind.bits}[]"
     bits = f"bits{number}"
@@ -119,14 +119,14 @@ def _ordered_bits(number: int, kind: ElementType, zeros_are_equal: bool) -> list
         f"{bits} = {integer} bitcast-convert(p{number})",
     ]
     if zeros_are_equal:
-        # The lowest integer is minus zero.
+        # The lowest integer has the bits of -0.
         lines += [
             f"lowest{number} = {integer} constant({lowest})",
             f"is_minus_zero{number} = pred[] compare({bits}, lowest{number}), direction=EQ",
             f"signed{number} = {integer} select(is_minus_zero{number}, zero{number}, {bits})",
         ]
         bits = f"signed{number}"
-    # Of negative floats those with the larger bits are the smaller ones.
+    # A negative float with larger bits is smaller.
     return [
         *lines,
         f"is_negative{number} = pred[] compare({bits}, zero{number}), direction=LT",

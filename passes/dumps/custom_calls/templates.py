@@ -1,7 +1,10 @@
-"""What the programs share: how their templates are filled in, and pieces of them.
+"""HLO templates of the TPU's blocks of linear algebra, and the blocks that are a few ops.
 
-`$T` is the element type, `$R` that of its real part, `$ZERO` and `$ONE` literals of it, `$A` the whole shape of the
-first operand; `$B`, `$M` and `$N` are the batch dimensions in one, the rows and the columns.
+A program returns the text of a module whose entry computes the custom call, for any leading batch dimensions and f32,
+f64, c64 or c128. The algorithms are those of xla/hlo/transforms/expanders (qr_expander, triangular_solve_expander,
+cholesky_expander, eigh_expander) and of `jax.lax.linalg` (`_lu_unblocked`): unblocked loops, since a call gets one
+block. In a template, `$T` is the element type, `$R` that of its real part, `$ZERO` and `$ONE` are literals, `$A` is the
+shape of the first operand; `$B`, `$M` and `$N` are the product of the batch dimensions, the rows and the columns.
 """
 
 from __future__ import annotations
@@ -25,7 +28,7 @@ ADD = """add {
 }
 """
 
-# A loop over columns, whose state begins with the column's number.
+# The condition of a loop over columns; element 0 of the state is the column's number.
 COUNTS_COLUMNS = """continues {
   state = $STATE parameter(0)
   k = s32[] get-tuple-element(state), index=0
@@ -36,7 +39,7 @@ COUNTS_COLUMNS = """continues {
 
 
 def filled(template: str, a: ArrayShape, **values: object) -> str:
-    """Returns the module of a template for a first operand a[..., m, n]."""
+    """Returns the text of a template for a first operand a[..., m, n]."""
     *batch, rows, columns = a.dimensions
     kind = a.element_type
     dims = ",".join(map(str, a.dimensions))
@@ -61,7 +64,7 @@ def filled(template: str, a: ArrayShape, **values: object) -> str:
 
 
 def shape_text(element_type: str, batch: Sequence[int], *dimensions: int) -> str:
-    """Returns a shape with batch dimensions, as HLO writes it."""
+    """Returns the text of a shape with batch dimensions."""
     return f"{element_type}[{','.join(map(str, (*batch, *dimensions)))}]"
 
 
@@ -71,7 +74,7 @@ def real_type(a: ArrayShape) -> str:
 
 
 def conjugate(a: ArrayShape, name: str, value: str, dims: str) -> str:
-    """Returns lines that make the conjugate of `value`; of a real number, itself."""
+    """Returns lines that make the conjugate of `value`, a copy for real numbers."""
     if not a.element_type.is_complex:
         return f"  {name} = $T[{dims}] copy({value})\n"
     return (
@@ -83,7 +86,7 @@ def conjugate(a: ArrayShape, name: str, value: str, dims: str) -> str:
 
 
 def cholesky(a: ArrayShape) -> str:
-    """Returns `Cholesky`: the lower triangular factor of a[..., n, n]; NaN where there is none."""
+    """Returns `Cholesky`: the lower triangular factor of a[..., n, n], NaN if the factor does not exist."""
     return filled(_CHOLESKY, a)
 
 

@@ -1,8 +1,9 @@
-"""The blocks of linear algebra that TPUs compute in one custom call.
+"""The blocks of linear algebra that TPUs compute in one custom call, and the halves of 64- and 128-bit values.
 
-Matrices of complex numbers and of f64 come in halves (see halves.py), those of c128 in halves of halves, and so do the
-results. That a call other than LU's has two operands means complex numbers: libtpu 0.0.51 and 0.0.52 compute those of
-f64 without a call.
+The TPU compiler holds a complex number as real and imaginary part, an integer as lower and upper bits, and an f64 as
+the sum of two f32: the rounded value, called low, and the rest. A matrix of complex numbers or f64 is two operands or
+results of a call, one of c128 four. Two operands of a call other than LU's mean complex numbers: libtpu 0.0.51 and
+0.0.52 compute on f64 without a call.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ _MATRIX_RANK = 2
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A custom call on matrices: the program, how many it takes, and the type of one by the number of its parts."""
+    """A custom call on matrices: the program, the number of matrices, and their type by the number of parts of each."""
 
     program: Callable[[ArrayShape], str]
     takes: int = 1
@@ -62,7 +63,7 @@ def _values(ops: Ops, result: Instruction) -> list[Instruction]:
 
 
 def _joined(ops: Ops, parts: Sequence[Instruction], kind: ElementType) -> Instruction:
-    """Makes a value of type `kind` of its halves, and those of theirs."""
+    """Makes a value of type `kind` from its parts: halves, or halves of halves."""
     if kind not in _HALF:
         return parts[0]
     middle = len(parts) // 2
@@ -71,7 +72,7 @@ def _joined(ops: Ops, parts: Sequence[Instruction], kind: ElementType) -> Instru
 
 
 def _parts(ops: Ops, value: Instruction) -> list[Instruction]:
-    """Returns the halves of a complex number or an f64, or theirs, and any other value alone."""
+    """Makes the parts of a complex number or an f64: halves, or halves of halves. Any other value is one part."""
     half = _HALF.get(array_shape(value).element_type)
     if half is None:
         return [value]
@@ -133,20 +134,20 @@ def high_half(ops: Ops, wide: Instruction, half: ElementType) -> Instruction:
 
 
 def combined(ops: Ops, low: Instruction, high: Instruction, kind: ElementType) -> Instruction:
-    """Makes a value of type `kind` of its halves."""
+    """Makes a value of type `kind` from its halves."""
     dims = array_shape(low).dimensions
     if kind.is_complex:
         return ops.emit("complex", ops.shape(kind, dims), (low, high))
     if kind.is_floating:
         return ops.like("add", ops.convert(high, kind), ops.convert(low, kind))
     upper = ops.like("shift-left", ops.convert(high, kind), ops.filled(kind, dims, _HALF_BITS))
-    # A signed low half must not spread its sign.
+    # Through u32, since a signed low half would extend its sign.
     lower = ops.convert(ops.convert(low, _U32), kind)
     return ops.like("or", upper, lower)
 
 
 def _rest(ops: Ops, wide: Instruction) -> Instruction:
-    """Makes what rounding an f64 to f32 leaves: 0 for infinities and NaN."""
+    """Makes the rounding error of an f64 rounded to f32, 0 for infinities and NaN."""
     shape = array_shape(wide)
     high = ops.convert(wide, _F32)
     rest = ops.convert(ops.like("subtract", wide, ops.convert(high, shape.element_type)), _F32)

@@ -19,7 +19,7 @@ Expansion = Callable[[Ops, Instruction], Instruction]
 
 @dataclass(frozen=True, slots=True)
 class TpuCalls:
-    """Custom calls of one meaning: the expansion of each target, and what they become, in words."""
+    """Custom calls with the same meaning: the expansion of each target, and a description of the result."""
 
     expansions: Mapping[str, Expansion]
     becomes: str
@@ -30,7 +30,7 @@ def _allocate(ops: Ops, call: Instruction) -> Instruction:
 
 
 def _crop(ops: Ops, call: Instruction) -> Instruction:
-    """Makes zeros of the padding of an array, whose elements the result counts, too."""
+    """Makes a pad with zeros: the result has the operand's padding as elements."""
     check_operands(call, 1)
     operand, result = array_shape(call.operands[0]), array_shape(call)
     if operand.element_type != result.element_type or operand.layout != result.layout:
@@ -44,15 +44,12 @@ def _crop(ops: Ops, call: Instruction) -> Instruction:
 def _zeros(ops: Ops, shape: Shape) -> Instruction:
     if isinstance(shape, ArrayShape):
         return ops.filled(shape.element_type, shape.dimensions, zero_of(shape.element_type))
-    assert isinstance(shape, TupleShape)  # a buffer is an array or a tuple of them
+    assert isinstance(shape, TupleShape)  # AllocateBuffer makes an array or a tuple of arrays
     return ops.tuple([_zeros(ops, element) for element in shape.elements])
 
 
 def expand_top(ops: Ops, call: Instruction) -> Instruction:
-    """Expands `TopK`, `PartialReduce` and `TopKBatchMajorSmallK`.
-
-    Sorts by the comparator and keeps the first elements of the one dimension that shrinks.
-    """
+    """Expands `TopK`, `PartialReduce` and `TopKBatchMajorSmallK` to a sort and a slice."""
     shapes = list(call.shape.arrays())
     operands = list(call.operands[: max(1, len(call.operands) // 2)] if len(call.operands) > 1 else call.operands)
     source = array_shape(operands[0])
@@ -74,7 +71,7 @@ def expand_top(ops: Ops, call: Instruction) -> Instruction:
 
 
 def _comparator(ops: Ops, call: Instruction, types: list[ElementType]) -> str:
-    """Returns the name of a comparator of all the sorted arrays: the call's own one, or one made from it."""
+    """Returns the name of a comparator of all sorted arrays: the call's own, or one made from it."""
     given = call.called[0] if call.called else None
     if given is not None and len(given.parameters) == 2 * len(types):
         return given.name
@@ -86,7 +83,7 @@ def _comparator(ops: Ops, call: Instruction, types: list[ElementType]) -> str:
 
 
 def expand_identity(ops: Ops, call: Instruction) -> Instruction:
-    """Returns the operand; raises DiagnosticError where the result is another array."""
+    """Returns the operand; raises DiagnosticError if the result has another type."""
     check_operands(call, 1)
     operand = call.operands[0]
     if operand.shape.without_layout != call.shape.without_layout:
@@ -95,7 +92,7 @@ def expand_identity(ops: Ops, call: Instruction) -> Instruction:
 
 
 def expand_resharding(ops: Ops, call: Instruction) -> Instruction:
-    """Returns the operand of a call between the whole array and one device's part, where both are the same."""
+    """Returns the operand of a call between a whole array and one device's part, if both have the same type."""
     check_operands(call, 1)
     if call.operands[0].shape.without_layout != call.shape.without_layout:
         raise refused(call, "it splits an array that no partitioner has split yet: compile the module first")
@@ -115,7 +112,7 @@ def expand_marker(ops: Ops, call: Instruction) -> Instruction:
 
 
 def hold_arrays_in_place_of_buffers(module: HloModule) -> None:
-    """Gives every value that is a buffer, `b(f32[4])`, the shape of the array that the buffer holds, in place."""
+    """Replaces the shape of every buffer, `b(f32[4])`, by that of the array in it, in place."""
     for item in instructions(module):
         shape = _without_buffers(item.shape)
         if shape != item.shape:
@@ -190,6 +187,6 @@ TPU_EXPANSIONS: dict[str, Expansion] = {
 
 
 def format_table(rows: Iterable[TpuCalls] = TPU_CALLS) -> str:
-    """Writes the table of docs/dumps.md."""
+    """Returns the table of docs/dumps.md."""
     lines = [f"| {', '.join(f'`{target}`' for target in row.expansions)} | {row.becomes} |" for row in rows]
     return "\n".join(["| custom call | becomes |", "|---|---|", *lines])
