@@ -1,4 +1,4 @@
-"""Array operations on a computation's values, with what is known at once folded."""
+"""Array operations on a computation's values; operations on constants are folded."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dialect_utils.layout import ELEMENT_TYPES, ElementType
 from dialect_utils.ops import by_opcode
 from passes.dumps.mosaic.code import PRED, S32, Code, Number, Update, Val, constant, index, wrapped
 
-# Every float type of 8 bits or more but the narrowest holds these integers.
+# Float types of 8 bits or more, except the narrowest, represent integers up to this magnitude.
 _EXACT = 8
 
 
@@ -17,7 +17,7 @@ def _truncated_quotient(a: int, b: int) -> int:
     return abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
 
 
-# What integers fold to; a division by zero is left to the program.
+# The integer operations that are folded; a division by zero is not.
 _FOLDED: Mapping[str, Callable[[int, int], int]] = by_opcode(
     {
         "add": operator.add,
@@ -54,7 +54,7 @@ def binary(code: Code, opcode: str, a: Val, b: Val) -> Val:
 
 
 def _follow(code: Code, made: Val, operands: Sequence[Val], number: Callable[[list[int]], int]) -> None:
-    """Keeps what a scalar is on each device, where its operands are known on each."""
+    """Records the values of a scalar on each device, if those of its operands are known."""
     found = code.program.by_device
     if made.dims or not any(operand in found for operand in operands):
         return
@@ -77,7 +77,7 @@ def _folded(opcode: str, a: Val, b: Val) -> Val | None:
         if opcode not in _FOLDED or (opcode in ("divide", "remainder") and not b.known):
             return None
         return constant(a.kind, _FOLDED[opcode](int(a.known), int(b.known)), a.dims)
-    # x + 0, x * 1 and the like: most of the index arithmetic of a kernel.
+    # x + 0, x * 1, ...: most of the index arithmetic of a kernel.
     for one, other in ((a, b), (b, a)):
         if one.known is None:
             continue
@@ -100,7 +100,7 @@ def unary(code: Code, opcode: str, a: Val) -> Val:
 
 
 def compare(code: Code, direction: str, a: Val, b: Val) -> Val:
-    """Makes a comparison: EQ, NE, LT, LE, GT or GE; floats that are NaN are unequal, and nothing else."""
+    """Makes a comparison: EQ, NE, LT, LE, GT or GE; only NE is true for NaN."""
     if a.known is not None and b.known is not None:
         return constant(PRED, _DIRECTIONS[direction](a.known, b.known), a.dims)
     made = code.emit("compare", PRED, a.dims, [a, b], f", direction={direction}")
@@ -109,7 +109,7 @@ def compare(code: Code, direction: str, a: Val, b: Val) -> Val:
 
 
 def select(code: Code, condition: Val, a: Val, b: Val) -> Val:
-    """Makes a choice; a scalar condition holds for all elements."""
+    """Makes a select; a scalar condition is broadcast."""
     if condition.known is not None:
         return a if condition.known else b
     if condition.dims != a.dims:
@@ -150,7 +150,7 @@ def broadcast(code: Code, a: Val, dims: Sequence[int], along: Sequence[int]) -> 
 
 
 def stretched(code: Code, a: Val, dims: Sequence[int]) -> Val:
-    """Makes numpy's broadcast: dimensions are aligned at the end, those of one element repeat."""
+    """Makes numpy's broadcast: aligns dimensions at the end and repeats those of size 1."""
     if a.known is not None:
         return constant(a.kind, a.known, dims)
     first = len(dims) - len(a.dims)
@@ -179,7 +179,7 @@ def transpose(code: Code, a: Val, permutation: Sequence[int]) -> Val:
 
 
 def slice_static(code: Code, a: Val, starts: Sequence[int], sizes: Sequence[int], strides: Sequence[int] = ()) -> Val:
-    """Makes a slice of `sizes` elements, every `strides`-th one, from `starts`."""
+    """Makes a slice of `sizes` elements, each `strides`-th one, from `starts`."""
     steps = list(strides) or [1] * len(a.dims)
     if a.known is not None:
         return constant(a.kind, a.known, sizes)
@@ -194,7 +194,7 @@ def slice_static(code: Code, a: Val, starts: Sequence[int], sizes: Sequence[int]
 
 
 def slice_dynamic(code: Code, a: Val, starts: Sequence[Val], sizes: Sequence[int]) -> Val:
-    """Makes a slice whose starts are clamped so that it stays inside."""
+    """Makes a dynamic-slice, whose starts are clamped, or a slice if the starts are constants."""
     if a.known is not None:
         return constant(a.kind, a.known, sizes)
     if tuple(sizes) == a.dims:
@@ -202,8 +202,8 @@ def slice_dynamic(code: Code, a: Val, starts: Sequence[Val], sizes: Sequence[int
     known = [start.known for start in starts]
     if all(value is not None for value in known):
         limits = [size - part for size, part in zip(a.dims, sizes, strict=True)]
-        places = [min(max(int(value or 0), 0), limit) for value, limit in zip(known, limits, strict=True)]
-        return slice_static(code, a, places, sizes)
+        clamped = [min(max(int(value or 0), 0), limit) for value, limit in zip(known, limits, strict=True)]
+        return slice_static(code, a, clamped, sizes)
     attributes = f", dynamic_slice_sizes={{{_list(sizes)}}}"
     return code.emit("dynamic-slice", a.kind, sizes, [a, *starts], attributes)
 
@@ -220,7 +220,7 @@ def update(code: Code, a: Val, part: Val, starts: Sequence[Val]) -> Val:
 
 
 def pad(code: Code, a: Val, value: Val, low: Sequence[int], high: Sequence[int], interior: Sequence[int] = ()) -> Val:
-    """Makes a padded array; the padding value is a scalar."""
+    """Makes a pad with a scalar padding value."""
     inner = list(interior) or [0] * len(a.dims)
     if not any((*low, *high, *inner)):
         return a
@@ -233,7 +233,7 @@ def pad(code: Code, a: Val, value: Val, low: Sequence[int], high: Sequence[int],
 
 
 def concatenate(code: Code, parts: Sequence[Val], dimension: int) -> Val:
-    """Makes one array of several along a dimension."""
+    """Makes a concatenate along a dimension."""
     if len(parts) == 1:
         return parts[0]
     dims = list(parts[0].dims)
@@ -242,7 +242,7 @@ def concatenate(code: Code, parts: Sequence[Val], dimension: int) -> Val:
 
 
 def iota(code: Code, kind: ElementType, dims: Sequence[int], dimension: int) -> Val:
-    """Makes an array whose elements are their index along a dimension."""
+    """Makes an iota: each element is its index along a dimension."""
     return code.emit("iota", kind, dims, (), f", iota_dimension={dimension}")
 
 
@@ -261,7 +261,7 @@ def dot(
     contracting: tuple[Sequence[int], Sequence[int]],
     batch: tuple[Sequence[int], Sequence[int]],
 ) -> Val:
-    """Makes a product: batch dimensions first, then what is left of `a` and of `b`."""
+    """Makes a dot: the result has the batch dimensions, then the free dimensions of `a` and of `b`."""
     dims = [a.dims[i] for i in batch[0]]
     dims += [size for i, size in enumerate(a.dims) if i not in (*batch[0], *contracting[0])]
     dims += [size for i, size in enumerate(b.dims) if i not in (*batch[1], *contracting[1])]
@@ -289,14 +289,14 @@ def take_along(code: Code, a: Val, indices: Val, dimension: int) -> Val:
 
 
 def modulo(code: Code, a: Val, n: int) -> Val:
-    """Makes the remainder that is never negative."""
+    """Makes the remainder from 0 to n - 1."""
     size = constant(a.kind, n, a.dims)
     once = binary(code, "remainder", a, size)
     return binary(code, "remainder", binary(code, "add", once, size), size)
 
 
 def zeros(count: int) -> list[Val]:
-    """Returns the start of an array of that rank."""
+    """Returns `count` start indices of 0."""
     return [index(0)] * count
 
 

@@ -1,7 +1,7 @@
-"""HLO computations as they are written for a kernel: values, constants that fold, and captures of outer values.
+"""HLO computations built for a kernel: values, folded constants, and captures of outer values.
 
-A kernel becomes text, not instructions in a module: its loops and branches are computations that
-come into being inside out. What is computed twice is written once, what nothing uses is left out.
+A kernel becomes text, not instructions of a module, because the computation of a loop or branch is complete before the
+computation that calls it. Equal instructions are written once; unused ones are omitted.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Dims = tuple[int, ...]
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Val:
-    """One value of a computation: an instruction, or a constant (`known`: every element) that none has written yet."""
+    """One value of a computation: an instruction, or a constant (`known`: every element) without an instruction."""
 
     kind: ElementType
     dims: Dims
@@ -33,7 +33,7 @@ class Val:
 
 
 def constant(kind: ElementType, value: Number, dims: Sequence[int] = ()) -> Val:
-    """Returns an array of one number."""
+    """Returns an array of equal numbers."""
     return Val(kind, tuple(dims), known=wrapped(kind, value))
 
 
@@ -43,7 +43,7 @@ def index(value: int) -> Val:
 
 
 def wrapped(kind: ElementType, value: Number) -> Number:
-    """Returns the number that a type holds: integers wrap around, truth values are bools."""
+    """Returns a number converted to a type: integers wrap around, `pred` gives a bool."""
     if kind == PRED:
         return bool(value)
     if not kind.is_integral:
@@ -53,7 +53,7 @@ def wrapped(kind: ElementType, value: Number) -> Number:
 
 
 def literal(kind: ElementType, value: Number) -> str:
-    """Writes a number as HLO does; floats so that reading them gives the same bits."""
+    """Returns a number as HLO text; reading a float gives the same bits."""
     if kind == PRED:
         return "true" if value else "false"
     if kind.is_integral:
@@ -66,16 +66,16 @@ def literal(kind: ElementType, value: Number) -> str:
 
 @dataclass(slots=True)
 class Program:
-    """The computations of one kernel, by name, in an order in which each comes after those it calls."""
+    """The computations of one kernel by name, each after those that it calls."""
 
     name: str
     texts: dict[str, str] = field(default_factory=dict)
     names: set[str] = field(default_factory=set)
-    # What a scalar is on each device, where that is known: an address of a device.
+    # The values of a scalar on each device, if known, e.g. the number of another device.
     by_device: dict[Val, tuple[int, ...]] = field(default_factory=dict)
 
     def fresh(self, name: str) -> str:
-        """Returns a name for a computation that no other one has."""
+        """Returns an unused name for a computation."""
         found, count = name, 1
         while found in self.names:
             found, count = f"{name}.{count}", count + 1
@@ -94,7 +94,7 @@ class Program:
 
 @dataclass(frozen=True, slots=True)
 class Update:
-    """One replacement of a part of an array."""
+    """A dynamic-update-slice: `base` with a part replaced."""
 
     base: Val
     part: Val
@@ -108,13 +108,13 @@ class _Line:
 
 
 class Code:
-    """One computation: parameters, or one tuple of elements that grows with every outer value it captures."""
+    """One computation, with parameters or with one tuple parameter that grows with every captured outer value."""
 
     def __init__(self, program: Program, name: str, parent: Code | None = None) -> None:
         self.program = program
         self.name = program.fresh(name)
         self.parent = parent
-        # How an array came from another one by replacing a part.
+        # The dynamic-update-slice that computes an array.
         self.updates: dict[Val, Update] = {}
         self.elements: list[Val] = []  # the types of the tuple's elements
         self.captured: dict[Val, Val] = {}
@@ -130,7 +130,7 @@ class Code:
         operands: Sequence[Val] = (),
         attributes: str = "",
     ) -> Val:
-        """Writes one instruction, unless the same one is there already."""
+        """Writes one instruction, or returns an equal one."""
         return self._write(kind, dims, opcode, self.names(operands), attributes)
 
     def _write(
@@ -152,7 +152,7 @@ class Code:
         return found
 
     def emit_tuple(self, opcode: str, results: Sequence[Val], operands: Sequence[str], attributes: str) -> list[Val]:
-        """Writes an instruction with a tuple for a result; returns its elements."""
+        """Writes an instruction whose result is a tuple; returns the elements."""
         shape = f"({', '.join(map(str, results))})"
         name = self._fresh(opcode)
         self._lines[name] = _Line(f"{shape} {opcode}({', '.join(operands)}){attributes}", tuple(operands))
@@ -173,13 +173,13 @@ class Code:
         return found
 
     def element(self, like: Val) -> Val:
-        """Adds an element to the tuple that is the computation's one parameter."""
+        """Adds an element to the computation's tuple parameter."""
         number = len(self.elements)
         self.elements.append(like)
         return self._write(like.kind, like.dims, "get-tuple-element", ["state"], f", index={number}")
 
     def names(self, values: Iterable[Val]) -> list[str]:
-        """Returns the names of values in this computation: constants are written, outer values captured."""
+        """Returns the names of values in this computation, which writes constants and captures outer values."""
         return [self.name_of(value) for value in values]
 
     def name_of(self, value: Val) -> str:
@@ -221,7 +221,7 @@ class Code:
         self.program.texts[self.name] = self._text(root)
 
     def _fresh_copy(self, value: Val) -> Val:
-        """Returns a value that is an instruction: a parameter cannot be the root of its own line."""
+        """Returns a value as an instruction that can be the ROOT: a copy of a parameter."""
         local = self.local(value)
         return local if local.name in self._lines else self.emit("copy", local.kind, local.dims, [local])
 

@@ -1,4 +1,4 @@
-"""Branches and loops: conditional and while, with the memory that they write carried through."""
+"""Branches and loops: conditional and while, which pass on the memory that they write."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from passes.dumps.mosaic.code import PRED, Code, Update, Val, captures, constant
 from passes.dumps.mosaic.frame import Frame, Lowering, Meaning
 from passes.dumps.mosaic.memory import Buffer
 
-# Loops of so many steps, and of so many ops in all, are written out.
+# The most steps, and the most ops in all steps, of a loop that is unrolled.
 SHORT_LOOP = 4
 SHORT_OPS = 160
-# Parts of a buffer are replaced outside of a conditional where they are no more than this share of it.
+# A conditional returns the replaced parts of a buffer if they are at most 1/4 of the buffer, else the whole buffer.
 _PATCH_SHARE = 4
-# From so many elements on a buffer is worth not being copied.
+# The fewest elements of a buffer for which avoiding a copy pays.
 _LARGE = 1 << 14
 _LOOPS = ("scf.for", "scf.while")
 
@@ -63,7 +63,7 @@ def _has_loop(region: Block) -> bool:
 
 
 def _run_once(frame: Frame, condition: Val, regions: Sequence[Block]) -> None:
-    """Makes each branch a loop of at most one step: it changes large buffers in place, a conditional copies them."""
+    """Makes each branch a loop of at most one step, which updates large buffers in place; a conditional copies them."""
     otherwise = arrays.unary(frame.code, "not", condition)
     for region, wanted in zip(regions, (condition, otherwise), strict=False):
         if not region.ops:
@@ -89,7 +89,7 @@ def _conditional(frame: Frame, condition: Val, branches: Sequence[Frame], result
 
 @dataclass(frozen=True, slots=True)
 class _Patch:
-    """One replacement of a part of a large buffer in one branch (`side`), made outside of the conditional.
+    """One replacement of a part of a large buffer in one branch (`side`), made after the conditional.
 
     A conditional that returned the whole buffer would copy it at each step.
     """
@@ -100,12 +100,12 @@ class _Patch:
     update: Update
 
     def passed(self, side: int) -> list[Val]:
-        """Returns what a branch hands out for it: the part and its starts, or anything from the other branch."""
+        """Returns the values that a branch returns: the part and its starts, or zeros from the other branch."""
         mine = [value for value in (self.update.part, *self.update.starts) if value.owner is self.code]
         return mine if side == self.side else [constant(value.kind, 0, value.dims) for value in mine]
 
     def apply(self, frame: Frame, condition: Val, made: Iterator[Val]) -> None:
-        """Replaces the part where its branch was taken."""
+        """Replaces the part if its branch was taken."""
         values = [
             next(made) if value.owner is self.code else value for value in (self.update.part, *self.update.starts)
         ]
@@ -117,7 +117,7 @@ class _Patch:
 
 
 def _patches(frame: Frame, branches: Sequence[Frame], buffer: Buffer) -> list[_Patch] | None:
-    """Returns the parts of a buffer that branches replace, in order; None where it is better handed out whole."""
+    """Returns the parts of a buffer that branches replace, in order, or None if they should return the whole buffer."""
     found: list[_Patch] = []
     for side, branch in enumerate(branches):
         chain: list[_Patch] = []
@@ -156,9 +156,9 @@ def _for(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
             return carried
 
     def one_step(inner: Frame, state: list[Val]) -> list[Val]:
-        place, *rest = state
-        following = arrays.binary(inner.code, "add", place, step)
-        return [following, *_values(inner, op, inner.run(body, [place, *rest]))]
+        number, *rest = state
+        following = arrays.binary(inner.code, "add", number, step)
+        return [following, *_values(inner, op, inner.run(body, [number, *rest]))]
 
     def goes_on(inner: Frame, state: list[Val]) -> Val:
         return arrays.compare(inner.code, "LT", state[0], end)
@@ -167,7 +167,7 @@ def _for(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
 
 
 def is_short(steps: int, ops: int) -> bool:
-    """Is true for a loop that is written out."""
+    """Is true for a loop that is unrolled."""
     return steps <= 1 or (steps <= SHORT_LOOP and steps * ops <= SHORT_OPS)
 
 
@@ -178,9 +178,9 @@ def loop(
     step: Callable[[Frame, list[Val]], list[Val]],
     goes_on: Callable[[Frame, list[Val]], Val],
 ) -> list[Val]:
-    """Makes a while that carries values and buffers; returns the values at its end.
+    """Makes a while loop over values and buffers; returns the final values.
 
-    `step` writes the body and returns the next values, `goes_on` writes the condition.
+    `step` makes the body and returns the next values, `goes_on` makes the condition.
     """
     initial = [*state, *(frame.memory[buffer] for buffer in written)]
     body = frame.inner("body")
@@ -192,7 +192,7 @@ def loop(
     condition.memory.update(zip(written, tested[len(state) :], strict=True))
     _share_captures(body, condition)
     answer = goes_on(condition, tested[: len(state)])
-    # What only the condition looks at passes through the body, too.
+    # The body also passes on values that only the condition reads.
     for value in list(captures(condition.code)):
         body.code.local(value)
     passed = [body.code.local(value) for value in captures(body.code)]
@@ -207,7 +207,7 @@ def loop(
 
 
 def _share_captures(body: Frame, condition: Frame) -> None:
-    """Gives the condition the elements that the body captured: both look at one tuple."""
+    """Gives the condition the elements that the body captured, since both have the same tuple."""
     for value in captures(body.code):
         condition.code.local(value)
 

@@ -1,8 +1,7 @@
-"""Copies between memories, semaphores, and what asks where a kernel runs.
+"""Copies between memories, semaphores, and queries of the device and the core.
 
-Copies happen where they are started, in program order. A semaphore is a counter: a copy adds its
-bytes, a wait takes them. A wait for more than a counter holds would never end: the kernel is then
-`stuck`, and all it returns is poison.
+A copy is complete when it starts, in program order. A semaphore is a counter: a copy adds its number of bytes, a wait
+subtracts them. A wait for more than the counter never ends: the kernel is then `stuck`, and all results are poison.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ def _enqueue(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
 
 
 def _most_copied(source: Ref, target: Ref) -> Sequence[int]:
-    """Returns the sizes of a copy, the largest ones that both sides have room for where they are not known yet."""
+    """Returns the sizes of a copy; for dynamic sizes the largest that fit into both sides."""
     if not isinstance(source, RunningRef) or not isinstance(target, RunningRef):
         return source.dims
     return [min(pair) for pair in zip(source.room.dims, target.room.dims, strict=True)]
@@ -60,23 +59,23 @@ def _bytes(frame: Frame, ref: Ref) -> Val:
 
 
 def _count(frame: Frame, semaphore: Ref, amount: Val) -> None:
-    places = arrays.zeros(len(semaphore.dims))
-    old = semaphore.read(frame, places, semaphore.dims)
+    starts = arrays.zeros(len(semaphore.dims))
+    old = semaphore.read(frame, starts, semaphore.dims)
     amount = arrays.broadcast(frame.code, amount, semaphore.dims, ())
-    semaphore.write(frame, places, arrays.binary(frame.code, "add", old, amount))
+    semaphore.write(frame, starts, arrays.binary(frame.code, "add", old, amount))
 
 
 def _wait_for(frame: Frame, op: KernelOp, semaphore: Ref, amount: Val) -> None:
-    """Takes an amount from a counter; one that does not hold it makes the kernel stuck."""
-    places = arrays.zeros(len(semaphore.dims))
-    old = arrays.reshape(frame.code, semaphore.read(frame, places, semaphore.dims), ())
+    """Subtracts an amount from a counter; the kernel is stuck if the counter is smaller."""
+    starts = arrays.zeros(len(semaphore.dims))
+    old = arrays.reshape(frame.code, semaphore.read(frame, starts, semaphore.dims), ())
     too_few = arrays.compare(frame.code, "LT", old, amount)
     if too_few.known:
         raise frame.refused(op, f"waits for ever: its semaphore holds {old.known}, it waits for {amount.known}")
     stuck = frame.context.stuck
     frame.memory[stuck] = arrays.binary(frame.code, "or", frame.memory[stuck], too_few)
     rest = arrays.binary(frame.code, "subtract", old, amount)
-    semaphore.write(frame, places, arrays.reshape(frame.code, rest, semaphore.dims))
+    semaphore.write(frame, starts, arrays.reshape(frame.code, rest, semaphore.dims))
 
 
 def _wait_copy(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
@@ -109,12 +108,12 @@ def _read(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
 
 
 def _barrier_semaphore(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
-    """Makes the one semaphore that all devices share the name of."""
+    """Returns the barrier semaphore, which has the same name on all devices."""
     return [WholeRef(frame.context.barrier)]
 
 
 def _pairs(frame: Frame, op: KernelOp, device: KernelValue) -> list[tuple[int, int]]:
-    """Returns which device sends to which; raises DiagnosticError where that is no permutation known here."""
+    """Returns (sender, receiver) pairs of devices; raises DiagnosticError unless they are a known permutation."""
     value = frame.val(device, op)
     devices = frame.context.devices
     if value.known is not None:
@@ -141,7 +140,7 @@ def _permuted(frame: Frame, value: Val, pairs: Sequence[tuple[int, int]]) -> Val
 
 
 def _sent(frame: Frame, op: KernelOp, target: Ref, pairs: Sequence[tuple[int, int]]) -> Ref:
-    """Returns the reference that the sender means, in this device's memory: its starts come along."""
+    """Returns the reference on the receiver: the sender's starts, in this device's memory."""
     return target.moved(lambda start: _permuted(frame, start, pairs))
 
 
@@ -172,7 +171,7 @@ def _random(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
 
 
 def _written_by_copy(op: KernelOp) -> Sequence[int]:
-    """Returns the positions of the target and of the semaphores."""
+    """Returns the operand numbers of the target and of the semaphores."""
     sizes = integers(op, "operandSegmentSizes") or ()
     first = [sum(sizes[:i]) for i in range(len(sizes))]
     return [first[i] for i in (_TARGET, _SOURCE_SEMAPHORE, _TARGET_SEMAPHORE) if i < len(sizes) and sizes[i]]
@@ -183,17 +182,17 @@ def _first(op: KernelOp) -> Sequence[int]:
 
 
 def stuck_flag() -> Buffer:
-    """Returns the memory that says whether the kernel waits for ever."""
+    """Returns the memory that records whether the kernel waits forever."""
     return Buffer("stuck", PRED, ())
 
 
 def barrier_semaphore() -> Buffer:
-    """Returns the semaphore that kernels of several devices begin with."""
+    """Returns the semaphore of the barrier at the start of kernels on several devices."""
     return Buffer("barrier", S32, ())
 
 
 def start_counting(frame: Frame) -> None:
-    """Sets what this family keeps to its beginning: no wait is stuck, the barrier is at 0."""
+    """Initializes the stuck flag and the barrier semaphore."""
     for buffer in (frame.context.stuck, frame.context.barrier):
         frame.memory[buffer] = unwritten(buffer.kind, buffer.dims, "zero")
 

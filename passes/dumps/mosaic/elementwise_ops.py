@@ -12,14 +12,14 @@ from passes.dumps.mosaic import arrays
 from passes.dumps.mosaic.code import PRED, S32, U32, Code, Number, Val, constant
 from passes.dumps.mosaic.frame import Frame, Lowering, Meaning, dense, integers
 
-# One HLO op, on the operands as they are.
+# Ops that become one HLO op on the same operands.
 _BINARY = """
 arith.addf add; arith.addi add; arith.subf subtract; arith.subi subtract; arith.mulf multiply; arith.muli multiply;
 arith.divf divide; arith.divsi divide; arith.remf remainder; arith.remsi remainder; arith.maximumf maximum;
 arith.minimumf minimum; arith.maxsi maximum; arith.minsi minimum; arith.andi and; arith.ori or; arith.xori xor;
 math.powf power; math.atan2 atan2
 """
-# The same on the bits as unsigned integers.
+# Ops that become one HLO op on unsigned integers.
 _UNSIGNED = "arith.divui divide; arith.remui remainder; arith.maxui maximum; arith.minui minimum"
 _SHIFTS = "arith.shli shift-left; arith.shrsi shift-right-arithmetic; arith.shrui shift-right-logical"
 _UNARY = """
@@ -30,7 +30,7 @@ math.roundeven round-nearest-even; math.ctlz count-leading-zeros; math.ctpop pop
 """
 _SIGNED_COMPARISONS = ("EQ", "NE", "LT", "LE", "GT", "GE")
 _FIRST_UNSIGNED = 6
-# arith.cmpf's predicates: the direction, and whether NaN makes it true. `ord` and `uno` ask for NaN alone.
+# arith.cmpf's predicates: the direction, and the result for NaN (`ord` and `uno` test only for NaN).
 _FLOAT_COMPARISONS: dict[int, tuple[str, bool]] = {
     1: ("EQ", False),
     2: ("GT", False),
@@ -126,7 +126,7 @@ def _select(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
 
 
 def _number_select(opcode: str, frame: Frame, op: KernelOp) -> Sequence[Meaning]:
-    """Makes arith.maxnumf and minnumf: of a number and NaN, the number."""
+    """Makes arith.maxnumf and minnumf, which return the number if the other operand is NaN."""
     code = frame.code
     a, b = frame.vals(op.operands, op)
     both = arrays.binary(code, opcode, a, b)
@@ -188,7 +188,7 @@ def _same(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
 
 
 def _floor_divide(up: bool, frame: Frame, op: KernelOp) -> Sequence[Meaning]:
-    """Makes a quotient rounded downwards, or upwards."""
+    """Makes a quotient rounded down or (`up`) up."""
     code = frame.code
     a, b = frame.vals(op.operands, op)
     if a.known is not None and b.known:
@@ -204,7 +204,7 @@ def _floor_divide(up: bool, frame: Frame, op: KernelOp) -> Sequence[Meaning]:
 
 
 def _scaled(opcode: str, factor: float, is_before: bool, frame: Frame, op: KernelOp) -> Sequence[Meaning]:
-    """Makes exp2 as exp of a multiple, log2 as a multiple of log."""
+    """Makes exp2 as exp(factor x), log2 as factor log(x)."""
     (a,) = frame.vals(op.operands, op)
     if is_before:
         a = arrays.binary(frame.code, "multiply", a, constant(a.kind, factor, a.dims))
@@ -253,7 +253,7 @@ def _integer_power(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
 
 
 def _pack(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
-    """Makes words whose parts, lowest bits first, are the sources rounded to the narrow type."""
+    """Makes words that hold the sources, rounded to the narrow type, from the lowest bits on."""
     code, kind = frame.code, _narrow_type(frame, op, "target_type")
     word = ELEMENT_TYPES[f"u{kind.bits}"]
     packed: Val | None = None
@@ -268,7 +268,7 @@ def _pack(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
 
 
 def _unpack(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
-    """Makes the part of each word at a position, widened."""
+    """Makes part number `index` of each word, converted to the wide type."""
     code, kind = frame.code, _narrow_type(frame, op, "source_type")
     (a,) = frame.vals(op.operands, op)
     (position,) = integers(op, "index") or (0,)
@@ -339,7 +339,7 @@ ROWS: tuple[Lowering, ...] = (
 
 
 def identity_of(kind: ElementType, opcode: str) -> Number:
-    """Returns the number that a reduction starts from."""
+    """Returns the neutral element of a reduction."""
     if opcode == "add":
         return 0
     if opcode == "multiply":

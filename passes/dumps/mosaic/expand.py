@@ -1,4 +1,4 @@
-"""A `tpu_custom_call` becomes a call of the computation that its kernel lowers to."""
+"""Expansion of a `tpu_custom_call` to a call of the computation that its kernel lowers to."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ _NOT_IN_NAMES = re.compile(r"[^\w.]+")
 
 
 def expand_kernel(ops: Ops, call: Instruction, *, unwritten: Unwritten = "zero") -> Instruction:
-    """Makes a call of the computation that a kernel is; calls of one kernel with the same shapes share it.
+    """Makes a call of a kernel's computation, which calls of one kernel with equal shapes share.
 
-    `unwritten` is what memory holds that the kernel does not write. Raises DiagnosticError for a
-    kernel that is damaged or cannot be lowered.
+    `unwritten` is the content of memory that the kernel does not write. Raises DiagnosticError for a kernel that is
+    damaged or cannot be lowered.
     """
     module = ops.computation.module
     kernel = kernel_of(call)
@@ -46,11 +46,11 @@ def expand_kernel(ops: Ops, call: Instruction, *, unwritten: Unwritten = "zero")
 
 
 def decode_kernels(calls: Sequence[Instruction]) -> None:
-    """Decodes the kernels of many calls at once, as far as they can be; `expand_kernel` then finds them."""
+    """Decodes the kernels of many calls at once and caches them for `expand_kernel`."""
     try:
         kernels_of([call for call in calls if call.callee == TARGET])
     except DiagnosticError:
-        # Each damaged kernel is refused where it is expanded.
+        # expand_kernel reports each damaged kernel.
         return
 
 
@@ -63,20 +63,20 @@ def _called(ops: Ops, call: Instruction, name: str, results: Sequence[ArrayShape
 
 
 def _name(call: KernelCall) -> str:
-    """Returns the computation's name: the kernel's, and a digest of all that decides what it becomes."""
+    """Returns the computation's name: the kernel's, and a digest of everything that affects the lowering."""
     described = repr((call.kernel.source.text, call.operands, call.results, call.aliases, call.devices, call.unwritten))
     digest = hashlib.sha256(described.encode()).hexdigest()[:8]
     return f"kernel.{_NOT_IN_NAMES.sub('_', call.kernel.name)}.{digest}"
 
 
 def _aliases(call: Instruction) -> tuple[tuple[int, int], ...]:
-    """Returns which result begins as which operand."""
+    """Returns (result, operand) numbers of the aliases."""
     text = call.attribute("output_to_operand_aliasing") or ""
     return tuple((int(result or 0), int(operand)) for result, operand in _ALIAS.findall(text))
 
 
 def _at_call(call: Instruction, error: DiagnosticError) -> DiagnosticError:
-    """Adds the custom call's place to errors that point into the kernel's text."""
+    """Returns an error in a kernel's text with a note that names the custom call."""
     note = Diagnostic(f"custom call {call.name} runs this kernel", call.location, severity="note")
     return DiagnosticError(
         [

@@ -1,4 +1,4 @@
-"""The place where ops are lowered: a computation being written, what values mean there, and memory."""
+"""Frames, in which ops are lowered: the current computation, the meanings of values, and the contents of memory."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ Meaning: TypeAlias = "Val | Ref"
 
 @dataclass(frozen=True, slots=True)
 class Lowering:
-    """What one op becomes: its operands and the HLO, in words, and the function that makes it.
+    """The lowering of one op: a description of operands and HLO, and the function that makes the HLO.
 
-    `writes` are the positions of references that it stores to, `effect` says that it does something else
-    that shows, `waits` that it may never end.
+    `writes` returns the numbers of the operands that the op stores to, `effect` marks another side effect, `waits` an
+    op that may wait forever.
     """
 
     name: str
@@ -36,7 +36,7 @@ class Lowering:
 
 @dataclass(slots=True)
 class Context:
-    """What is the same for a whole kernel: its values, its options, what its ops write, which are needed."""
+    """The state of a whole kernel: options, special buffers, and the ids of the needed ops."""
 
     kernel: Kernel
     table: Mapping[str, Lowering]
@@ -48,7 +48,7 @@ class Context:
     grid_bounds: list[Val] = field(default_factory=list)
 
     def lowering(self, op: KernelOp) -> Lowering:
-        """Returns the table's row of an op; raises DiagnosticError for one that is not known."""
+        """Returns the lowering of an op; raises DiagnosticError for an unknown op."""
         found = self.table.get(op.name)
         if found is None:
             raise self.kernel.refused(op, "is not known here")
@@ -57,9 +57,9 @@ class Context:
 
 @dataclass(slots=True)
 class Frame:
-    """One computation being written: its values and references by number, and the contents of memory.
+    """One computation that is being made: values and references by number, and the contents of memory.
 
-    `is_branch`: not every device, and not every step, may come here.
+    `is_branch` marks code that some devices or steps may skip.
     """
 
     context: Context
@@ -69,30 +69,30 @@ class Frame:
     is_branch: bool = False
 
     def inner(self, name: str, *, is_branch: bool = False) -> Frame:
-        """Returns a frame for a computation inside this one: it sees the same values."""
+        """Returns a frame for a nested computation, with the same values."""
         code = Code(self.code.program, f"{self.code.program.name}.{name}", self.code)
         return Frame(self.context, code, dict(self.values), dict(self.memory), is_branch or self.is_branch)
 
     def val(self, value: KernelValue, op: KernelOp) -> Val:
-        """Returns what a value is here; raises DiagnosticError for a reference."""
+        """Returns the meaning of a value; raises DiagnosticError for a reference."""
         found = self.values[value.number]
         if not isinstance(found, Val):
             raise self.refused(op, "takes a reference where a value is expected")
         return found
 
     def vals(self, values: Sequence[KernelValue], op: KernelOp) -> list[Val]:
-        """Returns what several values are."""
+        """Returns the meanings of several values."""
         return [self.val(value, op) for value in values]
 
     def ref(self, value: KernelValue, op: KernelOp) -> Ref:
-        """Returns what a reference is here; raises DiagnosticError for a value."""
+        """Returns the meaning of a reference; raises DiagnosticError for a value."""
         found = self.values[value.number]
         if isinstance(found, Val):
             raise self.refused(op, "takes a value where a reference is expected")
         return found
 
     def kind(self, value: KernelValue, op: KernelOp) -> ElementType:
-        """Returns the element type of a value; raises DiagnosticError for one that XLA lacks."""
+        """Returns the element type of a value; raises DiagnosticError for a type that XLA lacks."""
         found = try_element_type(value.type.element)
         if found is None:
             raise self.refused(op, f"has the type {value.type}, which XLA lacks")
@@ -103,7 +103,7 @@ class Frame:
         return self.context.kernel.refused(op, why)
 
     def run(self, block: Block, arguments: Sequence[Meaning] = ()) -> list[Meaning]:
-        """Lowers a block's ops; returns what its terminator yields."""
+        """Lowers the ops of a block; returns the yielded values."""
         for argument, meaning in zip(block.arguments, arguments, strict=True):
             self.values[argument.number] = meaning
         for op in block.ops[:-1]:
@@ -123,7 +123,7 @@ class Frame:
             self.values[value.number] = meaning
 
     def written(self, block: Block) -> list[Buffer]:
-        """Returns the buffers from outside that a block writes, each once, in order."""
+        """Returns the outer buffers that a block writes, each once, in order."""
         found: dict[Buffer, None] = {}
         roots = {number: meaning.buffer for number, meaning in self.values.items() if not isinstance(meaning, Val)}
         for op in block.nested():
@@ -144,9 +144,9 @@ class Frame:
 
 
 def needed_ops(block: Block, table: Mapping[str, Lowering]) -> set[int]:
-    """Returns the ids of the ops that something depends on: a store, a DMA, or what the block yields.
+    """Returns the ids of the ops with side effects and of those that they or the yielded values depend on.
 
-    Pallas loads before each store; those loads, and what only they need, are left out.
+    Pallas loads before each store; such unused loads are omitted.
     """
     needed: set[int] = set()
     used: set[int] = set()
@@ -169,7 +169,7 @@ def _mark(block: Block, table: Mapping[str, Lowering], needed: set[int], used: s
 def _has_effect(op: KernelOp, table: Mapping[str, Lowering]) -> bool:
     for each in op.nested():
         row = table.get(each.name)
-        # What is not known is needed: it has to be refused.
+        # An unknown op is needed, so that lowering it raises an error.
         if row is None or row.effect or row.writes(each):
             return True
     return False
@@ -201,7 +201,7 @@ def integers(op: KernelOp, *names: str) -> tuple[int, ...] | None:
 
 
 def segments(op: KernelOp) -> Iterator[tuple[KernelValue, ...]]:
-    """Yields the groups of operands that `operandSegmentSizes` tells apart."""
+    """Yields the groups of operands that `operandSegmentSizes` describes."""
     position = 0
     for size in integers(op, "operandSegmentSizes") or ():
         yield op.operands[position : position + size]

@@ -1,4 +1,4 @@
-"""A kernel as one computation: the grid as a loop, blocks cut out and put back by its windows."""
+"""The lowering of a kernel to one computation: a loop over the grid that slices blocks and writes them back."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _PARALLEL = "parallel"
 
 @dataclass(frozen=True, slots=True)
 class KernelCall:
-    """A kernel with the shapes it is called with, and which operand each result starts as (by result)."""
+    """A kernel with the shapes of a call, and the aliases: (result, operand that it starts as)."""
 
     kernel: Kernel
     operands: tuple[ArrayShape, ...]
@@ -34,7 +34,7 @@ class KernelCall:
 
 @dataclass(frozen=True, slots=True)
 class _Operand:
-    """One windowed operand: the memory of the whole array, padded to whole blocks, and how it is cut."""
+    """One windowed operand: the memory of the whole array, padded to whole blocks, and the window."""
 
     reference: KernelValue
     whole: Buffer
@@ -45,14 +45,14 @@ class _Operand:
 
     @property
     def is_cut(self) -> bool:
-        """Is true where a step sees a block of the array, not all of it."""
+        """Is true if a step sees only a block of the array."""
         return self.window.transform is not None
 
 
 def lower_kernel(call: KernelCall, name: str, ops: Mapping[str, Lowering]) -> Program:
     """Returns the computations of a kernel; the one called `name` takes its operands and returns a tuple of results.
 
-    Raises DiagnosticError for what cannot be lowered: the op's name, the kernel's, and the place in its text.
+    Raises DiagnosticError for an op that cannot be lowered, with its location in the kernel's text.
     """
     return _Lowerer(call, name, ops).lower()
 
@@ -66,7 +66,7 @@ class _Lowerer:
         for function in self.kernel.functions.values():
             context.needed |= needed_ops(function.body, ops)
         self.frame = Frame(context, self.code, {}, {})
-        # Scalars and semaphores that a core has of its own, and how they begin.
+        # The scalars of a core with their initial contents, and its semaphores.
         self.scalars: list[tuple[Buffer, Val]] = []
         self.semaphores: list[Buffer] = []
 
@@ -80,21 +80,21 @@ class _Lowerer:
             for bound in self.kernel.grid
         ]
         start_counting(self.frame)
-        operands = self._place(parameters[dynamic:], dynamic)
+        operands = self._allocate(parameters[dynamic:], dynamic)
         self._run_grid(operands)
         self.code.finish([self._result(operand) for operand in operands if operand.is_result])
         return self.program
 
     def _check_counts(self, dynamic: int) -> None:
-        """Raises DiagnosticError where operands and results of the call are not those of the kernel."""
+        """Raises DiagnosticError if the call does not have the kernel's number of operands and results."""
         found = len(self.call.operands) + len(self.call.results)
         wanted = dynamic + self.kernel.scalar_prefetch + len(self.kernel.windowed)
         if found != wanted:
             message = f"kernel {self.kernel.name} takes and returns {wanted} arrays, but its call {found}"
             raise DiagnosticError(Diagnostic(message))
 
-    def _place(self, parameters: Sequence[Val], dynamic: int) -> list[_Operand]:
-        """Gives each reference its memory: operands their arrays, scratch unspecified contents."""
+    def _allocate(self, parameters: Sequence[Val], dynamic: int) -> list[_Operand]:
+        """Makes the memory of each reference: arrays of operands and results, and unwritten scratch."""
         kernel = self.kernel
         for reference, value in zip(kernel.references[: kernel.scalar_prefetch], parameters, strict=False):
             self._own(reference, value)
@@ -113,15 +113,15 @@ class _Lowerer:
                 if number < 0
                 else self.call.results[number]
             )
-            twin = operands[aliased[number]] if number >= 0 and number in aliased else None
-            first = inputs[position] if number < 0 else inputs[aliased[number]] if twin is not None else None
-            operands.append(self._operand(reference, window, shape, first, number >= 0, twin))
+            alias = operands[aliased[number]] if number >= 0 and number in aliased else None
+            first = inputs[position] if number < 0 else inputs[aliased[number]] if alias is not None else None
+            operands.append(self._operand(reference, window, shape, first, number >= 0, alias))
         for reference in kernel.references[len(kernel.references) - kernel.scratch :]:
             self._own(reference, None)
         return operands
 
     def _own(self, reference: KernelValue, value: Val | None) -> None:
-        """Makes the memory of a reference that every step sees as it is."""
+        """Makes the memory of a reference without a window."""
         if reference.type.kind != "memref":
             raise self._misfit(f"takes {reference.type}, which is no reference to memory")
         op = self.kernel.main.body.ops[-1]
@@ -144,7 +144,7 @@ class _Lowerer:
     def _check_fits(
         self, reference: KernelValue, kind: ElementType, given: ElementType, dims: Sequence[int], wanted: Sequence[int]
     ) -> None:
-        """Raises DiagnosticError where an array, or a block of it, is not what the kernel's reference says."""
+        """Raises DiagnosticError if an array, or a block of it, does not fit the kernel's reference."""
         if kind.bits != given.bits or prod(dims) != prod(wanted):
             raise self._misfit(f"takes {reference.type}, but its call has {given}[{','.join(map(str, dims))}]")
 
@@ -158,7 +158,7 @@ class _Lowerer:
         shape: ArrayShape,
         first: Val | None,
         is_result: bool,
-        twin: _Operand | None,
+        alias: _Operand | None,
     ) -> _Operand:
         """Makes the memory of one array, padded so that every block is inside."""
         kind = self.frame.kind(reference, self.kernel.main.body.ops[-1])
@@ -168,10 +168,10 @@ class _Lowerer:
         self._check_fits(reference, kind, shape.element_type, window.bounds, reference.type.dimensions)
         if len(window.bounds) != shape.rank or 0 in window.bounds:
             raise self._misfit(f"cuts {list(window.bounds)} out of {shape}")
-        if is_whole and twin is not None and not twin.is_cut:
-            # Both references name the same bytes of main memory.
-            self.frame.values[reference.number] = WholeRef(twin.whole)
-            return _Operand(reference, twin.whole, window, shape, True, twin.low)
+        if is_whole and alias is not None and not alias.is_cut:
+            # Both references are the same bytes of main memory.
+            self.frame.values[reference.number] = WholeRef(alias.whole)
+            return _Operand(reference, alias.whole, window, shape, True, alias.low)
         low, high = _padding(window, shape)
         dims = tuple(b + n + h for b, n, h in zip(low, shape.dimensions, high, strict=True))
         whole = Buffer(f"whole{reference.number}", kind, dims)
@@ -200,29 +200,29 @@ class _Lowerer:
             total = arrays.binary(self.code, "multiply", total, bound)
 
         def one_step(inner: Frame, state: list[Val]) -> list[Val]:
-            count, *places = state
-            # A bound of one has one index.
-            known = [index(0) if b.known == 1 else place for b, place in zip(bounds, places, strict=True)]
+            count, *indices = state
+            # The only index below a bound of 1 is 0.
+            known = [index(0) if b.known == 1 else i for b, i in zip(bounds, indices, strict=True)]
             if self.semaphores and restarted and self.kernel.dimension_semantics[:1] == (_PARALLEL,):
                 self._restart(inner, restarted, known)
             self._step(inner, operands, known)
-            return [arrays.binary(inner.code, "add", count, index(1)), *_next(inner.code, places, bounds)]
+            return [arrays.binary(inner.code, "add", count, index(1)), *_next(inner.code, indices, bounds)]
 
         def goes_on(inner: Frame, state: list[Val]) -> Val:
             return arrays.compare(inner.code, "LT", state[0], total)
 
         loop(self.frame, [index(0), *(index(0) for _ in bounds)], written, one_step, goes_on)
 
-    def _restart(self, frame: Frame, scalars: Sequence[tuple[Buffer, Val]], places: Sequence[Val]) -> None:
-        """Lets scalars begin anew where another core may begin: at each index of a parallel first dimension.
+    def _restart(self, frame: Frame, scalars: Sequence[tuple[Buffer, Val]], indices: Sequence[Val]) -> None:
+        """Resets scalars where another core may start: at each index of a parallel first dimension.
 
-        A core starts copies for its own steps only, so none is under way then; where one is, the
-        kernel counts on a single core.
+        A core waits for the copies of its own steps. A semaphore that is not 0 means a pending copy: the kernel then
+        assumes a single core, and nothing is reset.
         """
         code = frame.code
-        is_new = arrays.compare(code, "GT", places[0], index(0))
-        for place in places[1:]:
-            is_new = arrays.binary(code, "and", is_new, arrays.compare(code, "EQ", place, index(0)))
+        is_new = arrays.compare(code, "GT", indices[0], index(0))
+        for each in indices[1:]:
+            is_new = arrays.binary(code, "and", is_new, arrays.compare(code, "EQ", each, index(0)))
         for semaphore in self.semaphores:
             count = frame.memory[semaphore]
             if count.dims:
@@ -232,7 +232,7 @@ class _Lowerer:
             frame.memory[buffer] = arrays.select(code, is_new, first, frame.memory[buffer])
 
     def _written(self, operands: Sequence[_Operand]) -> list[Buffer]:
-        """Returns the memory that a step writes: what the ops write, and the arrays that blocks are put back into."""
+        """Returns the memory that a step writes: by ops, or by writing result blocks back."""
         blocks = {operand.reference.number: operand.whole for operand in operands if operand.is_cut}
         probe = Frame(self.frame.context, self.code, dict(self.frame.values), {})
         probe.values.update((number, WholeRef(whole)) for number, whole in blocks.items())
@@ -241,12 +241,12 @@ class _Lowerer:
         found = [buffer for buffer in probe.written(self.kernel.main.body) if buffer not in inputs]
         return list(dict.fromkeys([*found, *(each for each in (o.whole for o in operands) if each in results)]))
 
-    def _step(self, frame: Frame, operands: Sequence[_Operand], places: Sequence[Val]) -> None:
-        """Lowers one step of the grid: blocks in, the kernel's ops, blocks out."""
+    def _step(self, frame: Frame, operands: Sequence[_Operand], indices: Sequence[Val]) -> None:
+        """Lowers one step of the grid: reads blocks, runs the kernel's ops, writes blocks back."""
         arguments = self.kernel.main.body.arguments
-        for argument, place in zip(arguments, places, strict=False):
-            frame.values[argument.number] = place
-        cut = {id(operand): self._start(frame, operand, places) for operand in operands if operand.is_cut}
+        for argument, each in zip(arguments, indices, strict=False):
+            frame.values[argument.number] = each
+        cut = {id(operand): self._start(frame, operand, indices) for operand in operands if operand.is_cut}
         blocks: dict[int, Buffer] = {}
         for operand in operands:
             if operand.is_cut:
@@ -261,11 +261,11 @@ class _Lowerer:
                     frame.code, frame.memory[operand.whole], part, cut[id(operand)]
                 )
 
-    def _start(self, frame: Frame, operand: _Operand, places: Sequence[Val]) -> list[Val]:
-        """Returns where a step's block begins."""
+    def _start(self, frame: Frame, operand: _Operand, indices: Sequence[Val]) -> list[Val]:
+        """Returns the start indices of a step's block."""
         transform = self.kernel.functions[str(operand.window.transform)]
         prefetched = self.kernel.references[: self.kernel.scalar_prefetch]
-        arguments = [*places, *(frame.values[reference.number] for reference in prefetched)]
+        arguments = [*indices, *(frame.values[reference.number] for reference in prefetched)]
         found = frame.run(transform.body, arguments[: len(transform.body.arguments)])
         blocks = [arrays.convert(frame.code, value, S32) for value in found if isinstance(value, Val)]
         if len(blocks) != len(operand.shape.dimensions):
@@ -285,7 +285,7 @@ class _Lowerer:
         return buffer
 
     def _result(self, operand: _Operand) -> Val:
-        """Returns a result: the array without its padding, poison where the kernel would wait for ever."""
+        """Returns a result: the array without padding, or poison if the kernel is stuck."""
         code, shape = self.code, operand.shape
         value = arrays.slice_static(code, self.frame.memory[operand.whole], operand.low, shape.dimensions)
         stuck = self.frame.memory[self.frame.context.stuck]
@@ -295,7 +295,7 @@ class _Lowerer:
 
 
 def _padding(window: Window, shape: ArrayShape) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Returns how many elements are below and above an array so that every block is inside."""
+    """Returns the padding below and above an array with which it contains every block."""
     rank = len(shape.dimensions)
     if window.is_element:
         low, high = window.padding if window.padding[0] else ((0,) * rank, (0,) * rank)
@@ -306,22 +306,22 @@ def _padding(window: Window, shape: ArrayShape) -> tuple[tuple[int, ...], tuple[
 
 
 def _indices(number: int, bounds: Sequence[int]) -> list[int]:
-    """Returns the grid indices of a step; the last one counts fastest."""
+    """Returns the grid indices of a step; the last one is minor."""
     found = []
     for bound in reversed(bounds):
-        number, place = divmod(number, bound)
-        found.append(place)
+        number, last = divmod(number, bound)
+        found.append(last)
     return found[::-1]
 
 
-def _next(code: Code, places: Sequence[Val], bounds: Sequence[Val]) -> list[Val]:
+def _next(code: Code, indices: Sequence[Val], bounds: Sequence[Val]) -> list[Val]:
     """Returns the grid indices of the following step."""
     found: list[Val] = []
     carries: Val | None = None
-    for place, bound in zip(reversed(places), reversed(bounds), strict=True):
-        following = arrays.binary(code, "add", place, index(1))
+    for each, bound in zip(reversed(indices), reversed(bounds), strict=True):
+        following = arrays.binary(code, "add", each, index(1))
         wraps = arrays.compare(code, "GE", following, bound)
         moved = arrays.select(code, wraps, index(0), following)
-        found.append(moved if carries is None else arrays.select(code, carries, moved, place))
+        found.append(moved if carries is None else arrays.select(code, carries, moved, each))
         carries = wraps if carries is None else arrays.binary(code, "and", carries, wraps)
     return found[::-1]

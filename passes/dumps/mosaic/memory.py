@@ -1,4 +1,4 @@
-"""Memory as values: a buffer is an array that each store replaces, a reference a view of one buffer."""
+"""Memory as values: a buffer is an array that each store replaces, and a reference is a view of one buffer."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from passes.dumps.mosaic import arrays
 from passes.dumps.mosaic.code import PRED, Code, Dims, Number, Val, constant, index
 
 Unwritten = Literal["zero", "poison"]
-# How MLIR's types say that a size is known only while the kernel runs.
+# The dynamic size in MLIR's types (ShapedType::kDynamic).
 RUNNING = -(2**63)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Buffer:
-    """One piece of memory; its contents are in the frame that is being written."""
+    """One piece of memory; the current frame holds the contents."""
 
     name: str
     kind: ElementType
@@ -26,11 +26,11 @@ class Buffer:
 
 
 class Store(Protocol):
-    """What holds the contents of buffers: the frame that is being written."""
+    """The holder of the contents of buffers: a frame."""
 
     @property
     def code(self) -> Code:
-        """Returns the computation that is being written."""
+        """Returns the current computation."""
 
     @property
     def memory(self) -> dict[Buffer, Val]:
@@ -38,25 +38,25 @@ class Store(Protocol):
 
 
 class Ref(Protocol):
-    """A view of a buffer; starts are scalar indices, one for each dimension."""
+    """A view of a buffer; `starts` are scalar indices, one for each dimension."""
 
     @property
     def buffer(self) -> Buffer:
-        """Returns the buffer it views."""
+        """Returns the viewed buffer."""
 
     @property
     def kind(self) -> ElementType:
-        """Returns the type of its elements."""
+        """Returns the element type."""
 
     @property
     def dims(self) -> Dims:
-        """Returns its dimensions."""
+        """Returns the dimensions."""
 
     def read(self, store: Store, starts: Sequence[Val], sizes: Sequence[int]) -> Val:
-        """Returns a part of it."""
+        """Returns a part of the contents."""
 
     def write(self, store: Store, starts: Sequence[Val], value: Val) -> None:
-        """Replaces a part of it."""
+        """Replaces a part of the contents."""
 
     def moved(self, change: Callable[[Val], Val]) -> Ref:
         """Returns the same view with other starts."""
@@ -70,20 +70,20 @@ class WholeRef:
 
     @property
     def kind(self) -> ElementType:
-        """Returns the type of its elements."""
+        """Returns the element type."""
         return self.buffer.kind
 
     @property
     def dims(self) -> Dims:
-        """Returns its dimensions."""
+        """Returns the dimensions."""
         return self.buffer.dims
 
     def read(self, store: Store, starts: Sequence[Val], sizes: Sequence[int]) -> Val:
-        """Returns a part of it."""
+        """Returns a part of the contents."""
         return arrays.slice_dynamic(store.code, store.memory[self.buffer], starts, sizes)
 
     def write(self, store: Store, starts: Sequence[Val], value: Val) -> None:
-        """Replaces a part of it."""
+        """Replaces a part of the contents."""
         store.memory[self.buffer] = arrays.update(store.code, store.memory[self.buffer], value, starts)
 
     def moved(self, change: Callable[[Val], Val]) -> Ref:
@@ -93,7 +93,7 @@ class WholeRef:
 
 @dataclass(frozen=True, slots=True)
 class SlicedRef:
-    """A rectangle of another reference: where it begins, its sizes, and which of its dimensions are kept."""
+    """A rectangle of another reference, with the numbers of the kept dimensions."""
 
     base: Ref
     starts: tuple[Val, ...]
@@ -102,39 +102,39 @@ class SlicedRef:
 
     @property
     def buffer(self) -> Buffer:
-        """Returns the buffer it views."""
+        """Returns the viewed buffer."""
         return self.base.buffer
 
     @property
     def kind(self) -> ElementType:
-        """Returns the type of its elements."""
+        """Returns the element type."""
         return self.base.kind
 
     @property
     def dims(self) -> Dims:
-        """Returns its dimensions."""
+        """Returns the dimensions."""
         return tuple(self.sizes[i] for i in self.kept)
 
     def read(self, store: Store, starts: Sequence[Val], sizes: Sequence[int]) -> Val:
-        """Returns a part of it."""
-        places, full = self._inside(store.code, starts, sizes)
-        return arrays.reshape(store.code, self.base.read(store, places, full), sizes)
+        """Returns a part of the contents."""
+        offsets, full = self._inside(store.code, starts, sizes)
+        return arrays.reshape(store.code, self.base.read(store, offsets, full), sizes)
 
     def write(self, store: Store, starts: Sequence[Val], value: Val) -> None:
-        """Replaces a part of it."""
-        places, full = self._inside(store.code, starts, value.dims)
-        self.base.write(store, places, arrays.reshape(store.code, value, full))
+        """Replaces a part of the contents."""
+        offsets, full = self._inside(store.code, starts, value.dims)
+        self.base.write(store, offsets, arrays.reshape(store.code, value, full))
 
     def moved(self, change: Callable[[Val], Val]) -> Ref:
         """Returns the same view with other starts."""
         return SlicedRef(self.base.moved(change), tuple(map(change, self.starts)), self.sizes, self.kept)
 
     def _inside(self, code: Code, starts: Sequence[Val], sizes: Sequence[int]) -> tuple[list[Val], list[int]]:
-        places, full = list(self.starts), [1] * len(self.sizes)
+        offsets, full = list(self.starts), [1] * len(self.sizes)
         for i, start, size in zip(self.kept, starts, sizes, strict=True):
-            places[i] = arrays.binary(code, "add", places[i], start)
+            offsets[i] = arrays.binary(code, "add", offsets[i], start)
             full[i] = size
-        return places, full
+        return offsets, full
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,15 +147,15 @@ class RecastRef:
 
     @property
     def buffer(self) -> Buffer:
-        """Returns the buffer it views."""
+        """Returns the viewed buffer."""
         return self.base.buffer
 
     def read(self, store: Store, starts: Sequence[Val], sizes: Sequence[int]) -> Val:
-        """Returns a part of it."""
+        """Returns a part of the contents."""
         return arrays.slice_dynamic(store.code, self._whole(store), starts, sizes)
 
     def write(self, store: Store, starts: Sequence[Val], value: Val) -> None:
-        """Replaces a part of it."""
+        """Replaces a part of the contents."""
         changed = arrays.update(store.code, self._whole(store), value, starts)
         back = recast(store.code, changed, self.base.kind, self.base.dims)
         self.base.write(store, arrays.zeros(len(self.base.dims)), back)
@@ -171,9 +171,9 @@ class RecastRef:
 
 @dataclass(frozen=True, slots=True)
 class RunningRef:
-    """A rectangle of another reference whose sizes only the running kernel knows: `room` holds the largest one.
+    """A rectangle of another reference with dynamic sizes (RUNNING in `dims`); `room` is the largest rectangle.
 
-    `dims` has RUNNING for such a size. What is read beyond the rectangle is unspecified; nothing is written there.
+    Elements that are read beyond the rectangle are undefined; elements beyond the rectangle are not written.
     """
 
     room: Ref
@@ -183,21 +183,21 @@ class RunningRef:
 
     @property
     def buffer(self) -> Buffer:
-        """Returns the buffer it views."""
+        """Returns the viewed buffer."""
         return self.room.buffer
 
     @property
     def kind(self) -> ElementType:
-        """Returns the type of its elements."""
+        """Returns the element type."""
         return self.room.kind
 
     def read(self, store: Store, starts: Sequence[Val], sizes: Sequence[int]) -> Val:
-        """Returns a part of it."""
-        return arrays.slice_dynamic(store.code, self._with_room(store, sizes), self._places(store, starts), sizes)
+        """Returns a part of the contents."""
+        return arrays.slice_dynamic(store.code, self._with_room(store, sizes), self._offset(store, starts), sizes)
 
     def write(self, store: Store, starts: Sequence[Val], value: Val) -> None:
-        """Replaces a part of it."""
-        code, places = store.code, self._places(store, starts)
+        """Replaces a part of the contents."""
+        code, offsets = store.code, self._offset(store, starts)
         whole = self._with_room(store, value.dims)
         is_inside = constant(PRED, True, value.dims)
         for i, (length, start) in enumerate(zip(self.lengths, starts, strict=True)):
@@ -206,32 +206,32 @@ class RunningRef:
             rest = arrays.broadcast(code, arrays.binary(code, "subtract", length, start), value.dims, ())
             is_before = arrays.compare(code, "LT", arrays.iota(code, rest.kind, value.dims, i), rest)
             is_inside = arrays.binary(code, "and", is_inside, is_before)
-        merged = arrays.select(code, is_inside, value, arrays.slice_dynamic(code, whole, places, value.dims))
+        merged = arrays.select(code, is_inside, value, arrays.slice_dynamic(code, whole, offsets, value.dims))
         changed = arrays.slice_static(
-            code, arrays.update(code, whole, merged, places), [0] * len(places), self.room.dims
+            code, arrays.update(code, whole, merged, offsets), [0] * len(offsets), self.room.dims
         )
-        self.room.write(store, arrays.zeros(len(places)), changed)
+        self.room.write(store, arrays.zeros(len(offsets)), changed)
 
     def moved(self, change: Callable[[Val], Val]) -> Ref:
         """Returns the same view with other starts."""
         starts, lengths = tuple(map(change, self.starts)), tuple(map(change, self.lengths))
         return RunningRef(self.room.moved(change), starts, lengths, self.dims)
 
-    def _places(self, store: Store, starts: Sequence[Val]) -> list[Val]:
+    def _offset(self, store: Store, starts: Sequence[Val]) -> list[Val]:
         return [arrays.binary(store.code, "add", *pair) for pair in zip(self.starts, starts, strict=True)]
 
     def _with_room(self, store: Store, sizes: Sequence[int]) -> Val:
-        """Returns all there is, and after it room for a part that begins at its end."""
+        """Returns the contents of `room`, padded for a part that starts at the end."""
         whole = self.room.read(store, arrays.zeros(len(sizes)), self.room.dims)
         after = [size if dim == RUNNING else 0 for size, dim in zip(sizes, self.dims, strict=True)]
         return arrays.pad(store.code, whole, constant(self.kind, 0), [0] * len(sizes), after)
 
 
 def recast(code: Code, value: Val, kind: ElementType, dims: Sequence[int]) -> Val:
-    """Reads an array as another element type, as packed rows do.
+    """Makes an array of another element type with the bits of packed rows.
 
-    Types of other widths share words along the second-minor dimension: the rows of a word follow
-    each other, the first one in its lowest bits (the tile `(n,1)` of packed layouts). What is left is a reshape.
+    A word of a wider type holds consecutive rows, the first one in the lowest bits (the tile `(n,1)` of packed
+    layouts). Other differences of `dims` are a reshape.
     """
     if value.kind.bits > kind.bits:
         count = value.kind.bits // kind.bits
@@ -251,7 +251,7 @@ def recast(code: Code, value: Val, kind: ElementType, dims: Sequence[int]) -> Va
 
 
 def can_recast(kind: ElementType, dims: Sequence[int], other: ElementType, other_dims: Sequence[int]) -> bool:
-    """Is true where `recast` is defined: the same number of bits, and rows that fill whole words."""
+    """Is true if `recast` is defined: the number of bits is equal, and rows fill whole words."""
     if kind.bits * prod(dims) != other.bits * prod(other_dims) or PRED in (kind, other):
         return False
     if kind.bits == other.bits:
@@ -262,13 +262,13 @@ def can_recast(kind: ElementType, dims: Sequence[int], other: ElementType, other
 
 
 def read_strided(store: Store, ref: Ref, starts: Sequence[Val], sizes: Sequence[int], strides: Sequence[int]) -> Val:
-    """Reads every `strides`-th element."""
+    """Reads each `strides`-th element."""
     spans = _spans(sizes, strides)
     return arrays.slice_static(store.code, ref.read(store, starts, spans), [0] * len(sizes), sizes, strides)
 
 
 def write_strided(store: Store, ref: Ref, starts: Sequence[Val], value: Val, strides: Sequence[int]) -> None:
-    """Replaces every `strides`-th element; those between stay."""
+    """Replaces each `strides`-th element; those between stay."""
     code, between = store.code, [stride - 1 for stride in strides]
     none = [0] * len(strides)
     spread = arrays.pad(code, value, constant(value.kind, 0), none, none, between)
@@ -288,24 +288,24 @@ def _spans(sizes: Sequence[int], strides: Sequence[int]) -> list[int]:
 
 
 def unwritten(kind: ElementType, dims: Sequence[int], how: Unwritten) -> Val:
-    """Returns memory that nothing has written yet: zeros, or values that no program expects."""
+    """Returns the contents of unwritten memory: zeros or poison."""
     return constant(kind, 0 if how == "zero" else poison(kind), dims)
 
 
 def poison(kind: ElementType) -> Number:
-    """Returns a number that no program expects: NaN where the type has one, else an odd bit pattern."""
+    """Returns NaN for a floating-point type, else an odd bit pattern."""
     if kind.is_floating:
         return float("nan")
     return kind.poison_bits
 
 
 def sliced(ref: Ref, starts: Sequence[Val], sizes: Sequence[int]) -> SlicedRef:
-    """Returns a rectangle of a reference, with all its dimensions."""
+    """Returns a rectangle of a reference with all dimensions."""
     return SlicedRef(ref, tuple(starts), tuple(sizes), tuple(range(len(sizes))))
 
 
 def sliced_running(ref: Ref, starts: Sequence[Val], lengths: Sequence[Val], dims: Sequence[int]) -> RunningRef:
-    """Returns a rectangle of a reference of known sizes; `lengths` are the sizes where `dims` has RUNNING."""
+    """Returns a rectangle of a reference with static sizes; `lengths` are the sizes for RUNNING in `dims`."""
     given = iter(lengths)
     first, room, later, sizes = [], [], [], []
     for start, size, full in zip(starts, dims, ref.dims, strict=True):
@@ -318,7 +318,7 @@ def sliced_running(ref: Ref, starts: Sequence[Val], lengths: Sequence[Val], dims
 
 
 def squeezed(ref: Ref, dims: Sequence[int]) -> Ref | None:
-    """Returns a reference without dimensions of one element, or None where `dims` is not what is left."""
+    """Returns a reference without dimensions of size 1, or None if the other dimensions are not `dims`."""
     kept: list[int] = []
     for i, size in enumerate(ref.dims):
         if len(kept) < len(dims) and size == dims[len(kept)]:

@@ -1,4 +1,4 @@
-"""Ops on references: loads and stores, and other views of the same memory."""
+"""Ops on references: loads, stores, and views of memory."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ def _load(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
 
 
 def _read(frame: Frame, op: KernelOp, ref: Ref, indices: Sequence[KernelValue], sizes: Sequence[int]) -> Val:
-    places = starts(frame, indices, op)
-    _check_rank(frame, op, ref, places)
+    indexes = starts(frame, indices, op)
+    _check_rank(frame, op, ref, indexes)
     strides = integers(op, "strides") or ()
     if any(stride != 1 for stride in strides):
-        return read_strided(frame, ref, places, sizes, strides)
-    return ref.read(frame, places, sizes)
+        return read_strided(frame, ref, indexes, sizes, strides)
+    return ref.read(frame, indexes, sizes)
 
 
 def _store(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
@@ -49,30 +49,30 @@ def _store(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
     groups = list(segments(op))
     indices = groups[2] if groups else op.operands[2:]
     mask = groups[3] if len(groups) > 3 else ()
-    places = starts(frame, indices, op)
-    _check_rank(frame, op, ref, places)
+    indexes = starts(frame, indices, op)
+    _check_rank(frame, op, ref, indexes)
     value = arrays.reshape(frame.code, value, _full_rank(value.dims, ref))
     if op.attributes.get("add"):
-        value = arrays.binary(frame.code, "add", ref.read(frame, places, value.dims), value)
+        value = arrays.binary(frame.code, "add", ref.read(frame, indexes, value.dims), value)
     strides = integers(op, "strides") or ()
     if any(stride != 1 for stride in strides):
         if mask:
             raise frame.refused(op, "stores by a mask and strides, which is not known here")
-        write_strided(frame, ref, places, value, strides)
+        write_strided(frame, ref, indexes, value, strides)
     elif mask:
-        write_masked(frame, ref, places, value, arrays.reshape(frame.code, frame.val(mask[0], op), value.dims))
+        write_masked(frame, ref, indexes, value, arrays.reshape(frame.code, frame.val(mask[0], op), value.dims))
     else:
-        ref.write(frame, places, value)
+        ref.write(frame, indexes, value)
     return []
 
 
-def _check_rank(frame: Frame, op: KernelOp, ref: Ref, places: Sequence[Val]) -> None:
-    if len(places) != len(ref.dims):
-        raise frame.refused(op, f"has {len(places)} indices into memory of {len(ref.dims)} dimensions")
+def _check_rank(frame: Frame, op: KernelOp, ref: Ref, indexes: Sequence[Val]) -> None:
+    if len(indexes) != len(ref.dims):
+        raise frame.refused(op, f"has {len(indexes)} indices into memory of {len(ref.dims)} dimensions")
 
 
 def _full_rank(dims: Sequence[int], ref: Ref) -> list[int]:
-    """Returns dimensions of a part of a reference; a part of lower rank is one element in the others."""
+    """Returns the dimensions of a part of a reference; a part of lower rank has leading dimensions of size 1."""
     return [1] * (len(ref.dims) - len(dims)) + list(dims)
 
 
@@ -81,25 +81,25 @@ def _slice(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
     groups = list(segments(op))
     indices = groups[1] if groups else op.operands[1:]
     sizes = op.results[0].type.dimensions
-    places = starts(frame, indices, op)
+    indexes = starts(frame, indices, op)
     if RUNNING not in sizes:
-        return [sliced(ref, places, sizes)]
+        return [sliced(ref, indexes, sizes)]
     if RUNNING in ref.dims:
         raise frame.refused(
             op, f"has a size that only the running kernel knows, in memory of such a size: {op.results[0].type}"
         )
-    return [sliced_running(ref, places, starts(frame, groups[2], op), sizes)]
+    return [sliced_running(ref, indexes, starts(frame, groups[2], op), sizes)]
 
 
 def _subview(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
-    """Makes memref.subview: static and dynamic offsets; sizes and strides have to be static."""
+    """Returns the view of memref.subview; offsets may be dynamic, sizes and strides have to be static."""
     ref = frame.ref(op.operands[0], op)
     offsets, sizes, strides = (integers(op, f"static_{name}") or () for name in ("offsets", "sizes", "strides"))
     if RUNNING in (*sizes, *strides) or any(stride != 1 for stride in strides):
         raise frame.refused(op, "has sizes or strides that are not known here")
     dynamic = iter(starts(frame, op.operands[1:], op))
-    places = [next(dynamic) if offset == RUNNING else index(offset) for offset in offsets]
-    return [_squeezed(frame, op, sliced(ref, places, sizes))]
+    indexes = [next(dynamic) if offset == RUNNING else index(offset) for offset in offsets]
+    return [_squeezed(frame, op, sliced(ref, indexes, sizes))]
 
 
 def _squeeze(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
@@ -129,7 +129,7 @@ def _same(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
 
 
 def _allocate(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
-    """Makes memory that is unspecified; semaphores begin at 0."""
+    """Makes unwritten memory; semaphores start at 0."""
     (result,) = op.results
     if RUNNING in result.type.dimensions:
         raise frame.refused(op, f"has a size that only the running kernel knows: {result.type}")

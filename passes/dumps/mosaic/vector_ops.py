@@ -16,7 +16,7 @@ from passes.dumps.mosaic.memory import can_recast, recast
 
 _LISTS = re.compile(r"\[([^\]]*)\]")
 _DYNAMIC = -(2**63)
-# vector.kind and tpu.reduction_kind, and whether the operand is unsigned.
+# The opcodes of vector.kind and tpu.reduction_kind.
 _REDUCTIONS = {
     "add": "add",
     "sum": "add",
@@ -87,25 +87,25 @@ def _insert_slice(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
 
 
 def _positions(frame: Frame, op: KernelOp, first: int) -> list[Val]:
-    """Returns the indices of vector.extract and vector.insert: static ones, and dynamic ones in their gaps."""
+    """Returns the static and dynamic indices of vector.extract and vector.insert."""
     dynamic = iter(starts(frame, op.operands[first:], op))
     return [next(dynamic) if i == _DYNAMIC else index(i) for i in integers(op, "static_position", "position") or ()]
 
 
 def _extract(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
     a = frame.val(op.operands[0], op)
-    places = _positions(frame, op, 1)
-    rest = a.dims[len(places) :]
-    part = arrays.slice_dynamic(frame.code, a, [*places, *arrays.zeros(len(rest))], [1] * len(places) + list(rest))
+    indices = _positions(frame, op, 1)
+    rest = a.dims[len(indices) :]
+    part = arrays.slice_dynamic(frame.code, a, [*indices, *arrays.zeros(len(rest))], [1] * len(indices) + list(rest))
     return [arrays.reshape(frame.code, part, op.results[0].type.dimensions)]
 
 
 def _insert(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
     part, whole = frame.vals(op.operands[:2], op)
-    places = _positions(frame, op, 2)
-    rest = whole.dims[len(places) :]
-    part = arrays.reshape(frame.code, part, (*[1] * len(places), *rest))
-    return [arrays.update(frame.code, whole, part, [*places, *arrays.zeros(len(rest))])]
+    indices = _positions(frame, op, 2)
+    rest = whole.dims[len(indices) :]
+    part = arrays.reshape(frame.code, part, (*[1] * len(indices), *rest))
+    return [arrays.update(frame.code, whole, part, [*indices, *arrays.zeros(len(rest))])]
 
 
 def _from_elements(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
@@ -115,7 +115,7 @@ def _from_elements(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
 
 
 def _reduce(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
-    """Makes a reduction in 32 bits or more; the accumulator is combined at the end."""
+    """Makes a reduction in 32 bits or more, combined with the accumulator at the end."""
     a = frame.val(op.operands[0], op)
     opcode, is_unsigned = _reduction(frame, op)
     dims = integers(op, "reduction_dims", "dim", "dims")
@@ -126,7 +126,7 @@ def _reduce(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
             reduced = arrays.binary(frame.code, opcode, reduced, start)
     result = op.results[0].type.dimensions
     if reduced.dims != result and len(a.dims) == len(result):
-        # tpu.all_reduce keeps the dimension: every element is the whole reduction.
+        # tpu.all_reduce keeps the dimension: every element is the result.
         reduced = arrays.broadcast(
             frame.code, reduced, result, [i for i in range(len(result)) if i not in (dims or ())]
         )
@@ -134,7 +134,7 @@ def _reduce(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
 
 
 def reduce_along(code: Code, opcode: str, a: Val, dims: Sequence[int], is_unsigned: bool = False) -> Val:
-    """Makes a reduction; narrow floats are summed in f32, since the vector unit has no narrower sums."""
+    """Makes a reduction; floats narrower than f32 are combined in f32, as in the vector unit."""
     kind = a.kind
     if is_unsigned:
         a = arrays.as_unsigned(code, a)
@@ -152,7 +152,7 @@ def _reduction(frame: Frame, op: KernelOp) -> tuple[str, bool]:
 
 
 def _reduce_index(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
-    """Makes the first index of the largest or smallest element; NaN counts as such."""
+    """Makes the first index of the largest or smallest element, or of a NaN."""
     code = frame.code
     a = frame.val(op.operands[0], op)
     axis = _one(frame, op, "axis")
@@ -162,8 +162,8 @@ def _reduce_index(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
     is_best = arrays.compare(code, "EQ", a, arrays.broadcast(code, best, a.dims, along))
     if a.kind.is_floating:
         is_best = arrays.binary(code, "or", is_best, arrays.compare(code, "NE", a, a))
-    places = arrays.iota(code, S32, a.dims, axis)
-    candidates = arrays.select(code, is_best, places, constant(S32, a.dims[axis], a.dims))
+    indices = arrays.iota(code, S32, a.dims, axis)
+    candidates = arrays.select(code, is_best, indices, constant(S32, a.dims[axis], a.dims))
     found = reduce_along(code, "minimum", candidates, [axis])
     return [arrays.reshape(code, found, op.results[0].type.dimensions)]
 
@@ -174,7 +174,7 @@ def _iota(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
     along = integers(op, "dimensions", "dimension") or (len(dims) - 1,)
     if len(along) == 1:
         return [arrays.iota(frame.code, kind, dims, along[0])]
-    # Several dimensions count together, the last one fastest.
+    # The linear index over several dimensions, the last one minor.
     total: Val = constant(kind, 0, dims)
     stride = 1
     for dimension in reversed(along):
@@ -192,7 +192,7 @@ def _step(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
 
 
 def _rotate(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
-    """Makes a rotation towards higher indices, by more along `stride_dimension` where there is one."""
+    """Makes a rotation towards higher indices; `stride` is added for each index of `stride_dimension`."""
     code = frame.code
     a = frame.val(op.operands[0], op)
     dimension = _one(frame, op, "dimension")
@@ -204,28 +204,28 @@ def _rotate(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
         return [_rotate_by_rows(code, a, dimension, amount, stride[0], stride_dimension[0])]
     start = arrays.binary(code, "subtract", index(size), amount)
     twice = arrays.concatenate(code, [a, a], dimension)
-    places = arrays.zeros(len(a.dims))
-    places[dimension] = start
-    return [arrays.slice_dynamic(code, twice, places, a.dims)]
+    indices = arrays.zeros(len(a.dims))
+    indices[dimension] = start
+    return [arrays.slice_dynamic(code, twice, indices, a.dims)]
 
 
 def _rotate_by_rows(code: Code, a: Val, dimension: int, amount: Val, stride: int, along: int) -> Val:
     rows = arrays.binary(code, "multiply", arrays.iota(code, S32, a.dims, along), constant(S32, stride, a.dims))
     total = arrays.binary(code, "add", rows, arrays.broadcast(code, amount, a.dims, ()))
-    place = arrays.binary(code, "subtract", arrays.iota(code, S32, a.dims, dimension), total)
-    return arrays.take_along(code, a, arrays.modulo(code, place, a.dims[dimension]), dimension)
+    source = arrays.binary(code, "subtract", arrays.iota(code, S32, a.dims, dimension), total)
+    return arrays.take_along(code, a, arrays.modulo(code, source, a.dims[dimension]), dimension)
 
 
 def _gather(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
-    a, places = frame.vals(op.operands, op)
+    a, indices = frame.vals(op.operands, op)
     dims = integers(op, "dimensions", "dimension") or ()
     if len(dims) != 1:
         raise frame.refused(op, f"gathers along {list(dims)}; one dimension is known here")
-    return [arrays.take_along(frame.code, a, arrays.convert(frame.code, places, S32), dims[0])]
+    return [arrays.take_along(frame.code, a, arrays.convert(frame.code, indices, S32), dims[0])]
 
 
 def _matmul(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
-    """Makes a product with its accumulator: products and sums in f32 or s32, whatever the operands."""
+    """Makes a product plus an accumulator, with products and sums in f32 (f64) or s32 for all operand types."""
     code = frame.code
     a, b, start = frame.vals(op.operands[:3], op)
     kind = start.kind
@@ -248,7 +248,7 @@ _Groups = tuple[Sequence[int], Sequence[int]]
 
 
 def _dot_dimensions(frame: Frame, op: KernelOp, a: Val, b: Val) -> tuple[_Groups, _Groups, list[int] | None]:
-    """Returns contracting and batch dimensions, and how the natural result is permuted."""
+    """Returns contracting and batch dimensions, and the permutation of the dot's result, if any."""
     text = op.attributes.get("dimension_numbers")
     if text is None:
         flip_a, flip_b = (bool(op.attributes.get(name)) for name in ("transpose_lhs", "transpose_rhs"))
@@ -265,11 +265,11 @@ def _dot_dimensions(frame: Frame, op: KernelOp, a: Val, b: Val) -> tuple[_Groups
 
 
 def _bitcast(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
-    """Makes the same bits as another type: rows of one word follow each other."""
+    """Makes an array of another type with the same bits; a word holds consecutive rows."""
     a = frame.val(op.operands[0], op)
     (result,) = op.results
     kind, dims = frame.kind(result, op), result.type.dimensions
-    # MLIR's own bitcast of vectors regroups the last dimension, the TPU's regroups rows.
+    # vector.bitcast regroups the last dimension, tpu.bitcast regroups rows.
     is_regrouped = op.name == "vector.bitcast" and a.kind.bits != kind.bits
     if is_regrouped or not can_recast(a.kind, a.dims, kind, dims):
         raise frame.refused(op, f"reads {a} as {result.type}, which is not known here")
@@ -277,18 +277,18 @@ def _bitcast(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
 
 
 def _create_mask(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
-    """Makes a mask that is true inside a box: from low to high in each dimension, or from 0."""
+    """Makes a mask that is true inside a box, from low (or 0) to high in each dimension."""
     code, dims = frame.code, op.results[0].type.dimensions
     bounds = starts(frame, op.operands, op)
     has_low = len(bounds) == 2 * len(dims)
     mask: Val = constant(PRED, True, dims)
     for dimension in range(len(dims)):
-        place = arrays.iota(code, S32, dims, dimension)
+        position = arrays.iota(code, S32, dims, dimension)
         high = arrays.broadcast(code, bounds[dimension + (len(dims) if has_low else 0)], dims, ())
-        mask = arrays.binary(code, "and", mask, arrays.compare(code, "LT", place, high))
+        mask = arrays.binary(code, "and", mask, arrays.compare(code, "LT", position, high))
         if has_low:
             low = arrays.broadcast(code, bounds[dimension], dims, ())
-            mask = arrays.binary(code, "and", mask, arrays.compare(code, "GE", place, low))
+            mask = arrays.binary(code, "and", mask, arrays.compare(code, "GE", position, low))
     return [mask]
 
 
