@@ -73,6 +73,7 @@ OWN_IMPORTS: dict[str, tuple[str, ...]] = {
     "dialect_utils.memory": (*_BASE, "dialect_utils.hlo"),
     "dialect_utils.execution": (
         *_BASE,
+        "dialect_utils.hlo",
         "dialect_utils.stablehlo",
         "dialect_utils.io.protos",
         "dialect_utils.engine_names",

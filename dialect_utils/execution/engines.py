@@ -1,6 +1,6 @@
-"""The engines in the worker process: XLA:CPU and StableHLO's reference interpreter.
+"""The engines in the worker process: XLA:CPU, StableHLO's interpreter and the reference evaluator.
 
-Only the worker imports this module. `PREPARE` lists the engines; `dialect_utils.engine_names` lists their names.
+Only the worker imports this module. `PREPARE` in dialect_utils/execution/serve.py lists the engines.
 """
 
 from __future__ import annotations
@@ -10,11 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from dialect_utils.engine_names import Engine
 from dialect_utils.execution import adapter
 from dialect_utils.execution.arrays import Array, bits_type, from_bits, is_numpy_type, to_bits
+from dialect_utils.ir import Dialect, Module
 from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType
 from dialect_utils.layout.arrays.dtypes import dtype_of
+from dialect_utils.stablehlo import parse_module
 from dialect_utils.stablehlo.bindings import context, ir
 from dialect_utils.stablehlo.origins import walk
 from dialect_utils.stablehlo.rewrites.editing import (
@@ -28,6 +29,7 @@ from dialect_utils.stablehlo.rewrites.editing import (
     total_order_rank,
 )
 from dialect_utils.stablehlo.types import shape_of_type
+from dialect_utils.text import Diagnostic
 
 Run = Callable[[Sequence[Array]], list[tuple[ElementType, Array]]]
 
@@ -189,9 +191,32 @@ def _collect(outputs: list[Array], results: Sequence[ArrayShape]) -> list[tuple[
     return collected
 
 
-# Each prepares a program with XLA's debug options and a number of devices. A new engine gets an entry here and a name
-# in dialect_utils/engine_names.py.
-PREPARE: dict[Engine, Callable[[str | bytes, dict[str, Any], int], Run]] = {
-    "xla": prepare_xla,
-    "interpreter": prepare_interpreter,
-}
+def prepare_reference(program: str | bytes, dialect: Dialect) -> tuple[Run, list[ArrayShape]]:
+    """Returns the function that evaluates a program by definition, read as it is written, and main's parameters."""
+    # Imported here: no other engine needs the readers and the definitions.
+    from dialect_utils import hlo
+    from dialect_utils.execution.reference import UnsupportedOperationError, evaluate
+    from dialect_utils.execution.run import entry_arrays
+
+    if dialect == "hlo":
+        module: Module = hlo.parse_module(program.decode() if isinstance(program, bytes) else program, "<module>")
+    else:
+        module = parse_module(program, "<module>")
+    parameters, results = entry_arrays(module)
+
+    def run(arguments: Sequence[Array]) -> list[tuple[ElementType, Array]]:
+        try:
+            found = evaluate(module, arguments)
+        except UnsupportedOperationError as error:
+            raise UnsupportedError(_placed(error.diagnostics[0])) from error
+        return [(shape.element_type, np.ascontiguousarray(each)) for shape, each in zip(results, found, strict=True)]
+
+    return run, [shape.without_layout for shape in parameters]
+
+
+def _placed(diagnostic: Diagnostic) -> str:
+    """Returns a message with its line and column, as MLIR writes it."""
+    if diagnostic.location is None:
+        return diagnostic.message
+    line, column = diagnostic.location.source.line_and_column(diagnostic.location.span.start)
+    return f"-:{line}:{column}: error: {diagnostic.message}"

@@ -41,14 +41,14 @@ _TUPLE_PARAMETER_ATTRIBUTES = re.compile(
 _NEGATIVE_ZERO = re.compile(r"(?<![\w.])-0(?![\w.])")
 
 
-def prepare(module: Module, name: str, memory: int = DEFAULT_MEMORY_BYTES) -> Program:
+def prepare(module: Module, name: str, memory: int = DEFAULT_MEMORY_BYTES, engine: Engine = DEFAULT_ENGINE) -> Program:
     """Returns the program that a worker may execute: the module without layouts.
 
     A layout places elements in memory and affects no logical value, and XLA:CPU would silently misread tiles. `name`
     is the text's name in diagnostics. Raises DiagnosticError, with all locations, for operations that depend on
     layouts and for those on which jaxlib would hang, crash or compute a wrong result.
     """
-    check_executable(module, name, memory)
+    check_executable(module, name, memory, engine)
     text = without_layouts(module).text()
     if module.dialect == "hlo":
         text = _TUPLE_PARAMETER_ATTRIBUTES.sub(r"\1", _with_negative_zeros(text))
@@ -82,11 +82,14 @@ def _closing(text: str, position: int) -> int:
     return len(text)
 
 
-def check_executable(module: Module, name: str, memory: int = DEFAULT_MEMORY_BYTES) -> None:
+def check_executable(
+    module: Module, name: str, memory: int = DEFAULT_MEMORY_BYTES, engine: Engine = DEFAULT_ENGINE
+) -> None:
     """Raises DiagnosticError, with all locations, for modules that must not reach jaxlib.
 
     `name` is the text's name in diagnostics, `memory` the number of bytes that the module may need. RefusedError means
-    that no engine can execute the module, so that no proof about it counts either.
+    that no engine can execute the module, so that no proof about it counts either. `reference` executes asynchronous
+    operations, too.
     """
     recursive = recursive_call(module)
     if recursive is not None:
@@ -97,7 +100,8 @@ def check_executable(module: Module, name: str, memory: int = DEFAULT_MEMORY_BYT
     without_body = list(filter(None, map(_call_without_body, module.operations())))
     if without_body:
         raise RefusedError(without_body)
-    found = [*filter(None, map(_problem, module.operations())), *_elided_constants(module, name)]
+    problem_of = _problem if engine == "reference" else _problem_for_jaxlib
+    found = [*filter(None, map(problem_of, module.operations())), *_elided_constants(module, name)]
     if found:
         raise DiagnosticError(found)
 
@@ -147,6 +151,14 @@ def _problem(operation: Operation) -> Diagnostic | None:
         # It depends on layouts, which are dropped; XLA rejects it, too.
         hint = "rewrite bitcasts with the pass expand-bitcasts"
         return Diagnostic("a bitcast reads bytes, so what it gives depends on layouts", location, hint=hint)
+    return None
+
+
+def _problem_for_jaxlib(operation: Operation) -> Diagnostic | None:
+    found = _problem(operation)
+    if found is not None:
+        return found
+    opcode, location = operation.opcode, operation.location
     shapes = [value.shape for value in operation.results]
     if opcode == "all-to-all" and any(isinstance(each, TupleShape) and len(each.elements) == 1 for each in shapes):
         return Diagnostic("XLA:CPU ends on an all-to-all of one array in a tuple", location)
@@ -203,7 +215,7 @@ def run_module(
     _check_devices(module, devices)
     parameters, _ = entry_arrays(module, devices)
     arrays = from_plain_all(inputs, parameters)
-    program = prepare(module, name, memory)
+    program = prepare(module, name, memory, engine)
     shared = worker if worker is not None and worker.devices == devices else None
     with nullcontext(shared) if shared is not None else Worker(timeout, devices, memory) as used:
         return used.run(program, [arrays], engine=engine)[0]

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
+from dialect_utils.engine_names import Engine
 from dialect_utils.execution import adapter, engines
 from dialect_utils.execution.custom_calls import find_forbidden_calls
 from dialect_utils.execution.messages import EXECUTES, Message, decode_arguments
+from dialect_utils.layout import ArrayShape
 from dialect_utils.stablehlo import parse_module
 from dialect_utils.stablehlo.rewrites.editing import take_check_calls
 from dialect_utils.stablehlo.rewrites.ordering import order
 from dialect_utils.stablehlo.rewrites.repeating import as_replicas, repeat
 from dialect_utils.stablehlo.rewrites.widening import widen
+
+# A function that runs a program on arrays, and the shapes of these.
+Prepared = tuple[engines.Run, list[ArrayShape]]
 
 _CONVERSIONS: dict[str, Callable[[bytes], bytes]] = {
     "proto-to-text": lambda data: adapter.hlo_text_from_proto(data).encode(),
@@ -42,7 +48,9 @@ def _answer(request: Message, report: Callable[[str], None]) -> Message:
     header, program = request.header, request.blobs[0]
     if "convert" in header:
         return Message({"status": "ok"}, [_CONVERSIONS[header["convert"]](program)])
-    text: str | bytes = adapter.stablehlo_from_hlo(program.decode()) if header["dialect"] == "hlo" else program
+    by_definition = header.get("engine") == "reference"
+    is_converted = header["dialect"] == "hlo" and not by_definition
+    text: str | bytes = adapter.stablehlo_from_hlo(program.decode()) if is_converted else program
     if "rewrite" in header:
         made, *numbers = _REWRITINGS[header["rewrite"]](text, **header["options"])
         return Message({"status": "ok", "numbers": numbers}, [made.encode()])
@@ -50,15 +58,8 @@ def _answer(request: Message, report: Callable[[str], None]) -> Message:
 
 
 def _executed(request: Message, program: str | bytes, report: Callable[[str], None]) -> Message:
-    header, devices = request.header, request.header["devices"]
-    _check_custom_calls(program)
-    program = take_check_calls(program, as_results=header["checks"])
-    if header["partitions"] > 1:
-        program = as_replicas(program)
-    run = engines.PREPARE[header["engine"]](program, header["options"], devices)
-    parameters, _ = engines.signature(program)
-    if devices > 1:
-        parameters = [replace(shape, dimensions=(devices, *shape.dimensions)) for shape in parameters]
+    header = request.header
+    run, parameters = PREPARE[header["engine"]](program, header)
     blobs = iter(request.blobs[1:])
     described, results = [], []
     report(EXECUTES)
@@ -67,6 +68,38 @@ def _executed(request: Message, program: str | bytes, report: Callable[[str], No
         described.append([[kind.name, list(array.shape)] for kind, array in outputs])
         results += [array.tobytes() for _, array in outputs]
     return Message({"status": "ok", "runs": described}, results)
+
+
+def _compiled(
+    prepare: Callable[[str | bytes, dict[str, Any], int], engines.Run], program: str | bytes, header: dict[str, Any]
+) -> Prepared:
+    """Returns the function that runs StableHLO on arrays, and the shapes of these."""
+    _check_custom_calls(program)
+    program = take_check_calls(program, as_results=header["checks"])
+    if header["partitions"] > 1:
+        program = as_replicas(program)
+    run = prepare(program, header["options"], header["devices"])
+    parameters, _ = engines.signature(program)
+    if header["devices"] > 1:
+        parameters = [replace(shape, dimensions=(header["devices"], *shape.dimensions)) for shape in parameters]
+    return run, parameters
+
+
+def _evaluated(program: str | bytes, header: dict[str, Any]) -> Prepared:
+    """Returns the function that evaluates a program of either dialect on arrays, and the shapes of these."""
+    if header["devices"] > 1 or header["partitions"] > 1:
+        raise engines.UnsupportedError("the reference evaluator runs modules on one device only")
+    if header["dialect"] == "stablehlo":
+        program = take_check_calls(program, as_results=header["checks"])
+    return engines.prepare_reference(program, header["dialect"])
+
+
+# A new engine gets an entry here and a name in dialect_utils/engine_names.py.
+PREPARE: dict[Engine, Callable[[str | bytes, dict[str, Any]], Prepared]] = {
+    "xla": partial(_compiled, engines.prepare_xla),
+    "interpreter": partial(_compiled, engines.prepare_interpreter),
+    "reference": _evaluated,
+}
 
 
 def _check_custom_calls(program: str | bytes) -> None:

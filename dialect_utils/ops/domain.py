@@ -22,7 +22,7 @@ from dialect_utils.layout import ArrayShape, ElementType, Reshape, Shape, Step, 
 
 if TYPE_CHECKING:
     from dialect_utils.ir import Function, Operation
-    from dialect_utils.ops.positions import GatherNumbers
+    from dialect_utils.ops.positions import GatherNumbers, Positions
     from dialect_utils.ops.window import WindowDimension
 
 V = TypeVar("V")
@@ -56,6 +56,10 @@ class Domain(Protocol[V]):
         """Returns the element type of an array."""
         raise UndefinedError("arrays have no element type")
 
+    def integers(self, array: V) -> Positions:
+        """Returns the values of an array of integers; raises UndefinedError where the domain does not know them."""
+        raise UndefinedError("integers is not defined")
+
     def number(self, element_type: ElementType, value: float, dimensions: tuple[int, ...]) -> V:
         """Returns an array all of whose elements are one number, rounded to the type."""
         raise UndefinedError("number is not defined")
@@ -67,6 +71,14 @@ class Domain(Protocol[V]):
     def map(self, operation: Operation, function: Function, arrays: Sequence[V]) -> list[V]:
         """Returns the results of a function of scalars that is applied at every index."""
         raise UndefinedError("map is not defined")
+
+    def compare(self, direction: str, left: V, right: V, *, is_total: bool) -> V:
+        """Returns whether elements are EQ, NE, LT, LE, GT or GE; `is_total` orders floats from -NaN to NaN."""
+        raise UndefinedError("compare is not defined")
+
+    def reduce_precision(self, array: V, exponent_bits: int, mantissa_bits: int) -> V:
+        """Returns floats rounded to fewer bits."""
+        raise UndefinedError("reduce_precision is not defined")
 
     def move(self, array: V, step: Step, padding: V | None = None) -> V:
         """Returns an array after one step of data movement."""
@@ -152,6 +164,26 @@ class Domain(Protocol[V]):
     def gather(self, operation: Operation, array: V, starts: V, numbers: GatherNumbers, sizes: tuple[int, ...]) -> V:
         """Returns the elements at `numbers.positions(...)` of the start indices, of dimensions `sizes`."""
         raise UndefinedError("gather is not defined")
+
+    def scatter(self, function: Function, arrays: Sequence[V], updates: Sequence[V], positions: Positions) -> list[V]:
+        """Returns arrays with updates combined into them at flat positions; -1 leaves an update out.
+
+        The engine chooses the order of the updates of one position.
+        """
+        raise UndefinedError("scatter is not defined")
+
+    def select_in_windows(
+        self, function: Function, array: V, window: tuple[WindowDimension, ...], sizes: tuple[int, ...]
+    ) -> Positions:
+        """Returns the flat position of the element that a function selects in every window, -1 in an empty one."""
+        raise UndefinedError("select_in_windows is not defined")
+
+    def sort(self, function: Function, arrays: Sequence[V], dimension: int) -> list[V]:
+        """Returns arrays sorted together along a dimension; the function tells whether an element comes before another.
+
+        The engine chooses the order of equal keys in an unstable sort.
+        """
+        raise UndefinedError("sort is not defined")
 
 
 def transposed(domain: Domain[V], array: V, permutation: Sequence[int]) -> V:

@@ -18,6 +18,9 @@ from numpy.typing import NDArray
 from dialect_utils.layout import Pad, Reshape, Slice, Step, Transpose
 from dialect_utils.ops.window import WindowDimension
 
+# Indices of elements, flat or of one dimension.
+Positions = NDArray[np.int64]
+
 
 @singledispatch
 def stepped(step: Step, array: NDArray[Any]) -> NDArray[Any]:

@@ -27,7 +27,7 @@ from dialect_utils.verdict.scale import Scale
 # XLA:CPU implements negative padding and a few other operations only through its simplifier.
 _SIMPLIFIED = "XLA cannot do without its simplifier here, which makes some different programs the same"
 # Faults to inject in about the time of the check: XLA compiles each faulty module, the interpreter none.
-_PLANTED: dict[Engine, int] = {"interpreter": 8, "xla": 2}
+_PLANTED: dict[Engine, int] = {"interpreter": 8, "xla": 2, "reference": 2}
 _MOVED = "on tagged inputs, whose elements all differ (both modules only move data)"
 _ONLY_INPUT = "on all the data there is (neither module has inputs)"
 # The largest number of elements to compute on all possible inputs together.
@@ -242,7 +242,7 @@ class Examination:
 
     def _measured(self, worker: Worker, ways: Mapping[Engine, tuple[Runs, Finding]]) -> Power | None:
         """Measures the power of the data on the fastest engine that executed the module."""
-        engine: Engine = "interpreter" if "interpreter" in ways else "xla"
+        engine = next(engine for engine in _PLANTED if engine in ways)
         runs, found = ways[engine]
         count = self.options.power if self.options.power is not None else _PLANTED[engine]
         if not count:

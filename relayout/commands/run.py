@@ -146,7 +146,7 @@ class _Runner:
         recorded = self._recorded(data, read.name)
         expected = self._expected(results, recorded)
         # Rejected before random inputs are drawn.
-        check_executable(module, read.name, self.worker.memory)
+        check_executable(module, read.name, self.worker.memory, self.arguments.engine)
         start = perf_counter()
         outputs = run_module(
             module,

@@ -6,11 +6,11 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
+from dialect_utils.execution.constants import contents
 from dialect_utils.ir import Operation
 from dialect_utils.layout import ArrayShape, TupleShape
 from dialect_utils.ops import by_opcode, named, opcode_of
 from dialect_utils.verdict.proof.algebra import Rule as AlgebraRule
-from dialect_utils.verdict.proof.attributes.contents import contents
 from dialect_utils.verdict.proof.loops.loop import loop
 from dialect_utils.verdict.proof.terms import Array, GaveUpError, Term, Terms
 from dialect_utils.verdict.proof.trees import Tree, tree_of

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dialect_utils.execution.constants import as_array
 from dialect_utils.layout import ElementType
 from dialect_utils.layout.arrays.dtypes import as_bits
 from dialect_utils.verdict.field import arithmetic as field
@@ -16,7 +17,6 @@ from dialect_utils.verdict.field.arithmetic import P, Q
 from dialect_utils.verdict.field.fractions import simplest_fraction
 from dialect_utils.verdict.field.lift.known import KnownNumbers
 from dialect_utils.verdict.field.values import ROUNDS, Real, Value, where, whole_reals
-from dialect_utils.verdict.proof.attributes.contents import as_array
 from dialect_utils.verdict.proof.terms import Term
 
 # Different numbers in one constant whose fractions are looked for.

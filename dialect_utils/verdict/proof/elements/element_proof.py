@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import partial
 from math import prod
 
+from dialect_utils.execution.constants import bits_of
 from dialect_utils.layout import ArrayShape, Shape
 from dialect_utils.ops.domain import UndefinedError
 from dialect_utils.verdict.proof.algebra.rule import Rule
-from dialect_utils.verdict.proof.attributes.contents import bits_of
 from dialect_utils.verdict.proof.cases import Cases
 from dialect_utils.verdict.proof.elements.arrays import Elements, Value, array_of, filled, mapped, rows
 from dialect_utils.verdict.proof.elements.known import KnownElements

@@ -1,0 +1,227 @@
+"""The domain of bits: the primitives of definitions on numpy arrays that hold exact bit patterns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import reduce as fold
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dialect_utils.execution.arrays import Array, from_bits, to_bits
+from dialect_utils.execution.reference import conversions, elementwise
+from dialect_utils.execution.reference.conversions import convert, kind_of
+from dialect_utils.ir import Function, Operation
+from dialect_utils.layout import BitcastConvert, ElementType, Step
+from dialect_utils.ops.arrays import ArrayDomain
+from dialect_utils.ops.positions import Positions, window_positions
+from dialect_utils.ops.window import WindowDimension
+
+# (function, arrays of the same dimensions) -> the function of the elements at each index.
+Apply = Callable[[Function, Sequence[Array]], list[Array]]
+Present = NDArray[np.bool_]
+
+
+class Bits(ArrayDomain[Array]):
+    """Numpy arrays as the domain of definitions."""
+
+    def __init__(self, apply: Apply) -> None:
+        # Computes a function for the elements at each index.
+        self.apply = apply
+
+    def select(self, make: Callable[..., Array], *arrays: Array) -> Array:
+        """Returns the array that `make`, which selects elements by their positions, makes of arrays."""
+        return make(*arrays)
+
+    def dimensions(self, array: Array) -> tuple[int, ...]:
+        """Returns the sizes of an array."""
+        return array.shape
+
+    def element_type(self, array: Array) -> ElementType:
+        """Returns the element type of an array."""
+        return kind_of(array)
+
+    def integers(self, array: Array) -> Positions:
+        """Returns the values of an array of integers."""
+        return conversions.widened(array).astype(np.int64)
+
+    def number(self, element_type: ElementType, value: float, dimensions: tuple[int, ...]) -> Array:
+        """Returns an array all of whose elements are one number, rounded to the type."""
+        return np.full(dimensions, convert(element_type, np.array(float(value))))
+
+    def each(self, opcode: str, element_type: ElementType, operands: Sequence[Array]) -> Array:
+        """Returns an elementwise operation without attributes on arrays of the same dimensions."""
+        return elementwise.each(opcode, element_type, operands)
+
+    def map(self, operation: Operation, function: Function, arrays: Sequence[Array]) -> list[Array]:
+        """Returns the results of a function of scalars that is applied at every index."""
+        return self.apply(function, arrays)
+
+    def compare(self, direction: str, left: Array, right: Array, *, is_total: bool) -> Array:
+        """Returns a comparison of two arrays."""
+        return conversions.compare(direction, left, right, is_total=is_total)
+
+    def reduce_precision(self, array: Array, exponent_bits: int, mantissa_bits: int) -> Array:
+        """Returns floats rounded to fewer bits."""
+        return conversions.reduce_precision(array, exponent_bits, mantissa_bits)
+
+    def move(self, array: Array, step: Step, padding: Array | None = None) -> Array:
+        """Returns an array after one step of data movement."""
+        if isinstance(step, BitcastConvert):
+            return _reread(array, step.element_type)
+        return super().move(array, step, padding)
+
+    def iota(self, element_type: ElementType, size: int) -> Array:
+        """Returns the vector 0, 1, ... size - 1."""
+        return convert(element_type, np.arange(size))
+
+    def contract(self, operation: Any, left: Array, right: Array, present: Present | None = None) -> Array:
+        """Returns [batch, rows, columns] of [batch, rows, summed] and [batch, columns, summed].
+
+        Floats of fewer than 32 bits are multiplied and summed in f32, and the sum is rounded once.
+        """
+        kind = next(leaf.element_type for value in operation.results for leaf in value.shape.arrays())
+        lhs, rhs = _factor(left, kind), _factor(right, kind).swapaxes(1, 2)
+        with np.errstate(all="ignore"):
+            if present is None or present.all() or np.isfinite(rhs).all():
+                return _rounded_sum(np.matmul(lhs, rhs), kind)
+            total = np.zeros((*lhs.shape[:2], rhs.shape[2]), lhs.dtype)
+            for i in range(lhs.shape[2]):
+                # Zero times infinity is NaN, so padding must not be multiplied.
+                kept = present[:, i]
+                total[:, kept] += lhs[:, kept, i, None] * rhs[:, None, i]
+            return _rounded_sum(total, kind)
+
+    def combine(self, opcode: str, array: Array, initial: Array) -> Array:
+        """Returns the [kept] of an array [kept, reduced], combined by an operation from the first element on."""
+        found = np.full(array.shape[0], initial)
+        for i in range(array.shape[1]):
+            found = self.each(opcode, kind_of(array), [found, array[:, i]])
+        return found
+
+    def reduce(
+        self, operation: Operation, function: Function, arrays: Sequence[Array], initial: Sequence[Array]
+    ) -> list[Array]:
+        """Returns the [kept] of arrays [kept, reduced], combined from the first element on."""
+        found = [np.full(arrays[0].shape[0], value) for value in initial]
+        for i in range(arrays[0].shape[1]):
+            found = self.apply(function, [*found, *(array[:, i] for array in arrays)])
+        return found
+
+    def reduce_window(
+        self,
+        operation: Operation,
+        function: Function,
+        arrays: Sequence[Array],
+        initial: Sequence[Array],
+        window: tuple[WindowDimension, ...],
+        sizes: tuple[int, ...],
+        has_padding: bool,
+    ) -> list[Array]:
+        """Returns arrays of dimensions `sizes`: every window, combined from the initial values and first element on."""
+        padding = arrays[0].size
+        flat = [np.append(array.reshape(-1), value.reshape(1)) for array, value in zip(arrays, initial, strict=True)]
+        positions = window_positions(window, arrays[0].shape, sizes)
+        found = [np.full(len(positions), value) for value in initial]
+        for offset in range(positions.shape[1]):
+            at = positions[:, offset]
+            combined = self.apply(function, [*found, *(array[at] for array in flat)])
+            kept = np.full(at.shape, True) if has_padding else at != padding
+            found = [np.where(kept, new, old) for new, old in zip(combined, found, strict=True)]
+        return [each.reshape(sizes) for each in found]
+
+    def scatter(
+        self, function: Function, arrays: Sequence[Array], updates: Sequence[Array], positions: Array
+    ) -> list[Array]:
+        """Returns arrays into which updates are combined, in their order, at flat positions (-1: not at all)."""
+        results = [array.reshape(-1).copy() for array in arrays]
+        flat = [update.reshape(-1) for update in updates]
+        for chosen in _rounds(positions.reshape(-1)):
+            at = positions.reshape(-1)[chosen]
+            combined = self.apply(function, [*(result[at] for result in results), *(each[chosen] for each in flat)])
+            for result, values in zip(results, combined, strict=True):
+                result[at] = values
+        return [result.reshape(array.shape) for result, array in zip(results, arrays, strict=True)]
+
+    def select_in_windows(
+        self, function: Function, array: Array, window: tuple[WindowDimension, ...], sizes: tuple[int, ...]
+    ) -> Array:
+        """Returns the flat position in `array` of the element that a function selects in each window, -1: none."""
+        positions = window_positions(window, array.shape, sizes)
+        flat, padding = np.append(array.reshape(-1), np.zeros(1, array.dtype)), array.size
+        found = np.full(len(positions), -1)
+        for offset in range(positions.shape[1]):
+            at = positions[:, offset]
+            [keeps] = self.apply(function, [flat[found], flat[at]])
+            found = np.where((at != padding) & ((found < 0) | ~keeps), at, found)
+        return found.reshape(sizes)
+
+    def sort(self, function: Function, arrays: Sequence[Array], dimension: int) -> list[Array]:
+        """Returns arrays sorted together along a dimension, equal keys in their order: neighbours are exchanged."""
+        found = [np.moveaxis(array, dimension, -1).copy() for array in arrays]
+        size = found[0].shape[-1]
+        for start in range(size):
+            lower, upper = slice(start % 2, size - 1, 2), slice(start % 2 + 1, size, 2)
+            pairs = [value for array in found for value in (array[..., upper], array[..., lower])]
+            if not pairs[0].size:
+                continue
+            [is_less] = self.apply(function, pairs)
+            for array in found:
+                low, high = array[..., lower].copy(), array[..., upper].copy()
+                array[..., lower], array[..., upper] = np.where(is_less, high, low), np.where(is_less, low, high)
+        return [np.moveaxis(array, -1, dimension) for array in found]
+
+
+def _factor(array: Array, kind: ElementType) -> Array:
+    """Returns a factor in the type that products of a result of type `kind` are summed in."""
+    source = kind_of(array)
+    is_wider = source.bits > kind.bits and not kind.is_complex
+    return conversions.widened(array if is_wider else convert(kind, array))
+
+
+def _rounded_sum(array: Array, kind: ElementType) -> Array:
+    return conversions.wrapped(array, kind) if array.dtype.kind in "iu" else convert(kind, array)
+
+
+def _rounds(positions: Array) -> list[Array]:
+    """Returns the updates in groups that write to different positions, those of one position in their order."""
+    kept = np.flatnonzero(positions >= 0)
+    order = kept[np.argsort(positions[kept], kind="stable")]
+    ordered = positions[order]
+    first = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1])) if len(ordered) else ordered
+    lengths = np.diff(np.append(first, len(ordered)))
+    number = np.arange(len(ordered)) - np.repeat(first, lengths)
+    return [order[number == i] for i in range(number.max(initial=-1) + 1)]
+
+
+def _reread(array: Array, kind: ElementType) -> Array:
+    """Returns the bits of an array as elements of another type, the least significant bits first."""
+    source = kind_of(array)
+    if source.bits == kind.bits:
+        return _of_words(_words(array, source), kind)
+    words = _words(array, source)
+    bits = np.stack(
+        [word >> np.uint64(i) & np.uint64(1) for word in words for i in range(source.bits // len(words))], -1
+    )
+    if source.bits > kind.bits:
+        grouped = bits.reshape(*array.shape, source.bits // kind.bits, kind.bits)
+    else:
+        grouped = bits.reshape(*array.shape[:-1], kind.bits)
+    return _of_words(_packed(grouped, kind), kind)
+
+
+def _words(array: Array, kind: ElementType) -> list[Array]:
+    bits = to_bits(array, kind)
+    return [bits[..., 0], bits[..., 1]] if kind.name == "c128" else [bits.astype(np.uint64)]
+
+
+def _packed(bits: Array, kind: ElementType) -> list[Array]:
+    halves = np.split(bits, 2, -1) if kind.name == "c128" else [bits]
+    return [fold(np.bitwise_or, (half[..., i] << np.uint64(i) for i in range(half.shape[-1]))) for half in halves]
+
+
+def _of_words(words: list[Array], kind: ElementType) -> Array:
+    if kind.name == "c128":
+        return from_bits(np.stack(words, -1), kind)
+    return from_bits(words[0].astype(f"u{kind.storage_bytes}"), kind)
