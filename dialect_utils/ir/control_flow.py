@@ -9,12 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from dialect_utils.ir import Function, Join, Module, Operand, Operation, Passed, Value, Yielded
-from dialect_utils.ops import DONE, START, UPDATE, named, opcode_of, split_asynchronous
+from dialect_utils.ops import DONE, START, UPDATE, Trait, has, named, opcode_of, split_asynchronous
 
 CONDITION, BODY = "condition", "body"
 
-# Operations that pass operand i to parameter i of the function.
-_CALLS = named("async call fusion stablehlo.composite")
+
 _BRANCHES = named("conditional")
 
 
@@ -59,7 +58,7 @@ def joins_of(operation: Operation) -> list[Join]:
     An embedded computation, such as a reduction's, takes part in no join.
     """
     base, phase = split_asynchronous(operation.opcode)
-    if base in _CALLS and phase in ("", START) and len(operation.called) == 1:
+    if has(base, Trait.PASSES_OPERANDS) and phase in ("", START) and len(operation.called) == 1:
         return _joins_of_call(operation)
     if operation.opcode == "while" and sorted(operation.roles) == [BODY, CONDITION]:
         return _joins_of_loop(operation)

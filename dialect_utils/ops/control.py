@@ -29,12 +29,12 @@ OPERATIONS: tuple[Opcode, ...] = (
     op(
         "async",
         ANY,
-        Trait.CALLS,
+        Trait.CALLS | Trait.PASSES_OPERANDS,
         *computations("calls", "computations"),
         *texts("output_to_operand_aliasing"),
         mlir="",
     ),
-    op("call", ANY, Trait.CALLS, *TO_APPLY, *flags("is_composite"), mlir=""),
+    op("call", ANY, Trait.CALLS | Trait.PASSES_OPERANDS, *TO_APPLY, *flags("is_composite"), mlir=""),
     op(
         "conditional",
         ANY,
@@ -53,6 +53,13 @@ OPERATIONS: tuple[Opcode, ...] = (
         *texts("api_version literal operand_layout_constraints output_to_operand_aliasing padding_type schedule"),
         *flags("custom_call_has_side_effect"),
     ),
-    op("fusion", ANY, Trait.CALLS, *computations("calls"), *texts("kind output_to_operand_aliasing"), mlir=""),
+    op(
+        "fusion",
+        ANY,
+        Trait.CALLS | Trait.PASSES_OPERANDS,
+        *computations("calls"),
+        *texts("kind output_to_operand_aliasing"),
+        mlir="",
+    ),
     op("while", 1, Trait.CALLS, *computations("condition body")),
 )

@@ -40,6 +40,8 @@ class Trait(Flag):
     ENGINE_DEFINED = auto()
     # Runs the computations that it names as a whole: calls, loops, branches and asynchronous wrappers.
     CALLS = auto()
+    # Passes operand i to parameter i of the one computation that it calls.
+    PASSES_OPERANDS = auto()
     # Applies the computations that it names to elements (XLA's CallContext::kEmbedded).
     APPLIES = auto()
     # Makes a tuple or takes one apart.

@@ -80,7 +80,7 @@ def _only(dialect: str, traits: Trait, names: str) -> list[Opcode]:
 OTHER_OPERATIONS: tuple[Opcode, ...] = (
     *_only("stablehlo", Trait.PURE, "dynamic_broadcast_in_dim dynamic_conv dynamic_gather dynamic_iota dynamic_pad"),
     *_only("stablehlo", Trait.PURE, "real_dynamic_slice torch_index_select"),
-    *_only("stablehlo", Trait.CALLS, "composite"),
+    *_only("stablehlo", Trait.CALLS | Trait.PASSES_OPERANDS, "composite"),
     *_only("stablehlo", NO_TRAITS, "collective_reduce cross-replica-sum einsum unary_einsum return"),
     *_only("stablehlo", NO_TRAITS, "uniform_dequantize uniform_quantize"),
     *_only("chlo", EACH, "conj is_inf is_neg_inf is_pos_inf next_after"),

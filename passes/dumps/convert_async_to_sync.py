@@ -7,14 +7,12 @@ from collections.abc import Iterator, Sequence
 from dialect_utils.hlo import HloModule, Instruction
 from dialect_utils.hlo.ops import Ops, erase_unused, instructions, tuple_elements
 from dialect_utils.layout import ArrayShape, Shape, TupleShape
-from dialect_utils.ops import Trait, has, named, opcode_of
+from dialect_utils.ops import Trait, has, opcode_of
 from dialect_utils.text import Diagnostic, DiagnosticError
 from passes.dumps.inline_fusions import body_of, use_elements
 from passes.dumps.inlining import inline_body, is_call_of
 from passes.framework.base import Report, module_pass
 
-# Operations that pass operand i to parameter i of the computation.
-_HANDED_ALL = named("async call fusion")
 _OF_THE_SCHEDULE = ("control-predecessors", "async_execution_thread", "cross_program_prefetch_index")
 
 
@@ -117,7 +115,7 @@ def _perform(ops: Ops, start: Instruction, shape: Shape, late: Sequence[Instruct
     """Makes the synchronous op of a start, with the done's shape (rules 1 and 2), and `late` operands of updates."""
     opcode = start.opcode.removesuffix("-start")
     operands = [*start.operands, *late]
-    if opcode in _HANDED_ALL:
+    if has(opcode, Trait.PASSES_OPERANDS):
         _check_operands(start, operands)
     if opcode == "async" or is_call_of(start, operands):
         return inline_body(ops, body_of(start), operands)

@@ -7,17 +7,16 @@ from collections.abc import Callable, Sequence
 from dialect_utils.hlo import HloModule
 from dialect_utils.hlo.ops import instructions
 from dialect_utils.ir import Module, Operation, array_shape
-from dialect_utils.ops import Trait, with_trait
+from dialect_utils.ops import Trait, named, split_asynchronous, with_trait
 from dialect_utils.text import Diagnostic
 from passes.framework.base import Pass, load_pass
 
 _PORTABLE = "make-portable"
 # Opcodes that only compilers write and only their own backend executes.
-_COMPILED = frozenset({"bitcast", "fusion", "async-update"})
-_BETWEEN_PARTITIONS = frozenset({*with_trait(Trait.COLLECTIVE), "partition-id"})
+_COMPILED = named("bitcast fusion")
+_BETWEEN_PARTITIONS = with_trait(Trait.AMONG_DEVICES) - named("replica-id")
 # Aliasing does not change results, and XLA aborts on aliased tuple elements.
 _BUFFERS = ("input_output_alias", "buffer_donor")
-_ASYNCHRONOUS = ("-start", "-done")
 
 
 def is_optimized_dump(module: Module) -> bool:
@@ -31,7 +30,7 @@ def is_optimized_dump(module: Module) -> bool:
     # Partitions that communicate; XLA runs a module without communication on one device.
     if module.attributes.get("num_partitions", "1") != "1" and opcodes & _BETWEEN_PARTITIONS:
         return True
-    if opcodes & _COMPILED or any(opcode.endswith(_ASYNCHRONOUS) for opcode in opcodes):
+    if opcodes & _COMPILED or any(split_asynchronous(opcode)[1] for opcode in opcodes):
         return True
     return "custom-call" in opcodes and any(map(_is_kernel, operations))
 

@@ -8,14 +8,14 @@ from dialect_utils.hlo import Computation, HloModule, Instruction
 from dialect_utils.hlo.ops import PRED, S32, Ops, instructions, rebuild
 from dialect_utils.ir import array_shape
 from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType, Shape, TupleShape
-from dialect_utils.ops import ALL_OPERANDS, Trait, has, named, opcode_of
+from dialect_utils.ops import ALL_OPERANDS, Trait, has, opcode_of, with_trait
 from passes.framework.base import Report, module_pass
 
 _F32, _F64 = ELEMENT_TYPES["f32"], ELEMENT_TYPES["f64"]
 _U32 = ELEMENT_TYPES["u32"]
 
 # Ops that apply their computation to each operand separately.
-_APPLIED_TO_EACH = named("all-reduce reduce-scatter")
+_APPLIED_TO_EACH = with_trait(Trait.COLLECTIVE | Trait.COMBINES)
 
 
 @module_pass

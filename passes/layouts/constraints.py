@@ -23,11 +23,11 @@ from dialect_utils.layout.targets.propagation import (
     propagate_transposed,
     propagate_unbroadcast,
 )
-from dialect_utils.ops import Trait, by_opcode, has, named, opcode_of, with_trait
+from dialect_utils.ops import DONE, START, UPDATE, Trait, by_opcode, has, named, opcode_of, with_trait
 
 # Operations whose result depends on layouts, or whose result layouts repeat those of the operands.
 _FIXED = with_trait(Trait.COMMUNICATES) | named("bitcast custom-call domain")
-_FIXED_ENDINGS = ("-start", "-done", "-update")
+_FIXED_ENDINGS = (START, UPDATE, DONE)
 
 Side = Literal["parameter", "result"]
 
