@@ -1,6 +1,6 @@
 """Executes modules through jaxlib, in a worker process with a time limit.
 
-The only package that imports jaxlib's runtime, and only inside the worker.
+Only this package imports jaxlib's runtime, and only in the worker process.
 """
 
 from dialect_utils.engine_names import Engine

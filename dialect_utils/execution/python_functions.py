@@ -1,4 +1,4 @@
-"""Python functions of the user's own as HLO: JAX traces them."""
+"""HLO of Python functions that the user names; JAX traces them."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _WIDE_BITS = 64
 
 
 def imported_function(text: str) -> Callable[..., Any]:
-    """Imports `module:function`, as `python -m` finds modules; raises DiagnosticError where there is none.
+    """Imports `module:function`, as `python -m` finds modules; raises DiagnosticError where that fails.
 
-    What the module does while it is imported, it does in this process: it is code that the user names.
+    The import runs the module's code in this process, because the user names it.
     """
     name, separator, attribute = text.partition(":")
     if not separator or not name or not attribute:
@@ -37,9 +37,9 @@ def imported_function(text: str) -> Callable[..., Any]:
 
 
 def traced_function(text: str, operands: Sequence[ArrayShape], results: Sequence[ArrayShape]) -> str:
-    """Returns HLO text of what the function `module:function` computes of arrays; its entry has these results.
+    """Returns the HLO text of the function `module:function` for these operands.
 
-    Raises DiagnosticError for a function that JAX cannot trace, or that returns something else.
+    Raises DiagnosticError for a function that JAX cannot trace, or that returns other results.
     """
     import jax
 

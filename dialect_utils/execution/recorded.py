@@ -1,7 +1,8 @@
-"""Recorded executions: the inputs, and often the results, that a snapshot holds beside its module.
+"""Recorded executions: the inputs, and often the results, that a snapshot holds in addition to its module.
 
 `--xla_dump_hlo_snapshots` writes HloSnapshot, `--xla_dump_hlo_unoptimized_snapshots` HloUnoptimizedSnapshot
-(xla/service/hlo.proto), which has the inputs of every partition and no results.
+(xla/service/hlo.proto), which has the inputs of every partition and no results. Both hold arrays as LiteralProto
+(xla/xla_data.proto).
 """
 
 from __future__ import annotations
@@ -25,9 +26,9 @@ _PARTITIONS, _PARTITION_ARGUMENTS, _PARTITION_DESCRIPTORS = 2, 1, 2
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """What one execution was given, and what came out where that was recorded; tuples are flattened.
+    """The inputs of one execution and, where they were recorded, its results; tuples are flattened.
 
-    Of several partitions every input has a leading dimension that counts them.
+    With several partitions the leading dimension of every input counts the partitions.
     """
 
     inputs: tuple[Array, ...]
@@ -35,9 +36,9 @@ class Recorded:
 
 
 def read_recorded(data: bytes, name: str) -> Recorded | None:
-    """Returns the execution that a snapshot records, or None for bytes that record none.
+    """Returns the execution that a snapshot records, or None for other bytes.
 
-    Raises DiagnosticError for literals that are damaged or no arrays; `name` is what it calls the file.
+    Raises DiagnosticError for damaged literals and literals that are not arrays; `name` is the file's name in it.
     """
     try:
         found = find_proto(data)
@@ -47,7 +48,7 @@ def read_recorded(data: bytes, name: str) -> Recorded | None:
         if found.message == "HloSnapshot":
             return _of_snapshot(found.around)
         return _of_partitions(found.around) if found.message == "HloUnoptimizedSnapshot" else None
-    except ValueError as error:  # numpy's, too, of ranks and sizes beyond its limits
+    except ValueError as error:  # also numpy's, for ranks and sizes beyond its limits
         raise DiagnosticError(Diagnostic(f"{name}: the recorded execution is damaged: {error}")) from None
 
 
@@ -95,14 +96,14 @@ _STORED = {
     **{27: ("u2", 27), 28: ("f8e4m3", 28), 29: ("f8e3m4", 29), 30: ("s1", 30), 31: ("u1", 31)},
     **{32: ("f4e2m1fn", 32), 33: ("f8e8m0fnu", 33)},
 }
-# Lists of these are integers of varying length, all others are the elements' bytes.
+# The elements of these types are varints; those of all others are plain bytes.
 _VARINTS = ("pred", "s32", "s64", "u32", "u64")
 _BYTE = 8
 _DEEPEST = 100
 
 
 def read_literal(data: memoryview, depth: int = 0) -> list[Array]:
-    """Returns the arrays of a LiteralProto, tuples flattened; raises MalformedProtoError for what is none."""
+    """Returns the arrays of a LiteralProto, tuples flattened; raises MalformedProtoError for other bytes."""
     if depth > _DEEPEST:
         raise MalformedProtoError("its tuples nest too deep")
     fields = list(read_fields(data))
@@ -124,7 +125,7 @@ def read_literal(data: memoryview, depth: int = 0) -> list[Array]:
 
 
 def _in_order(elements: Array, kind: ElementType, dimensions: Sequence[int], order: Sequence[int]) -> Array:
-    """Returns the array whose elements are given in the order of memory."""
+    """Returns the array with elements in the order of its layout."""
     order = order or list(range(len(dimensions)))[::-1]
     if sorted(order) != list(range(len(dimensions))):
         raise MalformedProtoError(f"a literal of rank {len(dimensions)} has the minor_to_major {order}")
@@ -140,7 +141,7 @@ def _elements(fields: Sequence[Field], kind: ElementType) -> Array:
         return _integers(fields).astype(dtype_of(kind))
     data = b"".join(bytes(field.value) for field in fields if not isinstance(field.value, int))
     if kind.bits < _BYTE:
-        # A byte an element, as literals have them in memory (xla/literal.cc, LiteralBase::Piece::WriteToProto).
+        # One byte per element, as in memory (xla/literal.cc, LiteralBase::Piece::WriteToProto).
         return from_bits(np.frombuffer(data, np.uint8), kind)
     if len(data) % kind.storage_bytes:
         raise MalformedProtoError(f"a literal of {kind.name} has {len(data)} bytes")
@@ -148,7 +149,7 @@ def _elements(fields: Sequence[Field], kind: ElementType) -> Array:
 
 
 def _integers(fields: Sequence[Field]) -> NDArray[np.int64]:
-    """Returns the integers of a repeated field, packed or not, as the 64 bits that are written."""
+    """Returns the integers of a repeated field, packed or not, as 64 bits each."""
     parts = [_varints(field.bytes) if field.wire_type == BYTES else _one(field) for field in fields]
     return np.concatenate([np.zeros(0, np.int64), *parts])
 
@@ -160,7 +161,7 @@ def _one(field: Field) -> NDArray[np.int64]:
 
 
 def _varints(data: memoryview) -> NDArray[np.int64]:
-    """Returns the integers of varying length that follow each other."""
+    """Returns the varints of a packed list."""
     raw = np.frombuffer(data, np.uint8)
     ends = np.flatnonzero(raw < 0x80)
     if not len(raw):

@@ -1,4 +1,4 @@
-"""The TPU compiler, libtpu, in a process of its own: it takes a lock, writes to standard error, and may abort.
+"""The TPU compiler, libtpu, in a separate process: it takes a lock, writes to standard error, and may abort.
 
 `compile_for_tpu` needs the `tpu` extra but no TPU. Run as a program, this module compiles StableHLO from standard
 input for the topology that its argument names, and prints one JSON object: the optimized dump and the figures.
@@ -28,7 +28,7 @@ TOPOLOGIES = {
     "tpu7x": "tpu7x:2x2x1",
 }
 FIGURES = ("argument", "output", "alias", "temp", "generated_code")
-# libtpu asks no metadata server of a cloud, and does not mind another process that holds it.
+# Without a cloud's metadata server, and beside other processes that use libtpu.
 _ENVIRONMENT = {"TPU_SKIP_MDS_QUERY": "1", "ALLOW_MULTIPLE_LIBTPU_LOAD": "1"}
 _SECONDS = 900
 _LAST_LINES = 3
@@ -36,7 +36,7 @@ _LAST_LINES = 3
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """What the TPU compiler made of a module: the optimized dump, and its own account of memory in bytes.
+    """The TPU compiler's result: the optimized dump, and its own figures of memory in bytes.
 
     `memory` has `argument_bytes`, `output_bytes`, `alias_bytes`, `temp_bytes`, `generated_code_bytes` and, where this
     jaxlib has it, `peak_bytes`.
@@ -49,7 +49,7 @@ class Compiled:
 def compile_for_tpu(text: str, target: str) -> Compiled:
     """Compiles StableHLO for one core of a TPU on this machine, without a TPU.
 
-    Raises DiagnosticError without libtpu, for an unknown target, and with the compiler's last words where it refuses
+    Raises DiagnosticError without libtpu, for an unknown target, and with the compiler's last lines where it rejects
     the module.
     """
     topology = TOPOLOGIES[parse_target(target).name]
@@ -77,7 +77,7 @@ def check_installed() -> None:
 
 
 def topology_devices(topology: str) -> Any:
-    """Returns JAX's devices of a topology such as `v5e:2x2`, whose compiler runs in this process from now on."""
+    """Returns JAX's devices of a topology such as `v5e:2x2`; loads the compiler into this process."""
     for name, value in _ENVIRONMENT.items():
         os.environ.setdefault(name, value)
     from jax.experimental import topologies
@@ -86,7 +86,7 @@ def topology_devices(topology: str) -> Any:
 
 
 def memory_figures(stats: Any) -> dict[str, int]:
-    """Returns XLA's figures of a compiled module's memory by their names in `FIGURES`, in bytes, and its peak."""
+    """Returns XLA's memory figures of a compiled module in bytes, by their names in `FIGURES`, and the peak."""
     found = {each: int(getattr(stats, f"{each}_size_in_bytes")) for each in FIGURES}
     peak = getattr(stats, "peak_memory_in_bytes", None)
     return found if peak is None else {**found, "peak": int(peak)}

@@ -1,7 +1,6 @@
 """Mosaic kernels: the programs inside a TPU dump's `tpu_custom_call`s, decoded to plain values.
 
-`kernel_of(call)` decodes a call's kernel; `kernel.grid`, `kernel.windows` and `kernel.main.body.ops`
-say what it does.
+`kernel_of(call)` decodes a call's kernel; `kernel.grid`, `kernel.windows` and `kernel.main.body.ops` describe it.
 """
 
 from dialect_utils.mosaic.decode import TARGET, decode_kernel, kernel_config, kernel_of, kernels_of

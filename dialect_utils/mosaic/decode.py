@@ -1,4 +1,4 @@
-"""Decodes the kernels of `tpu_custom_call`s into values, in a process of its own."""
+"""Decodes the kernels of `tpu_custom_call`s into values, in a separate process."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ TARGET = "tpu_custom_call"
 _READER = "dialect_utils.mosaic.kernel_reader"
 _BODY = "custom_call_config"
 _KEPT_READINGS = 64
-# What the reader said of each body: a module calls the same kernel in many layers.
+# The reader's answer for each body: a module calls the same kernel in many layers.
 _READINGS: dict[bytes, Any] = {}
-# What kernel_reader reads before each body.
+# The length before each body in the input of kernel_reader.
 LENGTH_BYTES = 8
 _INTEGERS = re.compile(r"\[([^\]]*)\]")
 
@@ -48,7 +48,7 @@ def kernel_config(call: Operation) -> Mapping[str, Any]:
 
 
 def kernel_of(call: Operation) -> Kernel:
-    """Decodes the kernel that a `tpu_custom_call` runs; raises DiagnosticError for a damaged one."""
+    """Decodes the kernel of a `tpu_custom_call`; raises DiagnosticError for a damaged one."""
     return kernels_of([call])[0]
 
 
@@ -73,26 +73,26 @@ def _body(call: Operation) -> bytes:
 
 
 def _described(bodies: Mapping[str, bytes], calls: Mapping[str, Operation]) -> dict[str, Any]:
-    """Returns what the reader says of each body, by the call's name; equal bodies are read once."""
+    """Returns the reader's answer for each body, by the call's name; reads equal bodies once."""
     unique = {body: name for name, body in bodies.items() if body not in _READINGS}
     try:
         _read(list(unique))
     except DiagnosticError:
-        # One damaged kernel spoils the whole: find out which.
+        # One damaged kernel makes the reader fail: read each one to find it.
         errors = []
         for body, name in unique.items():
             try:
                 _read([body], f"the kernel of {name}")
             except DiagnosticError as error:
-                place = calls[name].location if name in calls else None
-                errors += [Diagnostic(each.message, place) for each in error.diagnostics]
+                location = calls[name].location if name in calls else None
+                errors += [Diagnostic(each.message, location) for each in error.diagnostics]
         if errors:
             raise DiagnosticError(errors) from None
     return {name: _READINGS[body] for name, body in bodies.items()}
 
 
 def _read(bodies: Sequence[bytes], name: str = "a kernel") -> None:
-    """Lets the reader decode bodies, and keeps what it says."""
+    """Makes the reader decode bodies, and keeps its answers."""
     if not bodies:
         return
     framed = b"".join(len(body).to_bytes(LENGTH_BYTES, "little") + body for body in bodies)
@@ -124,7 +124,7 @@ def _kernel(described: Mapping[str, Any], name: str) -> Kernel:
 
 
 def _check(kernel: Kernel, name: str) -> None:
-    """Raises DiagnosticError where the attributes do not fit the arguments."""
+    """Raises DiagnosticError where the attributes contradict the arguments."""
     arguments = len(kernel.main.body.arguments)
     fixed = len(kernel.grid) + kernel.scalar_prefetch + kernel.scratch
     if fixed > arguments or (kernel.windows and len(kernel.windows) != arguments - fixed):

@@ -1,4 +1,4 @@
-"""What a decoded Mosaic kernel is: functions of plain ops, and how the kernel is called over a grid.
+"""A decoded Mosaic kernel: functions of plain operations, the grid over which it runs, and its description.
 
 Attributes are plain: int, bool, float, str (enumerators and symbols are their text), tuples of
 these, mappings, and `Dense` for arrays of constants.
@@ -45,7 +45,7 @@ class Type:
 
 @dataclass(frozen=True, slots=True)
 class KernelValue:
-    """One value of a kernel: a number that is its own within the kernel, and a type."""
+    """One value of a kernel: a number, unique in the kernel, and a type."""
 
     number: int
     type: Type
@@ -53,19 +53,19 @@ class KernelValue:
 
 @dataclass(frozen=True, slots=True)
 class Dense:
-    """An array of constants: its elements in row-major order, or one for all of them."""
+    """An array of constants: its elements in row-major order, or one that all elements equal."""
 
     elements: tuple[int | float | bool, ...]
 
     @property
     def is_splat(self) -> bool:
-        """Is true where one element holds for all."""
+        """Is true where one number stands for all elements."""
         return len(self.elements) == 1
 
 
 @dataclass(frozen=True, slots=True)
 class KernelOp:
-    """One op: MLIR's name, operands and results, plain attributes, regions, and its place in the kernel's text."""
+    """One op: MLIR's name, operands, results, plain attributes, regions, and the position in the kernel's text."""
 
     name: str
     operands: tuple[KernelValue, ...]
@@ -96,17 +96,17 @@ class Block:
 
     @property
     def yielded(self) -> tuple[KernelValue, ...]:
-        """Returns what the terminator returns or yields."""
+        """Returns the operands of the terminator."""
         return self.ops[-1].operands if self.ops else ()
 
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """How a block of one operand is cut out at each step of the grid.
+    """The block of one operand that each step of the grid uses.
 
-    `bounds` are the block's dimensions, `transform` names the function from grid indices to block
-    indices. An element window counts in elements, not in blocks, and has padding below and above.
-    A window without bounds is the whole operand.
+    `bounds` are the block's dimensions, `transform` names the function from grid indices to block indices. The indices
+    of an element window count elements, not blocks, and it has low and high padding. A window without bounds is the
+    whole operand.
     """
 
     bounds: tuple[int, ...] = ()
@@ -127,10 +127,10 @@ class KernelFunction:
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """One kernel: its main function over a grid, the functions it names, and its text as MLIR prints it (`source`).
+    """One kernel: a main function over a grid, the functions that it names, and MLIR's print of it (`source`).
 
-    The main function's arguments are the grid indices, then references to scalar prefetch operands,
-    inputs and outputs (which have a window each), and scratch memory.
+    The main function's arguments are the grid indices, then references to scalar prefetch operands, inputs and outputs
+    (each with a window), and scratch memory.
     """
 
     name: str
@@ -159,37 +159,25 @@ class Kernel:
         return sum(1 for function in self.functions.values() for _ in function.body.nested())
 
     def location(self, op: KernelOp) -> Location:
-        """Returns where an op is in the kernel's text, for diagnostics."""
+        """Returns an op's location in the kernel's text."""
         begin = self.source.offset(op.line, op.column)
         found = self.source.text.find(op.name, begin, begin + len(self.source.line(op.line)))
         begin = max(begin, found)
         return Location(self.source, Span(begin, begin + len(op.name)))
 
     def refused(self, op: KernelOp, why: str) -> DiagnosticError:
-        """Returns the error for an op that cannot be lowered: its name, the kernel's, and its place."""
+        """Returns the error for an op that cannot be lowered, with both names and the location."""
         return DiagnosticError(Diagnostic(f"kernel {self.name}: {op.name} {why}", self.location(op)))
 
 
-# MLIR's names; integers have no sign, so they are taken as signed. An index is 32 bits wide on a TPU.
+# By MLIR's names. Integers without a sign are read as signed; an index is 32 bits wide on a TPU.
+_FLOATS = "f16 bf16 f32 f64 f8E4M3FN f8E4M3 f8E4M3FNUZ f8E4M3B11FNUZ f8E5M2 f8E5M2FNUZ f8E3M4 f8E8M0FNU f4E2M1FN"
+_SIGNS = (("i", "s"), ("si", "s"), ("ui", "u"))
 _ELEMENTS = {
     "index": "s32",
     "i1": "pred",
-    "f16": "f16",
-    "bf16": "bf16",
-    "f32": "f32",
-    "f64": "f64",
-    "f8E4M3FN": "f8e4m3fn",
-    "f8E4M3": "f8e4m3",
-    "f8E4M3FNUZ": "f8e4m3fnuz",
-    "f8E4M3B11FNUZ": "f8e4m3b11fnuz",
-    "f8E5M2": "f8e5m2",
-    "f8E5M2FNUZ": "f8e5m2fnuz",
-    "f8E3M4": "f8e3m4",
-    "f8E8M0FNU": "f8e8m0fnu",
-    "f4E2M1FN": "f4e2m1fn",
-    **{f"i{bits}": f"s{bits}" for bits in (2, 4, 8, 16, 32, 64)},
-    **{f"si{bits}": f"s{bits}" for bits in (2, 4, 8, 16, 32, 64)},
-    **{f"ui{bits}": f"u{bits}" for bits in (2, 4, 8, 16, 32, 64)},
+    **{name: name.lower() for name in _FLOATS.split()},
+    **{f"{mlir}{bits}": f"{xla}{bits}" for mlir, xla in _SIGNS for bits in (2, 4, 8, 16, 32, 64)},
 }
 DEFAULT_TARGET = "tpu-v5e"
 
@@ -203,9 +191,9 @@ def try_element_type(name: str) -> ElementType | None:
 
 
 def block_shape(reference: Type, target: str = DEFAULT_TARGET) -> ArrayShape | None:
-    """Returns the shape of what a reference names, in the layout of a target's vector memory; None for semaphores.
+    """Returns a reference's shape in the layout of a target's vector memory, None for semaphores.
 
-    Row-major, with the tiles that the target gives arrays of these dimensions; scalar memory has none.
+    The layout is row-major, with the target's tiles for arrays of these dimensions; scalar memory has no tiles.
     """
     kind = None if reference.is_semaphore else try_element_type(reference.element)
     if kind is None:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from dialect_utils.stablehlo.bindings import deserialize_kernel, ir, kernel_context
-from dialect_utils.stablehlo.origins import place_of
+from dialect_utils.stablehlo.origins import origin_of
 from dialect_utils.stablehlo.reader_process import answer
 
 LENGTH_BYTES = 8
@@ -47,13 +47,13 @@ def _plain_text(data: bytes) -> str:
 
 
 def _functions(module: ir.Module) -> list[dict[str, Any]]:
-    """Describes the functions of a module read from its text: locations are places in it."""
+    """Describes the functions of a module that was read from text, to which its locations refer."""
     describer = _Describer()
     return [describer.function(view.operation) for view in module.body.operations]
 
 
 class _Describer:
-    """A description of functions; values are numbered in order of definition, each its own in the whole kernel."""
+    """A writer of functions as plain values; numbers the values of the whole kernel in order of definition."""
 
     def __init__(self) -> None:
         self.numbers: dict[ir.Value[Any], int] = {}
@@ -78,7 +78,7 @@ class _Describer:
         return {"arguments": arguments, "ops": [self.op(view.operation) for view in block.operations]}
 
     def op(self, operation: ir.Operation) -> dict[str, Any]:
-        place = place_of(operation.location)
+        origin = origin_of(operation.location)
         operands = [self.numbers[value] for value in operation.operands]
         attributes = _attributes(operation)
         regions = [self.block(region) for region in operation.regions]
@@ -88,7 +88,7 @@ class _Describer:
             "results": [self.defined(result) for result in operation.results],
             "attributes": attributes,
             "regions": regions,
-            "place": [place.line, place.column] if place is not None else [1, 1],
+            "place": [origin.line, origin.column] if origin is not None else [1, 1],
         }
 
     def defined(self, value: ir.Value[Any]) -> list[Any]:
@@ -121,7 +121,7 @@ def _described(kind: str, element: str, dimensions: Iterable[int], space: str, t
 
 
 def _attribute(found: ir.Attribute) -> Any:
-    """Describes an attribute by plain values; what has no plain value is its text."""
+    """Describes an attribute by plain values, or by its text where it has none."""
     if isinstance(found, ir.BoolAttr | ir.IntegerAttr | ir.FloatAttr | ir.StringAttr):
         return found.value
     if isinstance(found, ir.DenseElementsAttr):

@@ -13,7 +13,7 @@ __all__ = ["parse_module"]
 def parse_module(text_or_bytes: str | bytes, name: str = "<stablehlo>") -> StableHloModule:
     """Reads StableHLO: MLIR text, MLIR bytecode or a portable artifact.
 
-    Raises DiagnosticError with MLIR's own message at the place in the text.
+    Raises DiagnosticError with MLIR's own message at its location in the text.
     """
     # Text-only commands must not pay for loading MLIR.
     from dialect_utils.stablehlo.parse import parse_module as parse

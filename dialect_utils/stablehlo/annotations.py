@@ -1,8 +1,9 @@
-"""Where StableHLO keeps layouts, on operations and on functions' arguments and results.
+"""Annotations of StableHLO: layouts on operations, arguments and results, and shardings.
 
-The conventions, their order and their reasons are in docs/conventions.md. Every function
-here raises DiagnosticError, with the place inside the annotation's own text, for an annotation
-that is no layout or does not fit its type.
+docs/conventions.md lists the conventions for layouts, their order and reasons. Every function for layouts raises
+DiagnosticError, located in the annotation's own text, for an annotation that is no layout or has another type. When
+the dimensions of a value change, a sharding that splits no dimension follows, and any other is an error: Shardy's
+`#sdy.sharding` and `#sdy.sharding_per_value` hold one list of dimensions per value, `mhlo.sharding` an OpSharding.
 """
 
 from __future__ import annotations
@@ -20,20 +21,17 @@ from dialect_utils.text import Diagnostic, DiagnosticError, Source, Span, error_
 XLA_SHAPE = "xla_shape"
 LAYOUT_MODE = "mhlo.layout_mode"
 FRONTEND_ATTRIBUTES = "mhlo.frontend_attributes"
-# The keys of the mirrors in frontend attributes: of an op or argument, and, on the module, of
-# main's results (HLO has no place for attributes of a result).
+# Keys of the layouts' copies ("mirrors") in frontend attributes: for an operation or argument, and on the module for
+# main's results, because HLO has no attributes of results.
 MIRROR = "relayout.xla_shape"
 RESULT_MIRROR = "relayout.result_shapes"
-# XLA's importer writes minor_to_major a second time; nobody reads it, and it would go stale.
+# XLA's importer writes minor_to_major a second time. No reader uses it, so it is dropped rather than updated.
 _RESULT_LAYOUT = "result_layout"
 _UNSPECIFIED = ("default", "auto")
 
 
 def as_written(shape: Shape) -> Shape:
-    """Returns the shape with default layouts dropped: what an annotation says.
-
-    Raises ValueError for padded_dimensions, which have no text form.
-    """
+    """Returns the shape without default layouts; raises ValueError for padded_dimensions, which have no text form."""
     return shape.map_arrays(_as_written)
 
 
@@ -52,7 +50,7 @@ def operation_shapes(operation: ir.Operation) -> tuple[Shape, ...]:
     text = string_attribute(operation, XLA_SHAPE)
     if text is not None:
         return _fitting(text, natural)
-    return _mirrored(_mirror(operation), natural) or natural
+    return _mirrored(_text_at(_frontend(operation), MIRROR), natural) or natural
 
 
 def annotate_operation(operation: ir.Operation, shapes: Sequence[Shape]) -> None:
@@ -70,21 +68,19 @@ def annotate_operation(operation: ir.Operation, shapes: Sequence[Shape]) -> None
 
 
 def interface_shape(attributes: Mapping[str, ir.Attribute], natural: Shape) -> Shape | None:
-    """Returns an argument's or result's shape with the layout its own attributes give it, or None."""
+    """Returns an argument's or result's shape with the layout of its own attributes, or None without one."""
     mode = attributes.get(LAYOUT_MODE)
     text = string_value(mode) if isinstance(mode, ir.StringAttr) else None
     if text is not None and text not in _UNSPECIFIED and isinstance(natural, ArrayShape):
         return _with_layout(natural, text)
-    frontend = attributes.get(FRONTEND_ATTRIBUTES)
-    mirror = _text_at(frontend, MIRROR)
-    shapes = _mirrored(mirror, (natural,))
+    shapes = _mirrored(_text_at(attributes.get(FRONTEND_ATTRIBUTES), MIRROR), (natural,))
     return shapes[0] if shapes else None
 
 
 def annotated_interface(
     attributes: Mapping[str, ir.Attribute], shape: Shape, context: ir.Context, *, is_mirrored: bool
 ) -> dict[str, ir.Attribute]:
-    """Returns an argument's or result's attributes with the layout of `shape` written into them."""
+    """Returns an argument's or result's attributes with the layout of `shape`."""
     written = as_written(shape)
     is_plain = written == written.without_layout
     changed = {name: value for name, value in attributes.items() if name not in (LAYOUT_MODE, FRONTEND_ATTRIBUTES)}
@@ -109,8 +105,7 @@ def set_result_mirror(module: ir.Operation, shapes: Sequence[Shape]) -> None:
     """Writes the layouts of main's results into the module's frontend attribute."""
     written = tuple(map(as_written, shapes))
     is_plain = all(shape == shape.without_layout for shape in written)
-    text = None if is_plain else str(TupleShape(written))
-    set_frontend_entry(module, RESULT_MIRROR, text)
+    set_frontend_entry(module, RESULT_MIRROR, None if is_plain else str(TupleShape(written)))
 
 
 def frontend_entries(operation: ir.Operation) -> dict[str, str]:
@@ -121,12 +116,11 @@ def frontend_entries(operation: ir.Operation) -> dict[str, str]:
 
 def set_frontend_entry(operation: ir.Operation, key: str, text: str | None) -> None:
     """Changes, adds or (for None) drops one frontend attribute of an operation."""
-    frontend = with_entry(_frontend(operation), key, text, operation.context)
-    set_or_delete(operation, FRONTEND_ATTRIBUTES, frontend)
+    set_or_delete(operation, FRONTEND_ATTRIBUTES, with_entry(_frontend(operation), key, text, operation.context))
 
 
 def string_attribute(operation: ir.Operation, name: str) -> str | None:
-    """Returns the text of a string attribute, or None where there is none."""
+    """Returns the text of a string attribute, or None without one."""
     found = attribute_of(operation, name)
     return string_value(found) if isinstance(found, ir.StringAttr) else None
 
@@ -145,18 +139,16 @@ def set_or_delete(operation: ir.Operation, name: str, attribute: ir.Attribute | 
 
 
 def with_entry(frontend: ir.Attribute | None, key: str, text: str | None, context: ir.Context) -> ir.Attribute | None:
-    """Returns frontend attributes with one key set or removed; None where nothing is left."""
+    """Returns frontend attributes with one key set or removed; None where no key remains."""
     entries = attribute_entries(frontend)
     entries.pop(key, None)
     if text is not None:
         entries[key] = ir.StringAttr.get(text, context)
-    if not entries:
-        return None
-    return ir.DictAttr.get(entries, context)
+    return ir.DictAttr.get(entries, context) if entries else None
 
 
 def attribute_entries(attribute: ir.Attribute | None) -> dict[str, ir.Attribute]:
-    """Returns the entries of a dictionary attribute; none for anything else."""
+    """Returns the entries of a dictionary attribute, an empty dictionary for any other attribute."""
     if not isinstance(attribute, ir.DictAttr):
         return {}
     return {attribute[i].name: attribute[i].attr for i in range(len(attribute))}
@@ -164,10 +156,6 @@ def attribute_entries(attribute: ir.Attribute | None) -> dict[str, ir.Attribute]
 
 def _frontend(operation: ir.Operation) -> ir.Attribute | None:
     return attribute_of(operation, FRONTEND_ATTRIBUTES)
-
-
-def _mirror(operation: ir.Operation) -> str | None:
-    return _text_at(_frontend(operation), MIRROR)
 
 
 def _text_at(frontend: ir.Attribute | None, key: str) -> str | None:
@@ -180,8 +168,8 @@ def _text_at(frontend: ir.Attribute | None, key: str) -> str | None:
 def _mirrored(text: str | None, natural: tuple[Shape, ...]) -> tuple[Shape, ...] | None:
     """Returns the shapes of a mirror, or None where it is absent or stale.
 
-    XLA copies frontend attributes to the instructions it makes from an op, and changes the
-    operands of a `while`: a mirror that does not fit speaks of another value.
+    XLA copies frontend attributes to all instructions that it makes of an operation, and changes the operands of a
+    `while`: a mirror of another type belongs to another value.
     """
     return None if text is None else _try_fitting(parse_shape(text), natural)
 
@@ -206,7 +194,7 @@ def _try_fitting(shape: Shape, natural: tuple[Shape, ...]) -> tuple[Shape, ...] 
 
 @lru_cache(maxsize=4096)
 def _with_layout(natural: ArrayShape, text: str) -> ArrayShape:
-    # A scalar's default layout is written {}, which is no layout in a shape's text.
+    # `{}` is the default layout of a scalar, but no layout in the text of a shape.
     layout = Layout(()) if text == "{}" and natural.rank == 0 else parse_layout(text)
     try:
         shape = natural.with_layout(layout)
@@ -219,7 +207,7 @@ def _with_layout(natural: ArrayShape, text: str) -> ArrayShape:
 
 _SDY, _MHLO = "sdy.sharding", "mhlo.sharding"
 SHARDINGS = (_SDY, _MHLO)
-# The dimensions of one value: after its mesh.
+# The dimensions of one value, after its mesh.
 _DIMENSIONS = re.compile(r"(?<=, )\[(?:\{[^{}]*\}(?:p\d+)?(?:, )?)*\]")
 _WHOLE = re.compile(r"(?:replicated|manual|maximal device=\d+|[{}, ])*")
 
@@ -227,15 +215,12 @@ _WHOLE = re.compile(r"(?:replicated|manual|maximal device=\d+|[{}, ])*")
 def changed_ranks(before: Sequence[Shape], after: Sequence[Shape]) -> list[int | None]:
     """Returns the new rank of each value whose dimensions change, None for the others."""
     pairs = zip(before, after, strict=True)
-    return [_rank(new) if _dimensions(old) != _dimensions(new) else None for old, new in pairs]
+    dimensions = ((_dimensions(old), _dimensions(new)) for old, new in pairs)
+    return [None if new is None or old == new else len(new) for old, new in dimensions]
 
 
 def _dimensions(shape: Shape) -> tuple[int, ...] | None:
     return shape.dimensions if isinstance(shape, ArrayShape) else None
-
-
-def _rank(shape: Shape) -> int | None:
-    return shape.rank if isinstance(shape, ArrayShape) else None
 
 
 def followed_shardings(
@@ -243,13 +228,13 @@ def followed_shardings(
 ) -> Iterator[tuple[str, ir.Attribute]]:
     """Yields the shardings that must change for values of new ranks (None: unchanged), by name.
 
-    Raises DiagnosticError where one splits a dimension: the new dimensions are others.
+    Raises DiagnosticError for one that splits a dimension.
     """
     if all(rank is None for rank in ranks):
         return
     found = attributes.get(_MHLO)
     if isinstance(found, ir.StringAttr) and not _WHOLE.fullmatch(string_value(found)):
-        raise _refused(_MHLO, string_value(found))
+        raise _rejected(_MHLO, string_value(found))
     sharding = attributes.get(_SDY)
     if sharding is not None:
         yield _SDY, _followed(sharding, ranks)
@@ -263,12 +248,12 @@ def _followed(sharding: ir.Attribute, ranks: Sequence[int | None]) -> ir.Attribu
         if rank is None:
             return match[0]
         if '"' in match[0]:
-            raise _refused(_SDY, str(sharding))
+            raise _rejected(_SDY, str(sharding))
         return "[" + ", ".join(["{?}" if "?" in match[0] else "{}"] * rank) + "]"
 
     return ir.Attribute.parse(_DIMENSIONS.sub(replace, str(sharding)), sharding.context)
 
 
-def _refused(name: str, text: str) -> DiagnosticError:
+def _rejected(name: str, text: str) -> DiagnosticError:
     message = f"{name} {text} splits a dimension of a value whose dimensions change"
     return DiagnosticError(Diagnostic(message, hint="partition the program first, or remove the sharding"))

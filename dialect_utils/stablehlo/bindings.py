@@ -1,6 +1,6 @@
-"""The one place that imports MLIR's Python bindings, which jaxlib carries as `jaxlib.mlir`.
+"""The only module that imports MLIR's Python bindings, which jaxlib contains as `jaxlib.mlir`.
 
-Facts about these bindings that the rest of the package is built around:
+Facts about these bindings on which the package relies:
 
 * `hash(operation)` is computed from the operation's contents and changes with every edit, and
   each access makes another Python object: `address` is the only stable identity.
@@ -34,7 +34,7 @@ def _missing(error: Exception) -> DiagnosticError:
 try:
     from jaxlib.mlir import ir
 
-    # Not jaxlib.mlir.dialects: it has a class for each op, which MLIR loads itself where it meets one.
+    # Not jaxlib.mlir.dialects, a class for each operation: MLIR loads those itself on demand.
     from jaxlib.mlir._mlir_libs import _chlo, _mlirHlo, _sdy
     from jaxlib.mlir._mlir_libs import _jax_mlir_ext as _upstream
     from jaxlib.mlir._mlir_libs import _stablehlo as stablehlo
@@ -78,19 +78,18 @@ __all__ = [
 
 
 def string_value(attribute: ir.StringAttr) -> str:
-    """Returns the text of a string; bytes that are no UTF-8 (serialized shardings) become escapes."""
+    """Returns the text of a string; bytes that are not UTF-8 (serialized shardings) become escapes."""
     return attribute.value_bytes.decode(errors="backslashreplace")
 
 
 @lru_cache(maxsize=2)
 def context(*, allow_unregistered: bool) -> ir.Context:
-    """Returns the process's context, one that knows every dialect jaxlib offers.
+    """Returns the process's context, with every dialect of jaxlib.
 
-    The second one, which also accepts operations of unknown dialects in generic form, is used
-    where a module needs it.
+    A second context also accepts operations of unknown dialects in generic form.
     """
     made = ir.Context()
-    # Threads would not survive a fork and gain nothing on modules of this size.
+    # Threads would not survive a fork, and modules of this size gain nothing from them.
     made.enable_multithreading(False)
     registry = ir.DialectRegistry()
     _register_upstream(registry)
@@ -103,7 +102,7 @@ def context(*, allow_unregistered: bool) -> ir.Context:
 
 @lru_cache(maxsize=1)
 def kernel_context() -> ir.Context:
-    """Returns a context that also knows the TPU dialect, in which Mosaic kernels are written."""
+    """Returns a context with the TPU dialect of Mosaic kernels."""
     try:
         from jaxlib.mlir._mlir_libs import _tpu_ext
     except ImportError as error:
@@ -121,21 +120,22 @@ def kernel_context() -> ir.Context:
 
 
 def deserialize_kernel(module: ir.Module) -> None:
-    """Turns a kernel in the stable form that JAX writes (`stable_mosaic`) into plain ops, in place.
+    """Converts a kernel in JAX's stable form (`stable_mosaic`) to plain operations, in place.
 
-    Registering the TPU dialect registers the pass, too. Raises MLIRError for a version that this
-    jaxlib does not know.
+    Registering the TPU dialect registers the pass, too. Raises MLIRError for a version that this jaxlib lacks.
     """
-    from jaxlib.mlir.passmanager import PassManager
-
-    PassManager.parse("builtin.module(mosaic-serde{serialize=false})", module.context).run(module.operation)
+    _run(module, "builtin.module(mosaic-serde{serialize=false})")
 
 
 def run_passes(module: ir.Module, pipeline: str) -> None:
     """Runs passes of StableHLO on a module, in place; raises MLIRError where one fails."""
+    _register_passes()
+    _run(module, pipeline)
+
+
+def _run(module: ir.Module, pipeline: str) -> None:
     from jaxlib.mlir.passmanager import PassManager
 
-    _register_passes()
     PassManager.parse(pipeline, module.context).run(module.operation)
 
 
@@ -156,13 +156,13 @@ _capsule_pointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
 
 
 def address(operation: ir.Operation) -> int:
-    """Returns the address of the C++ operation: its identity while it is not erased."""
+    """Returns the address of the C++ operation, its identity until it is erased."""
     capsule = operation._CAPIPtr  # noqa: SLF001  # the public name that MLIR gives its C handle
     return int(_capsule_pointer(capsule, _capsule_name(capsule)))
 
 
 def attribute_of(operation: ir.Operation, name: str) -> ir.Attribute | None:
-    """Returns an attribute, or None where it is absent or no Python object can hold it."""
+    """Returns an attribute, or None where it is absent or has no Python form."""
     try:
         return operation.attributes.get(name)
     except TypeError:
@@ -170,7 +170,7 @@ def attribute_of(operation: ir.Operation, name: str) -> ir.Attribute | None:
 
 
 def integer_list(attribute: ir.Attribute) -> tuple[int, ...] | None:
-    """Returns the integers of an attribute, one for a single integer, or None for another kind."""
+    """Returns the integers of an attribute, a tuple of one for a single integer, or None for another kind."""
     if isinstance(attribute, ir.IntegerAttr):
         return (int(attribute.value),)
     if isinstance(attribute, ir.DenseI64ArrayAttr | ir.DenseIntElementsAttr):
@@ -179,7 +179,7 @@ def integer_list(attribute: ir.Attribute) -> tuple[int, ...] | None:
 
 
 def with_integers(attribute: ir.Attribute, values: Sequence[int]) -> ir.Attribute | None:
-    """Returns an attribute of the same kind with other integers, or None where `integer_list` reads none."""
+    """Returns an attribute of the same kind with other integers, or None where `integer_list` returns None."""
     if isinstance(attribute, ir.IntegerAttr):
         (value,) = values
         return ir.IntegerAttr.get(attribute.type, value)

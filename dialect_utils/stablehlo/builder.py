@@ -1,23 +1,13 @@
-"""Makes operations at one place of a module."""
+"""Makes operations at an insertion point of a module."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import singledispatch
 from typing import TYPE_CHECKING
 
 from dialect_utils.ir import Operation, Value
-from dialect_utils.layout import (
-    ArrayShape,
-    ElementType,
-    Pad,
-    Shape,
-    Slice,
-    Step,
-    Transpose,
-    TupleShape,
-)
+from dialect_utils.layout import ArrayShape, ElementType, Pad, Shape, Slice, Step, Transpose, TupleShape
 from dialect_utils.stablehlo.annotations import annotate_operation
 from dialect_utils.stablehlo.bindings import ir
 from dialect_utils.stablehlo.constants import literal
@@ -31,10 +21,10 @@ if TYPE_CHECKING:
 
 
 class StableHloBuilder:
-    """A maker of operations at an insertion point, each after the one before.
+    """A maker of operations at an insertion point, in order.
 
-    New operations get the location of `like`, under their own name. Its frontend attributes stay
-    its own: they speak of the operation that carries them.
+    New operations get the location of `like`, under their own name, but not its frontend attributes, which describe
+    that operation only.
     """
 
     __slots__ = ("_module", "_point")
@@ -54,8 +44,7 @@ class StableHloBuilder:
     ) -> StableHloValue:
         """Makes the operation of one data-movement step.
 
-        Raises ValueError for a step that does not fit, for dynamic dimensions, and for a pad
-        without padding.
+        Raises ValueError for a step of other dimensions, for dynamic dimensions, and for a pad without padding.
         """
         shape = value.shape
         if not isinstance(shape, ArrayShape) or not shape.is_static:
@@ -72,20 +61,19 @@ class StableHloBuilder:
     def constant(self, element_type: ElementType, bits: int, *, name: str, like: Value) -> StableHloValue:
         """Makes a scalar constant with exactly these bits."""
         text = type_text(ArrayShape(element_type, ()))
-        # Through text: a constant of complex elements cannot be a Python object.
+        # Parsed from text: a complex constant has no Python form.
         source = f'"stablehlo.constant"() {{value = dense<{literal(element_type, bits)}> : {text}}} : () -> {text}'
         made = ir.Operation.parse(source, context=self._context).operation
         self._point.insert(made)
         return self._adopt(made, name, as_value(like))[0]
 
     def broadcast(self, value: Value, dimensions: Sequence[int], *, name: str, like: Value) -> StableHloValue:
-        """Makes an array of `dimensions` all of whose elements are one scalar."""
+        """Makes an array of `dimensions` with a scalar in all elements."""
         shape = value.shape
         if not isinstance(shape, ArrayShape) or shape.rank != 0:
             raise ValueError(f"only a scalar is broadcast, found {shape}")
         result = ArrayShape(shape.element_type, tuple(dimensions))
-        no_dimensions: Sequence[int] = ()
-        attributes = {"broadcast_dimensions": no_dimensions}
+        attributes: dict[str, Sequence[int]] = {"broadcast_dimensions": ()}
         return self._create("stablehlo.broadcast_in_dim", [value], result, attributes, name=name, like=like)
 
     def convert(self, value: Value, element_type: ElementType, *, name: str, like: Value) -> StableHloValue:
@@ -97,11 +85,11 @@ class StableHloBuilder:
         return self._create("stablehlo.convert", [value], result, {}, name=name, like=like)
 
     def copy(self, value: Value, shape: Shape, *, name: str, like: Value) -> StableHloValue:
-        """Raises ValueError: StableHLO has no copy into another layout."""
+        """Raises ValueError: StableHLO has no copy operation."""
         raise ValueError("StableHLO has no copy operation")
 
     def bitcast(self, value: Value, shape: Shape, *, name: str, like: Value) -> StableHloValue:
-        """Raises ValueError: StableHLO has no bitcast of bytes."""
+        """Raises ValueError: StableHLO has no bitcast operation."""
         raise ValueError("StableHLO has no bitcast operation")
 
     def flatten(self, value: Value, *, name: str) -> list[Value]:
@@ -118,7 +106,7 @@ class StableHloBuilder:
         return [leaf for i, element in enumerate(elements) for leaf in self.flatten(element, name=f"{name}.{i}")]
 
     def make_tuple(self, leaves: Sequence[Value], shape: Shape, *, name: str, like: Value) -> StableHloValue:
-        """Joins leaves into a value of a shape's nesting."""
+        """Packs leaves into a value with the nesting of `shape`."""
         remaining = iter(leaves)
 
         def build(part: Shape) -> StableHloValue:
@@ -138,7 +126,7 @@ class StableHloBuilder:
         *,
         name: str,
     ) -> Sequence[StableHloValue]:
-        """Makes a copy on other operands with other result shapes, regions and attributes included."""
+        """Makes a copy, with its regions and attributes, on other operands and with other result shapes."""
         made = as_operation(operation).mlir.clone(ip=self._point).operation
         for index, operand in enumerate(operands):
             made.operands[index] = as_value(operand).mlir
@@ -180,33 +168,24 @@ class StableHloBuilder:
     def _adopt(
         self, made: ir.Operation, name: str, like: StableHloValue | StableHloOperation
     ) -> Sequence[StableHloValue]:
-        """Gives a new operation the place of what it was made for, and its own name."""
-        location, place = like.mlir.location, like.place
-        # A made operation is named once: not after the one that it was made for, too.
-        if place is not None and place.name is not None and isinstance(location, ir.NameLoc):
+        """Gives a new operation the location of `like` and its own name."""
+        location, origin = like.mlir.location, like.place
+        # A new operation has only its own name, not the one of `like`.
+        if origin is not None and origin.name is not None and isinstance(location, ir.NameLoc):
             location = location.child_loc
         made.location = ir.Location.name(name, location, self._context)
         operation = self._module.operation(made)
-        operation.origin = replace(place, name=name) if place else Origin(NOWHERE, NOWHERE, name)
+        operation.origin = replace(origin, name=name) if origin else Origin(NOWHERE, NOWHERE, name)
         return operation.results
 
 
-@singledispatch
 def _attributes(step: Step) -> dict[str, Sequence[int]]:
-    """Returns StableHLO's attributes of a step; for most the result's type says all."""
+    """Returns StableHLO's attributes of a step; reshapes and bitcast-converts have none."""
+    match step:
+        case Transpose():
+            return {"permutation": step.permutation}
+        case Slice():
+            return {"start_indices": step.start, "limit_indices": step.limit, "strides": step.strides}
+        case Pad():
+            return {"edge_padding_low": step.low, "edge_padding_high": step.high, "interior_padding": step.gaps}
     return {}
-
-
-@_attributes.register
-def _transpose_attributes(step: Transpose) -> dict[str, Sequence[int]]:
-    return {"permutation": step.permutation}
-
-
-@_attributes.register
-def _slice_attributes(step: Slice) -> dict[str, Sequence[int]]:
-    return {"start_indices": step.start, "limit_indices": step.limit, "strides": step.strides}
-
-
-@_attributes.register
-def _pad_attributes(step: Pad) -> dict[str, Sequence[int]]:
-    return {"edge_padding_low": step.low, "edge_padding_high": step.high, "interior_padding": step.gaps}

@@ -1,6 +1,6 @@
-"""Literals with exact bits: written, and read back from MLIR's print.
+"""Literals with exact bits, written as MLIR's text and read from it.
 
-The text is the way in and out: MLIR's bindings give no bits, and fail on complex elements.
+MLIR's bindings give no bits, and fail on complex elements.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 from dialect_utils.layout import ELEMENT_TYPES, ElementType
 
 if TYPE_CHECKING:
-    # What a constant's bits are is asked without MLIR, too.
+    # `literal_bits` must not load MLIR.
     from dialect_utils.stablehlo.bindings import ir
 
-# An elided print: only a splat, or a single element, is printed in full then.
+# With this limit MLIR prints only splats and single elements in full.
 _ELIDE = 1
 _VALUE = re.compile(r"value = (dense(?:_resource)?<.*> : tensor<[^>]*(?:<[^>]*>)?[^>]*>)", re.DOTALL)
 _SPLAT = re.compile(r'dense<\[*([^\[\]"_]+)\]*> : ')
@@ -40,12 +40,12 @@ def literal(element_type: ElementType, bits: int) -> str:
 
 
 def constant_text(operation: ir.Operation) -> str:
-    """Returns the contents of a constant as MLIR prints them, with their type."""
+    """Returns the elements and the type of a constant as MLIR prints them."""
     return _printed_value(operation, None)
 
 
 def splat_literal(operation: ir.Operation) -> str | None:
-    """Returns the literal of a constant's only element, or of all of them where they are equal; else None."""
+    """Returns the literal that all elements of a constant have, or None where they differ."""
     found = _SPLAT.match(_printed_value(operation, _ELIDE))
     literals = set(_literals(found[1])) if found else set()
     return literals.pop() if len(literals) == 1 else None
@@ -78,7 +78,7 @@ def literal_bits(element_type: ElementType, text: str) -> int:
 
 
 def _float_bits(element_type: ElementType, number: float) -> int:
-    # Only here: reading a module must not cost an import of ml_dtypes.
+    # Imported here: reading a module must not load ml_dtypes.
     import numpy as np
 
     from dialect_utils.layout.arrays.dtypes import dtype_of

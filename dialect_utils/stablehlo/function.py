@@ -24,10 +24,9 @@ FUNCTION = "func.func"
 
 
 class StableHloFunction:
-    """A function or a region's block; there is one object for each.
+    """A function or a region's block, one object for each.
 
-    `holder` is the `func.func`, or the operation that holds the region; `block` is None for a
-    function that is only declared.
+    `holder` is the `func.func`, or the operation that holds the region; `block` is None for a declaration.
     """
 
     __slots__ = ("_block", "_is_alive", "_parameters", "holder", "module")
@@ -66,7 +65,7 @@ class StableHloFunction:
 
     @property
     def function(self) -> StableHloFunction:
-        """Returns itself: where its parameters live."""
+        """Returns itself, as the owner of its parameters."""
         return self
 
     @property
@@ -76,7 +75,7 @@ class StableHloFunction:
 
     @property
     def interface(self) -> Interface:
-        """Returns the signature; of a `func.func` only."""
+        """Returns the signature of a `func.func`."""
         return self.module.interface(self.holder)
 
     @property
@@ -142,9 +141,9 @@ class StableHloFunction:
             self.result_changed(index, old.shape, new.shape, value.type)
 
     def result_changed(self, index: int, old: Shape, new: Shape, mlir_type: ir.Type) -> None:
-        """Makes the signature follow another value in a result's place.
+        """Updates the signature after another value became a result.
 
-        A result's layout may differ from its value's; it stays where the values' shapes agree.
+        A result's layout may differ from its value's; it stays where the values' shapes are equal.
         """
         if not self.is_region and old != new:
             self.interface.set_result(index, new, mlir_type)
@@ -163,7 +162,7 @@ class StableHloFunction:
 
     @property
     def is_embedded(self) -> bool:
-        """Is true for a region that is applied per element, or of which nothing else is known."""
+        """Is true for a region that is applied per element, and for regions of unknown operations."""
         return self.is_region and not has(hlo_opcode(self.holder.name), Trait.CALLS)
 
     def value_shape(self, index: int) -> Shape:
@@ -175,14 +174,13 @@ class StableHloFunction:
             if hlo_opcode(self.holder.name) == "while":
                 return self._carried_shape(index)
         except DiagnosticError as error:
-            place = self.parameters[index].location
-            raise self.module.placed(error, place) from None
+            raise self.module.placed(error, self.parameters[index].location) from None
         return shape_of_type(self.parameters[index].mlir.type)
 
     def _carried_shape(self, index: int) -> Shape:
         own = shape_of_type(self.parameters[index].mlir.type)
         result = operation_shapes(self.holder)[index]
-        # Until a pass has changed both, their types may differ.
+        # The types differ until a pass has changed both.
         return result if shape_of_type(self.holder.results[index].type) == own else own
 
     def set_value_shape(self, index: int, shape: Shape) -> None:

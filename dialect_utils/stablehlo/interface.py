@@ -27,7 +27,11 @@ _TYPE = "function_type"
 
 
 class Signature:
-    """The signature of one `func.func`; there is one object for each in a module."""
+    """The types and attributes of the arguments and results of one `func.func`, as an edit list.
+
+    MLIR keeps each of them as one attribute that is replaced as a whole: writing it after every change would take time
+    quadratic in their number. The changes are written when the module is used.
+    """
 
     __slots__ = ("_changed", "_entries", "_func", "_types", "owns_layouts")
 
@@ -35,9 +39,9 @@ class Signature:
         self._func = func
         self._types: dict[str, list[ir.Type]] | None = None
         self._entries: dict[str, list[ir.Attribute]] = {}
-        # What is not written yet.
+        # The attributes that are not written yet.
         self._changed: set[str] = set()
-        # True once no attribute of the module says more of the layouts.
+        # True once the module's attributes hold no more layouts.
         self.owns_layouts = False
 
     def types(self, kind: str) -> Sequence[ir.Type]:
@@ -58,7 +62,7 @@ class Signature:
             self._changed.add(_TYPE)
 
     def entries(self, kind: str) -> Sequence[ir.Attribute]:
-        """Returns a dictionary attribute for each argument or result, empty ones included."""
+        """Returns the dictionary attribute, possibly empty, of each argument or result."""
         if kind not in self._entries:
             attributes = self._func.attributes
             if kind in attributes:
@@ -77,7 +81,7 @@ class Signature:
         self._changed.add(kind)
 
     def write(self) -> None:
-        """Writes what has changed."""
+        """Writes the changes."""
         context = self._func.context
         if _TYPE in self._changed:
             made = ir.FunctionType.get([*self.types(ARGUMENTS)], [*self.types(RESULTS)], context)
@@ -91,7 +95,7 @@ class Signature:
 
 
 ENTRY_NAME = "main"
-# What XLA's importer writes for the whole entry: minor_to_major and tiles of each array.
+# XLA's importer writes these for the whole entry: minor_to_major and tiles of each array.
 _MODULE_LAYOUTS = {
     ARGUMENTS: ("mhlo.xla_entry_computation_parameter_layouts", "mhlo.xla_entry_computation_parameter_tiles"),
     RESULTS: ("mhlo.xla_entry_computation_result_layout", "mhlo.xla_entry_computation_result_tiles"),
@@ -99,7 +103,7 @@ _MODULE_LAYOUTS = {
 
 
 class ResultMirror:
-    """The shapes of main's results that the module's frontend attribute is to give, where it does not do so yet."""
+    """The new shapes of main's results that are not yet in the module's frontend attribute."""
 
     __slots__ = ("shapes",)
 
@@ -107,7 +111,7 @@ class ResultMirror:
         self.shapes: list[Shape] | None = None
 
     def change(self, known: Sequence[Shape] | None, index: int, shape: Shape) -> None:
-        """Changes the shape of one result; `known` are those that the module gives, None where they are here."""
+        """Changes the shape of one result; `known` are the module's shapes, None after the first change."""
         if self.shapes is None:
             assert known is not None  # callers look first
             self.shapes = list(known)
@@ -121,10 +125,10 @@ class ResultMirror:
 
 
 class Interface:
-    """The signature of one `func.func`, read and written.
+    """The signature of one `func.func`, with layouts.
 
-    Layouts of the entry may also be on the module; the first change moves them to the
-    arguments and results, since the module's lists cannot be changed one by one.
+    Layouts of the entry may also be on the module; the first change moves them to the arguments and results, because
+    the module's lists must be complete.
     """
 
     __slots__ = ("_func", "_mirror", "_module", "_signature")
@@ -144,10 +148,6 @@ class Interface:
     def argument_shape(self, index: int) -> Shape:
         """Returns an argument's shape with its layout."""
         return self._shape(ARGUMENTS, index)
-
-    def result_shape(self, index: int) -> Shape:
-        """Returns a result's shape with the layout callers see."""
-        return self.result_shapes[index]
 
     @property
     def argument_shapes(self) -> tuple[Shape, ...]:
@@ -176,7 +176,7 @@ class Interface:
         self._annotate(RESULTS, index, shape)
 
     def set_layouts(self, arguments: Sequence[Shape], results: Sequence[Shape]) -> None:
-        """Writes the layouts callers see; raises ValueError where a shape has another type."""
+        """Writes the layouts of the interface; raises ValueError where a shape has another type."""
         self._own_layouts()
         for kind, shapes in ((ARGUMENTS, arguments), (RESULTS, results)):
             for mlir_type, shape in zip(self._signature.types(kind), shapes, strict=True):
@@ -199,7 +199,7 @@ class Interface:
         return natural if shape is None else shape
 
     def _shapes(self, kind: str) -> tuple[Shape, ...]:
-        """Returns all shapes at once: what the module says of the results is read once."""
+        """Returns all shapes, and reads the module's annotation of the results only once."""
         natural = tuple(map(shape_of_type, self._signature.types(kind)))
         found = list(map(_annotated_shape, self._signature.entries(kind), natural))
         if not self.is_entry or None not in found:
@@ -221,7 +221,7 @@ class Interface:
         return self._listed_shape(kind, index)
 
     def _listed_shape(self, kind: str, index: int) -> Shape | None:
-        """Returns the shape that the lists of XLA's importer give, or None."""
+        """Returns the shape in the lists of XLA's importer, or None."""
         types = self._signature.types(kind)
         natural = shape_of_type(types[index])
         orders, tiles = (_elements(attribute_of(self._module, name)) for name in _MODULE_LAYOUTS[kind])
@@ -236,16 +236,16 @@ class Interface:
             self._annotate(kind, index, shape)
 
     def _annotate(self, kind: str, index: int, shape: Shape) -> None:
-        # A result has no mirror of its own: HLO has no place for it. Main's have one on the module.
+        # HLO has no attributes of results: the mirror of main's results is on the module.
         is_mirrored = kind == ARGUMENTS
         entry = attribute_entries(self._signature.entries(kind)[index])
         annotated = annotated_interface(entry, shape, self._func.context, is_mirrored=is_mirrored)
         self._signature.set_entry(kind, index, annotated)
 
     def _follow(self, kind: str, index: int, shape: Shape) -> None:
-        """Makes the shardings follow; raises DiagnosticError for one that cannot, before anything changes."""
-        ranks = changed_ranks([shape_of_type(self._signature.types(kind)[index])], [shape])
+        """Updates the shardings; raises DiagnosticError for one that cannot follow, before anything changes."""
         entry = attribute_entries(self._signature.entries(kind)[index])
+        ranks = changed_ranks([shape_of_type(self._signature.types(kind)[index])], [shape])
         changes = dict(followed_shardings(entry, ranks))
         if changes:
             self._signature.set_entry(kind, index, {**entry, **changes})
@@ -267,7 +267,7 @@ class Interface:
 
 @lru_cache(maxsize=4096)
 def _annotated_shape(entry: ir.Attribute, natural: Shape) -> Shape | None:
-    """Returns the shape that an argument's or result's own attributes give it, or None."""
+    """Returns the shape of an argument's or result's own attributes, or None."""
     return interface_shape(attribute_entries(entry), natural)
 
 

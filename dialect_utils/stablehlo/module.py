@@ -20,7 +20,7 @@ from dialect_utils.stablehlo.bindings import (
 from dialect_utils.stablehlo.function import FUNCTION, StableHloFunction, as_function
 from dialect_utils.stablehlo.interface import ENTRY_NAME, Interface, ResultMirror, Signature
 from dialect_utils.stablehlo.operation import StableHloOperation, as_operation
-from dialect_utils.stablehlo.origins import Origin, blocks_of, captured, diagnostics_of, moved_to, place_of, walk
+from dialect_utils.stablehlo.origins import blocks_of, captured, diagnostics_of, moved_to, walk
 from dialect_utils.stablehlo.value import StableHloValue, as_value
 from dialect_utils.text import Diagnostic, DiagnosticError, Location, Source, Span, elided
 
@@ -31,8 +31,8 @@ _CALLING = ("func.call", "stablehlo.composite", "stablehlo.custom_call", "mhlo.c
 class StableHloModule:
     """A module and the one object of each operation, function and value in it.
 
-    `source` is the text that was read; `has_locations` says whether it gave locations, which
-    are printed again then. `make_builder` is given by the parser, so that the graph does not know it.
+    `source` is the text that was read; `has_locations` is true where it gave locations, which are then printed again.
+    The parser passes `make_builder`, so that the graph does not depend on the builder.
     """
 
     dialect: Literal["stablehlo"] = "stablehlo"
@@ -60,12 +60,12 @@ class StableHloModule:
         }
 
     def __repr__(self) -> str:
-        # Who looks at a module does not look for where JAX was called from.
+        # Locations in JAX programs would make this text too long.
         return elided(str(self.root.get_asm(enable_debug_info=False)))
 
     @property
     def root(self) -> ir.Operation:
-        """Returns the MLIR module, with all that its attributes are to say."""
+        """Returns the MLIR module, with all pending attributes written."""
         self._mirror.write(self._root)
         for signature in self._signatures.values():
             signature.write()
@@ -109,7 +109,7 @@ class StableHloModule:
         return self.operation(result.owner.operation).results[result.result_number]
 
     def forget(self, erased: Iterable[ir.Operation]) -> None:
-        """Marks the objects of what is about to be erased, so that none reaches freed memory."""
+        """Invalidates the objects of operations before these are erased, because MLIR frees their memory."""
         for mlir in erased:
             for function in (self._functions.pop(hash(block), None) for block in blocks_of(mlir)):
                 if function is not None:
@@ -122,15 +122,15 @@ class StableHloModule:
 
     @property
     def name(self) -> str:
-        """Returns the module's name, `module` where it has none."""
+        """Returns the module's name, or `module` without one."""
         return string_attribute(self.root, "sym_name") or "module"
 
     @property
     def functions(self) -> Sequence[StableHloFunction]:
-        """Returns every function and region, those called or held before their callers."""
+        """Returns every function and region, callees and inner regions first."""
         found: dict[StableHloFunction, None] = {}
         begun: set[StableHloFunction] = set()
-        # A stack, not recursion: a chain of calls may be longer than Python's stack is deep.
+        # Not recursive: a chain of calls may be deeper than Python's stack.
         stack = [self.function_named(name) for name in reversed(self._named)]
         while stack:
             function = stack[-1]
@@ -143,11 +143,11 @@ class StableHloModule:
         return tuple(found)
 
     def operations(self) -> Iterator[StableHloOperation]:
-        """Yields every operation of every function; a function's are a snapshot."""
+        """Yields every operation of every function; each function is read before its first one."""
         return (operation for function in self.functions for operation in function.operations)
 
     def values(self) -> Iterator[StableHloValue]:
-        """Yields every value of every function; a function's are a snapshot."""
+        """Yields every value of every function; each function is read before its first one."""
         return (value for function in self.functions for value in function.values())
 
     def has_function(self, name: str) -> bool:
@@ -170,18 +170,18 @@ class StableHloModule:
 
     @property
     def entry(self) -> StableHloFunction:
-        """Returns the public function `main`; raises DiagnosticError where there is none."""
+        """Returns the public function `main`; raises DiagnosticError without one."""
         if ENTRY_NAME in self._named:
             function = self.function_named(ENTRY_NAME)
             if function.is_entry and function.block is not None:
                 return function
-        place = Location(self.source, Span(0, 1)) if self.source.text else None
+        location = Location(self.source, Span(0, 1)) if self.source.text else None
         message = f"the module has no public function @{ENTRY_NAME}"
-        raise DiagnosticError(Diagnostic(message, place, hint=f"the entry is a func.func called @{ENTRY_NAME}"))
+        raise DiagnosticError(Diagnostic(message, location, hint=f"the entry is a func.func called @{ENTRY_NAME}"))
 
     @property
     def entry_layout(self) -> tuple[tuple[Shape, ...], tuple[Shape, ...]]:
-        """Returns the shapes of main's arguments and results with the layouts callers see."""
+        """Returns the shapes of main's arguments and results with the layouts of the interface."""
         entry = self.entry
         try:
             return entry.interface.argument_shapes, entry.interface.result_shapes
@@ -189,7 +189,7 @@ class StableHloModule:
             raise self.placed(error, self.operation(entry.holder).location) from None
 
     def set_entry_layout(self, parameters: Sequence[Shape], results: Sequence[Shape]) -> None:
-        """Writes the layouts callers see on main's arguments and results; types stay as they are."""
+        """Writes the layouts of the interface on main's arguments and results; types stay the same."""
         self.entry.interface.set_layouts(parameters, results)
 
     @property
@@ -218,13 +218,13 @@ class StableHloModule:
         operation = self._operations.get(address(mine))
         if operation is not None and operation.origin is not None:
             copy.operation(other).origin = operation.origin
-        for block, twin in zip(blocks_of(mine), blocks_of(other), strict=True):
+        for block, copied in zip(blocks_of(mine), blocks_of(other), strict=True):
             function = self._functions.get(hash(block))
             for index, parameter in enumerate(function.parameters if function else ()):
-                copy.function(twin).parameters[index].origin = parameter.origin
+                copy.function(copied).parameters[index].origin = parameter.origin
 
     def text(self) -> str:
-        """Returns the module as MLIR prints it, with locations where the text that was read had some."""
+        """Returns the module as MLIR prints it, with locations where the original text had any."""
         return str(self.root.get_asm(enable_debug_info=self.has_locations)).rstrip("\n") + "\n"
 
     def bytecode(self) -> bytes:
@@ -236,8 +236,8 @@ class StableHloModule:
     def portable_artifact(self) -> bytes:
         """Returns the module as a StableHLO portable artifact of jaxlib's version.
 
-        Operations of other dialects (CHLO's) go in as they are. Raises DiagnosticError where an
-        operation has no portable form.
+        Operations of other dialects (CHLO's) stay unchanged. Raises DiagnosticError for an operation without a portable
+        form.
         """
         module = ir.Module.parse(self.bytecode(), self.root.context)
         with captured(self.root.context, self.source) as found:
@@ -254,24 +254,20 @@ class StableHloModule:
         except ir.MLIRError as error:
             raise DiagnosticError(diagnostics_of(error, self.source)) from None
 
-    # Places.
-
-    def written_place(self, location: ir.Location) -> Origin | None:
-        """Returns the line and column of a location in the text that was read, or None."""
-        return place_of(location)
+    # Locations.
 
     def placed(self, error: DiagnosticError, near: Location | None) -> DiagnosticError:
-        """Returns an error about an annotation's text, moved to where that text is in the module."""
+        """Returns an error about an annotation's text, moved to that text's location in the module."""
         return moved_to(error, self.source, near)
 
     # Builders.
 
     def before(self, operation: Operation) -> Builder:
-        """Returns a builder that makes operations before one."""
+        """Returns a builder before an operation."""
         return self._make_builder(self, ir.InsertionPoint(as_operation(operation).mlir))
 
     def after(self, value: Value) -> Builder:
-        """Returns a builder right after a value's definition; at the block's begin for an argument."""
+        """Returns a builder right after a value's definition, for an argument at the begin of its block."""
         operation = as_value(value).operation
         if operation is not None:
             return self._make_builder(self, ir.InsertionPoint.after(operation.mlir))

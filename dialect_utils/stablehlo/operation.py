@@ -1,4 +1,4 @@
-"""Operations: StableHLO's, and those of any dialect that is beside it."""
+"""Operations of StableHLO and of other dialects in the same module."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from dialect_utils.stablehlo.annotations import (
 )
 from dialect_utils.stablehlo.bindings import attribute_of, dimension_numbers, integer_list, ir, with_integers
 from dialect_utils.stablehlo.constants import constant_text, literal_bits, splat_literal
-from dialect_utils.stablehlo.origins import NOWHERE, Origin, blocks_of, location_of, walk
+from dialect_utils.stablehlo.origins import NOWHERE, Origin, blocks_of, location_of, origin_of, walk
 from dialect_utils.stablehlo.types import set_type, shape_of_type
 from dialect_utils.stablehlo.value import StableHloValue, as_value
 from dialect_utils.text import DiagnosticError, Location
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 class StableHloOperation:
-    """One operation; there is one object for each, which knows when it was erased."""
+    """One operation, with one object for each; every use after `erase` raises ValueError."""
 
     __slots__ = ("_mlir", "_results", "module", "origin")
 
@@ -91,15 +91,15 @@ class StableHloOperation:
 
     @property
     def roles(self) -> Sequence[str]:
-        """Returns what each called function is for, by HLO's names."""
+        """Returns the role of each called function, by HLO's names."""
         return default_roles(self.opcode, len(self.called))
 
     def called_as(self, role: str) -> StableHloFunction:
-        """Returns the function it calls in a role; raises ValueError where there is none."""
+        """Returns the function that it calls in a role; raises ValueError without one."""
         return self.called[role_position(self, role)]
 
     def control_flow(self) -> Sequence[Join]:
-        """Returns where the values that it passes to functions, and that these yield, arrive."""
+        """Returns the joins between its operands and results and those of the functions that it calls."""
         return joins_of(self)
 
     @property
@@ -119,7 +119,7 @@ class StableHloOperation:
 
     @property
     def step(self) -> Step | None:
-        """Returns the data-movement step of a transpose, reshape, pad, slice or bitcast-convert."""
+        """Returns the step of a transpose, reshape, pad, slice or bitcast-convert of static shapes, else None."""
         if not has(self.opcode, Trait.IS_STEP):
             return None
         operand, result = self.operands[0].shape, self.results[0].shape
@@ -128,7 +128,6 @@ class StableHloOperation:
         return self._static_step(result) if operand.is_static and result.is_static else None
 
     def _static_step(self, result: ArrayShape) -> Step:
-        # What the attributes of each step of the table are here.
         match self.opcode:
             case "reshape":
                 return Reshape(result.dimensions)
@@ -161,7 +160,7 @@ class StableHloOperation:
         return tuple(range(result.rank - operand.rank, result.rank))
 
     def set_ints(self, name: str, values: Sequence[int]) -> None:
-        """Changes an attribute of integers of its own; raises ValueError where there is none, or a structured one."""
+        """Changes an attribute of integers; raises ValueError where it is absent or structured."""
         found = attribute_of(self.mlir, attribute_name(self.mlir.name, name))
         made = None if found is None else with_integers(found, values)
         if made is None:
@@ -178,7 +177,7 @@ class StableHloOperation:
         return found.value if isinstance(found, ir.StringAttr) else str(found)
 
     def set_attribute(self, name: str, text: str | None) -> None:
-        """Changes, adds or (for None) drops an attribute; a text that is no MLIR attribute becomes a string."""
+        """Changes, adds or (for None) drops an attribute; text that MLIR cannot parse becomes a string."""
         if text is None:
             if name in self.mlir.attributes:
                 del self.mlir.attributes[name]
@@ -192,11 +191,11 @@ class StableHloOperation:
 
     def rename(self, name: str) -> None:
         """Gives the operation a name, which only debug locations show."""
-        location, place = self.mlir.location, self.place
+        location, origin = self.mlir.location, self.place
         if isinstance(location, ir.NameLoc):
             location = location.child_loc
         self.mlir.location = ir.Location.name(name, location, self.mlir.context)
-        self.origin = replace(place, name=name) if place else Origin(NOWHERE, NOWHERE, name)
+        self.origin = replace(origin, name=name) if origin else Origin(NOWHERE, NOWHERE, name)
 
     @property
     def attributes(self) -> Mapping[str, str]:
@@ -205,12 +204,12 @@ class StableHloOperation:
         return MappingProxyType({name: self._whole_text() if text is None else text for name, text in found})
 
     def _whole_text(self) -> str:
-        """Returns the print of the operation: it shows attributes that no Python object can hold."""
+        """Returns the print of the operation, which shows attributes without a Python form."""
         return str(self.mlir.get_asm(print_generic_op_form=True, use_local_scope=True))
 
     @property
     def frontend_attributes(self) -> Mapping[str, str]:
-        """Returns `mhlo.frontend_attributes`, without the layout that is mirrored there."""
+        """Returns `mhlo.frontend_attributes` without the layout's mirror."""
         entries = frontend_entries(self.mlir)
         return MappingProxyType({name: text for name, text in entries.items() if name != MIRROR})
 
@@ -222,7 +221,7 @@ class StableHloOperation:
 
     @property
     def splat_bits(self) -> int | None:
-        """Returns the bits that every element of a constant has, or None for other operations and contents."""
+        """Returns the bits that all elements of a constant have, or None."""
         shape = self.results[0].shape if self.opcode == "constant" else None
         if not isinstance(shape, ArrayShape):
             return None
@@ -237,7 +236,7 @@ class StableHloOperation:
         return text_of(self.mlir, "call_target_name")
 
     def erase(self) -> None:
-        """Removes the operation; raises ValueError where a value of it is still used."""
+        """Removes the operation; raises ValueError where one of its results is still used."""
         for result in self.results:
             if next(iter(result.mlir.uses), None) is not None:
                 raise ValueError(f"%{result.name} is still used")
@@ -248,13 +247,13 @@ class StableHloOperation:
 
     @property
     def location(self) -> Location | None:
-        """Returns the place in the text that was read; a new operation has that of what it was made for."""
+        """Returns the location in the original text; a new operation has that of the value `like`."""
         return location_of(self.module.source, self.place)
 
     @property
     def place(self) -> Origin | None:
-        """Returns line and column in the text that was read, or None."""
-        return self.origin or self.module.written_place(self.mlir.location)
+        """Returns the line and column in the original text, or None."""
+        return self.origin or origin_of(self.mlir.location)
 
     def value_shape(self, index: int) -> Shape:
         """Returns a result's shape with its layout."""

@@ -1,9 +1,8 @@
-"""Where things are in the text that was read: MLIR's own places, and names it forgets.
+"""Positions and names in the original text, and MLIR's errors as diagnostics there.
 
-MLIR keeps a place in the text as the location of every operation, unless the text gives one
-with `loc(...)`: then the text is read a second time with every `loc(...)` blanked, and the
-places of that reading are kept beside the operations. The name of a value, which MLIR drops,
-is in the text before its operation.
+MLIR keeps each operation's position in the text as its location, unless the text gives one with `loc(...)`. Such a
+text is parsed a second time with every `loc(...)` blanked, and our objects keep the positions of that parse. MLIR
+drops the names of values, which are in the text before their operations.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from typing import Any
 from dialect_utils.stablehlo.bindings import ir
 from dialect_utils.text import Diagnostic, DiagnosticError, Location, Source, Span
 
-# The name under which MLIR knows a text that was handed over in memory.
+# MLIR's name of a text in memory.
 _IN_MEMORY = re.compile(r'"-":(\d+):(\d+)')
 _QUIET = re.compile(r'"(?:[^"\\]++|\\.)*+"|//[^\n]*|(?<![\w$.#%@!-])(?P<location>(?:#[\w$.-]+\s*=\s*)?loc\()')
 _PARENTHESIS = re.compile(r'"(?:[^"\\]++|\\.)*+"|[()]')
@@ -27,13 +26,13 @@ _VALUE_NAME = re.compile(r"%([\w$.\-]+)")
 _WORD = re.compile(r'"[^"\n]*"|[%@#]?[\w$.\-]+|.')
 
 
-# The line of what was made for something that is in no text.
+# The line of a new operation whose `like` is in no text.
 NOWHERE = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """A 1-based line and column (in bytes) of the text, and the name given to what was made for it."""
+    """A 1-based line and column (in bytes) of the text, and the name of a new operation."""
 
     line: int
     column: int
@@ -41,7 +40,7 @@ class Origin:
 
 
 def blank_locations(text: str) -> str:
-    """Returns the text with spaces in place of every `loc(...)` and its aliases; the same length."""
+    """Returns the text with every `loc(...)` and its aliases replaced by as many spaces."""
     pieces, position = [], 0
     for match in _QUIET.finditer(text):
         if match["location"] is None or match.start() < position:
@@ -62,14 +61,14 @@ def _closing(text: str, start: int) -> int:
     return len(text)
 
 
-def place_of(location: ir.Location) -> Origin | None:
-    """Returns the line and column of a location in the text that was read, or None."""
+def origin_of(location: ir.Location) -> Origin | None:
+    """Returns the line and column of a location in the original text, or None."""
     found = _IN_MEMORY.search(str(location))
     return Origin(int(found[1]), int(found[2])) if found else None
 
 
 def location_of(source: Source, origin: Origin | None) -> Location | None:
-    """Returns the location of the word at an origin, or None where there is none."""
+    """Returns the location of the word at an origin, or None without an origin."""
     if origin is None or origin.line == NOWHERE:
         return None
     start = _start(source, origin.line, origin.column)
@@ -78,7 +77,7 @@ def location_of(source: Source, origin: Origin | None) -> Location | None:
 
 
 def _start(source: Source, line: int, column: int) -> int:
-    """Returns the offset of an operation's name; MLIR's place of a `reduce` is the parenthesis after it."""
+    """Returns the offset of an operation's name; MLIR's position of a `reduce` is the parenthesis after it."""
     offset = _offset(source, line, column)
     if source.text[offset : offset + 1] != "(":
         return offset
@@ -95,7 +94,7 @@ def _offset(source: Source, line: int, column: int) -> int:
 
 
 def result_name(source: Source, origin: Origin, index: int) -> str | None:
-    """Returns the name of result `index` of the operation at a place: `a`, or `a#1` of a pack."""
+    """Returns the name of result `index` of the operation at an origin: `a`, or `a#1` of a pack."""
     end = _start(source, origin.line, origin.column)
     found = _RESULT_NAMES.search(source.text, source.offset(origin.line, 1), end)
     if found is None:
@@ -110,7 +109,7 @@ def result_name(source: Source, origin: Origin, index: int) -> str | None:
 
 
 def argument_name(source: Source, origin: Origin) -> str | None:
-    """Returns the name of the block argument at a place."""
+    """Returns the name of the block argument at an origin."""
     found = _VALUE_NAME.match(source.text, _offset(source, origin.line, origin.column))
     return found[1] if found else None
 
@@ -128,9 +127,9 @@ def walk(operation: ir.Operation) -> Iterator[ir.Operation]:
             yield from walk(nested.operation)
 
 
-# MLIR lists every dialect there is, in a note longer than a screen is wide.
+# The begin of a note in which MLIR lists all dialects.
 _DIALECT_LIST = "Available dialects:"
-# An op or a type of a dialect that jaxlib does not have; what MLIR advises there is for programs that call it.
+# An operation or type of a dialect that jaxlib lacks; MLIR's advice is for C++ programs.
 _OTHER_DIALECT = re.compile(r"Dialect `(\w+)' not found|`!\"?(\w+).*` type created with unregistered dialect")
 
 _STABLEHLO = "StableHLO is, as jax.jit(f).lower(...).as_text() prints it"
@@ -148,7 +147,7 @@ def _diagnostic(info: ir.DiagnosticInfo | ir.Diagnostic, source: Source) -> Diag
     message, hint = _in_our_words(re.sub(r"\s+", " ", info.message).strip())
     return Diagnostic(
         message,
-        location_of(source, place_of(info.location)),
+        location_of(source, origin_of(info.location)),
         "note" if severity in (ir.DiagnosticSeverity.NOTE, ir.DiagnosticSeverity.REMARK) else "error",
         hint,
         tuple(replace(_diagnostic(note, source), severity="note") for note in notes),
@@ -156,7 +155,7 @@ def _diagnostic(info: ir.DiagnosticInfo | ir.Diagnostic, source: Source) -> Diag
 
 
 def _in_our_words(message: str) -> tuple[str, str | None]:
-    """Returns MLIR's message and a hint, both for people who gave a module of another dialect."""
+    """Returns MLIR's message, or our own message and a hint for a module of another dialect."""
     found = _OTHER_DIALECT.match(message)
     if found is None:
         return message, None
@@ -165,7 +164,7 @@ def _in_our_words(message: str) -> tuple[str, str | None]:
 
 @contextmanager
 def captured(context: ir.Context, source: Source) -> Iterator[list[Diagnostic]]:
-    """Collects what MLIR would otherwise write to standard error, as notes."""
+    """Collects the messages that MLIR would write to standard error, as notes."""
     found: list[Diagnostic] = []
 
     def keep(info: ir.Diagnostic) -> bool:
@@ -180,9 +179,9 @@ def captured(context: ir.Context, source: Source) -> Iterator[list[Diagnostic]]:
 
 
 def moved_to(error: DiagnosticError, source: Source, near: Location | None) -> DiagnosticError:
-    """Returns an error about an annotation's text with the place of that text in `source`.
+    """Returns an error about an annotation's text, moved to the first occurrence of that text after `near`.
 
-    The first occurrence after `near` is the annotation; `near` itself where there is none.
+    Without an occurrence the location is `near` itself.
     """
     return DiagnosticError(tuple(replace(d, location=_moved(d, source, near)) for d in error.diagnostics))
 

@@ -15,7 +15,7 @@ from dialect_utils.stablehlo.origins import (
     blocks_of,
     diagnostics_of,
     location_of,
-    place_of,
+    origin_of,
     walk,
 )
 from dialect_utils.stablehlo.reader_process import answer, run_reader
@@ -23,15 +23,15 @@ from dialect_utils.text import Diagnostic, DiagnosticError, Source, Span, error_
 
 BYTECODE_MAGIC = b"ML\xefR"
 _READER = "dialect_utils.stablehlo.parse"
-# MLIR's parser recurses without a bound and overflows its stack some thousands deep.
+# MLIR's parser overflows its stack at some thousands of nested brackets.
 _MAX_NESTING = 500
 _BRACKETS = re.compile(r'"(?:[^"\\\n]++|\\.)*+"|//[^\n]*|->|>=|[^()\[\]{}<>]+')
 
-# Names of aliases: where one is defined, and where it is used; and where the module itself begins.
+# Definitions and uses of aliases, and the begin of the module itself.
 _ALIAS = re.compile(
     r'"(?:[^"\\\n]++|\\.)*+"|//[^\n]*+|(?P<name>[#!][A-Za-z_][\w$.]*+)(?P<defined>\s*+=)?+|(?P<body>\b(?:module|func)\b)'
 )
-# What aliases mean is written out where a module is printed: those of aliases double at each step.
+# The printer expands aliases: aliases of aliases may double the text at each step.
 _LARGEST_EXPANSION = 64 << 20
 _PLACE_ALIAS = "#loc"
 # The producer that StableHLO writes after the magic and a version byte.
@@ -54,7 +54,7 @@ def parse_module(text_or_bytes: str | bytes, name: str = "<stablehlo>") -> Stabl
 
 
 def _parse_bytecode(data: bytes, name: str) -> StableHloModule:
-    """Reads bytecode through its text, which gives every operation a place and a name."""
+    """Reads bytecode through its text, which gives every operation a position and a name."""
     return _parse_text(Source(name, run_reader(_READER, data, name, "MLIR bytecode file").decode()))
 
 
@@ -68,7 +68,7 @@ def _parse_text(source: Source) -> StableHloModule:
     _check_blocks(root, source)
     module = StableHloModule(root, source, StableHloBuilder, has_locations=has_locations)
     if placed is not None:
-        _keep_places(module, placed)
+        _keep_origins(module, placed)
     return module
 
 
@@ -90,7 +90,7 @@ def _parse_twice(text: str, blanked: str | None, target: ir.Context) -> tuple[ir
 def _best_diagnostics(error: ir.MLIRError, blanked: str | None, source: Source) -> tuple[Diagnostic, ...]:
     """Returns the error's diagnostics; those of the text without `loc(...)` where it fails too.
 
-    The verifier points at an operation's location: at another file where the text gives one.
+    The verifier reports an operation's own location, which may be in another file.
     """
     if blanked is not None:
         try:
@@ -100,24 +100,24 @@ def _best_diagnostics(error: ir.MLIRError, blanked: str | None, source: Source) 
     return diagnostics_of(error, source)
 
 
-def _keep_places(module: StableHloModule, placed: ir.Operation) -> None:
-    """Keeps the place of everything in a text that gives locations of its own."""
+def _keep_origins(module: StableHloModule, placed: ir.Operation) -> None:
+    """Keeps the positions of operations and arguments in a text that gives locations of its own."""
     unknown = ir.Location.unknown(module.root.context)
-    for mlir, twin in zip(walk(module.root), walk(placed), strict=True):
+    for mlir, other in zip(walk(module.root), walk(placed), strict=True):
         operation = module.operation(mlir)
-        operation.origin = place_of(twin.location)
+        operation.origin = origin_of(other.location)
         if _is_implicit(mlir.location, operation.origin):
             mlir.location = unknown
-        for block, twin_block in zip(blocks_of(mlir), blocks_of(twin), strict=True):
+        for block, other_block in zip(blocks_of(mlir), blocks_of(other), strict=True):
             parameters = module.function(block).parameters
-            for parameter, argument in zip(parameters, twin_block.arguments, strict=True):
-                parameter.origin = place_of(argument.location)
-                if _is_implicit(argument.location, place_of(parameter.mlir.location)):
+            for parameter, argument in zip(parameters, other_block.arguments, strict=True):
+                parameter.origin = origin_of(argument.location)
+                if _is_implicit(argument.location, origin_of(parameter.mlir.location)):
                     ir.BlockArgument(parameter.mlir).set_location(unknown)
 
 
 def _is_implicit(location: ir.Location, origin: Origin | None) -> bool:
-    return isinstance(location, ir.FileLineColLoc) and place_of(location) == origin
+    return isinstance(location, ir.FileLineColLoc) and origin_of(location) == origin
 
 
 def _check_blocks(root: ir.Operation, source: Source) -> None:
@@ -126,7 +126,7 @@ def _check_blocks(root: ir.Operation, source: Source) -> None:
         if operation.name != FUNCTION or len(operation.regions[0].blocks) <= 1:
             continue
         message = f"function @{text_of(operation, 'sym_name')} has branches between blocks"
-        where = location_of(source, place_of(operation.location))
+        where = location_of(source, origin_of(operation.location))
         raise DiagnosticError(Diagnostic(message, where, hint="express control flow by stablehlo.if, case and while"))
 
 
@@ -146,12 +146,11 @@ def _check_nesting(source: Source) -> None:
             break
         brackets = shorter
     if sum(brackets.count(opening) for opening in "([{<") > _MAX_NESTING:
-        place = Span(0, 1)
-        raise error_at(source, place, f"brackets nest deeper than {_MAX_NESTING}, or too many are not closed")
+        raise error_at(source, Span(0, 1), f"brackets nest deeper than {_MAX_NESTING}, or too many are not closed")
 
 
 def _check_aliases(source: Source) -> None:
-    """Raises DiagnosticError where aliases of aliases mean more text than can be written out."""
+    """Raises DiagnosticError where the expansion of aliases would be too long to print."""
     sizes: dict[str, int] = {}
     current, end = "", 0
     for found in _ALIAS.finditer(source.text):
@@ -160,7 +159,7 @@ def _check_aliases(source: Source) -> None:
             current = name or ""
         if name is None:
             continue
-        # Places are not written out; those of others are wherever they are used.
+        # Aliases of locations are not expanded; others are, at each use.
         used = 0 if found["defined"] or (not current and name.startswith(_PLACE_ALIAS)) else sizes.get(name, 0)
         start = found.start() if found["defined"] else end
         sizes[current] = sizes.get(current, 0) + used + found.end() - start
@@ -186,12 +185,12 @@ def _printed(module: ir.Module) -> str:
 
 
 def _has_location(operation: ir.Operation) -> bool:
-    # Text read in memory leaves "-":line:column, which is no location that someone wrote.
-    return not isinstance(operation.location, ir.UnknownLoc) and place_of(operation.location) is None
+    # The parser's own `"-":line:column` is not a location of the text.
+    return not isinstance(operation.location, ir.UnknownLoc) and origin_of(operation.location) is None
 
 
 def try_decompose_chlo(module: StableHloModule) -> StableHloModule | None:
-    """Returns the module without CHLO operations; None where it has none, or MLIR cannot take one apart."""
+    """Returns the module with CHLO operations decomposed; None where it has none, or MLIR cannot decompose one."""
     if not any(operation.name.startswith("chlo.") for operation in walk(module.root)):
         return None
     copy = ir.Module.parse(module.bytecode(), module.context)

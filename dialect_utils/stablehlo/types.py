@@ -1,6 +1,6 @@
 """MLIR types and shapes: `tensor<3x?xi8, #stablehlo.bounds<?, 5>>` is `s8[3,<=5]`.
 
-What XLA has no name for (quantized and index elements, unranked tensors, futures) is opaque.
+Types that XLA lacks (quantized and index elements, unranked tensors, futures) are opaque.
 """
 
 from __future__ import annotations
@@ -109,12 +109,12 @@ def _bounds_text(shape: ArrayShape) -> str:
 
 
 def type_of_shape(shape: Shape, context: ir.Context) -> ir.Type:
-    """Returns the type of a shape, whatever its layouts."""
+    """Returns the type of a shape; layouts do not matter."""
     return ir.Type.parse(type_text(shape), context)
 
 
 def retyped(mlir_type: ir.Type, shape: Shape) -> ir.Type:
-    """Returns the type of a shape; a type that has the shape already stays, encoding and all."""
+    """Returns the type of a shape; a type of this shape stays, with its encoding."""
     if shape.without_layout == shape_of_type(mlir_type):
         return mlir_type
     return type_of_shape(shape, mlir_type.context)

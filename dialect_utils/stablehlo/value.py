@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from dialect_utils.ir import Operation, Value
 from dialect_utils.layout import Shape
 from dialect_utils.stablehlo.bindings import ir
-from dialect_utils.stablehlo.origins import Origin, argument_name, location_of, result_name
+from dialect_utils.stablehlo.origins import Origin, argument_name, location_of, origin_of, result_name
 from dialect_utils.text import DiagnosticError, Location
 
 if TYPE_CHECKING:
@@ -24,10 +24,7 @@ def is_terminator(operation: ir.Operation) -> bool:
 
 
 class StableHloValue:
-    """A result of an operation or an argument of a block; there is one object for each.
-
-    `owner` is the operation or the function; the MLIR value is reached only while it lives.
-    """
+    """A result of an operation or an argument of a block, one object for each; `owner` is the operation or function."""
 
     __slots__ = ("_mlir", "index", "origin", "owner")
 
@@ -48,7 +45,7 @@ class StableHloValue:
 
     @property
     def name(self) -> str:
-        """Returns the name in the text that was read, or the one given when it was made."""
+        """Returns the name in the original text, or a new value's own name."""
         source, origin = self.owner.module.source, self.place
         operation = self.operation
         if operation is not None:
@@ -65,14 +62,13 @@ class StableHloValue:
 
     @property
     def shape(self) -> Shape:
-        """Returns the shape with the layout of the annotations; raises DiagnosticError for a wrong one."""
+        """Returns the shape with the annotated layout; raises DiagnosticError for a wrong annotation."""
         return self.owner.value_shape(self.index)
 
     def set_shape(self, shape: Shape) -> None:
-        """Changes type, annotations and the signatures that mention the value.
+        """Changes the type, the annotation, and the signatures of functions that return the value.
 
-        Raises ValueError where no StableHLO type has the shape, DiagnosticError where a sharding
-        cannot follow.
+        Raises ValueError for a shape without a StableHLO type, DiagnosticError for a sharding that cannot follow.
         """
         try:
             self.owner.set_value_shape(self.index, shape)
@@ -102,10 +98,9 @@ class StableHloValue:
         return tuple(dict.fromkeys(found))
 
     def replace_uses(self, new: Value, *, keep: Sequence[Operation] = ()) -> None:
-        """Makes every use, in nested regions and results too, use `new`, but not in `keep`.
+        """Makes every use outside `keep`, also in nested regions and results, use `new`.
 
-        A function's result follows the new value in type; its layout, where the two values
-        differ in theirs.
+        A function's result gets the new value's type, and its layout where the two values' layouts differ.
         """
         from dialect_utils.stablehlo.operation import as_operation
 
@@ -118,15 +113,15 @@ class StableHloValue:
 
     @property
     def location(self) -> Location | None:
-        """Returns the place of the definition in the text that was read."""
+        """Returns the location of the definition in the original text."""
         return location_of(self.owner.module.source, self.place)
 
     @property
     def place(self) -> Origin | None:
-        """Returns line and column in the text that was read, or None."""
+        """Returns the line and column in the original text, or None."""
         if self.operation is not None:
             return self.operation.place
-        return self.origin or self.owner.module.written_place(self.mlir.location)
+        return self.origin or origin_of(self.mlir.location)
 
     def _returned(self) -> list[tuple[StableHloFunction, int]]:
         module = self.owner.module
