@@ -15,7 +15,7 @@ FOLDER = Path(__file__).resolve().parent / "dumps"
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """One program's dump and what the compiler says of it, in bytes."""
+    """One program's dump and the compiler's figures for it, in bytes."""
 
     name: str
     platform: str

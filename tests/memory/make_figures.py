@@ -1,4 +1,4 @@
-"""Compiles the memory programs for their TPUs and keeps the dumps with the compiler's own memory figures.
+"""Compiles the memory programs for their TPUs and stores the dumps with the compiler's own memory figures.
 
 `python -m tests.memory.make_figures [-o DIR] [NAME ...]` needs the `tpu` extra but no TPU. It writes DIR/NAME.hlo.gz
 and one line of DIR/measured.jsonl a program.

@@ -1,4 +1,4 @@
-"""Programs of real size, each with the TPU it is compiled for: what they hold matters, not what they compute."""
+"""Programs of real size, each with the TPU it is compiled for: their memory matters, not their results."""
 
 from __future__ import annotations
 
@@ -444,7 +444,7 @@ def reshapes_and_transposes(x: A, y: A) -> Any:
     return jnp.flip(z, 0), jnp.pad(y, ((0, 0), (3, 5), (1, 2))), x.reshape(64, 16, 32, 512).swapaxes(1, 2) * 2
 
 
-# What stays in VMEM, or on the host
+# Arrays in VMEM, or on the host
 
 
 @program(arg(2048), arg(2048), on="v5e")

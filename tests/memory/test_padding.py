@@ -1,4 +1,4 @@
-"""Why an array is larger than its elements."""
+"""The dimensions that tiles enlarge."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ def test_bitcasts_and_tuples_hold_nothing() -> None:
         f"t = (f32[1,1024]{{1,0:T(1,128)}}) tuple(b)\ng = f32[1,1024]{{1,0:T(1,128)}} get-tuple-element(t), index=0\n"
         f"ROOT c = {F} bitcast(g)"
     )
-    assert peak_of(body) == 0  # all of it is the output
+    assert peak_of(body) == 0  # the output holds all of it
 
 
 def test_an_update_is_written_in_place() -> None:
@@ -232,5 +232,5 @@ def test_a_module_without_a_schedule_gets_a_bound_from_one_of_our_own() -> None:
     )
     usage = measure_memory(parse_module(f"HloModule m\n\nENTRY e {{\n{body}\n}}\n", "m.hlo"), "tpu-v5e")
     assert usage.is_bound
-    # In the order of the text a and b live together with c; a chain after the other needs one less.
+    # In the order of the text a and b live together with c; one chain after the other needs one buffer less.
     assert usage.temporary_bytes <= 12 * KIB + 512

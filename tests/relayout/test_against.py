@@ -1,4 +1,4 @@
-"""What changed between the reports of two dumps."""
+"""Differences between the reports of two dumps."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The contract of the command line that every command keeps."""
+"""The contract of every command."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def test_help_ends_with_two_examples_that_run(name: str, tmp_path: Path, capsys:
     assert main([name, "--help"]) == 0
     examples = command(name).examples
     assert capsys.readouterr().out.rstrip().endswith("\n".join(f"  {example}" for example in examples))
-    (tmp_path / "examples").symlink_to(ROOT / "examples")  # what they write is not written into the tree
+    (tmp_path / "examples").symlink_to(ROOT / "examples")  # outputs must not be written into the tree
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
     for example in examples:
         shell = example.replace("relayout ", f"{sys.executable} -m relayout ")
@@ -154,7 +154,7 @@ def test_split_input_shows_the_places_of_the_whole_file(tmp_path: Path, capsys: 
 
 
 def test_a_report_is_of_a_module_that_verifies(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Its memory would mean nothing: here a parameter that does not exist shares memory with the result."""
+    """The alias of this module names a parameter that does not exist."""
     file = tmp_path / "m.hlo"
     body = "ENTRY main {\n  x = f32[8]{0} parameter(0)\n  ROOT n = f32[8]{0} negate(x)\n}\n"
     file.write_text("HloModule m, is_scheduled=true, input_output_alias={ {}: (3, {}) }\n\n" + body)
@@ -201,7 +201,7 @@ def test_output_is_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pyte
     assert target.read_bytes() == b"new"
 
 
-def test_what_cannot_be_written_is_named_as_the_user_wrote_it(
+def test_an_output_that_cannot_be_written_has_the_name_that_the_user_wrote(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file, target = tmp_path / "m.hlo", tmp_path / "absent" / "out.hlo"
@@ -265,7 +265,7 @@ def test_a_signal_ends_quietly(ending: signal.Signals) -> None:
         assert process.stdout is not None
         process.stdin.write(b"f32[3,5] 1,1\n" * 1000)
         process.stdin.flush()
-        process.stdout.readline()  # it works by now, and waits for more
+        process.stdout.readline()  # the process has started, and waits for more lines
         process.send_signal(ending)
         _, errors = process.communicate(timeout=60)
     assert (process.returncode, errors) == (128 + ending, b"")
@@ -296,7 +296,7 @@ def test_a_signal_that_a_destructor_swallows_comes_again(ending: signal.Signals)
 
 
 def test_a_signal_waits_until_a_library_is_loaded() -> None:
-    """Exceptions inside the start of a library of C++ may end the process by SIGSEGV."""
+    """An exception during the start of a library of C++ may crash the process with SIGSEGV."""
     code = LOST.replace(
         "        Destroyed()\n", "        loader = ExtensionFileLoader('m', 'm')\n        load(loader)\n"
     )
@@ -323,7 +323,7 @@ def test_ctrl_c_while_the_program_is_loaded_ends_quietly() -> None:
 
 @contextmanager
 def taking_interrupts() -> Iterator[None]:
-    """Lets processes that are started here take Ctrl-C, which a shell has those in the background ignore."""
+    """Lets processes that are started here receive Ctrl-C, which a shell makes background processes ignore."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         yield
@@ -356,13 +356,13 @@ def test_colour_only_on_a_terminal_and_not_with_no_color(monkeypatch: pytest.Mon
 
 
 @pytest.mark.parametrize("given", [["--color=always"], ["--color", "always"]])
-def test_color_colours_what_is_wrong_with_the_command_too(given: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_color_colours_errors_in_the_command_too(given: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["opt", *given, "absent.hlo"]) == 1
     assert main(["opt", *given, "--absent"]) == 2
     assert capsys.readouterr().err.count("\033[1;31merror:\033[0m") == 2
 
 
-def test_a_name_that_is_no_text_can_be_printed(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_name_that_is_not_utf_8_can_be_printed(capsys: pytest.CaptureFixture[str]) -> None:
     def work() -> int:
         raise DiagnosticError(Diagnostic("bad\udce9name"))
 

@@ -1,4 +1,4 @@
-"""Directories where commands take a file: what `--xla_dump_to` writes, module by module."""
+"""Directories in place of files: dumps of `--xla_dump_to`, module by module."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ABS = NEGATE.replace("negate", "abs")
 
 
 def dump(folder: Path, **stages: str) -> Path:
-    """Writes modules by number and stage, beside a file that is none: `m2_before` is module 2."""
+    """Writes modules by number and stage, and a file that is not a module: `m2_before` is module 2."""
     folder.mkdir()
     (folder / "module_0002.f.debug_options").write_text("xla_cpu: true\n")
     for key, text in stages.items():
@@ -93,7 +93,7 @@ def test_two_dumps_are_checked_module_by_module(
     assert main(["check", str(folder), "-p", "expand-tiling", "--engines", "proof"]) == 0
 
 
-def test_what_has_no_partner_is_said_and_nothing_to_compare_is_wrong(
+def test_modules_without_a_partner_are_noted_and_no_pair_is_an_error(
     folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     other = dump(tmp_path / "other", m2_before=NEGATE, m9_before=NEGATE)
@@ -104,9 +104,7 @@ def test_what_has_no_partner_is_said_and_nothing_to_compare_is_wrong(
     assert main(["check", str(folder), str(other)]) == 2
 
 
-def test_a_report_is_of_what_was_compiled_last(
-    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_report_reads_the_last_stage(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["report", str(folder), "--json"]) == 0
     reported = [Path(json.loads(line)["file"]).name for line in capsys.readouterr().out.splitlines()]
     assert reported == ["module_0002.f.after_optimizations.txt", "module_0010.f.after_optimizations.txt"]

@@ -1,4 +1,4 @@
-"""Diagnostics that files expect of themselves, in both dialects."""
+"""Diagnostics that files expect, in both dialects."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_a_file_that_gives_what_it_expects_succeeds(
     assert run(tmp_path, text.replace("-error@", "-err@")) == 1
 
 
-def test_what_did_not_come_is_shown_where_it_is_expected(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_missing_diagnostic_is_reported_at_its_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(tmp_path, HLO.replace("dimensions}}", "elephants}}")) == 1
     shown = capsys.readouterr().err
     assert "m.txt:5:6: error: the expected error elephants was not produced" in shown
@@ -93,17 +93,17 @@ COME = [
 ]
 
 
-def test_all_ways_to_name_a_place_are_understood() -> None:
+def test_all_forms_of_lines_are_read() -> None:
     assert unmet(Source("f", SOURCE), COME) == []
 
 
 @pytest.mark.parametrize("index", range(len(COME)))
-def test_each_that_does_not_come_is_missed(index: int) -> None:
+def test_each_missing_diagnostic_is_reported(index: int) -> None:
     (missing,) = unmet(Source("f", SOURCE), COME[:index] + COME[index + 1 :])
     assert missing.message.endswith("was not produced")
 
 
-def test_one_more_is_unexpected() -> None:
+def test_an_additional_diagnostic_is_unexpected() -> None:
     (more,) = unmet(Source("f", SOURCE), [*COME, diagnostic("two", 3)])
     assert more.message == "unexpected error: two"
     assert unmet(Source("f", SOURCE), [*COME, diagnostic("said", 3, "note")]) == []

@@ -1,4 +1,4 @@
-"""What users of mlir-opt, lit and ripgrep type without thinking."""
+"""Options and habits of users of mlir-opt, lit and ripgrep."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def program(tmp_path: Path) -> str:
 
 
 class Input(io.TextIOWrapper):
-    """Standard input that holds bytes."""
+    """Standard input with given bytes."""
 
     def __init__(self, data: bytes, *, terminal: bool = False) -> None:
         super().__init__(io.BytesIO(data))

@@ -1,4 +1,4 @@
-"""JAX objects in and out, on the CPU, with the jaxlib at hand."""
+"""Conversions from and to JAX, on the CPU, with the installed jaxlib."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from dialect_utils.layout.arrays.dtypes import dtype_of
 from dialect_utils.text import DiagnosticError
 from tests.paths import ROOT
 
-untyped: Any = rj  # what is passed here has the wrong types
+untyped: Any = rj  # for arguments of wrong types
 
 EXPAND = "annotate-layouts{target=tpu-v5e},expand-tiling"
 
@@ -47,7 +47,7 @@ ARGUMENTS = (jnp.arange(60.0).reshape(6, 10) / 60, jnp.ones((10, 7)))
     ],
     ids=["lowered", "compiled", "exported", "MLIR"],
 )
-def test_what_jax_makes_is_taken_where_a_module_is(made: Callable[[], Any]) -> None:
+def test_objects_of_jax_are_modules(made: Callable[[], Any]) -> None:
     given = made()
     module = relayout.optimize(given, "verify-layouts")
     assert [str(value.shape.without_layout) for value in module.entry.parameters] == ["f32[6,10]", "f32[10,7]"]
@@ -55,9 +55,9 @@ def test_what_jax_makes_is_taken_where_a_module_is(made: Callable[[], Any]) -> N
     np.testing.assert_allclose(outputs[0], model(*ARGUMENTS), rtol=1e-5)
 
 
-def test_what_is_no_module_of_jax_is_said() -> None:
+def test_an_array_of_jax_is_not_a_module() -> None:
     with pytest.raises(TypeError, match=r"is not a module; relayout\.from_jax"):
-        relayout.optimize(jnp.ones(3), "verify-layouts")  # type: ignore[arg-type]  # what must fail
+        relayout.optimize(jnp.ones(3), "verify-layouts")  # type: ignore[arg-type]  # must fail
 
 
 def test_functions_are_checked_against_each_other() -> None:
@@ -66,12 +66,12 @@ def test_functions_are_checked_against_each_other() -> None:
     assert rj.check(model, lambda x, w: jnp.tanh(x @ w) - x.sum(1, keepdims=True), *structs).verdict == "different"
 
 
-# What JAX has no arrays of, or not with every version that is supported.
+# Element types of which JAX has no arrays, at least in one supported version.
 NOT_IN_JAX = {"f4e2m1fn", "f6e2m3fn", "f6e3m2fn", "f8e8m0fnu", "f8e3m4", "f8e4m3", "s1", "u1", "s2", "u2"}
 
 
 def arrays_of_jax() -> dict[str, jax.Array]:
-    """Returns an array of ones of each element type that this JAX has."""
+    """Returns an array of ones of each element type of this version of JAX."""
     found = {}
     for name, element_type in ELEMENT_TYPES.items():
         with suppress(TypeError, ValueError, jax.errors.JaxRuntimeError), jax.enable_x64(True):
@@ -82,7 +82,7 @@ def arrays_of_jax() -> dict[str, jax.Array]:
 def test_arrays_of_every_element_type_run() -> None:
     arrays = {name: array for name, array in arrays_of_jax().items() if name not in ("f4e2m1fn", "f8e8m0fnu")}
     assert {*ELEMENT_TYPES} - {*arrays} <= NOT_IN_JAX
-    # One module for all: starting a process for each type costs more than everything else.
+    # One module for all types: a process for each type takes more time than the rest of the test.
     lines = [f"p{i} = {name}[3,5] parameter({i})" for i, name in enumerate(arrays)]
     lines += [f"t{i} = {name}[5,3] transpose(p{i}), dimensions={{1,0}}" for i, name in enumerate(arrays)]
     types, values = (", ".join(f"{name}[5,3]" for name in arrays), ", ".join(f"t{i}" for i in range(len(arrays))))
@@ -124,7 +124,7 @@ def test_a_layout_survives_jax(text: str) -> None:
     assert rj.from_format(rj.to_format(layout)) == layout
 
 
-def test_what_jax_chose_is_our_layout() -> None:
+def test_the_layout_that_jax_chose_is_read() -> None:
     compiled = jax.jit(model).lower(*ARGUMENTS).compile()
     formats = compiled.input_formats[0]
     assert [str(rj.from_format(each)) for each in formats] == ["{1,0}", "{1,0}"]
@@ -133,7 +133,7 @@ def test_what_jax_chose_is_our_layout() -> None:
     assert rj.from_format(Format(JaxLayout.AUTO)) is None
 
 
-def test_what_jax_cannot_hold_is_said() -> None:
+def test_a_layout_that_jax_cannot_hold_is_an_error() -> None:
     shape = relayout.parse_shape("f32[8,8]{1,0:T(8,128)S(1)}")
     assert isinstance(shape, ArrayShape)
     with pytest.raises(DiagnosticError, match=r"not all of \{1,0:T\(8,128\)S\(1\)\}"):
@@ -152,7 +152,7 @@ def test_shapes_become_structs_and_come_back() -> None:
 
 @pytest.fixture
 def fresh() -> Iterator[None]:
-    """Lets JAX forget what it compiled, before and after."""
+    """Clears JAX's compiled functions, before and after."""
     jax.clear_caches()
     yield
     jax.clear_caches()
@@ -184,7 +184,7 @@ def test_passes_run_inside_of_xla_and_keep_results(name: str) -> None:
     jax.clear_caches()
     seen = len(applied.modules)
     jax.jit(function)(*arguments)
-    assert len(applied.modules) == seen  # nothing is transformed afterwards
+    assert len(applied.modules) == seen  # later compilations are not transformed
 
 
 @pytest.mark.usefixtures("fresh")
@@ -196,7 +196,7 @@ def test_passes_run_inside_of_xla_and_keep_results(name: str) -> None:
         ("fold-tiling,strip-layouts", "the entry has other parameters or results"),
     ],
 )
-def test_what_xla_cannot_take_is_an_error_of_the_call(passes: str, message: str) -> None:
+def test_a_module_that_xla_cannot_compile_is_an_error_of_the_call(passes: str, message: str) -> None:
     with rj.apply_passes(passes), pytest.raises(Exception, match=message):
         jax.jit(lambda x: x * 3 + 1)(ARGUMENTS[0])
 
@@ -222,7 +222,7 @@ def test_a_dump_of_the_tpu_compiler_runs_here(tmp_path: Any) -> None:
     import subprocess
     import sys
 
-    # In a process of its own: libtpu stays loaded, and one process at a time holds it.
+    # In a separate process: libtpu stays loaded, and only one process at a time can use it.
     code = (
         "import jax.numpy as jnp, relayout.jax as rj\n"
         "dump = rj.tpu_dump(lambda x, w: jnp.tanh(x @ w), jnp.ones((6, 10)), jnp.ones((10, 7)))\n"
@@ -252,7 +252,7 @@ def test_the_page_on_jax_runs(capsys: pytest.CaptureFixture[str]) -> None:
 
 @pytest.mark.parametrize("file", ["negate.hlo", "attention.mlir"])
 @pytest.mark.parametrize("wrap", [lambda f: f, jax.jit])
-def test_a_module_as_a_function_refuses_arguments_that_do_not_fit(file: str, wrap: Callable[[Any], Any]) -> None:
+def test_a_module_as_a_function_rejects_arguments_that_do_not_fit(file: str, wrap: Callable[[Any], Any]) -> None:
     module = relayout.read(ROOT / "examples" / file)
     call = wrap(relayout.jax.as_jax_function(module))
     parameters, results = entry_arrays(module)
@@ -283,12 +283,12 @@ def test_a_module_of_hlo_as_a_function_is_mapped_over_arrays() -> None:
         (lambda: untyped.from_struct((3, 5)), "an array or a ShapeDtypeStruct, not a tuple"),
     ],
 )
-def test_what_is_no_object_of_its_kind_is_refused(call: Callable[[], object], said: str) -> None:
+def test_an_argument_of_another_kind_is_rejected(call: Callable[[], object], said: str) -> None:
     with pytest.raises(TypeError, match=said):
         call()
 
 
-def test_a_dynamic_shape_is_no_struct() -> None:
+def test_a_dynamic_shape_cannot_be_a_struct() -> None:
     with pytest.raises(DiagnosticError, match="dynamic dimensions"):
         relayout.jax.to_struct("f32[<=3]")
 

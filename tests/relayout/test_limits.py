@@ -1,4 +1,4 @@
-"""How long a program may compute: the end is the program's, whatever handles errors inside."""
+"""The time budget: it ends a computation, and no handler of errors inside catches it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_a_long_computation_ends_with_a_diagnostic() -> None:
 
 
 @pytest.mark.parametrize("handled", [DiagnosticError, Exception])
-def test_no_handler_inside_takes_the_end_for_an_error_of_the_file(handled: type[Exception]) -> None:
+def test_no_handler_inside_catches_the_end_of_the_budget(handled: type[Exception]) -> None:
     with pytest.raises(ComputationLimitError), limited_computation(0.1), contextlib.suppress(handled):
         _compute_for_ever()
 

@@ -1,4 +1,4 @@
-"""Lit tests whose checks could not fail are refused."""
+"""Lit tests whose checks cannot fail are rejected."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tests.paths import ROOT
         ("relayout run %s | FileCheck %s", False),
     ],
 )
-def test_a_run_line_whose_checks_would_find_themselves_is_refused(tmp_path: Path, run: str, is_refused: bool) -> None:
+def test_a_run_line_that_matches_its_own_checks_is_rejected(tmp_path: Path, run: str, is_refused: bool) -> None:
     file = tmp_path / "a.hlo"
     file.write_text(f"// RUN: {run}\n// CHECK: f32\nHloModule m\n")
     assert self_matching_run_line(file) == (run if is_refused else None)
@@ -32,7 +32,7 @@ def test_a_run_line_whose_checks_would_find_themselves_is_refused(tmp_path: Path
     assert self_matching_run_line(mlir) is None
 
 
-def test_no_lit_test_here_is_refused() -> None:
+def test_no_lit_test_of_this_project_is_rejected() -> None:
     files = [*ROOT.glob("lit_tests/**/*.hlo"), *ROOT.glob("examples/**/*.hlo")]
     assert len(files) > 50
     assert [file for file in files if self_matching_run_line(file)] == []

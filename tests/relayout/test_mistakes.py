@@ -1,4 +1,4 @@
-"""What users get wrong, and the edit that the answer proposes."""
+"""Mistakes of users, and the edits that hints propose."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dialect_utils.text import DiagnosticError
 from relayout.cli import main
 from tests.paths import ROOT
 
-# What is passed here has the wrong types.
+# For arguments of wrong types.
 untyped: Any = relayout
 
 NEGATE = str(ROOT / "examples/negate.hlo")
@@ -71,7 +71,7 @@ def test_a_jax_object_where_a_shape_is_expected_is_explained() -> None:
     from jax.experimental.layout import Layout
 
     with pytest.raises(DiagnosticError, match=r"relayout\.jax\.from_struct"):
-        relayout.explain(jax.ShapeDtypeStruct((3, 5), "float32"))  # type: ignore[arg-type]  # what must fail
+        relayout.explain(jax.ShapeDtypeStruct((3, 5), "float32"))  # type: ignore[arg-type]  # must fail
     with pytest.raises(DiagnosticError, match="a layout alone is no shape"):
         relayout.explain(Layout((0, 1)))  # type: ignore[arg-type]
 
@@ -111,14 +111,14 @@ def test_a_jax_object_where_a_shape_is_expected_is_explained() -> None:
         (lambda: untyped.Layout((1, 0), ((8, 128),)), TypeError, r"tiles=\(Tile\(\(8, 128\)\),\)"),
     ],
 )
-def test_a_wrong_argument_is_named_with_what_to_write(
+def test_a_wrong_argument_is_named_with_a_correction(
     call: Callable[[], object], error: type[Exception], said: str
 ) -> None:
     with pytest.raises(error, match=said):
         call()
 
 
-def test_a_drawing_is_written_as_its_file_is_called(tmp_path: Path) -> None:
+def test_the_ending_of_a_file_decides_the_format_of_a_drawing(tmp_path: Path) -> None:
     assert main(["explain", "f32[3,5]", "-o", str(tmp_path / "a.svg")]) == 0
     assert main(["explain", "f32[3,5]", "-o", str(tmp_path / "a.png")]) == 0
     assert (tmp_path / "a.svg").read_bytes().startswith(b"<svg")
@@ -130,7 +130,7 @@ def test_a_pair_may_be_one_argument(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out == "relabel: f32[3,5] -> reshape[15]\n"
 
 
-def test_linear_indices_are_as_many_as_one_likes(capsys: pytest.CaptureFixture[str]) -> None:
+def test_any_number_of_linear_indices_is_accepted(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["index", "f32[3,5]{1,0:T(2,2)}", "--linear", "17", "9"]) == 0
     assert main(["index", "f32[15]", "3", "4"]) == 0
     assert capsys.readouterr().out.splitlines() == ["2,3", "padding", "3", "4"]

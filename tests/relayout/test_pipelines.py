@@ -1,4 +1,4 @@
-"""What `opt` and `check` say of pipelines: old names, passes that fail, and the file that reproduces it."""
+"""Pipelines of `opt` and `check`: legacy names, failing passes and their reproducers, bisection."""
 
 from __future__ import annotations
 
@@ -48,12 +48,12 @@ def test_a_failing_pass_leaves_a_file_that_reproduces_it(
     assert found is not None
     written = Path(found[2]).read_text()
     assert written.startswith(f"// {found[1]}\n")
-    assert "T(4,128)" in written  # the module that the pass saw
+    assert "T(4,128)" in written  # the input of the pass
     assert main(shlex.split(found[1])[1:]) == 1
     assert message.replace("number 2", "number 1") in capsys.readouterr().err
 
 
-def test_the_old_name_of_a_pass_is_said_once(program: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_legacy_name_of_a_pass_is_noted_once(program: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["opt", program, program, "-p", "sync-async", "-o", str(Path(program).parent)]) == 2  # one name twice
     capsys.readouterr()
     assert main(["opt", program, "-p", "sync-async"]) == 0
@@ -62,7 +62,7 @@ def test_the_old_name_of_a_pass_is_said_once(program: str, capsys: pytest.Captur
     assert err.count("note: pass sync-async is called convert-async-to-sync now") == 1
 
 
-# Which ones are asked in between, the test below says of every number.
+# The test below covers every number of stages.
 @pytest.mark.parametrize("number", [1, 3])
 def test_bisection_names_the_first_pass_that_changes_results(
     program: str, number: int, capsys: pytest.CaptureFixture[str]
@@ -78,7 +78,7 @@ def test_bisection_names_the_first_pass_that_changes_results(
 
 
 @pytest.mark.parametrize("first", range(1, 8))
-def test_bisection_is_by_halves(first: int) -> None:
+def test_bisection_halves_the_stages(first: int) -> None:
     asked: list[int] = []
 
     def is_broken(part: Sequence[Module]) -> bool:

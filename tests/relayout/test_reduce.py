@@ -51,7 +51,7 @@ def opcodes(module: Module) -> list[str]:
 
 
 @pytest.mark.parametrize(("text", "suffix"), [(HLO, "hlo"), (MLIR, "mlir")])
-def test_a_pair_is_cut_to_what_differs(
+def test_a_pair_is_reduced_to_its_difference(
     text: str, suffix: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     first, second = tmp_path / f"a.{suffix}", tmp_path / f"b.{suffix}"
@@ -85,7 +85,7 @@ CRASHING = HLO.replace("  n = ", "  k = f32[2,2] constant({{1,0},{0,1}})\n  n = 
 
 @pytest.fixture
 def falls_over_tanh(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Makes the engine end with another message for each of two opcodes."""
+    """Makes the engine crash with a different message for each of two opcodes."""
     run = Worker.run
 
     def fall(self: Worker, program: Program, *arguments: Any, **options: Any) -> Any:
@@ -107,7 +107,7 @@ def test_a_crash_of_the_engine_stays_the_crash_that_it_was(tmp_path: Path, capsy
 
 
 def test_a_real_crash_is_reduced(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """jaxlib 0.10 divides by 0 as it folds constants; 0.12 does not die of it."""
+    """jaxlib 0.10 crashes when it folds a division by 0; 0.12 does not."""
     if not DIES_OF_DIVISION_BY_ZERO:
         pytest.skip("this jaxlib does not die of a constant division by 0")
     divided = "c = s32[] constant(7)\n  z = s32[] constant(0)\n  d = s32[] divide(c, z)\n  n = s32[] negate(d)\n"
@@ -123,7 +123,7 @@ def test_a_real_crash_is_reduced(tmp_path: Path, capsys: pytest.CaptureFixture[s
 
 @module_pass
 def break_shape(module: HloModule, report: Report) -> None:
-    """Gives each tanh another element type than its operand's."""
+    """Gives each tanh an element type that differs from its operand's."""
     for operation in module.operations():
         if operation.opcode == "tanh":
             operation.set_shape(parse_shape("s32[6,8]"))
@@ -156,7 +156,7 @@ def test_a_function_reduces_for_any_reason() -> None:
     assert len(opcodes(limited)) > 1
 
 
-def test_what_nothing_uses_is_removed() -> None:
+def test_unused_operations_are_removed() -> None:
     module = parse_bytes(HLO.replace("tuple(c, n)", "tuple(c, c)").encode(), "m")
     remove_dead(module)
     assert opcodes(module) == ["cosine", "tuple"]
@@ -177,8 +177,8 @@ NEGATED_MLIR = """func.func @main(%u: tensor<2xf32> {mhlo.sharding = "{a,(\\22b}
 
 
 @pytest.mark.parametrize("text", [NEGATED, NEGATED_MLIR], ids=["hlo", "stablehlo"])
-def test_inputs_that_nothing_uses_go(text: str) -> None:
-    """Of both modules of a pair, though one uses its first input alone; layouts of the others stay."""
+def test_unused_inputs_are_removed(text: str) -> None:
+    """Removes unused inputs from both modules of a pair; layouts of the other inputs stay."""
     pair = [parse_bytes(each.encode(), "m") for each in (text, text.replace("negate", "abs"))]
     small = reduce_modules(pair, lambda modules: [opcodes(each)[-1:] for each in modules] == [["negate"], ["abs"]])
     assert all(

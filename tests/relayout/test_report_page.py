@@ -17,7 +17,7 @@ from tests.memory.compiled import compiled_programs
 
 CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 pytestmark = pytest.mark.skipif(not (CHROMIUM and DRIVER), reason="Chromium and its driver are not installed")
-# Where pictures of the page are kept, for a person to look at.
+# The folder of screenshots, for a person to look at.
 SCREENSHOTS = os.environ.get("RELAYOUT_SCREENSHOTS")
 FLAGS = (
     "--headless=new --no-sandbox --disable-gpu --no-first-run --disable-background-networking --disable-sync "
@@ -99,7 +99,7 @@ def test_words_filter_the_rows(page: Any) -> None:
     box.send_keys(" ")
 
 
-def test_the_timeline_and_the_treemap_name_what_is_under_the_mouse(page: Any) -> None:
+def test_the_timeline_and_the_treemap_name_the_buffer_under_the_mouse(page: Any) -> None:
     from selenium.webdriver import ActionChains
 
     for canvas in page.find_elements("css selector", "canvas")[:1] + page.find_elements(
@@ -107,7 +107,7 @@ def test_the_timeline_and_the_treemap_name_what_is_under_the_mouse(page: Any) ->
     ):
         ActionChains(page).scroll_to_element(canvas).perform()
         size = canvas.size
-        # Down and to the left of the middle something always is: the largest buffer, an argument.
+        # Below and to the left of the middle is the largest buffer, an argument.
         ActionChains(page).move_to_element_with_offset(
             canvas, -size["width"] // 2 + 40, size["height"] // 2 - 6
         ).perform()

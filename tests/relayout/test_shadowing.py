@@ -1,4 +1,4 @@
-"""A project with packages `passes` and `dialect_utils` of its own can use this one in every way."""
+"""Projects with packages `passes` and `dialect_utils` of their own can use this one."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LIT = "import sys; from lit.main import main; sys.exit(main())"
 
 @pytest.fixture(params=["package", "module", "package without a file"])
 def project(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
-    """Returns a project with packages of these names, which must not be run by ours."""
+    """Returns a project with packages of these names, which must not be imported in place of ours."""
     for name in ("passes", "dialect_utils"):
         if request.param == "module":
             (tmp_path / f"{name}.py").write_text("raise SystemExit('the user code was run')\n")
@@ -48,7 +48,7 @@ def test_the_commands_work(project: Path, program: list[str], paths: list[Path |
 
 
 def test_the_worker_process_finds_its_modules(project: Path) -> None:
-    """Runs what is hidden from most: a script in the project, with the project first on the path."""
+    """Runs a script in the project, with the project first on the path."""
     check = run(["relayout_script", "check", "m.hlo", "-p", "expand-tiling"], project, ".", ROOT)
     assert check.returncode == 0, check.stderr
     assert check.stdout.startswith("m.hlo: equal (proof, xla)")

@@ -1,4 +1,4 @@
-"""`explain`, `index` and `bitcast` on lines of standard input: a bad one is named, the others go on."""
+"""`explain`, `index` and `bitcast` on lines of standard input: a wrong line is reported, the others are processed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Several modules in one file: their texts, and the places of what is wrong in them."""
+"""Several modules in one file: their texts, and the locations of their errors."""
 
 from __future__ import annotations
 

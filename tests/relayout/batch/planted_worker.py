@@ -1,4 +1,4 @@
-"""A worker whose command prints, waits or dies as the name of the file says."""
+"""A worker whose command prints, waits or crashes, as the name of the file says."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ from tests.relayout.batch.conftest import MODULE
 
 distributed = pytest.importorskip("distributed", reason="Dask is not installed")
 
-# Its own threads and sockets end when they like.
+# Dask's own threads and sockets end at any time.
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 COUNT = int(os.environ.get("RELAYOUT_SCALE", "0"))
@@ -82,7 +82,7 @@ def test_what_a_cluster_cannot_do_is_refused(cluster: Any, tmp_path: Path, capfd
 
 @pytest.fixture
 def bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """Gives a bucket of an S3 server on this machine."""
+    """Yields a bucket of an S3 server on this machine."""
     server_module = pytest.importorskip("moto.server", reason="moto is not installed")
     server = server_module.ThreadedMotoServer(ip_address="127.0.0.1", port=0)
     server.start()
@@ -124,7 +124,7 @@ def test_nothing_is_lost_or_doubled_where_a_worker_is_killed(bucket: str) -> Non
         assert [row["name"] for row in rows] == existing_urls(f"{bucket}/dump/*.txt")
         assert len(rows) == COUNT
         assert all(row["exit_code"] == 0 and f"HloModule m{n}\n" in row["output"] for n, row in enumerate(rows))
-        # A second run finds all of it done.
+        # A second run skips all modules.
         assert main([*command, "--cluster", started.scheduler_address, "--resume"]) == 0
         assert _rows(results) == rows
     assert existing_urls(f"{results}.part-*") == []

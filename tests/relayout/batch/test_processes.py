@@ -35,7 +35,7 @@ def test_a_lost_process_costs_its_module_alone_and_two_lost_ones_give_it_up(tmp_
     assert [result.status for result in results] == [0, 1, 1, *[0] * 8]
     assert b"2 worker processes ended while they worked on it (SIGKILL)" in results[1].diagnostics
     used = {result.diagnostics.split()[-1] for name, result in zip(names, results, strict=True) if name != "dies"}
-    # Two at first, and at most one for each of the three that died.
+    # Two at first, and at most one for each of the three that ended.
     assert 1 <= len(used) <= 5
 
 

@@ -1,4 +1,4 @@
-"""Rows of results: what they hold, that a stopped run goes on, and that nothing is lost, doubled or out of date."""
+"""Rows of results: their content, resumed runs, and that no row is lost, doubled or out of date."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_rows_survive_in_parts_until_they_are_whole(path: str, monkeypatch: pyte
     assert not first.exists()
     for name in "abc":
         first.add(row(name))
-    # Of what was added, two are in a part; the third is lost with the process.
+    # Two of the rows are in a part; the third is lost with the process.
     second = ResultsFile(path)
     assert second.exists()
     assert [each["name"] for each in second.rows()] == ["a", "b"]
@@ -48,7 +48,7 @@ def test_rows_survive_in_parts_until_they_are_whole(path: str, monkeypatch: pyte
     assert [each["name"] for each in third.rows()] == ["c", "a", "b"]
     assert third.rows()[1]["output"].endswith(" later")
     assert third.rows()[0] == row("c")
-    assert third._parts() == []  # noqa: SLF001 (nothing is left beside the file)
+    assert third._parts() == []  # noqa: SLF001 (no part is left beside the file)
 
 
 def read(path: Path) -> list[dict[str, Any]]:
@@ -80,7 +80,7 @@ def test_a_run_goes_on_by_content_options_and_version(
     assert run() == 2
     assert "--resume goes on with it" in capfd.readouterr().err
 
-    # Seconds tell a row that was made again from one that stayed.
+    # Seconds distinguish a new row from an old one.
     (folder / "m3.hlo").write_text((folder / "m3.hlo").read_text().replace("negate", "abs"))
     assert run("--resume") == 1
     again = read(table)
@@ -96,7 +96,7 @@ def test_a_run_goes_on_by_content_options_and_version(
     assert {each["version"] for each in read(table)} == {"later"}
 
 
-def test_what_is_no_place_for_results_is_refused_before_any_work(
+def test_a_file_that_cannot_hold_results_is_rejected_before_any_work(
     folder: Path,
     capfd: pytest.CaptureFixture[str],
 ) -> None:

@@ -13,7 +13,7 @@ from relayout.batch.unit import Unit, with_share
 from relayout.cli import main
 
 
-def test_opt_prints_the_same_whatever_the_number_of_jobs(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_opt_prints_the_same_for_every_number_of_jobs(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
     files = sorted(map(str, folder.iterdir()))
     found = []
     for jobs in ("1", "2"):
