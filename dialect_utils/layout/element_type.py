@@ -10,8 +10,31 @@ from dataclasses import dataclass, field
 from dialect_utils.text import Diagnostic, DiagnosticError, nearest
 
 
-@dataclass(frozen=True, slots=True)
-class ElementType:
+class CachedText:
+    """A value whose text is computed once for each object, and whose repr is the text."""
+
+    # Subclasses keep their hash in a method of their own: one that serves several classes is a quarter slower.
+    __slots__ = ("_hash", "_text")
+
+    _hash: int
+    _text: str
+
+    def _format(self) -> str:
+        raise NotImplementedError
+
+    def __str__(self) -> str:
+        try:
+            return self._text
+        except AttributeError:
+            object.__setattr__(self, "_text", self._format())
+            return self._text
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class ElementType(CachedText):
     """An array element type: its name and width in bits.
 
     `bits` is the width of a value, `storage_bits` the width of an element in memory
@@ -65,9 +88,6 @@ class ElementType:
             return 1
         alternating = int("10" * self.bits, 2) >> self.bits
         return _NAN_BITS.get(self.name, alternating)
-
-    def __repr__(self) -> str:
-        return str(self)
 
     def __str__(self) -> str:
         return self.name

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from html import escape
 
-from dialect_utils.layout.element_type import ElementType
+from dialect_utils.layout.element_type import CachedText, ElementType
 from dialect_utils.text import Diagnostic, DiagnosticError, kind_of
 
 # XLA stores `*` as INT64_MIN (Tile::kCombineDimension) and `d` as the next value (kMatchDimension).
@@ -39,8 +39,8 @@ class LayoutFieldError(DiagnosticError):
         self.hint = hint
 
 
-@dataclass(frozen=True, slots=True)
-class Tile:
+@dataclass(frozen=True, slots=True, repr=False)
+class Tile(CachedText):
     """One tile: its dimensions, most major first; COMBINE prints as `*`, MATCH as `d`."""
 
     dimensions: tuple[int, ...]
@@ -61,43 +61,35 @@ class Tile:
                 "give the last tile dimension a size",
             )
 
-    def __repr__(self) -> str:
-        return str(self)
-
-    def __str__(self) -> str:
+    def _format(self) -> str:
         names = {COMBINE: "*", MATCH: "d"}
         return "(" + ",".join(names.get(d, str(d)) for d in self.dimensions) + ")"
 
 
-@dataclass(frozen=True, slots=True)
-class SplitConfig:
+@dataclass(frozen=True, slots=True, repr=False)
+class SplitConfig(CachedText):
     """Splits one dimension (counted most major first) at the given indices: `SC(dimension:i,j)`."""
 
     dimension: int
     split_indices: tuple[int, ...]
 
-    def __repr__(self) -> str:
-        return str(self)
-
-    def __str__(self) -> str:
+    def _format(self) -> str:
         return f"({self.dimension}:{','.join(map(str, self.split_indices))})"
 
 
-class _Derived:
+class _Derived(CachedText):
     """Properties that are derived from a layout and computed once for each object."""
 
-    __slots__ = ("_hash", "_in_default_memory", "_is_default", "_is_descending", "_text")
+    __slots__ = ("_in_default_memory", "_is_default", "_is_descending")
 
-    _hash: int
     _in_default_memory: Layout
     _is_default: bool
     _is_descending: bool
-    _text: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Layout(_Derived):
-    """The positions of an array's elements in memory.
+    """The positions of an array's elements in memory; raises LayoutFieldError where a field is invalid in itself.
 
     `minor_to_major` lists dimensions, most minor first. `tail_padding_alignment_in_elements`
     is in elements, `element_size_in_bits` in bits (0: the type's own), `memory_space` a number
@@ -105,8 +97,6 @@ class Layout(_Derived):
 
     `padded_dimensions` (logical order, in elements; None: absent) and `padding_value` are the
     legacy fields 2 and 3 of LayoutProto: they have no text form.
-
-    Raises LayoutFieldError where a field is invalid in itself.
     """
 
     minor_to_major: tuple[int, ...]
@@ -219,23 +209,14 @@ class Layout(_Derived):
         order = " &gt; ".join(f"dim {dim}" for dim in self.major_to_minor) or "a scalar"
         return f"<code>{escape(str(self))}</code><br>most major first: {order}"
 
-    def __repr__(self) -> str:
-        return str(self)
-
     def __hash__(self) -> int:
         try:
             return self._hash
         except AttributeError:
-            found = hash((self.minor_to_major, self.tiles, self.element_size_in_bits, self.memory_space))
-            object.__setattr__(self, "_hash", found)
-            return found
-
-    def __str__(self) -> str:
-        try:
-            return self._text
-        except AttributeError:
-            object.__setattr__(self, "_text", self._format())
-            return self._text
+            object.__setattr__(
+                self, "_hash", hash((self.minor_to_major, self.tiles, self.element_size_in_bits, self.memory_space))
+            )
+            return self._hash
 
     def _format(self) -> str:
         parts = []

@@ -12,23 +12,17 @@ from html import escape
 from math import prod
 from typing import ClassVar, cast
 
-from dialect_utils.layout.element_type import ElementType
+from dialect_utils.layout.element_type import CachedText, ElementType
 from dialect_utils.layout.layout import Layout, LayoutFieldError
 
 # The size of an unbounded dynamic dimension, printed `?`.
 UNBOUNDED = -1
 
 
-class _AnyShape:
-    """The interface of all shapes; a shape that is not a tuple has one leaf, itself.
+class _AnyShape(CachedText):
+    """The interface of all shapes; a shape that is not a tuple has one leaf, itself."""
 
-    Shapes are keys of caches and are printed often: hash and text are computed once for each object.
-    """
-
-    __slots__ = ("_hash", "_text")
-
-    _hash: int
-    _text: str
+    __slots__ = ()
 
     def leaves(self) -> Iterator[Shape]:
         """Yields the shapes in this one, tuples flattened in order; tokens and opaque values are leaves."""
@@ -67,7 +61,7 @@ class _AnyShape:
         return self.map_arrays(lambda array: array.without_tiles)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class ArrayShape(_AnyShape):
     """An array's element type, dimensions (in elements) and layout.
 
@@ -201,19 +195,8 @@ class ArrayShape(_AnyShape):
         try:
             return self._hash
         except AttributeError:
-            found = hash((self.element_type, self.dimensions, self.layout, self.dynamic))
-            object.__setattr__(self, "_hash", found)
-            return found
-
-    def __repr__(self) -> str:
-        return str(self)
-
-    def __str__(self) -> str:
-        try:
-            return self._text
-        except AttributeError:
-            object.__setattr__(self, "_text", self._format())
-            return self._text
+            object.__setattr__(self, "_hash", hash((self.element_type, self.dimensions, self.layout, self.dynamic)))
+            return self._hash
 
     def _format(self) -> str:
         dims = ",".join(self._format_dimension(i) for i in range(self.rank))
@@ -239,14 +222,11 @@ def _laid_out(shape: ArrayShape, layout: Layout | None) -> ArrayShape:
     return replace(shape, layout=layout)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class TupleShape(_AnyShape):
     """A tuple of shapes; it may be empty and may nest."""
 
     elements: tuple[Shape, ...]
-
-    def __repr__(self) -> str:
-        return str(self)
 
     def leaves(self) -> Iterator[Shape]:
         """Yields the leaves of the elements in order."""
@@ -264,13 +244,6 @@ class TupleShape(_AnyShape):
             object.__setattr__(self, "_hash", hash(self.elements))
             return self._hash
 
-    def __str__(self) -> str:
-        try:
-            return self._text
-        except AttributeError:
-            object.__setattr__(self, "_text", self._format())
-            return self._text
-
     def _format(self) -> str:
         parts = []
         for index, element in enumerate(self.elements):
@@ -280,42 +253,33 @@ class TupleShape(_AnyShape):
         return "(" + ", ".join(parts) + ")"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class TokenShape(_AnyShape):
     """The shape of a token, which orders side effects and holds no data."""
 
-    def __repr__(self) -> str:
-        return str(self)
-
-    def __str__(self) -> str:
+    def _format(self) -> str:
         return "token[]"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class OpaqueShape(_AnyShape):
     """The shape of an opaque value of a custom call."""
 
-    def __repr__(self) -> str:
-        return str(self)
-
-    def __str__(self) -> str:
+    def _format(self) -> str:
         return "opaque[]"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class BufferShape(_AnyShape):
     """A mutable buffer that holds an array: `b(f32[4]{0})`."""
 
     array: ArrayShape
 
-    def __repr__(self) -> str:
-        return str(self)
-
     def map_arrays(self, change: Callable[[ArrayShape], ArrayShape]) -> BufferShape:
         """Returns the buffer with its array changed."""
         return BufferShape(change(self.array))
 
-    def __str__(self) -> str:
+    def _format(self) -> str:
         return f"b({self.array})"
 
 

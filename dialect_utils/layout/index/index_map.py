@@ -180,8 +180,7 @@ def linear_indices(shape: ArrayShape) -> NDArray[np.int64]:
     """
     import numpy as np
 
-    if physical_element_count(shape) > INT64_MAX:
-        raise ValueError(f"linear indices of {shape} do not fit 64 bits")
+    _int64_count(shape)
     axes = [_axis(np.arange(size), i, shape.rank) for i, size in enumerate(shape.dimensions)]
     strides = _strides(final_dimensions(shape.dimensions, shape.effective_layout))
     terms = [e * s for e, s in zip(physical_index(shape, axes), strides, strict=True)]
@@ -196,8 +195,7 @@ def logical_indices(shape: ArrayShape) -> NDArray[np.int64]:
     """
     import numpy as np
 
-    if physical_element_count(shape) > INT64_MAX:
-        raise ValueError(f"linear indices of {shape} do not fit 64 bits")
+    _int64_count(shape)
     layout = shape.effective_layout
     sizes = final_dimensions(shape.dimensions, layout)
     axes: list[Coordinate] = [_axis(np.arange(size), i, len(sizes)) for i, size in enumerate(sizes)]
@@ -217,9 +215,7 @@ def elements_at(shape: ArrayShape, linear: NDArray[np.int64]) -> NDArray[np.int6
     """
     import numpy as np
 
-    count = physical_element_count(shape)
-    if count > INT64_MAX:
-        raise ValueError(f"linear indices of {shape} do not fit 64 bits")
+    count = _int64_count(shape)
     layout = shape.effective_layout
     sizes = final_dimensions(shape.dimensions, layout)
     position: list[Coordinate] = [
@@ -233,6 +229,14 @@ def elements_at(shape: ArrayShape, linear: NDArray[np.int64]) -> NDArray[np.int6
     for part in inside:
         valid = valid & part
     return np.where(valid, element, -1)
+
+
+def _int64_count(shape: ArrayShape) -> int:
+    """Returns the number of element slots; raises ValueError where linear indices do not fit int64."""
+    count = physical_element_count(shape)
+    if count > INT64_MAX:
+        raise ValueError(f"linear indices of {shape} do not fit 64 bits")
+    return count
 
 
 def _undo(

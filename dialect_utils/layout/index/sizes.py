@@ -22,12 +22,9 @@ _BYTE = 8
 
 
 def allocated_elements(shape: ArrayShape) -> int:
-    """Returns the element slots that a layout allocates: the physical array, its tail padded to `L(n)`.
-
-    Raises ValueError for an unbounded dimension.
-    """
+    """Returns the element slots that a layout allocates, padded to `L(n)`; raises ValueError if unbounded."""
     alignment = shape.effective_layout.tail_padding_alignment_in_elements
-    return _round_up(physical_element_count(shape), alignment)
+    return round_up(physical_element_count(shape), alignment)
 
 
 def byte_size(shape: ArrayShape) -> int:
@@ -40,10 +37,7 @@ def byte_size(shape: ArrayShape) -> int:
 
 
 def padding_fraction(shape: ArrayShape) -> float:
-    """Returns the share of the slots without an element, from 0 to 1 (0 for an empty array).
-
-    Raises ValueError for an unbounded dimension.
-    """
+    """Returns the share of slots without an element, from 0 to 1 (0: no slots); raises ValueError if unbounded."""
     slots = allocated_elements(shape)
     return (slots - shape.element_count) / slots if slots else 0.0
 
@@ -64,16 +58,13 @@ def xla_byte_size(shape: ArrayShape) -> int | None:
         return None
     sizes = [max_split_size(shape, dim) for dim in layout.minor_to_major]
     sizes += [1] * (len(tile) - len(sizes))
-    covered = [size if t == MATCH else _round_up(size, t) for size, t in zip(sizes, tile, strict=False)]
-    elements = _round_up(prod(covered + sizes[len(tile) :]), layout.tail_padding_alignment_in_elements)
+    covered = [size if t == MATCH else round_up(size, t) for size, t in zip(sizes, tile, strict=False)]
+    elements = round_up(prod(covered + sizes[len(tile) :]), layout.tail_padding_alignment_in_elements)
     return _bytes(elements * element_slot_bits(shape))
 
 
 def byte_size_of(shape: ArrayShape) -> int:
-    """Returns ShapeUtil::ByteSizeOf in bytes: elements times their size, no tile applied.
-
-    Raises ValueError for an unbounded dimension.
-    """
+    """Returns ShapeUtil::ByteSizeOf: the bytes of the elements, no tile applied; raises ValueError if unbounded."""
     require_bounded(shape)
     return _bytes(shape.element_count * element_slot_bits(shape))
 
@@ -93,5 +84,6 @@ def _bytes(bits: int) -> int:
     return -(-bits // _BYTE)
 
 
-def _round_up(value: int, multiple: int) -> int:
+def round_up(value: int, multiple: int) -> int:
+    """Returns the least multiple that is not below a value."""
     return -(-value // multiple) * multiple

@@ -80,10 +80,7 @@ class Bitcast:
 
 @lru_cache(maxsize=4096)
 def classify_bitcast(source: ArrayShape, destination: ArrayShape) -> Bitcast:
-    """Returns the verdict on reading the bytes of `source` as `destination`, exact for every layout.
-
-    Raises ValueError for dynamic dimensions, whose physical arrays have no fixed size.
-    """
+    """Returns the exact verdict on reading `source` as `destination`; raises ValueError for dynamic dimensions."""
     for shape in (source, destination):
         if not shape.is_static:
             raise ValueError(f"{shape} has dynamic dimensions, so a bitcast of it has no fixed meaning")
@@ -140,10 +137,7 @@ def _keeps_positions(source: ArrayShape, plan: Plan, destination: ArrayShape) ->
 
 
 def source_index(source: ArrayShape, destination: ArrayShape, index: tuple[int, ...]) -> tuple[int, ...] | None:
-    """Returns the source element that holds the first bit of a destination element, or None for padding.
-
-    Raises IndexError where the index does not fit the destination.
-    """
+    """Returns the source element with the first bit of a destination element, None for padding; raises IndexError."""
     bit = linear_index(destination, index) * element_slot_bits(destination)
     linear = bit // element_slot_bits(source)
     return logical_index(source, linear) if linear < physical_element_count(source) else None
@@ -163,10 +157,7 @@ def try_padding_read(source: ArrayShape, destination: ArrayShape) -> tuple[int, 
 
 
 def reads_padding(source: ArrayShape, destination: ArrayShape, index: tuple[int, ...]) -> bool:
-    """Is true where some bit of a destination element is not part of a source element.
-
-    Raises IndexError where the index does not fit the destination.
-    """
+    """Is true where some bit of a destination element is not part of a source element; raises IndexError."""
     if _through_physical(*without_pred(source, destination)) is None:
         return True
     width, step = element_slot_bits(destination), element_slot_bits(source)

@@ -8,23 +8,15 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 
-from dialect_utils.layout.element_type import ElementType
+from dialect_utils.layout.element_type import CachedText, ElementType
 from dialect_utils.layout.moves.steps import Stage, Step
 
 # The value that a pad writes; equal values are equal paddings. None: undefined.
 PaddingValue = Hashable | None
 
 
-class _Hashed:
-    """A key of many caches: the hash is computed once for each object."""
-
-    __slots__ = ("_hash",)
-
-    _hash: int
-
-
 @dataclass(frozen=True, slots=True)
-class Plan(_Hashed):
+class Plan(CachedText):
     """A run of steps that starts from an array of `element_type` and `dimensions`.
 
     `paddings` has one entry for every step: the padding value of a pad, else None; an empty tuple makes every padding
@@ -52,9 +44,8 @@ class Plan(_Hashed):
         try:
             return self._hash
         except AttributeError:
-            found = hash((self.element_type, self.dimensions, self.steps, self.paddings))
-            object.__setattr__(self, "_hash", found)
-            return found
+            object.__setattr__(self, "_hash", hash((self.element_type, self.dimensions, self.steps, self.paddings)))
+            return self._hash
 
     @classmethod
     def _of(
@@ -98,10 +89,7 @@ class Plan(_Hashed):
         return any(step.regroups_bits for step in self.steps)
 
     def append(self, step: Step, padding: PaddingValue = None) -> Plan:
-        """Returns the plan with one more step, merged with the last step where one step, or none, has the same effect.
-
-        Raises ValueError where the step does not fit.
-        """
+        """Returns the plan with one more step, merged with the last where possible; raises ValueError if misfit."""
         if step.is_identity(*self.result):
             return self
         if self.steps and not (step.adds_elements and padding != self.paddings[-1]):
@@ -154,6 +142,6 @@ class Plan(_Hashed):
         pairs = zip(reversed(self.steps), reversed(self.stages[:-1]), strict=True)
         return Plan(*self.result, tuple(step.inverse(*before) for step, before in pairs))
 
-    def __str__(self) -> str:
+    def _format(self) -> str:
         start = f"{self.element_type}[{','.join(map(str, self.dimensions))}]"
         return " -> ".join([start, *map(str, self.steps)])

@@ -90,6 +90,11 @@ class Picture:
     overview: Overview | None = None
 
 
+def shown(count: int, most: int) -> list[int | None]:
+    """Returns the numbers of the tiles drawn of `count`; None stands for the omitted ones before the last."""
+    return list(range(count)) if count <= most else [*range(most - 2), None, count - 1]
+
+
 def parse_window(text: str) -> Window:
     """Reads `0:16,0:140`, one range for each dimension; raises ValueError for anything else."""
     ranges = []

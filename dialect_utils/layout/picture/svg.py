@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from xml.sax.saxutils import escape
 
-from dialect_utils.layout.picture.model import Cell, Overview, Panel, Picture
+from dialect_utils.layout.picture.model import Cell, Overview, Panel, Picture, shown
 
 # Light fills for black text, distinct for people with any colour vision (after Paul Tol's "light"). Seven of
 # them, so that rows of eight or sixteen tiles, which are common, do not repeat a colour in a column.
@@ -203,7 +203,7 @@ def _box(left: int, top: int, width: int, height: int, weight: int) -> Iterator[
 def overview_marks(overview: Overview, left: int, top: int) -> Iterator[Mark]:
     """Yields the marks of an overview: tiles as cells, padding hatched, dots for omitted tiles."""
     down, across = overview.tiles
-    rows, columns = _shown(down, _OVERVIEW_ROWS), _shown(across, _OVERVIEW_COLUMNS)
+    rows, columns = shown(down, _OVERVIEW_ROWS), shown(across, _OVERVIEW_COLUMNS)
     yield Label(left, top + _FONT, f"{down} x {across} tiles of {overview.tile_rows} x {overview.tile_columns}", False)
     left, top = left + _MARGIN + _CHARACTER * len(str(overview.rows)), top + 2 * _TITLE
     for y, row in enumerate(rows):
@@ -218,11 +218,6 @@ def overview_marks(overview: Overview, left: int, top: int) -> Iterator[Mark]:
     yield Label(
         left - 8 - _CHARACTER * len(str(overview.rows)) // 2, top + height // 2, f"{overview.rows}", True, faint=True
     )
-
-
-def _shown(count: int, most: int) -> list[int | None]:
-    """Returns the numbers of the tiles drawn of `count`; None stands for the omitted ones before the last."""
-    return list(range(count)) if count <= most else [*range(most - 2), None, count - 1]
 
 
 def _tile_marks(overview: Overview, row: int, column: int, corner: tuple[int, int]) -> Iterator[Mark]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from dialect_utils.layout.picture.model import Cell, Overview, Panel, Picture
+from dialect_utils.layout.picture.model import Cell, Overview, Panel, Picture, shown
 
 # Background colours of 256-colour terminals for black text; seven, as in the SVG.
 _BACKGROUNDS = (153, 223, 151, 225, 159, 217, 189)
@@ -37,13 +37,13 @@ def _overview_lines(overview: Overview) -> list[str]:
     """Returns the overview: a cell for each tile, with the share of it that is padding."""
     down, across = overview.tiles
     lines = [f"{down} x {across} tiles of {overview.tile_rows} x {overview.tile_columns}"]
-    for row in _shown(down):
+    for row in shown(down, _MOST_TILES):
         if row is None:
             lines.append(_DOTS)
             continue
         used_rows = min(overview.tile_rows, overview.rows - row * overview.tile_rows)
         line = ""
-        for column in _shown(across):
+        for column in shown(across, _MOST_TILES):
             if column is None:
                 line += f" {_DOTS} "
                 continue
@@ -52,10 +52,6 @@ def _overview_lines(overview: Overview) -> list[str]:
             line += "[" + _FULL_MARK * filled + _PADDING_MARK * (_TILE_MARKS - filled) + "]"
         lines.append(line)
     return lines
-
-
-def _shown(count: int) -> list[int | None]:
-    return list(range(count)) if count <= _MOST_TILES else [*range(_MOST_TILES - 2), None, count - 1]
 
 
 def _panel_block(panel: Panel, width: int, colour: bool, columns: int | None) -> list[str]:

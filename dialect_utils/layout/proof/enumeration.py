@@ -24,7 +24,6 @@ class Proof:
     holds: bool
     method: Method
     counterexample: tuple[int, ...] | None = None
-    seconds: float = 0.0
 
 
 # isl limits operations, not time. One operation takes 0.1 to 0.3 ms in comparisons of maps, and 3 us in computations

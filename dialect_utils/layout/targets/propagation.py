@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 
+from dialect_utils.layout.index.index_map import element_slot_bits
 from dialect_utils.layout.layout import Layout, Tile
 from dialect_utils.layout.moves.bitcast import is_bitcast
 from dialect_utils.layout.moves.plan import Plan
@@ -82,7 +83,7 @@ def agree(source: ArrayShape, target: ArrayShape) -> bool:
     a, b = source.effective_layout, target.effective_layout
     if a.minor_to_major != b.minor_to_major:
         return False
-    if _slot_bits(source) != _slot_bits(target):
+    if element_slot_bits(source) != element_slot_bits(target):
         return True
     return (a.tiles, a.element_size_in_bits) == (b.tiles, b.element_size_in_bits)
 
@@ -91,7 +92,7 @@ def laid_out_like(shape: ArrayShape, model: ArrayShape) -> ArrayShape:
     """Returns the shape with the order, and if equally wide the tiles, of `model`; it keeps its memory space."""
     layout, other = shape.effective_layout, model.effective_layout
     wanted = layout.replace(minor_to_major=other.minor_to_major)
-    if _slot_bits(shape) == _slot_bits(model):
+    if element_slot_bits(shape) == element_slot_bits(model):
         wanted = wanted.replace(tiles=other.tiles, element_size_in_bits=other.element_size_in_bits)
     return shape.with_layout(wanted)
 
@@ -139,7 +140,3 @@ def _common_minor(order: Sequence[int], dimensions: Sequence[int]) -> int:
             break
         count += 1
     return count
-
-
-def _slot_bits(shape: ArrayShape) -> int:
-    return shape.effective_layout.element_size_in_bits or shape.element_type.storage_bits

@@ -14,6 +14,7 @@ from math import prod
 
 from dialect_utils.layout.element_type import ElementType
 from dialect_utils.layout.index.index_map import final_dimensions, require_bounded
+from dialect_utils.layout.index.sizes import round_up
 from dialect_utils.layout.layout import Layout, Tile
 from dialect_utils.layout.shape import ArrayShape
 from dialect_utils.text import Diagnostic, DiagnosticError, kind_of, nearest
@@ -81,10 +82,7 @@ def parse_target(name: str | Target) -> Target:
 
 @lru_cache(maxsize=4096)
 def default_layout(element_type: ElementType, dimensions: tuple[int, ...], target: str | Target) -> Layout:
-    """Returns the layout that the compiler of `target` gives an entry array (dimensions in elements).
-
-    Raises DiagnosticError for an unknown target.
-    """
+    """Returns the layout of an entry array by the compiler of `target`; raises DiagnosticError if unknown."""
     chip = parse_target(target)
     rank = len(dimensions)
     has_one_order = rank < 2 or 0 in dimensions
@@ -128,7 +126,7 @@ def allocation_bytes(shape: ArrayShape, target: str | Target) -> int:
     parts = max(1, shape.element_type.bits // _WORD_BITS)
     bits = layout.element_size_in_bits or shape.element_type.storage_bits
     size = -(-prod(final_dimensions(shape.dimensions, layout)) * bits // (parts * _BYTE))
-    return _round_up(size, chip.allocation_bytes) * parts
+    return round_up(size, chip.allocation_bytes) * parts
 
 
 def _vector_tiles(dimensions: tuple[int, ...], packing: int, chip: Target) -> tuple[Tile, ...]:
@@ -158,7 +156,7 @@ def _cheapest_order(element_type: ElementType, dimensions: tuple[int, ...], chip
 
     def cost(order: tuple[int, ...]) -> int:
         minor, second = dimensions[order[0]], dimensions[order[1]]
-        padded = _round_up(minor, _LANES) * _round_up(second, _rows(second, packing, chip))
+        padded = round_up(minor, _LANES) * round_up(second, _rows(second, packing, chip))
         return padded * (elements // (minor * second))
 
     return min(sorted(_orders(len(dimensions)), reverse=True), key=cost)
@@ -171,7 +169,3 @@ def _orders(rank: int) -> Iterator[tuple[int, ...]]:
 
 def _next_power_of_two(value: int) -> int:
     return 1 << max(0, value - 1).bit_length()
-
-
-def _round_up(value: int, multiple: int) -> int:
-    return -(-value // multiple) * multiple

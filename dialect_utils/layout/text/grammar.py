@@ -42,8 +42,8 @@ _Spans = dict[tuple[str, int | None], Span]
 class ShapeParser(Scanner):
     """A parser of shapes from one source; `typed` accepts the deviations from the grammar that people type."""
 
-    def __init__(self, source: Source, start: int = 0, *, typed: bool = False) -> None:
-        super().__init__(source, start)
+    def __init__(self, source: Source, *, typed: bool = False) -> None:
+        super().__init__(source)
         self.typed = typed
         self.notes: list[Diagnostic] = []
         self._leaves = 0
@@ -219,7 +219,6 @@ class ShapeParser(Scanner):
             "D": self._dim_level_types,
             "T": self._tiles,
             "SC": self._split_configs,
-            "P": self._physical_shape,
         }
         done = -1
         if self.typed and self._at("("):
@@ -233,6 +232,8 @@ class ShapeParser(Scanner):
                 problem = "occurs twice" if rank == done else f"must come before {_PARTS[done]}"
                 self._fail(f"layout part {self.value} {problem}", hint=f"the order is {order}")
             done = rank
+            if self.value == "P":
+                self._fail("P(...) belonged to sparse arrays, which XLA removed", hint="drop it")
             reader = readers.get(self.value, self._single)
             reader(fields, spans)
 
@@ -294,9 +295,6 @@ class ShapeParser(Scanner):
             self._next()
             return MATCH
         return self._integer("a tile dimension")
-
-    def _physical_shape(self, fields: dict[str, object], spans: _Spans) -> None:
-        self._fail("P(...) belonged to sparse arrays, which XLA removed", hint="drop it")
 
     def _split_configs(self, fields: dict[str, object], spans: _Spans) -> None:
         self._next()

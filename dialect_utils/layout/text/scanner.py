@@ -24,10 +24,10 @@ class Scanner:
     is the end of the token before it.
     """
 
-    def __init__(self, source: Source, start: int = 0) -> None:
+    def __init__(self, source: Source) -> None:
         self.source = source
-        self.position = start
-        self._advance(start)
+        self.position = 0
+        self._advance(0)
 
     def _advance(self, offset: int) -> None:
         match = _TOKEN.match(self.source.text, offset)

@@ -1,3 +1,4 @@
+import time
 import tracemalloc
 
 import pytest
@@ -67,9 +68,10 @@ def test_proof_and_enumeration_agree(shape: ArrayShape) -> None:
 )
 def test_proofs_do_not_grow_with_the_array(text: str) -> None:
     shape = parse_array_shape(text)
+    started = time.perf_counter()
     found = prove_layout(physical_plan(shape), shape)
+    assert time.perf_counter() - started < 1
     assert (found.holds, found.method) == (True, "isl")
-    assert found.seconds < 1
     assert prove_injective(shape).holds
 
 
@@ -111,13 +113,14 @@ def _shuffled(size: int, factors: tuple[int, ...]) -> Plan:
 def test_a_map_that_isl_does_not_decide_in_time_is_enumerated_in_little_memory() -> None:
     there = _shuffled(1_000_003, (7, 11, 13, 17, 19, 23))
     back = there.then(there.inverse())
+    started = time.perf_counter()
     tracemalloc.start()
     found = prove_equal(back, Plan(there.element_type, there.dimensions))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert (found.holds, found.method) == (True, "enumeration")
     assert peak < 100 * 2**20
-    assert found.seconds < 20
+    assert time.perf_counter() - started < 20
     moved = there.with_steps((*there.steps[:-2], Transpose((0, 1)), *there.steps[-1:]))
     wrong = prove_equal(there, moved)
     assert not wrong.holds

@@ -27,8 +27,8 @@ def reader(text: str) -> Reader:
     return Reader(Source("t", text))
 
 
-def tokens(text: str, start: int = 0) -> list[tuple[str, str]]:
-    scanner = Reader(Source("t", text), start)
+def tokens(text: str) -> list[tuple[str, str]]:
+    scanner = Reader(Source("t", text))
     found = []
     while scanner.kind != "end":
         span = scanner.span
@@ -63,10 +63,6 @@ def tokens(text: str, start: int = 0) -> list[tuple[str, str]]:
 )
 def test_tokens(text: str, expected: list[tuple[str, str]]) -> None:
     assert tokens(text) == expected
-
-
-def test_a_start_is_respected() -> None:
-    assert tokens("abc def", 4) == [("name", "def")]
 
 
 def test_the_token_after_the_next_one() -> None:
