@@ -16,6 +16,7 @@ from dialect_utils.layout.arrays.dtypes import dtype_of
 from tests.execution.refused import A_REDUCTION_OF_ANOTHER_TYPE
 from tests.jaxlib import DIES_OF_DIVISION_BY_ZERO
 from tests.paths import ROOT
+from tests.signals import default_signals
 
 DOUBLE_HLO = """HloModule double
 ENTRY main {
@@ -213,10 +214,8 @@ def test_leaving_the_context_ends_the_process() -> None:
 
 
 PARENT = f"""
-import signal, sys, numpy as np
+import numpy as np
 from dialect_utils.execution import Program, Worker
-# A shell lets processes in the background ignore Ctrl-C.
-signal.signal(signal.SIGINT, signal.default_int_handler)
 worker = Worker()
 worker.run(Program({DOUBLE_HLO!r}, "hlo"), [[np.ones(3, np.float32)]])
 print(worker.pid, flush=True)
@@ -228,13 +227,15 @@ worker.run(Program({ENDLESS!r}, "hlo"), [[np.int32(0)]])
 def test_no_worker_outlives_its_parent(ending: signal.Signals) -> None:
     """Ends a process whose worker is busy; Ctrl-C and a kill leave no orphan."""
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
-    with subprocess.Popen(
-        [sys.executable, "-c", PARENT],
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-    ) as parent:
+    with default_signals():
+        parent = subprocess.Popen(
+            [sys.executable, "-c", PARENT],
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
+    with parent:
         assert parent.stdout is not None
         pid = int(parent.stdout.readline())
         time.sleep(0.2)

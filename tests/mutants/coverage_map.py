@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import argparse
 import ast
+import contextlib
 import gzip
 import json
 import os
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -92,7 +94,7 @@ class CoverageMap:
         function = innermost_function(tree, line)
         if function is None:
             return sorted(self._of_module_level(file, tree, line))
-        return sorted(self._of_function(file, function, line) or self._of_users(tree, function.name))
+        return sorted(self._of_function(file, function, line))
 
     def _of_function(self, file: str, function: Functions, line: int) -> set[int]:
         self._index()
@@ -242,8 +244,6 @@ def _run(tree: Path, folder: Path, group: Sequence[str]) -> None:
 
 def collected(tree: Path, data: Iterable[Path], seconds: Iterable[Path]) -> CoverageMap:
     """Returns the map that data files of coverage and lines with seconds make."""
-    from coverage import CoverageData
-
     took: dict[str, float] = {}
     for file in seconds:
         for line in file.read_text("utf-8").splitlines():
@@ -252,12 +252,11 @@ def collected(tree: Path, data: Iterable[Path], seconds: Iterable[Path]) -> Cove
     numbers = {test: number for number, test in enumerate(took)}
     files: dict[str, dict[int, set[int]]] = {}
     for path in data:
-        measured = CoverageData(str(path))
-        measured.read()
-        for name in measured.measured_files():
-            lines = files.setdefault(name, {})
-            for executed, contexts in measured.contexts_by_lineno(name).items():
-                lines.setdefault(executed, set()).update(numbers[each] for each in contexts if each in numbers)
+        for name, test, executed in _measurements(path):
+            if test in numbers and name.startswith(PRODUCT):
+                lines = files.setdefault(name, {})
+                for line in executed:
+                    lines.setdefault(line, set()).add(numbers[test])
     read = {
         name: MeasuredFile(
             (tree / name).read_text("utf-8"), {line: sorted(tests) for line, tests in lines.items() if tests}
@@ -265,6 +264,19 @@ def collected(tree: Path, data: Iterable[Path], seconds: Iterable[Path]) -> Cove
         for name, lines in files.items()
     }
     return CoverageMap(list(took), list(took.values()), read)
+
+
+def _measurements(path: Path) -> Iterator[tuple[str, str, list[int]]]:
+    """Yields (file, test, executed lines) of a data file of coverage, none where its process was killed."""
+    from coverage.numbits import numbits_to_nums
+
+    rows = (
+        "SELECT path, context, numbits FROM line_bits "
+        "JOIN file ON file_id = file.id JOIN context ON context_id = context.id"
+    )
+    with contextlib.closing(sqlite3.connect(path)) as database, contextlib.suppress(sqlite3.DatabaseError):
+        for name, test, bits in database.execute(rows):
+            yield name, test, numbits_to_nums(bits)
 
 
 def main(arguments: Sequence[str]) -> None:

@@ -1,6 +1,6 @@
 """Draws one-line mutants of the whole product at random and runs, for each, the tests that execute the changed line.
 
-    python -m tests.mutants.sample N --seed S [--jobs J] [--match PATH] [--limit SECONDS]
+    python -m tests.mutants.sample N --seed S [--jobs J] [--match PATH] [--exclude PATH ...] [--limit SECONDS]
 
 A mutant is killed by a test that fails with it and passes without it. Lines are drawn first, then one change of the
 line, so that a table of names weighs no more than a condition. The mutation score counts every mutant that is not known
@@ -10,6 +10,7 @@ to be equivalent; a mutant that no test executes has survived.
 from __future__ import annotations
 
 import argparse
+import os
 import random
 import re
 import subprocess
@@ -29,7 +30,7 @@ from tests.mutants.tree import PASSED, copy_of_the_tree, planted, run_tests
 from tests.paths import ROOT
 
 # Recorded seconds of the tests that one mutant gets, and the tests of one run.
-LIMIT = 30.0
+LIMIT = 16.0
 MOST_TESTS = 400
 # A run takes this much longer than its tests took, and this many seconds to begin.
 SLACK, START = 6.0, 60.0
@@ -62,10 +63,10 @@ class Drawn:
         return f"{self.file}:{self.change.line}\n    - {self.before}\n    + {self.after}"
 
 
-def draw(count: int, seed: int, match: str = "") -> list[Drawn]:
+def draw(count: int, seed: int, match: str = "", exclude: Sequence[str] = ()) -> list[Drawn]:
     """Returns mutants of distinct lines, drawn with equal chances for each line that has one."""
     lines: dict[tuple[str, int], list[Drawn]] = {}
-    for file in product_files(match):
+    for file in product_files(match, exclude):
         code = (ROOT / file).read_text("utf-8")
         for change in changes(code):
             lines.setdefault((file, change.line), []).append(Drawn(file, code, change))
@@ -80,10 +81,11 @@ def draw(count: int, seed: int, match: str = "") -> list[Drawn]:
     return found
 
 
-def product_files(match: str) -> Iterator[str]:
+def product_files(match: str, exclude: Sequence[str]) -> Iterator[str]:
     for package in PRODUCT:
         for file in sorted((ROOT / package).rglob("*.py")):
-            if match in (name := file.relative_to(ROOT).as_posix()):
+            name = file.relative_to(ROOT).as_posix()
+            if match in name and not any(each in name for each in exclude):
                 yield name
 
 
@@ -161,8 +163,11 @@ def interval(killed: int, count: int) -> tuple[float, float]:
 
 
 def present_tests(tree: Path) -> frozenset[str]:
-    command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider", "tests"]
-    done = subprocess.run(command, cwd=tree, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    command = [sys.executable, "-m", "pytest", "--collect-only", "-p", "no:cacheprovider", "tests"]
+    environment = {**os.environ, "PYTHONPATH": str(tree), "JAX_PLATFORMS": "cpu"}
+    done = subprocess.run(command, cwd=tree, env=environment, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    if done.returncode != PASSED:
+        raise RuntimeError(f"the tests cannot be collected:\n{done.stdout[-2000:]}")
     return frozenset(line for line in done.stdout.splitlines() if "::" in line)
 
 
@@ -172,12 +177,15 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--match", default="", help="only files whose path contains this")
+    parser.add_argument(
+        "--exclude", nargs="+", default=[], metavar="PATH", help="no files whose path contains one of these"
+    )
     parser.add_argument("--limit", type=float, default=LIMIT, help="recorded seconds of tests for one mutant")
     wanted = parser.parse_args(arguments)
     if not FILE.exists():
         print("measuring which tests execute each line (about ten minutes)", flush=True)
         measure(wanted.jobs).write()
-    drawn = draw(wanted.count, wanted.seed, wanted.match)
+    drawn = draw(wanted.count, wanted.seed, wanted.match, wanted.exclude)
     with tempfile.TemporaryDirectory(prefix="relayout-mutants-") as name:
         trees: SimpleQueue[Path] = SimpleQueue()
         for job in range(wanted.jobs):

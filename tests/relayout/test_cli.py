@@ -11,8 +11,6 @@ import stat
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -24,6 +22,7 @@ from relayout.arguments import Command
 from relayout.cli import COMMANDS, main
 from relayout.console import Console, UsageError, colour, is_coloured
 from tests.paths import ROOT
+from tests.signals import default_signals
 
 MODULE = "HloModule m\r\n\r\nENTRY e {\r\n  ROOT p = f32[3,5]{1,0} parameter(0) // \xe9\r\n}"
 
@@ -258,7 +257,7 @@ def test_streams_that_are_closed_are_empty() -> None:
 def test_a_signal_ends_quietly(ending: signal.Signals) -> None:
     pipe = subprocess.PIPE
     command = [sys.executable, "-m", "relayout", "index", "-", "--json"]
-    with taking_interrupts():
+    with default_signals():
         process = subprocess.Popen(command, cwd=ROOT, stdin=pipe, stdout=pipe, stderr=pipe)
     with process:
         assert process.stdin is not None
@@ -290,8 +289,10 @@ except KeyboardInterrupt as interrupt:
 
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_that_a_destructor_swallows_comes_again(ending: signal.Signals) -> None:
-    command = [sys.executable, "-c", LOST.replace("try:", "signal.signal(2, signal.default_int_handler)\ntry:")]
-    result = subprocess.run([*command, str(int(ending))], cwd=ROOT, capture_output=True, timeout=60)
+    with default_signals():
+        result = subprocess.run(
+            [sys.executable, "-c", LOST, str(int(ending))], cwd=ROOT, capture_output=True, timeout=60
+        )
     assert (result.returncode, result.stderr) == (128 + ending, b"")
 
 
@@ -309,26 +310,18 @@ def load(self):
         + code
     )
     command = [sys.executable, "-c", code, str(int(signal.SIGTERM))]
-    result = subprocess.run(command, cwd=ROOT, capture_output=True, timeout=60)
+    with default_signals():
+        result = subprocess.run(command, cwd=ROOT, capture_output=True, timeout=60)
     assert (result.returncode, result.stdout, result.stderr) == (143, b"loaded\n", b"")
 
 
 def test_ctrl_c_while_the_program_is_loaded_ends_quietly() -> None:
     code = "import signal, sys, relayout.__main__ as program\nsys.meta_path.insert(0, Interrupts)\n"
-    code += "signal.signal(2, signal.default_int_handler)\nsys.exit(program.run())"
+    code += "sys.exit(program.run())"
     code = "class Interrupts:\n    find_spec = lambda *_: signal.raise_signal(2)\n" + code
-    result = subprocess.run([sys.executable, "-c", code, "--version"], cwd=ROOT, capture_output=True, timeout=60)
+    with default_signals():
+        result = subprocess.run([sys.executable, "-c", code, "--version"], cwd=ROOT, capture_output=True, timeout=60)
     assert (result.returncode, result.stdout, result.stderr) == (130, b"", b"")
-
-
-@contextmanager
-def taking_interrupts() -> Iterator[None]:
-    """Lets processes that are started here receive Ctrl-C, which a shell makes background processes ignore."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 def test_colour_marks_severities_and_carets_only() -> None:

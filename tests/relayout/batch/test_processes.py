@@ -16,6 +16,7 @@ from relayout.batch.processes import run_in_processes
 from relayout.batch.unit import Job, Result, Unit
 from relayout.console import WRONG_COMMAND
 from tests.paths import ROOT
+from tests.signals import default_signals
 
 
 @pytest.fixture(autouse=True)
@@ -59,7 +60,8 @@ def test_ctrl_c_leaves_no_process(tmp_path: Path) -> None:
         with ended_by_signals():
             run(Path({str(tmp_path)!r}), ["a", "waits"], 2)
     """
-    started = subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, stderr=subprocess.DEVNULL)
+    with default_signals():
+        started = subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, stderr=subprocess.DEVNULL)
     while not (tmp_path / "waits").exists():
         assert started.poll() is None
         time.sleep(0.05)
