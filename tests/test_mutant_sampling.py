@@ -13,6 +13,7 @@ from tests.mutants.sample import Drawn, Judge, chosen, draw, interval, summary
 
 CHANGED = [
     ("x = 3", {"x = 4", "x = 2"}),
+    ("x = y[0]", {"x = y[1]"}),
     ("x = True", {"x = False"}),
     ('x = "a"', {'x = "ax"'}),
     ('x = named("add subtract")', {'x = named("add")'}),

@@ -36,7 +36,9 @@ _TEXT_KEYWORDS = frozenset(
 # `slots` and `frozen` guard against mistakes of programmers, `strict` of zip too, and `maxsize` is about speed.
 _EXCLUDED_KEYWORDS = frozenset(("slots", "frozen", "strict", "maxsize", "kw_only", "daemon"))
 _SPEED = re.compile(r"_?(?:\w*_)?(?:CACHE|CACHED|CHUNK|BUFFER|MAXSIZE|SECONDS|TIMEOUT|INTERVAL|PAUSE)(?:_\w*)?\Z")
-_SENTENCE = re.compile(r"\b(?:the|of|is|are|not|a|an|to|no|and|in|with|for|has|but|which|by|at) ")
+_SENTENCE = re.compile(
+    r"\b(?:the|of|is|are|not|a|an|to|no|and|in|with|for|has|but|which|by|at|its|gives|from|one|was) "
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +80,7 @@ class _Finder:
         self.lines = code.splitlines()
         self.tree = ast.parse(code)
         self.excluded = set(_excluded(self.tree))
+        self.indices = {id(node.slice) for node in ast.walk(self.tree) if isinstance(node, ast.Subscript)}
 
     def all_changes(self) -> Iterator[Change]:
         yield from self.below(self.tree)
@@ -124,7 +127,8 @@ class _Finder:
             yield from self.replaced(node, str(not value))
         elif isinstance(value, int):
             yield from self.replaced(node, str(value + 1))
-            yield from self.replaced(node, str(value - 1) if value else "-1")
+            if value or id(node) not in self.indices:  # of one element, [-1] is [0]
+                yield from self.replaced(node, str(value - 1))
         elif isinstance(value, str) and not _SENTENCE.search(value):
             yield from self.of_text(node, value)
 

@@ -13,17 +13,16 @@ import ast
 import contextlib
 import gzip
 import json
-import os
 import sqlite3
-import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
-from tests.mutants.tree import copy_of_the_tree
+from tests.mutants.tree import LIT, PASSED, copy_of_the_tree, lit_files, run
 from tests.paths import ROOT
 
 PRODUCT = ("dialect_utils", "passes", "relayout")
@@ -49,6 +48,8 @@ NOT_MEASURED = frozenset(
         *("test_omissions.py", "test_readme.py", "test_superlinear.py", "test_words.py", "test_path_of_a_command.py"),
     )
 )
+# The variables that coverage of a child process needs.
+_OF_COVERAGE = ("COVERAGE_PROCESS_START", "COVERAGE_FILE", VARIABLE)
 Functions = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -209,7 +210,7 @@ def measure(jobs: int) -> CoverageMap:
         tree = copy_of_the_tree(folder)
         (folder / "rc").write_text(CONFIGURATION, "utf-8")
         with ThreadPoolExecutor(jobs) as pool:
-            list(pool.map(lambda group: _run(tree, folder, group), _groups()))
+            list(pool.map(lambda group: _run(tree, folder, group), [*_groups(), [LIT]]))
         return collected(tree, folder.glob("data*"), folder.glob("seconds*"))
 
 
@@ -228,18 +229,31 @@ def _groups() -> list[Sequence[str]]:
 
 def _run(tree: Path, folder: Path, group: Sequence[str]) -> None:
     name = group[0].replace("/", ".")
+    rc, seconds = folder / "rc", folder / f"seconds.{name}"
     environment = {
-        **os.environ,
-        "COVERAGE_PROCESS_START": str(folder / "rc"),
+        "COVERAGE_PROCESS_START": str(rc),
         "COVERAGE_FILE": str(folder / f"data.{name}"),
-        "RELAYOUT_SECONDS": str(folder / f"seconds.{name}"),
-        "PYTHONPATH": str(tree),
-        "JAX_PLATFORMS": "cpu",
+        "RELAYOUT_SECONDS": str(seconds),
     }
-    command = [sys.executable, "-m", "coverage", "run", f"--rcfile={folder / 'rc'}"]
-    command += ["-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "tests.mutants.contexts", *group]
-    done = subprocess.run(command, cwd=tree, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True)
-    print(group[0], done.stdout.splitlines()[-1:], flush=True)
+    if group == [LIT]:
+        _run_lit(tree, environment, seconds)
+        return
+    plugins = ("-p", "no:cacheprovider", "-p", "tests.mutants.contexts")
+    command = ["coverage", "run", f"--rcfile={rc}", "-m", "pytest", "-q", *plugins, *group]
+    _, output = run(tree, command, more=environment)
+    print(group[0], output.splitlines()[-1:], flush=True)
+
+
+def _run_lit(tree: Path, environment: dict[str, str], seconds: Path) -> None:
+    """Runs each lit file by itself: lit starts tests with few variables, and coverage has to learn which one runs."""
+    with (tree / LIT / "lit.cfg.py").open("a", encoding="utf-8") as file:
+        file.write(f"import os\nconfig.environment.update({{name: os.environ[name] for name in {_OF_COVERAGE}}})\n")
+    for test in lit_files(tree):
+        start = time.monotonic()
+        code, _ = run(tree, ["lit.main", "-q", test], more={**environment, VARIABLE: test})
+        if code == PASSED:
+            with seconds.open("a", encoding="utf-8") as file:
+                file.write(f"{time.monotonic() - start:.3f} {test}\n")
 
 
 def collected(tree: Path, data: Iterable[Path], seconds: Iterable[Path]) -> CoverageMap:
@@ -255,8 +269,8 @@ def collected(tree: Path, data: Iterable[Path], seconds: Iterable[Path]) -> Cove
         for name, test, executed in _measurements(path):
             if test in numbers and name.startswith(PRODUCT):
                 lines = files.setdefault(name, {})
-                for line in executed:
-                    lines.setdefault(line, set()).add(numbers[test])
+                for executed_line in executed:
+                    lines.setdefault(executed_line, set()).add(numbers[test])
     read = {
         name: MeasuredFile(
             (tree / name).read_text("utf-8"), {line: sorted(tests) for line, tests in lines.items() if tests}

@@ -10,10 +10,8 @@ to be equivalent; a mutant that no test executes has survived.
 from __future__ import annotations
 
 import argparse
-import os
 import random
 import re
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -26,7 +24,7 @@ from queue import SimpleQueue
 from tests.mutants.changes import Change, changes
 from tests.mutants.coverage_map import FILE, PRODUCT, CoverageMap, measure
 from tests.mutants.equivalents import EQUIVALENTS
-from tests.mutants.tree import PASSED, copy_of_the_tree, planted, run_tests
+from tests.mutants.tree import LIT, PASSED, copy_of_the_tree, lit_files, planted, run, run_tests
 from tests.paths import ROOT
 
 # Recorded seconds of the tests that one mutant gets, and the tests of one run.
@@ -35,6 +33,7 @@ MOST_TESTS = 400
 # A run takes this much longer than its tests took, and this many seconds to begin.
 SLACK, START = 6.0, 60.0
 _NORMAL_95 = 1.96
+_FAILED_LIT = re.compile(r"^FAIL: relayout :: (\S+)", re.MULTILINE)
 _FAILED_TEST = re.compile(r"^(?:FAILED|ERROR) (\S+::.*?)(?: - .*)?$", re.MULTILINE)
 
 
@@ -117,14 +116,13 @@ class Judge:
         """Returns the test that fails with a mutant, an empty text where the run names none, or None."""
         if not tests:
             return None
-        names = tree.parent / f"{tree.name}.tests"
-        names.write_text("\n".join(tests), "utf-8")
         with planted(tree / drawn.file, drawn.change.applied(drawn.code)):
-            code, output = run_tests(tree, [f"@{names}"], START + SLACK * sum(tests.values()))
+            code, output = run_tests(tree, list(tests), START + SLACK * sum(tests.values()))
         if code == PASSED:
             return None
-        named = _FAILED_TEST.search(output)
-        return named[1] if named and named[1] in tests else ""
+        named = _FAILED_TEST.search(output) or _FAILED_LIT.search(output)
+        name = (named[1] if named.re is _FAILED_TEST else LIT + named[1]) if named else ""
+        return name if name in tests else ""
 
     def passes_without(self, tree: Path, test: str) -> bool:
         if test not in self.passing | self.failing:
@@ -134,14 +132,15 @@ class Judge:
 
 
 def chosen(tests: Sequence[tuple[str, float]], file: str, limit: float) -> dict[str, float]:
-    """Returns the tests to run and their seconds: those of the mirrored folder, then the fastest of each file."""
+    """Returns the tests to run and their seconds: of lit and the mirrored folder, then the fastest of each file."""
     ranked: list[tuple[bool, int, float, str]] = []
     ranks: dict[str, int] = {}
-    mirror = PurePosixPath("tests", *PurePosixPath(file).parent.parts[1:]).as_posix()
+    folder = PurePosixPath(*PurePosixPath(file).parent.parts[1:]).as_posix()
+    near = (f"tests/{folder}", LIT)
     for test, seconds in sorted(tests, key=lambda each: each[1]):
         name = test.partition("::")[0]
         ranks[name] = ranks.get(name, 0) + 1
-        is_near = name.startswith(mirror) and mirror != "tests"
+        is_near = folder != "." and name.startswith(near)
         ranked.append((not is_near, 0 if is_near else ranks[name], seconds, test))
     found: dict[str, float] = {}
     spent = {True: 0.0, False: 0.0}
@@ -163,12 +162,10 @@ def interval(killed: int, count: int) -> tuple[float, float]:
 
 
 def present_tests(tree: Path) -> frozenset[str]:
-    command = [sys.executable, "-m", "pytest", "--collect-only", "-p", "no:cacheprovider", "tests"]
-    environment = {**os.environ, "PYTHONPATH": str(tree), "JAX_PLATFORMS": "cpu"}
-    done = subprocess.run(command, cwd=tree, env=environment, capture_output=True, text=True, stdin=subprocess.DEVNULL)
-    if done.returncode != PASSED:
-        raise RuntimeError(f"the tests cannot be collected:\n{done.stdout[-2000:]}")
-    return frozenset(line for line in done.stdout.splitlines() if "::" in line)
+    code, output = run(tree, ["pytest", "--collect-only", "-p", "no:cacheprovider", "tests"])
+    if code != PASSED:
+        raise RuntimeError(f"the tests cannot be collected:\n{output[-2000:]}")
+    return frozenset([*(line for line in output.splitlines() if "::" in line), *lit_files(tree)])
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -193,7 +190,7 @@ def main(arguments: Sequence[str]) -> int:
             trees.put(copy_of_the_tree(folder))
         judge = Judge(CoverageMap.read(), present_tests(Path(name, "0", "tree")), wanted.limit)
 
-        def run(one: Drawn) -> str:
+        def judged(one: Drawn) -> str:
             tree = trees.get()
             try:
                 said = judge.outcome(one, tree)
@@ -203,7 +200,7 @@ def main(arguments: Sequence[str]) -> int:
             return said.partition(" ")[0]
 
         with ThreadPoolExecutor(wanted.jobs) as pool:
-            words = list(pool.map(run, drawn))
+            words = list(pool.map(judged, drawn))
     print(summary(words))
     return PASSED
 

@@ -1,4 +1,4 @@
-"""A copy of the tree in which mistakes are planted, and the runs of pytest in it."""
+"""A copy of the tree in which mistakes are planted, and the runs of its tests."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from tests.paths import ROOT
@@ -18,6 +18,7 @@ COPIED = ("dialect_utils", "passes", "relayout", "tests", "examples", "lit_tests
 FILES = ("pyproject.toml", "README.md", "CONTRIBUTING.md", "CHANGELOG.md", "dev-constraints.txt", "Makefile")
 SECONDS = 300
 PASSED, FAILED = 0, 1
+LIT = "lit_tests/"
 
 
 def copy_of_the_tree(folder: Path) -> Path:
@@ -30,6 +31,13 @@ def copy_of_the_tree(folder: Path) -> Path:
     if (data := ROOT.parent / "shared").is_dir():
         (folder / "shared").symlink_to(data)
     return tree
+
+
+def lit_files(tree: Path) -> list[str]:
+    """Returns the lit tests of a tree."""
+    suffixes = (".hlo", ".mlir", ".test")
+    found = (file for file in sorted((tree / LIT).rglob("*")) if file.suffix in suffixes)
+    return [file.relative_to(tree).as_posix() for file in found if "Inputs" not in file.parts]
 
 
 @contextlib.contextmanager
@@ -51,14 +59,29 @@ def forget_compiled(file: Path) -> None:
 
 
 def run_tests(tree: Path, tests: Sequence[str], seconds: float = SECONDS) -> tuple[int, str]:
-    """Returns pytest's exit code and output; a run that exceeds the time limit counts as failed tests."""
-    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *tests]
-    environment = {**os.environ, "PYTHONPATH": str(tree), "JAX_PLATFORMS": "cpu"}
+    """Runs tests of pytest, then lit files, until one fails; returns the exit code and the output.
+
+    A run that exceeds the time limit counts as failed tests.
+    """
+    lit = [test for test in tests if test.startswith(LIT)]
+    if rest := [test for test in tests if not test.startswith(LIT)]:
+        names = tree.parent / f"{tree.name}.tests"
+        names.write_text("\n".join(rest), "utf-8")
+        code, output = run(tree, ["pytest", "-x", "-q", "-p", "no:cacheprovider", f"@{names}"], seconds)
+        if code != PASSED or not lit:
+            return code, output
+    return run(tree, ["lit.main", "-q", "-j1", "--max-failures=1", *lit], seconds)
+
+
+def run(
+    tree: Path, module: Sequence[str], seconds: float | None = None, more: Mapping[str, str] | None = None
+) -> tuple[int, str]:
+    """Runs a module of Python in the tree and returns its exit code and its output."""
     # A session of its own, so that an endless run is killed together with its worker processes.
     process = subprocess.Popen(
-        command,
+        [sys.executable, "-m", *module],
         cwd=tree,
-        env=environment,
+        env={**os.environ, "PYTHONPATH": str(tree), "JAX_PLATFORMS": "cpu", **(more or {})},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
