@@ -1,4 +1,4 @@
-"""What is measured: each row does its work in turns with the reference, in one process, and returns CPU seconds."""
+"""The measurements: each row does its work in turns with the reference, in one process, and returns CPU seconds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which operations compute every element from the operands' elements at the same index."""
+"""Operations that compute every element from the operands' elements at the same index."""
 
 from __future__ import annotations
 

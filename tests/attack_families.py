@@ -142,7 +142,7 @@ FAMILIES: dict[str, Callable[[random.Random], str]] = {
 
 @dataclass
 class Tally:
-    """What the pairs of a family came to."""
+    """The counts of the pairs of a family."""
 
     pairs: int = 0
     differing: int = 0

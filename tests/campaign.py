@@ -27,7 +27,7 @@ PROGRAMS = ("tests/corpus/stablehlo", "tests/corpus/tpu", "examples", "../shared
 LAID_OUT = "annotate-layouts{target=tpu-v5e}"
 EXPANDED = f"{LAID_OUT},expand-tiling"
 PHYSICAL = f"{LAID_OUT},expand-tiling{{interface=physical}},propagate-physical,cancel-relayouts"
-# What a pass needs before it to have work on a program without layouts.
+# The passes that give a pass work on a program without layouts.
 BEFORE = {
     "fold-tiling": f"{EXPANDED},",
     "propagate-physical": f"{EXPANDED},",

@@ -1,8 +1,8 @@
-"""Attacks on proofs: mutants and attribute flips of many programs, what is told equal executed on hostile data.
+"""Attacks on proofs: mutants and attribute flips of many programs, those called equal executed on hostile data.
 
 `python -m tests.campaign_proof [COUNT]` makes about COUNT attacks (1500), compares COUNT random expressions of each
 type, and COUNT / 60 programs of each family, with each other, and prints a table; the exit code is 1 where a proof, or
-the field, calls two programs equal that execution tells apart.
+the field, calls two programs equal that differ when they are executed.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _DIGITS = 1e-9
 
 @dataclass
 class Score:
-    """What attacks of one kind came to."""
+    """The counts of the attacks of one kind."""
 
     attacks: int = 0
     told_equal: int = 0
@@ -105,7 +105,7 @@ def prove(first: Module, second: Module) -> ProofResult | None:
 
 
 def differs(worker: Worker, first: Module, second: Module, *, as_reals: bool) -> bool | None:
-    """Returns whether StableHLO's interpreter tells two modules apart; None where it cannot execute them."""
+    """Returns whether two modules differ in StableHLO's interpreter; None where it cannot execute them."""
     shapes = [value.shape for value in first.entry.parameters]
     if not all(isinstance(shape, ArrayShape) for shape in shapes):
         return None

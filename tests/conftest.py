@@ -1,4 +1,4 @@
-"""What any test may use."""
+"""Fixtures of every test."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import pytest
 
 from dialect_utils.execution import Worker
 
-# Tests start thousands of processes; each would compile this program anew.
+# Tests start thousands of processes; each would compile this program again.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 
 class Workers(dict[int, Worker]):
-    """The worker processes by their number of devices, each started when it is first asked for."""
+    """The worker processes by their number of devices, each started on its first use."""
 
     def __missing__(self, devices: int) -> Worker:
         self[devices] = Worker(devices=devices)

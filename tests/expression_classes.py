@@ -106,7 +106,7 @@ class Source:
         opcode = rng.choice(_BINARY[family(kind)])
         second = self.taken(kind)
         if opcode in ("divide", "remainder") and family(kind) == "integer":
-            # What a division by 0 gives is nobody's promise.
+            # The result of a division by 0 is undefined.
             second = ex.full(kind, rng.choice((1, 2, 3, 7)), self.dims)
         return ex.binary(opcode, self.taken(kind), second)
 
@@ -151,7 +151,7 @@ def terms_of(text: str) -> tuple[Terms, list[Term]]:
 
 @dataclass(frozen=True)
 class Attacks:
-    """How many pairs there were, how many are told equal, and those that execution tells apart."""
+    """The number of pairs, the number of pairs called equal, and those of them whose results differ."""
 
     pairs: int
     told_equal: int

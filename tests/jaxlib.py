@@ -1,4 +1,4 @@
-"""What the installed jaxlib does, where its versions differ."""
+"""The behavior of the installed jaxlib, for tests of behavior in which its versions differ."""
 
 from importlib.metadata import version
 

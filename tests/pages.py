@@ -64,7 +64,7 @@ def checkout(folder: Path) -> Path:
 
 @dataclass
 class Reader:
-    """Who works through a page, in a folder of their own."""
+    """A reader who works through a page in an empty folder."""
 
     folder: Path
     printed: str = ""

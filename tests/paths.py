@@ -1,4 +1,4 @@
-"""Where the tests find files: the repository, its own corpora, and data that may be beside it."""
+"""Paths of the repository, of its own corpora, and of data that may be beside it."""
 
 from pathlib import Path
 

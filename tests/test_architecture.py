@@ -17,7 +17,7 @@ from tests.paths import ROOT
 
 PACKAGES = ("dialect_utils", "passes", "relayout")
 
-# What every package above the layouts builds on.
+# The base of every package above the layouts.
 _BASE = tuple(f"dialect_utils.{name}" for name in ("text", "layout", "ops", "ir"))
 # Shapes and layouts as values.
 _SHAPES = (
@@ -30,8 +30,8 @@ def _layout(*names: str) -> tuple[str, ...]:
     return (*_SHAPES, *(f"dialect_utils.layout.{name}" for name in names))
 
 
-# What each package may import from this project, beside itself. A file belongs to the longest name that fits, so a
-# package without a row may import nothing.
+# The imports from this project that each package may have, beside itself. A file belongs to the longest name that fits,
+# so a package without a row may import nothing.
 OWN_IMPORTS: dict[str, tuple[str, ...]] = {
     "dialect_utils": (),
     "dialect_utils.text": (),
@@ -120,7 +120,7 @@ OWN_IMPORTS: dict[str, tuple[str, ...]] = {
     "relayout.report": ("dialect_utils",),
     "relayout.commands": ("dialect_utils", "passes", "relayout"),
 }
-# Which rooms may import a heavy package; a name such as jaxlib.mlir counts as itself only.
+# The packages that may import a heavy package; a name such as jaxlib.mlir counts as itself only.
 HEAVY_IMPORTS = {
     "numpy": (
         "dialect_utils.layout",
@@ -317,7 +317,7 @@ def test_a_planted_circle_of_rooms_is_found() -> None:
     assert room_circles(codes, dict.fromkeys("acg", ())) == [{"a", "c"}]
 
 
-# What HLO's objects hold is for reading; methods change it, so that users, signatures and text follow.
+# The fields of HLO's objects are for reading; methods change it, so that users, signatures and text follow.
 FIELDS = {
     "attribute_text",
     "called",

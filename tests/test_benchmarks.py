@@ -32,7 +32,7 @@ def test_one_in_a_hundred_is_edited() -> None:
 
 @pytest.fixture
 def _small_heap() -> Iterator[None]:
-    """What other tests have left is no garbage to look for again before each of many measurements."""
+    """Keeps the garbage collector from reading the objects of other tests before each measurement."""
     gc.freeze()
     yield
     gc.unfreeze()

@@ -1,4 +1,4 @@
-"""What calls, loops and branches pass where, in both dialects and in any order of the text."""
+"""Values that calls, loops and branches pass, in both dialects and in any order of the text."""
 
 from __future__ import annotations
 
@@ -181,7 +181,7 @@ def test_a_loop_without_a_condition_is_a_problem_and_no_crash() -> None:
         load_pass("verify-layouts").run(parse_module(text, "loop.hlo"))
 
 
-# The joins themselves, alike in both dialects
+# The joins themselves, equal in both dialects
 
 
 def named_joins(operation: Operation) -> list[tuple[list[str], list[str]]]:

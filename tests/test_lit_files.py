@@ -84,7 +84,7 @@ def test_a_check_without_effect_is_found(text: str) -> None:
 
 
 _CHECKED_PASS = re.compile(r"RUN: relayout opt %s (.*-p .*)\| *[Ff]ile[Cc]heck %s(.*)")
-# What these check is that a module stays as it is.
+# These check that a module is not changed.
 _CHANGES_NOTHING = ("no-change", "verify-layouts")
 CHANGING = [
     file for file in FILES if SUITES[0] in file.parents and not any(word in str(file) for word in _CHANGES_NOTHING)

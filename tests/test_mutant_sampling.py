@@ -89,12 +89,19 @@ MEASURED = CoverageMap(["t.py::a", "t.py::b"], [1.0, 2.0], {"p/old.py": Measured
         (OLD, 5, [0]),
         (OLD, 1, [0]),  # the users of a constant
         ("# moved\n\n" + OLD, 8, [1]),
+        (OLD.replace("    if x", '    """Returns a size."""\n    if x'), 7, [1]),
         (OLD.replace("return 0", "return 1"), 5, [0, 1]),  # an edited function: all of its tests
         (OLD.replace("f(x)", "g(x)"), 5, []),
     ],
 )
 def test_the_tests_of_a_line_are_found_in_code_that_moved(code: str, line: int, tests: list[int]) -> None:
     assert MEASURED.tests_of("p/new.py", code, line) == tests
+
+
+def test_tests_in_files_that_moved_are_found() -> None:
+    moved = CoverageMap(["a/test_b.py::c", "a/test_d.py::e", "a/test_f.py::g"], [0.0] * 3, {})
+    moved.renamed({"x/test_b.py::c", "x/test_d.py::e", "y/test_d.py::e", "a/test_f.py::g"})
+    assert moved.tests == ["x/test_b.py::c", "a/test_d.py::e", "a/test_f.py::g"]
 
 
 def test_a_map_comes_back_from_its_file(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from passes.framework.pipeline import verify
 from tests.paths import OWN_CORPUS
 
 TOKEN = re.compile(r'"[^"\n]*"|[\w.%@-]+|\s+|.')
-# What breaks a reader that splits text by regular expressions, or hands it to int().
+# Pieces that break a reader which splits text by regular expressions, or passes it to int().
 SPLICES = (
     *"(){}[],=\"'%@#<>*?\r\t\x00\u00b2\u0663\u2028",
     "/*",

@@ -1,4 +1,4 @@
-"""What is packaged: the page of the package, the version, the source distribution, the hook and the action."""
+"""The package: the page of the package, the version, the source distribution, the hook and the action."""
 
 from __future__ import annotations
 

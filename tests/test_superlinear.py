@@ -21,12 +21,12 @@ from dialect_utils.verdict.proof.decide import try_prove
 from passes.framework.pipeline import Pipeline, verify
 from relayout.cli import main
 
-# A call more for each doubling, as sorting makes, is allowed.
+# Sorting makes one more call for each doubling, which is allowed.
 MOST = 1.15
 IS_LARGE = os.environ.get("RELAYOUT_SUPERLINEAR") == "1"
 LARGE = (5000, 10_000, 20_000)
 TPU = "annotate-layouts{target=tpu-v4}"
-# Passes, and what has to be done to the input before they find work in it.
+# Passes, and the passes that give them work on the input.
 PASSES = [
     (TPU, ""),
     ("strip-layouts", TPU),
@@ -65,9 +65,9 @@ def calls(work: Callable[[], object]) -> int:
 
 def assert_linear(work: Callable[[int], Callable[[], object]], sizes: tuple[int, ...]) -> None:
     """Asserts that the work for a size, prepared by `work`, grows no faster than the size."""
-    work(min(sizes))()  # what is imported and found once is not counted
+    work(min(sizes))()  # imports and cached values are not counted
     counts = [calls(work(size)) for size in sizes]
-    # Differences, so that what does not depend on the size does not hide what does.
+    # Differences, so that work of constant size does not hide the growth.
     first, second = counts[1] - counts[0], counts[2] - counts[1]
     growth = (second / first) / ((sizes[2] - sizes[1]) / (sizes[1] - sizes[0]))
     assert growth <= MOST, f"{counts} calls for {sizes}: {growth:.2f} times linear"
@@ -130,7 +130,7 @@ def test_the_proof_is_linear(make: Callable[[int], str], kind: str) -> None:
     assert_linear(work, large if IS_LARGE else (100, 200, 400) if kind == "instructions" else (25, 50, 100))
 
 
-# What each command is told; FILE is the module.
+# The arguments of each command; FILE is the module.
 COMMANDS: Mapping[str, list[str]] = {
     "opt": ["opt", "FILE", "-p", TPU, "-o", "FILE.out"],
     "report": ["report", "FILE", "--json"],
@@ -153,7 +153,7 @@ def test_commands_are_linear(command: str, tmp_path: Path, capsys: pytest.Captur
 
 
 def expect(holds: bool) -> None:
-    """Fails where the work that is measured did not do what it is for."""
+    """Fails where the measured work had another result."""
     assert holds
 
 

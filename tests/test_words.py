@@ -1,4 +1,4 @@
-"""The words of the product: class docstrings are noun phrases, and what a file says of itself uses plain words."""
+"""Words of the tree: docstrings of classes are noun phrases, and comments, docstrings and pages are plain English."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.paths import ROOT
+from tests.plain_english import habits_in_code, habits_in_page
 
 PRODUCT = [
     file for package in ("dialect_utils", "passes", "relayout") for file in sorted((ROOT / package).rglob("*.py"))
@@ -21,7 +22,7 @@ VERBS = re.compile(
     r"(?:Is|Has|Holds|Says|Knows|Keeps|Raises|Reads|Makes|Writes|Finds|Runs|Gives|Takes|Returns|Follows|Puts|Counts|"
     r"Decides|Walks|Evaluates|Computes|Collects|Builds|Describes|Draws|Prints|Parses|Moves|Turns|Checks)\b"
 )
-# What the field says otherwise, and what it says instead.
+# Words of this project, and the field's words.
 WORDS = {
     r"in front of": "before",
     r"(?<!left )(?<!least )(?<!stays )behind(?= [a-z`])": "after",
@@ -31,7 +32,7 @@ WORDS = {
     r"(?:this|only|layout|verdict|of the|of its own) rooms?": "package",
 }
 PATTERN = re.compile("|".join(f"(?P<w{i}>\\b(?:{word})\\b)" for i, word in enumerate(WORDS)))
-# Names that were the product's own, and the field's for the same.
+# Names of this project, and the field's names.
 NAMES = {
     "Port": "region operand, entry place",
     "carriers": "region operands, targets",
@@ -47,15 +48,15 @@ NAMES = {
     "cpu_hazards": "cpu_workarounds",
 }
 NAMES_PATTERN = re.compile(rf"\b(?:{'|'.join(NAMES)})\b")
-# Where a name of these means something else: what a file holds, and what it is there.
+# Files in which such a name has another meaning.
 OTHER_MEANINGS = {
-    # What bytes are written to.
+    # A stream that takes bytes.
     "relayout/batch/results.py": {"sink"},
     "relayout/report/export.py": {"sink"},
-    # An array of the entry with the layouts that it is passed in, one after another.
+    # An array of the entry with its layout in each stage.
     **{f"dialect_utils/verdict/{name}.py": {"Port"} for name in ("examination", "ports", "proof/decide", "runs")},
 }
-# Pages on other subjects: what a process can pretend, how a check decides.
+# Pages that use such a word in its ordinary sense.
 ALLOWED = {"docs/security.md", "docs/checking.md"}
 
 
@@ -111,3 +112,92 @@ def test_planted_words_are_found() -> None:
     text = "the sign in front of it stands behind the colon, where it lies"
     assert old_words(text) == ["in front of", "stands", "behind", "lies"]
     assert old_words("it stands for what is left behind it, and cannot lie") == []
+
+
+# Plain English
+
+FOLDERS = ("tests", "benchmarks", "docs_site", "examples")
+CODE = [*PRODUCT, *(file for folder in FOLDERS for file in sorted((ROOT / folder).rglob("*.py")))]
+PAGES = [
+    *sorted((ROOT / "docs").rglob("*.md")),
+    *(ROOT / f"{name}.md" for name in ("README", "CONTRIBUTING", "CHANGELOG")),
+]
+# Files and folders that are not rewritten yet.
+NOT_CLEAN = (
+    "CHANGELOG.md",
+    *(f"dialect_utils/{name}" for name in ("execution", "hlo", "memory", "mosaic", "ops", "stablehlo", "verdict")),
+    *(f"dialect_utils/layout/{name}" for name in ("index", "moves")),
+    *(f"docs/{name}.md" for name in ("checking", "jax", "layouts", "memory", "mosaic", "package", "performance")),
+    *(f"docs/{name}.md" for name in ("proofs", "scale", "security")),
+    *(f"docs/tutorials/{name}.md" for name in ("jax-to-proof", "own-pass", "run-a-dump")),
+    *(f"passes/{name}" for name in ("dumps", "layouts")),
+    *(f"relayout/{name}" for name in ("batch/processes.py", "reduction.py")),
+    *(f"tests/{name}" for name in ("execution", "hlo", "layout", "memory", "mosaic", "ops", "passes", "relayout")),
+    *(f"tests/{name}" for name in ("stablehlo", "text", "verdict")),
+)
+
+
+def habits_of(file: Path) -> list[str]:
+    text = file.read_text("utf-8")
+    return habits_in_code(text) if file.suffix == ".py" else habits_in_page(text)
+
+
+def is_rewritten(file: Path) -> bool:
+    name = file.relative_to(ROOT).as_posix()
+    return not any(name == each or name.startswith(f"{each}/") for each in NOT_CLEAN)
+
+
+REWRITTEN = [file for file in (*CODE, *PAGES) if is_rewritten(file)]
+
+
+@pytest.mark.parametrize("file", REWRITTEN, ids=lambda file: str(file.relative_to(ROOT)))
+def test_comments_docstrings_and_pages_are_plain_english(file: Path) -> None:
+    assert habits_of(file) == []
+
+
+WRONG = """
+# What follows is read.
+# It goes on.
+def f():
+    'Where a file is.'
+class A:
+    'What a file holds.'
+    def g(self):
+        'Names of files.'
+    def h(self):
+        'Is the size.'  # who knows
+    def k(self):
+        'Is true for a file; puts it anew into a room like its twin.'
+"""
+RIGHT = """
+# A file that exists. What follows is not the begin of this comment, and `twins` is code.
+def f():
+    'Returns where a file is.'
+class A:
+    'A file.'
+    def g(self):
+        'Is true for a file.'  # noqa: X
+    def test_h(self):
+        'A fact.'
+"""
+
+
+def test_planted_habits_are_found() -> None:
+    found = [each.partition(": ") for each in habits_in_code(WRONG)]
+    assert [(int(line), text) for line, _, text in found] == [
+        (2, "What follows is read. It goes"),
+        (4, "Where a file is."),
+        (4, "Where a file is."),
+        (6, "What a file holds."),
+        (8, "Names of files."),
+        (10, "Is the size."),
+        (11, "who knows"),
+        (12, "puts"),
+        (12, "anew"),
+        (12, "twin"),
+    ]
+    assert habits_in_code(RIGHT) == []
+    page = "# What is read\n\nA file.\n\nWho reads it hands it on.\n\n- Where it is: `anew`\n\n```sh\nput\n```\n"
+    assert habits_in_page(page) == ["hands it on", "Who reads it hands it on.", "Where it is:"]
+    words = ("alike", "dies of", "told them apart", "the like", "of old", "nobody promises")
+    assert [word for word in words if habits_in_page(word) != [word]] == []

@@ -32,7 +32,7 @@ SEEN_SHARE = 0.99
 _POWER = 24
 # How often it is told how far it is.
 _TOLD = 100
-# Most correct rewrites are proved equal; engines must not tell them apart either.
+# Most correct rewrites are proved equal; engines must not find a difference either.
 EXECUTED = Options(engines=("xla", "interpreter"), power=0)
 
 
@@ -53,7 +53,7 @@ class Case:
 
 @dataclass
 class Table:
-    """What was said of all cases."""
+    """The verdicts of all cases."""
 
     rows: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     wrong: list[str] = field(default_factory=list)
@@ -146,7 +146,7 @@ def main() -> int:
     total = of_mistakes.total
     differing = sum(each for said, each in total.items() if said.endswith("differs"))
     share = total["different, differs"] / max(1, differing)
-    # Of rewrites that numpy tells apart, the table is wrong, not the check.
+    # A rewrite whose results differ in numpy is a mistake of the table, not of the check.
     broken = [said for said in of_rewrites.total if said.endswith("differs")]
     print(f"{share:.2%} of the {differing} mistakes that differ are seen")
     powers = ", ".join(f"{power:.0%}" for power in sorted(of_mistakes.powers))

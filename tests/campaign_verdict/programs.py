@@ -174,7 +174,7 @@ def changed(program: Program, number: int, **fields: Any) -> Program:
 
 
 def inserted(program: Program, number: int, *nodes: Node) -> Program:
-    """Puts nodes after one; they read it as operand -1 and one another as 0, 1, ...; users read the last."""
+    """Inserts nodes after one; they read it as operand -1 and one another as 0, 1, ...; users read the last."""
     count = len(nodes)
     made = [replace(node, args=tuple(number if i == -1 else number + 1 + i for i in node.args)) for node in nodes]
     moved = [
@@ -184,7 +184,7 @@ def inserted(program: Program, number: int, *nodes: Node) -> Program:
 
 
 def substituted(program: Program, number: int, *nodes: Node) -> Program:
-    """Puts nodes in place of one; their operands -1, -2, ... are these nodes themselves, users read the last."""
+    """Replaces a node by others; their operands -1, -2, ... are these nodes themselves, users read the last."""
     count = len(nodes) - 1
     made = [replace(node, args=tuple(i if i >= 0 else number - 1 - i for i in node.args)) for node in nodes]
     moved = [
@@ -214,11 +214,11 @@ def programs() -> dict[str, Program]:
     }  # fmt: skip
 
 
-# What the floats of one try are scaled and moved by, and the values that arithmetic treats on their own.
+# The scales and offsets of the floats of one trial, and values with rules of their own in arithmetic.
 _SCALES = (1.0, 1.0, 10.0, 1e2, 1e4, 1e-3, 1e-6, 1e12, 1e30)
 _OFFSETS = (0, 0, 0, 0, 3, -3, 100, -100)
 _SPECIAL = (np.nan, np.inf, -np.inf, 0.0, -0.0, 1.5)
-# What no f32 holds apart: some units in the last place, and what engines flush to 0.
+# Differences that f32 does not show: some units in the last place, and numbers that engines flush to 0.
 _ROUNDING, _SMALLEST = 1e-6, float(np.finfo(np.float32).smallest_normal)
 _INTEGERS = (0, 1, -1, 5, (1 << 31) - 1, -(1 << 31))
 

@@ -19,7 +19,7 @@ def _is_matrix(node: Node) -> bool:
 
 
 def _after(make: Callable[[Node], list[Node] | None]) -> Edit:
-    """Puts nodes after any array of numbers with two dimensions."""
+    """Inserts nodes after any array of numbers with two dimensions."""
 
     def edit(program: Program, n: int, rng: random.Random) -> Program | None:
         made = make(program[n]) if _is_matrix(program[n]) else None
@@ -66,7 +66,7 @@ def _with(op: str, value: float) -> Edit:
 
 
 def _at(op: str, make: Callable[[Node, Program], list[Node] | None]) -> Edit:
-    """Puts nodes in place of those of one opcode."""
+    """Replaces nodes of one opcode."""
 
     def edit(program: Program, n: int, rng: random.Random) -> Program | None:
         made = make(program[n], program) if program[n].op == op else None

@@ -1,4 +1,4 @@
-"""What the scripts share that compile programs ahead of time for TPUs: devices, texts, arrays and the command line."""
+"""Parts of the scripts that compile programs ahead of time for TPUs: devices, texts, arrays and the command line."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ def map_rows() -> list[tuple[str, str]]:
 
 DIALECTS = ("dialect_utils.hlo", "dialect_utils.stablehlo")
 ROOMS_OF_PASSES = ("passes.bitcasts", "passes.dumps", "passes.layouts", "passes.tiling")
-# What the map calls what a package must not import, and imports of it. A name in backquotes is itself.
+# The map's words for forbidden imports, and the packages that each stands for. A name in backquotes stands for itself.
 CALLED = {
     "anything else": ("dialect_utils.hlo", "passes.framework"),
     "any IR": ("dialect_utils.ir", *DIALECTS),
@@ -98,7 +98,7 @@ def test_the_map_has_every_package() -> None:
     named = [name for name, _ in map_rows()]
     assert len(named) == len(set(named))
     assert {name for name in named if not any(each == name for each, _ in modules())} == set()
-    # What is in `relayout` is told in its row.
+    # The packages in `relayout` are in its row.
     wanted = {name for name in OWN_IMPORTS if name.count(".") == 1 and not name.startswith("relayout")}
     assert wanted - set(named) == set()
 

@@ -16,7 +16,7 @@ EXPAND: Command = ("opt", "{F}", "-p", "annotate-layouts{target=tpu-v5e},expand-
 
 
 class Ended(Protocol):
-    """What is known of a command that ended."""
+    """The outcome of a command that ended."""
 
     @property
     def code(self) -> int:
@@ -35,8 +35,8 @@ class Ended(Protocol):
 class Case:
     """A hostile input. In commands `{F}` is its file and `{D}` that file's directory.
 
-    `make` puts something else than plain bytes at the file's path. `says` has to be part of what a
-    command says; with `is_refused` none of them may succeed, least of all say `equal`.
+    `make` writes something else than plain bytes to the file's path. `says` has to be part of the output of a
+    command; with `is_refused` no command may succeed, nor print `equal`.
     """
 
     name: str

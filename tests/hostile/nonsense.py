@@ -1,4 +1,4 @@
-"""HLO modules that mean nothing: XLA refuses each, or dies of it."""
+"""HLO modules without a meaning: XLA rejects each, or crashes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ body {
 }
 """
 
-# What the entry holds beside its parameters a = f32[4,6], b = f32[4,6], i = s32[], v = f32[4] and z = f32[] constant.
+# The instructions of the entry beside its parameters a, b = f32[4,6], i = s32[], v = f32[4] and z = f32[] constant.
 _BODIES = {
     # Literals.
     "literal with too few elements": "ROOT r = f32[3] constant({1, 2})",
@@ -292,7 +292,7 @@ _BODIES = {
     "abs of complex that stays complex": "c = c64[4,6] complex(a, b)\n  ROOT r = c64[4,6] abs(c)",
 }
 
-# What XLA itself takes although it means little.
+# Modules that XLA accepts although they mean little.
 ACCEPTED = frozenset(("dot of two types", "maximum of complex", "rng-bit-generator of floats"))
 
 _MODULES = {

@@ -29,7 +29,7 @@ _TELLTALES = ("Traceback (most recent call last)", "internal error")
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of one command: exit code, processor seconds, megabytes, and both streams."""
+    """The outcome of one command: exit code, processor seconds, megabytes, and both streams."""
 
     code: int
     cpu: float

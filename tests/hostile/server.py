@@ -17,7 +17,7 @@ from typing import Any
 
 from relayout.cli import COMMANDS, main
 
-# What most commands would spend their time on.
+# Modules whose import takes most of a command's time.
 _PRELOADED = ("numpy", "dialect_utils.stablehlo", "dialect_utils.execution", "dialect_utils.verdict", "islpy")
 _POLL_SECONDS = 0.005
 _KEPT = 4000

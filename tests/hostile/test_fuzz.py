@@ -27,7 +27,7 @@ from tests.paths import ROOT
 # `make fuzz` asks for a hundred thousand shapes; what reads modules costs a hundred times as much.
 _ASKED = int(os.environ.get("RELAYOUT_FUZZ", "0"))
 EXAMPLES = max(15, _ASKED // 50)
-# What reads in a process of its own costs a second each time.
+# A reader in a process of its own takes a second each time.
 COSTLY_EXAMPLES = max(3, _ASKED // 500)
 
 _PIECES = st.sampled_from(
@@ -49,7 +49,7 @@ _PIECES = st.sampled_from(
 
 
 def mutations(originals: list[bytes]) -> st.SearchStrategy[bytes]:
-    """Returns a strategy of originals with pieces put in, cut out, or taken from elsewhere."""
+    """Returns a strategy of originals with pieces inserted, cut out, or taken from elsewhere."""
 
     @st.composite
     def mutated(draw: st.DrawFn) -> bytes:
@@ -134,7 +134,7 @@ def _serialized(name: str, emit: Emit) -> list[bytes]:
     return [serialize(read_module(str(ROOT / "examples" / name)), emit)]
 
 
-# What these read is made only when they are tried.
+# The inputs of these readers are made only when they are tried.
 COSTLY_READERS: dict[str, Callable[[], list[bytes]]] = {
     "bytecode": lambda: _serialized("attention.mlir", "bytecode"),
     "protos": lambda: _serialized("negate.hlo", "pb"),

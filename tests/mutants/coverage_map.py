@@ -17,7 +17,7 @@ import sqlite3
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
@@ -27,6 +27,7 @@ from tests.paths import ROOT
 
 PRODUCT = ("dialect_utils", "passes", "relayout")
 FILE = ROOT / "build" / "mutants" / "map.json.gz"
+_FOLDERS = tuple(f"{package}/" for package in PRODUCT)
 # Names the test that runs, for the child processes.
 VARIABLE = "RELAYOUT_TEST"
 # A worker that may not write files leaves no measurements: its lines are looked up by folder.
@@ -83,6 +84,16 @@ class CoverageMap:
         }
         return cls(kept["tests"], kept["seconds"], files)
 
+    def renamed(self, present: Collection[str]) -> None:
+        """Gives tests whose files moved the names that they have now, if there is one for each."""
+        short: dict[str, list[str]] = {}
+        for name in present:
+            short.setdefault(_short(name), []).append(name)
+        for number, test in enumerate(self.tests):
+            found = short.get(_short(test), [])
+            if test not in present and len(found) == 1:
+                self.tests[number] = found[0]
+
     def write(self, file: Path = FILE) -> None:
         files = {name: (measured.code, measured.lines) for name, measured in self.files.items()}
         kept = json.dumps({"tests": self.tests, "seconds": self.seconds, "files": files})
@@ -98,8 +109,7 @@ class CoverageMap:
         return sorted(self._of_function(file, function, line))
 
     def _of_function(self, file: str, function: Functions, line: int) -> set[int]:
-        self._index()
-        if (same := self._by_code.get(ast.dump(function))) is not None:
+        if (same := self._by_code.get(_without_docstring(function))) is not None:
             measured, old = same
             first, last = statement_lines(old, _position_of(function, line))
             # The first line of a condition or a call is executed although another line of it is counted.
@@ -150,13 +160,23 @@ class CoverageMap:
         } - {name}
         return {test for other in others for test in self._of_users(tree, other, depth - 1)}
 
-    def _index(self) -> None:
-        if self._by_code:
-            return
+    def __post_init__(self) -> None:
         for name, measured in self.files.items():
             for function in functions_in(ast.parse(measured.code)):
-                self._by_code.setdefault(ast.dump(function), (measured, function))
+                self._by_code.setdefault(_without_docstring(function), (measured, function))
                 self._by_name.setdefault(function.name, []).append((name, measured, function))
+
+
+def _without_docstring(function: Functions) -> str:
+    """Returns the code of a function; an edit of its docstring leaves it equal."""
+    body = function.body[ast.get_docstring(function) is not None :]
+    return "\n".join([function.name, ast.dump(function.args), *map(ast.dump, body)])
+
+
+def _short(test: str) -> str:
+    """Returns a test with its file, without the folders."""
+    file, separator, name = test.partition("::")
+    return file.rpartition("/")[2] + separator + name
 
 
 def functions_in(tree: ast.AST) -> Iterator[Functions]:
@@ -182,11 +202,14 @@ def innermost_function(tree: ast.AST, line: int) -> Functions | None:
 
 
 def _statements(function: Functions) -> list[ast.stmt]:
-    return [node for node in ast.walk(function) if isinstance(node, ast.stmt | ast.excepthandler | ast.match_case)]  # type: ignore[misc]  # all but a case have lines
+    """Returns the statements and cases of a function without docstrings, in the same order for equal code."""
+    kinds = (ast.stmt, ast.excepthandler, ast.match_case)
+    found = (node for node in ast.walk(function) if isinstance(node, kinds))
+    return [node for node in found if not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))]  # type: ignore[misc]  # all but a case have lines
 
 
 def _position_of(function: Functions, line: int) -> int:
-    """Returns which statement of a function the line is in, the innermost one."""
+    """Returns the number of the innermost statement of a function around a line."""
     statements = _statements(function)
     inside = [i for i, each in enumerate(statements) if hasattr(each, "lineno") and _holds(each, line)]
     return max(inside, key=lambda i: (statements[i].lineno, i))
@@ -267,7 +290,7 @@ def collected(tree: Path, data: Iterable[Path], seconds: Iterable[Path]) -> Cove
     files: dict[str, dict[int, set[int]]] = {}
     for path in data:
         for name, test, executed in _measurements(path):
-            if test in numbers and name.startswith(PRODUCT):
+            if test in numbers and name.startswith(_FOLDERS):
                 lines = files.setdefault(name, {})
                 for executed_line in executed:
                     lines.setdefault(executed_line, set()).add(numbers[test])
@@ -276,6 +299,7 @@ def collected(tree: Path, data: Iterable[Path], seconds: Iterable[Path]) -> Cove
             (tree / name).read_text("utf-8"), {line: sorted(tests) for line, tests in lines.items() if tests}
         )
         for name, lines in files.items()
+        if (tree / name).exists()  # not a file that a test made elsewhere
     }
     return CoverageMap(list(took), list(took.values()), read)
 

@@ -188,7 +188,9 @@ def main(arguments: Sequence[str]) -> int:
         for job in range(wanted.jobs):
             (folder := Path(name, str(job))).mkdir()
             trees.put(copy_of_the_tree(folder))
-        judge = Judge(CoverageMap.read(), present_tests(Path(name, "0", "tree")), wanted.limit)
+        present, measured = present_tests(Path(name, "0", "tree")), CoverageMap.read()
+        measured.renamed(present)
+        judge = Judge(measured, present, wanted.limit)
 
         def judged(one: Drawn) -> str:
             tree = trees.get()

@@ -1,4 +1,4 @@
-"""Programs whose dumps are compiled, run and compared anew by `make campaign-dumps`; importing registers them."""
+"""Programs whose dumps are compiled, run and compared by each `make campaign-dumps`; importing registers them."""
 
 from tests.corpus.campaign import assorted, linear_algebra, offload, scatters, sharded
 from tests.corpus.campaign.registry import CAMPAIGN

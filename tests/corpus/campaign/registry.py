@@ -1,4 +1,4 @@
-"""How the campaign's programs are registered: in a table of their own, since their dumps are made anew each time."""
+"""The table of the campaign's programs, apart from the corpus: each campaign compiles their dumps again."""
 
 from functools import partial
 

@@ -1,4 +1,4 @@
-"""What a kernel program of the corpus is; inputs are drawn as those of the other programs are."""
+"""Kernel programs of the corpus; inputs are drawn as those of the other programs are."""
 
 from __future__ import annotations
 

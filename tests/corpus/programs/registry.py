@@ -1,4 +1,4 @@
-"""What a program of the corpus is, and how its inputs are drawn."""
+"""Programs of the corpus and their inputs."""
 
 from __future__ import annotations
 
@@ -84,12 +84,12 @@ class Program:
 
     @property
     def device_count(self) -> int:
-        """Is the number of devices that the program is partitioned over."""
+        """Returns the number of devices that the program is partitioned over."""
         return prod(size for _, size in self.mesh)
 
     @property
     def topology(self) -> str:
-        """Is libtpu's name of a topology with as many devices."""
+        """Returns libtpu's name of a topology with as many devices."""
         return (LARGE_TOPOLOGIES if self.device_count > SMALL else TOPOLOGIES)[self.platform]
 
     def draw_inputs(self) -> list[NDArray[Any]]:
