@@ -137,20 +137,20 @@ def _blocks(targets: str, becomes: str) -> TpuCalls:
 
 
 TPU_CALLS = (
-    _each("AllocateBuffer CreateBuffer", _allocate, "zeros: nothing may depend on what is in it"),
-    _each("ZeroCrop", _crop, "`pad`: what was its operand's padding is zero"),
+    _each("AllocateBuffer CreateBuffer", _allocate, "zeros: the contents are undefined"),
+    _each("ZeroCrop", _crop, "`pad`: the operand's padding becomes zeros"),
     _each(
         "AssumeGatherIndicesInBound AssumeScatterIndicesInBound GatherScatterIndicesBitpacked",
         expand_identity,
-        "its operand; indices that are said to be in bounds are taken as they are",
+        "its operand; the indices are not checked",
     ),
     _each("LayoutConstraint Sharding ShardBarrierFrom ShardBarrierTo", expand_identity, "its operand"),
-    _each("MoveToHost MoveToDevice annotate_device_placement", expand_identity, "its operand: memory is one here"),
-    _each("Pin Unpin", expand_identity, "its operand: a buffer `b(f32[4])` is the array that it holds"),
+    _each("MoveToHost MoveToDevice annotate_device_placement", expand_identity, "its operand: there is only one memory"),
+    _each("Pin Unpin", expand_identity, "its operand: a buffer `b(f32[4])` becomes an array"),
     _each(
         "SPMDFullToShardShape SPMDShardToFullShape",
         expand_resharding,
-        "its operand, where that has the result's shape; refused by name in a module that is not partitioned yet",
+        "its operand, if that has the result's shape; an error in a module that is not partitioned yet",
     ),
     _each("__xla_internal_call_marker_before __xla_internal_call_marker_after", expand_marker, "its operands"),
     TpuCalls(
@@ -165,20 +165,20 @@ TPU_CALLS = (
     _each(
         "ConcatBitcast",
         expand_concatenation,
-        "`concatenate` where the operands follow one another along a dimension, else of their bytes, which may be read "
-        "as another element type; refused where padding is read",
+        "`concatenate` of the operands if they are adjacent along the most major dimension, else of their bytes, "
+        "possibly as another element type; an error if it reads padding",
     ),
-    _each("TopK TopKBatchMajorSmallK PartialReduce", expand_top, "`sort` by its comparator, and the first elements"),
-    _blocks("Cholesky", "`cholesky`, of c64 in two halves, too"),
+    _each("TopK TopKBatchMajorSmallK PartialReduce", expand_top, "`sort` by its comparator and `slice`"),
+    _blocks("Cholesky", "`cholesky`, also of c64 in two halves"),
     _blocks(
         "InvertDiagBlocksLowerTriangular InvertDiagBlocksUpperTriangular CompactWyHelper",
-        "`triangular-solve`, of c64 in two halves, too",
+        "`triangular-solve`, also of c64 in two halves",
     ),
     _blocks(
         "LuRealDecompositionBlock LuComplexDecompositionBlock",
         "a loop over columns with pivots, of f32, of f64 and c64 in two halves, of c128 in four parts",
     ),
-    _blocks("QrDecompositionBlock", "a loop over columns with LAPACK's reflectors, of c64 in two halves, too"),
+    _blocks("QrDecompositionBlock", "a loop over columns with LAPACK's reflectors, also of c64 in two halves"),
     _blocks("EighTpu", "Jacobi's rotations of four blocks, with any batch dimensions"),
 )
 TPU_EXPANSIONS: dict[str, Expansion] = {
