@@ -145,7 +145,7 @@ TPU_CALLS = (
         "its operand; the indices are not checked",
     ),
     _each("LayoutConstraint Sharding ShardBarrierFrom ShardBarrierTo", expand_identity, "its operand"),
-    _each("MoveToHost MoveToDevice annotate_device_placement", expand_identity, "its operand: there is only one memory"),
+    _each("MoveToHost MoveToDevice annotate_device_placement", expand_identity, "its operand: all memory is one"),
     _each("Pin Unpin", expand_identity, "its operand: a buffer `b(f32[4])` becomes an array"),
     _each(
         "SPMDFullToShardShape SPMDShardToFullShape",
