@@ -1,4 +1,4 @@
-"""Executes a program for every element type that a snapshot can hold; XLA_FLAGS says where snapshots go."""
+"""Executes a program for every element type of snapshots; XLA_FLAGS names their directory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Arrays of every element type that JAX and a snapshot both know, with the values that encodings get wrong."""
+"""Arrays of every element type that JAX and snapshots share, with values that are hard to encode."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ VALUES: dict[str, tuple[object, ...]] = {
 
 
 def values_of(name: str) -> NDArray[np.generic]:
-    """Returns an array of the type, of two dimensions, the first of them 2."""
+    """Returns an array of two dimensions, of which the first is 2."""
     kind = getattr(ml_dtypes, name, None) or name
     wide = np.uint64 if name == "uint64" else None
     return np.array([VALUES[name], VALUES[name][::-1]], wide).astype(kind)

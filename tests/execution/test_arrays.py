@@ -1,4 +1,4 @@
-"""Arrays of every element type and their bits, there and back."""
+"""Arrays of every element type convert to bits and back."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ KINDS = [kind for kind in ELEMENT_TYPES.values() if kind.name not in ("token", "
 
 
 def all_bits(kind: ElementType) -> np.ndarray:
-    """Returns every pattern of a narrow type, some of a wide one."""
+    """Returns every bit pattern of a narrow type, and some of a wide one."""
     if kind.name == "pred":
         return np.array([0, 1], np.uint8)
     if kind.bits <= 8:
@@ -44,11 +44,11 @@ def test_both_halves_of_a_wide_complex_number() -> None:
 
 
 @pytest.mark.parametrize(("name", "numbers"), [("s4", range(-8, 8)), ("u4", range(16)), ("s2", range(-2, 2))])
-def test_narrow_integers_are_the_numbers_that_they_are(name: str, numbers: range) -> None:
+def test_narrow_integers_keep_their_values(name: str, numbers: range) -> None:
     kind = ELEMENT_TYPES[name]
     bits = np.array([number % (1 << kind.bits) for number in numbers], np.uint8)
     assert from_bits(bits, kind).astype(np.int32).tolist() == list(numbers)
-    # A negative number is sign-extended in its byte, as ml_dtypes keeps it.
+    # ml_dtypes sign-extends a negative number in its byte.
     assert from_bits(bits, kind).view(np.int8).tolist() == list(numbers)
 
 
@@ -64,6 +64,6 @@ def test_narrow_integers_are_the_numbers_that_they_are(name: str, numbers: range
         ("f32[2]", np.zeros((2, 1), np.float32), r"has the dimensions \[2, 1\]"),
     ],
 )
-def test_what_does_not_fit_is_refused_by_name(text: str, array: np.ndarray, message: str) -> None:
+def test_other_dimensions_types_and_ranges_are_rejected_by_name(text: str, array: np.ndarray, message: str) -> None:
     with pytest.raises(DiagnosticError, match=f"in3 .*{message}"):
         from_plain(array, parse_array_shape(text), "in3")

@@ -26,7 +26,7 @@ def wrapped(message: bytes) -> bytes:
     return b"\x0a" + prefix + bytes([length]) + message
 
 
-def test_a_proto_becomes_text_with_its_layouts_whatever_it_is_wrapped_in() -> None:
+def test_a_proto_in_any_message_becomes_text_with_its_layouts() -> None:
     proto = hlo_text_to_proto(TEXT)
     text = hlo_proto_to_text(proto)
     assert "f32[3,5]{1,0:T(2,2)} negate" in text
@@ -35,19 +35,19 @@ def test_a_proto_becomes_text_with_its_layouts_whatever_it_is_wrapped_in() -> No
 
 
 @pytest.mark.parametrize("data", [b"\x0a", b"\x0a\xff", b"\x0a\x05abc", b"\x0a" + b"\xff" * 12])
-def test_a_cut_proto_is_refused_by_name(data: bytes) -> None:
+def test_a_cut_proto_is_rejected_by_name(data: bytes) -> None:
     with pytest.raises(DiagnosticError, match=r"x\.pb: "):
         hlo_proto_to_text(data, "x.pb")
 
 
-def test_other_bytes_and_bad_text_are_refused_by_jaxlib() -> None:
+def test_other_bytes_and_bad_text_are_rejected_by_jaxlib() -> None:
     with pytest.raises(ExecutionError):
         hlo_proto_to_text(b"\x0a\x03abc\x1a\x03\xff\xff\xff")
     with pytest.raises(ExecutionError):
         hlo_text_to_proto("HloModule")
 
 
-def test_one_worker_converts_everything_and_another_one_after_it_died() -> None:
+def test_one_worker_converts_all_protos_and_is_replaced_after_a_crash() -> None:
     proto = hlo_text_to_proto(TEXT)
     pid = process.CONVERTER.worker.pid
     assert pid is not None

@@ -1,4 +1,4 @@
-"""What a module may call: only what is on the list, with operands, results and attributes that fit it."""
+"""A module may call only listed targets, with their operands, results and attributes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dialect_utils.io.files import parse_bytes
 from dialect_utils.ir import Module
 from dialect_utils.verdict import Options, compare_modules
 
-# It reads the address 8 * index of the process that executes it.
+# Reads the address 8 * index of the executing process.
 CALLBACK_MLIR = """func.func public @main(%a: tensor<8xf32>) -> tensor<8xf32> {
   %0 = stablehlo.custom_call @xla_ffi_python_cpu_callback(%a) {
     backend_config = {index = 99 : ui64}, api_version = 4 : i32} : (tensor<8xf32>) -> tensor<8xf32>
@@ -55,8 +55,8 @@ ROUTINES: dict[str, tuple[Callable[..., Any], tuple[tuple[int, ...], ...]]] = {
     ),
     "householder": (jax.lax.linalg.householder_product, ((5, 3), (3,))),
 }
-# Each is wrong in one way: what is replaced in JAX's own lowering of the SVD, and what is then said.
-TWINS = {
+# One fault each: the text to replace in JAX's lowering of the SVD, the new text, and the message.
+FAULTS = {
     "smaller result": ("5x3xf32>, tensor<3xf32>", "1x3xf32>, tensor<3xf32>", r"result 0 is f32\[1,3\]"),
     "another type": ("tensor<3xf32>, tensor<5", "tensor<3xf64>, tensor<5", r"result 1 is f64\[3\], but f32\[3\]"),
     "another mode": ("mode = 83 : ui8", "mode = 65 : ui8", r"result 2 is f32\[5,3\]"),
@@ -90,7 +90,7 @@ def lowered(name: str, dialect: str, kind: Any = jnp.float32) -> str:
 
 
 @pytest.mark.parametrize("text", [CALLBACK_MLIR, CALLBACK_HLO, CALLBACK_STARTED], ids=["stablehlo", "hlo", "async"])
-def test_a_call_of_another_target_is_refused_by_name_and_place(text: str) -> None:
+def test_a_call_of_another_target_is_rejected_with_name_and_location(text: str) -> None:
     expected = r"^m:\d+:\d+: error: the custom call xla_ffi_python_cpu_callback must not run here"
     with pytest.raises(ForbiddenCallError, match=expected):
         prepare(read(text), "m")
@@ -98,13 +98,13 @@ def test_a_call_of_another_target_is_refused_by_name_and_place(text: str) -> Non
 
 @pytest.mark.parametrize("engines", [("proof", "xla"), ("proof",), ("xla",)])
 @pytest.mark.parametrize("text", [CALLBACK_MLIR, CALLBACK_HLO, CALLBACK_STARTED], ids=["stablehlo", "hlo", "async"])
-def test_no_proof_makes_up_for_a_call_that_must_not_run(text: str, engines: Any) -> None:
+def test_a_call_that_must_not_run_is_never_proved(text: str, engines: Any) -> None:
     with pytest.raises(ForbiddenCallError):
         compare_modules(read(text), read(text), Options(engines=engines))
 
 
-def test_the_worker_refuses_it_too(worker: Worker) -> None:
-    """What XLA's parser sees must not be more than what ours did."""
+def test_the_worker_rejects_it_too(worker: Worker) -> None:
+    """The worker rejects a call that only XLA's parser finds."""
     from dialect_utils.execution import ExecutionError, Program
 
     with pytest.raises(ExecutionError, match="xla_ffi_python_cpu_callback must not run") as caught:
@@ -112,7 +112,7 @@ def test_the_worker_refuses_it_too(worker: Worker) -> None:
     assert caught.value.failure == "unsupported"
 
 
-def test_the_interpreters_own_operations_write_files_and_are_refused() -> None:
+def test_the_interpreters_own_operations_write_files_and_are_rejected() -> None:
     text = """func.func public @main(%a: tensor<4xf32>) -> tensor<4xf32> {
       %0 = "interpreter.probe"(%a) {probe_id = "../x"} : (tensor<4xf32>) -> tensor<4xf32>
       return %0 : tensor<4xf32>
@@ -122,7 +122,7 @@ def test_the_interpreters_own_operations_write_files_and_are_refused() -> None:
 
 
 @pytest.mark.parametrize("name", ROUTINES)
-def test_jax_lowerings_give_what_jax_gives(worker: Worker, name: str) -> None:
+def test_jax_lowerings_give_the_results_of_jax(worker: Worker, name: str) -> None:
     function, shapes = ROUTINES[name]
     rng = np.random.default_rng(1)
     arrays: list[Array] = [rng.standard_normal(shape).astype(np.float32) for shape in shapes]
@@ -137,14 +137,14 @@ def test_jax_lowerings_give_what_jax_gives(worker: Worker, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["cholesky", "qr", "svd", "eigh", "eig", "lu", "schur", "tridiagonal"])
-def test_complex_types_are_taken(name: str) -> None:
+def test_complex_types_are_accepted(name: str) -> None:
     for dialect in ("hlo", "stablehlo"):
         prepare(read(lowered(name, dialect, jnp.complex64)), "m")
 
 
-@pytest.mark.parametrize("twin", TWINS)
-def test_a_wrong_call_is_refused_before_its_kernel_sees_it(twin: str) -> None:
-    old, new, message = TWINS[twin]
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_wrong_call_is_rejected_before_its_kernel_runs(fault: str) -> None:
+    old, new, message = FAULTS[fault]
     call = """func.func public @main(%a: tensor<5x3xf32>) -> tensor<i32> {
       %0:5 = stablehlo.custom_call @lapack_sgesdd_ffi(%a) {
         mhlo.backend_config = {mode = 83 : ui8}, api_version = 4 : i32}
@@ -157,7 +157,7 @@ def test_a_wrong_call_is_refused_before_its_kernel_sees_it(twin: str) -> None:
         prepare(read(call.replace(old, new)), "m")
 
 
-def test_a_wrong_call_in_hlo_is_refused_at_its_place() -> None:
+def test_a_wrong_call_in_hlo_is_rejected_at_its_location() -> None:
     text = lowered("cholesky", "hlo")
     module = prepare(read(text), "m")
     assert "lapack_spotrf_ffi" in str(module.text)
@@ -168,7 +168,7 @@ def test_a_wrong_call_in_hlo_is_refused_at_its_place() -> None:
 
 
 @pytest.mark.parametrize("target", ["Sharding", "MoveToHost"])
-def test_an_identity_returns_what_it_takes(worker: Worker, target: str) -> None:
+def test_an_identity_returns_its_operand(worker: Worker, target: str) -> None:
     text = f"""func.func public @main(%a: tensor<2xf32>) -> tensor<2xf32> {{
       %0 = stablehlo.custom_call @{target}(%a) {{mhlo.sharding = "{{replicated}}"}} : (tensor<2xf32>) -> tensor<2xf32>
       return %0 : tensor<2xf32>

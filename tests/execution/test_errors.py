@@ -37,7 +37,7 @@ from dialect_utils.execution.errors import from_jaxlib
         ("UNIMPLEMENTED: acosh", "unsupported", "acosh"),
     ],
 )
-def test_whose_fault_it_is_is_said(message: str, failure: str, text: str | None) -> None:
+def test_an_error_names_the_module_or_the_engine_as_its_cause(message: str, failure: str, text: str | None) -> None:
     error = from_jaxlib("rejected", message, None, "compiled")
     assert error.failure == failure
     assert error.is_refusal == (failure == "rejected")

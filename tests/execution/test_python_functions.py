@@ -39,7 +39,7 @@ def shapes(*texts: str) -> list[ArrayShape]:
     return [parse_array_shape(text) for text in texts]
 
 
-def test_a_function_is_hlo_of_the_shapes_it_is_called_with(functions: str) -> None:
+def test_a_function_is_traced_for_the_shapes_of_its_call(functions: str) -> None:
     operands = shapes("bf16[3,5]{0,1}", "f64[2]")
     text = traced_function(f"{functions}:scaled", operands, shapes("bf16[3,5]", "f64[]"))
     entry = parse_module(text).entry
@@ -58,11 +58,11 @@ def test_a_function_is_hlo_of_the_shapes_it_is_called_with(functions: str) -> No
         ("{}:broken", "cannot be traced: ValueError: no\n"),
     ],
 )
-def test_what_is_no_function_that_jax_traces_is_refused(functions: str, name: str, message: str) -> None:
+def test_a_function_that_jax_cannot_trace_is_rejected(functions: str, name: str, message: str) -> None:
     with pytest.raises(DiagnosticError, match=message):
         traced_function(name.format(functions), shapes("f32[4]"), shapes("f32[4]"))
 
 
-def test_other_results_are_refused(functions: str) -> None:
+def test_other_results_are_rejected(functions: str) -> None:
     with pytest.raises(DiagnosticError, match=r"returns float32\[4\], float32\[\], where float32\[4\] is expected"):
         traced_function(f"{functions}:scaled", shapes("f32[4]", "f32[4]"), shapes("f32[4]"))

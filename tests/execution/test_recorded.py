@@ -1,4 +1,4 @@
-"""Snapshots that the installed jaxlib records are read as what it was given; hostile ones are diagnostics."""
+"""Snapshots of the installed jaxlib give its inputs and results; hostile snapshots give diagnostics."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ def snapshots(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 def plain(array: np.ndarray) -> bytes:
-    """Returns the bytes of an array; the upper half of a byte that holds a 4-bit integer says nothing."""
+    """Returns the bytes of an array; the upper half of a 4-bit integer's byte is undefined."""
     return (array.astype(np.int8) if "int4" in array.dtype.name else array).tobytes()
 
 
-def test_what_was_recorded_is_what_was_given(snapshots: dict[str, Path]) -> None:
+def test_recorded_inputs_are_those_that_were_given(snapshots: dict[str, Path]) -> None:
     assert snapshots.keys() == VALUES.keys()
     for name, path in snapshots.items():
         recorded = read_recorded(path.read_bytes(), str(path))
@@ -50,14 +50,14 @@ def test_what_was_recorded_is_what_was_given(snapshots: dict[str, Path]) -> None
             assert plain(array) == plain(wanted)
 
 
-def test_run_replays_snapshots_and_sees_another_result(
+def test_run_replays_snapshots_and_finds_another_result(
     snapshots: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     some = ("int4", "bfloat16", "complex64")
     assert main(["run", *(str(snapshots[name]) for name in some)]) == 0
     assert capsys.readouterr().out.count("out0: equal bits") == len(some)
     data = bytearray(snapshots["float64"].read_bytes())
-    # The last 1.5 is one of the result; the platform's name is after it.
+    # The last 1.5 belongs to the result; the platform's name follows it.
     data[data.rindex(np.float64(1.5).tobytes())] ^= 1
     changed = tmp_path / "changed.pb"
     changed.write_bytes(data)
@@ -129,12 +129,12 @@ def test_partitions_get_a_dimension_that_counts_them() -> None:
 
 
 @pytest.mark.parametrize("data", [b"", b"HloModule m", MODULE, field(1, MODULE)])
-def test_other_bytes_record_nothing(data: bytes) -> None:
+def test_other_bytes_record_no_execution(data: bytes) -> None:
     assert read_recorded(data, "x") is None
 
 
 @given(st.binary(max_size=60), st.booleans())
-def test_no_bytes_end_in_anything_but_a_diagnostic(data: bytes, has_shape: bool) -> None:
+def test_damaged_bytes_give_only_diagnostics(data: bytes, has_shape: bool) -> None:
     literal = (shape(S32, b"\x02") if has_shape else b"") + data
     try:
         found = read_recorded(field(1, field(1, MODULE)) + field(2, literal), "x.pb")

@@ -13,7 +13,7 @@ from dialect_utils.execution import Engine, ExecutionError, Program, Worker, fro
 from dialect_utils.execution.serve import PREPARE
 from dialect_utils.layout import ELEMENT_TYPES
 from dialect_utils.layout.arrays.dtypes import dtype_of
-from tests.execution.refused import A_REDUCTION_OF_ANOTHER_TYPE
+from tests.execution.rejected import A_REDUCTION_OF_ANOTHER_TYPE
 from tests.jaxlib import DIES_OF_DIVISION_BY_ZERO
 from tests.paths import ROOT
 from tests.signals import default_signals
@@ -59,7 +59,7 @@ ENTRY main { p = s32[] parameter(0)
   ROOT w = s32[] while(p), condition=condition, body=body }
 """
 
-# jaxlib's parser aborts on a negative tile size; nothing verified would get here.
+# jaxlib's parser aborts on a negative tile size, which our verifier rejects.
 ABORTS = DOUBLE_HLO.replace("f32[3]{0} add", "f32[3]{0:T(-1,2)} add")
 
 
@@ -69,7 +69,7 @@ def ones() -> list[np.ndarray]:
 
 def is_alive(pid: int) -> bool:
     try:
-        # A child that nobody waited for is a zombie, which is dead.
+        # A dead child without a waiting parent is a zombie.
         return Path(f"/proc/{pid}/stat").read_text().split(")")[1].split()[0] != "Z"
     except FileNotFoundError:
         return False
@@ -142,7 +142,7 @@ def test_errors_that_name_an_instruction_move_to_it(worker: Worker, engine: Engi
     assert str(caught.value).startswith("my.hlo:4:8: error: operand's last dimension must be at least 9")
 
 
-def test_a_name_that_occurs_twice_is_said_without_a_place(worker: Worker) -> None:
+def test_an_error_at_a_name_that_occurs_twice_has_no_location(worker: Worker) -> None:
     with pytest.raises(ExecutionError, match=r"^error: b\.1: the type of reduction-region's parameter"):
         worker.run(Program(A_REDUCTION_OF_ANOTHER_TYPE, "hlo", "my.hlo"), [[np.ones((3, 4), np.float32)]])
 
@@ -153,12 +153,12 @@ def test_mlir_errors_move_to_line_and_column(worker: Worker) -> None:
     assert str(caught.value).startswith("my.mlir:2:")
 
 
-def test_inputs_of_another_shape_are_refused(worker: Worker) -> None:
+def test_inputs_of_another_shape_are_rejected(worker: Worker) -> None:
     with pytest.raises(ExecutionError, match=r"the inputs are \(s32\[3\]\), but main takes \(f32\[3\]\)"):
         worker.run(Program(DOUBLE_HLO, "hlo"), [[np.ones(3, np.int32)]])
 
 
-def test_what_the_interpreter_lacks_is_unsupported(worker: Worker) -> None:
+def test_operations_without_an_interpretation_are_unsupported(worker: Worker) -> None:
     text = """func.func @main(%a: tensor<3x3xf32>) -> tensor<3x3xf32> {
       %0 = stablehlo.cholesky %a, lower = true : tensor<3x3xf32>
       return %0 : tensor<3x3xf32>
@@ -225,7 +225,7 @@ worker.run(Program({ENDLESS!r}, "hlo"), [[np.int32(0)]])
 
 @pytest.mark.parametrize("ending", [signal.SIGKILL, signal.SIGINT])
 def test_no_worker_outlives_its_parent(ending: signal.Signals) -> None:
-    """Ends a process whose worker is busy; Ctrl-C and a kill leave no orphan."""
+    """A busy worker ends with its parent, after Ctrl-C and after a kill."""
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
     with default_signals():
         parent = subprocess.Popen(
@@ -261,8 +261,8 @@ MALFORMED = {
 
 
 @pytest.mark.parametrize("name", MALFORMED)
-def test_what_a_worker_sends_is_not_believed(name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """A worker that a module took over sends what it likes."""
+def test_answers_of_a_worker_are_checked(name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A worker that a module controls may send anything."""
     answer = MALFORMED[name]
     framed = answer if not answer.startswith(b"{") else len(answer).to_bytes(8, "little") + answer
     ready = b'{"status":"ready","unprotected":null,"blob_lengths":[]}'
@@ -330,7 +330,7 @@ def test_its_environment_holds_named_variables_only(worker: Worker, monkeypatch:
 
 
 @pytest.mark.skipif(not DIES_OF_DIVISION_BY_ZERO, reason="this jaxlib divides integers by 0 without ending")
-def test_a_crash_says_what_was_done(worker: Worker) -> None:
+def test_a_crash_names_its_stage(worker: Worker) -> None:
     text = (
         "HloModule m\nENTRY e {\n  a = s32[] constant(1)\n  z = s32[] constant(0)\n  ROOT d = s32[] divide(a, z)\n}\n"
     )
@@ -339,7 +339,7 @@ def test_a_crash_says_what_was_done(worker: Worker) -> None:
     assert caught.value.is_refusal
 
 
-def test_too_little_memory_is_said_with_the_option_that_gives_more() -> None:
+def test_an_error_about_memory_names_the_option() -> None:
     text = """HloModule m
 ENTRY e {
   i = f32[60000000] iota(), iota_dimension=0

@@ -32,7 +32,7 @@ def test_compressed_files(compress: object, tmp_path: Path) -> None:
         decompressed(data[: len(data) // 2], "x")
 
 
-def test_more_than_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_data_above_the_size_limit_are_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dialect_utils.io.containers.LARGEST_TEXT", 100)
     with pytest.raises(DiagnosticError, match="more than the 100 bytes"):
         decompressed(gzip.compress(b"a" * 101), "x")
@@ -56,7 +56,7 @@ def test_a_module_in_a_log(log: str) -> None:
     assert parse_bytes(log.encode(), "a.log").text() == HLO
 
 
-def test_errors_are_placed_in_the_log() -> None:
+def test_errors_have_locations_in_the_log() -> None:
     log = f"one\ntwo\n{HLO.replace('negate(p)', 'negate(q)')}three\n"
     with pytest.raises(DiagnosticError) as caught:
         parse_bytes(log.encode(), "a.log")

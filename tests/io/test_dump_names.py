@@ -25,7 +25,7 @@ STEP = "0012.fusion.after_x.before_y"
         (".txt", DumpName(".txt")),
     ],
 )
-def test_a_name_says_module_number_and_stage(path: str, expected: DumpName) -> None:
+def test_a_name_states_module_number_and_stage(path: str, expected: DumpName) -> None:
     assert parse_dump_name(path) == expected
 
 

@@ -44,7 +44,7 @@ def test_the_form_is_found_by_content(text: str, kind: str) -> None:
 
 
 @pytest.mark.parametrize("data", [b"", b"  \n", b"// only a comment", b"\x7fELF\x01\x00", b"\x1f\x8b\x08\x00"])
-def test_what_is_no_module_is_refused_by_name(data: bytes) -> None:
+def test_data_without_a_module_are_rejected_by_name(data: bytes) -> None:
     with pytest.raises(DiagnosticError, match=r"^error: x\.hlo: "):
         find_kind(data, "x.hlo")
 
@@ -56,7 +56,7 @@ def test_what_is_no_module_is_refused_by_name(data: bytes) -> None:
         (HLO.replace("negate", "neg\0ate").encode(), "is 0x00, which no text"),
     ],
 )
-def test_why_bytes_are_no_text_is_said(data: bytes, hint: str) -> None:
+def test_an_error_explains_why_bytes_are_not_text(data: bytes, hint: str) -> None:
     with pytest.raises(DiagnosticError, match=hint):
         parse_bytes(data, "x.hlo")
 
@@ -66,7 +66,7 @@ def test_a_byte_order_mark_is_no_part_of_the_text(text: str) -> None:
     assert parse_bytes(b"\xef\xbb\xbf" + text.encode(), "x").text() == parse_bytes(text.encode(), "x").text()
 
 
-def test_a_proto_cut_short_is_refused_by_name() -> None:
+def test_a_proto_cut_short_is_rejected_by_name() -> None:
     with pytest.raises(DiagnosticError, match=r"error: m\.pb: is no serialized HLO module: an integer is cut short"):
         parse_bytes(b"\x0a\x05hello\x12", "m.pb")
 
@@ -96,7 +96,7 @@ def test_a_proto_and_bytecode_are_read_and_written() -> None:
 
 
 @pytest.mark.parametrize(("text", "emit"), [(HLO, "bytecode"), (MLIR, "pb")])
-def test_a_form_that_the_module_has_not_is_refused(text: str, emit: str) -> None:
+def test_a_form_of_the_other_dialect_is_rejected(text: str, emit: str) -> None:
     with pytest.raises(DiagnosticError, match=r"only (StableHLO|HLO) is written as"):
         serialize(parse_bytes(text.encode(), "m"), emit)  # type: ignore[arg-type]  # one of the two
 

@@ -86,7 +86,7 @@ def test_the_modules_of_a_directory_are_found_by_content_in_order_and_once(dump:
         (Selection((), ("jit_x",)), "there are jit_f, jit_g"),
     ],
 )
-def test_a_selection_chooses_or_says_what_there_is(dump: Path, selection: Selection, expected: list[str] | str) -> None:
+def test_a_selection_chooses_or_lists_the_names(dump: Path, selection: Selection, expected: list[str] | str) -> None:
     if isinstance(expected, list):
         assert names(find_inputs([str(dump)], selection)) == expected
         return
@@ -94,7 +94,7 @@ def test_a_selection_chooses_or_says_what_there_is(dump: Path, selection: Select
         find_inputs([str(dump)], selection)
 
 
-def test_a_file_that_promises_a_module_and_holds_none_is_not_passed_over(dump: Path) -> None:
+def test_a_module_file_without_a_module_is_an_error(dump: Path) -> None:
     (dump / "module_0001.jit_e.before_optimizations.hlo.pb").write_bytes(PROTO[:-3])
     (dump / "module_0001.jit_e.after_optimizations.hlo.pb.gz").write_bytes(gzip.compress(PROTO)[:-9])
     found = find_inputs([str(dump)])
@@ -107,7 +107,7 @@ def test_a_file_that_promises_a_module_and_holds_none_is_not_passed_over(dump: P
             broken.module()
 
 
-def test_what_waits_or_leads_elsewhere_is_passed_over(dump: Path) -> None:
+def test_pipes_and_linked_directories_are_skipped(dump: Path) -> None:
     os.mkfifo(dump / "module_0000.pipe.txt")
     (dump / "loop").symlink_to(dump)
     assert len(find_inputs([str(dump)]).modules) == 4
@@ -125,7 +125,7 @@ def test_two_directories_keep_their_names_apart(dump: Path, tmp_path: Path) -> N
     ]
 
 
-def test_files_patterns_and_standard_input_are_taken_as_they_are_named(dump: Path) -> None:
+def test_files_patterns_and_standard_input_are_inputs(dump: Path) -> None:
     named = ["-", "absent.hlo", str(dump / "*.before_optimizations.txt")]
     assert [Path(each.path).name for each in find_inputs(named, Selection(("x",))).modules] == [
         "-",
@@ -143,7 +143,7 @@ def test_a_directory_without_modules_is_an_error(tmp_path: Path) -> None:
         find_inputs([str(tmp_path)])
 
 
-def test_more_files_than_a_dump_has_are_refused(dump: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_more_files_than_a_dump_has_are_rejected(dump: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dialect_utils.io.inputs.MOST_FILES", 5)
     with pytest.raises(DiagnosticError, match="more than 5 files"):
         find_inputs([str(dump)])
@@ -178,7 +178,7 @@ def test_the_modules_of_two_dumps_are_paired(
     assert len(found.alone) == alone
 
 
-def test_where_a_text_leaves_out_constants_the_proto_has_them(tmp_path: Path) -> None:
+def test_the_proto_replaces_a_text_with_elided_constants(tmp_path: Path) -> None:
     text, proto = tmp_path / "module_0001.f.x.txt", tmp_path / "module_0001.f.x.hlo.pb"
     proto.write_bytes(PROTO)
     for constant, expected in (("{1, 2}", text), ("{...}", proto)):

@@ -1,4 +1,4 @@
-"""Files that are no modules are called by what they are."""
+"""Errors about files of other programs name their format."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ FILES = {
 
 
 @pytest.mark.parametrize("kind", FILES)
-def test_a_file_of_another_format_is_called_by_its_name(kind: str) -> None:
+def test_the_error_about_another_format_names_it(kind: str) -> None:
     with pytest.raises(DiagnosticError, match=f"m.x: holds no module; it seems to be {kind.strip()}.*\nhint: "):
         parse_bytes(FILES[kind], "m.x")
 
@@ -61,7 +61,7 @@ def test_no_module_is_taken_for_another_format(file: Path) -> None:
 
 
 @pytest.mark.parametrize("before", ["import jax\n", '{"a": 1}\n', "BufferAssignment:\n", "<html>\n"])
-def test_a_module_that_a_log_prints_is_read_whatever_the_log_begins_with(before: str) -> None:
+def test_a_module_in_a_log_is_read_after_any_first_line(before: str) -> None:
     assert parse_bytes((before + HLO).encode(), "log").name == "m"
 
 
@@ -77,6 +77,6 @@ def test_a_module_that_a_log_prints_is_read_whatever_the_log_begins_with(before:
         ("# Title\n", "begins with HloModule NAME, StableHLO with module or func.func"),
     ],
 )
-def test_a_text_of_another_kind_is_told_what_is_read(text: str, said: str) -> None:
+def test_the_error_about_other_text_names_the_supported_kinds(text: str, said: str) -> None:
     with pytest.raises(DiagnosticError, match=said):
         verify(parse_bytes(text.encode(), "m.mlir"))

@@ -32,7 +32,7 @@ def test_integers_are_read_as_they_are_written(value: int) -> None:
     assert read_varint(data, 0) == (value, len(data) - 1)
 
 
-def test_what_is_more_than_64_bits_is_cut_to_them() -> None:
+def test_integers_are_truncated_to_64_bits() -> None:
     assert read_varint(memoryview(varint((1 << 64) + 5)), 0) == (5, 10)
 
 
@@ -58,7 +58,7 @@ def test_other_bytes_are_malformed_or_fields_and_nothing_else(data: bytes) -> No
 @pytest.mark.parametrize(
     "data", [b"\x80", b"\x0a", b"\x0a\x02a", b"\x09\x00", b"\x0b", b"\x00\x00", b"\x08" + b"\xff" * 11]
 )
-def test_what_is_cut_short_or_unknown_is_malformed(data: bytes) -> None:
+def test_truncated_or_unknown_fields_are_malformed(data: bytes) -> None:
     with pytest.raises(MalformedProtoError):
         list(read_fields(memoryview(data)))
 
@@ -86,7 +86,7 @@ MODULE = field(1, b"m") + field(3, field(1, b"e"))
         (field(1, MODULE) + field(2, b"") + field(3, 1), "HloUnoptimizedSnapshot"),
     ],
 )
-def test_the_module_is_found_in_what_it_is_wrapped_in(data: bytes, message: str) -> None:
+def test_the_module_is_found_in_its_outer_messages(data: bytes, message: str) -> None:
     found = find_proto(data)
     assert found.message == message
     assert bytes(found.module) == MODULE
@@ -96,7 +96,7 @@ def test_the_module_is_found_in_what_it_is_wrapped_in(data: bytes, message: str)
 @pytest.mark.parametrize(
     "data", [b"", field(1, b"m"), field(1, field(1, field(1, MODULE))), MODULE[:-1], field(1, b"m") + field(3, 1)]
 )
-def test_bytes_without_computations_are_no_module(data: bytes) -> None:
+def test_bytes_without_computations_hold_no_module(data: bytes) -> None:
     with pytest.raises(MalformedProtoError):
         find_proto(data)
     assert not is_proto_of_module(data)

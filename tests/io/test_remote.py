@@ -37,11 +37,11 @@ def bucket() -> Iterator[str]:
         ("-", False),
     ],
 )
-def test_a_url_is_told_from_a_path(name: str, expected: bool) -> None:
+def test_urls_are_distinguished_from_paths(name: str, expected: bool) -> None:
     assert is_url(name) == expected
 
 
-def test_what_is_written_is_read_found_and_removed(bucket: str) -> None:
+def test_a_written_file_is_read_found_and_removed(bucket: str) -> None:
     for name in ("b.hlo", "a.hlo", "a.txt"):
         write_url(f"{bucket}/d/{name}", name.encode())
     assert read_url(f"{bucket}/d/b.hlo") == b"b.hlo"
@@ -74,7 +74,7 @@ def test_a_command_reads_and_writes_urls(bucket: str, capsys: pytest.CaptureFixt
     assert read_url(f"{bucket}/out/n.hlo") == _MODULE.encode()
 
 
-def test_too_much_and_unknown_kinds_are_refused(bucket: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_much_and_unknown_kinds_are_rejected(bucket: str, monkeypatch: pytest.MonkeyPatch) -> None:
     write_url(f"{bucket}/large", b"12345")
     monkeypatch.setattr(remote, "LARGEST_TEXT", 4)
     with pytest.raises(DiagnosticError, match="more than the 4 bytes"):

@@ -1,4 +1,4 @@
-"""Kernels in text, as the TPU compiler writes its own; `call_of` puts one into an HLO module."""
+"""Kernels in the text form of the TPU compiler; `call_of` wraps one in an HLO module."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A kernel decodes to plain values; damaged ones are refused with their names, and never end this process."""
+"""A kernel decodes to plain values; a damaged one is an error with its name and never ends this process."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def call(text: str) -> Operation:
     return found
 
 
-def test_a_kernel_is_its_grid_windows_and_ops() -> None:
+def test_a_kernel_has_its_grid_windows_and_ops() -> None:
     kernel = kernel_of(call(call_of(TRIPLED)))
     assert (kernel.name, kernel.grid, kernel.scalar_prefetch, kernel.scratch) == ("tripled", (3,), 0, 1)
     assert [(window.bounds, window.transform) for window in kernel.windows] == [((8, 128), "rows")] * 2
@@ -36,7 +36,7 @@ def test_a_kernel_is_its_grid_windows_and_ops() -> None:
     assert kernel.op_count == 8
 
 
-def test_an_op_is_refused_at_its_place_in_the_kernels_text() -> None:
+def test_an_op_is_rejected_at_its_location_in_the_kernels_text() -> None:
     kernel = decode_kernel(TRIPLED.encode(), "k")
     error = kernel.refused(kernel.main.body.ops[3], "is not known here").diagnostics[0]
     assert error.message == "kernel tripled: arith.mulf is not known here"
@@ -64,7 +64,7 @@ def test_a_kernel_describes_itself() -> None:
         (TRIPLED.replace("func.func @rows", "func.func @columns").encode(), "lacks the function @rows"),
     ],
 )
-def test_a_damaged_kernel_is_refused_by_name(body: bytes, reason: str) -> None:
+def test_a_damaged_kernel_is_rejected_by_name(body: bytes, reason: str) -> None:
     with pytest.raises(DiagnosticError, match=f"(?s)the kernel of k.*{reason}"):
         kernel_of(call(call_of(body)))
 
@@ -77,7 +77,7 @@ def test_of_several_kernels_the_damaged_one_is_named() -> None:
 
 
 @pytest.mark.parametrize("config", ["{}", '{"custom_call_config": 3}', "no json"])
-def test_a_call_without_a_kernel_is_refused(config: str) -> None:
+def test_a_call_without_a_kernel_is_rejected(config: str) -> None:
     text = call_of(TRIPLED)
     start = text.index("backend_config=")
     with pytest.raises(DiagnosticError, match="custom call k"):

@@ -15,7 +15,7 @@ _DEFAULT = re.compile(r', mhlo\.layout_mode = "default"|mhlo\.layout_mode = "def
 @pytest.mark.skipif(not _FILES, reason="the shared corpus is not here")
 def test_every_program_is_read_tiled_and_untiled() -> None:
     for path in _FILES:
-        # "default" says nothing, and goes when a layout is written in its place.
+        # A layout replaces the mode "default".
         module = parse_module(_DEFAULT.sub("", path.read_text()), path.name)
         plain = module.text()
         assert parse_module(plain).text() == plain, path

@@ -229,7 +229,7 @@ def test_clone_of_operations_with_regions() -> None:
     assert [o.opcode for o in module.entry.operations[-1].called[0].operations] == ["compare"]
 
 
-def test_tuples_come_apart_and_together() -> None:
+def test_tuples_are_unpacked_and_packed() -> None:
     both = "tuple<tensor<f32>, tuple<!stablehlo.token, tensor<2xi8>>>"
     module = parse_module(f"func.func @main(%t: {both}) -> {both} {{ return %t : {both} }}")
     value = module.entry.parameters[0]

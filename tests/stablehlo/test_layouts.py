@@ -25,7 +25,7 @@ def shapes(module: StableHloModule) -> list[Shape]:
 
 
 def tile_all(module: StableHloModule) -> None:
-    """Gives every array of rank 2 outside of applied regions a tiled layout."""
+    """Sets a tiled layout on every array of rank 2 outside applied regions."""
     for value in all_values(module):
         shape = value.shape
         if isinstance(shape, ArrayShape) and shape.rank == 2 and not value.function.is_embedded:
@@ -74,7 +74,7 @@ def test_every_element_type_can_be_set(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["s1", "u1"])
-def test_element_types_that_stablehlo_lacks_are_refused(name: str) -> None:
+def test_element_types_that_stablehlo_lacks_are_rejected(name: str) -> None:
     with pytest.raises(ValueError, match=name):
         element_type_text(ELEMENT_TYPES[name])
 
@@ -124,7 +124,7 @@ def test_annotations_are_written_where_the_conventions_say() -> None:
 def test_mirrors_alone_are_enough() -> None:
     module = parse_module(CONTROL_FLOW)
     tile_all(module)
-    # What a trip through HLO leaves: frontend attributes.
+    # Only frontend attributes survive a conversion to HLO and back.
     lost = re.sub(r"mhlo\.layout_mode|(?<!relayout\.)xla_shape", "lost.annotation", module.text())
     assert shapes(parse_module(lost)) == shapes(module)
     assert parse_module(lost).entry_layout == module.entry_layout
@@ -139,7 +139,7 @@ def test_the_primary_annotation_wins_over_its_mirror() -> None:
 
 
 @pytest.mark.parametrize("stale", ["f32[3,6]{0,1}", "(f32[3,5]{0,1}, f32[])", "bf16[3,5]{0,1}"])
-def test_a_mirror_that_does_not_fit_is_passed_over(stale: str) -> None:
+def test_a_mirror_of_another_type_is_ignored(stale: str) -> None:
     op = f'stablehlo.negate %a {{mhlo.frontend_attributes = {{relayout.xla_shape = "{stale}"}}}} : tensor<3x5xf32>'
     assert str(parse_module(one_op(op)).entry.operations[0].results[0].shape) == "f32[3,5]"
 
@@ -159,7 +159,7 @@ def test_the_importers_layouts_are_read_and_moved() -> None:
 
 
 @pytest.mark.parametrize("mode", ["default", "auto"])
-def test_default_and_auto_say_nothing(mode: str) -> None:
+def test_default_and_auto_give_no_layout(mode: str) -> None:
     text = f'func.func @main(%a: tensor<3x5xf32> {{mhlo.layout_mode = "{mode}"}}) {{ return }}'
     module = parse_module(text)
     value = module.entry.parameters[0]
@@ -181,7 +181,7 @@ def test_a_scalars_layout_mode() -> None:
         ("f32[3,5", "", "expected"),
     ],
 )
-def test_a_wrong_xla_shape_is_an_error_at_its_place(annotation: str, column: str, message: str) -> None:
+def test_a_wrong_xla_shape_is_an_error_at_its_location(annotation: str, column: str, message: str) -> None:
     text = one_op(f'stablehlo.negate %a {{xla_shape = "{annotation}"}} : tensor<3x5xf32>')
     module = parse_module(text, "m.mlir")
     with pytest.raises(DiagnosticError) as caught:
@@ -193,7 +193,7 @@ def test_a_wrong_xla_shape_is_an_error_at_its_place(annotation: str, column: str
     assert abs(int(found[2]) - at) <= 3
 
 
-def test_a_wrong_layout_mode_is_an_error_at_its_place() -> None:
+def test_a_wrong_layout_mode_is_an_error_at_its_location() -> None:
     text = 'func.func @main(%a: tensor<3x5xf32> {mhlo.layout_mode = "{1,0,2}"}) { return }'
     module = parse_module(text, "m.mlir")
     for read in (lambda: module.entry.parameters[0].shape, lambda: module.entry_layout):
@@ -233,7 +233,7 @@ def test_tuple_values_have_layouts_too() -> None:
     assert str(parse_module(module.text()).entry.operations[0].results[0].shape) == "(f32[2]{0:T(128)}, f32[])"
 
 
-def test_padded_dimensions_are_refused() -> None:
+def test_padded_dimensions_are_rejected() -> None:
     module = parse_module(CONTROL_FLOW)
     shape = parse_shape("f32[3,5]{1,0}")
     assert isinstance(shape, ArrayShape)

@@ -1,4 +1,4 @@
-"""Names and places that MLIR forgets, read off the text."""
+"""Names and positions that MLIR drops, read from the text."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_each_result_has_its_name(text: str, names: list[str | None]) -> None:
     assert [result_name(source, origin, index) for index in range(len(names))] == names
 
 
-def test_results_of_a_module_have_the_names_of_its_text() -> None:
+def test_results_of_a_module_have_the_names_in_its_text() -> None:
     text = """func.func @main(%p: tensor<4xf32>, %q: tensor<4xi32>) -> tensor<4xf32> {
   %values, %places = "stablehlo.sort"(%p, %q) ({
     ^bb0(%l: tensor<f32>, %r: tensor<f32>, %i: tensor<i32>, %j: tensor<i32>):
@@ -49,7 +49,7 @@ def test_columns_count_bytes() -> None:
     assert location_of(source, None) is None
 
 
-def test_blanked_locations_keep_all_places() -> None:
+def test_blanked_locations_keep_all_positions() -> None:
     text = 'a loc("x)(" at (b)) "loc(no)" // loc(no)\n#loc1 = loc("y")\n%loc(z)'
     blanked = blank_locations(text)
     assert len(blanked) == len(text)

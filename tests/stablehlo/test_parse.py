@@ -35,18 +35,18 @@ def test_print_is_a_fixed_point_and_every_form_reads_back(text: str) -> None:
     assert module.clone().text() == printed
 
 
-def test_damaged_bytecode_is_refused_and_kills_nobody() -> None:
+def test_damaged_bytecode_is_rejected_without_a_crash() -> None:
     # MLIR's reader overflows its stack, aborts or reads out of bounds on some of these.
     data = parse_module(CONTROL_FLOW).bytecode()
-    for place in range(len(b"ML\xefR"), len(data), len(data) // 3):
-        damaged = data[:place] + bytes([data[place] ^ 0x55]) + data[place + 1 :]
+    for position in range(len(b"ML\xefR"), len(data), len(data) // 3):
+        damaged = data[:position] + bytes([data[position] ^ 0x55]) + data[position + 1 :]
         with suppress(DiagnosticError):
             parse_module(damaged, "damaged")
     with pytest.raises(DiagnosticError, match="cut is not a valid MLIR bytecode file: "):
         parse_module(data[: len(data) // 2], "cut")
 
 
-def test_the_death_of_the_reader_of_bytecode_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_crash_of_the_reader_of_bytecode_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     def die(*_: object, **__: object) -> "subprocess.CompletedProcess[bytes]":
         return subprocess.CompletedProcess([], -11, b"", b"")
 
@@ -55,7 +55,7 @@ def test_the_death_of_the_reader_of_bytecode_is_an_error(monkeypatch: pytest.Mon
         parse_module(b"ML\xefR", "m")
 
 
-def test_strings_that_are_no_utf_8_stay_as_they_are() -> None:
+def test_strings_that_are_not_utf_8_stay_unchanged() -> None:
     text = """module {
   func.func @main(%arg0: tensor<4xf32> {mhlo.sharding = "\\08\\FF"}) -> tensor<4xf32> {
     %0 = stablehlo.custom_call @"f\\FF"(%arg0) {mhlo.sharding = "\\08\\FF"} : (tensor<4xf32>) -> tensor<4xf32>
@@ -107,7 +107,7 @@ func.func @main(%a: tensor<f32>, %b: tensor<2xf32>) -> tensor<f32> {
 """
     module = parse_module(text)
     assert sorted(operation.opcode for operation in module.operations()) == ["add", "reduce"]
-    # Two arguments of main, two of the region; a result each of the two operations.
+    # Two arguments of main, two of the region, and one result of each of the two operations.
     assert len(set(module.values())) == len(list(module.values())) == 6
     assert {value.name for value in module.entry.values()} == {"a", "b", "0"}
 
@@ -127,7 +127,7 @@ def test_external_and_recursive_functions_are_listed_once() -> None:
         _ = module.entry
 
 
-def test_values_have_names_and_places_where_the_text_gives_locations() -> None:
+def test_values_have_names_and_origins_where_the_text_gives_locations() -> None:
     module = parse_module(WITH_LOCATIONS)
     added, plain = module.entry.operations
     assert [added.results[0].name, plain.results[0].name] == ["sum", "plain"]
@@ -162,7 +162,7 @@ def test_blanking_keeps_length_and_leaves_other_text_alone() -> None:
         ("func.func @main() {\n  cf.br ^a\n^a:\n  return\n}", "bad.mlir:1:1", "branches between blocks"),
     ],
 )  # fmt: skip
-def test_errors_stand_at_their_place(text: str, place: str, message: str) -> None:
+def test_errors_have_their_locations(text: str, place: str, message: str) -> None:
     with pytest.raises(DiagnosticError) as caught:
         parse_module(text, "bad.mlir")
     rendered = str(caught.value)
@@ -203,7 +203,7 @@ def test_reading_does_not_load_the_runtime() -> None:
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-def test_attributes_that_no_python_object_can_hold_are_passed_over() -> None:
+def test_attributes_without_a_python_form_are_skipped() -> None:
     complex_value = "dense<(1.0, 2.0)> : tensor<complex<f32>>"
     module = parse_module(
         f"module attributes {{mhlo.frontend_attributes = {complex_value}, mhlo.a = 1 : i32}} {{\n"

@@ -1,4 +1,4 @@
-"""Calls are replaced by what they call: rewritings in the worker look at main alone."""
+"""Calls are inlined, because the rewrites in the worker change main only."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ TWICE = (
 )
 
 
-def test_calls_that_double_again_and_again_stay() -> None:
+def test_calls_that_expand_exponentially_stay() -> None:
     functions = "".join(TWICE.format(f"f{i + 1}", f"f{i}", "private") for i in range(40))
     last = "func.func private @f0(%a: tensor<f32>) -> tensor<f32> { return %a : tensor<f32> }\n"
     assert "call @f" in inlined(f"module {{\n{last}{functions}{TWICE.format('main', 'f40', 'public')}}}\n")
@@ -85,7 +85,7 @@ WINDOW = (
     " %s = stablehlo.add %a, %b : tensor<f32>\n stablehlo.return %s : tensor<f32> }})"
     " : (tensor<40xf32>, tensor<f32>) -> tensor<40xf32>\n"
 )
-# Sums from the other end, taken from the whole.
+# Sums from the other end, subtracted from the total.
 FROM_THE_END = (
     "%y = stablehlo.reverse %x, dims = [0] : tensor<40xf32>\n %v = {0} %u = stablehlo.reverse %v, dims = [0]"
     " : tensor<40xf32>\n %l = stablehlo.slice %u [0:1] : (tensor<40xf32>) -> tensor<1xf32>\n"
@@ -96,7 +96,7 @@ FROM_THE_END = (
 
 
 def test_sums_in_a_function_have_their_own_error(worker: Worker) -> None:
-    """Where the twin left a called function as it is, no error was found there, and none allowed."""
+    """The widened module once kept called functions unchanged, so no rounding error was allowed in them."""
     forms = cumsum("%r = " + WINDOW.format("%x")), cumsum(FROM_THE_END.format(WINDOW.format("%y")))
     finite = tuple(np.random.default_rng(0).standard_normal((1, 40)).astype(np.float32))
     a, b = (parse_bytes(text.encode(), "m.mlir") for text in forms)

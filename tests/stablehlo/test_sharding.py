@@ -20,7 +20,7 @@ module {{
 
 
 @pytest.mark.parametrize(("dimensions", "expected"), [("{}, {}", "{}, {}, {}"), ("{?}, {?}", "{?}, {?}, {?}")])
-def test_shardings_that_split_nothing_follow_the_rank(dimensions: str, expected: str) -> None:
+def test_shardings_that_split_no_dimension_follow_the_rank(dimensions: str, expected: str) -> None:
     module = parse_module(_sharded(dimensions))
     module.entry.operations[0].results[0].set_shape(parse_shape("f32[2,2,6]"))
     module.entry.parameters[0].set_shape(parse_shape("f32[2,2,6]"))
@@ -45,7 +45,7 @@ def test_a_layout_alone_leaves_shardings_alone() -> None:
 
 
 @pytest.mark.parametrize("text", [_sharded('{"x"}, {}'), _sharded("{}, {}", "{devices=[2,1]<=[2]}")])
-def test_a_split_dimension_is_refused_before_anything_changes(text: str) -> None:
+def test_a_split_dimension_is_rejected_before_anything_changes(text: str) -> None:
     module = parse_module(text, "m.mlir")
     before = module.text()
     with pytest.raises(DiagnosticError, match=r"m\.mlir:4:\d+: error: .* splits a dimension"):

@@ -26,7 +26,7 @@ module @control {
 }
 """
 
-# What XLA's importer writes: layouts of the entry on the module, of operations in xla_shape.
+# As XLA's importer writes it: the entry's layouts on the module, those of operations in xla_shape.
 IMPORTED = """\
 module @imported attributes {
     mhlo.xla_entry_computation_parameter_layouts = [dense<[0, 1]> : tensor<2xindex>, dense<> : tensor<0xindex>],

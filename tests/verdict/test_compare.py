@@ -6,7 +6,7 @@ from dialect_utils.io.files import parse_bytes
 from dialect_utils.ir import Module
 from dialect_utils.text import DiagnosticError
 from dialect_utils.verdict import Method, Options, Verdict, compare_modules, compare_stages
-from tests.execution.refused import A_REDUCTION_OF_ANOTHER_TYPE
+from tests.execution.rejected import A_REDUCTION_OF_ANOTHER_TYPE
 
 BOTH = Options(engines=("xla", "interpreter"))
 

@@ -18,7 +18,7 @@ TILED_MLIR = """func.func @main(%p: tensor<3x5xf32> {mhlo.layout_mode = "{1,0:T(
 }
 """
 
-REFUSED = {
+REJECTED = {
     "q = f32[12] bitcast(p)": "m.hlo:4:3: error: a bitcast reads bytes",
     "q = (f32[4,3], f32[4,3], u32[]) copy-start(p)": "m.hlo:4:3: error: XLA:CPU does not execute copy-start",
     "q = f32[4]{0} constant({...})": "m.hlo:4:17: error: the constant is elided",
@@ -35,7 +35,7 @@ def test_nothing_prepared_has_a_tile(text: str) -> None:
     assert program.name == "m (without layouts)"
 
 
-def test_without_layouts_the_text_and_its_name_stay() -> None:
+def test_a_text_without_layouts_keeps_its_name() -> None:
     text = "HloModule m\nENTRY e {\n  ROOT  p = f32[3] parameter(0)\n}\n"
     program = prepare(parse_bytes(text.encode(), "m.hlo"), "m.hlo")
     assert (program.text, program.name) == (text, "m.hlo")
@@ -61,15 +61,15 @@ def test_a_lone_computation_becomes_a_module() -> None:
     assert (program.text, program.name) == (f"HloModule fragment\n\n{text}", "m.hlo (as a module)")
 
 
-@pytest.mark.parametrize("line", REFUSED)
-def test_what_must_not_reach_jaxlib_is_refused_with_its_place(line: str) -> None:
+@pytest.mark.parametrize("line", REJECTED)
+def test_modules_that_must_not_reach_jaxlib_are_rejected_with_locations(line: str) -> None:
     text = f"HloModule m\nENTRY e {{\n  p = f32[4,3] parameter(0)\n  {line}\n  t = token[] after-all()\n"
     if "outfeed" in line:
         text = text.replace("  t = token[] after-all()\n", "").replace("outfeed(p, t)", "outfeed(p, p)")
     module = parse_bytes((text + "  ROOT r = f32[4,3] negate(p)\n}\n").encode(), "m.hlo")
     with pytest.raises(DiagnosticError) as caught:
         prepare(module, "m.hlo")
-    assert str(caught.value).startswith(REFUSED[line])
+    assert str(caught.value).startswith(REJECTED[line])
 
 
 def test_a_function_without_a_body_is_not_called() -> None:
@@ -83,7 +83,7 @@ def test_a_function_without_a_body_is_not_called() -> None:
         prepare(parse_bytes(text.encode(), "m"), "m")
 
 
-def test_how_deep_calls_nest_is_up_to_the_file() -> None:
+def test_any_depth_of_calls_is_accepted() -> None:
     chain = "".join(
         f"c{i + 1} {{\n  p = f32[] parameter(0)\n  ROOT q = f32[] call(p), to_apply=c{i}\n}}\n" for i in range(2000)
     )
@@ -92,7 +92,7 @@ def test_how_deep_calls_nest_is_up_to_the_file() -> None:
     assert prepare(parse_bytes(text.encode(), "m"), "m").text == text
 
 
-def test_recursion_is_refused() -> None:
+def test_recursion_is_rejected() -> None:
     text = """func.func @main(%p: tensor<f32>) -> tensor<f32> {
       %0 = call @f(%p) : (tensor<f32>) -> tensor<f32>
       return %0 : tensor<f32>
@@ -105,7 +105,7 @@ def test_recursion_is_refused() -> None:
         prepare(parse_bytes(text.encode(), "m.mlir"), "m.mlir")
 
 
-def test_xla_ends_on_an_exchange_of_one_array_in_a_tuple() -> None:
+def test_xla_crashes_on_an_all_to_all_of_one_array_in_a_tuple() -> None:
     body = "p = f32[4] parameter(0)\n  ROOT r = (f32[4]) all-to-all(p), replica_groups={{0}}"
     module = parse_bytes(f"HloModule m\nENTRY e {{\n  {body}\n}}\n".encode(), "m")
     with pytest.raises(DiagnosticError, match="ends on an all-to-all of one array in a tuple"):

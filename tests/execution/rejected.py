@@ -1,6 +1,6 @@
-"""Programs that XLA refuses although nothing in their text says so."""
+"""Programs that XLA rejects although their text is valid for our parser."""
 
-# The reduction's computation gives another type than it takes; two values of the text are called `b`.
+# The reduction's computation returns another type than its parameters; two values of the text have the name `b`.
 A_REDUCTION_OF_ANOTHER_TYPE = """HloModule m
 f {
   a = f32[] parameter(0)
