@@ -89,7 +89,7 @@ def in_one_order(text: str) -> str:
 
 
 def outcome(name: str, text: str) -> str:
-    """Returns what a pass makes of a module, or its refusal."""
+    """Returns the module after a pass, or the error."""
     step = load_pass(name)
     if name == "annotate-layouts":
         step = step.with_options(target="tpu-v5e")

@@ -1,4 +1,4 @@
-"""Optimized TPU dumps with inputs and outputs, and how their results are compared."""
+"""Optimized TPU dumps with inputs and outputs, and the comparison of results."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _DOUBLE_TOLERANCE = 1e-10
 
 @dataclass(frozen=True, slots=True)
 class Dump:
-    """Is a dump's folder: tpu.hlo, data.npz and meta.json."""
+    """The folder of a dump: tpu.hlo, data.npz and meta.json."""
 
     folder: Path
     file: str = "tpu.hlo"
@@ -60,7 +60,7 @@ def dumps(folder: Path) -> list[Dump]:
 
 
 def run(dump: Dump, workers: Workers) -> list[str]:
-    """Runs a dump's portable form and returns what differs from the expected outputs."""
+    """Runs a dump's portable form and returns the differences from the expected outputs."""
     module = dump.module()
     make_portable(module)
     devices = device_count(module)
@@ -90,7 +90,7 @@ def arrays_of(dump: Dump, prefix: str, shapes: list[ArrayShape], kind: str, devi
 
 
 def difference(actual: Array, expected: Array, shape: ArrayShape) -> str | None:
-    """Returns how two outputs differ, or None where they match: integers exactly, floats within the tolerance."""
+    """Returns the difference of two outputs, or None if they match: integers exactly, floats within the tolerance."""
     kind = shape.element_type
     if not (kind.is_floating or kind.is_complex):
         count = int((actual != expected).sum())

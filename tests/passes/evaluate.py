@@ -1,4 +1,4 @@
-"""Evaluates HLO of data movement and s32 arithmetic with numpy: an oracle that shares nothing with the passes."""
+"""Evaluates HLO of data movement and s32 arithmetic with numpy, as an oracle that shares no code with the passes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dialect_utils.layout.moves.physical import physical_plan
 from dialect_utils.layout.moves.plan import Plan
 from tests.layout.moves.test_normal_form import move
 
-# What fills the padding of packed arguments, and what no test value is.
+# The padding of packed arguments, which differs from every test value.
 POISON = 987_654
 
 ELEMENTWISE: dict[str, Callable[..., np.ndarray]] = {
@@ -27,7 +27,7 @@ ELEMENTWISE: dict[str, Callable[..., np.ndarray]] = {
 
 
 def evaluate(module: HloModule, arguments: list[np.ndarray]) -> list[np.ndarray]:
-    """Returns the entry's results, a tuple taken apart."""
+    """Returns the entry's results, a tuple flattened."""
     values: dict[Instruction, np.ndarray] = dict(zip(module.entry.parameters, arguments, strict=True))
     for operation in module.entry.operations:
         if operation.opcode != "tuple":
@@ -62,14 +62,14 @@ def _evaluate(operation: Instruction, operands: list[np.ndarray]) -> np.ndarray:
 
 
 def read_as(array: np.ndarray, source: ArrayShape, destination: ArrayShape) -> np.ndarray:
-    """Returns what the memory that holds an array in one layout holds in another, by the definition of both."""
+    """Returns the array in another layout that the memory of an array holds, by the definition of both."""
     memory = np.full(max(physical_element_count(source), physical_element_count(destination)), POISON)
     memory[linear_indices(source)] = array
     return np.asarray(memory[linear_indices(destination)])
 
 
 def pack(array: np.ndarray, shape: ArrayShape) -> np.ndarray:
-    """Returns the physical array of a tiled shape, its padding poisoned."""
+    """Returns the physical array of a tiled shape, with poison padding."""
     return _run(physical_plan(shape), array)
 
 

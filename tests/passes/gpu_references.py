@@ -1,4 +1,4 @@
-"""What the hand-written GPU dumps compute, in numpy: by definition, in f64."""
+"""The results of the hand-written GPU dumps by definition, with numpy in f64."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def filter_gradient(
 def taps(
     window: Sequence[int], strides: Sequence[int], low: Sequence[int], out: Sequence[int], size: Sequence[int]
 ) -> list[tuple[tuple[int, int, int, int], tuple[int, int]]]:
-    """Returns each output place and filter place with the input place they meet, where that is inside."""
+    """Returns the indices of output, filter and input that are multiplied, if inside the input."""
     found = []
     for p, q, i, j in np.ndindex(out[0], out[1], window[0], window[1]):
         row, column = p * strides[0] - low[0] + i, q * strides[1] - low[1] + j
@@ -130,7 +130,7 @@ def random_bits(inputs: Sequence[Array]) -> list[Array]:
 
 
 def threefry(key: Sequence[int], counter: tuple[int, int]) -> tuple[int, int]:
-    """Returns Threefry-2x32-20 of one counter, as its authors define it."""
+    """Returns Threefry-2x32-20 of one counter, as defined by its authors."""
     keys = [*key, key[0] ^ key[1] ^ 0x1BD11BDA]
     x, y = counter[0] + keys[0], counter[1] + keys[1]
     for number in range(20):

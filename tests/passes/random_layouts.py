@@ -1,4 +1,4 @@
-"""Gives the values of a StableHLO program layouts at random: what a pass keeps, it keeps under all of them."""
+"""Gives the values of a StableHLO program random layouts, to test passes under all of them."""
 
 from __future__ import annotations
 

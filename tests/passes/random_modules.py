@@ -52,7 +52,7 @@ def modules(draw: st.DrawFn, *, is_tiled: bool = False, is_mixed: bool = False, 
 
 
 class _Layouts(dict[Dimensions, str]):
-    """Draws a tiled layout the first time that dimensions are asked for."""
+    """A map that draws a tiled layout at the first lookup of dimensions."""
 
     def __init__(self, draw: st.DrawFn) -> None:
         super().__init__()
@@ -65,7 +65,7 @@ class _Layouts(dict[Dimensions, str]):
 
 
 class _Mixed(dict[Dimensions, str]):
-    """Draws a layout every time that one is asked for: an order, tiles, both, or none."""
+    """A map that draws a layout at every lookup: an order, tiles, both, or none."""
 
     def __init__(self, draw: st.DrawFn) -> None:
         super().__init__()

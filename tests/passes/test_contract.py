@@ -1,4 +1,4 @@
-"""Every registered pass keeps the contract, on every program here."""
+"""Every registered pass satisfies the contract on every program below."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from relayout.testing import (
 from tests.paths import ROOT
 
 EXAMPLES = sorted([*(ROOT / "examples").glob("*.hlo"), *(ROOT / "examples").glob("*.mlir")])
-# Every pass meets these beside its own lit files; `make campaign` takes all programs to all passes.
+# Every pass runs on these and on its own lit files; `make campaign` runs all passes on all programs.
 SHARED = ("annotate-layouts", "cancel-relayouts", "expand-tiling", "inline-fusions")
 
 
 def lit_programs(name: str) -> list[Path]:
-    """Returns the small programs that a pass is tried on: its own and some of other passes."""
+    """Returns the small programs for a pass: its own and some of other passes."""
     folders = sorted({name, *SHARED})
     return [path for folder in folders for path in sorted((ROOT / "lit_tests/passes" / folder).glob("basic.*"))]
 

@@ -1,4 +1,4 @@
-"""The whole pipeline, from annotation to the fewest ops, on the tree's own programs, executed."""
+"""The whole pipeline, from annotate-layouts to cancel-relayouts, on programs of the tree, executed."""
 
 from pathlib import Path
 
@@ -67,7 +67,7 @@ ENTRY main {
 
 
 @pytest.mark.parametrize("text", [BRANCHES_SHARE_A_TUPLE, A_PUT_IS_READ_HALFWAY], ids=["tuple", "halfway"])
-def test_what_stopped_propagate_physical(worker: Worker, tmp_path: Path, text: str) -> None:
+def test_programs_that_stopped_propagate_physical(worker: Worker, tmp_path: Path, text: str) -> None:
     path = tmp_path / "m.hlo"
     path.write_text(text)
     test_the_pipeline_keeps_what_a_program_computes(worker, path)

@@ -1,4 +1,4 @@
-"""A module of plain text and passes over it, for tests of the machinery alone."""
+"""A module of plain text and passes over it, for tests of the framework alone."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from passes.framework.base import Report, module_pass
 
 
 class ToyModule:
-    """Has just what the machinery touches: form, name, clone, text."""
+    """A module with only the members that the framework uses: dialect, name, clone, text."""
 
     dialect: Dialect = "hlo"
     name = "toy"
@@ -68,7 +68,7 @@ def replace(
 
 @module_pass
 def verify_layouts(module: Any, report: Report) -> None:
-    """Refuses the word broken."""
+    """Rejects the word broken."""
     if "broken" in module.words:
         raise DiagnosticError(Diagnostic("the word broken is in it"))
 
@@ -80,13 +80,13 @@ def stablehlo_only(module: StablehloToy, report: Report) -> None:
 
 @module_pass
 def divide(module: Module, report: Report) -> None:
-    """Raises what no pass should, on any module."""
+    """Raises an unexpected exception on every module."""
     raise ZeroDivisionError(f"{len(module.functions)} by 0")
 
 
 @module_pass
 def negate_twice(module: Module, report: Report) -> None:
-    """Computes something else: what is negated is negated once more."""
+    """Changes the result: negates each negation once more."""
     for found in [operation for operation in module.entry.operations if operation.opcode == "negate"]:
         made = module.before(found).clone(found, found.operands, [found.results[0].shape], name="twice")
         found.set_operand(0, made[0])

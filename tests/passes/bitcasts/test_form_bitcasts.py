@@ -1,4 +1,4 @@
-"""form-bitcasts: what becomes a bitcast reads the bytes that were moved before, and nothing else becomes one."""
+"""form-bitcasts: exactly the movements that move no byte become bitcasts."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_a_wrong_judge_is_found(wrong: Judge, monkeypatch: pytest.MonkeyPatch) -
 
 @st.composite
 def movements(draw: st.DrawFn) -> tuple[ArrayShape, Step | None, ArrayShape]:
-    """Draws a copy, transpose or reshape and the layouts at its ends."""
+    """Draws a copy, transpose or reshape and the layouts of operand and result."""
     source = draw(tiled_shapes(element_types=("f32",), largest=6))
     steps: list[Step | None] = [None, Reshape(tuple(draw(st.permutations(source.dimensions))))]
     steps.append(Transpose(tuple(draw(st.permutations(range(source.rank))))))
@@ -99,7 +99,7 @@ def test_movement_is_free_iff_every_element_stays(drawn: tuple[ArrayShape, Step 
     assert is_bitcast(source, plan, target) == is_free or 0 in source.dimensions
 
 
-def test_what_is_packed_otherwise_or_too_wide_stays() -> None:
+def test_movement_between_packings_or_of_wide_types_stays() -> None:
     packed, plain = parse_array_shape("s4[8]{0:E(4)}"), parse_array_shape("s4[8]{0}")
     wide = parse_array_shape("pred[8]{0:E(32)}")
     assert not is_bitcast(packed, Plan(packed.element_type, (8,)), plain)
@@ -107,7 +107,7 @@ def test_what_is_packed_otherwise_or_too_wide_stays() -> None:
 
 
 @pytest.mark.parametrize(("folder", "least"), [(OWN, 400), (SHARED, 30)], ids=["own", "shared"])
-def test_what_was_expanded_from_bitcasts_becomes_them_again(folder: object, least: int) -> None:
+def test_expanded_bitcasts_are_restored(folder: object, least: int) -> None:
     found = dumps(folder)  # type: ignore[arg-type]  # both are paths
     if not found:
         pytest.skip("these dumps are not beside the repository")
@@ -115,9 +115,9 @@ def test_what_was_expanded_from_bitcasts_becomes_them_again(folder: object, leas
 
 
 def recovered(dump: Dump) -> int:
-    """Expands and forms a dump's bitcasts; returns how many there were, all the same again.
+    """Expands and forms a dump's bitcasts; returns their number if all are restored.
 
-    A bitcast between equal layouts expands to nothing, and nothing comes of that.
+    A bitcast between equal layouts expands to no op, so it is not restored.
     """
     module = dump.module()
     try:

@@ -1,4 +1,4 @@
-"""Where unspecified elements go, through data movement, to what reads them."""
+"""Undefined elements are followed through data movement to their readers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dialect_utils.hlo import parse_module
 from passes.bitcasts.padding_reads import first_reader
 
 P = "f32[2,3]{1,0}"
-# Element (1,2) of p is unspecified.
+# Element (1,2) of p is undefined.
 MASK = np.array([[False] * 3, [False, False, True]])
 
 
@@ -42,5 +42,5 @@ ALL = "ROOT r = f32[1,1]{1,0} slice(a), slice="
          "d"),
     ],
 )  # fmt: skip
-def test_what_is_read(lines: str, name: str | None) -> None:
+def test_the_reader_of_padding_is_found(lines: str, name: str | None) -> None:
     assert reader(lines) == name

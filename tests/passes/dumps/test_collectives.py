@@ -1,4 +1,4 @@
-"""Collectives of words and of several arrays are those of elements and of one; numpy says what these are."""
+"""Collectives of words and of several arrays equal numpy's results."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def test_elements_of_words_are_reduced(workers: Workers, kind: str, layout: str,
         combiner("s8", 8, *["add"] * 4).replace("xe8 = s8[] bitcast-convert(xn8)", "xe8 = s8[] negate(xn8)"),
     ],
 )
-def test_what_is_no_reduction_of_elements_reads_padding(combine: str) -> None:
+def test_another_combiner_of_words_reads_padding(combine: str) -> None:
     with pytest.raises(DiagnosticError, match="padding"):
         make_portable(module_of(combine, f"s8[5]{BYTES}"))
 

@@ -25,7 +25,7 @@ def test_a_start_with_its_done_is_the_plain_op() -> None:
 @pytest.mark.parametrize(
     ("start", "result", "first"),
     [
-        # copy-start has its result first, the others their operand.
+        # The tuple of copy-start has the result first, other tuples the operand.
         (f"({A}, {A}, u32[]) copy-start(p)", "copy", True),
         (f"({A}, f32[8]{{0}}) all-gather-start(p), dimensions={{0}}, replica_groups={{{{0,1}}}}", "all-gather", False),
     ],

@@ -28,7 +28,7 @@ def out_size(dim: WindowDimension, lhs_size: int) -> int:
 
 
 def triples(dim: WindowDimension, lhs_size: int) -> set[tuple[int, int, int]]:
-    """By the definition: output, kernel and input indices that meet."""
+    """Returns the convolution by definition: a sum over pairs of kernel and input indices."""
     found = set()
     for out, offset in product(range(out_size(dim, lhs_size)), range(dim.size)):
         index, rest = divmod(out * dim.stride + offset * dim.rhs_dilation - dim.low, dim.lhs_dilation)

@@ -1,4 +1,4 @@
-"""What executes in place of a dump, and which modules are one."""
+"""The executable form of dumps, and the recognition of dumps."""
 
 from __future__ import annotations
 
@@ -57,8 +57,8 @@ later {
 """
 
 
-def test_what_is_executed_shares_no_buffers_and_has_callees_first() -> None:
-    # XLA ends the process over an alias of an element of a tuple, and reads no computation before those it calls.
+def test_the_executable_form_has_no_aliases_and_callees_first() -> None:
+    # XLA aborts on an aliased tuple element, and cannot read a computation before its callees.
     module = parse_module(SHARING, "m")
     found = executable_form(module)
     assert isinstance(found, HloModule)
@@ -69,7 +69,7 @@ def test_what_is_executed_shares_no_buffers_and_has_callees_first() -> None:
     assert [list(each) for each in run_module(found, [ones, ones])] == [[-1, -1, -1], [1, 1, 1]]
 
 
-def test_what_needs_no_other_form_stays_the_same_module() -> None:
+def test_an_executable_module_stays_the_same_object() -> None:
     module = parse_module(SHARING.replace(", input_output_alias={ {0}: (0, {0}, may-alias) }", ""), "m")
     ordered = executable_form(module)
     assert ordered is not module

@@ -1,4 +1,4 @@
-"""GPU dumps, written by hand, mean what plain HLO and numpy say they mean."""
+"""GPU dumps, written by hand, have the results of plain HLO and of numpy."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("text", "why"), REFUSED, ids=[why for _, why in REFUSED])
-def test_what_cannot_be_run_is_named(text: str, why: str) -> None:
+def test_unsupported_calls_are_named(text: str, why: str) -> None:
     with pytest.raises(DiagnosticError) as caught:
         portable(text)
     message = str(caught.value)

@@ -1,4 +1,4 @@
-"""Calls of functions on the host: those that only print go, others are what the user says, or are refused by name."""
+"""Calls of functions on the host: printing ones are dropped; others need a given function, else they are errors."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_transfers_that_a_token_joins_are_one_call() -> None:
     assert calls[1].names == ("s20", "s21", "r20", "r21", "pure_callback")
 
 
-def test_what_only_prints_goes_with_a_note() -> None:
+def test_printing_callbacks_are_dropped_with_a_note() -> None:
     module, report = parse_module(PRINTED), Report()
     replace_host_callbacks(module, report)
     verify(module)
@@ -62,7 +62,7 @@ def test_what_only_prints_goes_with_a_note() -> None:
     assert [note.message.split(" (")[0] for note in report.diagnostics] == ["debug_print s10"]
 
 
-def test_what_computes_is_refused_by_name() -> None:
+def test_computing_callbacks_are_rejected_by_name() -> None:
     with pytest.raises(DiagnosticError, match=r"pure_callback s20 .* is a function of the host's Python") as error:
         replace_host_callbacks(parse_module(CALLED), Report())
     assert len(error.value.diagnostics) == 1

@@ -16,7 +16,7 @@ from tests.passes.dump_files import OWN, SHARED, Dump, difference, dumps, run
 
 SHARED_DUMPS = dumps(SHARED)
 OWN_DUMPS = dumps(OWN)
-# What a dump of programs outside this tree may hold that nothing here stands for.
+# Instructions in dumps of external programs that have no portable form.
 _REFUSED = re.compile(r"is elided")
 
 
@@ -61,7 +61,7 @@ def test_nothing_of_the_target_is_left_and_every_bitcast_is_proved(dump: Dump) -
 
 
 def leftovers(module: HloModule) -> list[str]:
-    """Returns the instructions that only the target runs."""
+    """Returns the instructions that only the target executes."""
     found = []
     for computation in module.computations:
         for item in computation.instructions:
@@ -103,7 +103,7 @@ class PlantedDump(Dump):
         return self.file
 
 
-def test_what_is_compared_is_compared() -> None:
+def test_the_comparison_detects_a_difference() -> None:
     shape = next(parse_module("ENTRY e { p = f32[3] parameter(0) }").entry.root.shape.arrays())
     expected = np.array([1.0, np.nan, np.inf], np.float32)
     assert difference(expected, expected, shape) is None

@@ -1,4 +1,4 @@
-"""What stands in for ops that other backends lack computes the same; numpy says what that is."""
+"""Replacements of ops that other backends lack equal numpy's results."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ def test_positions_follow_the_bytes_of_other_types() -> None:
     assert agrees(defined, planned_positions(source, plan, atom))
 
 
-def test_what_a_sum_lost_is_not_simplified_away(worker: Worker) -> None:
+def test_the_rounding_error_of_a_sum_is_not_simplified_away(worker: Worker) -> None:
     """Adds a constant and takes it away again; the same with products: f32 rounds in between.
 
     jaxlib 0.10 simplifies that; 0.12 no longer does.

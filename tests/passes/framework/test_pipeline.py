@@ -63,7 +63,7 @@ def test_a_pass_edits_in_place_where_it_is_called() -> None:
     assert [note.message for note in report.diagnostics] == ["no old"]
 
 
-def test_what_is_no_declaration_is_refused() -> None:
+def test_invalid_declarations_are_rejected() -> None:
     def positional(module: Any, report: Report, old: str = "") -> None: ...
 
     def without_default(module: Any, report: Report, *, old: str) -> None: ...

@@ -21,7 +21,7 @@ LIT = "import sys; from lit.main import main; sys.exit(main())"
 
 
 def install(site: Path, points: dict[str, str] | None = None) -> None:
-    """Writes what an installer would: the package's metadata with its entry points, and those given."""
+    """Writes the metadata of an installed package, with its entry points and those of `points`."""
     project = tomllib.loads((PACKAGE / "pyproject.toml").read_text())["project"]
     info = site / f"third_party_pass-{project['version']}.dist-info"
     info.mkdir(parents=True)

@@ -1,4 +1,4 @@
-"""Layouts by target, by rule and by example, in both dialects; what gets none is left alone with a note."""
+"""Layouts by target, by rule and by example, in both dialects; values without a layout are reported in a note."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def shapes(module: Module) -> dict[str, str]:
 
 
 def interface(module: Module) -> list[str]:
-    """Returns the shapes callers see, tuples taken apart."""
+    """Returns the shapes that callers see, tuples flattened."""
     text = ", ".join(str(shape).strip("()") for side in module.entry_layout for shape in side)
     return text.split(", ")
 
@@ -91,7 +91,7 @@ def test_the_scope_decides_who_gets_one(module: Module, scope: Scope) -> None:
     assert ("T(" in shapes(after)["zero"]) == (scope == "all")
 
 
-def test_what_is_applied_per_element_gets_none(module: Module) -> None:
+def test_embedded_computations_get_no_layouts(module: Module) -> None:
     after = annotate_layouts.with_options(target="tpu-v5e").run(module).module
     applied = [function for function in after.functions if function.is_embedded]
     inside = [value for f in applied for value in (*f.parameters, *(v for o in f.operations for v in o.results))]
@@ -147,7 +147,7 @@ def test_rules_decide_before_the_target(module: Module, tmp_path: Path) -> None:
     ],
     ids=["stablehlo", "hlo"],
 )
-def test_what_no_layout_fits_is_left_alone_with_a_note(text: str, notes: list[str]) -> None:
+def test_values_that_can_have_no_layout_are_noted(text: str, notes: list[str]) -> None:
     module, report = parse(text, "m"), Report()
     annotate_layouts(module, report, target="tpu-v5e")
     assert [note.message for note in report.diagnostics] == notes
@@ -165,7 +165,7 @@ def test_arguments_that_are_tuples_get_layouts() -> None:
     assert str(after.entry_layout[0][0]) == "(f32[3]{0:T(128)}, s8[5]{0:T(512)(128)(4,1)})"
 
 
-# A layout that one side has already: of the entry's interface, of a fusion's parameter, of a loop's state.
+# A layout on one side: of the entry's interface, of a fusion's parameter, of a loop's state.
 MEETING = {
     "entry layout": """HloModule m, entry_computation_layout={(f32[8,2]{1,0:T(2,128)})->(f32[8,2]{0,1:T(2,128)})}
 
@@ -220,8 +220,8 @@ ENTRY e {
 
 
 @pytest.mark.parametrize("name", MEETING)
-def test_what_meets_a_layout_takes_it(name: str) -> None:
+def test_the_other_side_of_a_join_gets_the_layout(name: str) -> None:
     result = Pipeline.parse("annotate-layouts{target=tpu-v5e}").run(parse(MEETING[name], name))
-    # It verifies, and the layout that was there is still there.
+    # The module verifies, and the written layout stays.
     chosen = re.findall(r"\{[01],[01]:T\(2,128\)\}", MEETING[name])
     assert set(chosen) <= set(re.findall(r"\{[01],[01]:T\(2,128\)\}", result.module.text()))

@@ -1,4 +1,4 @@
-"""normalize-layouts: XLA's cases, results under random layouts, and what of the layouts is left."""
+"""normalize-layouts: XLA's cases, results under random layouts, and the remaining layouts."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tests.passes.tiling.test_relayout_passes import same_results
 from tests.paths import SHARED_DATA
 
 CASES = SHARED_DATA / "reference" / "cases.json"
-# Between them every op that is normalized, loops and branches.
+# Together these programs have every op that is normalized, loops and branches.
 PROGRAMS = [
     "case_of_three",
     "scan_with_outputs",
@@ -55,7 +55,7 @@ def run(module: HloModule) -> HloModule:
 
 
 def with_shapes(lines: list[str]) -> list[str]:
-    """Writes the shapes that XLA infers: an elementwise op has its operand's."""
+    """Writes the shapes that XLA infers: an elementwise op has the shape of its operand."""
     shapes: dict[str, str] = {}
     written = []
     for line in lines:
@@ -71,7 +71,7 @@ def with_shapes(lines: list[str]) -> list[str]:
 
 
 @pytest.mark.parametrize("case", xla_cases())
-def test_what_xla_makes_comes_out_with_bitcasts_in_place_of_free_transposes(case: dict[str, Any]) -> None:
+def test_the_result_is_xlas_with_bitcasts_for_free_transposes(case: dict[str, Any]) -> None:
     module = run(entry(*with_shapes(case["input"])))
     form_bitcasts(module)
     made = iter(module.entry.instructions)
@@ -92,7 +92,7 @@ def test_results_stay_and_all_layouts_descend(text: str) -> None:
     assert same_results(module, after)
     assert not normalize_layouts.run(after).modified
     kept = [item for item in after.entry.operations if not is_descending(item)]
-    # What is left gives a value back to the tuple that is returned, or was not used before.
+    # The remaining transposes restore an element of the returned tuple, or had no users before.
     assert all(item.opcode == "transpose" and set(item.users) <= {after.entry.root} for item in kept)
 
 

@@ -1,4 +1,4 @@
-"""propagate-layouts: where layouts arrive, where copies are put, and that results stay."""
+"""propagate-layouts: propagated layouts, inserted copies, and unchanged results."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def shapes(module: HloModule) -> dict[str, str]:
 
 
 def is_apart(item: Instruction) -> bool:
-    """Is true for an elementwise op that has decided, as has an operand of it, in another way."""
+    """Is true for an elementwise op whose layout differs from that of an operand."""
     if not is_elementwise(item) or item.opcode == "copy":
         return False
     arrays = [value.shape for value in (item, *item.operands)]
@@ -92,12 +92,12 @@ READ_BY_A_BITCAST = (
 )
 
 
-def test_what_a_bitcast_reads_stays() -> None:
+def test_the_operand_of_a_bitcast_keeps_its_layout() -> None:
     module = entry(*READ_BY_A_BITCAST)
     after = run(module)
     assert same_results(module, after)
     assert shapes(after)["a"] == "s32[3,5]"
-    # The other operand meets it.
+    # The layouts of the two operands conflict.
     assert shapes(after)["p.copy"] == "s32[3,5]{1,0}"
 
 
@@ -234,6 +234,6 @@ def test_movement_between_carried_layouts_moves_nothing(source: ArrayShape, data
         (partial(propagate_unbroadcast, dimensions=(1, 2)), "f32[7,2,3]{1,2,0:T(2,2)}", "f32[2,3]", "{0,1:T(2,2)}"),
     ],
 )
-def test_what_is_carried(carry: partial[object], source: str, target: str, found: str | None) -> None:
+def test_propagation_rules(carry: partial[object], source: str, target: str, found: str | None) -> None:
     layout = carry(parse_array_shape(source), parse_array_shape(target))
     assert (None if layout is None else str(layout)) == found

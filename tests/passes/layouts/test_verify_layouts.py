@@ -11,7 +11,7 @@ HEAD += "  %r = f32[] parameter(1)\n  ROOT %s = pred[] compare(%l, %r), directio
 HEAD += "%id (i: f32[3,5]) -> f32[3,5] {\n  ROOT %i = f32[3,5] parameter(0)\n}\n\n"
 ENTRY = "ENTRY %main {\n  %x = f32[3,5] parameter(0)\n  %z = f32[] constant(0)\n  %n = s32[] constant(0)\n  ROOT %y = "
 
-# A right instruction, and the same with one mistake: every rule's twin.
+# Pairs of a valid instruction and the same with one error, for every rule.
 PAIRS = [
     ("f32[5,3] transpose(%x), dimensions={1,0}", "f32[3,5] transpose(%x), dimensions={1,0}"),
     ("f32[15] reshape(%x)", "f32[14] reshape(%x)"),

@@ -1,4 +1,4 @@
-"""What reads the bytes of tiled arrays is refused before tiles are expanded."""
+"""Operations that read the bytes of tiled arrays are errors before tiles are expanded."""
 
 from __future__ import annotations
 
@@ -50,5 +50,5 @@ def test_readers_of_bytes_are_named(line: str, message: str) -> None:
         f"operand_layout_constraints={{{TILED}}}",
     ],
 )
-def test_what_reads_elements_is_left(line: str) -> None:
+def test_readers_of_elements_are_accepted(line: str) -> None:
     assert messages(line) == []

@@ -1,4 +1,4 @@
-"""What cancel-relayouts must leave alone: values others see, memory spaces, padding that differs."""
+"""Programs that cancel-relayouts must not change: values with other users, memory spaces, different paddings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every place where a tiled value can be, in both dialects: expanded, executed, folded back."""
+"""Tiled values in every position of a program, in both dialects: expanded, executed, folded back."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def values(module: Module) -> list[Value]:
 
 
 def as_printed(module: Module) -> Module:
-    """Returns the module with every annotation where the project writes it: what folding can give back."""
+    """Returns the module with annotations only in positions where folding can restore them."""
     if module.dialect == "hlo":
         return module
     module = module.clone()
@@ -113,7 +113,7 @@ def test_any_tiled_layout_executes_in_both_forms(shape: ArrayShape, worker: Work
         for interface in INTERFACES:
             expanded = expand_tiling.with_options(interface=interface).run(module).module
             assert is_equal(module, expanded, worker)
-            # What a wide element type pads every slot to is no tile of this one.
+            # The slot size of a wider element type is not a tile of this layout.
             assert tiled(expanded) == []
 
 
@@ -328,5 +328,5 @@ def test_a_result_of_another_layout_and_the_same_physical_dimensions_is_put_anew
         "ROOT n = f32[4,4]{1,0:T(2,2)} negate(p)",
         header="HloModule m, entry_computation_layout={(f32[4,4]{1,0:T(2,2)})->f32[4,4]{0,1:T(2,2)}}",
     )
-    # The verifier refuses this module; the pass, called by itself, must not be wrong about it.
+    # The verifier rejects this module; the pass, called directly, must also report the error.
     assert is_equal(module, expand_tiling.with_options(interface="physical").run(module).module, worker)

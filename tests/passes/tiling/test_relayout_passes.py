@@ -1,4 +1,4 @@
-"""What the passes over data movement keep: every result, on random modules, evaluated with numpy."""
+"""The passes over data movement preserve every result of random modules, evaluated with numpy."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_results_stay_and_ops_do_not_grow(text: str, step: Pass) -> None:
 @given(modules(is_tiled=True, most=6), st.sampled_from(["logical", "physical"]))
 def test_folding_what_was_expanded_gives_the_same_text(text: str, interface: str) -> None:
     module = parse_module(text)
-    # A tiling that the module spells out itself folds as well.
+    # Explicit tiling ops that were in the module fold as well.
     assume(not fold_tiling.run(module).modified)
     expanded = run(expand_tiling.with_options(interface=interface), module)  # type: ignore[arg-type]  # drawn from its choices
     assert fold_tiling.run(expanded).module.text() == text

@@ -1,4 +1,4 @@
-"""Products of operands with scales for blocks are numpy's of the operands times their scales."""
+"""Products with scales for blocks equal numpy's products of the scaled operands."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""ConcatBitcast gives the bytes of its operands in a row, read as the result: numpy's packing says what they are."""
+"""ConcatBitcast equals the concatenated bytes of the operands, packed with numpy."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def expected(result: ArrayShape, shapes: list[ArrayShape], inputs: list[NDArray[
 def test_bytes_in_a_row_are_read_as_another_type(result: str, operands: tuple[str, ...]) -> None:
     shapes = [parse_array_shape(text) for text in operands]
     rng = np.random.default_rng(0)
-    # Half the values of each byte: no NaN is among the floats, whose bits an engine may change.
+    # Only half the values of a byte, so that no float is NaN, whose bits an engine may change.
     inputs = [
         rng.integers(0, 100, (*shape.dimensions, shape.element_type.bits // 8), np.uint8)
         .view(PLAIN[shape.element_type.name])
@@ -73,6 +73,8 @@ def test_bytes_in_a_row_are_read_as_another_type(result: str, operands: tuple[st
         ("s32[8,128]{1,0:T(8,128)}", ("s8[8,128]{1,0}", "s16[8,192]{1,0}"), "joins s16 and s8"),
     ],
 )
-def test_what_is_not_the_bytes_of_the_result_is_refused(result: str, operands: tuple[str, ...], message: str) -> None:
+def test_operands_with_other_bytes_than_the_result_are_rejected(
+    result: str, operands: tuple[str, ...], message: str
+) -> None:
     with pytest.raises(DiagnosticError, match=f"ConcatBitcast r {message}"):
         make_portable(parse_module(text_of(result, *operands)))

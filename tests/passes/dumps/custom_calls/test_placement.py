@@ -1,4 +1,4 @@
-"""Calls that compute nothing leave their operands; where the shapes say otherwise they are refused."""
+"""Calls that compute nothing become their operands; other shapes are errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The blocks of linear algebra compute what numpy says, of one array or of two halves, with batch dimensions."""
+"""The blocks of linear algebra equal numpy's results, for one array or two halves, with batch dimensions."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def test_qr_and_its_compact_form_agree_on_the_reflectors(worker: Worker) -> None
     a = matrices(9, 6)
     check_qr(worker, a, *run(worker, "QrDecompositionBlock", "(f32[9,6], f32[6])", a))
     c = complex_matrices(7, 4)
-    c[2:, 0] = 0  # a column whose imaginary part is all that is left to do
+    c[2:, 0] = 0  # a column with only an imaginary part left
     c[1, 0] = 0
     results = "(f32[7,4], f32[7,4], f32[4], f32[4])"
     parts = run(worker, "QrDecompositionBlock", results, *halves(c))

@@ -1,4 +1,4 @@
-"""Dumps with Pallas kernels run, and give what JAX's interpret mode gives; a planted mistake is noticed."""
+"""Dumps with Pallas kernels have the results of JAX's interpret mode; an injected fault is detected."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ CHOSEN = {
 RUNS_ALL = os.environ.get("RELAYOUT_KERNELS") == "all"
 # The most HLO instructions that one op of a kernel may become.
 LONGEST = 100
-# The outputs of dumps beside this tree come from other programs than the kernels, in other precision.
+# The outputs of external dumps were computed by programs other than the kernels, in another precision.
 SHARED_TOLERANCE = 3e-2
 
 
@@ -63,7 +63,7 @@ def outputs_of(dump: Dump, module: HloModule, workers: Workers) -> list[Array]:
 
 
 def distances(dump: Dump, module: HloModule, outputs: list[Array]) -> list[float]:
-    """Returns how far each output is from what is expected, relative to the largest magnitude."""
+    """Returns the error of each output, relative to the largest expected magnitude."""
     _, results = entry_arrays(module)
     expected = arrays_of(dump, "out", results, "outputs", device_count(module))
     return [distance(a, b) for a, b in zip(outputs, expected, strict=True)]
@@ -81,7 +81,7 @@ def named(dump: Dump) -> str:
     return dump.name
 
 
-# `make kernels` takes them all.
+# `make kernels` runs them all.
 TRIED = [dump for dump in OWN if RUNS_ALL or dump.name in CHOSEN]
 
 
@@ -103,7 +103,7 @@ def test_kernels_beside_this_tree_run(dump: Dump, workers: Workers) -> None:
     module = portable(dump)
     outputs = outputs_of(dump, module, workers)
     if dump.meta["tol"] >= 1:
-        # Its outputs are those of another function.
+        # The outputs are those of another function.
         assert all(np.isfinite(output.astype(np.float64)).all() for output in outputs)
         return
     found = distances(dump, module, outputs)

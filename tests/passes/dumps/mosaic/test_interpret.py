@@ -1,4 +1,4 @@
-"""Kernels as this version of JAX writes them, lowered without a TPU compiler, compute what interpret mode computes."""
+"""Kernels of the installed JAX, lowered without a TPU compiler, have the results of interpret mode."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ NAMES = ("softmax_of_rows", "carried_through_a_loop", "histogram_of_scalars")
 
 
 def lowered(program: KernelProgram, inputs: list[Any]) -> str:
-    """Returns the HLO of a program for a TPU, before any compiler has seen it."""
+    """Returns the HLO of a program for a TPU, before compilation."""
     traced = jax.jit(program.function).trace(*inputs)
     return str(traced.lower(lowering_platforms=("tpu",)).as_text("hlo"))
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_what_jax_lowers_is_what_it_interprets(name: str, worker: Worker) -> None:
+def test_lowered_kernels_equal_interpret_mode(name: str, worker: Worker) -> None:
     program = KERNELS[name]
     inputs = program.draw_inputs()
     module = parse_module(lowered(program, inputs), name)

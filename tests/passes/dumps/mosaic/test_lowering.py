@@ -1,4 +1,4 @@
-"""Kernels become HLO that computes what they do: small ones in text, against numpy."""
+"""Small kernels in text, lowered to HLO, compared with numpy."""
 
 from __future__ import annotations
 

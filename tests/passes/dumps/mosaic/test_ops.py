@@ -139,7 +139,7 @@ def test_a_wait_that_never_ends_is_refused(worker: Worker) -> None:
 
 
 def test_a_wait_that_may_not_end_gives_poison(worker: Worker) -> None:
-    """The copy is made where the first element is positive, which it is not."""
+    """The copy depends on the first element being positive, which it is not."""
     body = f"""%e = vector.extract %x[0, 0] : f32 from {VECTOR}
     %f = arith.constant 0.0 : f32
     %c = arith.cmpf ogt, %e, %f : f32

@@ -1,4 +1,4 @@
-"""The table of ops in docs/mosaic.md is the one in the code."""
+"""The table of ops in docs/mosaic.md is equal to the one in the code."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from tests.paths import ROOT
 
 
 def documented() -> str:
-    """Returns the table as docs/mosaic.md has it: one part for each family, rows in the order of the code."""
+    """Returns the table of docs/mosaic.md: one part for each family, rows in the order of the code."""
     parts = []
     for family, rows in FAMILIES.items():
         lines = [f"| {family} | operands | HLO |", "|---|---|---|"]
