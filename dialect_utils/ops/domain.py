@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from math import prod
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from dialect_utils.layout import ArrayShape, ElementType, Reshape, Shape, Step, Transpose
+from dialect_utils.layout import ArrayShape, ElementType, Reshape, Shape, Slice, Step, Transpose
 
 if TYPE_CHECKING:
     from dialect_utils.ir import Function, Operation
@@ -185,6 +185,26 @@ class Domain(Protocol[V]):
         """
         raise UndefinedError("sort is not defined")
 
+    def ranked(self, array: V, *, is_descending: bool) -> list[V]:
+        """Returns the elements sorted along the last dimension, and their indices; floats in their total order."""
+        raise UndefinedError("ranked is not defined")
+
+    def call(self, function: Function, arguments: Sequence[V]) -> list[V]:
+        """Returns the results of a function of whole arrays, tuples flattened."""
+        raise UndefinedError("call is not defined")
+
+    def fourier(self, operation: Operation, array: V, kind: str, lengths: Sequence[int]) -> V:
+        """Returns the transform FFT, IFFT, RFFT or IRFFT of the last dimensions, of `lengths`."""
+        raise UndefinedError("fourier is not defined")
+
+    def cholesky(self, array: V) -> V:
+        """Returns the lower factors of [batch, n, n] symmetric matrices, whose lower triangles are read."""
+        raise UndefinedError("cholesky is not defined")
+
+    def solve_lower(self, matrix: V, right: V, *, has_unit_diagonal: bool) -> V:
+        """Returns x of matrix * x = right for [batch, n, n] lower triangular matrices and [batch, n, columns]."""
+        raise UndefinedError("solve_lower is not defined")
+
 
 def transposed(domain: Domain[V], array: V, permutation: Sequence[int]) -> V:
     """Returns a transposed array."""
@@ -209,3 +229,11 @@ def required_ints(operation: Operation, name: str) -> tuple[int, ...]:
     if found is None:
         raise UndefinedError(f"{operation.opcode} has no {name}")
     return found
+
+
+def section(domain: Domain[V], array: V, dimension: int, count: int, start: int = 0) -> V:
+    """Returns `count` elements along a dimension, from a start on."""
+    limit = list(domain.dimensions(array))
+    begin = [0] * len(limit)
+    begin[dimension], limit[dimension] = start, start + count
+    return domain.move(array, Slice(tuple(begin), tuple(limit)))

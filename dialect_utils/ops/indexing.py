@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from dialect_utils.ops.declaration import ANY, COMBINED, DATA, TO_APPLY, Opcode, dims, flags, integers, op
-from dialect_utils.ops.domain import Domain, UndefinedError, V, result_array
+from dialect_utils.ops.domain import Domain, UndefinedError, V, required_ints, result_array
 
 if TYPE_CHECKING:
     from dialect_utils.ir import Operation
@@ -14,13 +14,20 @@ if TYPE_CHECKING:
 
 _GATHERED = "dimension_numbers."
 _SCATTERED = "scatter_dimension_numbers."
+_SCATTER_DIMENSIONS = (
+    "update_window_dims",
+    "inserted_window_dims",
+    "input_batching_dims",
+    "scatter_indices_batching_dims",
+    "scatter_dims_to_operand_dims",
+)
 
 
-def gather_numbers(operation: Operation) -> GatherNumbers:
+def gather_numbers(operation: Operation, slice_sizes: tuple[int, ...] | None = None) -> GatherNumbers:
     """Returns the dimension numbers of a gather in either dialect; raises UndefinedError where one is not written."""
     from dialect_utils.ops.positions import GatherNumbers
 
-    vector, sizes = operation.ints("index_vector_dim"), operation.ints("slice_sizes")
+    vector, sizes = operation.ints("index_vector_dim"), slice_sizes or operation.ints("slice_sizes")
     if not vector or sizes is None:
         raise UndefinedError("a gather has no index_vector_dim or no slice_sizes")
     return GatherNumbers(
@@ -57,6 +64,19 @@ def _scalars(domain: Domain[V], starts: Sequence[V]) -> Sequence[V]:
     if any(domain.dimensions(start) for start in starts):
         raise UndefinedError("start indices are one vector")
     return starts
+
+
+def define_scatter(domain: Domain[V], operation: Operation, operands: Sequence[V]) -> list[V]:
+    """Returns the operands with the updates combined into them; source: HloEvaluator's HandleScatter."""
+    from dialect_utils.ops.positions import ScatterNumbers
+
+    count = len(operands) // 2
+    arrays, indices, updates = operands[:count], operands[count], operands[count + 1 :]
+    (vector,) = required_ints(operation, "index_vector_dim")
+    numbers = ScatterNumbers(vector, *(operation.ints(name) or () for name in _SCATTER_DIMENSIONS))
+    sizes, windows = domain.dimensions(arrays[0]), domain.dimensions(updates[0])
+    positions = numbers.positions(sizes, domain.integers(indices), windows)
+    return domain.scatter(operation.called[0], arrays, updates, positions)
 
 
 OPERATIONS: tuple[Opcode, ...] = (
@@ -108,5 +128,6 @@ OPERATIONS: tuple[Opcode, ...] = (
         *flags("indices_are_sorted unique_indices"),
         *TO_APPLY,
         indices=(1, 2),
+        define=define_scatter,
     ),
 )

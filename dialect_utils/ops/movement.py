@@ -16,7 +16,7 @@ from dialect_utils.ops.declaration import (
     op,
     texts,
 )
-from dialect_utils.ops.domain import Domain, UndefinedError, V, required_ints, result_array
+from dialect_utils.ops.domain import Domain, UndefinedError, V, required_ints, reshaped, result_array
 
 if TYPE_CHECKING:
     from dialect_utils.ir import Operation
@@ -64,6 +64,11 @@ def define_dimension_size(domain: Domain[V], operation: Operation, operands: Seq
     return [domain.number(result_array(operation).element_type, domain.dimensions(array)[dimension], ())]
 
 
+def define_known_reshape(domain: Domain[V], operation: Operation, operands: Sequence[V]) -> list[V]:
+    """Returns the operand in the sizes of the result's type, which are known; other operands say the same."""
+    return [reshaped(domain, operands[0], result_array(operation).dimensions)]
+
+
 OPERATIONS: tuple[Opcode, ...] = (
     op("bitcast", 1, Trait.ALIASES | Trait.PURE, mlir=""),
     op("bitcast-convert", 1, Trait.PURE | Trait.IS_STEP, define=define_step),
@@ -85,7 +90,7 @@ OPERATIONS: tuple[Opcode, ...] = (
         aligned=ALL,
         define=define_concatenate,
     ),
-    op("dynamic-reshape", ANY, DATA, typed=(0,)),
+    op("dynamic-reshape", ANY, DATA, typed=(0,), define=define_known_reshape),
     op("pad", 2, DATA | Trait.IS_STEP, *texts("padding"), typed=(0, 1), aligned=1, define=define_step),
     op("reshape", 1, DATA | Trait.IS_STEP, *texts("inferred_dimension"), typed=(0,), define=define_step),
     op("reverse", 1, DATA, dims("dimensions", 0), typed=(0,), aligned=1, define=define_reverse),
@@ -95,5 +100,5 @@ OPERATIONS: tuple[Opcode, ...] = (
     op("iota", 0, Trait.PURE, dims("iota_dimension", None), define=define_iota),
     op("parameter", 0, Trait.PURE, mlir=""),
     op("get-dimension-size", 1, Trait.PURE, dims("dimensions", 0, "dimension"), define=define_dimension_size),
-    op("set-dimension-size", 2, Trait.PURE, dims("dimensions", 0, "dimension")),
+    op("set-dimension-size", 2, Trait.PURE, dims("dimensions", 0, "dimension"), define=define_known_reshape),
 )

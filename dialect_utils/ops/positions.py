@@ -81,6 +81,43 @@ def _along(dimension: WindowDimension, size: int, count: int) -> NDArray[np.int6
 
 
 @dataclass(frozen=True, slots=True)
+class ScatterNumbers:
+    """The dimension numbers of a scatter, with HLO's names."""
+
+    index_vector_dim: int
+    update_window_dims: tuple[int, ...]
+    inserted_window_dims: tuple[int, ...]
+    input_batching_dims: tuple[int, ...]
+    scatter_indices_batching_dims: tuple[int, ...]
+    scatter_dims_to_operand_dims: tuple[int, ...]
+
+    def positions(self, sizes: Sequence[int], indices: NDArray[Any], updates: Sequence[int]) -> Positions:
+        """Returns the operand's flat index of every element of the updates, -1 in a window that is not inside.
+
+        Source: HloEvaluator's HandleScatter, which leaves out a window that is partly outside.
+        """
+        at, vector = np.indices(updates), self.index_vector_dim
+        batch = [i for i in range(len(updates)) if i not in self.update_window_dims]
+        gone = {*self.inserted_window_dims, *self.input_batching_dims}
+        kept = [i for i in range(len(sizes)) if i not in gone]
+        window, index = [1] * len(sizes), [np.zeros(updates, np.int64) for _ in sizes]
+        for dimension, to in zip(kept, sorted(self.update_window_dims), strict=True):
+            window[dimension], index[dimension] = updates[to], at[to]
+        vectors = np.moveaxis(indices, vector, -1) if vector < indices.ndim else indices[..., None]
+        starts, is_inside = vectors[tuple(at[i] for i in batch)], np.full(updates, True)
+        for k, dimension in enumerate(self.scatter_dims_to_operand_dims):
+            start = starts[..., k].astype(np.int64)
+            is_inside &= (start >= 0) & (start <= sizes[dimension] - window[dimension])
+            index[dimension] = index[dimension] + start
+        for dimension, start in zip(self.input_batching_dims, self.scatter_indices_batching_dims, strict=True):
+            index[dimension] = at[batch[start - (start > vector)]]
+        flat = np.zeros(updates, np.int64)
+        for size, each in zip(sizes, index, strict=True):
+            flat = flat * size + each
+        return np.where(is_inside, flat, -1)
+
+
+@dataclass(frozen=True, slots=True)
 class GatherNumbers:
     """The dimension numbers and slice sizes of a gather, with HLO's names."""
 

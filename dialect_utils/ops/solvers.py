@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, Generic
 
-from dialect_utils.layout import ElementType
+from dialect_utils.layout import ElementType, Reshape
 from dialect_utils.ops.declaration import Opcode, Trait, flags, integers, op, texts
-from dialect_utils.ops.domain import Domain, UndefinedError, V, grouped
+from dialect_utils.ops.domain import Domain, UndefinedError, V, grouped, required_ints, transposed
 from dialect_utils.ops.structured import single
 
 if TYPE_CHECKING:
@@ -104,11 +104,75 @@ def define_batch_norm_grad(domain: Domain[V], operation: Operation, operands: Se
     return [each("multiply", factor, inner), of_scale, of_offset]
 
 
+def define_fft(domain: Domain[V], operation: Operation, operands: Sequence[V]) -> list[V]:
+    """Returns a Fourier transform of the last dimensions; source: StableHLO's specification of fft."""
+    kind = (operation.attribute("fft_type") or "").rstrip(">").rpartition(" ")[2]
+    return [domain.fourier(operation, operands[0], kind, required_ints(operation, "fft_length"))]
+
+
+def define_cholesky(domain: Domain[V], operation: Operation, operands: Sequence[V]) -> list[V]:
+    """Returns the factor of symmetric matrices; the other triangle, which may hold anything, is zero."""
+    (array,), is_lower = operands, operation.attribute("lower") == "true"
+    sizes = domain.dimensions(array)
+    # The lower triangle of the adjoint is the conjugated upper triangle.
+    found = domain.cholesky(_matrices(domain, array if is_lower else _adjoint(domain, array)))
+    whole = domain.move(found, Reshape(sizes))
+    return [whole if is_lower else _adjoint(domain, whole)]
+
+
+def define_triangular_solve(domain: Domain[V], operation: Operation, operands: Sequence[V]) -> list[V]:
+    """Returns x of a * x = b or x * a = b; source: StableHLO's specification of triangular_solve."""
+    matrix, right = operands
+    sizes = domain.dimensions(right)
+    kind = (operation.attribute("transpose_a") or "NO_TRANSPOSE").rstrip(">").rpartition(" ")[2]
+    is_lower, is_left = (operation.attribute(name) == "true" for name in ("lower", "left_side"))
+    if kind == "ADJOINT":
+        matrix = _adjoint(domain, matrix)
+    # x * a = b is a^T * x^T = b^T.
+    if (kind == "TRANSPOSE") == is_left:
+        matrix = _swapped(domain, matrix)
+    is_lower ^= (kind != "NO_TRANSPOSE") ^ (not is_left)
+    right = _matrices(domain, right if is_left else _swapped(domain, right))
+    matrix = _matrices(domain, matrix)
+    if not is_lower:
+        # In the reverse order of rows and columns an upper triangle is a lower one.
+        matrix, right = domain.reverse(matrix, (1, 2)), domain.reverse(right, (1,))
+    has_unit_diagonal = operation.attribute("unit_diagonal") == "true"
+    found = domain.solve_lower(matrix, right, has_unit_diagonal=has_unit_diagonal)
+    found = found if is_lower else domain.reverse(found, (1,))
+    turned = sizes if is_left else (*sizes[:-2], sizes[-1], sizes[-2])
+    whole = domain.move(found, Reshape(turned))
+    return [whole if is_left else _swapped(domain, whole)]
+
+
+def _matrices(domain: Domain[V], array: V) -> V:
+    """Returns an array of matrices as [batch, rows, columns]."""
+    *batch, rows, columns = domain.dimensions(array)
+    return domain.move(array, Reshape((prod(batch), rows, columns)))
+
+
+def _swapped(domain: Domain[V], array: V) -> V:
+    rank = len(domain.dimensions(array))
+    return transposed(domain, array, (*range(rank - 2), rank - 1, rank - 2))
+
+
+def _adjoint(domain: Domain[V], array: V) -> V:
+    element_type, swapped = domain.element_type(array), _swapped(domain, array)
+    return domain.each("chlo.conj", element_type, [swapped]) if element_type.is_complex else swapped
+
+
 OPERATIONS: tuple[Opcode, ...] = (
     op("batch-norm-grad", 5, _ENGINE, *_NORM, define=define_batch_norm_grad),
     op("batch-norm-inference", 5, _ENGINE, *_NORM, define=define_batch_norm_inference),
     op("batch-norm-training", 3, _ENGINE, *_NORM, define=define_batch_norm_training),
-    op("cholesky", 1, _ENGINE, *flags("lower")),
-    op("fft", 1, _ENGINE, *texts("fft_type"), integers("fft_length")),
-    op("triangular-solve", 2, _ENGINE, *flags("left_side lower unit_diagonal"), *texts("transpose_a")),
+    op("cholesky", 1, _ENGINE, *flags("lower"), define=define_cholesky),
+    op("fft", 1, _ENGINE, *texts("fft_type"), integers("fft_length"), define=define_fft),
+    op(
+        "triangular-solve",
+        2,
+        _ENGINE,
+        *flags("left_side lower unit_diagonal"),
+        *texts("transpose_a"),
+        define=define_triangular_solve,
+    ),
 )

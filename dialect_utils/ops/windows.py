@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from dialect_utils.ops.declaration import (
@@ -21,10 +21,21 @@ from dialect_utils.ops.structured import convolution_window, group_counts, label
 
 if TYPE_CHECKING:
     from dialect_utils.ir import Operation
+    from dialect_utils.ops.window import WindowDimension
 
 
 def define_convolution(domain: Domain[V], operation: Operation, operands: Sequence[V]) -> list[V]:
-    """Returns the sums of products of windows and kernels, computed on [batch, feature, ...] and [output, input, ...].
+    """Returns the sums of products of windows and kernels."""
+    return convolved(domain, operation, operands, lambda _, dimension: dimension)
+
+
+def convolved(
+    domain: Domain[V],
+    operation: Operation,
+    operands: Sequence[V],
+    changed: Callable[[int, WindowDimension], WindowDimension],
+) -> list[V]:
+    """Returns a convolution, computed on [batch, feature, ...] and [output, input, ...], in a changed window.
 
     Source: StableHLO's specification of convolution; HloEvaluator's HandleConvolution.
     """
@@ -32,7 +43,8 @@ def define_convolution(domain: Domain[V], operation: Operation, operands: Sequen
     lhs, rhs = operands
     lhs = transposed(domain, lhs, (numbers.lhs_batch, numbers.lhs_feature, *numbers.lhs_spatial))
     rhs = transposed(domain, rhs, (numbers.rhs_output, numbers.rhs_input, *numbers.rhs_spatial))
-    window = convolution_window(operation, domain.dimensions(rhs)[2:])
+    written = convolution_window(operation, domain.dimensions(rhs)[2:])
+    window = tuple(changed(i, dimension) for i, dimension in enumerate(written))
     order = (numbers.out_batch, numbers.out_feature, *numbers.out_spatial)
     sizes = tuple(result.dimensions[i] for i in order)
     found = domain.convolve(operation, lhs, rhs, window, group_counts(operation), sizes)
@@ -52,6 +64,18 @@ def define_reduce_window(domain: Domain[V], operation: Operation, operands: Sequ
     return domain.reduce_window(operation, operation.called[0], arrays, initial, window, sizes, is_stablehlo)
 
 
+def define_select_and_scatter(domain: Domain[V], operation: Operation, operands: Sequence[V]) -> list[V]:
+    """Returns each source element combined into the element that its window selects, from the first one on.
+
+    Source: HloEvaluator's HandleSelectAndScatter.
+    """
+    array, source, initial = operands
+    sizes = domain.dimensions(array)
+    window = reduction_window(operation, len(sizes))
+    chosen = domain.select_in_windows(operation.called_as("select"), array, window, domain.dimensions(source))
+    return domain.scatter(operation.called_as("scatter"), [domain.broadcast(initial, (), sizes)], [source], chosen)
+
+
 OPERATIONS: tuple[Opcode, ...] = (
     op(
         "convolution",
@@ -62,5 +86,12 @@ OPERATIONS: tuple[Opcode, ...] = (
         define=define_convolution,
     ),
     op("reduce-window", ANY, COMBINED, *texts("window"), *TO_APPLY, define=define_reduce_window),
-    op("select-and-scatter", 3, COMBINED, *texts("window"), *computations("select scatter")),
+    op(
+        "select-and-scatter",
+        3,
+        COMBINED,
+        *texts("window"),
+        *computations("select scatter"),
+        define=define_select_and_scatter,
+    ),
 )

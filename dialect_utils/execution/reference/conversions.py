@@ -36,8 +36,8 @@ def wrapped(array: Array, kind: ElementType) -> Array:
     mask = (1 << kind.bits) - 1
     wide = array if array.dtype == object else array.astype(np.int64 if array.dtype.kind in "ib" else np.uint64)
     if array.dtype == object:
-        return from_bits((wide & mask).astype(np.uint64).astype(f"u{kind.storage_bytes}"), kind)
-    return from_bits((wide & wide.dtype.type(mask if mask >> 63 == 0 else -1)).astype(f"u{kind.storage_bytes}"), kind)
+        return from_bits(np.asarray(wide & mask, object).astype(np.uint64).astype(f"u{kind.storage_bytes}"), kind)
+    return from_bits((wide & np.array(mask, np.uint64).astype(wide.dtype)).astype(f"u{kind.storage_bytes}"), kind)
 
 
 def rounded(array: Array, kind: ElementType) -> Array:
@@ -82,12 +82,12 @@ def _saturated(array: Array, kind: ElementType) -> Array:
 def compare(direction: str, left: Array, right: Array, *, is_total: bool = False) -> Array:
     """Returns a comparison; `is_total` orders floats -NaN < -inf < ... < -0 < +0 < ... < inf < NaN."""
     if is_total and kind_of(left).is_floating:
-        left, right = _total_rank(left), _total_rank(right)
+        left, right = total_rank(left), total_rank(right)
     left, right = widened(left), widened(right)
     return np.asarray(_COMPARISONS[direction](left, right), np.bool_)
 
 
-def _total_rank(array: Array) -> Array:
+def total_rank(array: Array) -> Array:
     """Returns integers in the total order of floats: the bits, those of negative numbers reversed."""
     kind = kind_of(array)
     bits = to_bits(array, kind).astype(np.uint64) << np.uint64(64 - kind.bits)

@@ -14,6 +14,7 @@ from dialect_utils.execution.reference import conversions, elementwise
 from dialect_utils.execution.reference.conversions import convert, kind_of
 from dialect_utils.ir import Function, Operation
 from dialect_utils.layout import BitcastConvert, ElementType, Step
+from dialect_utils.layout.arrays.dtypes import dtype_of
 from dialect_utils.ops.arrays import ArrayDomain
 from dialect_utils.ops.positions import Positions, window_positions
 from dialect_utils.ops.window import WindowDimension
@@ -26,9 +27,9 @@ Present = NDArray[np.bool_]
 class Bits(ArrayDomain[Array]):
     """Numpy arrays as the domain of definitions."""
 
-    def __init__(self, apply: Apply) -> None:
-        # Computes a function for the elements at each index.
-        self.apply = apply
+    def __init__(self, apply: Apply, call: Apply) -> None:
+        # Computes a function for the elements at each index, and one of whole arrays.
+        self.apply, self._call = apply, call
 
     def select(self, make: Callable[..., Array], *arrays: Array) -> Array:
         """Returns the array that `make`, which selects elements by their positions, makes of arrays."""
@@ -79,17 +80,18 @@ class Bits(ArrayDomain[Array]):
     def contract(self, operation: Any, left: Array, right: Array, present: Present | None = None) -> Array:
         """Returns [batch, rows, columns] of [batch, rows, summed] and [batch, columns, summed].
 
-        Floats of fewer than 32 bits are multiplied and summed in f32, and the sum is rounded once.
+        Products are added in their order. Floats of fewer than 32 bits are multiplied and added in f32, and the sum
+        is rounded once.
         """
         kind = next(leaf.element_type for value in operation.results for leaf in value.shape.arrays())
         lhs, rhs = _factor(left, kind), _factor(right, kind).swapaxes(1, 2)
         with np.errstate(all="ignore"):
-            if present is None or present.all() or np.isfinite(rhs).all():
+            if lhs.dtype.kind in "iub":
                 return _rounded_sum(np.matmul(lhs, rhs), kind)
             total = np.zeros((*lhs.shape[:2], rhs.shape[2]), lhs.dtype)
             for i in range(lhs.shape[2]):
                 # Zero times infinity is NaN, so padding must not be multiplied.
-                kept = present[:, i]
+                kept = slice(None) if present is None or present[:, i].all() else present[:, i]
                 total[:, kept] += lhs[:, kept, i, None] * rhs[:, None, i]
             return _rounded_sum(total, kind)
 
@@ -171,6 +173,58 @@ class Bits(ArrayDomain[Array]):
                 low, high = array[..., lower].copy(), array[..., upper].copy()
                 array[..., lower], array[..., upper] = np.where(is_less, high, low), np.where(is_less, low, high)
         return [np.moveaxis(array, -1, dimension) for array in found]
+
+    def ranked(self, array: Array, *, is_descending: bool) -> list[Array]:
+        """Returns the elements sorted along the last dimension, and their indices; floats in their total order."""
+        key = conversions.total_rank(array) if kind_of(array).is_floating else conversions.widened(array)
+        # The complement of an integer has the reverse order.
+        index = np.argsort(~key if is_descending else key, axis=-1, kind="stable")
+        return [np.take_along_axis(array, index, -1), index.astype(np.int32)]
+
+    def call(self, function: Function, arguments: Sequence[Array]) -> list[Array]:
+        """Returns the results of a function of whole arrays, tuples flattened."""
+        return self._call(function, arguments)
+
+    def fourier(self, operation: Operation, array: Array, kind: str, lengths: Sequence[int]) -> Array:
+        """Returns the transform FFT, IFFT, RFFT or IRFFT of the last dimensions, of `lengths`; computed in f64."""
+        result = next(leaf for value in operation.results for leaf in value.shape.arrays())
+        axes = tuple(range(array.ndim - len(lengths), array.ndim))
+        if 0 in lengths:
+            return np.zeros(result.dimensions, dtype_of(result.element_type))
+        functions: dict[str, Callable[..., Array]] = {
+            "FFT": np.fft.fftn,
+            "IFFT": np.fft.ifftn,
+            "RFFT": np.fft.rfftn,
+            "IRFFT": np.fft.irfftn,
+        }
+        wide = array.astype(np.complex128 if kind_of(array).is_complex else np.float64)
+        found = functions[kind](wide, tuple(lengths), axes)
+        return np.asarray(found).astype(dtype_of(result.element_type))
+
+    def cholesky(self, array: Array) -> Array:
+        """Returns the lower factors of [batch, n, n] symmetric matrices; NaN where one is not positive definite."""
+        found = _in_double(np.zeros_like(array))
+        wide = _in_double(array)
+        with np.errstate(all="ignore"):
+            for i in range(array.shape[1]):
+                rest = wide[:, i:, i] - np.einsum("bij,bj->bi", found[:, i:, :i], found[:, i, :i].conj())
+                pivot = np.sqrt(rest[:, 0].real)
+                found[:, i:, i] = rest / pivot[:, None]
+                found[:, i, i] = pivot
+        return found.astype(array.dtype)
+
+    def solve_lower(self, matrix: Array, right: Array, *, has_unit_diagonal: bool) -> Array:
+        """Returns x of matrix * x = right for [batch, n, n] lower triangular matrices and [batch, n, columns]."""
+        wide, found = _in_double(matrix), _in_double(right)
+        with np.errstate(all="ignore"):
+            for i in range(matrix.shape[1]):
+                found[:, i] -= np.einsum("bj,bjc->bc", wide[:, i, :i], found[:, :i])
+                found[:, i] /= 1 if has_unit_diagonal else wide[:, i, i, None]
+        return found.astype(right.dtype)
+
+
+def _in_double(array: Array) -> Array:
+    return array.astype(np.complex128 if kind_of(array).is_complex else np.float64)
 
 
 def _factor(array: Array, kind: ElementType) -> Array:

@@ -39,7 +39,7 @@ def each(opcode: str, result: ElementType, operands: Sequence[Array]) -> Array:
         found = _found(plain if is_opcode(plain) else opcode, result, operands)
     if found is None:
         raise UndefinedError(f"{opcode} of {kind_of(operands[0])} has no definition")
-    return found
+    return np.asarray(found)
 
 
 def _found(opcode: str, result: ElementType, operands: Sequence[Array]) -> Array | None:
@@ -72,7 +72,7 @@ def _clamp(result: ElementType, low: Array, array: Array, high: Array) -> Array:
 def _complex(result: ElementType, real: Array, imaginary: Array) -> Array:
     found: Array = np.empty(real.shape, dtype_of(result))
     found.real, found.imag = real, imaginary
-    return found
+    return np.asarray(found)
 
 
 def _real(result: ElementType, array: Array) -> Array:
@@ -158,7 +158,7 @@ def _count_leading_zeros(array: Array, bits: int) -> Array:
     found = np.full(array.shape, bits)
     for position in range(bits):
         found = np.where(own >> np.uint64(position), bits - 1 - position, found)
-    return found
+    return np.asarray(found)
 
 
 def _population_count(array: Array, bits: int) -> Array:
@@ -166,7 +166,7 @@ def _population_count(array: Array, bits: int) -> Array:
 
 
 def _multiply_high(left: Array, right: Array, bits: int) -> Array:
-    return np.asarray((left.astype(object) * right.astype(object)) >> bits, object)
+    return np.asarray((np.asarray(left, object) * np.asarray(right, object)) >> bits, object)
 
 
 # Their result depends on the width of the type.

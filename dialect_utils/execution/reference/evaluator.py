@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,7 @@ from dialect_utils.execution.reference.domain import Bits
 from dialect_utils.ir import Function, Module, Operation, Value
 from dialect_utils.ir.control_flow import BODY, CONDITION
 from dialect_utils.layout import ArrayShape, Shape, TupleShape
-from dialect_utils.layout.arrays.dtypes import dtype_of
+from dialect_utils.layout.arrays.dtypes import bits_scalar, dtype_of
 from dialect_utils.ops import START, UPDATE, Trait, by_opcode, has, opcode_of, split_asynchronous
 from dialect_utils.ops.domain import UndefinedError, static_array
 from dialect_utils.text import Diagnostic, DiagnosticError
@@ -69,6 +68,7 @@ class _Retyped:
     """An operation with other result shapes: the one that an asynchronous start of it wraps."""
 
     operation: Operation
+    opcode: str
     shape: Shape
 
     @property
@@ -92,7 +92,7 @@ class Evaluator:
     """One evaluation of a module."""
 
     def __init__(self) -> None:
-        self.domain = Bits(self.apply)
+        self.domain = Bits(self.apply, self._call_flat)
         self._bodies: dict[Function, _Body] = {}
         # Values of the functions around a region, which the region may use.
         self._scopes: list[dict[Value, Held]] = [{}]
@@ -114,6 +114,9 @@ class Evaluator:
             kinds = [leaf.element_type for value in function.results for leaf in value.shape.arrays()]
             return [np.empty(sizes, dtype_of(kind)) for kind in kinds]
         return [np.array(column, column[0].dtype).reshape(sizes) for column in zip(*rows, strict=True)]
+
+    def _call_flat(self, function: Function, arguments: Sequence[Held]) -> list[Array]:
+        return _flat(self.call(function, arguments))
 
     def _run(self, body: _Body, arguments: Sequence[Held]) -> list[Held]:
         known: dict[Value, Held] = dict(zip(body.function.parameters, arguments, strict=True))
@@ -179,10 +182,18 @@ class Evaluator:
         define = opcode_of(opcode).define
         if define is None:
             raise UndefinedError(f"{opcode} has no definition")
-        found = define(self.domain, operation, operands)
+        found = self._typed(operation, define(self.domain, operation, operands))
         if len(operation.results) == 1 and isinstance(operation.results[0].shape, TupleShape):
             return [tuple(found)]
         return list(found)
+
+    def _typed(self, operation: Operation, found: Sequence[Array]) -> list[Array]:
+        """Returns results in their element types: XLA allows a reduction in f32 whose result is bf16."""
+        shapes = [leaf for value in operation.results for leaf in value.shape.arrays()]
+        return [
+            array if shape.dimensions != array.shape else self.domain.each("convert", shape.element_type, [array])
+            for shape, array in zip(shapes, found, strict=True)
+        ]
 
     def _asynchronous(self, operation: Operation, base: str, phase: str, operands: list[Held]) -> Held:
         """Returns what has been started, with the operands so far, and computes it where it is done."""
@@ -193,7 +204,7 @@ class Evaluator:
             return _Started(started.operation, (*started.operands, *operands[1:]))
         if started.operation.called and base in ("async", "call", "fusion"):
             return self.call(started.operation.called[0], started.operands)[0]
-        wrapped: Any = _Retyped(started.operation, operation.results[0].shape)
+        wrapped: Any = _Retyped(started.operation, base, operation.results[0].shape)
         return self._compute(wrapped, base, list(started.operands))[0]
 
     def run_loop(self, operation: Operation, operands: list[Held]) -> Sequence[Held]:
@@ -225,7 +236,10 @@ def _constant(evaluator: Evaluator, operation: Operation, operands: list[Held]) 
     if isinstance(shape, TupleShape):
         raise UndefinedError("a constant is a tuple")
     array = static_array(shape)
-    data = contents(operation)
+    bits = operation.splat_bits
+    if bits is not None:
+        return [np.full(array.dimensions, bits_scalar(bits, dtype_of(array.element_type)))]
+    data = b"" if 0 in array.dimensions else contents(operation)
     if data is None:
         raise UndefinedError("the text of a constant does not hold its elements")
     return [as_array(data, array.element_type, array.dimensions)]
@@ -248,10 +262,6 @@ def _token(evaluator: Evaluator, operation: Operation, operands: list[Held]) -> 
     return [None]
 
 
-def _refuse(reason: str, evaluator: Evaluator, operation: Operation, operands: list[Held]) -> Sequence[Held]:
-    raise UndefinedError(f"{operation.opcode}: {reason}")
-
-
 # Control flow, tuples and constants; all else is defined with the operations.
 _CONTROL: Mapping[str, Any] = by_opcode(
     {
@@ -267,6 +277,5 @@ _CONTROL: Mapping[str, Any] = by_opcode(
         "stablehlo.composite": Evaluator.run_call,
         "tuple": _tuple,
         "while": Evaluator.run_loop,
-        **dict.fromkeys(("rng", "rng-get-and-update-state"), partial(_refuse, "the engine chooses random numbers")),
     }
 )

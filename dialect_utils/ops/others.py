@@ -1,0 +1,137 @@
+"""StableHLO's and CHLO's operations without an HLO instruction of the same meaning."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from dialect_utils.layout import Pad, Slice
+from dialect_utils.ops.declaration import (
+    ANY,
+    EACH,
+    EACH_ROUNDED,
+    NO_TRAITS,
+    Define,
+    Opcode,
+    Trait,
+    op,
+)
+from dialect_utils.ops.domain import Domain, V, required_ints, result_array, section
+from dialect_utils.ops.elementwise import define_compare, define_each
+from dialect_utils.ops.indexing import gather_numbers
+from dialect_utils.ops.movement import define_iota
+from dialect_utils.ops.windows import convolved
+
+if TYPE_CHECKING:
+    from dialect_utils.ir import Operation
+
+_BROADCASTING = "chlo.broadcast_"
+_COMPARISON = f"{_BROADCASTING}compare"
+
+
+def _known(domain: Domain[V], array: V) -> tuple[int, ...]:
+    return tuple(int(value) for value in domain.integers(array).reshape(-1))
+
+
+def define_broadcast_to(domain: Domain[V], operation: Operation, operands: Sequence[V]) -> list[V]:
+    """Returns the operand repeated to the sizes that the result's type has."""
+    dimensions = required_ints(operation, "broadcast_dimensions")
+    return [domain.broadcast(operands[0], dimensions, result_array(operation).dimensions)]
+
+
+def define_dynamic_pad(domain: Domain[V], operation: Operation, operands: Sequence[V]) -> list[V]:
+    """Returns the operand with as many padding elements as operands 2 to 4 say."""
+    array, padding, *amounts = operands
+    return [domain.move(array, Pad(*(_known(domain, amount) for amount in amounts)), padding)]
+
+
+def define_dynamic_slice(domain: Domain[V], operation: Operation, operands: Sequence[V]) -> list[V]:
+    """Returns the elements from starts to limits by strides, the operands 1 to 3."""
+    array, *bounds = operands
+    return [domain.move(array, Slice(*(_known(domain, bound) for bound in bounds)))]
+
+
+def define_dynamic_gather(domain: Domain[V], operation: Operation, operands: Sequence[V]) -> list[V]:
+    """Returns the slices, of sizes in operand 2, at the start indices."""
+    array, starts, sizes = operands
+    numbers = gather_numbers(operation, _known(domain, sizes))
+    return [domain.gather(operation, array, starts, numbers, result_array(operation).dimensions)]
+
+
+def define_dynamic_convolution(domain: Domain[V], operation: Operation, operands: Sequence[V]) -> list[V]:
+    """Returns a convolution whose padding is operand 2, [dimension, low and high]."""
+    *arrays, padding = operands
+    amounts = _known(domain, padding)
+
+    return convolved(
+        domain,
+        operation,
+        arrays,
+        lambda i, each: replace(each, low=amounts[2 * i], high=amounts[2 * i + 1]),
+    )
+
+
+def define_broadcasting(domain: Domain[V], operation: Operation, operands: Sequence[V]) -> list[V]:
+    """Returns an elementwise operation on operands that are repeated to the result's dimensions, as numpy does."""
+    result = result_array(operation)
+    written = operation.ints("broadcast_dimensions")
+    spread = []
+    for operand in operands:
+        sizes = domain.dimensions(operand)
+        last = range(len(result.dimensions) - len(sizes), len(result.dimensions))
+        is_named = written is not None and len(written) == len(sizes) < len(result.dimensions)
+        spread.append(domain.broadcast(operand, written if is_named and written else tuple(last), result.dimensions))
+    if operation.opcode == _COMPARISON:
+        return define_compare(domain, operation, spread)
+    name = operation.opcode.removeprefix(_BROADCASTING)
+    opcode = f"chlo.{name}" if name in ("next_after", "polygamma", "zeta") else name.replace("_", "-")
+    return [domain.each(opcode, result.element_type, spread)]
+
+
+def define_top_k(domain: Domain[V], operation: Operation, operands: Sequence[V]) -> list[V]:
+    """Returns the k largest elements of the last dimension, the first one of equal ones first, and their indices."""
+    (count,) = required_ints(operation, "k")
+    last = len(domain.dimensions(operands[0])) - 1
+    return [section(domain, each, last, count) for each in domain.ranked(operands[0], is_descending=True)]
+
+
+def _only(dialect: str, traits: Trait, names: str, define: Define | None = None) -> list[Opcode]:
+    """Declares operations by their full names."""
+    return [op(f"{dialect}.{name}", ANY, traits, mlir=name, define=define) for name in names.split()]
+
+
+OPERATIONS: tuple[Opcode, ...] = (
+    *_only("stablehlo", Trait.PURE, "dynamic_broadcast_in_dim", define_broadcast_to),
+    *_only("stablehlo", Trait.PURE, "dynamic_conv", define_dynamic_convolution),
+    *_only("stablehlo", Trait.PURE, "dynamic_gather", define_dynamic_gather),
+    *_only("stablehlo", Trait.PURE, "dynamic_iota", define_iota),
+    *_only("stablehlo", Trait.PURE, "dynamic_pad", define_dynamic_pad),
+    *_only("stablehlo", Trait.PURE, "real_dynamic_slice", define_dynamic_slice),
+    *_only("stablehlo", Trait.PURE, "torch_index_select"),
+    *_only("stablehlo", Trait.CALLS | Trait.PASSES_OPERANDS, "composite"),
+    *_only("stablehlo", NO_TRAITS, "collective_reduce cross-replica-sum einsum unary_einsum return"),
+    *_only("stablehlo", NO_TRAITS, "uniform_dequantize uniform_quantize"),
+    *_only("chlo", EACH, "conj is_inf is_neg_inf is_pos_inf next_after", define_each),
+    *_only(
+        "chlo",
+        EACH_ROUNDED,
+        "acos acosh asin asinh atan atanh bessel_i1e cosh digamma erf erf_inv erfc lgamma polygamma sinh square tan "
+        "zeta",
+        define_each,
+    ),
+    *_only("chlo", Trait.PURE, "broadcast_add", define_broadcasting),
+    *_only("chlo", Trait.PURE, "constant"),
+    *_only("chlo", Trait.PURE, "top_k", define_top_k),
+    *_only("chlo", NO_TRAITS, "_asin_acos_kernel constant_like ragged_dot scan"),
+    *_only("chlo", NO_TRAITS, "mulhi", define_each),
+    *_only(
+        "chlo",
+        NO_TRAITS,
+        "broadcast_and broadcast_atan2 broadcast_compare broadcast_complex broadcast_divide broadcast_maximum "
+        "broadcast_minimum broadcast_multiply broadcast_next_after broadcast_or broadcast_polygamma broadcast_power "
+        "broadcast_remainder broadcast_select broadcast_shift_left broadcast_shift_right_arithmetic "
+        "broadcast_shift_right_logical broadcast_subtract broadcast_xor broadcast_zeta",
+        define_broadcasting,
+    ),
+)
