@@ -1,4 +1,4 @@
-"""Texts of shapes for fuzzing: drawn from the grammar with good and bad values, real ones with edits, and rubble."""
+"""Texts of shapes for fuzzing: from the grammar with good and bad values, real ones with edits, and random pieces."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _VALUES = ("*", "d", "-1", "0", "1", "7", "9223372036854775807", "9" * 40, "9" *
 _BLANKS = ("/*", "/* x */", "// y", "\0", "é", "\N{FULLWIDTH DIGIT THREE}", "\xa0", " ", "\n")
 PIECES = (*_BRACKETS, *_PARTS, *_VALUES, *_BLANKS)
 _SMALL_EDITS = (*",:*d()[]{}0123456789-TLESMCD#", " ", "\n", "")
-# Values that are where a small number is expected, once in a while.
+# Values that occasionally replace a small number.
 _ODD_NUMBERS = ("-1", "0", "-0", "007", "9223372036854775807", "9223372036854775808", "?", "*", "d", "", "+1")
 
 
@@ -60,7 +60,7 @@ def _edited(source: Random, edits: tuple[str, ...], most: int) -> str:
 
 
 class _Grammar:
-    """Draws one text by the rules of the grammar; one text in three has odd values in it."""
+    """A generator of one text by the rules of the grammar; one text in three has invalid values."""
 
     def __init__(self, source: Random) -> None:
         self.source = source

@@ -1,4 +1,4 @@
-"""Packing of numpy arrays as tests need it: the physical plan, run step by step."""
+"""Packing of numpy arrays for tests: the physical plan, run step by step."""
 
 from __future__ import annotations
 

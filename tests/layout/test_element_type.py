@@ -30,7 +30,7 @@ def test_widths_and_kinds_are_those_of_the_dtype(element_type: ElementType) -> N
 
 
 @pytest.mark.parametrize("element_type", ELEMENT_TYPES.values(), ids=str)
-def test_poison_is_no_number_where_the_type_has_one_that_is_none(element_type: ElementType) -> None:
+def test_poison_is_nan_where_the_type_has_one(element_type: ElementType) -> None:
     assert 0 < element_type.poison_bits < 1 << element_type.bits
     if element_type.is_integral or element_type.name == "pred":
         return

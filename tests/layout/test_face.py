@@ -1,4 +1,4 @@
-"""The face of `dialect_utils.layout`: few names, each one used, the rest in modules of their own."""
+"""The face of `dialect_utils.layout`: few names, each one used; all others in their own modules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tiles and layouts: what they refuse, what they print, what they say of themselves."""
+"""Tiles and layouts: values they reject, texts, properties."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ WRONG: list[tuple[dict[str, Any], str, int | None]] = [
 
 
 @pytest.mark.parametrize(("fields", "field", "index"), WRONG, ids=lambda value: str(value)[:50])
-def test_what_is_wrong_is_named_with_its_place(fields: dict[str, Any], field: str, index: int | None) -> None:
+def test_errors_name_the_field_and_the_position(fields: dict[str, Any], field: str, index: int | None) -> None:
     with pytest.raises(LayoutFieldError) as caught:
         Layout(**{"minor_to_major": (1, 0)} | fields)
     assert (caught.value.field, caught.value.index) == (field, index)

@@ -1,4 +1,4 @@
-"""Every source file of the algebra has the file of tests of its name, or a reason."""
+"""Every source file of the layout package has a test file of its name, or a reason."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from pathlib import PurePosixPath
 from tests.paths import ROOT
 
 SOURCES, TESTS = ROOT / "dialect_utils" / "layout", ROOT / "tests" / "layout"
-_DRAWN = "a drawing is judged whole, from the model to what is printed"
-# Source -> the tests that hold it, and why they have another name.
+_DRAWN = "a drawing is tested as a whole, from the model to the output"
+# Source -> its tests, and the reason for their other name.
 ELSEWHERE = {
     "picture/drawing.py": ("picture/test_picture.py", _DRAWN),
     "picture/model.py": ("picture/test_picture.py", _DRAWN),
     "picture/svg.py": ("picture/test_picture.py", _DRAWN),
     "picture/terminal.py": ("picture/test_picture.py", _DRAWN),
-    "proof/bitcast_proof.py": ("proof/test_proof.py", "it asks what all the others of its folder answer"),
+    "proof/bitcast_proof.py": ("proof/test_proof.py", "it uses all other modules of its folder"),
 }
 
 
 def sources() -> dict[str, str]:
-    """Returns the files of tests that source files are mirrored by."""
+    """Returns for each source file the test file that mirrors it."""
     found = {}
     for file in sorted(SOURCES.rglob("*.py")):
         name = PurePosixPath(file.relative_to(SOURCES).as_posix())
@@ -33,7 +33,7 @@ def test_every_source_has_its_tests() -> None:
     assert without == ELSEWHERE.keys()
 
 
-def test_the_tests_elsewhere_know_what_they_hold() -> None:
+def test_tests_of_other_names_use_their_source() -> None:
     for source, (tests, _) in ELSEWHERE.items():
         package = PurePosixPath(source).parent
         assert f"dialect_utils.layout.{package}" in (TESTS / tests).read_text("utf-8")

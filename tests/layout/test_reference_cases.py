@@ -1,4 +1,4 @@
-"""The reference cases beside the repository, where they are there: every one right, or named with what XLA does."""
+"""The reference cases, if they are beside the repository: every answer is right, or XLA's mistake has a reason."""
 
 import json
 from collections.abc import Callable
@@ -30,7 +30,7 @@ from tests.paths import SHARED_DATA
 CASES = SHARED_DATA / "reference" / "cases.json"
 Case = dict[str, Any]
 
-# What XLA's text parser reads although it is wrong; loading the proto refuses it, or it aborts later.
+# Invalid texts that XLA's text parser reads; loading the proto rejects them, or XLA aborts later.
 XLA_ACCEPTS_WRONGLY = {
     "parser_measured-076": "minor_to_major {5,4} names no dimensions",
     "parser_measured-077": "minor_to_major {-1,0} names no dimension",
@@ -42,13 +42,13 @@ XLA_ACCEPTS_WRONGLY = {
     "parser_measured-135": "#(s32) is signed",
     "parser_measured-137": "*(f32) is no integer type",
 }
-# What XLA refuses although it means something.
-XLA_REFUSES_WRONGLY = {
+# Valid texts that XLA rejects.
+XLA_REJECTS_WRONGLY = {
     "proto_validate-003": "a proto cannot hold * in jaxlib 0.10",
     "proto_validate-010": "#(u32) is in dumps of arrays that are not sparse",
     "on_device_size-021": "T(2,*) combines nothing: the error is right, XLA's is an internal one",
 }
-# XLA's CPU client stores one element a byte where there is no tile, whatever E(n) says.
+# XLA's CPU client ignores E(n) without a tile: it stores one element a byte.
 CPU_CLIENT_DROPS_E = {"on_device_size-014"}
 # Functions of XLA that the product neither needs nor prints.
 WITHOUT_A_FUNCTION = {
@@ -160,7 +160,7 @@ def test_parser(case: Case) -> None:
 
 @pytest.mark.parametrize("case", cases("proto_validate_measured"))
 def test_validation(case: Case) -> None:
-    if case["expected"] == "ok" or case["id"] in XLA_REFUSES_WRONGLY:
+    if case["expected"] == "ok" or case["id"] in XLA_REJECTS_WRONGLY:
         assert str(parse_shape(case["input"])) == case["input"]
         return
     with pytest.raises(DiagnosticError):

@@ -1,4 +1,4 @@
-"""Shapes: leaves, layouts taken off and put on in every array of a tuple, texts."""
+"""Shapes: leaves, layouts removed and added in every array of a tuple, texts."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_a_layout_that_is_not_written_is_the_descending_one() -> None:
     ("text", "is_tiled"),
     [("f32[3]{0:T(2)}", True), ("s4[3]{0:E(4)}", True), ("s4[3]{0:E(8)}", False), ("f32[3]{0:S(1)}", False)],
 )
-def test_what_counts_as_tiled(text: str, is_tiled: bool) -> None:
+def test_layouts_that_count_as_tiled(text: str, is_tiled: bool) -> None:
     assert parse_array_shape(text).is_tiled == is_tiled
 
 
@@ -67,7 +67,7 @@ def test_padded_dimensions_count_as_tiles() -> None:
         ((2, 3), Layout((1, 0), split_configs=(SplitConfig(0, (2,)),)), (), "split_configs"),
     ],
 )
-def test_what_does_not_fit_is_refused(
+def test_layouts_that_do_not_fit_are_rejected(
     dimensions: tuple[int, ...], layout: Layout | None, dynamic: tuple[bool, ...], field: str
 ) -> None:
     with pytest.raises(LayoutFieldError) as caught:

@@ -1,4 +1,4 @@
-"""XLA's own parser of shapes, asked in a process of its own: some texts abort it."""
+"""XLA's own parser of shapes, called in a separate process: some texts abort it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 CRASHED = "<crashed>"
 
-# One answer a line as soon as it is known, so that a text that ends the process is the first without one.
+# One answer a line, printed at once: the first text without an answer is the one that aborted the process.
 _WORKER = """
 import json, re, sys
 from jaxlib._hlo import hlo_module_from_text
@@ -25,7 +25,7 @@ for line in sys.stdin:
 
 
 def shapes_by_xla(texts: Sequence[str]) -> list[str | None]:
-    """Returns every shape as XLA prints it, None where XLA refuses the text, CRASHED where it aborts."""
+    """Returns every shape as XLA prints it, None where XLA rejects the text, CRASHED where it aborts."""
     answers: list[str | None] = []
     while len(answers) < len(texts):
         rest = "".join(json.dumps(text) + "\n" for text in texts[len(answers) :])

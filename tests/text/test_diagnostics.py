@@ -1,4 +1,4 @@
-"""Diagnostics as people see them: place, excerpt, caret, notes, hints, and names that were meant."""
+"""Diagnostics as people see them: location, excerpt, caret, notes, hints, and corrections of misspelt names."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def rendered(text: str, start: int, end: int) -> list[str]:
     [
         ("ab\ncde\n", 4, 6, ["f:2:2: error: wrong", "  cde", "   ^~"]),
         ("ab\ncde\n", 4, 4, ["f:2:2: error: wrong", "  cde", "   ^"]),
-        # What goes on in the next line is marked up to the end of this one.
+        # A span that continues in the next line is marked up to the end of this one.
         ("ab\ncde\n", 0, 6, ["f:1:1: error: wrong", "  ab", "  ^~"]),
         ("\tx\r\n", 1, 2, ["f:1:2: error: wrong", "  \tx", "  \t^"]),
         ("ab", 2, 2, ["f:1:3: error: wrong", "  ab", "    ^"]),
@@ -41,7 +41,7 @@ def test_notes_and_hints_follow() -> None:
     assert text == "warning: wrong\nnote: here\nhint: write x"
 
 
-def test_what_a_terminal_would_obey_is_escaped() -> None:
+def test_control_characters_are_escaped() -> None:
     assert printable("a\x1b[31mb\u202ec\td\n") == "a\\x1b[31mb\\u202ec\td\n"
     assert rendered("a\x1bb", 2, 3) == ["f:1:3: error: wrong", "  a\\x1bb", "   " + " " * 4 + "^"]
 
@@ -52,7 +52,7 @@ def test_what_a_terminal_would_obey_is_escaped() -> None:
         ("expnd", ("expand", "fold"), "expand"),
         ("--pases", ("--passes", "--json"), "--passes"),
         ("zzz", ("expand", "fold"), None),
-        # Two that are equally close: none is meant more than the other.
+        # Two names are equally close, so neither is proposed.
         ("tpu-v", ("tpu-v4", "tpu-v6"), None),
     ],
 )
@@ -68,7 +68,7 @@ def test_lines_and_columns_are_those_of_the_whole_file() -> None:
     assert source.line(11) == "cd"
 
 
-def test_all_diagnostics_are_told() -> None:
+def test_all_diagnostics_are_rendered() -> None:
     error = DiagnosticError([Diagnostic("one"), Diagnostic("two")])
     assert str(error) == "error: one\nerror: two"
     assert error_at(Source("f", "x"), Span(0, 1), "m", "h").diagnostics[0].hint == "h"

@@ -284,7 +284,7 @@ def _strides(sizes: Sequence[int]) -> list[int]:
 def require_bounded(shape: ArrayShape) -> None:
     """Raises ValueError for an unbounded dimension; the size of a bounded dynamic one is its bound."""
     if any(size < 0 for size in shape.dimensions):
-        raise ValueError(f"{shape} has an unbounded dimension, so its elements have no fixed place")
+        raise ValueError(f"{shape} has an unbounded dimension, so its elements have no fixed position")
 
 
 def _check_index(shape: ArrayShape, index: Sequence[int]) -> None:

@@ -59,7 +59,7 @@ def _is_at_end(step: Step) -> bool:
 
 def _slices_outside(steps: list[Step]) -> list[Step]:
     """Returns the steps with slices moved past transposes, towards the end without a reshape in between."""
-    reshapes = [i for i, step in enumerate(steps) if isinstance(step, Reshape)]
+    reshapes = [i for i, step in enumerate(steps) if step.opcode == Reshape.opcode]
     first, last = (reshapes[0], reshapes[-1]) if reshapes else (len(steps), -1)
     for i in range(1, min(first, len(steps))):
         for j in range(i, 0, -1):

@@ -15,7 +15,6 @@ from math import prod
 from dialect_utils.layout.index.index_map import linear_index
 from dialect_utils.layout.layout import COMBINE, MATCH, Layout
 from dialect_utils.layout.moves.physical import physical_plan
-from dialect_utils.layout.moves.steps import Pad
 from dialect_utils.layout.shape import ArrayShape
 from dialect_utils.layout.text.explain import describe_order
 
@@ -113,7 +112,7 @@ def draw_shape(shape: ArrayShape, window: Window | None = None) -> Picture:
     included) or of too many cells.
     """
     if not shape.is_static:
-        raise ValueError(f"{shape} has dynamic dimensions, so no element has a fixed place")
+        raise ValueError(f"{shape} has dynamic dimensions, so no element has a fixed position")
     logical = _with_rank(shape, max(2, *(len(t.dimensions) for t in shape.effective_layout.tiles), 2))
     padded = _padded_dimensions(logical)
     extended = ArrayShape(logical.element_type, padded, logical.effective_layout.replace(padded_dimensions=None))
@@ -176,7 +175,7 @@ def _notes(shape: ArrayShape, padded: tuple[int, ...], count: int, panels: Seque
     _, physical = physical_plan(_unpacked(shape)).result
     hidden = prod(physical) - prod(padded)
     if hidden:
-        notes.append(f"{hidden} more padding slots are inside or after the tiles and have no logical place")
+        notes.append(f"{hidden} more padding slots are inside or after the tiles and have no logical index")
     return notes
 
 
@@ -197,10 +196,8 @@ def _with_rank(shape: ArrayShape, rank: int) -> ArrayShape:
 
 def _padded_dimensions(shape: ArrayShape) -> tuple[int, ...]:
     """Returns the logical dimensions with the padding that can be drawn at their high ends."""
-    steps = physical_plan(shape).steps
-    if steps and isinstance(steps[0], Pad):
-        return tuple(size + high for size, high in zip(shape.dimensions, steps[0].high, strict=True))
-    return shape.dimensions
+    plan = physical_plan(shape)
+    return plan.stages[1][1] if plan.steps and plan.steps[0].adds_elements else shape.dimensions
 
 
 def _panel(logical: ArrayShape, extended: ArrayShape, outer: tuple[int, ...], ranges: Window) -> Panel:

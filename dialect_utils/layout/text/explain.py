@@ -183,7 +183,9 @@ def explain_shape(shape: ArrayShape, target: str | Target | None = None) -> Expl
         shape = shape.with_layout(default_layout(shape.element_type, shape.dimensions, target))
     target = parse_target(target or DEFAULT_TARGET).name
     if UNBOUNDED in shape.dimensions:
-        return Explanation(shape, target, warnings=("an unbounded dimension has no size, so no element has a place",))
+        return Explanation(
+            shape, target, warnings=("an unbounded dimension has no size, so no element has a position",)
+        )
     plan, obstacle = _plan(shape)
     explicit = shape.with_effective_layout
     found = Explanation(
@@ -227,7 +229,7 @@ def _with_warnings(found: Explanation, obstacle: str | None) -> Explanation:
     elif found.xla_byte_size != found.byte_size:
         warnings.append(f"XLA's ArraySize says {found.xla_byte_size} bytes, the elements span {found.byte_size}")
     if any(length in (COMBINE, MATCH) for tile in layout.tiles for length in tile.dimensions):
-        warnings.append("XLA refuses `*` and `d` tiles in runtime buffers: they live inside the compiler only")
+        warnings.append("XLA rejects `*` and `d` tiles in runtime buffers: only the compiler uses them")
     if not shape.is_static:
         warnings.append("sizes are those of the bounds of the dynamic dimensions")
     if shape.element_type.bits < shape.element_type.storage_bits and not layout.element_size_in_bits:

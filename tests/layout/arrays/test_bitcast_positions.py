@@ -1,4 +1,4 @@
-"""Where the atoms of a bitcast come from, against packing numbers and reading them as the other array."""
+"""The origins of the atoms of a bitcast, against packing numbers and reading them as the other array."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_positions_are_those_of_the_bytes(source: str, destination: str, reads_p
 
 
 @pytest.mark.parametrize(("source", "destination", "reads_padding"), BITCASTS)
-def test_the_plan_that_takes_its_place_agrees(source: str, destination: str, reads_padding: bool) -> None:
+def test_the_plan_that_replaces_the_bitcast_agrees(source: str, destination: str, reads_padding: bool) -> None:
     one, other = parse_array_shape(source), parse_array_shape(destination)
     plan = classify_bitcast(one, other).decomposition
     assert (plan is None) == reads_padding

@@ -1,4 +1,4 @@
-"""What each step does to an array, written out element by element; bits joined and split."""
+"""The effect of each step on an array, written out element by element; bits joined and split; packed arrays."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ PACKABLE = [s for s in GIVEN if element_slot_bits(s) <= s.element_type.storage_b
 
 
 def padded(row: list[int], low: int, high: int, gap: int, padding: int) -> list[int]:
-    """Returns a row with gaps between its elements and paddings at its ends; negative ones cut."""
+    """Returns a row with gaps between its elements and padding at both ends; negative counts cut elements off."""
     spread = [x for i, value in enumerate(row) for x in ([padding] * gap if i else []) + [value]]
     spread = [padding] * low + spread if low >= 0 else spread[-low:]
     return spread + [padding] * high if high >= 0 else spread[: len(spread) + high]
@@ -106,7 +106,7 @@ def test_missing_codes_are_zero() -> None:
     ("array", "message"),
     [(np.zeros((3, 2), np.int32), r"dimensions \[3, 2\]"), (np.zeros((2, 3), np.int64), "not as wide")],
 )
-def test_an_array_that_does_not_fit_is_refused(array: np.ndarray, message: str) -> None:
+def test_an_array_that_does_not_fit_is_rejected(array: np.ndarray, message: str) -> None:
     assert prod(array.shape) == 6
     with pytest.raises(ValueError, match=message):
         run_plan(Plan(S32, (2, 3)), array)
@@ -119,7 +119,7 @@ def numbered(shape: ArrayShape) -> NDArray[np.unsignedinteger]:
 
 
 def by_definition(array: NDArray[np.unsignedinteger], shape: ArrayShape) -> bytes:
-    """Returns the bytes of the physical array: every element put where the index map says."""
+    """Returns the bytes of the physical array: every element at the position of the index map."""
     slots = np.zeros(physical_element_count(shape), array.dtype)
     slots[linear_indices(shape).ravel()] = array.ravel()
     bits = element_slot_bits(shape)

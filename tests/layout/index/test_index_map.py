@@ -19,7 +19,7 @@ from tests.layout.shapes import GIVEN, tiled_shapes
 
 
 def check_maps_agree(shape: ArrayShape) -> None:
-    """States the equations: both directions, one by one and whole, agree and nothing is hit twice."""
+    """States the equations: both directions agree, one by one and as a whole, and no slot is hit twice."""
     count = physical_element_count(shape)
     indices = list(product(*map(range, shape.dimensions)))
     whole = linear_indices(shape)
@@ -48,7 +48,7 @@ def test_equations_on_drawn_shapes(shape: ArrayShape) -> None:
         check_maps_agree(shape)
 
 
-# Read off XLA's page "Tiled layout" and by hand from the definition.
+# From XLA's page "Tiled layout", and by hand from the definition.
 KNOWN = [
     ("f32[3,5]{1,0:T(2,2)}", (2, 3), 17),
     ("bf16[8,8]{1,0:T(2,4)(2,1,1,1)}", (6, 5), 51),
@@ -61,7 +61,7 @@ KNOWN = [
 
 
 @pytest.mark.parametrize(("text", "index", "linear"), KNOWN)
-def test_known_places(text: str, index: tuple[int, ...], linear: int) -> None:
+def test_known_indices(text: str, index: tuple[int, ...], linear: int) -> None:
     shape = parse_array_shape(text)
     assert linear_index(shape, index) == linear
     assert logical_index(shape, linear) == index
@@ -78,22 +78,22 @@ def test_padded_dimensions_lie_as_the_proto_says() -> None:
     assert " ".join(letters) == "a d _ b e _ c f _ _ _ _ _ _ _"
 
 
-def test_elements_at_many_places() -> None:
+def test_elements_at_many_indices() -> None:
     shape = parse_array_shape("f32[3,5]{1,0:T(2,2)}")
     count = physical_element_count(shape)
     inside = np.arange(count).reshape(4, -1)
     assert np.array_equal(elements_at(shape, inside).ravel(), logical_indices(shape).ravel())
-    # What is before and after the physical array is no element.
+    # Slots before and after the physical array hold no element.
     assert elements_at(shape, np.array([-count, -1, count, 2 * count])).tolist() == [-1] * 4
 
 
 @pytest.mark.parametrize("index", [(3, 0), (0, -1), (0,), (0, 0, 0)])
-def test_an_index_outside_is_refused(index: tuple[int, ...]) -> None:
+def test_an_index_outside_is_rejected(index: tuple[int, ...]) -> None:
     with pytest.raises(IndexError):
         linear_index(parse_array_shape("f32[3,5]{1,0:T(2,2)}"), index)
 
 
-def test_what_has_no_place_is_refused() -> None:
+def test_indices_without_a_position_are_rejected() -> None:
     tiled = parse_array_shape("f32[3,5]{1,0:T(2,2)}")
     with pytest.raises(IndexError):
         logical_index(tiled, 24)

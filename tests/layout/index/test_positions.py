@@ -1,4 +1,4 @@
-"""Where plans put elements, against running them on numbered elements, at every index."""
+"""Positions of elements after plans, against running the plans on numbered elements, at every index."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ STEPS: list[tuple[tuple[int, ...], tuple[Step, ...]]] = [
 
 
 def placed(plan: Plan) -> dict[tuple[int, ...], tuple[int, ...]]:
-    """Returns where `follow` says that the element at each index is, those that are dropped left out."""
+    """Returns the position of the element at each index according to `follow`, dropped elements left out."""
     found = {}
     for index in np.ndindex(plan.dimensions):
         places = follow(plan, index, 0, plan.element_type.bits)
@@ -49,12 +49,12 @@ def ran(plan: Plan) -> dict[tuple[int, ...], tuple[int, ...]]:
 
 
 @pytest.mark.parametrize(("dimensions", "steps"), STEPS, ids=lambda value: " ".join(map(str, value)))
-def test_every_element_is_where_running_the_plan_puts_it(dimensions: tuple[int, ...], steps: tuple[Step, ...]) -> None:
+def test_every_element_is_where_running_the_plan_moves_it(dimensions: tuple[int, ...], steps: tuple[Step, ...]) -> None:
     plan = Plan(S32, dimensions, steps)
     assert placed(plan) == ran(plan)
 
 
-def test_a_wrong_place_is_noticed() -> None:
+def test_a_wrong_position_is_noticed() -> None:
     assert placed(Plan(S32, (2, 2), (Transpose((1, 0)),))) != ran(Plan(S32, (2, 2), (Transpose((0, 1)),)))
 
 

@@ -87,7 +87,7 @@ def numbered(shape: ArrayShape) -> NDArray[np.unsignedinteger]:
 
 
 def check_verdict(found: Bitcast) -> None:
-    """States what every verdict means, element by element."""
+    """States the meaning of every verdict, element by element."""
     source, destination = found.source, found.destination
     indices = list(product(*map(range, destination.dimensions)))
     origins = [source_index(source, destination, index) for index in indices]
@@ -146,7 +146,7 @@ def test_a_planted_verdict_is_noticed(source: str, destination: str, planted: di
 
 
 def is_transpose_reshape_transpose(source: ArrayShape, destination: ArrayShape) -> bool:
-    """Tries every transpose of the dimensions on both sides."""
+    """Is true for some transpose of the dimensions on each side; tries all."""
     array = numbered(source)
     wanted = [array[source_index(source, destination, i) or ()] for i in product(*map(range, destination.dimensions))]
     for first in permutations(range(source.rank)):
@@ -198,7 +198,7 @@ def test_steps_that_pad_are_no_relabel() -> None:
     assert try_relabel(Plan(f32, (12,), (Reshape((2, 6)), Transpose((1, 0)), Reshape((12,))))) is None
 
 
-def test_dynamic_shapes_are_refused() -> None:
+def test_dynamic_shapes_are_rejected() -> None:
     with pytest.raises(ValueError, match="dynamic"):
         classify_bitcast(parse_array_shape("f32[<=4]{0}"), parse_array_shape("f32[4]{0}"))
 
@@ -209,7 +209,7 @@ def test_dynamic_shapes_are_refused() -> None:
         (
             "f32[1,2]{0,1:T(3)(*,2)}",
             True,
-        ),  # each dimension keeps its bytes, padding split across the last tile included
+        ),  # each dimension keeps its bytes, including padding split across the last tile
         ("f32[1,2]{1,0:T(3)(*,2)}", False),
         ("f32[1,2]{0,1:T(3)(*,3)}", False),
     ],

@@ -13,7 +13,7 @@ UNSPECIFIED = -1
 
 
 def moved(array: np.ndarray, maps: list[LinearMap]) -> np.ndarray:
-    """Moves the numbers of an array; what a resize adds is -1, or -2 - its padding value."""
+    """Moves the numbers of an array; an element that a resize adds is -1, or -2 - its padding value."""
     for each in maps:
         array = array.reshape(each.sizes)
         if isinstance(each, Permute):
@@ -46,7 +46,7 @@ def maps(draw: st.DrawFn, count: int | None = None) -> LinearMap:
 
 @given(st.data())
 @settings(max_examples=300, deadline=None)
-def test_what_is_merged_or_exchanged_does_the_same(data: st.DataObject) -> None:
+def test_merged_and_exchanged_maps_have_the_same_effect(data: st.DataObject) -> None:
     first = data.draw(maps())
     second = data.draw(maps(int(np.prod(first.result))))
     expected = moved(np.arange(int(np.prod(first.sizes))), [first, second])
@@ -61,12 +61,12 @@ def test_what_is_merged_or_exchanged_does_the_same(data: st.DataObject) -> None:
 @pytest.mark.parametrize(
     ("first", "second", "merged"),
     [
-        # All that the first added is cut off again: its value is no hindrance.
+        # The second resize removes all padding of the first, so the first padding value is irrelevant.
         (Resize((4,), (0,), (2,), "0"), Resize((6,), (1,), (-2,), "1"), [Resize((4,), (1,), (0,), "1")]),
         (Resize((4,), (2,), (0,), "0"), Resize((6,), (-2,), (1,), "1"), [Resize((4,), (0,), (1,), "1")]),
         (Resize((4,), (0,), (2,), "0"), Resize((6,), (1,), (-1,), "1"), None),
         (Resize((4,), (0,), (2,), "0"), Resize((6,), (1,), (-1,), "0"), [Resize((4,), (1,), (1,), "0")]),
-        # What is cut off at one end and added at the other does not meet.
+        # Elements cut off at one end and padding added at the other are independent.
         (Resize((4,), (-1,), (0,)), Resize((3,), (0,), (2,), "0"), [Resize((4,), (-1,), (2,), "0")]),
         (Resize((4,), (-1,), (0,)), Resize((3,), (1,), (0,), "0"), None),
         (Resize((4,), (-1,), (0,)), Resize((3,), (1,), (0,)), []),

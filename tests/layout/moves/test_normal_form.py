@@ -1,4 +1,4 @@
-"""The normal form of plans, held against numpy at every element."""
+"""The normal form of plans, compared with numpy at every element."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ def test_merging_neighbours_keeps_every_element(plan: Plan) -> None:
 
 @st.composite
 def _bijections(draw: st.DrawFn) -> Plan:
-    """Draws split, permute and merge of one array: what every chain without pads can say."""
+    """Draws a split, permutation and merge of one array, the general form of a chain without pads."""
     dimensions = tuple(draw(st.lists(st.sampled_from([1, 2, 3, 4]), min_size=1, max_size=4)))
     order = tuple(draw(st.permutations(range(len(dimensions)))))
     moved = tuple(dimensions[i] for i in order)
@@ -270,13 +270,13 @@ def test_the_check_finds_a_wrong_form() -> None:
 
 @given(plans(with_strides=True))
 @settings(max_examples=100, deadline=None)
-def test_what_is_split_at_the_padding_does_the_same(plan: Plan) -> None:
+def test_a_plan_split_at_the_padding_has_the_same_effect(plan: Plan) -> None:
     before, after = split_at_padding(plan)
     assert not any(isinstance(step, Pad) for step in before.steps)
     assert agrees(plan, before.then(after))
 
 
-def test_plans_split_alike_wherever_the_pad_is() -> None:
+def test_plans_are_split_identically_wherever_the_pad_is() -> None:
     first = Plan(F32, (2, 3), (Transpose((1, 0)), Pad((0, 0), (1, 0))))
     second = Plan(F32, (2, 3), (Pad((0, 0), (0, 1)), Transpose((1, 0))))
     parts = [split_at_padding(plan) for plan in (first, second)]

@@ -13,7 +13,7 @@ from dialect_utils.layout.moves.plan import Plan
 
 
 def tiled(sizes: tuple[int, ...], tile: tuple[int, ...]) -> tuple[int, ...]:
-    """Returns the dimensions that a tile leaves of sizes that it divides."""
+    """Returns the dimensions after a tile, for sizes that the tile divides."""
     kept, cut = sizes[: len(sizes) - len(tile)], sizes[len(sizes) - len(tile) :]
     return (*kept, *(size // t for size, t in zip(cut, tile, strict=True)), *tile)
 
@@ -30,7 +30,7 @@ def test_a_tile_that_was_applied_is_among_those_that_may_have_been(cut: list[tup
     assert (before.sizes, before.tiles) == (sizes, (tile,))
 
 
-def test_shorter_tiles_come_first_and_empty_ones_are_none() -> None:
+def test_shorter_tiles_come_first_and_empty_ones_are_excluded() -> None:
     assert list(Tiling((2, 3, 4, 5)).last_tiles()) == [((4,), (5,)), ((2, 3), (4, 5))]
     assert list(Tiling((2, 3, 4, 0)).last_tiles()) == []
     assert list(Tiling((7,)).last_tiles()) == []
@@ -50,7 +50,7 @@ def plan(*steps: Step) -> Plan:
     [
         PACK.steps,
         (Pad((0, 0), (0, 1)), Pad((0, 0), (1, 0)), *SPLIT),
-        # What is cut off was added before.
+        # The slice removes only elements that the pad added.
         (Pad((0, 0), (5, 5)), Slice((0, 0), (4, 6)), *SPLIT),
         (Pad((0, 0), (1, 1)), Slice((0, 0), (3, 5)), Pad((0, 0), (1, 1)), *SPLIT),
     ],
@@ -62,7 +62,7 @@ def test_packs(steps: tuple[Step, ...]) -> None:
 @pytest.mark.parametrize(
     "steps",
     [
-        # The last row is dropped, and padding put in its place.
+        # Padding replaces the last row.
         (Slice((0, 0), (2, 5)), Pad((0, 0), (2, 1)), *SPLIT),
         (Pad((0, 0), (1, 1)), Slice((0, 0), (2, 6)), Pad((0, 0), (2, 0)), *SPLIT),
         # Padding at the low end moves every element.
@@ -71,7 +71,7 @@ def test_packs(steps: tuple[Step, ...]) -> None:
         (Pad((0, 0), (1, 1)), Reshape((2, 2, 3, 2))),
     ],
 )
-def test_what_drops_or_moves_an_element_is_no_pack(steps: tuple[Step, ...]) -> None:
+def test_a_plan_that_drops_or_moves_an_element_is_no_pack(steps: tuple[Step, ...]) -> None:
     assert not is_pack_of(SHAPE, plan(*steps))
 
 
@@ -102,5 +102,5 @@ def test_the_layout_of_a_pack_is_found(text: str) -> None:
     "steps",
     [(Reshape((5, 3)),), (Transpose((1, 0)),), (Slice((0, 0), (2, 5)), Pad((0, 0), (2, 1)), *SPLIT)],
 )
-def test_no_layout_is_found_for_what_is_none(steps: tuple[Step, ...]) -> None:
+def test_no_layout_is_found_for_plans_without_one(steps: tuple[Step, ...]) -> None:
     assert try_tiled_layout(plan(*steps)) is None

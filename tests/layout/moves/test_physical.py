@@ -88,7 +88,7 @@ def numbers(shape: ArrayShape) -> np.ndarray:
 
 
 @pytest.mark.parametrize("shape", PLANNED, ids=str)
-def test_what_is_packed_is_at_its_linear_index_and_comes_back(shape: ArrayShape) -> None:
+def test_packed_elements_are_at_their_linear_index_and_come_back(shape: ArrayShape) -> None:
     array = numbers(shape)
     packed = run_plan(physical_plan(shape), array)
     assert packed.shape == physical_shape(shape).dimensions
@@ -103,7 +103,7 @@ def test_what_is_packed_is_at_its_linear_index_and_comes_back(shape: ArrayShape)
     ("text", "message"),
     [("f32[<=3]{0:T(2)}", "dynamic"), ("f32[3]{0:E(16)}", "does not pack f32"), ("f32[?]{0:T(2)}", "dynamic")],
 )
-def test_what_has_no_physical_array(text: str, message: str) -> None:
+def test_shapes_without_a_physical_array(text: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         physical_plan(parse_array_shape(text))
 
@@ -151,7 +151,7 @@ def test_tiles_are_taken_off(text: str, plain: str, physical: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["f32[3,5]{0,1}", "f32[<=3]{0:T(2)}", "()", "token[]"])
-def test_what_has_no_tiles_or_no_fixed_size_stays(text: str) -> None:
+def test_untiled_and_dynamic_arrays_stay(text: str) -> None:
     shape = parse_shape(text)
     assert not has_tiles(shape)
     assert untiled(shape) == physical_leaves(shape) == shape

@@ -18,7 +18,7 @@ from tests.layout.shapes import GIVEN, tiled_shapes
 
 F32 = parse_element_type("f32")
 
-# The fewest steps: what has to be padded, split and reordered needs one step each.
+# The fewest steps: one each for padding, splitting and reordering.
 PLANS = [
     ("f32[3,5]", ""),
     ("f32[3,5]{0,1}", "transpose{1,0}"),
@@ -122,7 +122,7 @@ def test_steps_must_fit() -> None:
             Plan(F32, (3, 5), (step,))
 
 
-def test_what_has_no_physical_array_is_refused() -> None:
+def test_shapes_without_a_physical_array_are_rejected() -> None:
     for text in ("f32[<=3]{0}", "s4[4]{0:E(2)}", "pred[5]{0:E(32)}"):
         with pytest.raises(ValueError, match=r"dynamic|does not pack"):
             physical_plan(parse_array_shape(text))

@@ -1,4 +1,4 @@
-"""Runs of steps said as transpose, reshape, transpose: the same map at every index, or none is claimed."""
+"""Runs of steps as transpose, reshape, transpose: the same map at every index, or no result."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def ran(plan: Plan) -> np.ndarray:
 
 @given(runs())
 @settings(max_examples=80, deadline=None)
-def test_what_is_found_is_the_same_map_in_at_most_three_steps(plan: Plan) -> None:
+def test_a_relabelling_is_the_same_map_in_at_most_three_steps(plan: Plan) -> None:
     found = try_relabel(plan)
     if found is None:
         return
@@ -74,7 +74,7 @@ def test_the_fewest_steps(dimensions: tuple[int, ...], steps: tuple[Step, ...], 
 @pytest.mark.parametrize(
     ("dimensions", "steps"),
     [
-        # Tiles that show: the parts of a dimension are moved, and the result has them in one dimension again.
+        # Visible tiles: parts of a dimension move, and one dimension of the result contains them again.
         ((4, 4), (Reshape((2, 2, 2, 2)), Transpose((0, 2, 1, 3)), Reshape((4, 4)))),
         ((3, 4), (Transpose((1, 0)), Pad((0, 0), (1, 0)), Transpose((1, 0)))),
         (
@@ -93,5 +93,5 @@ def test_the_fewest_steps(dimensions: tuple[int, ...], steps: tuple[Step, ...], 
         ),
     ],
 )
-def test_what_is_no_relabelling(dimensions: tuple[int, ...], steps: tuple[Step, ...]) -> None:
+def test_runs_that_are_no_relabelling(dimensions: tuple[int, ...], steps: tuple[Step, ...]) -> None:
     assert try_relabel(Plan(S32, dimensions, steps)) is None

@@ -1,4 +1,4 @@
-"""Single steps against what they say of themselves; the product tells steps apart in few places."""
+"""Single steps against their own properties; few parts of the product distinguish steps by class."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ STEPS: list[Step] = [
 ]
 DIMENSIONS = (2, 3, 4)
 CLASSES = {"Transpose", "Reshape", "Pad", "Slice", "BitcastConvert"}
-# A step knows what it is; where its class is asked for, that is said here.
+# Steps have properties in place of tests for their classes; this bounds the tests that remain.
 MOST_CLASS_TESTS = 20
 
 
@@ -45,7 +45,7 @@ def test_traits_are_of_one_class_each(step: Step) -> None:
 def test_identities() -> None:
     identities: list[Step] = [Transpose((0, 1, 2)), Reshape(DIMENSIONS), Pad((0,) * 3, (0,) * 3), BitcastConvert(F32)]
     assert all(step.is_identity(F32, DIMENSIONS) for step in [*identities, Slice((0,) * 3, DIMENSIONS)])
-    # What cuts an element off and adds one keeps the dimensions, but not the elements.
+    # A pad that cuts one element off and adds one keeps the dimensions, but not the elements.
     assert not Pad((-1, 0, 0), (1, 0, 0)).is_identity(F32, DIMENSIONS)
 
 
@@ -77,7 +77,7 @@ def test_inverse_permutations() -> None:
 
 
 def class_tests(code: str) -> int:
-    """Counts the places where code asks for the class of a step, by isinstance or by pattern."""
+    """Counts the tests of code for the class of a step, by isinstance or by pattern."""
     found = 0
     for node in ast.walk(ast.parse(code)):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("isinstance", "type"):
@@ -92,7 +92,7 @@ def product_files() -> list[Path]:
     return [file for package in ("dialect_utils", "passes", "relayout") for file in (ROOT / package).rglob("*.py")]
 
 
-def test_few_places_ask_for_the_class_of_a_step() -> None:
+def test_few_lines_test_the_class_of_a_step() -> None:
     counted = {str(file.relative_to(ROOT)): class_tests(file.read_text("utf-8")) for file in product_files()}
     assert sum(counted.values()) <= MOST_CLASS_TESTS, {name: count for name, count in counted.items() if count}
 

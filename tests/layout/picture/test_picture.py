@@ -33,7 +33,7 @@ def test_figures_of_the_documentation(text: str, figure: list[list[int | None]])
     assert [[None if c.is_padding else c.linear for c in row] for row in panel.rows] == figure
 
 
-def test_tiles_and_runs_are_told_apart() -> None:
+def test_tiles_and_runs_are_distinguished() -> None:
     (panel,) = draw_shape(parse_array_shape("bf16[4,8]{1,0:T(2,4)(2,1)}")).panels
     tiles = [[cell.tile for cell in row] for row in panel.rows]
     assert tiles == [[0] * 4 + [1] * 4] * 2 + [[2] * 4 + [3] * 4] * 2
@@ -56,18 +56,18 @@ def test_terminal_drawing() -> None:
     [
         ("bf16[30,200]{0,1:T(8,128)(2,1)}", "16 x 16 of 128 x 200 cells are drawn"),
         ("f32[9,2,2]{2,1,0:T(2,2)}", "4 of 9 parts are drawn"),
-        ("f32[3,5]{1,0:T(2,2)(4,1)}", "24 more padding slots are inside or after the tiles and have no logical place"),
+        ("f32[3,5]{1,0:T(2,2)(4,1)}", "24 more padding slots are inside or after the tiles and have no logical index"),
         ("f32[0,3]{1,0:T(2,2)}", "the array has no elements"),
     ],
 )
-def test_what_a_drawing_leaves_out_is_said(text: str, note: str) -> None:
+def test_notes_name_the_omitted_parts(text: str, note: str) -> None:
     picture = draw_shape(parse_array_shape(text))
     assert note in picture.notes
     assert note in format_terminal(picture)
     assert note in format_svg(picture)
 
 
-def test_where_a_drawing_is_cut_no_border_closes_it() -> None:
+def test_a_cut_drawing_has_no_border_at_the_cut() -> None:
     wide, tall = "f32[4,20]{1,0:T(4,4)}", "f32[20,4]{1,0:T(4,4)}"
     drawn = format_terminal(draw_shape(parse_array_shape(wide))).splitlines()
     first = drawn.index(next(line for line in drawn if line.startswith("0 │")))
@@ -96,10 +96,10 @@ def test_an_overview_has_tiles_as_cells_and_the_share_that_is_padding() -> None:
 @pytest.mark.parametrize("text", ["f32[3,5]{1,0:T(2,2)}", "f32[100,100]{1,0}", "f32[16,16]{1,0:T(8,128)}"])
 def test_no_overview_where_the_array_fits_or_has_no_tile(text: str) -> None:
     has = draw_shape(parse_array_shape(text)).overview is not None
-    assert has == (text == "f32[16,16]{1,0:T(8,128)}")  # its padding does not fit
+    assert has == (text == "f32[16,16]{1,0:T(8,128)}")  # the padding does not fit
 
 
-def test_a_window_is_drawn_at_its_place() -> None:
+def test_a_window_is_drawn_with_its_indices() -> None:
     shape = parse_array_shape("bf16[30,200]{0,1:T(8,128)(2,1)}")
     (panel,) = draw_shape(shape, parse_window("28:33,6:10")).panels
     assert (panel.first_row, panel.first_column, len(panel.rows), len(panel.rows[0])) == (28, 6, 5, 4)

@@ -1,4 +1,4 @@
-"""Claims about plans and layouts at all elements, decided as proofs of bitcasts are: by isl, else by enumeration."""
+"""Claims about plans and layouts at all elements, decided like proofs of bitcasts: by isl, else by enumeration."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from dialect_utils.layout.shape import ArrayShape
 
 
 def prove_equal(a: Plan, b: Plan, *, budget: int = ISL_BUDGET) -> Proof:
-    """Decides whether two plans put every element at the same place; padding contents do not count.
+    """Decides whether two plans move every element to the same position; padding contents do not count.
 
     Raises ValueError where the plans do not start and end with the same arrays.
     """
@@ -36,7 +36,7 @@ def prove_equal(a: Plan, b: Plan, *, budget: int = ISL_BUDGET) -> Proof:
 
 
 def prove_layout(plan: Plan, shape: ArrayShape, *, budget: int = ISL_BUDGET) -> Proof:
-    """Decides whether a plan puts every element where the layout of `shape` says, by the definition of tiles.
+    """Decides whether a plan moves every element to the position that the layout of `shape` defines.
 
     Raises ValueError where the plan starts with another array, or the slots of the layout
     hold no whole elements.
@@ -73,11 +73,11 @@ def prove_layout(plan: Plan, shape: ArrayShape, *, budget: int = ISL_BUDGET) -> 
 
 
 def prove_injective(shape: ArrayShape, *, budget: int = RELATION_BUDGET) -> Proof:
-    """Decides whether no two elements of a shape are at the same place; a counterexample shares its place."""
+    """Decides whether all elements of a shape have distinct positions; a counterexample shares its position."""
     with Budget(budget) as context:
         terms = Terms(context, shape.dimensions, 1)
-        places = Position(physical_index(shape, terms.index), terms.unit)
-        relation = terms.relation(places)
+        position = Position(physical_index(shape, terms.index), terms.unit)
+        relation = terms.relation(position)
         if relation.is_injective():
             return Proof(True, "isl")
         shared = relation.apply_range(relation.reverse())
@@ -86,13 +86,13 @@ def prove_injective(shape: ArrayShape, *, budget: int = RELATION_BUDGET) -> Proo
     return Proof(*_injective_by_blocks(shape))
 
 
-def _flattened(places: Position, sizes: Sequence[int], units: int) -> Position:
-    linear = linear_position([*places.coordinates, places.unit], [*sizes, units])
-    return Position([linear], 0, places.conditions)
+def _flattened(position: Position, sizes: Sequence[int], units: int) -> Position:
+    linear = linear_position([*position.coordinates, position.unit], [*sizes, units])
+    return Position([linear], 0, position.conditions)
 
 
 def _injective_by_blocks(shape: ArrayShape) -> tuple[bool, Method, tuple[int, ...] | None]:
-    """Reads every element back from its place; needs no memory beyond a block."""
+    """Reads every element back from its position; needs memory for one block only."""
     sizes = final_dimensions(shape.dimensions, shape.effective_layout)
     for index, _ in blocks((*shape.dimensions, 1)):
         linear = np.asarray(linear_position(physical_index(shape, index), sizes))

@@ -49,7 +49,7 @@ def test_a_term_is_what_python_computes(number: int) -> None:
     pytest.fail("isl gave up")
 
 
-def test_the_domain_is_what_keeps_the_conditions() -> None:
+def test_the_domain_meets_the_conditions() -> None:
     with Budget(100_000) as context:
         terms = Terms(context, SIZES, UNITS)
         conditions = [Condition(terms.index[1], 1, 4, 2), Condition(terms.index[0] + terms.unit, 0, 2)]
@@ -69,7 +69,7 @@ def test_a_budget_that_is_spent_is_left_quietly_and_other_errors_are_not() -> No
 
 
 DIMENSIONS, UNITS = (4, 6), 2
-# So small a budget makes isl give up at once: the blocks answer.
+# With so small a budget isl gives up at once, and blocks are enumerated.
 METHODS = {"isl": 1_000_000, "enumeration": 1}
 
 
@@ -87,7 +87,7 @@ MAPS = [
     at(lambda i, j, u: i * 6 + j + u // 2),
     at(lambda i, j, u: i * 6 + j + i // 3),
     at(lambda i, j, u: i * 6 + j, lambda i, j: Condition(j, 0, 5)),
-    # As the one above, but for the elements that both drop.
+    # Equal to the map above except for elements that both drop.
     at(lambda i, j, u: i * 6 + j + j // 5, lambda i, j: Condition(j, 0, 5)),
     at(lambda i, j, u: i * 6 + j, lambda i, j: Condition(i * 6 + j, 0, 24)),
     at(lambda i, j, u: i * 6 + j, lambda i, j: Condition(j, 0, 6, 2)),
@@ -95,7 +95,7 @@ MAPS = [
 
 
 def differing(first: IndexMap, second: IndexMap) -> set[tuple[int, ...]]:
-    """Returns the elements of which a unit is at two places, or dropped by one map only."""
+    """Returns the elements with a unit at two positions, or dropped by one map only."""
 
     def where(each: IndexMap, index: tuple[int, ...], unit: int) -> object:
         places = each(index, unit)
@@ -107,7 +107,7 @@ def differing(first: IndexMap, second: IndexMap) -> set[tuple[int, ...]]:
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_the_answer_is_that_of_asking_every_element(method: str) -> None:
+def test_the_answer_is_that_of_comparing_every_element(method: str) -> None:
     answers = set()
     for first, second in product(MAPS, MAPS):
         wrong = differing(first, second)
@@ -119,5 +119,5 @@ def test_the_answer_is_that_of_asking_every_element(method: str) -> None:
     assert answers == {True, False}
 
 
-def test_no_element_is_nowhere_else() -> None:
+def test_arrays_without_elements_are_equal() -> None:
     assert decide(Question((0, 3), 1, MAPS[0], MAPS[2]), 1).method == "structure"

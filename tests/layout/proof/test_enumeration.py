@@ -20,7 +20,7 @@ def test_blocks_are_every_index_once_in_order(size: int, monkeypatch: pytest.Mon
     assert found == list(np.ndindex(2, 3, 4))
 
 
-def test_what_a_block_keeps() -> None:
+def test_conditions_of_a_block() -> None:
     values = np.arange(-2, 8)
     kept = keeps(Position([], 0, [Condition(values, 0, 6, 2), Condition(values, -5, 4)]), values.shape)
     assert values[kept].tolist() == [0, 2]

@@ -13,7 +13,7 @@ from dialect_utils.layout.proof.bitcast_proof import prove_bitcast
 from tests.layout.proof.claims import prove_equal, prove_injective, prove_layout
 from tests.layout.shapes import GIVEN, tiled_shapes
 
-# So small a budget makes isl give up at once: the blocks answer.
+# With so small a budget isl gives up at once, and blocks are enumerated.
 NO_BUDGET = 1
 PLANNED = [s for s in GIVEN if s.effective_layout.element_size_in_bits <= 8]
 
@@ -35,7 +35,7 @@ def check_layout(shape: ArrayShape) -> None:
 
 
 def _with_first_two_swapped(plan: Plan) -> Plan | None:
-    """Returns the plan with two equal dimensions of the result swapped, or None where none are equal."""
+    """Returns the plan with the first two equal neighbouring dimensions of the result swapped, or None."""
     dims = plan.result[1]
     for i in range(len(dims) - 1):
         if dims[i] == dims[i + 1]:
@@ -99,7 +99,7 @@ def test_enumeration_says_so() -> None:
 
 
 def _shuffled(size: int, factors: tuple[int, ...]) -> Plan:
-    """Returns pads and transposes by factors without a common divisor: a map that no few terms say."""
+    """Returns pads and transposes by factors without a common divisor: a map of many terms."""
     steps: list[Pad | Reshape | Transpose] = []
     total = size
     for factor in factors:
@@ -135,7 +135,7 @@ def test_inverse_plans_give_everything_back(dims: list[int], order: list[int]) -
     assert prove_equal(plan.then(plan.inverse()), Plan(f32, tuple(dims))).holds
 
 
-def test_plans_of_different_arrays_are_no_question() -> None:
+def test_plans_of_different_arrays_are_rejected() -> None:
     f32 = parse_element_type("f32")
     with pytest.raises(ValueError, match="different arrays"):
         prove_equal(Plan(f32, (3,)), Plan(f32, (4,)))

@@ -1,4 +1,4 @@
-"""Plans read backwards, held against numpy moving numbers forwards."""
+"""Plans read backwards, compared with numpy moving numbers forwards."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NOTHING_IS_SMALL = -1
 
 
 def both_methods(first: Plan, second: Plan) -> Proof:
-    """Returns the proof of isl after checking that enumeration says the same."""
+    """Returns the proof of isl after a check that enumeration agrees."""
     by_isl = try_prove_same_reads(first, second, small=NOTHING_IS_SMALL)
     by_blocks = try_prove_same_reads(first, second)
     assert by_isl is not None
@@ -83,7 +83,7 @@ def test_bytes_in_another_order_are_found() -> None:
     assert both_methods(plan, turned).counterexample == (1, 0)
 
 
-def test_paddings_tell_paddings_apart() -> None:
+def test_different_paddings_are_a_difference() -> None:
     padded = replace(Plan(F32, (3,), (Pad((0,), (1,)),)), paddings=("zero",))
     assert not both_methods(padded, replace(padded, paddings=("one",))).holds
     assert both_methods(padded.with_padding(None), padded).holds
@@ -103,6 +103,6 @@ def test_large_arrays_are_left_to_isl() -> None:
     assert try_prove_same_reads(identity, back, budget=1) is None
 
 
-def test_other_arrays_are_refused() -> None:
+def test_other_arrays_are_rejected() -> None:
     with pytest.raises(ValueError, match="different arrays"):
         try_prove_same_reads(Plan(F32, (3,)), Plan(F32, (4,)))

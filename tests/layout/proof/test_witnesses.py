@@ -1,4 +1,4 @@
-"""Elements that show what a bitcast does, against reading every element by the definition of its layout."""
+"""Elements that are evidence for the verdict on a bitcast, against reading every element by the layout's definition."""
 
 from __future__ import annotations
 
@@ -68,13 +68,13 @@ def test_an_element_that_moves_is_found_where_there_is_one() -> None:
     assert answers == {True, False}
 
 
-def test_places_in_common_digits_tell_the_same_places_apart() -> None:
+def test_common_digits_distinguish_the_same_positions() -> None:
     source, destination = parse_array_shape("f32[4,6]"), parse_array_shape("f32[2,12]")
     found = [tuple(in_common(([i, j, 0], (4, 6, 1)), source, destination, 32)) for i in range(4) for j in range(6)]
     assert len(set(found)) == 24
     assert found == sorted(found)
 
 
-def test_a_linear_place_is_row_major() -> None:
+def test_a_linear_position_is_row_major() -> None:
     for index in np.ndindex(2, 3, 4):
         assert linear_position(index, (2, 3, 4)) == np.ravel_multi_index(index, (2, 3, 4))

@@ -1,4 +1,4 @@
-"""What an op suggests for a layout, against where both layouts put every element."""
+"""Layouts that an op suggests, against the positions of every element in both layouts."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_a_transpose_leaves_every_element_in_place(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", TEXTS)
-def test_equal_dimensions_are_laid_out_alike(text: str) -> None:
+def test_equal_dimensions_get_equal_layouts(text: str) -> None:
     source = parse_array_shape(text)
     assert propagate_same(source, source.without_layout) == source.layout
     wide = parse_array_shape("f64[4,6]").with_layout(propagate_same(source, parse_array_shape("f64[4,6]")))
@@ -53,7 +53,7 @@ def test_a_reshape_with_the_layout_found_moves_no_element(text: str) -> None:
         if layout is None:
             continue
         found += 1
-        # Where its tiles cannot stay, the order alone is suggested, and moves nothing of an array in that order.
+        # If the tiles cannot stay, only the order is suggested; it moves no element of an untiled array.
         start = source if layout.tiles else source.with_layout(Layout(source.effective_layout.minor_to_major))
         for place, index in enumerate(np.ndindex(dimensions)):
             old = tuple(int(c) for c in np.unravel_index(place, source.dimensions))
@@ -66,7 +66,7 @@ def test_a_broadcast_keeps_the_order_of_its_operand() -> None:
     layout = propagate_broadcast(source, target, (0, 2))
     assert layout is not None
     kept = [dim for dim in layout.minor_to_major if dim in (0, 2)]
-    assert kept == [0, 2]  # dimension 0 of the operand is its most minor one
+    assert kept == [0, 2]  # dimension 0 of the operand is the operand's most minor one
     assert propagate_unbroadcast(target.with_layout(layout), source.without_layout, (0, 2)) == source.layout
 
 
@@ -87,12 +87,12 @@ def test_a_tile_stays_where_its_dimensions_stay_together() -> None:
         ("f32[4,6]{1,0:S(1)}", "f32[4,6]", True),
     ],
 )
-def test_what_agrees(one: str, other: str, alike: bool) -> None:
+def test_layouts_that_agree(one: str, other: str, alike: bool) -> None:
     source, target = parse_array_shape(one), parse_array_shape(other)
     assert agree(source, target) == agree(target, source) == alike
     assert agree(source, laid_out_like(target, source))
 
 
-def test_what_a_layout_leaves_open() -> None:
+def test_unconstrained_layouts() -> None:
     assert is_unconstrained(parse_array_shape("f32[4,6]{1,0:S(1)}"))
     assert not is_unconstrained(parse_array_shape("f32[4,6]{0,1}"))

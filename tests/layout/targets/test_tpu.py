@@ -10,7 +10,7 @@ from tests.paths import SHARED_DATA
 
 MEASURED = SHARED_DATA / "reference" / "tpu_default_layouts.jsonl"
 
-# What libtpu 0.0.51 answered: target, shape with the layout it chose, bytes it took.
+# Answers of libtpu 0.0.51: target, shape with the chosen layout, allocated bytes.
 CASES = [
     ("tpu-v2", "c64[]{:T(256)}", 2048),
     ("tpu-v2", "u4[300]{0:T(1024)(128)(4,1)}", 1024),

@@ -27,7 +27,7 @@ LAID_OUT = [
 
 
 def by_definition(source: ArrayShape, result: ArrayShape) -> bool:
-    """Compares the place of every element in both, matched in row-major order."""
+    """Is true where both shapes have every element, in row-major order, at the same offset."""
     places = [
         [linear_index(shape, index) for index in product(*map(range, shape.dimensions))] for shape in (source, result)
     ]

@@ -152,5 +152,5 @@ def test_a_target_gives_its_layout_to_a_shape_without_one_only() -> None:
         ("f32[?,5]", "unbounded dimension"),
     ],
 )
-def test_what_people_trip_over_is_a_warning(text: str, warning: str) -> None:
+def test_common_mistakes_are_warnings(text: str, warning: str) -> None:
     assert any(warning in each for each in explain_shape(parse_array_shape(text)).warnings)

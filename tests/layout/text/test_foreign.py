@@ -1,4 +1,4 @@
-"""Shapes as MLIR, JAX and a line of a dump write them."""
+"""Shapes in the notation of MLIR, JAX and lines of dumps."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ from dialect_utils.text import DiagnosticError
         (f"int4[3,5]{JaxLayout((0, 1), None, 4)!r}", "s4[3,5]{1,0:E(4)}"),
     ],
 )
-def test_shapes_in_the_words_of_others_are_read_with_a_note(text: str, shape: str) -> None:
+def test_shapes_in_foreign_notation_are_read_with_a_note(text: str, shape: str) -> None:
     found, notes = read_shape(text)
     assert str(found) == shape
     assert [note.message for note in notes] == [f"read as {shape}"]
 
 
 @pytest.mark.parametrize("name", [name for name in ELEMENT_TYPES if name not in ("token", "opaque")])
-def test_what_jax_prints_of_every_element_type_is_read(name: str) -> None:
+def test_jax_names_of_every_element_type_are_read(name: str) -> None:
     try:
         dtype = dtype_of(ELEMENT_TYPES[name])
         with jax.enable_x64(True):
@@ -57,7 +57,7 @@ def test_what_jax_prints_of_every_element_type_is_read(name: str) -> None:
         assert str(read_shape(text)[0]) == f"{name}[3,5]", text
 
 
-def test_what_jax_says_of_an_array_is_read() -> None:
+def test_the_repr_of_a_jax_array_is_read() -> None:
     array: Any = jnp.ones((3, 5), jnp.bfloat16)
     found, _ = read_shape(f"{array.aval} {array.format}")
     assert isinstance(found, ArrayShape)
@@ -65,20 +65,20 @@ def test_what_jax_says_of_an_array_is_read() -> None:
 
 
 @pytest.mark.parametrize("text", ["f32[3,5]", "f32[3,5]{1,0:T(2,2)}", "(f32[3], token[])", "pred[]"])
-def test_our_own_words_need_no_note(text: str) -> None:
+def test_the_grammar_needs_no_note(text: str) -> None:
     assert read_shape(text)[1] == ()
 
 
 @pytest.mark.parametrize(
     "text", ["tensor<3x5xq7>", "Layout(major_to_minor=(1, 0))", "x = f32[3", "float33[3]", "tensor<3x5xf32", "%a ="]
 )
-def test_what_means_no_shape_is_refused_with_its_place(text: str) -> None:
+def test_other_texts_are_rejected_with_a_span(text: str) -> None:
     with pytest.raises(DiagnosticError) as caught:
         read_shape(text)
     assert caught.value.diagnostics[0].location is not None
 
 
-def test_a_mistake_in_a_line_of_hlo_is_shown_there() -> None:
+def test_a_mistake_in_a_line_of_hlo_has_its_span() -> None:
     with pytest.raises(DiagnosticError) as caught:
         read_shape("p = f32[3]{1} parameter(0)")
     location = caught.value.diagnostics[0].location

@@ -1,4 +1,4 @@
-"""Single rules of the grammar of shapes, each with the place of what is wrong."""
+"""Single rules of the grammar of shapes, each with the span of its error."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ERRORS = [
 
 
 @pytest.mark.parametrize(("marked", "message"), ERRORS)
-def test_errors_point_at_what_is_wrong(marked: str, message: str) -> None:
+def test_errors_point_at_the_mistake(marked: str, message: str) -> None:
     start, end = marked.index("«"), marked.index("»") - 1
     with pytest.raises(DiagnosticError) as caught:
         parse_shape(marked.replace("«", "").replace("»", ""))
@@ -43,14 +43,14 @@ def test_shapes_print_as_they_are_written(text: str) -> None:
     assert str(parse_shape(text)) == text
 
 
-def test_what_is_written_is_kept() -> None:
+def test_written_layouts_are_kept() -> None:
     assert parse_array_shape("f32[4]{0}").layout is not None
     assert parse_array_shape("f32[4]").layout is None
     assert parse_array_shape("f32[]{:}").layout is None
     assert parse_layout("{1,0:T(2,*,3)L(4)E(8)S(5)}").memory_space == 5
 
 
-def test_what_people_type_is_read_with_a_note() -> None:
+def test_typed_texts_are_read_with_a_note() -> None:
     shape, notes = read_shape("F32[4,4]{1,0:(2,2)}")
     assert str(shape) == "f32[4,4]{1,0:T(2,2)}"
     assert [note.severity for note in notes] == ["note", "warning"]

@@ -1,4 +1,4 @@
-"""The short way of reading a shape against the parser."""
+"""Reading shapes by regular expressions, against the grammar."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_forms(text: str) -> None:
     ["f33[3]", "f32[3]{1}", "f32[3]{0,0}", "f32[3,4]{1}", "f32[3]{0:T(0)}", "f32[3]{0:T()}", "f32[3", "(f32[3]",
      "(f32[3],f32[4]) f32", "f32[]{0}", "f32[3]{0:S(99999)}", "f32[99999999999999999999]"],
 )  # fmt: skip
-def test_what_is_wrong_is_for_the_parser(text: str) -> None:
+def test_wrong_texts_are_left_to_the_grammar(text: str) -> None:
     assert try_common_shape(text) is None
     with pytest.raises(DiagnosticError):
         parse_shape(text)

@@ -1,6 +1,6 @@
-"""Bad input: whatever the text, the parser answers with a shape or with DiagnosticError, soon and in little memory.
+"""Bad input: for any text the parser returns a shape or raises DiagnosticError, soon and in little memory.
 
-Where XLA's own parser accepts a text too, both read the same shape.
+Texts that XLA's own parser accepts too must be read as the same shape.
 
 `make fuzz` runs the nightly size.
 """
@@ -30,7 +30,7 @@ SEED = 20240229
 
 
 def try_parse(text: str) -> tuple[Shape | None, DiagnosticError | None]:
-    """Reads a text as dumps and as people write it; what dumps may hold, people may too."""
+    """Reads a text by the rules for dumps and by those for people; people may write whatever dumps may hold."""
     try:
         shape = parse_shape(text)
     except DiagnosticError as error:
@@ -42,7 +42,7 @@ def try_parse(text: str) -> tuple[Shape | None, DiagnosticError | None]:
 
 
 def check_text(text: str) -> Shape | None:
-    """States what holds for any text: a shape that prints and parses back, or an error that points somewhere."""
+    """States the property of any text: a shape that prints and parses back, or an error with a location."""
     shape, error = try_parse(text)
     if shape is not None:
         assert parse_shape(str(shape)) == shape, text
@@ -68,12 +68,12 @@ def test_any_text_gets_a_shape_or_an_error() -> None:
     assert COUNT / 4 < accepted < COUNT * 3 / 4
 
 
-def test_what_xla_accepts_too_it_reads_as_the_same_shape() -> None:
+def test_texts_that_xla_accepts_are_read_as_the_same_shape() -> None:
     source = Random(SEED + 1)
     shapes = {text: shape for text in (draw_text(source) for _ in range(COUNT)) if (shape := try_parse(text)[0])}
     answers = dict(zip(shapes, shapes_by_xla(list(shapes)), strict=True))
     shared_shape.cache_clear()
-    # What XLA refuses or aborts on (`d` before jaxlib 0.12, type parts in tuples) says nothing about ours.
+    # Texts that XLA rejects or aborts on (`d` before jaxlib 0.12, type parts in tuples) are not compared.
     both = [text for text, answer in answers.items() if answer not in (None, CRASHED)]
     assert len(both) > len(shapes) / 2
     assert {text: answers[text] for text in both if answers[text] != explicit(shapes[text])} == {}
@@ -85,7 +85,7 @@ def test_a_wrong_reading_would_be_noticed() -> None:
     assert shapes_by_xla([text])[0] != explicit(parse_shape(wrong))
 
 
-def test_what_aborts_xla_gets_a_clean_error() -> None:
+def test_texts_that_abort_xla_get_an_error() -> None:
     texts = ["f32[3]{0:T(-1)}", "f32[3]{0:L(0)}", "token[]{:S(1)}"]
     assert shapes_by_xla([*texts, "f32[3]"]) == [CRASHED, CRASHED, CRASHED, "f32[3]{0}"]
     for text in texts:
@@ -154,6 +154,6 @@ def test_deep_nesting_and_huge_numbers_end() -> None:
             parse_shape(text)
 
 
-def test_values_know_nothing_invalid() -> None:
+def test_values_are_valid() -> None:
     with pytest.raises(DiagnosticError):
         Layout((0, 0))

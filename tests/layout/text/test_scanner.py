@@ -1,4 +1,4 @@
-"""Tokens of shape texts: kinds, places, comments, and numbers too long to be one."""
+"""Tokens of shape texts: kinds, spans, comments, and numbers that are too long."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dialect_utils.text import DiagnosticError, Source
 
 
 class Reader(Scanner):
-    """The scanner as its parsers use it."""
+    """The scanner with its protected methods public, as parsers use them."""
 
     def next(self) -> str:
         return self._next()
@@ -72,7 +72,7 @@ def test_the_token_after_the_next_one() -> None:
     assert scanner.following() == "int"
 
 
-def test_a_comment_that_does_not_end_is_said() -> None:
+def test_a_comment_without_end_is_an_error() -> None:
     scanner = reader("a /* b")
     with pytest.raises(DiagnosticError, match="this comment does not end"):
         scanner.next()
@@ -86,7 +86,7 @@ def test_a_comment_that_does_not_end_is_said() -> None:
         ("", "expected a size, found the end of the text"),
     ],
 )
-def test_what_is_no_number_is_said(text: str, message: str) -> None:
+def test_a_missing_number_is_an_error(text: str, message: str) -> None:
     with pytest.raises(DiagnosticError, match=message):
         reader(text).integer()
 
