@@ -18,7 +18,7 @@ from dialect_utils.stablehlo.bindings import (
     serialize_portable_artifact,
 )
 from dialect_utils.stablehlo.function import FUNCTION, StableHloFunction, as_function
-from dialect_utils.stablehlo.interface import ENTRY_NAME, Interface, ResultMirror, Signature
+from dialect_utils.stablehlo.interface import ENTRY_NAME, Interface
 from dialect_utils.stablehlo.operation import StableHloOperation, as_operation
 from dialect_utils.stablehlo.origins import blocks_of, captured, diagnostics_of, moved_to, walk
 from dialect_utils.stablehlo.value import StableHloValue, as_value
@@ -46,8 +46,7 @@ class StableHloModule:
         has_locations: bool,
     ) -> None:
         self._root = root
-        self._mirror = ResultMirror()
-        self._signatures: dict[int, Signature] = {}
+        self._interfaces: dict[int, Interface] = {}
         self.source = source
         self._make_builder = make_builder
         self.has_locations = has_locations
@@ -66,17 +65,16 @@ class StableHloModule:
     @property
     def root(self) -> ir.Operation:
         """Returns the MLIR module, with all pending attributes written."""
-        self._mirror.write(self._root)
-        for signature in self._signatures.values():
-            signature.write()
+        for interface in self._interfaces.values():
+            interface.write()
         return self._root
 
     def interface(self, func: ir.Operation) -> Interface:
         """Returns the signature of a `func.func`."""
         key = address(func)
-        if key not in self._signatures:
-            self._signatures[key] = Signature(func)
-        return Interface(func, self._root, self._mirror, self._signatures[key])
+        if key not in self._interfaces:
+            self._interfaces[key] = Interface(func, self._root)
+        return self._interfaces[key]
 
     @property
     def context(self) -> ir.Context:
