@@ -1,4 +1,4 @@
-"""The public functions: what the commands do, for programs and notebooks."""
+"""The public functions: the work of the commands, for programs and notebooks."""
 
 from __future__ import annotations
 
@@ -186,7 +186,7 @@ def check(
     inputs: Sequence[Array] | None = None,
     worker: Worker | None = None,
 ) -> Verdict:
-    """Decides whether two modules compute the same, or whether passes keep what a module computes.
+    """Decides whether two modules compute the same, or whether passes keep the results of a module.
 
     Looks for a proof, then executes both on `seeds` sets of random inputs, or on `inputs`. `compare` is `auto` (bits
     wherever they are guaranteed), `bits`, `ulp:N` or `rel:X`. make-portable rewrites optimized dumps before execution.

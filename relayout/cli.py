@@ -7,7 +7,7 @@ import importlib
 import os
 import sys
 import traceback
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import pairwise, zip_longest
 from typing import TextIO, cast
@@ -165,7 +165,8 @@ def _parser(name: str) -> tuple[Parser, Command]:
 def _show_help(names: Sequence[str]) -> int:
     """Prints the help of the program, of a command, or of a pass."""
     if not names:
-        print(_help())
+        commands = [_load(name) for name in COMMANDS]
+        print(_HELP.format(commands="\n".join(f"  {command.name:9} {command.summary}" for command in commands)))
     elif names[0] in COMMANDS:
         print(_parser(names[0])[0].format_help(), end="")
     else:
@@ -177,44 +178,40 @@ def _show_help(names: Sequence[str]) -> int:
 
 
 def _pass_asked(arguments: Sequence[str]) -> str | None:
-    """Returns the name after --help, where there is one."""
+    """Returns the name after --help, or None."""
     asked = [after for before, after in pairwise(arguments) if before in _HELP_NAMES]
     return next((name for name in asked if not name.startswith("-")), None)
 
 
 def _print_completion(shells: Sequence[str]) -> int:
+    """Prints the script that completes `relayout` in a shell; raises UsageError for another shell."""
     if len(shells) != 1:
         raise usage_error("expected a shell", "relayout --print-completion bash")
-    print(_completion({name: _parser(name) for name in COMMANDS}, shells[0]))
-    return DONE
-
-
-def _completion(commands: Mapping[str, tuple[Parser, Command]], shell: str) -> str:
-    """Returns the script that completes `relayout` in a shell; raises UsageError for another shell."""
-    # Imported here: only this needs it.
+    try:
+        choice(*_SHELLS)(shells[0])
+    except argparse.ArgumentTypeError as error:
+        raise usage_error(str(error)) from None
+    # Imported here: only this function needs it.
     import shtab
 
     from passes.framework.base import pass_names
 
-    try:
-        choice(*_SHELLS)(shell)
-    except argparse.ArgumentTypeError as error:
-        raise usage_error(str(error)) from None
+    commands = [_parser(name) for name in COMMANDS]
+    made = iter(commands)
     root = argparse.ArgumentParser(prog="relayout", add_help=True)
     root.add_argument("--version", action="store_true", help="show the version")
-    made = iter(commands.values())
     below = root.add_subparsers(parser_class=lambda **_: next(made)[0])  # type: ignore[call-overload]  # makes parsers
-    for name, (parser, command) in commands.items():
-        below.add_parser(name, help=command.summary)
+    for parser, command in commands:
+        below.add_parser(command.name, help=command.summary)
         for action in parser.added:
             if action.metavar in _FILES:
-                action.complete = shtab.FILE  # type: ignore[attr-defined]  # shtab's way to say so
+                action.complete = shtab.FILE  # type: ignore[attr-defined]  # the interface of shtab
             elif action.metavar in _DIRECTORIES:
-                action.complete = shtab.DIRECTORY  # type: ignore[attr-defined]  # shtab's way to say so
+                action.complete = shtab.DIRECTORY  # type: ignore[attr-defined]  # the interface of shtab
             elif action.dest == "passes":
-                action.choices = pass_names()  # the first pass of a pipeline, as far as a shell can know
-    script: str = shtab.complete(root, shell)
-    return script.rstrip("\n")
+                action.choices = pass_names()  # a shell completes only the first pass of a pipeline
+    print(shtab.complete(root, shells[0]).rstrip("\n"))
+    return DONE
 
 
 def _load(name: str) -> Command:
@@ -241,8 +238,3 @@ def _command_hint(name: str) -> str:
             return f"a command comes first: relayout {owner} {name}"
     close = nearest(name, (*COMMANDS, *_OPTIONS, "help"))
     return f"did you mean {close}?" if close else f"one of {', '.join(COMMANDS)}"
-
-
-def _help() -> str:
-    commands = [_load(name) for name in COMMANDS]
-    return _HELP.format(commands="\n".join(f"  {command.name:9} {command.summary}" for command in commands))

@@ -6,7 +6,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from importlib.machinery import ExtensionFileLoader
@@ -40,11 +40,6 @@ class ComputationLimitError(DiagnosticError):
 
 class _TimeUpError(BaseException):
     """The end of a time budget, not an Exception: like Ctrl-C, no handler of errors may catch it."""
-
-
-def seconds_for(files: Sequence[str], per_megabyte: float) -> float:
-    """Returns the time budget of files in seconds, by their sizes."""
-    return seconds_for_bytes(sum(os.path.getsize(file) for file in files if os.path.isfile(file)), per_megabyte)
 
 
 def seconds_for_bytes(size: int, per_megabyte: float) -> float:

@@ -15,7 +15,7 @@ from dialect_utils.hlo import HloModule
 from dialect_utils.hlo.text.literals import FLOAT_FORMATS
 from dialect_utils.io.files import parse_bytes
 from dialect_utils.ir import Function, Module, Operation, Value
-from dialect_utils.layout import ArrayShape, ElementType
+from dialect_utils.layout import ArrayShape, ElementType, Shape
 from dialect_utils.ops import Trait, has
 from dialect_utils.text import DiagnosticError
 from passes.framework.pipeline import verify
@@ -25,7 +25,7 @@ Shows = Callable[[Sequence[Module]], bool]
 DEFAULT_TRIALS = 500
 # Sizes between brackets, angle brackets with x between them, and braces of slices.
 _SIZE = r"(?<![\w.%@#-]){}(?=[\],x:}}])|(?<=[\[,<x:]){}(?=[\],x:}}>])"
-# Where main's arguments begin, as MLIR prints it.
+# The start of main, up to its arguments, as MLIR prints it.
 _MAIN = re.compile(r"func\.func (public )?@main\(")
 # A quoted string, an arrow, or one character.
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|->|.', re.DOTALL)
@@ -202,16 +202,19 @@ def _size(modules: Sequence[Module]) -> int:
     """Returns the measure to reduce: operations first, then elements, then outputs."""
     total = 0
     for module in modules:
-        shapes = [value.shape for operation in module.operations() for value in operation.results]
-        shapes += [value.shape for value in module.entry.parameters]
+        shapes = _shapes(module)
         elements = sum(shape.element_count for shape in shapes if isinstance(shape, ArrayShape) and shape.is_static)
         total += 1_000_000_000 * len(shapes) + 1_000 * elements + len(_leaves(module.entry))
     return total
 
 
+def _shapes(module: Module) -> list[Shape]:
+    results = [value for operation in module.operations() for value in operation.results]
+    return [value.shape for value in (*results, *module.entry.parameters)]
+
+
 def _sizes(modules: Sequence[Module]) -> set[int]:
-    shapes = [value.shape for module in modules for operation in module.operations() for value in operation.results]
-    shapes += [value.shape for module in modules for value in module.entry.parameters]
+    shapes = [shape for module in modules for shape in _shapes(module)]
     return {size for shape in shapes if isinstance(shape, ArrayShape) for size in shape.dimensions if size > 1}
 
 

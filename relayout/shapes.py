@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 
@@ -63,16 +62,16 @@ def named_arguments(arguments: Iterable[str]) -> Iterator[Text]:
             yield typed(argument)
 
 
-@contextmanager
-def _values_checked(text: Text) -> Iterator[None]:
-    """Turns errors of the layout functions about values into diagnostics, and gives each a location."""
+def _done(work: Callable[[Text], None], text: Text) -> int:
+    """Works on a text; raises DiagnosticError with a location, also for errors of the layout functions."""
     try:
-        yield
+        work(text)
     except DiagnosticError as error:
         placed = (d if d.location is not None else _placed(d, text) for d in error.diagnostics)
         raise DiagnosticError(placed) from error
     except (IndexError, ValueError) as error:
         raise text.error(str(error)) from error
+    return DONE
 
 
 def print_each(items: Iterable[Text], work: Callable[[Text], None], console: Console, *, json: bool) -> int:
@@ -82,9 +81,3 @@ def print_each(items: Iterable[Text], work: Callable[[Text], None], console: Con
         failed = partial(print_failure, {"input": str(text)}) if json else None
         status = max(status, console.attempt(partial(_done, work, text), failed))
     return status
-
-
-def _done(work: Callable[[Text], None], text: Text) -> int:
-    with _values_checked(text):
-        work(text)
-    return DONE

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from dialect_utils.io.files import encode, parse_bytes
 from dialect_utils.ir import Module
-from dialect_utils.text import DiagnosticError
+from dialect_utils.text import DiagnosticError, Source
 from passes.dumps.executable import executable_form
 from passes.framework.base import Pass
 from passes.framework.options import parse_options, without_none
@@ -128,8 +128,6 @@ def survives_its_text(step: Pass) -> bool:
 
 def _with_text(step: Pass, spec: str) -> Pass:
     """Returns the pass with the options of a text; the pass need not be registered."""
-    from dialect_utils.text import Source
-
     (written,) = parse_spec(Source("<pass>", spec))
     assert str(written.name) == step.name, f"{spec} is not {step.name}"
     defaults = {option.name: option.default for option in step.options}

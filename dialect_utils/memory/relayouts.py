@@ -15,6 +15,7 @@ from dialect_utils.ir import Function, Module, Operation, Value
 from dialect_utils.layout import ArrayShape
 from dialect_utils.memory.allocation import Allocation
 from dialect_utils.memory.schedule import Schedule
+from dialect_utils.memory.sharing import behind
 from dialect_utils.memory.trips import trip_counts
 from dialect_utils.ops import Trait, named, with_trait
 
@@ -160,9 +161,7 @@ def _move(source: Value, result: Value) -> tuple[ArrayShape, ArrayShape, Kind] |
 
 def _only_moves(body: Function) -> int | None:
     """Returns the number of the parameter that a fusion only moves, or None for other fusions."""
-    root = body.results[0].operation
-    while root is not None and root.opcode == "bitcast":
-        root = root.operands[0].operation
+    root = behind(body.results[0], ("bitcast",)).operation
     if root is None or root.opcode not in _LAYOUT_CHANGES:
         return None
     if any(each.opcode not in _MOVES and each.opcode not in _FORWARDING for each in body.operations):

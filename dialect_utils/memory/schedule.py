@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from math import prod
 
 from dialect_utils.ir import Function, Module, Operation, Value
-from dialect_utils.layout import ArrayShape, Shape
+from dialect_utils.layout import Shape
 from dialect_utils.ops import named
 
 # Operations whose called functions are part of the schedule. The body of a fusion and embedded computations have no
@@ -58,11 +58,8 @@ def list_schedule(function: Function) -> Sequence[Operation]:
 
 
 def _bytes(shape: Shape) -> int:
-    return sum(_array_bytes(leaf) for leaf in shape.arrays())
-
-
-def _array_bytes(shape: ArrayShape) -> int:
-    return prod(shape.dimensions) * shape.element_type.storage_bits // 8 if shape.is_static else 0
+    arrays = (leaf for leaf in shape.arrays() if leaf.is_static)
+    return sum(prod(leaf.dimensions) * leaf.element_type.storage_bits // 8 for leaf in arrays)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from dialect_utils.ir import Function, Operation, Value
 from dialect_utils.layout import Shape, TupleShape
@@ -251,15 +251,16 @@ def _updated_parameters(body: Function) -> Iterator[tuple[tuple[int, ...], int]]
         roots = [((index,), value) for index, value in enumerate(root.operands)]
     numbers = {parameter: number for number, parameter in enumerate(body.parameters)}
     for path, value in roots:
-        updating = _behind_bitcasts(value).operation
+        updating = behind(value, ("bitcast",)).operation
         if updating is not None and updating.opcode in ("dynamic-update-slice", "scatter"):
-            updated = _behind_bitcasts(updating.operands[0])
+            updated = behind(updating.operands[0], ("bitcast",))
             if updated in numbers:
                 yield path, numbers[updated]
 
 
-def _behind_bitcasts(value: Value) -> Value:
-    while (operation := value.operation) is not None and operation.opcode == "bitcast":
+def behind(value: Value, opcodes: Collection[str]) -> Value:
+    """Returns the value that a chain of these opcodes, through their first operands, begins with."""
+    while (operation := value.operation) is not None and operation.opcode in opcodes:
         value = operation.operands[0]
     return value
 

@@ -9,6 +9,7 @@ from dialect_utils.ir import Function, Operation, Value
 from dialect_utils.ir.control_flow import BODY, CONDITION
 from dialect_utils.layout import ArrayShape
 from dialect_utils.memory.schedule import Schedule, runs_called
+from dialect_utils.memory.sharing import behind
 from dialect_utils.ops import named
 
 _KNOWN = re.compile(r'"known_trip_count":\{"n":"(\d+)"\}')
@@ -73,7 +74,7 @@ def _elements(values: Sequence[Value]) -> Sequence[Value]:
 
 def _state_index(value: Value, function: Function) -> int | None:
     """Returns the index of a value in the loop's state, or None."""
-    value = _source(value)
+    value = behind(value, _KEEP_VALUE)
     parameters = list(function.parameters)
     if value in parameters:
         return parameters.index(value)
@@ -85,7 +86,7 @@ def _state_index(value: Value, function: Function) -> int | None:
 
 def _constant(value: Value, function: Function, loop: Operation) -> int | None:
     """Returns the value of a scalar that is a constant or an unchanged element of the loop's state, else None."""
-    value = _source(value)
+    value = behind(value, _KEEP_VALUE)
     if (bits := _bits(value)) is not None:
         return bits
     index = _state_index(value, function)
@@ -100,13 +101,7 @@ def _constant(value: Value, function: Function, loop: Operation) -> int | None:
 
 def _initial(loop: Operation, index: int) -> int | None:
     started = _elements(loop.operands)
-    return _bits(_source(started[index])) if index < len(started) else None
-
-
-def _source(value: Value) -> Value:
-    while (operation := value.operation) is not None and operation.opcode in _KEEP_VALUE:
-        value = operation.operands[0]
-    return value
+    return _bits(behind(started[index], _KEEP_VALUE)) if index < len(started) else None
 
 
 def _bits(value: Value) -> int | None:

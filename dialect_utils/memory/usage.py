@@ -93,7 +93,7 @@ def measure_memory(module: Module, target: str | None = None) -> MemoryUsage:
         schedule,
         buffers,
         argument_bytes=_total(parameters, allocation),
-        output_bytes=_total(results, allocation) + _tables(results, target),
+        output_bytes=_total(results, allocation) + (_TABLE_BYTES * sum(map(_tuples, results)) if target else 0),
         alias_bytes=_total(aliased, allocation),
         temporary_bytes=peaks[0][0],
         peak_time=peaks[0][1],
@@ -146,16 +146,9 @@ def _is_on_host(shape: ArrayShape) -> bool:
     return shape.layout is not None and shape.layout.memory_space == HOST_MEMORY_SPACE
 
 
-def _tables(results: Sequence[Shape], target: str | None) -> int:
-    if target is None:
-        return 0
-    return sum(_TABLE_BYTES for shape in results for _ in _tuples(shape))
-
-
-def _tuples(shape: Shape) -> list[TupleShape]:
-    if not isinstance(shape, TupleShape):
-        return []
-    return [shape, *(each for element in shape.elements for each in _tuples(element))]
+def _tuples(shape: Shape) -> int:
+    """Returns the number of tuples in a shape."""
+    return 1 + sum(map(_tuples, shape.elements)) if isinstance(shape, TupleShape) else 0
 
 
 def _aliased(module: Module, parameters: Sequence[Shape]) -> list[Shape]:

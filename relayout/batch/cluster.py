@@ -154,8 +154,11 @@ class _Processes:
 
     def take(self, job: Job) -> UnitProcess:
         """Returns an idle process for a job, or a new one."""
+        data = pickle.dumps(job)
         with self._lock:
-            self._change(pickle.dumps(job))
+            if data != self._job:
+                self._end()
+                self._job = data
             if self._idle:
                 return self._idle.pop()
         return UnitProcess(job)
@@ -167,11 +170,6 @@ class _Processes:
                 self._idle.append(process)
                 return
         process.end()
-
-    def _change(self, job: bytes) -> None:
-        if job != self._job:
-            self._end()
-            self._job = job
 
     def _end(self) -> None:
         while self._idle:

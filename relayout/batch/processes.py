@@ -141,7 +141,7 @@ class _Pool:
     def _receive(self) -> None:
         by_connection = {process.connection: process for process in self.busy}
         for connection in wait(list(by_connection)):
-            assert isinstance(connection, Connection)  # what was given
+            assert isinstance(connection, Connection)  # as given
             process = by_connection[connection]
             number = self.busy.pop(process)
             try:

@@ -85,15 +85,12 @@ def to_parquet(rows: Sequence[Row]) -> bytes:
 
     columns = [(name, pyarrow.string()) for name in _TEXTS]
     columns[5:5] = [("exit_code", pyarrow.int32()), ("seconds", pyarrow.float64())]
-    plain = [{**row, "output": _unicode(row["output"]), "figures": json.dumps(row["figures"])} for row in rows]
+    # Lone surrogates stand for bytes that are not UTF-8; Parquet holds escapes for them.
+    texts = [row["output"].encode("utf-8", "backslashreplace").decode() for row in rows]
+    plain = [{**r, "output": text, "figures": json.dumps(r["figures"])} for r, text in zip(rows, texts, strict=True)]
     sink = io.BytesIO()
     parquet.write_table(pyarrow.Table.from_pylist(plain, schema=pyarrow.schema(columns)), sink)
     return sink.getvalue()
-
-
-def _unicode(text: str) -> str:
-    """Returns a text with escapes for lone surrogates, which stand for bytes that are not UTF-8."""
-    return text.encode("utf-8", "backslashreplace").decode()
 
 
 def from_parquet(data: bytes) -> list[Row]:

@@ -41,7 +41,7 @@ def _worthwhile(units: Sequence[Unit]) -> int:
 
 
 def _cores() -> int:
-    # The cores that this process may use, where the system says so.
+    # Only the cores that this process may use, on systems that have this function.
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 

@@ -12,7 +12,7 @@ from dialect_utils.layout.targets.xla_compat import xla_answers
 from passes.framework.spec import Text
 from relayout.arguments import Command, Parser, usage_error
 from relayout.console import Console, print_json
-from relayout.shapes import input_lines, print_each, read_typed_array, typed
+from relayout.shapes import named_arguments, print_each, read_typed_array
 
 _ARROW = "->"
 
@@ -24,15 +24,12 @@ def _add_arguments(parser: Parser) -> None:
 
 
 def _run(arguments: Namespace, console: Console) -> int:
-    work = partial(_print_one, arguments, console)
-    if arguments.source == STANDARD_INPUT:
-        return print_each(input_lines(), work, console, json=arguments.json)
-    if arguments.destination is None and _ARROW in arguments.source:
-        return print_each([typed(arguments.source)], work, console, json=arguments.json)
-    if arguments.destination is None:
+    pair = arguments.source
+    if arguments.destination is not None and pair != STANDARD_INPUT:
+        pair = f"{arguments.source} {_ARROW} {arguments.destination}"
+    elif _ARROW not in pair and pair != STANDARD_INPUT:
         raise usage_error("expected two shapes", "relayout bitcast 'f32[3,5]' 'f32[15]'")
-    pair = f"{arguments.source} {_ARROW} {arguments.destination}"
-    return print_each([typed(pair)], work, console, json=arguments.json)
+    return print_each(named_arguments([pair]), partial(_print_one, arguments, console), console, json=arguments.json)
 
 
 def _print_one(arguments: Namespace, console: Console, line: Text) -> None:

@@ -1,4 +1,4 @@
-"""`relayout check`: decides whether two modules compute the same, or whether passes keep what a module computes."""
+"""`relayout check`: decides whether two modules compute the same, or whether passes keep the results of a module."""
 
 from __future__ import annotations
 

@@ -159,10 +159,7 @@ def _drawing(shape: ArrayShape, arguments: Namespace) -> str:
 COMMAND = Command(
     name="explain",
     summary="says what a shape with a layout means",
-    examples=(
-        "relayout explain 'f32[3,5]{1,0:T(2,2)}'",
-        "relayout explain 'bf16[100,200]' --target tpu-v5e --json",
-    ),
+    examples=("relayout explain 'f32[3,5]{1,0:T(2,2)}'", "relayout explain 'bf16[100,200]' --target tpu-v5e --json"),
     add_arguments=_add_arguments,
     run=_run,
 )

@@ -43,14 +43,11 @@ def _run(arguments: Namespace, console: Console) -> int:
     if status := print_each([typed(arguments.shape)], read, console, json=arguments.json):
         return status
     rank = shapes[0].rank
-    if not arguments.linear and rank > 1 and len(arguments.indices) == rank and all(map(_is_number, arguments.indices)):
+    are_numbers = all(each.lstrip("+-").isdecimal() for each in arguments.indices)
+    if not arguments.linear and rank > 1 and len(arguments.indices) == rank and are_numbers:
         raise usage_error("the numbers of an index are one argument", f"write {','.join(arguments.indices)}")
     indices = map(typed, arguments.indices)
     return print_each(indices, lambda text: _print_one(shapes[0], str(text), arguments), console, json=arguments.json)
-
-
-def _is_number(text: str) -> bool:
-    return text.lstrip("+-").isdecimal()
 
 
 def _print_one(shape: ArrayShape, text: str, arguments: Namespace) -> None:
@@ -83,10 +80,7 @@ def _parse_numbers(text: str) -> tuple[int, ...]:
 COMMAND = Command(
     name="index",
     summary="prints linear indices of logical ones, and back",
-    examples=(
-        "relayout index 'f32[3,5]{1,0:T(2,2)}' 2,3 0,4",
-        "relayout index 'f32[3,5]{1,0:T(2,2)}' --linear 17 9",
-    ),
+    examples=("relayout index 'f32[3,5]{1,0:T(2,2)}' 2,3 0,4", "relayout index 'f32[3,5]{1,0:T(2,2)}' --linear 17 9"),
     add_arguments=_add_arguments,
     run=_run,
 )

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 # The first word of a finding where a pass, not an engine, crashes.
 _OF_PASS = "pass"
+_FINDINGS = {"different": "difference", "crash": "crash"}
 _SUFFIX = {"hlo": ".hlo", "stablehlo": ".mlir"}
 
 
@@ -34,7 +35,7 @@ def _add_arguments(parser: Parser) -> None:
     add_pipeline_options(parser)
     parser.option(
         "--keep",
-        type=choice("different", "crash"),
+        type=choice(*_FINDINGS),
         default="different",
         help="what stays: different (default) or crash",
     )
@@ -66,7 +67,7 @@ def _reduce_modules(arguments: Namespace, modules: Sequence[Module], worker: Wor
     found = finding(modules)
     if found is None:
         subject = "two modules show" if len(modules) > 1 else "module shows"
-        raise DiagnosticError(Diagnostic(f"the {subject} no {_called(arguments.keep)} to reduce"))
+        raise DiagnosticError(Diagnostic(f"the {subject} no {_FINDINGS[arguments.keep]} to reduce"))
     small = reduce_modules(modules, lambda candidate: finding(candidate) == found, arguments.trials)
     files = _write(arguments.output, [".a", ".b"] if len(small) > 1 else [""], small)
     verb = "check" if len(small) > 1 else "run"
@@ -76,7 +77,7 @@ def _reduce_modules(arguments: Namespace, modules: Sequence[Module], worker: Wor
 def _reduce_pass(arguments: Namespace, module: Module, pipeline: Pipeline, worker: Worker) -> int:
     first = _first_pass(module, pipeline, worker, arguments)
     if first is None:
-        raise DiagnosticError(Diagnostic(f"no pass of the pipeline makes a {_called(arguments.keep)} to reduce"))
+        raise DiagnosticError(Diagnostic(f"no pass of the pipeline makes a {_FINDINGS[arguments.keep]} to reduce"))
     step, before, found = first
 
     def shows(candidate: Sequence[Module]) -> bool:
@@ -128,10 +129,6 @@ def _finding(worker: Worker, keep: str, modules: Sequence[Module]) -> str | None
     if keep == "different":
         return keep if verdict.verdict == keep else None
     return verdict.reason if "crash" in verdict.reason else None
-
-
-def _called(keep: str) -> str:
-    return "difference" if keep == "different" else keep
 
 
 def _write(prefix: str, letters: Sequence[str], modules: Sequence[Module]) -> list[str]:

@@ -16,7 +16,7 @@ from relayout.api import memory_report
 from relayout.arguments import Command, Parser, add_input_options, chosen_inputs, count, parsed, usage_error
 from relayout.console import DONE, Console, print_json
 from relayout.output import STANDARD_OUTPUT, write_output
-from relayout.process import CHECKING_SECONDS_PER_MEGABYTE, seconds_for
+from relayout.process import CHECKING_SECONDS_PER_MEGABYTE, seconds_for_bytes
 from relayout.report.export import FORMATS
 from relayout.report.terminal import terminal_page
 
@@ -42,7 +42,7 @@ def _run(arguments: Namespace, console: Console) -> int:
     for number, (new, old) in enumerate(console.track(pairs, "report", len(pairs))):
         # A name distinguishes the pages of several modules.
         heading = f"{new.name}:\n" if len(pairs) > 1 else ""
-        seconds = seconds_for([each.path for each in (new, old) if each], CHECKING_SECONDS_PER_MEGABYTE)
+        seconds = seconds_for_bytes(new.size + (old.size if old else 0), CHECKING_SECONDS_PER_MEGABYTE)
         work = partial(_report_one, new, old, targets[number], heading, arguments)
         status = max(status, console.attempt(work, seconds=seconds))
     return status
@@ -137,10 +137,7 @@ def _compare(new: Input, report: MemoryReport, old: Input, heading: str, argumen
 COMMAND = Command(
     name="report",
     summary="says where a dump's memory goes: arguments, outputs, temporaries, the peak, padding and relayouts",
-    examples=(
-        "relayout report examples/attention_tpu.hlo",
-        "relayout report examples/attention_tpu.hlo --json",
-    ),
+    examples=("relayout report examples/attention_tpu.hlo", "relayout report examples/attention_tpu.hlo --json"),
     add_arguments=_add_arguments,
     run=_run,
 )

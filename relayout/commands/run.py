@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
+from math import isinf
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING
@@ -256,13 +257,10 @@ class _Runner:
 def _as_json(number: int, distance: Distance) -> dict[str, object]:
     described: dict[str, object] = {"output": number, "equal": distance.equal, "differing": distance.differing}
     for what, value in (("absolute", distance.absolute), ("relative", distance.relative)):
-        described[what] = None if value is None else {"difference": _json_number(value[0]), "index": value[1]}
+        described[what] = (
+            None if value is None else {"difference": str(value[0]) if isinf(value[0]) else value[0], "index": value[1]}
+        )
     return described
-
-
-def _json_number(value: float) -> float | str:
-    """Returns the number, or a string for infinities, which JSON lacks."""
-    return value if value not in (float("inf"), float("-inf")) else str(value)
 
 
 COMMAND = Command(

@@ -78,17 +78,12 @@ def _fitting(inputs: Sequence[Any], parameters: Sequence[ArrayShape]) -> list[An
     return arrays
 
 
-def _structs(module: Module) -> tuple[tuple[jax.ShapeDtypeStruct, ...], tuple[jax.ShapeDtypeStruct, ...]]:
-    parameters, results = entry_arrays(module)
-    made = [
-        tuple(jax.ShapeDtypeStruct(shape.dimensions, dtype_of(shape.element_type)) for shape in shapes)
-        for shapes in (parameters, results)
-    ]
-    return made[0], made[1]
+def _structs(shapes: Sequence[ArrayShape]) -> tuple[jax.ShapeDtypeStruct, ...]:
+    return tuple(jax.ShapeDtypeStruct(shape.dimensions, dtype_of(shape.element_type)) for shape in shapes)
 
 
 def _exported(module: StableHloModule) -> Callable[..., tuple[jax.Array, ...]]:
-    parameters, results = _structs(cast(Module, module))
+    parameters, results = map(_structs, entry_arrays(cast(Module, module)))
     artifact = module.portable_artifact()
     with jax.enable_x64(True):
         # Exports any function of the same signature, and replaces its module.
@@ -104,14 +99,13 @@ def _exported(module: StableHloModule) -> Callable[..., tuple[jax.Array, ...]]:
 
 
 def _called_back(module: Module) -> Callable[..., tuple[jax.Array, ...]]:
-    _, results = _structs(module)
+    results = _structs(entry_arrays(module)[1])
+
+    def execute(*inputs: Any) -> tuple[Any, ...]:
+        return tuple(api.run(module, *inputs))
 
     def call(*inputs: Any) -> tuple[jax.Array, ...]:
         with jax.enable_x64(True):
-            return tuple(
-                jax.pure_callback(
-                    lambda *given: tuple(api.run(module, *given)), results, *inputs, vmap_method="sequential"
-                )
-            )
+            return tuple(jax.pure_callback(execute, results, *inputs, vmap_method="sequential"))
 
     return call

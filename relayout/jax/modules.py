@@ -1,4 +1,4 @@
-"""Modules of what JAX makes of a function: lowered, compiled (for a TPU too), exported, or MLIR."""
+"""Modules of JAX's objects: lowered, compiled (also for a TPU) and exported functions, and MLIR."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from jax.extend import xla
 
 from dialect_utils.execution import hlo_proto_to_text, hlo_text_to_proto
 from dialect_utils.hlo import parse_module
-from dialect_utils.ir import Module, Value
+from dialect_utils.ir import Module
 from dialect_utils.layout import ArrayShape, Shape
 from dialect_utils.text import Diagnostic, DiagnosticError
 from passes.bitcasts.expand_bitcasts import expand_bitcasts
@@ -76,7 +76,7 @@ def _check_taken(before: Module, after: Module) -> None:
     if _interface(after) != _interface(before):
         hint = "a pipeline may change no parameter or result, nor their layouts: interface=logical"
         raise DiagnosticError(Diagnostic("the entry has other parameters or results than JAX calls", hint=hint))
-    tiled = next((value for value in after.values() if _is_tiled(value)), None)
+    tiled = next((value for value in after.values() if any(each.is_tiled for each in value.shape.arrays())), None)
     if tiled is not None:
         message = f"{tiled.name} is {tiled.shape}: XLA:CPU takes tiles and computes without them"
         raise DiagnosticError(Diagnostic(message, tiled.location, hint="let expand-tiling run last"))
@@ -110,7 +110,3 @@ def _hazards(module: Module) -> set[str]:
         if operation.opcode in _IN_PLACE and operation.operands[0].operation is None:
             found.add(f"a {operation.opcode} of a parameter")
     return found
-
-
-def _is_tiled(value: Value) -> bool:
-    return any(array.is_tiled for array in value.shape.arrays())

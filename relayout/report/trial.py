@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from dialect_utils.execution.tpu_compiler import Compiled, compile_for_tpu
 from dialect_utils.io.files import encode, parse_bytes
 from dialect_utils.ir import Module
-from dialect_utils.layout import ArrayShape, Layout, Shape
+from dialect_utils.layout import ArrayShape, Layout
 from dialect_utils.memory import MemoryReport
 from dialect_utils.text import Diagnostic, DiagnosticError
 from relayout.report.terminal import clip, format_bytes, format_table
@@ -42,7 +42,10 @@ def try_advice(module: Module, target: str) -> Trial:
         return Trial(target, (), before, None, report)
     changed = module.clone()
     parameters, results = changed.entry_layout
-    layouts = [_with_order(shape, wanted.get(number)) for number, shape in enumerate(parameters)]
+    layouts = [
+        shape.with_layout(Layout(wanted[number])) if number in wanted and isinstance(shape, ArrayShape) else shape
+        for number, shape in enumerate(parameters)
+    ]
     changed.set_entry_layout(layouts, results)
     after = compile_for_tpu(changed.text(), target)
     said = tuple((number, str(layouts[number])) for number in sorted(wanted))
@@ -57,12 +60,6 @@ def _wanted_layouts(report: MemoryReport) -> Iterator[tuple[int, tuple[int, ...]
         layout = move.result.layout
         if move.kind == "relayout" and value in numbers and layout and move.source.dimensions == move.result.dimensions:
             yield numbers[value], layout.minor_to_major
-
-
-def _with_order(shape: Shape, order: tuple[int, ...] | None) -> Shape:
-    if order is None or not isinstance(shape, ArrayShape):
-        return shape
-    return shape.with_layout(Layout(order))
 
 
 def trial_page(trial: Trial, width: int | None = None) -> str:

@@ -1,6 +1,6 @@
 "use strict";
 const data = JSON.parse(document.getElementById("data").textContent);
-const DRAWN = 1200; // more rectangles than this say no more
+const DRAWN = 1200; // more rectangles than this cannot be distinguished
 const ROW = 26;
 const style = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 const byId = (id) => document.getElementById(id);
@@ -20,7 +20,7 @@ function bytes(count) {
 const spaceName = (space) => ({ 0: "main memory", 5: "host" }[space] || `S(${space})`);
 const spaceColour = (space) => style(`--space${space}`) || style("--other");
 
-// Rows come as columns by name, strings as places in one list.
+// A row is an array of cells in the order of `columns`; a text is its index in `data.strings`.
 function rowsOf(table) {
   return table.rows.map((row) => {
     const made = {};
@@ -93,7 +93,7 @@ function interact(canvas, find) {
   canvas.onclick = (event) => { const buffer = find(event.offsetX, event.offsetY); if (buffer) showBuffer(buffer); };
 }
 
-// Places buffers so that none overlap: arguments first, then the largest, each as low as it fits.
+// Assigns offsets so that no buffers overlap: arguments first, then the largest, each at the lowest free offset.
 function packed(list) {
   const placed = [];
   let top = 0;
@@ -112,7 +112,7 @@ function packed(list) {
   return [placed, top];
 }
 
-// What lives at each time where that changes: [time, bytes].
+// The bytes that live, at each time where they change: [time, bytes].
 function profile(list) {
   const change = new Map(), steps = [];
   for (const { start, end, bytes_held } of list) {
@@ -169,7 +169,7 @@ function drawLane(lane) {
   });
 }
 
-// A squarified treemap (Bruls, Huizing and van Wijk): rows of boxes as square as they get.
+// A squarified treemap (Bruls, Huizing and van Wijk): rows of boxes with sides of similar length.
 function squarified(items, x, y, w, h) {
   const total = items.reduce((sum, item) => sum + item.bytes_held, 0), boxes = [];
   if (!total) return boxes;
@@ -222,10 +222,7 @@ function drawTreemap() {
 
 // Tables
 
-const sizes = (name, title) => ({ name, title, kind: "bytes" });
-const code = (name, title) => ({ name, title, kind: "code" });
-const text = (name, title) => ({ name, title, kind: "text" });
-const number = (name, title) => ({ name, title, kind: "number" });
+const [sizes, code, text, number] = ["bytes", "code", "text", "number"].map((kind) => (name, title) => ({ name, title, kind }));
 const from = [text("op_name", "op name"), { name: "source_line", title: "source", kind: "source" }];
 const VIEWS = {
   buffers: ["Buffers", [code("name", "value"), text("opcode", "op"), text("role", "role"), { name: "memory_space", title: "memory", kind: "space" },
