@@ -25,11 +25,6 @@ Shows = Callable[[Sequence[Module]], bool]
 DEFAULT_TRIALS = 500
 # Sizes between brackets, angle brackets with x between them, and braces of slices.
 _SIZE = r"(?<![\w.%@#-]){}(?=[\],x:}}])|(?<=[\[,<x:]){}(?=[\],x:}}>])"
-# The start of main, up to its arguments, as MLIR prints it.
-_MAIN = re.compile(r"func\.func (public )?@main\(")
-# A quoted string, an arrow, or one character.
-_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|->|.', re.DOTALL)
-_OPENING, _CLOSING = "([{<", ")]}>"
 
 
 @dataclass(slots=True)
@@ -256,44 +251,13 @@ def _one(kind: ElementType) -> int:
 
 
 def without_input(module: Module, number: int) -> Module:
-    """Returns a module without one parameter of its entry.
-
-    Raises ValueError if it is used or aliases a result, DiagnosticError if the rest cannot be parsed.
-    """
-    parameter = module.entry.parameters[number]
-    if parameter.users or parameter in module.entry.results or module.aliases:
-        raise ValueError(f"parameter {number} is needed")
-    if isinstance(module, HloModule):
-        return _without_instruction(module, number)
-    text = module.text()
-    main = _MAIN.search(text)
-    if main is None:
-        raise ValueError("the module has no main")
-    arguments, end = _split(text, main.end())
-    kept = ",".join(each for i, each in enumerate(arguments) if i != number)
-    return parse_bytes(f"{text[: main.end()]}{kept}{text[end:]}".encode(), module.name)
-
-
-def _without_instruction(module: HloModule, number: int) -> HloModule:
+    """Returns a module without one parameter of its entry; raises ValueError if it is used or aliases a result."""
+    if module.aliases:
+        raise ValueError(f"parameter {number} may alias a result")
     copy = module.clone()
-    layout = copy.entry_computation_layout
+    layout = copy.entry_computation_layout if isinstance(copy, HloModule) else None
     copy.entry.drop_parameter(copy.entry.parameters[number])
-    if layout is not None:
+    if isinstance(copy, HloModule) and layout is not None:
         parameters, result = layout
         copy.set_entry_computation_layout((*parameters[:number], *parameters[number + 1 :]), result)
     return copy
-
-
-def _split(text: str, start: int) -> tuple[list[str], int]:
-    """Returns the parts between commas from an offset to the end of the enclosing bracket, and that end."""
-    parts, depth = [""], 0
-    for token in _TOKEN.finditer(text, start):
-        word = token[0]
-        depth += (word in _OPENING) - (word in _CLOSING)
-        if depth < 0:
-            return parts, token.start()
-        if word == "," and depth == 0:
-            parts.append("")
-        else:
-            parts[-1] += word
-    raise ValueError("main's arguments do not end")

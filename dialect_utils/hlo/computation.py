@@ -302,9 +302,10 @@ class Computation:
             self._write_control(user, kept_predecessors + [p for p in inherited if p not in kept_predecessors])
         self.mark_edited(item)
 
-    def drop_parameter(self, parameter: Instruction) -> None:
-        """Takes out a parameter that nothing uses, of a computation that nothing calls; those after it move up."""
-        if parameter.users or self._callers:
+    def drop_parameter(self, parameter: Value) -> None:
+        """Removes a parameter without uses from a computation without callers; raises ValueError for others."""
+        parameter = as_instruction(parameter)
+        if parameter.users or self._callers or parameter is self.root:
             raise ValueError(f"%{parameter.name} is still used, or given a value")
         self.remove(parameter)
         self.parameters = tuple(each for each in self.parameters if each is not parameter)

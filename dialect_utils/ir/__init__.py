@@ -191,6 +191,9 @@ class Function(Protocol):
     def results(self) -> Sequence[Value]:
         """Returns the values it yields: (ROOT,) in HLO, the terminator's operands in StableHLO."""
 
+    def drop_parameter(self, parameter: Value) -> None:
+        """Removes a parameter without uses from a function without callers; raises ValueError for others."""
+
     def set_results(self, values: Sequence[Value]) -> None:
         """Changes the yielded values, and with them the signature and, for the entry, the entry layout."""
 

@@ -129,6 +129,15 @@ class StableHloFunction:
         terminator = self.terminator
         return () if terminator is None else tuple(map(self.module.value, terminator.operands))
 
+    def drop_parameter(self, parameter: Value) -> None:
+        """Removes an argument without uses from a function without callers; raises ValueError for others."""
+        if parameter.users or parameter in self.results or self.callers:
+            raise ValueError(f"{parameter.name} is still used, or given a value")
+        index = self.parameters.index(as_value(parameter))
+        self.interface.drop_argument(index)
+        self.body.erase_argument(index)
+        self._parameters = None
+
     def set_results(self, values: Sequence[Value]) -> None:
         """Yields other values, as many as before; the signature follows."""
         before, terminator = self.results, self.terminator

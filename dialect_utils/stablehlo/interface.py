@@ -89,6 +89,11 @@ class Interface:
         self._own_layouts()
         self._change(ARGUMENTS, index, shape, mlir_type)
 
+    def drop_argument(self, index: int) -> None:
+        """Removes an argument from the signature."""
+        self._own_layouts()
+        self._signature.drop(ARGUMENTS, index)
+
     def set_result(self, index: int, shape: Shape, mlir_type: ir.Type) -> None:
         """Changes type and layout of a result in the signature."""
         self._own_layouts()

@@ -315,3 +315,25 @@ def test_results_are_renamed_and_attributes_set_from_text() -> None:
         module.entry.parameters[0].rename("q")
     with pytest.raises(ValueError, match="no bitcast"):
         module.after(value).bitcast(value, value.shape, name="b", like=value)
+
+
+def test_an_argument_without_uses_is_dropped_with_its_layout() -> None:
+    module = parse_module(
+        """module attributes {
+  mhlo.xla_entry_computation_parameter_layouts = [dense<[1, 0]> : tensor<2xindex>, dense<[0, 1]> : tensor<2xindex>],
+  mhlo.xla_entry_computation_result_layout = [dense<[0, 1]> : tensor<2xindex>]} {
+  func.func @main(%u: tensor<2x5xf32>, %x: tensor<3x5xf32>) -> tensor<3x5xf32> {
+    %n = stablehlo.negate %x : tensor<3x5xf32>
+    return %n : tensor<3x5xf32>
+  }
+}
+"""
+    )
+    first, second = module.entry.parameters
+    with pytest.raises(ValueError, match="is still used"):
+        module.entry.drop_parameter(second)
+    module.entry.drop_parameter(first)
+    assert [str(value.shape) for value in module.entry.parameters] == ["f32[3,5]{0,1}"]
+    again = parse_module(module.text())
+    assert again.entry_layout == module.entry_layout
+    assert [str(shape) for shapes in again.entry_layout for shape in shapes] == ["f32[3,5]{0,1}"] * 2
