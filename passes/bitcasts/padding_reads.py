@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dialect_utils.hlo import Instruction
+from dialect_utils.ir import array_shape
 from dialect_utils.layout import ArrayShape
 from dialect_utils.layout.arrays.interpret import run_plan
 from dialect_utils.layout.element_type import ELEMENT_TYPES
@@ -61,13 +62,10 @@ def _broadcast(marked: Mask, along: tuple[int, ...], dimensions: tuple[int, ...]
 
 
 def _concatenated(user: Instruction, value: Instruction, marked: Mask) -> Mask:
-    parts = [marked if operand is value else np.zeros(_dimensions(operand), np.bool_) for operand in user.operands]
+    parts = [
+        marked if operand is value else np.zeros(array_shape(operand).dimensions, np.bool_) for operand in user.operands
+    ]
     return np.concatenate(parts, axis=(user.ints("dimensions") or (0,))[0])
-
-
-def _dimensions(value: Instruction) -> tuple[int, ...]:
-    assert isinstance(value.shape, ArrayShape)  # concatenate takes arrays
-    return value.shape.dimensions
 
 
 def _stepped(user: Instruction, value: Instruction, marked: Mask) -> Mask | None:

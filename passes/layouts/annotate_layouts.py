@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import re
+import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from dialect_utils.io.files import read_module
 from dialect_utils.ir import Module, Value
 from dialect_utils.ir.control_flow import merged
-from dialect_utils.layout import ArrayShape, Layout, Shape, TokenShape
+from dialect_utils.layout import ArrayShape, Layout, Shape, TokenShape, parse_element_type, parse_layout
 from dialect_utils.layout.targets.tpu import default_layout
-from dialect_utils.text import Diagnostic, DiagnosticError
+from dialect_utils.text import Diagnostic, DiagnosticError, Location, Source, Span, nearest, read_input
 from passes.framework.base import Report, module_pass
-from passes.layouts.layout_rules import LayoutRule, read_layout_rules
 
 Target = Literal["row-major", "tpu-v2", "tpu-v3", "tpu-v4", "tpu-v5e", "tpu-v5p", "tpu-v6e", "tpu7x"]
 Scope = Literal["all", "interface"]
@@ -34,7 +36,7 @@ def annotate_layouts(
 
     1. With `scope=all` every array gets a layout; with `scope=interface` only the entry's
        parameters and results get one.
-    2. The layout comes from the first matching rule of the file `layouts` (see `passes.layouts.layout_rules`), else
+    2. The layout comes from the first matching rule of the TOML file `layouts` (see `LayoutRule`), else
        from the module `like` (the same parameter or result of the entry; in HLO also a value of the same name and
        type), else from the defaults of `target`.
     3. An array with more than the descending order keeps its layout. So does one that the entry layout, or the other
@@ -231,3 +233,96 @@ def _interface_values(module: Module) -> list[Value]:
         if value.operation is not None and value.operation.opcode == "tuple":
             values += value.operation.operands
     return values
+
+
+_KINDS: dict[str, type] = {"name": str, "type": str, "rank": int, "opcode": str, "layout": str}
+
+
+@dataclass(frozen=True, slots=True)
+class LayoutRule:
+    """A rule of a TOML file: gives `layout` to the values that match; a missing key matches every value.
+
+    [[rule]]
+    name = "kv_cache*"                # a glob over the value's name
+    type = "bf16"                     # an element type
+    rank = 4
+    opcode = "parameter"              # HLO's spelling, in both dialects
+    layout = "{3,2,1,0:T(8,128)(2,1)}"
+    """
+
+    layout: Layout
+    name: str | None = None
+    element_type: str | None = None
+    rank: int | None = None
+    opcode: str | None = None
+
+    def matches(self, value: Value, shape: ArrayShape) -> bool:
+        """Is true if all keys of the rule match a value and one array of it, of shape `shape`."""
+        opcode = value.operation.opcode if value.operation is not None else "parameter"
+        return (
+            (self.name is None or fnmatchcase(value.name, self.name))
+            and (self.element_type is None or self.element_type == shape.element_type.name)
+            and (self.rank is None or self.rank == shape.rank)
+            and (self.opcode is None or self.opcode == opcode)
+            and len(self.layout.minor_to_major) == shape.rank
+        )
+
+
+def read_layout_rules(path: Path) -> tuple[LayoutRule, ...]:
+    """Reads a rules file, whose first matching rule decides; raises DiagnosticError at the first error in the file."""
+    try:
+        text = read_input(str(path)).decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise DiagnosticError(Diagnostic(f"{path}: byte {error.start} is no UTF-8")) from None
+    source = Source(str(path), text)
+    try:
+        document = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise _toml_error(source, error) from None
+    unknown = [key for key in document if key != "rule"]
+    rules = document.get("rule", [])
+    if unknown or not isinstance(rules, list):
+        key = unknown[0] if unknown else "rule"
+        raise _error(source, key, f"a rules file holds [[rule]] tables, found {key!r}", "write [[rule]]")
+    return tuple(_rule(source, table, number) for number, table in enumerate(rules))
+
+
+def _rule(source: Source, table: dict[str, Any], number: int) -> LayoutRule:
+    for key, value in table.items():
+        kind = _KINDS.get(key)
+        if kind is None:
+            close = nearest(key, _KINDS)
+            raise _error(source, key, f"rule {number} has the unknown key {key!r}", f"write {close or list(_KINDS)}")
+        if not isinstance(value, kind) or isinstance(value, bool):
+            raise _error(source, key, f"{key} of rule {number} must be of type {kind.__name__}, found {value!r}")
+    if "layout" not in table:
+        raise DiagnosticError(Diagnostic(f"{source.name}: rule {number} gives no layout"))
+    try:
+        if "type" in table:
+            parse_element_type(table["type"])
+        layout = parse_layout(table["layout"])
+    except DiagnosticError as error:
+        raise _within(source, table, error) from None
+    return LayoutRule(layout, table.get("name"), table.get("type"), table.get("rank"), table.get("opcode"))
+
+
+def _within(source: Source, table: dict[str, Any], error: DiagnosticError) -> DiagnosticError:
+    """Returns an error of parsing a layout, with the location moved to the layout's text in the file."""
+    found = error.diagnostics[0]
+    text = table["layout"] if found.location is not None else table.get("type", "")
+    start = source.text.find(text)
+    span = found.location.span.shifted(start) if found.location is not None else Span(start, start + len(text))
+    return DiagnosticError(Diagnostic(found.message, Location(source, span), hint=found.hint))
+
+
+def _error(source: Source, word: str, message: str, hint: str | None = None) -> DiagnosticError:
+    start = max(0, source.text.find(word))
+    return DiagnosticError(Diagnostic(message, Location(source, Span(start, start + len(word))), hint=hint))
+
+
+def _toml_error(source: Source, error: tomllib.TOMLDecodeError) -> DiagnosticError:
+    # On Python 3.11 to 3.13 only the message of tomllib's error holds the location.
+    found = re.search(r" \(at line (\d+), column (\d+)\)$", str(error))
+    message = str(error)[: found.start()] if found else str(error).removesuffix(" (at end of document)")
+    offset = source.offset(int(found.group(1)), int(found.group(2))) if found else len(source.text)
+    return DiagnosticError(Diagnostic(message[:1].lower() + message[1:], Location(source, Span(offset, offset + 1))))

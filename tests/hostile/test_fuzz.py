@@ -20,7 +20,7 @@ from dialect_utils.io.files import Emit, parse_bytes, read_module, serialize
 from dialect_utils.layout import parse_layout, parse_shape
 from dialect_utils.text import Diagnostic, DiagnosticError, printable, render
 from passes.framework.pipeline import Pipeline, read_pipelines, verify
-from passes.layouts.layout_rules import read_layout_rules
+from passes.layouts.annotate_layouts import read_layout_rules
 from tests.hostile.table import cases
 from tests.paths import ROOT
 

@@ -237,10 +237,6 @@ def _region(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
     return frame.run(op.regions[0])
 
 
-def _nothing(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
-    return []
-
-
 ROWS: tuple[Lowering, ...] = (
     Lowering("scf.if", "condition", "conditional; the branch itself where the condition is known", _if),
     Lowering("scf.for", "start, end, step, values", "while; written out where it is short", _for),
@@ -248,7 +244,7 @@ ROWS: tuple[Lowering, ...] = (
     Lowering("tpu.region", "", "its ops", _region),
     Lowering("tpu.trace", "", "its ops", _region),
     *(
-        Lowering(name, "", "nothing", _nothing)
+        Lowering(name, "", "nothing", lambda frame, op: [])
         for name in ("tpu.trace_start", "tpu.trace_stop", "tpu.delay", "tpu.log", "tpu.log_buffer", "tpu.annotate")
     ),
 )

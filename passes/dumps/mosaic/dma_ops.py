@@ -107,11 +107,6 @@ def _read(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
     return [arrays.reshape(frame.code, semaphore.read(frame, arrays.zeros(len(semaphore.dims)), semaphore.dims), ())]
 
 
-def _barrier_semaphore(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
-    """Returns the barrier semaphore, which has the same name on all devices."""
-    return [WholeRef(frame.context.barrier)]
-
-
 def _pairs(frame: Frame, op: KernelOp, device: KernelValue) -> list[tuple[int, int]]:
     """Returns (sender, receiver) pairs of devices; raises DiagnosticError unless they are a known permutation."""
     value = frame.val(device, op)
@@ -153,17 +148,9 @@ def _device(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
     return [number]
 
 
-def _core(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
-    return [index(0)]
-
-
 def _bound(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
     (dimension,) = integers(op, "dim", "dimension") or (0,)
     return [frame.context.grid_bounds[dimension]]
-
-
-def _barrier(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
-    return []
 
 
 def _random(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
@@ -212,10 +199,10 @@ ROWS: tuple[Lowering, ...] = (
     Lowering("tpu.sem_wait", "semaphore, amount", "compare, subtract from a counter", _wait, _first, waits=True),
     Lowering("tpu.sem_signal", "semaphore, amount, device", "add to a counter", _signal, _first),
     Lowering("tpu.sem_read", "semaphore", "the counter", _read),
-    Lowering("tpu.sem_barrier", "", "a counter", _barrier_semaphore),
-    Lowering("tpu.barrier", "", "nothing", _barrier),
+    Lowering("tpu.sem_barrier", "", "a counter", lambda frame, op: [WholeRef(frame.context.barrier)]),
+    Lowering("tpu.barrier", "", "nothing", lambda frame, op: []),
     Lowering("tpu.device_id", "", "replica-id", _device),
-    Lowering("tpu.core_id", "", "0: one core runs everything", _core),
+    Lowering("tpu.core_id", "", "0: one core runs everything", lambda frame, op: [index(0)]),
     Lowering("tpu.iteration_bound", "", "the bound of the grid", _bound),
     Lowering("tpu.prng_set_seed_32", "seeds", "refused", _random, effect=True),
     Lowering("tpu.prng_random_bits", "", "refused", _random, effect=True),

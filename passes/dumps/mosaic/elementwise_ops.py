@@ -121,10 +121,6 @@ def _float_comparison(code: Code, predicate: int, a: Val, b: Val) -> Val:
     return arrays.unary(code, "not", arrays.compare(code, opposite, a, b))
 
 
-def _select(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
-    return [arrays.select(frame.code, *frame.vals(op.operands, op))]
-
-
 def _number_select(opcode: str, frame: Frame, op: KernelOp) -> Sequence[Meaning]:
     """Makes arith.maxnumf and minnumf, which return the number if the other operand is NaN."""
     code = frame.code
@@ -152,14 +148,10 @@ def _extend_signed(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
     return [arrays.binary(frame.code, "subtract", constant(kind, 0, a.dims), wide) if a.kind == PRED else wide]
 
 
-def _extend_unsigned(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
+def _from_unsigned(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
     (a,) = frame.vals(op.operands, op)
-    return [_from_unsigned(frame, op, a)]
-
-
-def _from_unsigned(frame: Frame, op: KernelOp, a: Val) -> Val:
     kind = frame.kind(op.results[0], op)
-    return arrays.convert(frame.code, a if a.kind == PRED else arrays.as_unsigned(frame.code, a), kind)
+    return [arrays.convert(frame.code, a if a.kind == PRED else arrays.as_unsigned(frame.code, a), kind)]
 
 
 def _to_unsigned(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
@@ -181,10 +173,6 @@ def _truncate(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
 def _bitcast(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
     (a,) = frame.vals(op.operands, op)
     return [arrays.bitcast_convert(frame.code, a, frame.kind(op.results[0], op))]
-
-
-def _same(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
-    return [frame.values[op.operands[0].number]]
 
 
 def _floor_divide(up: bool, frame: Frame, op: KernelOp) -> Sequence[Meaning]:
@@ -299,7 +287,12 @@ ROWS: tuple[Lowering, ...] = (
     _row("arith.constant", "", "constant, broadcast", _constant),
     _row("arith.cmpi", "a, b", "compare", _compare_integers),
     _row("arith.cmpf", "a, b", "compare, or, not", _compare_floats),
-    _row("arith.select", "condition, a, b", "select", _select),
+    _row(
+        "arith.select",
+        "condition, a, b",
+        "select",
+        lambda frame, op: [arrays.select(frame.code, *frame.vals(op.operands, op))],
+    ),
     _row("arith.maxnumf", "a, b", "maximum, compare, select", partial(_number_select, "maximum")),
     _row("arith.minnumf", "a, b", "minimum, compare, select", partial(_number_select, "minimum")),
     *(
@@ -313,7 +306,7 @@ ROWS: tuple[Lowering, ...] = (
     _row("arith.extsi", "a", "convert", _extend_signed),
     _row("arith.trunci", "a", "convert; and, compare for i1", _truncate),
     *(
-        _row(name, "a", "bitcast-convert, convert", _extend_unsigned)
+        _row(name, "a", "bitcast-convert, convert", _from_unsigned)
         for name in ("arith.extui", "arith.uitofp", "tpu.uitofp", "arith.index_castui")
     ),
     *(_row(name, "a", "convert, bitcast-convert", _to_unsigned) for name in ("arith.fptoui", "tpu.fptoui")),
@@ -332,7 +325,7 @@ ROWS: tuple[Lowering, ...] = (
     _row("tpu.pack_elementwise", "sources", "convert, bitcast-convert, shift-left, or", _pack),
     _row("tpu.unpack_elementwise", "words", "shift-right-logical, convert, bitcast-convert", _unpack),
     *(
-        _row(name, "a", "its operand", _same)
+        _row(name, "a", "its operand", lambda frame, op: [frame.values[op.operands[0].number]])
         for name in ("tpu.assume_multiple", "tpu.assume_layout", "tpu.relayout", "tpu.mask_cast", "tpu.trace_value")
     ),
 )

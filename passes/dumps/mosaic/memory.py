@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import Literal, Protocol
+from typing import Literal, Protocol, TypeAlias
 
 from dialect_utils.layout import ElementType
 from passes.dumps.mosaic import arrays
@@ -35,31 +35,6 @@ class Store(Protocol):
     @property
     def memory(self) -> dict[Buffer, Val]:
         """Returns the contents of each buffer."""
-
-
-class Ref(Protocol):
-    """A view of a buffer; `starts` are scalar indices, one for each dimension."""
-
-    @property
-    def buffer(self) -> Buffer:
-        """Returns the viewed buffer."""
-
-    @property
-    def kind(self) -> ElementType:
-        """Returns the element type."""
-
-    @property
-    def dims(self) -> Dims:
-        """Returns the dimensions."""
-
-    def read(self, store: Store, starts: Sequence[Val], sizes: Sequence[int]) -> Val:
-        """Returns a part of the contents."""
-
-    def write(self, store: Store, starts: Sequence[Val], value: Val) -> None:
-        """Replaces a part of the contents."""
-
-    def moved(self, change: Callable[[Val], Val]) -> Ref:
-        """Returns the same view with other starts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,6 +200,10 @@ class RunningRef:
         whole = self.room.read(store, arrays.zeros(len(sizes)), self.room.dims)
         after = [size if dim == RUNNING else 0 for size, dim in zip(sizes, self.dims, strict=True)]
         return arrays.pad(store.code, whole, constant(self.kind, 0), [0] * len(sizes), after)
+
+
+# A view of a buffer. The `starts` of a read or write are scalar indices, one for each dimension.
+Ref: TypeAlias = WholeRef | SlicedRef | RecastRef | RunningRef
 
 
 def recast(code: Code, value: Val, kind: ElementType, dims: Sequence[int]) -> Val:

@@ -124,10 +124,6 @@ def _recast(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
     return [RecastRef(ref, kind, dims)]
 
 
-def _same(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
-    return [frame.ref(op.operands[0], op)]
-
-
 def _allocate(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
     """Makes unwritten memory; semaphores start at 0."""
     (result,) = op.results
@@ -158,7 +154,7 @@ ROWS: tuple[Lowering, ...] = (
         for name in ("tpu.memref_bitcast", "tpu.memref_reshape", "tpu.reinterpret_cast", "memref.collapse_shape")
     ),
     *(
-        Lowering(name, "memory", "a view", _same)
+        Lowering(name, "memory", "a view", lambda frame, op: [frame.ref(op.operands[0], op)])
         for name in ("tpu.erase_memref_layout", "memref.cast", "memref.memory_space_cast")
     ),
     *(Lowering(name, "", "unspecified memory", _allocate) for name in ("memref.alloca", "memref.alloc")),
