@@ -92,7 +92,9 @@ class Interface:
     def drop_argument(self, index: int) -> None:
         """Removes an argument from the signature."""
         self._own_layouts()
-        self._signature.drop(ARGUMENTS, index)
+        entries, types = self._attributes(ARGUMENTS), self._types_of(ARGUMENTS)
+        del entries[index], types[index]
+        self._changed |= {_TYPE, ARGUMENTS}
 
     def set_result(self, index: int, shape: Shape, mlir_type: ir.Type) -> None:
         """Changes type and layout of a result in the signature."""

@@ -337,3 +337,11 @@ def test_an_argument_without_uses_is_dropped_with_its_layout() -> None:
     again = parse_module(module.text())
     assert again.entry_layout == module.entry_layout
     assert [str(shape) for shapes in again.entry_layout for shape in shapes] == ["f32[3,5]{0,1}"] * 2
+
+
+def test_an_argument_without_attributes_is_dropped() -> None:
+    module = parse_module(
+        "func.func @main(%u: tensor<2xf32>, %x: tensor<3xf32>) -> tensor<3xf32> { return %x : tensor<3xf32> }"
+    )
+    module.entry.drop_parameter(module.entry.parameters[0])
+    assert [str(value.shape) for value in parse_module(module.text()).entry.parameters] == ["f32[3]"]
