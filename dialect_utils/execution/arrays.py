@@ -184,7 +184,7 @@ class SavedArray:
 
 @contextmanager
 def readable(path: str) -> Iterator[None]:
-    """Turns the errors of zipfile and numpy for damaged files, of many types, into a DiagnosticError."""
+    """Raises DiagnosticError for the errors of zipfile and numpy about damaged files, which have many types."""
     try:
         yield
     except (DiagnosticError, MemoryError):

@@ -1,4 +1,4 @@
-"""What constants hold, bit for bit, from the text of either dialect."""
+"""Reads the exact bits of constants from the text of either dialect."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from dialect_utils.text import Diagnostic, nearest
 
 # Operations that name a target.
 _CALLS = named("custom-call custom-call-start")
-# They return their operand and only inform the compiler of a program for several devices.
+# Targets that return their operand and only inform the compiler of a program for several devices.
 _IDENTITIES = frozenset(
     (
         *("Sharding", "SPMDFullToShardShape", "SPMDShardToFullShape", "LayoutConstraint"),

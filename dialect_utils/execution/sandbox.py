@@ -32,7 +32,7 @@ _SYSTEM = (
     "shmget shmat msgget semget mq_open tkill"
 )
 _DENIED = f"{_PROGRAMS} {_NETWORK} {_FILES} {_SYSTEM}".split()
-# They read their flags from memory, which no filter sees; libraries fall back to the older calls.
+# System calls with flags in memory, which no filter sees; libraries fall back to the older calls.
 _UNSEEN = ("clone3", "openat2")
 # Signals to this process only; abort() sends one.
 _SIGNALS = ("kill", "tgkill", "rt_tgsigqueueinfo")
@@ -81,7 +81,7 @@ def _add(filter_: Any, action: int, name: str, *arguments: Any) -> None:
         return
 
 
-# The worker needs its three pipes and what libraries hold open; a client has about a dozen.
+# The worker's three pipes, and the files that its libraries hold open; a client has about a dozen.
 _OPEN_FILES = 128
 _PR_SET_NO_NEW_PRIVS = 38
 # Added to a request's own limit for work before and after the timed part.

@@ -1,4 +1,4 @@
-"""Finds the modules that a user names: files, URLs, directories of dumps and patterns. Parses none of them."""
+"""Finds the modules that a user names by files, URLs, directories of dumps and patterns, before any is parsed."""
 
 from __future__ import annotations
 

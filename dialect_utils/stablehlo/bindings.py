@@ -32,7 +32,7 @@ def _missing(error: Exception) -> DiagnosticError:
 
 
 try:
-    from jaxlib.mlir import ir
+    from jaxlib.mlir import ir as ir
 
     # Not jaxlib.mlir.dialects, a class for each operation: MLIR loads those itself on demand.
     from jaxlib.mlir._mlir_libs import _chlo, _mlirHlo, _sdy
@@ -59,23 +59,6 @@ try:
 except (ImportError, AttributeError) as _error:
     raise _missing(_error) from _error
 
-__all__ = [
-    "address",
-    "attribute_of",
-    "context",
-    "current_version",
-    "deserialize_kernel",
-    "deserialize_portable_artifact",
-    "dimension_numbers",
-    "integer_list",
-    "ir",
-    "kernel_context",
-    "run_passes",
-    "serialize_portable_artifact",
-    "string_value",
-    "with_integers",
-]
-
 
 def string_value(attribute: ir.StringAttr) -> str:
     """Returns the text of a string; bytes that are not UTF-8 (serialized shardings) become escapes."""
@@ -88,15 +71,20 @@ def context(*, allow_unregistered: bool) -> ir.Context:
 
     A second context also accepts operations of unknown dialects in generic form.
     """
+    made = _new_context()
+    for register in (*_REGISTER, *_optional_dialects()):
+        register(made)
+    made.allow_unregistered_dialects = allow_unregistered
+    return made
+
+
+def _new_context() -> ir.Context:
     made = ir.Context()
     # Threads would not survive a fork, and modules of this size gain nothing from them.
     made.enable_multithreading(False)
     registry = ir.DialectRegistry()
     _register_upstream(registry)
     made.append_dialect_registry(registry)
-    for register in (*_REGISTER, *_optional_dialects()):
-        register(made)
-    made.allow_unregistered_dialects = allow_unregistered
     return made
 
 
@@ -107,11 +95,7 @@ def kernel_context() -> ir.Context:
         from jaxlib.mlir._mlir_libs import _tpu_ext
     except ImportError as error:
         raise _missing(error) from error
-    made = ir.Context()
-    made.enable_multithreading(False)
-    registry = ir.DialectRegistry()
-    _register_upstream(registry)
-    made.append_dialect_registry(registry)
+    made = _new_context()
     _tpu_ext.register_dialect(made)
     # A dialect that is not loaded when bytecode is read prints its ops in the generic form.
     made.load_all_available_dialects()

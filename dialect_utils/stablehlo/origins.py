@@ -1,4 +1,4 @@
-"""Positions and names in the original text, and MLIR's errors as diagnostics there.
+"""Positions and names in the original text, and diagnostics of MLIR's errors.
 
 MLIR keeps each operation's position in the text as its location, unless the text gives one with `loc(...)`. Such a
 text is parsed a second time with every `loc(...)` blanked, and our objects keep the positions of that parse. MLIR

@@ -59,7 +59,7 @@ CALLED = {
     "any implementation": DIALECTS,
     "any pass": ROOMS_OF_PASSES,
     "all other passes": ROOMS_OF_PASSES,
-    "all but `text`, `layout`, `opcodes`, `ir` and the adapter to MLIR": (
+    "all but `text`, `layout`, `ops`, `ir` and the adapter to MLIR": (
         "dialect_utils.hlo",
         "dialect_utils.execution",
     ),
