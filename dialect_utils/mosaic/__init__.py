@@ -3,7 +3,7 @@
 `kernel_of(call)` decodes a call's kernel; `kernel.grid`, `kernel.windows` and `kernel.main.body.ops` describe it.
 """
 
-from dialect_utils.mosaic.decode import TARGET, decode_kernel, kernel_config, kernel_of, kernels_of
+from dialect_utils.mosaic.decode import TARGET, kernel_of, kernels_of
 from dialect_utils.mosaic.kernel import (
     DYNAMIC,
     Block,
@@ -27,8 +27,6 @@ __all__ = [
     "KernelValue",
     "Type",
     "Window",
-    "decode_kernel",
-    "kernel_config",
     "kernel_of",
     "kernels_of",
 ]

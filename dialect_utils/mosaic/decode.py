@@ -35,7 +35,7 @@ LENGTH_BYTES = 8
 _INTEGERS = re.compile(r"\[([^\]]*)\]")
 
 
-def kernel_config(call: Operation) -> Mapping[str, Any]:
+def _config(call: Operation) -> Mapping[str, Any]:
     """Returns the backend_config of a kernel's call; raises DiagnosticError where it cannot be read."""
     try:
         config = json.loads(call.attribute("backend_config") or "")
@@ -54,41 +54,36 @@ def kernel_of(call: Operation) -> Kernel:
 
 def kernels_of(calls: Sequence[Operation]) -> list[Kernel]:
     """Decodes the kernels of many calls in one process; raises DiagnosticError that names each damaged one."""
-    bodies = {call.results[0].name: _body(call) for call in calls}
-    described = _described(bodies, {call.results[0].name: call for call in calls})
-    return [_kernel(described[name], name) for name in bodies]
-
-
-def decode_kernel(body: bytes, name: str) -> Kernel:
-    """Decodes a kernel's module, MLIR bytecode or text; `name` is the call's name in diagnostics."""
-    return _kernel(_described({name: body}, {})[name], name)
+    bodies = [_body(call) for call in calls]
+    _read_all(dict(zip(bodies, calls, strict=True)))
+    return [_kernel(_READINGS[body], call.results[0].name) for body, call in zip(bodies, calls, strict=True)]
 
 
 def _body(call: Operation) -> bytes:
     try:
-        return base64.b64decode(str(kernel_config(call)[_BODY].get("body", "")), validate=True)
+        return base64.b64decode(str(_config(call)[_BODY].get("body", "")), validate=True)
     except binascii.Error:
         message = f"custom call {call.results[0].name} calls {TARGET}, but its body is not base64"
         raise DiagnosticError(Diagnostic(message, call.location)) from None
 
 
-def _described(bodies: Mapping[str, bytes], calls: Mapping[str, Operation]) -> dict[str, Any]:
-    """Returns the reader's answer for each body, by the call's name; reads equal bodies once."""
-    unique = {body: name for name, body in bodies.items() if body not in _READINGS}
+def _read_all(bodies: Mapping[bytes, Operation]) -> None:
+    """Makes the reader decode new bodies, equal ones once."""
+    if len(_READINGS) > _KEPT_READINGS:
+        _READINGS.clear()
+    unknown = {body: call for body, call in bodies.items() if body not in _READINGS}
     try:
-        _read(list(unique))
+        _read(list(unknown))
     except DiagnosticError:
         # One damaged kernel makes the reader fail: read each one to find it.
         errors = []
-        for body, name in unique.items():
+        for body, call in unknown.items():
             try:
-                _read([body], f"the kernel of {name}")
+                _read([body], f"the kernel of {call.results[0].name}")
             except DiagnosticError as error:
-                location = calls[name].location if name in calls else None
-                errors += [Diagnostic(each.message, location) for each in error.diagnostics]
+                errors += [Diagnostic(each.message, call.location) for each in error.diagnostics]
         if errors:
             raise DiagnosticError(errors) from None
-    return {name: _READINGS[body] for name, body in bodies.items()}
 
 
 def _read(bodies: Sequence[bytes], name: str = "a kernel") -> None:
@@ -97,8 +92,6 @@ def _read(bodies: Sequence[bytes], name: str = "a kernel") -> None:
         return
     framed = b"".join(len(body).to_bytes(LENGTH_BYTES, "little") + body for body in bodies)
     found: list[Any] = json.loads(run_reader(_READER, framed, name, "Mosaic kernel"))
-    if len(_READINGS) > _KEPT_READINGS:
-        _READINGS.clear()
     _READINGS.update(zip(bodies, found, strict=True))
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from dialect_utils.hlo import parse_module
 from dialect_utils.ir import Operation
-from dialect_utils.mosaic import Dense, decode_kernel, kernel_of, kernels_of
+from dialect_utils.mosaic import Dense, kernel_of, kernels_of
 from dialect_utils.mosaic.kernel import describe_grid, describe_kernel
 from dialect_utils.text import DiagnosticError
 from tests.mosaic.kernels import TRIPLED, call_of
@@ -37,7 +37,7 @@ def test_a_kernel_has_its_grid_windows_and_ops() -> None:
 
 
 def test_an_op_is_rejected_at_its_location_in_the_kernels_text() -> None:
-    kernel = decode_kernel(TRIPLED.encode(), "k")
+    kernel = kernel_of(call(call_of(TRIPLED)))
     error = kernel.refused(kernel.main.body.ops[3], "is not known here").diagnostics[0]
     assert error.message == "kernel tripled: arith.mulf is not known here"
     assert error.location is not None
@@ -46,7 +46,7 @@ def test_an_op_is_rejected_at_its_location_in_the_kernels_text() -> None:
 
 
 def test_a_kernel_describes_itself() -> None:
-    kernel = decode_kernel(TRIPLED.encode(), "k")
+    kernel = kernel_of(call(call_of(TRIPLED)))
     assert describe_grid(kernel) == "3 arbitrary"
     described = describe_kernel("k", kernel)
     assert "%arg1   operand   f32[8,128]{1,0:T(8,128)} in vmem, window 8x128 at @rows in blocks" in described
@@ -74,6 +74,13 @@ def test_of_several_kernels_the_damaged_one_is_named() -> None:
     with pytest.raises(DiagnosticError, match="the kernel of damaged") as caught:
         kernels_of([fine, damaged])
     assert [error.location is not None for error in caught.value.diagnostics] == [True]
+
+
+def test_a_full_cache_keeps_the_kernels_of_one_request(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dialect_utils.mosaic.decode._KEPT_READINGS", 0)
+    known, new = call(call_of(TRIPLED)), call(call_of(TRIPLED.replace("@tripled", "@other")))
+    kernel_of(known)
+    assert [kernel.name for kernel in kernels_of([known, new])] == ["tripled", "other"]
 
 
 @pytest.mark.parametrize("config", ["{}", '{"custom_call_config": 3}', "no json"])
