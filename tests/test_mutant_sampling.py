@@ -109,9 +109,11 @@ def test_a_map_comes_back_from_its_file(tmp_path: Path) -> None:
     assert CoverageMap.read(tmp_path / "map").files == MEASURED.files
 
 
-def test_tests_of_the_mirrored_folder_come_first() -> None:
+def test_tests_of_the_same_name_come_first_then_those_of_the_folder() -> None:
     tests = [("tests/b/test_b.py::slow", 9.0), ("tests/b/test_b.py::x", 1.0), ("tests/a/b/test_a.py::y", 2.0)]
-    assert list(chosen(tests, "p/a/b/c.py", 10)) == ["tests/a/b/test_a.py::y", "tests/b/test_b.py::x"]
+    tests.append(("tests/a/b/test_c.py::z", 3.0))
+    wanted = ["tests/a/b/test_c.py::z", "tests/a/b/test_a.py::y", "tests/b/test_b.py::x"]
+    assert list(chosen(tests, "p/a/b/c.py", 12)) == wanted
 
 
 PRODUCT = "def double(x):\n    return x + x\n\ndef unused(x):\n    return x - 1\n"
