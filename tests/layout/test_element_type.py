@@ -49,3 +49,12 @@ def test_an_unknown_name_gets_the_nearest_known_one() -> None:
     with pytest.raises(DiagnosticError, match="unknown element type 'F32'") as caught:
         parse_element_type("F32")
     assert caught.value.diagnostics[0].hint == "write f32"
+
+
+def test_poison_is_the_quiet_nan_with_no_other_bit_of_the_fraction() -> None:
+    """In these formats the fraction of a quiet NaN begins with a 1."""
+    fractions = {"f64": 52, "f32": 23, "f16": 10, "bf16": 7, "f8e5m2": 2, "f8e3m4": 4, "f8e4m3": 3}
+    for name, bits in fractions.items():
+        kind = ELEMENT_TYPES[name]
+        exponent = (1 << (kind.bits - 1 - bits)) - 1
+        assert kind.poison_bits == (exponent << bits | 1 << (bits - 1)), name

@@ -78,3 +78,16 @@ def test_long_texts_are_shown_by_their_ends() -> None:
     text = "\n".join(map(str, range(100)))
     assert elided(text, 4) == "0\n1\n... 96 more lines ...\n98\n99"
     assert elided("a\nb\n", 2) == "a\nb"
+
+
+def test_offsets_are_clamped_to_the_text_of_the_source() -> None:
+    source = Source("f", "ab\ncde\n", first_line=5)
+    assert [source.offset(line, 2) for line in (1, 5, 6, 7, 9)] == [1, 1, 4, 7, 7]
+    assert source.offset(6, 0) == 3
+    assert (source.line_and_column(4), source.line(6)) == ((6, 2), "cde")
+
+
+def test_a_text_of_more_than_sixty_lines_is_elided() -> None:
+    lines = [str(number) for number in range(61)]
+    assert elided("\n".join(lines[:60])) == "\n".join(lines[:60])
+    assert elided("\n".join(lines)).split("\n") == [*lines[:30], "... 1 more lines ...", *lines[31:]]

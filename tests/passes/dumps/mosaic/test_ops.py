@@ -213,7 +213,7 @@ ROWS_OF = f"""%in11 = arith.constant 11 : index
 
 
 def half_away(x: NDArray[Any]) -> NDArray[Any]:
-    return np.copysign(np.floor(np.abs(x) + 0.5), x)
+    return np.asarray(np.copysign(np.floor(np.abs(x) + 0.5), x))
 
 
 FLOAT_OPS: dict[str, NDArray[Any]] = {
