@@ -11,10 +11,9 @@ from operator import length_hint
 
 from dialect_utils.hlo.computation import Computation
 from dialect_utils.hlo.control import CONTROL
-from dialect_utils.hlo.inference import Attributes
 from dialect_utils.hlo.instruction import Instruction
 from dialect_utils.hlo.operands import PARAMETER_NUMBER, WITHOUT_OPERANDS, OperandReader
-from dialect_utils.hlo.reading import MAX_DEPTH, InlineComputation, ReadingContext
+from dialect_utils.hlo.reading import MAX_DEPTH, Attributes, InlineComputation, ReadingContext, interface_of
 from dialect_utils.hlo.text.calls import CALLING_OPCODES, called_names, is_calling
 from dialect_utils.hlo.text.grammar import (
     InstructionText,
@@ -268,9 +267,16 @@ class BodyReader:
                 for body in bodies_in(self.source, value):
                     inline.append(self._inline(item, attribute, body, "%" if found.name.kind == "name" else ""))
         if found.shape is None:
+            self._reject_origin(found)
             self.written.shapeless.add(number)
             item.shape = self._infer(found, item, inline)
         return item
+
+    def _reject_origin(self, found: InstructionText) -> None:
+        """Raises DiagnosticError for an `origin`, whose tree is that of a written shape."""
+        for attribute, span, _ in found.attributes:
+            if attribute == "origin":
+                raise error_at(self.source, span, f"the origin of {found.name.text} needs a shape that is written")
 
     def _inline(self, owner: Instruction, attribute: str, place: Span, sigil: str) -> Computation:
         """Reads a computation that is written as an attribute's value."""
@@ -305,6 +311,6 @@ class BodyReader:
         what = Attributes(item.opcode, split_attributes(item.attribute_text))
         known = self.context.computations
         calls = [known.get(name) for _, name in in_role_order(item.opcode, called_names(what.texts))]
-        called = [computation.root.shape for computation in (*inline, *calls) if computation is not None]
+        called = [interface_of(computation) for computation in (*inline, *calls) if computation is not None]
         span = Span(found.name.start, found.opcode.end)
         return self.context.inferred_shape(what, item.operands, called, span, f"%{item.name}")

@@ -6,10 +6,9 @@ import re
 from collections.abc import Sequence
 
 from dialect_utils.hlo.computation import Computation
-from dialect_utils.hlo.inference import Attributes
 from dialect_utils.hlo.instruction import Instruction
 from dialect_utils.hlo.names import NameTable
-from dialect_utils.hlo.reading import MAX_DEPTH, ReadingContext
+from dialect_utils.hlo.reading import MAX_DEPTH, Attributes, ReadingContext
 from dialect_utils.hlo.text.grammar import OPERAND, OperandText, read_shape_at, split_operands
 from dialect_utils.hlo.text.provenance import BodyText
 from dialect_utils.hlo.text.tokens import Token

@@ -2,21 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from dialect_utils.hlo.computation import Computation
 from dialect_utils.hlo.control import CONTROL
-from dialect_utils.hlo.inference import Attributes, ShapeError, infer_shape
 from dialect_utils.hlo.instruction import Instruction
+from dialect_utils.hlo.text.attributes import parse_ints
 from dialect_utils.hlo.text.provenance import Spelling
 from dialect_utils.hlo.text.tokens import Token, without_comments
 from dialect_utils.layout import Shape, parse_shape
-from dialect_utils.ops import HLO_NAMES
+from dialect_utils.ops import HLO_NAMES, infer_shape
+from dialect_utils.ops.inference import Called, ShapeError
 from dialect_utils.text import DiagnosticError, Source, Span, error_at, nearest
 
 # XLA prints as deep as computations call each other; Python's own stack ends at a few hundred.
 MAX_DEPTH = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Attributes:
+    """An instruction that is being read: its opcode and its attributes' texts by name."""
+
+    opcode: str
+    texts: Mapping[str, str]
+
+    def attribute(self, name: str) -> str | None:
+        """Returns the text of an attribute, or None where it is absent."""
+        return self.texts.get(name)
+
+    def ints(self, name: str) -> tuple[int, ...] | None:
+        """Returns an attribute as integers, or None where it is absent or not a list of integers."""
+        text = self.texts.get(name)
+        return None if text is None else parse_ints(text)
+
+
+def interface_of(computation: Computation) -> Called:
+    """Returns the name, the parameters' shapes and the result's shape of a computation."""
+    return Called(computation.name, [each.shape for each in computation.parameters], computation.root.shape)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +81,7 @@ class ReadingContext:
         return shapes[text]
 
     def inferred_shape(
-        self, what: Attributes, operands: Sequence[Instruction], called: Sequence[Shape], span: Span, name: str
+        self, what: Attributes, operands: Sequence[Instruction], called: Sequence[Called], span: Span, name: str
     ) -> Shape:
         """Returns a shape that is not written, as XLA infers it; raises DiagnosticError at `span` where it has none."""
         try:

@@ -2,35 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from functools import lru_cache, singledispatch
 from types import MappingProxyType
 from typing import Protocol
 
-from dialect_utils.hlo.text.tokens import without_comments
 from dialect_utils.layout import ArrayShape, BitcastConvert, Pad, Reshape, Shape, Slice, Step, Transpose
-
-# As many digits as an int64 has.
-_SLICE = re.compile(r"\[\s*(\d{1,19})\s*:\s*(\d{1,19})\s*(?::\s*(\d{1,19})\s*)?\]", re.ASCII)
-_PADDING = re.compile(r"(?<!\d)(-?\d{1,19})_(-?\d{1,19})(?:_(\d{1,19}))?(?![\d_])", re.ASCII)
+from dialect_utils.ops.inference import Written
+from dialect_utils.ops.shapes.movement import pad_step, slice_step, transpose_step
 
 
-class Attributes(Protocol):
-    """The opcode and attributes that a step is read from."""
-
-    @property
-    def opcode(self) -> str:
-        """Returns the opcode."""
-
-    def ints(self, name: str) -> tuple[int, ...] | None:
-        """Returns an attribute as integers, or None."""
-
-    def attribute(self, name: str) -> str | None:
-        """Returns the text of an attribute, or None."""
-
-
-class Instruction(Attributes, Protocol):
+class Instruction(Written, Protocol):
     """What a step is read from: an instruction of the graph, which itself asks for its step."""
 
     shape: Shape
@@ -45,12 +27,6 @@ def parse_step(instruction: Instruction) -> Step | None:
     return parse(instruction, shape)
 
 
-def step_of_attributes(what: Attributes) -> Step | None:
-    """Returns the step of a transpose, slice or pad, whose attributes say all of it, or None where they do not."""
-    parse = {"transpose": _parse_transpose, "slice": _parse_slice, "pad": _parse_pad}.get(what.opcode)
-    return None if parse is None else parse(what)
-
-
 def _parse_reshape(instruction: Instruction, shape: ArrayShape) -> Reshape:
     return Reshape(shape.dimensions)
 
@@ -59,33 +35,16 @@ def _parse_bitcast_convert(instruction: Instruction, shape: ArrayShape) -> Bitca
     return BitcastConvert(shape.element_type)
 
 
-def _parse_transpose(instruction: Attributes, shape: ArrayShape | None = None) -> Transpose | None:
-    permutation = instruction.ints("dimensions")
-    return None if permutation is None else Transpose(permutation)
+def _parse_transpose(instruction: Instruction, shape: ArrayShape) -> Step | None:
+    return transpose_step(instruction)
 
 
-def _parse_slice(instruction: Attributes, shape: ArrayShape | None = None) -> Slice | None:
-    text = instruction.attribute("slice")
-    if text is None:
-        return None
-    found = _SLICE.findall(without_comments(text))
-    return Slice(
-        tuple(int(start) for start, _, _ in found),
-        tuple(int(limit) for _, limit, _ in found),
-        tuple(int(stride or 1) for _, _, stride in found),
-    )
+def _parse_slice(instruction: Instruction, shape: ArrayShape) -> Step | None:
+    return slice_step(instruction)
 
 
-def _parse_pad(instruction: Attributes, shape: ArrayShape | None = None) -> Pad | None:
-    text = instruction.attribute("padding")
-    if text is None:
-        return None
-    found = _PADDING.findall(text)
-    return Pad(
-        tuple(int(low) for low, _, _ in found),
-        tuple(int(high) for _, high, _ in found),
-        tuple(int(gap or 0) for _, _, gap in found),
-    )
+def _parse_pad(instruction: Instruction, shape: ArrayShape) -> Step | None:
+    return pad_step(instruction)
 
 
 _PARSERS: dict[str, Callable[[Instruction, ArrayShape], Step | None]] = {

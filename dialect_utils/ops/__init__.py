@@ -6,11 +6,13 @@ a name that no opcode has raises UnknownOpcodeError where it is written, when it
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import TypeVar
 
+from dialect_utils.layout import Shape
 from dialect_utils.ops.declaration import ALL_OPERANDS, Attribute, Opcode, Trait
+from dialect_utils.ops.inference import Called, Written, inferred_shape
 from dialect_utils.ops.table import (
     CALLING_MLIR_ATTRIBUTES,
     GENERAL_ATTRIBUTES,
@@ -41,6 +43,7 @@ __all__ = [
     "calling_opcodes",
     "has",
     "hlo_opcode",
+    "infer_shape",
     "is_opcode",
     "named",
     "opcode_of",
@@ -90,9 +93,14 @@ def _derived(name: str) -> Opcode:
     if base not in OPCODES or not phase:
         return Opcode(name, (0, None))
     known = OPCODES[base]
-    counts = known.operands if phase == START else (1, 1 if phase == DONE else None)
+    # An asynchronous wrapper may get operands in its updates.
+    fewest = known.operands[0] if base in STARTED else 0
+    counts = (fewest, known.operands[1]) if phase == START else (1, 1 if phase == DONE else None)
     traits = known.traits & _ASYNCHRONOUS_TRAITS
-    return Opcode(name, counts, traits, _attributes_of_phase(known, phase), started=known.started)
+    result = {START: known.on_start, DONE: known.on_done}.get(phase)
+    check = known.check_start if phase == START else None
+    attributes = _attributes_of_phase(known, phase)
+    return Opcode(name, counts, traits, attributes, started=known.started, result=result, check=check)
 
 
 def _attributes_of_phase(known: Opcode, phase: str) -> tuple[Attribute, ...]:
@@ -106,7 +114,7 @@ def split_asynchronous(name: str) -> tuple[str, str]:
     """Returns the opcode and the phase (-start, -update or -done) of an asynchronous form; else the name and ""."""
     for phase in (START, UPDATE, DONE):
         base = name.removesuffix(phase)
-        if base != name and base in HLO_NAMES:
+        if base != name and base in HLO_NAMES and (phase != UPDATE or base not in STARTED):
             return base, phase
     return name, ""
 
@@ -121,6 +129,15 @@ def has(name: str, traits: Trait) -> bool:
     # Flags themselves take a microsecond to compare.
     wanted = traits._value_
     return opcode_of(name).traits._value_ & wanted == wanted
+
+
+def infer_shape(written: Written, operands: Sequence[Shape], called: Sequence[Called] = ()) -> Shape | None:
+    """Returns the shape of an instruction, or None where its opcode needs one that is written.
+
+    A result whose rule gives no layout has the descending one where an operand has a layout. Raises ShapeError where
+    operands or attributes give no shape.
+    """
+    return inferred_shape(opcode_of(written.opcode), written, operands, called)
 
 
 @cache

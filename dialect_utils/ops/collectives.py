@@ -22,6 +22,8 @@ from dialect_utils.ops.declaration import (
     texts,
 )
 from dialect_utils.ops.domain import Domain, UndefinedError, V, result_array
+from dialect_utils.ops.inference import first_array, first_operand, one_or_tuple
+from dialect_utils.ops.shapes import collectives as rules
 from dialect_utils.ops.structured import integers
 
 if TYPE_CHECKING:
@@ -56,6 +58,8 @@ _REDUCE_GROUPS = (*_GROUPS, *flags("constrain_layout use_global_device_ids"), *t
 _HOST = (*CHANNEL, *flags("is_host_transfer"))
 _MOVED = EXCHANGED | DATA
 
+_PAIRED = (*texts("source_target_pairs", needed=True), *texts("slice_sizes"))
+
 OPERATIONS: tuple[Opcode, ...] = (
     op(
         "all-gather",
@@ -65,6 +69,9 @@ OPERATIONS: tuple[Opcode, ...] = (
         *_GROUPS,
         *flags("constrain_layout use_global_device_ids"),
         typed=ALL_OPERANDS,
+        result=rules.all_gather,
+        on_start=rules.all_gather_start,
+        on_done=rules.second_element,
         define=define_alone,
     ),
     op(
@@ -75,6 +82,11 @@ OPERATIONS: tuple[Opcode, ...] = (
         *TO_APPLY,
         aligned=ALL,
         started=None,
+        result=one_or_tuple,
+        check=rules.check_all_reduce,
+        on_start=one_or_tuple,
+        on_done=first_operand,
+        check_start=rules.check_all_reduce,
         define=define_alone,
     ),
     op(
@@ -85,20 +97,46 @@ OPERATIONS: tuple[Opcode, ...] = (
         *_GROUPS,
         *flags("constrain_layout"),
         typed=ALL_OPERANDS,
+        result=rules.all_to_all,
         define=define_alone,
     ),
-    op("collective-broadcast", ANY, _MOVED, *_GROUPS, *flags("has_dynamic_root"), typed=(0,), define=define_alone),
+    op(
+        "collective-broadcast",
+        ANY,
+        _MOVED,
+        *_GROUPS,
+        *flags("has_dynamic_root"),
+        typed=(0,),
+        result=first_array,
+        check=rules.check_groups,
+        define=define_alone,
+    ),
     op(
         "collective-permute",
         ANY,
         _MOVED,
         *CHANNEL,
-        *texts("source_target_pairs slice_sizes"),
+        *_PAIRED,
         typed=(0,),
         aligned=ALL,
+        result=rules.collective_permute,
+        check=rules.check_permute,
+        on_start=rules.collective_permute_start,
+        on_done=rules.second_element,
+        check_start=rules.check_permute,
         define=define_permute,
     ),
-    op("ragged-all-to-all", ANY, _MOVED, dims("dimensions", 0), *_GROUPS, mlir="", typed=(0, 1)),
+    op(
+        "ragged-all-to-all",
+        ANY,
+        _MOVED,
+        dims("dimensions", 0),
+        *_GROUPS,
+        mlir="",
+        typed=(0, 1),
+        result=rules.second_operand,
+        check=rules.check_ragged,
+    ),
     op(
         "reduce-scatter",
         ANY,
@@ -106,12 +144,29 @@ OPERATIONS: tuple[Opcode, ...] = (
         dims("dimensions", 0, "scatter_dimension"),
         *_REDUCE_GROUPS,
         *TO_APPLY,
+        result=rules.reduce_scatter,
+        check=rules.check_combiner,
         define=define_alone,
     ),
-    op("partition-id", 0, Trait.AMONG_DEVICES | Trait.PURE, define=define_device),
-    op("replica-id", 0, Trait.AMONG_DEVICES | Trait.PURE, define=define_device),
-    op("infeed", 1, Trait.COMMUNICATES, *texts("infeed_config")),
-    op("outfeed", 2, Trait.COMMUNICATES, *texts("outfeed_config outfeed_shape")),
-    op("recv", 1, Trait.COMMUNICATES, *_HOST),
-    op("send", 2, Trait.COMMUNICATES, *_HOST),
+    op("partition-id", 0, Trait.AMONG_DEVICES | Trait.PURE, result=rules.number, define=define_device),
+    op("replica-id", 0, Trait.AMONG_DEVICES | Trait.PURE, result=rules.number, define=define_device),
+    op("infeed", 1, Trait.COMMUNICATES, *texts("infeed_config"), result=rules.infed, check=rules.check_first_token),
+    op(
+        "outfeed",
+        2,
+        Trait.COMMUNICATES,
+        *texts("outfeed_config outfeed_shape"),
+        result=rules.token,
+        check=rules.check_outfeed,
+    ),
+    op(
+        "recv",
+        1,
+        Trait.COMMUNICATES,
+        *_HOST,
+        result=rules.received,
+        check=rules.check_first_token,
+        on_done=rules.finished_receive,
+    ),
+    op("send", 2, Trait.COMMUNICATES, *_HOST, result=rules.sent, check=rules.check_last_token),
 )

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Generic
 from dialect_utils.layout import ElementType
 from dialect_utils.ops.declaration import ANY, CONTRACTED, Opcode, dims, op, texts
 from dialect_utils.ops.domain import Domain, UndefinedError, V, grouped, required_ints, reshaped, result_array, section
+from dialect_utils.ops.shapes import contractions as rules
 
 if TYPE_CHECKING:
     from dialect_utils.ir import Operation
@@ -169,6 +170,8 @@ OPERATIONS: tuple[Opcode, ...] = (
         *_CONTRACTION,
         *texts("algorithm sparsity_config block_scaling_config"),
         mlir="dot dot_general",
+        result=rules.dot,
+        check=rules.check_dot,
         define=define_dot,
     ),
     op(
@@ -179,7 +182,18 @@ OPERATIONS: tuple[Opcode, ...] = (
         dims("lhs_ragged_dims", 0),
         dims("rhs_group_dims", 1),
         mlir="",
+        result=rules.ragged_dot,
         define=define_ragged_dot,
     ),
-    op("scaled-dot", ANY, CONTRACTED, *_CONTRACTION, *texts("algorithm"), mlir="", define=define_scaled_dot),
+    op(
+        "scaled-dot",
+        ANY,
+        CONTRACTED,
+        *_CONTRACTION,
+        *texts("algorithm"),
+        mlir="",
+        result=rules.dot,
+        check=rules.check_scaled_dot,
+        define=define_scaled_dot,
+    ),
 )

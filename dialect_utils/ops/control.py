@@ -9,23 +9,28 @@ from dialect_utils.ops.declaration import (
     TO_APPLY,
     Opcode,
     Trait,
+    choice,
     computations,
     flags,
     integers,
     op,
     texts,
 )
+from dialect_utils.ops.inference import first_operand
+from dialect_utils.ops.shapes import control as rules
 
 _FORWARDED = Trait.FORWARDS | Trait.ALIASES | Trait.BOUNDED
 _TUPLED = Trait.TUPLES | Trait.ALIASES | Trait.BOUNDED | Trait.PURE
 
+_FUSION_KINDS = choice("kind", "kCustom kInput kLoop kOutput")
+
 OPERATIONS: tuple[Opcode, ...] = (
-    op("get-tuple-element", 1, _TUPLED, integers("index")),
-    op("tuple", ANY, _TUPLED),
-    op("add-dependency", 2, _FORWARDED | Trait.PURE, mlir=""),
-    op("after-all", ANY, NO_TRAITS, mlir="after_all create_token"),
-    op("domain", 1, _FORWARDED, *texts("domain"), mlir=""),
-    op("opt-barrier", 1, _FORWARDED, mlir="optimization_barrier"),
+    op("get-tuple-element", 1, _TUPLED, integers("index", needed=True), result=rules.element),
+    op("tuple", ANY, _TUPLED, result=rules.made_tuple),
+    op("add-dependency", 2, _FORWARDED | Trait.PURE, mlir="", result=first_operand, check=rules.check_dependency),
+    op("after-all", ANY, NO_TRAITS, mlir="after_all create_token", result=rules.token, check=rules.check_tokens),
+    op("domain", 1, _FORWARDED, *texts("domain", needed=True), mlir="", result=first_operand),
+    op("opt-barrier", 1, _FORWARDED, mlir="optimization_barrier", result=first_operand),
     op(
         "async",
         ANY,
@@ -34,7 +39,16 @@ OPERATIONS: tuple[Opcode, ...] = (
         *texts("output_to_operand_aliasing"),
         mlir="",
     ),
-    op("call", ANY, Trait.CALLS | Trait.PASSES_OPERANDS, *TO_APPLY, *flags("is_composite"), mlir=""),
+    op(
+        "call",
+        ANY,
+        Trait.CALLS | Trait.PASSES_OPERANDS,
+        *TO_APPLY,
+        *flags("is_composite"),
+        mlir="",
+        result=rules.returned,
+        check=rules.check_call,
+    ),
     op(
         "conditional",
         ANY,
@@ -42,24 +56,30 @@ OPERATIONS: tuple[Opcode, ...] = (
         *computations("true_computation false_computation"),
         *computations("branch_computations", "computations"),
         mlir="case if",
+        result=rules.returned,
+        check=rules.check_conditional,
     ),
     op(
         "custom-call",
         ANY,
         Trait.CALLS | Trait.ENGINE_DEFINED,
-        *texts("custom_call_target"),
+        *texts("custom_call_target", needed=True),
         *computations("to_apply called_computations", "computations"),
         *CONVOLUTION,
         *texts("api_version literal operand_layout_constraints output_to_operand_aliasing padding_type schedule"),
         *flags("custom_call_has_side_effect"),
+        check=rules.check_custom_call,
     ),
     op(
         "fusion",
         ANY,
         Trait.CALLS | Trait.PASSES_OPERANDS,
         *computations("calls"),
-        *texts("kind output_to_operand_aliasing"),
+        _FUSION_KINDS,
+        *texts("output_to_operand_aliasing"),
         mlir="",
+        result=rules.returned,
+        check=rules.check_call,
     ),
-    op("while", 1, Trait.CALLS, *computations("condition body")),
+    op("while", 1, Trait.CALLS, *computations("condition body"), result=first_operand, check=rules.check_while),
 )

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import Flag, auto
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal
 
-from dialect_utils.layout import Shape
+from dialect_utils.layout import ElementType, Shape
+
+if TYPE_CHECKING:
+    from dialect_utils.ops.inference import Instance
 
 
 class Trait(Flag):
@@ -80,7 +83,9 @@ class Attribute:
 
     `mlir` is StableHLO's name where another one is used; a dotted name is a field of a structured
     attribute. `numbers` is the operand whose dimensions a list of dimensions numbers (None: the
-    result). `is_computed` is false for an attribute that does not affect the result.
+    result). `is_computed` is false for an attribute that does not affect the result. `is_needed` is
+    true where XLA's parser or verifier rejects HLO without it. `values` holds the texts it may have
+    (empty: any). `is_single` is true for one dimension that is written as a list.
     """
 
     name: str
@@ -88,6 +93,9 @@ class Attribute:
     mlir: str = ""
     numbers: int | None = None
     is_computed: bool = True
+    is_needed: bool = False
+    values: tuple[str, ...] = ()
+    is_single: bool = False
 
     @property
     def mlir_name(self) -> str:
@@ -105,22 +113,28 @@ class Attribute:
         return self.kind in ("computation", "computations")
 
 
-class Written(Protocol):
-    """The opcode and the attributes of an operation, also of one that is still being read."""
+@dataclass(frozen=True, slots=True)
+class ElementTypes:
+    """Element types that an operand may have, and how a message names them."""
 
-    @property
-    def opcode(self) -> str:
-        """Returns the opcode."""
-
-    def attribute(self, name: str) -> str | None:
-        """Returns the text of an attribute, or None where it is absent."""
-
-    def ints(self, name: str) -> tuple[int, ...] | None:
-        """Returns an attribute as integers, or None where it is absent or not a list of integers."""
+    name: str
+    includes: Callable[[ElementType], bool]
 
 
-# (operation, operands' shapes, results of the called computations) -> the result's shape; raises ShapeError.
-Result = Callable[[Written, Sequence[Shape], Sequence[Shape]], Shape]
+FLOATS = ElementTypes("floats", lambda kind: kind.is_floating)
+INTEGERS = ElementTypes("integers", lambda kind: kind.is_integral)
+INEXACT = ElementTypes("floats or complex numbers", lambda kind: kind.is_floating or kind.is_complex)
+LOGICAL = ElementTypes("integers or truth values", lambda kind: kind.is_integral or kind.name == "pred")
+NUMBERS = ElementTypes("numbers", lambda kind: kind.name != "pred")
+REAL_NUMBERS = ElementTypes("real numbers", lambda kind: kind.is_floating or kind.is_integral)
+SIGNED = ElementTypes("signed numbers", lambda kind: kind.is_signed or kind.is_floating or kind.is_complex)
+COMPLEX_PARTS = ElementTypes("f32 or f64", lambda kind: kind.name in ("f32", "f64"))
+TRANSFORMED = ElementTypes("f32, f64, c64 or c128", lambda kind: kind.name in ("f32", "f64", "c64", "c128"))
+
+# Returns the shape of the result; raises ShapeError (dialect_utils/ops/inference.py).
+Result = Callable[["Instance"], Shape]
+# Raises ShapeError where a constraint does not hold that the result does not imply.
+Check = Callable[["Instance"], None]
 # (domain, operation, operands' values) -> the result's value; see dialect_utils/ops/domain.py.
 Define = Callable[[Any, Any, Sequence[Any]], Any]
 
@@ -134,7 +148,9 @@ class Opcode:
     element type of the result (-1: all), `aligned` is the number of leading operands that have the
     result's dimensions (-1: all), `indices` the range of operands that are indices (first, last;
     None: up to the end), and `started` the element of the tuple of its `-start` that is the result
-    (None: the start has no tuple).
+    (None: the start has no tuple). `takes` are the element types of the first operand. `on_start` and
+    `on_done` give the results of an own `-start` and `-done`, which wrap no computation; `check_start` has the
+    constraints of the former.
     """
 
     name: str
@@ -146,12 +162,24 @@ class Opcode:
     aligned: int = 0
     indices: tuple[int, int | None] | None = None
     started: int | None = 1
+    takes: ElementTypes | None = None
     result: Result | None = None
+    check: Check | None = None
+    on_start: Result | None = None
+    on_done: Result | None = None
+    check_start: Check | None = None
     define: Define | None = None
+    # The attributes that are needed or have known values, and those that number dimensions.
+    constrained: tuple[Attribute, ...] = field(init=False, repr=False, compare=False)
+    dimension_lists: tuple[Attribute, ...] = field(init=False, repr=False, compare=False)
     _by_name: dict[str, Attribute] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_by_name", {attribute.name: attribute for attribute in self.attributes})
+        attributes = self.attributes
+        constrained = [each for each in attributes if each.is_needed or each.values or each.is_single]
+        object.__setattr__(self, "constrained", tuple(constrained))
+        object.__setattr__(self, "dimension_lists", tuple(each for each in attributes if each.kind == "dimensions"))
+        object.__setattr__(self, "_by_name", {attribute.name: attribute for attribute in attributes})
 
     @property
     def operand_count(self) -> int | None:
@@ -185,23 +213,34 @@ def op(
     aligned: int = 0,
     indices: tuple[int, int | None] | None = None,
     started: int | None = 1,
+    takes: ElementTypes | None = None,
     result: Result | None = None,
+    check: Check | None = None,
+    on_start: Result | None = None,
+    on_done: Result | None = None,
+    check_start: Check | None = None,
     define: Define | None = None,
 ) -> Opcode:
     """Declares an operation; StableHLO's name is HLO's with `_` for `-`, unless `mlir` lists others."""
     counts = operands if isinstance(operands, tuple) else (operands, operands)
     mnemonics = (name.replace("-", "_"),) if mlir is None else tuple(mlir.split())
-    return Opcode(name, counts, traits, attributes, mnemonics, typed, aligned, indices, started, result, define)
+    rules = takes, result, check, on_start, on_done, check_start, define
+    return Opcode(name, counts, traits, attributes, mnemonics, typed, aligned, indices, started, *rules)
 
 
-def texts(names: str) -> tuple[Attribute, ...]:
+def texts(names: str, *, needed: bool = False) -> tuple[Attribute, ...]:
     """Returns attributes of any text, from names between spaces."""
-    return tuple(Attribute(name) for name in names.split())
+    return tuple(Attribute(name, is_needed=needed) for name in names.split())
+
+
+def choice(name: str, values: str, *, needed: bool = False) -> Attribute:
+    """Returns an attribute that has one of several texts, given between spaces."""
+    return Attribute(name, is_needed=needed, values=tuple(values.split()))
 
 
 def flags(names: str) -> tuple[Attribute, ...]:
     """Returns attributes that are `true` or `false`, from names between spaces."""
-    return tuple(Attribute(name, "flag") for name in names.split())
+    return tuple(Attribute(name, "flag", values=("false", "true")) for name in names.split())
 
 
 def computations(names: str, kind: AttributeKind = "computation") -> tuple[Attribute, ...]:
@@ -209,14 +248,16 @@ def computations(names: str, kind: AttributeKind = "computation") -> tuple[Attri
     return tuple(Attribute(name, kind) for name in names.split())
 
 
-def integers(name: str, mlir: str = "") -> Attribute:
+def integers(name: str, mlir: str = "", *, needed: bool = False) -> Attribute:
     """Returns an attribute that is an integer or a list of integers."""
-    return Attribute(name, "integers", mlir)
+    return Attribute(name, "integers", mlir, is_needed=needed)
 
 
-def dims(name: str, numbers: int | None = None, mlir: str = "") -> Attribute:
-    """Returns an attribute that lists dimensions of operand `numbers` (None: of the result)."""
-    return Attribute(name, "dimensions", mlir, numbers)
+def dims(
+    name: str, numbers: int | None = None, mlir: str = "", *, needed: bool = False, is_single: bool = False
+) -> Attribute:
+    """Returns an attribute that lists dimensions of an operand, or of the result for None."""
+    return Attribute(name, "dimensions", mlir, numbers, is_needed=needed, is_single=is_single)
 
 
 def note(name: str) -> Attribute:

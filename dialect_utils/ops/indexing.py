@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from dialect_utils.ops.declaration import ANY, COMBINED, DATA, TO_APPLY, Opcode, dims, flags, integers, op
 from dialect_utils.ops.domain import Domain, UndefinedError, V, required_ints, result_array
+from dialect_utils.ops.shapes import indexing as rules
 
 if TYPE_CHECKING:
     from dialect_utils.ir import Operation
@@ -84,10 +85,12 @@ OPERATIONS: tuple[Opcode, ...] = (
         "dynamic-slice",
         ANY,
         DATA,
-        integers("dynamic_slice_sizes", "slice_sizes"),
+        integers("dynamic_slice_sizes", "slice_sizes", needed=True),
         typed=(0,),
         aligned=1,
         indices=(1, None),
+        result=rules.dynamic_slice,
+        check=rules.check_memory,
         define=define_dynamic_slice,
     ),
     op(
@@ -97,37 +100,42 @@ OPERATIONS: tuple[Opcode, ...] = (
         typed=(0, 1),
         aligned=2,
         indices=(2, None),
+        result=rules.dynamic_update_slice,
+        check=rules.check_memory,
         define=define_dynamic_update_slice,
     ),
     op(
         "gather",
         2,
         DATA,
-        dims("offset_dims", None, f"{_GATHERED}offset_dims"),
-        dims("collapsed_slice_dims", 0, f"{_GATHERED}collapsed_slice_dims"),
+        dims("offset_dims", None, f"{_GATHERED}offset_dims", needed=True),
+        dims("collapsed_slice_dims", 0, f"{_GATHERED}collapsed_slice_dims", needed=True),
         dims("operand_batching_dims", 0, f"{_GATHERED}operand_batching_dims"),
         dims("start_indices_batching_dims", 1, f"{_GATHERED}start_indices_batching_dims"),
-        dims("start_index_map", 0, f"{_GATHERED}start_index_map"),
-        integers("index_vector_dim", f"{_GATHERED}index_vector_dim"),
-        integers("slice_sizes"),
+        dims("start_index_map", 0, f"{_GATHERED}start_index_map", needed=True),
+        integers("index_vector_dim", f"{_GATHERED}index_vector_dim", needed=True),
+        integers("slice_sizes", needed=True),
         *flags("indices_are_sorted"),
         typed=(0,),
         indices=(1, None),
+        result=rules.gather,
         define=define_gather,
     ),
     op(
         "scatter",
         ANY,
         COMBINED,
-        integers("update_window_dims", f"{_SCATTERED}update_window_dims"),
-        dims("inserted_window_dims", 0, f"{_SCATTERED}inserted_window_dims"),
+        integers("update_window_dims", f"{_SCATTERED}update_window_dims", needed=True),
+        dims("inserted_window_dims", 0, f"{_SCATTERED}inserted_window_dims", needed=True),
         dims("input_batching_dims", 0, f"{_SCATTERED}input_batching_dims"),
         integers("scatter_indices_batching_dims", f"{_SCATTERED}scatter_indices_batching_dims"),
-        dims("scatter_dims_to_operand_dims", 0, f"{_SCATTERED}scattered_dims_to_operand_dims"),
-        integers("index_vector_dim", f"{_SCATTERED}index_vector_dim"),
+        dims("scatter_dims_to_operand_dims", 0, f"{_SCATTERED}scattered_dims_to_operand_dims", needed=True),
+        integers("index_vector_dim", f"{_SCATTERED}index_vector_dim", needed=True),
         *flags("indices_are_sorted unique_indices"),
         *TO_APPLY,
         indices=(1, 2),
+        result=rules.scatter,
+        check=rules.check_scatter,
         define=define_scatter,
     ),
 )

@@ -5,18 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from dialect_utils.ops.declaration import (
-    ALL,
-    ALL_OPERANDS,
-    ANY,
-    DATA,
-    Opcode,
-    Trait,
-    dims,
-    op,
-    texts,
-)
+from dialect_utils.ops.declaration import ALL, ALL_OPERANDS, ANY, DATA, Opcode, Trait, dims, op, texts
 from dialect_utils.ops.domain import Domain, UndefinedError, V, required_ints, reshaped, result_array
+from dialect_utils.ops.shapes import movement as rules
 
 if TYPE_CHECKING:
     from dialect_utils.ir import Operation
@@ -69,9 +60,11 @@ def define_known_reshape(domain: Domain[V], operation: Operation, operands: Sequ
     return [reshaped(domain, operands[0], result_array(operation).dimensions)]
 
 
+_STEP = DATA | Trait.IS_STEP
+
 OPERATIONS: tuple[Opcode, ...] = (
-    op("bitcast", 1, Trait.ALIASES | Trait.PURE, mlir=""),
-    op("bitcast-convert", 1, Trait.PURE | Trait.IS_STEP, define=define_step),
+    op("bitcast", 1, Trait.ALIASES | Trait.PURE, mlir="", check=rules.check_bitcast),
+    op("bitcast-convert", 1, Trait.PURE | Trait.IS_STEP, result=rules.reinterpreted, define=define_step),
     op(
         "broadcast",
         1,
@@ -79,26 +72,60 @@ OPERATIONS: tuple[Opcode, ...] = (
         dims("dimensions", None, "broadcast_dimensions"),
         mlir="broadcast broadcast_in_dim",
         typed=(0,),
+        result=rules.broadcasted,
         define=define_broadcast,
     ),
     op(
         "concatenate",
         ANY,
         DATA,
-        dims("dimensions", None, "dimension"),
+        dims("dimensions", None, "dimension", is_single=True),
         typed=ALL_OPERANDS,
         aligned=ALL,
+        result=rules.concatenated,
         define=define_concatenate,
     ),
-    op("dynamic-reshape", ANY, DATA, typed=(0,), define=define_known_reshape),
-    op("pad", 2, DATA | Trait.IS_STEP, *texts("padding"), typed=(0, 1), aligned=1, define=define_step),
-    op("reshape", 1, DATA | Trait.IS_STEP, *texts("inferred_dimension"), typed=(0,), define=define_step),
-    op("reverse", 1, DATA, dims("dimensions", 0), typed=(0,), aligned=1, define=define_reverse),
-    op("slice", 1, DATA | Trait.IS_STEP, *texts("slice"), typed=(0,), aligned=1, define=define_step),
-    op("transpose", 1, DATA | Trait.IS_STEP, dims("dimensions", 0, "permutation"), typed=(0,), define=define_step),
-    op("constant", 0, Trait.PURE),
-    op("iota", 0, Trait.PURE, dims("iota_dimension", None), define=define_iota),
-    op("parameter", 0, Trait.PURE, mlir=""),
-    op("get-dimension-size", 1, Trait.PURE, dims("dimensions", 0, "dimension"), define=define_dimension_size),
-    op("set-dimension-size", 2, Trait.PURE, dims("dimensions", 0, "dimension"), define=define_known_reshape),
+    op("dynamic-reshape", ANY, DATA, typed=(0,), check=rules.check_dynamic_reshape, define=define_known_reshape),
+    op("pad", 2, _STEP, *texts("padding"), typed=(0, 1), aligned=1, result=rules.padded, define=define_step),
+    op("reshape", 1, _STEP, *texts("inferred_dimension"), typed=(0,), result=rules.reshaped, define=define_step),
+    op(
+        "reverse",
+        1,
+        DATA,
+        dims("dimensions", 0, needed=True),
+        typed=(0,),
+        aligned=1,
+        result=rules.flipped,
+        define=define_reverse,
+    ),
+    op("slice", 1, _STEP, *texts("slice"), typed=(0,), aligned=1, result=rules.sliced, define=define_step),
+    op(
+        "transpose",
+        1,
+        _STEP,
+        dims("dimensions", 0, "permutation"),
+        typed=(0,),
+        result=rules.transposed,
+        define=define_step,
+    ),
+    op("constant", 0, Trait.PURE, result=rules.written_only),
+    op("iota", 0, Trait.PURE, dims("iota_dimension", None, needed=True), result=rules.counted, define=define_iota),
+    op("parameter", 0, Trait.PURE, mlir="", result=rules.written_only),
+    op(
+        "get-dimension-size",
+        1,
+        Trait.PURE,
+        dims("dimensions", 0, "dimension", needed=True, is_single=True),
+        result=rules.dimension_size,
+        define=define_dimension_size,
+    ),
+    op(
+        "set-dimension-size",
+        2,
+        Trait.PURE,
+        dims("dimensions", 0, "dimension", needed=True, is_single=True),
+        result=rules.resized,
+        check=rules.check_resized,
+        define=define_known_reshape,
+    ),
 )

@@ -12,8 +12,9 @@ from math import prod
 from typing import TYPE_CHECKING, Generic
 
 from dialect_utils.layout import ELEMENT_TYPES, ElementType
-from dialect_utils.ops.declaration import ANY, NO_TRAITS, Opcode, Trait, integers, op, texts
+from dialect_utils.ops.declaration import ANY, NO_TRAITS, Opcode, Trait, choice, integers, op
 from dialect_utils.ops.domain import Domain, UndefinedError, V, reshaped, result_array, section
+from dialect_utils.ops.shapes import random as rules
 
 if TYPE_CHECKING:
     from dialect_utils.ir import Operation
@@ -160,7 +161,29 @@ def define_chosen(domain: Domain[V], operation: Operation, operands: Sequence[V]
 
 
 OPERATIONS: tuple[Opcode, ...] = (
-    op("rng", ANY, Trait.ENGINE_DEFINED, *texts("distribution"), define=define_chosen),
-    op("rng-bit-generator", 1, Trait.PURE, *texts("algorithm"), define=define_rng_bit_generator),
-    op("rng-get-and-update-state", 0, NO_TRAITS, integers("delta"), mlir="", define=define_chosen),
+    op(
+        "rng",
+        ANY,
+        Trait.ENGINE_DEFINED,
+        choice("distribution", "rng_normal rng_uniform", needed=True),
+        check=rules.check_distribution,
+        define=define_chosen,
+    ),
+    op(
+        "rng-bit-generator",
+        1,
+        Trait.PURE,
+        choice("algorithm", "rng_default rng_philox rng_three_fry", needed=True),
+        check=rules.check_bits,
+        define=define_rng_bit_generator,
+    ),
+    op(
+        "rng-get-and-update-state",
+        0,
+        NO_TRAITS,
+        integers("delta", needed=True),
+        mlir="",
+        result=rules.state,
+        define=define_chosen,
+    ),
 )

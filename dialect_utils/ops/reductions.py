@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from dialect_utils.ops.declaration import ANY, COMBINED, TO_APPLY, Opcode, Trait, dims, flags, integers, op, texts
 from dialect_utils.ops.domain import Domain, V, grouped, required_ints, reshaped, section
+from dialect_utils.ops.inference import one_or_tuple
+from dialect_utils.ops.shapes import reductions as rules
 
 if TYPE_CHECKING:
     from dialect_utils.ir import Operation
@@ -73,8 +75,26 @@ def _stacked(domain: Domain[V], arrays: Sequence[V], dimension: int) -> V:
 
 
 OPERATIONS: tuple[Opcode, ...] = (
-    op("map", ANY, Trait.APPLIES | Trait.PURE, dims("dimensions", None), *TO_APPLY, define=define_map),
-    op("reduce", ANY, COMBINED, dims("dimensions", 0), *TO_APPLY, define=define_reduce),
+    op(
+        "map",
+        ANY,
+        Trait.APPLIES | Trait.PURE,
+        dims("dimensions", None),
+        *TO_APPLY,
+        result=rules.map_elements,
+        check=rules.check_map,
+        define=define_map,
+    ),
+    op(
+        "reduce",
+        ANY,
+        COMBINED,
+        dims("dimensions", 0, needed=True),
+        *TO_APPLY,
+        result=rules.reduce,
+        check=rules.check_reducer,
+        define=define_reduce,
+    ),
     op(
         "scan",
         ANY,
@@ -84,16 +104,28 @@ OPERATIONS: tuple[Opcode, ...] = (
         integers("num_carries"),
         *TO_APPLY,
         mlir="",
+        check=rules.check_scan,
         define=define_scan,
     ),
     op(
         "sort",
-        ANY,
+        (1, None),
         Trait.APPLIES | Trait.BOUNDED | Trait.PURE,
-        dims("dimensions", 0, "dimension"),
+        dims("dimensions", 0, "dimension", needed=True, is_single=True),
         *flags("is_stable"),
         *TO_APPLY,
+        result=one_or_tuple,
+        check=rules.check_sort,
         define=define_sort,
     ),
-    op("topk", 1, Trait.PURE, integers("k"), *flags("largest is_stable"), mlir="", define=define_topk),
+    op(
+        "topk",
+        1,
+        Trait.PURE,
+        integers("k"),
+        *flags("largest is_stable"),
+        mlir="",
+        result=rules.top_k,
+        define=define_topk,
+    ),
 )

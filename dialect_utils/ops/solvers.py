@@ -8,8 +8,21 @@ from math import prod
 from typing import TYPE_CHECKING, Generic
 
 from dialect_utils.layout import ElementType, Reshape
-from dialect_utils.ops.declaration import Opcode, Trait, flags, integers, op, texts
+from dialect_utils.ops.declaration import (
+    FLOATS,
+    INEXACT,
+    TRANSFORMED,
+    Opcode,
+    Trait,
+    choice,
+    flags,
+    integers,
+    op,
+    texts,
+)
 from dialect_utils.ops.domain import Domain, UndefinedError, V, grouped, required_ints, transposed
+from dialect_utils.ops.inference import first_array
+from dialect_utils.ops.shapes import solvers as rules
 from dialect_utils.ops.structured import single
 
 if TYPE_CHECKING:
@@ -162,17 +175,65 @@ def _adjoint(domain: Domain[V], array: V) -> V:
 
 
 OPERATIONS: tuple[Opcode, ...] = (
-    op("batch-norm-grad", 5, _ENGINE, *_NORM, define=define_batch_norm_grad),
-    op("batch-norm-inference", 5, _ENGINE, *_NORM, define=define_batch_norm_inference),
-    op("batch-norm-training", 3, _ENGINE, *_NORM, define=define_batch_norm_training),
-    op("cholesky", 1, _ENGINE, *flags("lower"), define=define_cholesky),
-    op("fft", 1, _ENGINE, *texts("fft_type"), integers("fft_length"), define=define_fft),
+    op(
+        "batch-norm-grad",
+        5,
+        _ENGINE,
+        *_NORM,
+        takes=FLOATS,
+        result=rules.normalization,
+        check=rules.check_features,
+        define=define_batch_norm_grad,
+    ),
+    op(
+        "batch-norm-inference",
+        5,
+        _ENGINE,
+        *_NORM,
+        takes=FLOATS,
+        result=first_array,
+        check=rules.check_features,
+        define=define_batch_norm_inference,
+    ),
+    op(
+        "batch-norm-training",
+        3,
+        _ENGINE,
+        *_NORM,
+        takes=FLOATS,
+        result=rules.normalization,
+        check=rules.check_features,
+        define=define_batch_norm_training,
+    ),
+    op(
+        "cholesky",
+        1,
+        _ENGINE,
+        *flags("lower"),
+        takes=INEXACT,
+        result=first_array,
+        check=rules.check_square,
+        define=define_cholesky,
+    ),
+    op(
+        "fft",
+        1,
+        _ENGINE,
+        choice("fft_type", "FFT IFFT IRFFT RFFT", needed=True),
+        integers("fft_length", needed=True),
+        takes=TRANSFORMED,
+        result=rules.fft,
+        define=define_fft,
+    ),
     op(
         "triangular-solve",
         2,
         _ENGINE,
         *flags("left_side lower unit_diagonal"),
-        *texts("transpose_a"),
+        choice("transpose_a", "ADJOINT NO_TRANSPOSE TRANSPOSE", needed=True),
+        takes=INEXACT,
+        result=rules.solved,
+        check=rules.check_triangular,
         define=define_triangular_solve,
     ),
 )

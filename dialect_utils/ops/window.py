@@ -13,6 +13,7 @@ from typing import Literal
 
 Role = Literal["batch", "contracting", "lhs", "rhs", "window"]
 
+_WINDOW_FIELDS = ("size", "stride", "pad", "lhs_dilate", "rhs_dilate", "rhs_reversal")
 _LABELS = re.compile(r"([\w?]+)_([\w?]+)->([\w?]+)", re.ASCII)
 
 
@@ -35,14 +36,24 @@ class WindowDimension:
 
 
 def parse_window(text: str | None, rank: int) -> tuple[WindowDimension, ...]:
-    """Reads `{size=3x3 stride=1x2 pad=0_1x1_1 lhs_dilate=.. rhs_dilate=.. rhs_reversal=..}`; None: trivial."""
-    fields = dict(part.split("=", 1) for part in (text or "").strip("{} ").split())
-    columns = {name: value.split("x") for name, value in fields.items()}
+    """Reads `{size=3x3 stride=1x2 pad=0_1x1_1 lhs_dilate=.. rhs_dilate=.. rhs_reversal=..}`; None: trivial.
+
+    Raises ValueError where a field has another number of entries, or is unknown.
+    """
+    fields: dict[str, list[str]] = {}
+    for part in (text or "").strip("{} ").split():
+        name, separator, value = part.partition("=")
+        if name not in _WINDOW_FIELDS or not separator:
+            raise ValueError(f"the window {text} has the unknown field {name}")
+        fields[name] = value.split("x")
+    for name, values in fields.items():
+        if len(values) != rank:
+            raise ValueError(f"the window {text} has {len(values)} entries in {name}, but its array {rank} dimensions")
 
     def ints(name: str, default: int) -> list[int]:
-        return [int(value) for value in columns[name]] if name in columns else [default] * rank
+        return [int(value) for value in fields[name]] if name in fields else [default] * rank
 
-    pads = [pad.split("_") for pad in columns.get("pad", ["0_0"] * rank)]
+    pads = [pad.split("_") for pad in fields.get("pad", ["0_0"] * rank)]
     return tuple(
         WindowDimension(size, stride, int(low), int(high), lhs, rhs, bool(reverse))
         for size, stride, (low, high), lhs, rhs, reverse in zip(
@@ -55,6 +66,14 @@ def parse_window(text: str | None, rank: int) -> tuple[WindowDimension, ...]:
             strict=True,
         )
     )
+
+
+def positions(size: int, window: WindowDimension) -> int:
+    """Returns at how many positions a window fits into one padded, dilated dimension (window_util::StridedBound)."""
+    base = (size - 1) * window.lhs_dilation + 1 if size else 0
+    reach = (window.size - 1) * window.rhs_dilation + 1
+    padded = base + window.low + window.high
+    return (padded - reach) // window.stride + 1 if padded >= reach else 0
 
 
 def format_window(window: tuple[WindowDimension, ...]) -> str:

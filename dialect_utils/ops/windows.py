@@ -9,7 +9,6 @@ from dialect_utils.ops.declaration import (
     ANY,
     COMBINED,
     CONTRACTED,
-    CONVOLUTION,
     TO_APPLY,
     Opcode,
     computations,
@@ -17,6 +16,9 @@ from dialect_utils.ops.declaration import (
     texts,
 )
 from dialect_utils.ops.domain import Domain, V, result_array, transposed
+from dialect_utils.ops.inference import first_array
+from dialect_utils.ops.shapes import windows as rules
+from dialect_utils.ops.shapes.reductions import check_reducer
 from dialect_utils.ops.structured import convolution_window, group_counts, labels, reduction_window
 
 if TYPE_CHECKING:
@@ -81,17 +83,31 @@ OPERATIONS: tuple[Opcode, ...] = (
         "convolution",
         2,
         CONTRACTED,
-        *CONVOLUTION,
+        *texts("window"),
+        *texts("dim_labels", needed=True),
+        *texts("feature_group_count batch_group_count operand_precision"),
         *texts("convolution_kind sparsity_config algorithm block_scaling_config"),
+        result=rules.convolution,
         define=define_convolution,
     ),
-    op("reduce-window", ANY, COMBINED, *texts("window"), *TO_APPLY, define=define_reduce_window),
+    op(
+        "reduce-window",
+        ANY,
+        COMBINED,
+        *texts("window", needed=True),
+        *TO_APPLY,
+        result=rules.reduce_window,
+        check=check_reducer,
+        define=define_reduce_window,
+    ),
     op(
         "select-and-scatter",
         3,
         COMBINED,
         *texts("window"),
         *computations("select scatter"),
+        result=first_array,
+        check=rules.check_select_and_scatter,
         define=define_select_and_scatter,
     ),
 )

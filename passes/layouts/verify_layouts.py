@@ -4,20 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dialect_utils.hlo import HloModule, Instruction
+from dialect_utils.hlo import HloModule
+from dialect_utils.hlo.verification.entry import find_entry_problems
+from dialect_utils.hlo.verify import find_problems as verify_hlo
 from dialect_utils.ir import Module
 from dialect_utils.ir.control_flow import recursive_call
-from dialect_utils.ops import HLO_NAMES, is_opcode
-from dialect_utils.text import Diagnostic, DiagnosticError, Severity, nearest
+from dialect_utils.text import Diagnostic, DiagnosticError
 from passes.framework.base import Report, module_pass
-from passes.layouts.verification.attributes import find_attribute_problems, find_unknown_attributes
-from passes.layouts.verification.boundaries import find_call_problems, find_entry_problems
-from passes.layouts.verification.collectives import find_group_problems
-from passes.layouts.verification.dimensions import find_dimension_problems
-from passes.layouts.verification.literals import find_literal_problems
-from passes.layouts.verification.shapes import find_shape_problems
-from passes.layouts.verification.signatures import Signature, signature_of
-from passes.layouts.verification.types import find_type_problems, has_plain_types
 
 
 @module_pass
@@ -64,58 +57,16 @@ def verify_layouts(module: Module, report: Report) -> None:
 
 def find_problems(module: Module) -> Iterator[Diagnostic]:
     """Yields everything `verify-layouts` finds wrong with a module, warnings among them."""
-    broken = list(_form_problems(module))
+    if isinstance(module, HloModule):
+        yield from verify_hlo(module)
+        return
+    broken = list(_annotation_problems(module))
     yield from broken
     recursion = recursive_call(module)
     if recursion is not None:
         yield Diagnostic(f"{recursion.function.name} calls itself", recursion.location)
-    if recursion is None and all(problem.severity != "error" for problem in broken):
+    elif not broken:
         yield from find_entry_problems(module)
-
-
-def _form_problems(module: Module) -> Iterator[Diagnostic]:
-    if isinstance(module, HloModule):
-        is_plain = has_plain_types(module)
-        # What is alike has the same problems; they are looked for again only where there are some, for their place.
-        sound: set[Signature] = set()
-        for computation in module.computations:
-            for instruction in computation.instructions:
-                signature = signature_of(instruction)
-                if signature not in sound:
-                    problems = list(_instruction_problems(instruction, is_plain=is_plain))
-                    yield from problems
-                    if not problems:
-                        sound.add(signature)
-        return
-    yield from _annotation_problems(module)
-
-
-def _instruction_problems(instruction: Instruction, *, is_plain: bool) -> Iterator[Diagnostic]:
-    """Yields the problems of one instruction; `is_plain`: no compiler has rewritten its module."""
-    if not is_opcode(instruction.opcode):
-        close = nearest(instruction.opcode, HLO_NAMES)
-        hint = f"did you mean {close}?" if close else None
-        yield Diagnostic(f"unknown opcode {instruction.opcode}", instruction.locate("opcode"), hint=hint)
-        return
-    try:
-        messages = [
-            *([*find_shape_problems(instruction)] or find_dimension_problems(instruction)),
-            *find_call_problems(instruction),
-            *find_attribute_problems(instruction),
-            *find_group_problems(instruction),
-            *find_literal_problems(instruction),
-        ]
-        if is_plain and not messages:
-            messages += find_type_problems(instruction)
-        unknown = list(find_unknown_attributes(instruction))
-    except DiagnosticError as error:
-        yield from error.diagnostics
-        return
-    for message in messages:
-        yield Diagnostic(f"{instruction.name}: {message}", instruction.location)
-    for message in unknown:
-        severity: Severity = "error" if is_plain else "warning"
-        yield Diagnostic(f"{instruction.name}: {message}", instruction.location, severity)
 
 
 def _annotation_problems(module: Module) -> Iterator[Diagnostic]:

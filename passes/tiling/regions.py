@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from dialect_utils.elementwise import is_elementwise, scalar_operands
 from dialect_utils.ir import Function, Module, Operation, Value, array_shape
 from dialect_utils.ir.chains import (
     Chain,
@@ -23,6 +22,7 @@ from dialect_utils.ir.chains import (
 from dialect_utils.layout import ArrayShape, Pad
 from dialect_utils.layout.moves.normal_form import is_identity, normal_form
 from dialect_utils.layout.moves.plan import Plan
+from dialect_utils.ops.elementwise import is_elementwise, scalar_operands
 
 # The most ops of a chain that is tried as one packing or unpacking.
 LONGEST_CHAIN = 12

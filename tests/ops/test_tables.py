@@ -35,7 +35,6 @@ TABLE = 4
 CHECKED = {"named", "by_opcode"}
 # Tables in no checked form, by file, and why each is one.
 ALLOWED = {
-    "passes/layouts/verification/types.py": "names between spaces, which are split and checked after it",
     "passes/dumps/mosaic/vector_ops.py": "the reductions of another dialect, some of them spelled like opcodes",
     "dialect_utils/verdict/field/lift/elementwise.py": "labels of terms, most of which are opcodes",
 }

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TypeGuard
 
-from dialect_utils.elementwise import is_elementwise, scalar_operands
 from dialect_utils.ir import Function, Operation, Value
 from dialect_utils.layout import ArrayShape, Shape, TupleShape
 from dialect_utils.layout.moves.bitcast import classify_bitcast
 from dialect_utils.layout.moves.plan import Plan
+from dialect_utils.ops.elementwise import is_elementwise, scalar_operands
 from dialect_utils.verdict.proof.array_ops.table import ARRAY_RULES
 from dialect_utils.verdict.proof.attributes.keys import elementwise_label, is_among_devices, is_pure, key_of
 from dialect_utils.verdict.proof.rules import INLINED, RULES

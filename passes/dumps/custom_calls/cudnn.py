@@ -12,11 +12,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from dialect_utils.hlo import Instruction
-from dialect_utils.hlo.inference.windowed import positions
 from dialect_utils.hlo.ops import AttributeValue, Ops
 from dialect_utils.ir import array_shape
 from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType
-from dialect_utils.ops.window import DimensionLabels, WindowDimension, format_window, parse_labels, parse_window
+from dialect_utils.ops.window import (
+    DimensionLabels,
+    WindowDimension,
+    format_window,
+    parse_labels,
+    parse_window,
+    positions,
+)
 from passes.dumps.custom_calls.arithmetic import (
     ACTIVATIONS,
     activated,

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from dialect_utils.hlo import Instruction
 from dialect_utils.layout import ArrayShape, ElementType, Shape, TupleShape
 
 _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
@@ -25,17 +24,14 @@ _ELIDED = "..."
 _LARGEST = {"f16": 65504.0, "bf16": 3.3895313892515355e38, "f32": 3.4028235677973366e38}
 # How many bits of a NaN say which one it is.
 _PAYLOAD_BITS = {"f64": 52, "f32": 23, "bf16": 7, "f16": 10, "f8e5m2": 2, "f8e4m3": 3, "f8e3m4": 4}
+# Types with one NaN, which has no payload.
+_ONE_NAN = frozenset({"f8e4m3fn", "f8e4m3fnuz", "f8e5m2fnuz", "f8e4m3b11fnuz", "f8e8m0fnu"})
 _PARTS = {"c64": ElementType("f32", 32), "c128": ElementType("f64", 64)}
 
 
-def find_literal_problems(instruction: Instruction) -> Iterator[str]:
-    """Yields what is wrong with the literal of a constant."""
-    text = instruction.literal
-    if text is None or _ELIDED in text:
-        return
-    problem = _problem(_COMMENT.sub("", text).strip(), instruction.shape)
-    if problem is not None:
-        yield problem
+def literal_problem(text: str, shape: Shape) -> str | None:
+    """Returns why a text is not the literal of a shape, or None."""
+    return None if _ELIDED in text else _problem(_COMMENT.sub("", text).strip(), shape)
 
 
 def _problem(text: str, shape: Shape) -> str | None:
@@ -132,7 +128,7 @@ def _bare(shape: ArrayShape) -> ArrayShape:
 def _number_problem(token: str, element_type: ElementType) -> str | None:
     if token in _WORDS:
         # XLA's parser ends the process here (`F32 is not PRED type`).
-        return None if element_type.name == "pred" else f"{token} is no {element_type}"
+        return None if element_type.name == "pred" else f"{token} is not a {element_type}"
     if element_type.is_complex:
         return _complex_problem(token, element_type)
     if element_type.is_integral or element_type.name == "pred":
@@ -143,20 +139,23 @@ def _number_problem(token: str, element_type: ElementType) -> str | None:
 def _complex_problem(token: str, element_type: ElementType) -> str | None:
     parts = token[1:-1].split(",")
     if not token.startswith("(") or len(parts) != 2:
-        return f"{token} is no {element_type}: write (real, imaginary)"
+        return f"{token} is not a {element_type}: write (real, imaginary)"
     problems = (_float_problem(part.strip(), _PARTS[element_type.name]) for part in parts)
     return next((problem for problem in problems if problem is not None), None)
 
 
 def _integer_problem(token: str, element_type: ElementType) -> str | None:
     if not _INTEGER.fullmatch(token):
-        return f"{token} is no {element_type}"
+        return f"{token} is not a {element_type}"
     # The longest number in range has 20 digits; Python takes time over long ones.
     value = int(token, 0) if "x" in token.lower() else int(token[:40])
     if element_type.name == "pred":
         return None
     bits = element_type.bits
     low, high = (-(1 << bits - 1), (1 << bits - 1) - 1) if element_type.is_signed else (0, (1 << bits) - 1)
+    if element_type.name == "u64":
+        # XLA's lexer reads a negative number as an int64, whose bits it keeps.
+        low = -(1 << bits - 1)
     return None if low <= value <= high else f"{token} is out of the range {low} to {high} of {element_type}"
 
 
@@ -166,15 +165,18 @@ def _float_problem(token: str, element_type: ElementType) -> str | None:
     try:
         value = float.fromhex(token) if "x" in token.lower() else float(token)
     except (ValueError, OverflowError):
-        return f"{token[:40]} is no {element_type}"
-    largest = _LARGEST.get(element_type.name)
-    if largest is not None and math.isfinite(value) and abs(value) > largest:
+        return f"{token[:40]} is not a {element_type}"
+    largest = _LARGEST.get(element_type.name, math.inf)
+    is_written_infinity = math.isinf(value) and token.lower().lstrip("+-").startswith("inf")
+    if not is_written_infinity and (math.isinf(value) or abs(value) > largest):
         return f"{token} is out of the range of {element_type}"
     return None
 
 
 def _payload_problem(token: str, element_type: ElementType) -> str | None:
     payload, bits = token.rpartition("(0x")[2].rstrip(")"), _PAYLOAD_BITS.get(element_type.name)
+    if "(" in token and element_type.name in _ONE_NAN:
+        return f"{token[:40]} has a NaN payload, but {element_type} has one NaN"
     if "(" not in token or bits is None or 0 < int(payload, 16) < 1 << bits:
         return None
     return f"{token[:40]} has a payload of more than the {bits} bits of {element_type}, or none"

@@ -1,0 +1,345 @@
+"""Whether the parts of asynchronous operations belong together: starts, updates and dones, sends and receives.
+
+Sources: xla/service/hlo_verifier.cc (VerifyAsynchronousInstructionPairs, HandleAsyncStart, VerifyChannels),
+xla/hlo/parser/hlo_parser.cc (CreateInstruction, kAsyncStart).
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from dialect_utils.hlo.computation import Computation
+from dialect_utils.hlo.instruction import Instruction
+from dialect_utils.hlo.module import HloModule
+from dialect_utils.layout import BufferShape, Shape, TupleShape
+from dialect_utils.ops import DONE, START, UPDATE, Trait, has, named, split_asynchronous
+from dialect_utils.ops.inference import Instance, ShapeError, is_compatible
+from dialect_utils.ops.shapes.control import check_aliasing
+from dialect_utils.ops.table import STARTED
+from dialect_utils.text import Diagnostic
+
+_MAIN_THREAD = "main"
+_THREAD = "async_execution_thread"
+_PAIRS = re.compile(r"_xla_send_recv_source_target_pairs\s*=\s*\"?(\{[\d{},\s]*\})")
+_PAIR = re.compile(r"\{\s*(\d+)\s*,\s*(\d+)\s*\}")
+_RENDEZVOUS = re.compile(r"_xla_host_transfer_rendezvous\s*=\s*\"([^\"]*)\"")
+# A loop may pass the state of a transfer from one iteration to the next.
+_PIPELINED = named("get-tuple-element parameter tuple opt-barrier")
+# Loops and tuples through which an asynchronous value may pass; deeper nesting is not followed.
+_MAX_STEPS = 64
+
+
+def find_asynchronous_problems(
+    module: HloModule, found: Sequence[Instruction], *, is_lenient: bool
+) -> Iterator[Diagnostic]:
+    """Yields what is wrong with asynchronous instructions and with sends and receives.
+
+    `is_lenient` skips aliases: the TPU compiler writes those of the wrapped instruction.
+    """
+    users = _count_users(found)
+    dones = Counter(_start_of(each) for each in found if each.opcode.endswith(DONE))
+    for instruction in found:
+        try:
+            _check(instruction, users, is_lenient=is_lenient)
+            if dones[instruction] > 1:
+                raise ShapeError(f"{instruction.opcode} is matched by multiple asynchronous done instructions")
+        except ShapeError as error:
+            yield Diagnostic(f"{instruction.name}: {error}", instruction.locate(error.part))
+    yield from _rendezvous_problems(found)
+    if module.is_scheduled:
+        for computation in dict.fromkeys(each.computation for each in found):
+            yield from _deadlock_problems(computation)
+
+
+def _count_users(found: Sequence[Instruction]) -> dict[Instruction, list[Instruction]]:
+    """Returns the users of asynchronous instructions."""
+    users: dict[Instruction, list[Instruction]] = {each: [] for each in found}
+    for computation in dict.fromkeys(each.computation for each in found):
+        for instruction in computation.instructions:
+            for operand in instruction.operands:
+                if operand in users and instruction not in users[operand]:
+                    users[operand].append(instruction)
+    return users
+
+
+def _start_of(done: Instruction) -> Instruction | None:
+    """Returns the start that leads to a done through updates only."""
+    value = done.operands[0] if done.operands else None
+    while value is not None and value.opcode.endswith(UPDATE) and value.operands:
+        value = value.operands[0]
+    return value if value is not None and value.opcode.endswith(START) else None
+
+
+def _check(instruction: Instruction, users: dict[Instruction, list[Instruction]], *, is_lenient: bool) -> None:
+    base, phase = split_asynchronous(instruction.opcode)
+    if base in ("send", "recv"):
+        _check_transfer(instruction, base, phase, users[instruction])
+    elif base in STARTED:
+        _check_pair(instruction, base, phase, users[instruction])
+    elif phase == START:
+        _check_start(instruction)
+        if not is_lenient:
+            _check_start_aliasing(instruction, base)
+    else:
+        _check_later(instruction, phase)
+        if phase == UPDATE and not users[instruction] and not instruction.is_root:
+            raise ShapeError("orphan async update: no done or update uses it", "opcode")
+
+
+def _check_pair(instruction: Instruction, base: str, phase: str, users: Sequence[Instruction]) -> None:
+    """Raises ShapeError unless a start that wraps no computation has one done."""
+    if phase == START and base != "all-gather" and not instruction.is_root:
+        if len(users) != 1:
+            raise ShapeError(f"the {instruction.opcode} instruction requires one consumer, found {len(users)}")
+        if users[0].opcode not in (f"{base}{DONE}", "tuple"):
+            raise ShapeError(f"the consumer of a {instruction.opcode} needs to be {base}-done, found {users[0].opcode}")
+    # A loop may pass the state from one iteration to the next.
+    if phase == DONE and instruction.operands[0].opcode not in (f"{base}{START}", "get-tuple-element", "parameter"):
+        found = instruction.operands[0].opcode
+        raise ShapeError(f"the operand of a {instruction.opcode} instruction needs to be {base}-start, found {found}")
+
+
+def _check_transfer(instruction: Instruction, base: str, phase: str, users: Sequence[Instruction]) -> None:
+    if phase == DONE:
+        operand = instruction.operands[0].opcode if instruction.operands else ""
+        if operand != base and operand not in _PIPELINED:
+            message = (
+                f"the operand of a {instruction.opcode} needs to be {base} or an element of a tuple, found {operand}"
+            )
+            raise ShapeError(message, "operands")
+        return
+    is_wrapped = any(caller.opcode.startswith("async") for caller in instruction.computation.callers)
+    if phase or instruction.is_root or is_wrapped:
+        return
+    if len(users) != 1:
+        raise ShapeError(f"the {base} instruction requires one consumer, found {len(users)}")
+    done = users[0]
+    if done.opcode not in (f"{base}{DONE}", "tuple"):
+        raise ShapeError(f"the consumer of a {base} needs to be {base}-done or tuple, found {done.opcode}")
+    if done.opcode == "tuple":
+        return
+    if instruction.attribute("channel_id") != done.attribute("channel_id"):
+        channels = [each.attribute("channel_id") for each in (instruction, done)]
+        message = (
+            f"expected {base} and {done.opcode} to have the same channel id, found {channels[0]} and {channels[1]}"
+        )
+        raise ShapeError(message, "channel_id")
+    if _is_host_transfer(instruction) != _is_host_transfer(done):
+        raise ShapeError(f"expected {base} and {done.opcode} to have the same is_host_transfer", "is_host_transfer")
+
+
+def _is_host_transfer(instruction: Instruction) -> bool:
+    return instruction.attribute("is_host_transfer") == "true"
+
+
+# Starts, updates and dones that wrap a computation
+
+
+def _parts(instruction: Instruction) -> tuple[Sequence[Shape], Shape]:
+    """Returns the shapes of the operands and of the outputs in the state of a start or update."""
+    shape = instruction.shape
+    if not isinstance(shape, TupleShape) or len(shape.elements) < len(("operands", "outputs")):
+        raise ShapeError(_state_message(instruction), "shape")
+    operands = shape.elements[0]
+    if not isinstance(operands, TupleShape):
+        raise ShapeError(_state_message(instruction), "shape")
+    return operands.elements, shape.elements[1]
+
+
+def _state_message(instruction: Instruction) -> str:
+    form = "((operand0_shape, operand1_shape, ...), output_shape, ...)"
+    return f"{instruction.opcode} expects the shape to be {form}, found {instruction.shape}"
+
+
+def _check_start(instruction: Instruction) -> None:
+    bound, _ = _parts(instruction)
+    if len(bound) != len(instruction.operands):
+        raise ShapeError(
+            f"{instruction.opcode} expects {len(bound)} operands, found {len(instruction.operands)}", "shape"
+        )
+    _check_bound(instruction, instruction.operands, bound, 0)
+    for index, (shape, parameter) in enumerate(zip(bound, _parameters(instruction) or bound, strict=False)):
+        if not _is_same(shape, parameter):
+            message = (
+                f"{instruction.opcode} expects the async shape at index {{0}} to be a tuple with parameter shapes, "
+            )
+            raise ShapeError(f"{message}but operand {index} is {shape} and its parameter {parameter}", "shape")
+
+
+def _check_start_aliasing(instruction: Instruction, base: str) -> None:
+    """Raises ShapeError where an alias of a start does not exist; operands that are bound later count."""
+    late = _parameters(instruction)[len(instruction.operands) :]
+    operands = [*(each.shape for each in instruction.operands), *late]
+    is_wrapped = base != "async" and not any(isinstance(shape, BufferShape) for shape in operands)
+    # In the short form `fusion-start` the aliases are those of the fusion.
+    shape = _parts(instruction)[1] if is_wrapped else instruction.shape
+    check_aliasing(Instance(instruction, operands, shape=shape))
+
+
+def _parameters(start: Instruction) -> list[Shape]:
+    return [each.shape for each in start.called[0].parameters] if len(start.called) == 1 else []
+
+
+def _check_bound(instruction: Instruction, operands: Sequence[Instruction], bound: Sequence[Shape], first: int) -> None:
+    for index, (operand, shape) in enumerate(zip(operands, bound[first:], strict=False)):
+        if not _is_same(operand.shape, shape):
+            message = f"{instruction.opcode} expects the shape of operand {first + index} to match the async shape at "
+            raise ShapeError(f"{message}index {{0}}: {operand.shape} and {shape}", "operands")
+
+
+def _is_same(first: Shape, second: Shape) -> bool:
+    """Is true for one type, and one order of dimensions where both are written."""
+    return is_compatible(first, second) and all(
+        a.layout is None or b.layout is None or a.layout.minor_to_major == b.layout.minor_to_major
+        for a, b in zip(first.arrays(), second.arrays(), strict=True)
+    )
+
+
+def _check_later(instruction: Instruction, phase: str) -> None:
+    """Raises ShapeError where an update or done does not continue its operation."""
+    if not instruction.operands:
+        raise ShapeError(f"no operand found for {instruction.opcode}: it needs its asynchronous operation", "operands")
+    if phase == UPDATE:
+        _parts(instruction)
+    before = _resolved(instruction.operands[0], (), _MAX_STEPS)
+    if before is None:
+        return
+    if before.opcode.endswith(DONE):
+        raise ShapeError(f"{instruction.opcode} cannot have {before.opcode} as operand", "operands")
+    start = _origin(before)
+    if start is not None:
+        _check_wrapped(instruction, start)
+    if phase == UPDATE:
+        _check_update(instruction, before)
+        check_aliasing(Instance(instruction, [each.shape for each in instruction.operands], shape=instruction.shape))
+    if start is not None:
+        _check_output(instruction, phase, before, start)
+
+
+def _resolved(value: Instruction, path: tuple[int, ...], steps: int) -> Instruction | None:
+    """Returns the asynchronous instruction that a value comes from, through tuples and loops; None if not known."""
+    if not steps:
+        return None
+    if not path and split_asynchronous(value.opcode)[1]:
+        return value
+    if value.opcode == "get-tuple-element":
+        return _resolved(value.operands[0], ((value.ints("index") or (0,))[0], *path), steps - 1)
+    if value.opcode == "tuple" and path and path[0] < len(value.operands):
+        return _resolved(value.operands[path[0]], path[1:], steps - 1)
+    if value.opcode == "parameter":
+        loops = [caller for caller in value.computation.callers if caller.opcode == "while"]
+        return _resolved(loops[0].operands[0], path, steps - 1) if loops else None
+    if (value.opcode == "while" or has(value.opcode, Trait.FORWARDS)) and value.operands:
+        return _resolved(value.operands[0], path, steps - 1)
+    return None
+
+
+def _origin(value: Instruction) -> Instruction | None:
+    for _ in range(_MAX_STEPS):
+        if value.opcode.endswith(START):
+            return value
+        before = _resolved(value.operands[0], (), _MAX_STEPS) if value.operands else None
+        if before is None:
+            return None
+        value = before
+    return None
+
+
+def _check_wrapped(instruction: Instruction, start: Instruction) -> None:
+    if instruction.called and start.called and instruction.called[0] is not start.called[0]:
+        message = f"{instruction.opcode} expects its wrapped async computation to be identical to that of its operand, "
+        raise ShapeError(f"{message}%{start.called[0].name}, found %{instruction.called[0].name}", "calls")
+    bases = [split_asynchronous(each.opcode)[0] for each in (start, instruction)]
+    if "async" not in bases and bases[0] != bases[1]:
+        raise ShapeError(f"expected the async wrapped opcode to be {bases[0]}, found {bases[1]}", "opcode")
+    thread, wanted = instruction.attribute(_THREAD), start.attribute(_THREAD) or f'"{_MAIN_THREAD}"'
+    if thread is not None and thread.strip('"') != wanted.strip('"'):
+        raise ShapeError(f"expected {_THREAD} to be {wanted}, found {thread}", _THREAD)
+
+
+def _check_update(instruction: Instruction, before: Instruction) -> None:
+    bound, (known, _) = _parts(instruction)[0], _parts(before)
+    new = instruction.operands[1:]
+    if len(bound) != len(known) + len(new):
+        message = (
+            f"{instruction.opcode} has {len(new)} new operands, but the shape lists {len(bound)} after {len(known)}"
+        )
+        raise ShapeError(message, "shape")
+    _check_bound(instruction, new, bound, len(known))
+
+
+def _check_output(instruction: Instruction, phase: str, before: Instruction, start: Instruction) -> None:
+    """Raises ShapeError where the operands or outputs of a chain are not those of its computation."""
+    bound, output = _parts(before)
+    has_late_outputs = _parts(start)[1] == TupleShape(())
+    if len(start.called) == 1:
+        count = len(start.called[0].parameters)
+        found = len(_parts(instruction)[0]) if phase == UPDATE else len(bound)
+        if found > count or (phase == DONE and found < count):
+            message = (
+                f"{instruction.opcode} expects the async shape at index {{0}} to be a tuple with parameter shapes: "
+            )
+            raise ShapeError(f"{message}expects {count} operands, found {found}", "shape")
+        if has_late_outputs:
+            _check_late_output(instruction, phase, start.called[0].root.shape)
+            return
+    if phase == DONE and not has_late_outputs and not _is_same(instruction.shape, output):
+        message = f"{instruction.opcode} expects its shape to match the async shape at index {{1}}"
+        raise ShapeError(f"{message}: {instruction.shape} and {output}", "shape")
+
+
+def _check_late_output(instruction: Instruction, phase: str, root: Shape) -> None:
+    if phase == DONE:
+        if not is_compatible(instruction.shape, root):
+            message = f"{instruction.opcode} expects its shape to match the async computation root: "
+            raise ShapeError(f"{message}{instruction.shape} and {root}", "shape")
+        return
+    output = _parts(instruction)[1]
+    given = output.elements if isinstance(output, TupleShape) else None
+    wanted = root.elements if isinstance(root, TupleShape) else ()
+    is_prefix = given is not None and len(given) <= len(wanted) and all(map(is_compatible, given, wanted))
+    if not is_prefix and not is_compatible(output, root):
+        message = f"{instruction.opcode} expects the async shape at index {{1}} to be a tuple of the first outputs of "
+        raise ShapeError(f"{message}{root}, or all of it, found {output}", "shape")
+
+
+# Sends and receives
+
+
+def _rendezvous_problems(found: Sequence[Instruction]) -> Iterator[Diagnostic]:
+    """Yields host transfers on one channel that meet under different names."""
+    names: dict[str | None, str] = {}
+    for each in found:
+        match = _RENDEZVOUS.search(each.attribute("frontend_attributes") or "") if _is_host_transfer(each) else None
+        if match is not None and names.setdefault(each.attribute("channel_id"), match[1]) != match[1]:
+            message = (
+                "host-transfer send/recv instructions that use the same channel must have the same rendezvous name"
+            )
+            yield Diagnostic(f"{each.name}: {message}", each.locate("frontend_attributes"))
+
+
+def _deadlock_problems(computation: Computation) -> Iterator[Diagnostic]:
+    """Yields sends and receives of a schedule that wait for each other."""
+    waiting: dict[str, list[tuple[Instruction, frozenset[tuple[str, str]]]]] = {"send": [], "recv": []}
+    for each in computation.instructions:
+        match = _PAIRS.search(each.attribute("frontend_attributes") or "") if each.opcode in waiting else None
+        if match is None:
+            continue
+        listed = _PAIR.findall(match[1])
+        if any(len({pair[side] for pair in listed}) < len(listed) for side in (0, 1)):
+            message = f"expected send and recv instructions to have unique source and target pairs, found {match[1]}"
+            yield Diagnostic(f"{each.name}: {message}", each.locate("frontend_attributes"))
+            return
+        pairs = frozenset(listed)
+        others = waiting["recv" if each.opcode == "send" else "send"]
+        partner = next((other for other in others if other[1] == pairs), None)
+        if partner is None:
+            waiting[each.opcode].append((each, pairs))
+        else:
+            others.remove(partner)
+    if waiting["send"] and waiting["recv"]:
+        message = "expected send and recv instructions to have the same source-target pairs"
+        last = waiting["recv"][0][0]
+        yield Diagnostic(f"{last.name}: {message}", last.locate("frontend_attributes"))

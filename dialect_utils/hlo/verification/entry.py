@@ -1,0 +1,152 @@
+"""Whether headers say what is below them: computations, the entry layout, aliases and donated buffers.
+
+Sources: xla/hlo/parser/hlo_parser.cc, xla/service/hlo_verifier.cc (VerifyEntryComputationLayout).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from dialect_utils.hlo.computation import Computation
+from dialect_utils.hlo.module import HloModule
+from dialect_utils.hlo.text.signature import parse_signature
+from dialect_utils.ir import Module
+from dialect_utils.layout import ArrayShape, Shape, TupleShape
+from dialect_utils.ops.inference import Instance, ShapeError, is_compatible
+from dialect_utils.ops.shapes.control import agree, subshape
+from dialect_utils.text import Diagnostic, Location, Span
+
+_PATH = r"\{[\d,\s]*\}"
+_PARAMETER = rf"\(\s*\d+\s*,\s*{_PATH}\s*(?:,\s*(?:may|must)-alias\s*)?\)"
+_ALIASES = re.compile(rf"\{{\s*(?:{_PATH}\s*:\s*(?:{_PARAMETER}|\d+)\s*,?\s*)*\}}", re.ASCII)
+_DONORS = re.compile(rf"\{{\s*(?:\(\s*\d+\s*,\s*{_PATH}\s*\)\s*,?\s*)*\}}", re.ASCII)
+_HEADER_FORMS = (
+    ("input_output_alias", _ALIASES, "{1}: (0, {0})"),
+    ("buffer_donor", _DONORS, "(0, {0})"),
+)
+_MUST_ALIAS = re.compile(r"\{([\d,\s]*)\}\s*:\s*\(\s*(\d+)\s*,\s*\{([\d,\s]*)\}\s*,\s*must-alias", re.ASCII)
+
+
+class _Boundary:
+    """The written form of a boundary that no instruction has."""
+
+    opcode = "parameter"
+
+    def attribute(self, name: str) -> None:
+        """Returns None: it has no attributes."""
+
+    def ints(self, name: str) -> None:
+        """Returns None: it has no attributes."""
+
+
+def find_header_problems(module: HloModule) -> Iterator[Diagnostic]:
+    """Yields where the header of a computation differs from its parameters or its ROOT, and header texts of no form."""
+    for computation in module.computations:
+        yield from _signature_problems(computation)
+    for name, form, example in _HEADER_FORMS:
+        text = module.attributes.get(name)
+        if text is not None and not form.fullmatch(text):
+            message = f"the {name} {text} expects integers in entries such as {example}"
+            yield Diagnostic(message, Location(module.source, _span_of(module, name)))
+
+
+def _span_of(module: HloModule, name: str) -> Span:
+    start = max(module.source.text.find(f"{name}="), 0)
+    return Span(start, start + len(name))
+
+
+def _signature_problems(computation: Computation) -> Iterator[Diagnostic]:
+    span = computation.written.frame.signature
+    if span is None or computation.edits.header:
+        return
+    parameters, result = [each.shape for each in computation.parameters], computation.root.shape
+    names = [each.name for each in computation.parameters]
+    text = computation.source.text[span.start : span.end]
+    listed = ", ".join(f"{name}: {shape.without_layout}" for name, shape in zip(names, parameters, strict=True))
+    if text.rstrip() == f"({listed}) -> {result.without_layout}":
+        return
+    found = parse_signature(computation.source, span)
+    place = Location(computation.source, span)
+    if not is_compatible(found.result, result):
+        message = (
+            f"the header of %{computation.name} gives {found.result}, which is not compatible with its ROOT {result}"
+        )
+        yield Diagnostic(message, place)
+    if len(found.parameters) != len(parameters):
+        message = (
+            f"the header of %{computation.name} has {len(found.parameters)} parameters instead of {len(parameters)}"
+        )
+        yield Diagnostic(message, place)
+        return
+    for number, (shape, parameter) in enumerate(zip(found.parameters, parameters, strict=True)):
+        if not is_compatible(shape, parameter):
+            message = f"parameter {number} in the header of %{computation.name} is {shape} instead of {parameter}"
+            yield Diagnostic(message, place)
+
+
+def find_entry_problems(module: Module, *, is_layout_sensitive: bool = False) -> Iterator[Diagnostic]:
+    """Yields where the entry's layout and the entry itself disagree, and aliases that lead nowhere."""
+    if isinstance(module, HloModule) and module.try_entry() is None:
+        return
+    entry = module.entry
+    parameters, results = module.entry_layout
+    if len(parameters) != len(entry.parameters):
+        message = f"the entry layout has {len(parameters)} parameters, but the entry has {len(entry.parameters)}"
+        yield Diagnostic(message, entry.parameters[0].location if entry.parameters else None)
+        return
+    boundary = Instance(_Boundary(), ())
+    pairs = [
+        *((f"parameter {number}", value) for number, value in enumerate(entry.parameters)),
+        *((f"the result {value.name}", value) for value in entry.results),
+    ]
+    for (name, value), shape in zip(pairs, (*parameters, *results), strict=True):
+        try:
+            agree(boundary, name, value.shape, "the entry layout", shape)
+            if is_layout_sensitive and _orders(value.shape) != _orders(shape):
+                raise ShapeError(f"{name} is laid out as {value.shape}, but should be compatible with {shape}")
+        except ShapeError as error:
+            yield Diagnostic(str(error), value.location)
+    yield from _alias_problems(module, parameters, results)
+
+
+def _orders(shape: Shape) -> list[tuple[int, ...]]:
+    return [array.effective_layout.minor_to_major for array in shape.arrays()]
+
+
+def _alias_problems(module: Module, parameters: Sequence[Shape], results: Sequence[Shape]) -> Iterator[Diagnostic]:
+    returned = results[0] if module.dialect == "hlo" and results else TupleShape(tuple(results))
+    for result_path, number, parameter_path in module.aliases:
+        source = parameters[number] if 0 <= number < len(parameters) else None
+        parameter, result = subshape(source, parameter_path), subshape(returned, result_path)
+        if parameter is None or result is None:
+            yield Diagnostic(f"an alias joins result {list(result_path)} and parameter {number}, which do not exist")
+        elif not (is_compatible(parameter, result) or _has_same_size(parameter, result)):
+            yield Diagnostic(f"an alias joins result {result} and parameter {number}, which is {parameter}")
+    if isinstance(module, HloModule):
+        yield from _memory_problems(module, parameters, returned)
+
+
+def _memory_problems(module: HloModule, parameters: Sequence[Shape], returned: Shape) -> Iterator[Diagnostic]:
+    """Yields aliases that the program relies on, of buffers in different memory spaces."""
+    for found in _MUST_ALIAS.finditer(module.attributes.get("input_output_alias", "")):
+        paths = [tuple(map(int, re.findall(r"\d+", found[group]))) for group in (1, 3)]
+        number = int(found[2])
+        result = subshape(returned, paths[0])
+        parameter = subshape(parameters[number] if number < len(parameters) else None, paths[1])
+        if parameter is not None and result is not None and _spaces(result) != _spaces(parameter):
+            message = f"shape and memory space of the result {result} must be those of parameter {number}, {parameter}"
+            yield Diagnostic(message, Location(module.source, _span_of(module, "input_output_alias")))
+
+
+def _spaces(shape: Shape) -> list[int]:
+    return [array.effective_layout.memory_space for array in shape.arrays()]
+
+
+def _has_same_size(first: Shape, second: Shape) -> bool:
+    """Is true where one buffer can be both: XLA compares sizes (xla/hlo/ir/hlo_input_output_alias_config.cc)."""
+    sizes = [
+        shape.element_count * shape.element_type.bits if isinstance(shape, ArrayShape) and shape.is_static else None
+        for shape in (first, second)
+    ]
+    return None not in sizes and sizes[0] == sizes[1]

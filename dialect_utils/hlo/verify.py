@@ -1,0 +1,270 @@
+"""The verifier of HLO: each instruction by its declaration, and what instructions have to agree on.
+
+Sources: xla/service/hlo_verifier.cc, xla/hlo/parser/hlo_parser.cc.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from re import Pattern
+
+from dialect_utils.hlo.computation import Computation
+from dialect_utils.hlo.instruction import Instruction
+from dialect_utils.hlo.module import HloModule
+from dialect_utils.hlo.reading import interface_of
+from dialect_utils.hlo.text.grammar import attribute_pattern
+from dialect_utils.hlo.verification.entry import find_entry_problems, find_header_problems
+from dialect_utils.hlo.verification.literals import literal_problem
+from dialect_utils.hlo.verification.sharding import check_sharding, find_inconsistent_shardings
+from dialect_utils.ir.control_flow import recursive_call
+from dialect_utils.layout.shape import UNBOUNDED
+from dialect_utils.ops import (
+    GENERAL_ATTRIBUTES,
+    HLO_NAMES,
+    Opcode,
+    is_opcode,
+    named,
+    opcode_of,
+    split_asynchronous,
+)
+from dialect_utils.ops.checking import check_operation
+from dialect_utils.ops.inference import Instance, ShapeError
+from dialect_utils.text import Diagnostic, DiagnosticError, Severity, nearest
+
+_Signature = tuple[object, ...]
+_COMPILED = named("fusion bitcast")
+_TRANSFERS, _JOINING = named("recv send"), named("conditional while")
+_THREAD = re.compile(r"execution_thread\s*=\s*\"([^\"]*)\"")
+_MAIN_THREAD = "main"
+
+
+def is_written_by_compiler(module: HloModule) -> bool:
+    """Is true where a compiler has rewritten a module: it is scheduled, fused or tiled."""
+    if module.is_scheduled:
+        return True
+    instructions = (item for computation in module.computations for item in computation.instructions)
+    return any(item.opcode in _COMPILED or any(leaf.is_tiled for leaf in item.shape.arrays()) for item in instructions)
+
+
+def find_problems(
+    module: HloModule, *, is_lenient: bool | None = None, is_layout_sensitive: bool = False
+) -> Iterator[Diagnostic]:
+    """Yields everything that is wrong with a module, warnings among them.
+
+    `is_lenient` accepts what compilers write and XLA's verifier rejects; None: as `is_written_by_compiler` says.
+
+    * Element types are not compared but at calls, loops and tuples: the TPU compiler mixes them inside instructions.
+    * An unknown attribute is a warning: the compiler that wrote it may be newer.
+
+    `is_layout_sensitive` compares layouts at calls and with the entry layout, as XLA does after layout assignment.
+    """
+    lenient = is_written_by_compiler(module) if is_lenient is None else is_lenient
+    verifier = _Verifier(module, is_lenient=lenient, is_layout_sensitive=is_layout_sensitive)
+    broken = list(verifier.problems())
+    yield from broken
+    recursion = recursive_call(module)
+    if recursion is not None:
+        yield Diagnostic(f"{recursion.function.name} calls itself", recursion.location)
+    if recursion is None and all(problem.severity != "error" for problem in broken):
+        yield from find_header_problems(module)
+        yield from find_entry_problems(module, is_layout_sensitive=is_layout_sensitive)
+        yield from verifier.joint_problems()
+
+
+class _Verifier:
+    """One verification of one module."""
+
+    def __init__(self, module: HloModule, *, is_lenient: bool, is_layout_sensitive: bool) -> None:
+        self.module = module
+        self.is_lenient = is_lenient
+        self.is_layout_sensitive = is_layout_sensitive
+        self.replicas = _count(module, "replica_count")
+        self.partitions = _count(module, "num_partitions")
+        # Instructions that have to agree with others.
+        self.asynchronous: list[Instruction] = []
+        self.joining: list[Instruction] = []
+
+    def problems(self) -> Iterator[Diagnostic]:
+        """Yields the problems of single instructions.
+
+        Identical instructions are verified once; only after a failure again, to locate each.
+        """
+        sound: set[_Signature] = set()
+        kinds: dict[str, list[Instruction] | None] = {}
+        for computation in self.module.computations:
+            for instruction in computation.instructions:
+                opcode = instruction.opcode
+                if opcode not in kinds:
+                    kinds[opcode] = self._list_for(opcode)
+                listed = kinds[opcode]
+                if listed is not None:
+                    listed.append(instruction)
+                signature = _signature_of(instruction)
+                if signature not in sound:
+                    problems = list(self._instruction_problems(instruction))
+                    yield from problems
+                    if not problems:
+                        sound.add(signature)
+
+    def _list_for(self, opcode: str) -> list[Instruction] | None:
+        if opcode in _TRANSFERS or split_asynchronous(opcode)[1]:
+            return self.asynchronous
+        return self.joining if opcode in _JOINING else None
+
+    def _instruction_problems(self, instruction: Instruction) -> Iterator[Diagnostic]:
+        name = instruction.opcode
+        if not is_opcode(name):
+            close = nearest(name, HLO_NAMES)
+            hint = f"did you mean {close}?" if close else None
+            yield Diagnostic(f"unknown opcode {name}", instruction.locate("opcode"), hint=hint)
+            return
+        opcode = opcode_of(name)
+        try:
+            self._check(instruction, opcode)
+            unknown = _unknown_attributes(instruction, name)
+        except ShapeError as error:
+            yield Diagnostic(f"{instruction.name}: {error}", instruction.locate(error.part))
+            return
+        except DiagnosticError as error:
+            yield from error.diagnostics
+            return
+        for attribute in unknown:
+            severity: Severity = "warning" if self.is_lenient else "error"
+            close = nearest(attribute, _allowed(name))
+            message = f"{name} has no attribute {attribute}" + (f"; did you mean {close}?" if close else "")
+            yield Diagnostic(f"{instruction.name}: {message}", instruction.locate(attribute), severity)
+
+    def _check(self, instruction: Instruction, opcode: Opcode) -> None:
+        """Raises ShapeError at the first mistake of an instruction."""
+        shape = instruction.shape
+        if any(UNBOUNDED in leaf.dimensions for leaf in shape.arrays()):
+            raise ShapeError(f"unbounded dynamism is disabled, but the shape is {shape}", "shape")
+        _check_computations(instruction, opcode)
+        called = instruction.called
+        instance = Instance(
+            instruction,
+            [operand.shape for operand in instruction.operands],
+            [interface_of(each) for each in called] if called else (),
+            shape,
+            self.is_lenient,
+            self.is_layout_sensitive,
+            self.replicas,
+            self.partitions,
+        )
+        if not _is_imitated_state(instruction):
+            check_operation(instance, opcode)
+        if opcode.name == "constant":
+            problem = literal_problem(instruction.contents, shape)
+            if problem is not None:
+                raise ShapeError(problem, "operands")
+        check_sharding(instruction, self.partitions)
+
+    def joint_problems(self) -> Iterator[Diagnostic]:
+        """Yields where instructions and computations that belong together disagree; each part is sound by itself."""
+        for instruction in self.joining:
+            yield from find_inconsistent_shardings(instruction)
+        text = self.module.source.text
+        if "execution_thread=" in text:
+            yield from _thread_problems(self.module)
+        # Few modules have these: the rules are loaded where they are needed.
+        if self.asynchronous:
+            from dialect_utils.hlo.verification.asynchronous import find_asynchronous_problems
+
+            yield from find_asynchronous_problems(self.module, self.asynchronous, is_lenient=self.is_lenient)
+        if "b(" in text:
+            from dialect_utils.hlo.verification.buffers import find_buffer_problems
+
+            yield from find_buffer_problems(self.module)
+
+
+def _count(module: HloModule, name: str) -> int:
+    text = module.attributes.get(name, "1")
+    return int(text) if text.isdecimal() else 1
+
+
+def _check_computations(instruction: Instruction, opcode: Opcode) -> None:
+    """Raises ShapeError where an instruction does not name the computations that its opcode needs."""
+    count, called = opcode.computation_count, instruction.called
+    if not count:
+        return
+    if len(called) != count:
+        counted = "1 computation" if count == 1 else f"{count} computations"
+        raise ShapeError(f"{opcode.name} applies {counted}, found {len(called)}")
+    needed = [attribute.name for attribute in opcode.attributes if attribute.names_computations]
+    if {*instruction.roles} != {*needed}:
+        raise ShapeError(f"{opcode.name} names {' and '.join(needed)}, found {', '.join(instruction.roles)}")
+
+
+def _is_imitated_state(instruction: Instruction) -> bool:
+    """Is true for a tuple that stands for the state or result of an asynchronous operation: XLA does not compare it."""
+    if instruction.opcode != "tuple":
+        return False
+    shape = instruction.shape.without_layout
+    has_form = getattr(shape, "elements", ())[:1] and hasattr(getattr(shape, "elements", ())[0], "elements")
+    if has_form and any(split_asynchronous(user.opcode)[1] for user in instruction.users):
+        return True
+    callers = instruction.computation.callers if instruction.is_root else ()
+    return bool(callers) and all(split_asynchronous(caller.opcode)[1] for caller in callers)
+
+
+@cache
+def _allowed(opcode: str) -> frozenset[str]:
+    return frozenset(attribute.name for attribute in (*GENERAL_ATTRIBUTES, *opcode_of(opcode).attributes))
+
+
+def _unknown_attributes(instruction: Instruction, opcode: str) -> list[str]:
+    allowed = _allowed(opcode)
+    return [name for name in instruction.attributes if name not in allowed]
+
+
+def _thread_problems(module: HloModule) -> Iterator[Diagnostic]:
+    """Yields calls of computations that run on another thread (CheckCallableInstructionThreadName)."""
+    threads = {computation: _thread_of(computation) for computation in module.computations}
+    for computation in module.computations:
+        for instruction in computation.instructions:
+            # The parser moves the computation of an asynchronous operation to its thread.
+            if split_asynchronous(instruction.opcode)[1]:
+                continue
+            for called in instruction.called:
+                if threads[called] != threads[computation]:
+                    message = f"{instruction.opcode} expects the execution thread of its parent computation, "
+                    message += f"{threads[computation]}, but that of the called or to_apply computation %{called.name} "
+                    message += f"does not match: {threads[called]}"
+                    yield Diagnostic(f"{instruction.name}: {message}", instruction.location)
+
+
+def _thread_of(computation: Computation) -> str:
+    frame = computation.written.frame
+    found = _THREAD.search(computation.source.text, frame.tail, frame.end)
+    return found[1] if found else _MAIN_THREAD
+
+
+def _signature_of(instruction: Instruction) -> _Signature:
+    """Returns all that the checks of one instruction read: opcode, contents, attributes and shapes.
+
+    The shapes are those of the instruction, its operands and the interfaces of the computations it calls. They
+    count as the same where they are the same object: equal texts were read as one shape. So a signature is valid
+    for one module, as long as nothing changes it.
+    """
+    text = instruction.attribute_text
+    signature = (
+        instruction.opcode,
+        instruction.contents,
+        text and _varying().sub(r" \1", text),
+        id(instruction.shape),
+        *[id(operand.shape) for operand in instruction.operands],
+    )
+    called = instruction.called
+    return (*signature, *map(_interface, called)) if called else signature
+
+
+def _interface(called: Computation) -> tuple[int, ...]:
+    return (id(called.root.shape), *[id(parameter.shape) for parameter in called.parameters])
+
+
+@cache
+def _varying() -> Pattern[str]:
+    """Returns the pattern of attributes whose names are checked, but not their values."""
+    return attribute_pattern("metadata|backend_config|calls|to_apply|condition|body|control-predecessors")

@@ -1,0 +1,128 @@
+"""The verification of one operation: its attributes, operands, result and constraints.
+
+Sources: xla/service/hlo_verifier.cc (ShapeVerifier), xla/hlo/parser/hlo_parser.cc.
+"""
+
+from __future__ import annotations
+
+from dialect_utils.layout import ArrayShape, ElementType, Shape, TupleShape
+from dialect_utils.layout.shape import UNBOUNDED
+from dialect_utils.ops.declaration import ALL_OPERANDS, Opcode, Trait
+from dialect_utils.ops.inference import Instance, ShapeError, check_operand_count, is_same_kind, same_sizes
+
+
+def check_operation(instance: Instance, opcode: Opcode) -> None:
+    """Raises ShapeError at the first constraint of an operation that does not hold."""
+    check_operand_count(instance, opcode)
+    _check_attributes(instance, opcode)
+    shapes = (*instance.operands, instance.shape)
+    if any(UNBOUNDED in leaf.dimensions for shape in shapes if shape is not None for leaf in shape.arrays()):
+        # Sizes that are not known have no arithmetic.
+        return
+    _check_dimension_numbers(instance, opcode)
+    if not instance.is_lenient:
+        _check_operand_types(instance, opcode)
+    if opcode.result is not None and instance.shape is not None:
+        _compare(instance, opcode, opcode.result(instance), instance.shape)
+    if opcode.check is not None:
+        opcode.check(instance)
+
+
+def _check_attributes(instance: Instance, opcode: Opcode) -> None:
+    for attribute in opcode.constrained:
+        name, text = attribute.name, instance.attribute(attribute.name)
+        if text is None:
+            if attribute.is_needed:
+                raise ShapeError(f"{opcode.name} needs the attribute {name}", "opcode")
+        elif attribute.values and text not in attribute.values:
+            listed = ", ".join(attribute.values)
+            raise ShapeError(f"the {name} of {opcode.name} is {text}, but has to be one of {listed}", name)
+        elif attribute.is_single and len(instance.ints(name)) != 1:
+            raise ShapeError(f"{opcode.name} takes one dimension, found {list(instance.ints(name))}", name)
+
+
+def _check_dimension_numbers(instance: Instance, opcode: Opcode) -> None:
+    for attribute in opcode.dimension_lists:
+        numbers = instance.written.ints(attribute.name)
+        if not numbers:
+            continue
+        operand = attribute.numbers
+        shape = instance.shape if operand is None else (*instance.operands, None)[operand : operand + 1][0]
+        if isinstance(shape, ArrayShape):
+            for number in numbers:
+                if not 0 <= number < shape.rank:
+                    message = f"{opcode.name} names dimension {number} in {attribute.name}, but {shape} has rank "
+                    raise ShapeError(f"{message}{shape.rank}", attribute.name)
+
+
+def _check_operand_types(instance: Instance, opcode: Opcode) -> None:
+    operands, name = instance.operands, opcode.name
+    if opcode.takes is not None and operands:
+        kind = instance.array(0).element_type
+        if not opcode.takes.includes(kind):
+            raise ShapeError(f"{name} takes {opcode.takes.name}, found {kind}", "operand 0")
+    # The indices of a scatter come after any number of arrays.
+    if opcode.indices is not None and not opcode.has(Trait.COMBINES):
+        first, last = opcode.indices
+        for index, shape in list(enumerate(operands))[first:last]:
+            if isinstance(shape, ArrayShape) and not shape.element_type.is_integral:
+                message = f"{name} takes integers as indices, found {shape.element_type}"
+                raise ShapeError(message, f"operand {index}")
+
+
+def _compare(instance: Instance, opcode: Opcode, wanted: Shape, given: Shape) -> None:
+    """Raises ShapeError where the written result is not the inferred one, layouts and dynamic marks aside."""
+    if isinstance(given, TupleShape) and len(given.elements) == 1 and opcode.has(Trait.COMBINES):
+        # XLA reads the tuple of one as the form of several.
+        given = given if isinstance(wanted, TupleShape) else given.elements[0]
+    if not _has_structure(wanted, given):
+        message = f"{opcode.name} gives {wanted.without_layout}, but the shape is {given}"
+        raise ShapeError(message, "shape")
+    for inferred, written in zip(wanted.arrays(), given.arrays(), strict=True):
+        if inferred.element_type != written.element_type:
+            _check_precision(instance, opcode, wanted, inferred.element_type, written.element_type)
+
+
+def _has_structure(wanted: Shape, given: Shape) -> bool:
+    """Is true where two shapes differ in element types and layouts only."""
+    if isinstance(wanted, ArrayShape):
+        return isinstance(given, ArrayShape) and same_sizes(wanted.dimensions, given.dimensions)
+    if isinstance(wanted, TupleShape):
+        return (
+            isinstance(given, TupleShape)
+            and len(wanted.elements) == len(given.elements)
+            and all(map(_has_structure, wanted.elements, given.elements))
+        )
+    return type(wanted) is type(given) and [each.dimensions for each in wanted.arrays()] == [
+        each.dimensions for each in given.arrays()
+    ]
+
+
+# Operations that forward values: no compiler lets them convert (ShapeVerifier::CheckShape).
+_EXACT = Trait.TUPLES._value_ | Trait.CALLS._value_
+# Operations that combine many elements, often in a higher precision than that of the result.
+_MIXING = Trait.COMBINES._value_ | Trait.CONTRACTS._value_
+
+
+def _check_precision(
+    instance: Instance, opcode: Opcode, wanted: Shape, inferred: ElementType, written: ElementType
+) -> None:
+    """Raises ShapeError unless the result may have this element type instead of the inferred one.
+
+    Only floats mix, as with XLA's allow_mixed_precision. Reductions and products give any precision; operations whose
+    operands have the type of the result, as `add`, one of the operands' precisions; all others the inferred one.
+    """
+    if not opcode.traits._value_ & _EXACT:
+        if instance.is_lenient:
+            return
+        kinds = [each.element_type if isinstance(each, ArrayShape) else None for each in instance.operands]
+        positions = range(len(kinds)) if opcode.typed == ALL_OPERANDS else opcode.typed
+        mixes = opcode.traits._value_ & _MIXING or written in [kinds[each] for each in positions]
+        if mixes and is_same_kind(inferred, written):
+            return
+        for index in positions:
+            if kinds[index] not in (None, written):
+                message = f"operand {index} of {opcode.name} is {kinds[index]}, but the result {written}"
+                raise ShapeError(message, "shape")
+    message = f"{opcode.name} gives {wanted.without_layout}, but the shape is {instance.shape}"
+    raise ShapeError(message, "shape")

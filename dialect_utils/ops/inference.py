@@ -1,0 +1,272 @@
+"""Shape inference: what the rules of the families share, and the shape of a result that is not written.
+
+XLA's parser fills in a shape that is not written where it can (HloParserImpl::CreateInstruction). The verifier
+compares every shape that is written with the inferred one. Source: xla/service/shape_inference.cc.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+from dialect_utils.layout import ArrayShape, ElementType, Layout, Shape, TupleShape
+from dialect_utils.layout.shape import UNBOUNDED
+from dialect_utils.ops.declaration import Opcode
+
+
+class ShapeError(ValueError):
+    """Raised where operands or attributes give no shape, or a constraint does not hold.
+
+    `part` names what is at fault: an attribute, `operands`, `operand 2`, `shape` or `opcode`; "" is the instruction.
+    """
+
+    def __init__(self, message: str, part: str = "") -> None:
+        super().__init__(message)
+        self.part = part
+
+
+class Written(Protocol):
+    """The opcode and the attributes of an operation, also of one that is still being read."""
+
+    @property
+    def opcode(self) -> str:
+        """Returns the opcode."""
+
+    def attribute(self, name: str) -> str | None:
+        """Returns the text of an attribute, or None where it is absent."""
+
+    def ints(self, name: str) -> tuple[int, ...] | None:
+        """Returns an attribute as integers, or None where it is absent or not a list of integers."""
+
+
+class Called(NamedTuple):
+    """The interface of a computation that an operation names."""
+
+    name: str
+    parameters: Sequence[Shape]
+    result: Shape
+
+
+@dataclass(slots=True)
+class Instance:
+    """One operation with the shapes around it.
+
+    `shape` is the result as it is written, None while it is inferred. `is_lenient` is true in a module that a compiler
+    has rewritten: the TPU compiler mixes element types inside instructions. `is_layout_sensitive` asks for equal
+    layouts on both sides of calls. `replicas` and `partitions` are the counts in the module's header.
+    """
+
+    written: Written
+    operands: Sequence[Shape]
+    called: Sequence[Called] = ()
+    shape: Shape | None = None
+    is_lenient: bool = False
+    is_layout_sensitive: bool = False
+    replicas: int = 1
+    partitions: int = 1
+
+    @property
+    def opcode(self) -> str:
+        """Returns the opcode."""
+        return self.written.opcode
+
+    def attribute(self, name: str) -> str | None:
+        """Returns the text of an attribute, or None where it is absent."""
+        return self.written.attribute(name)
+
+    def ints(self, name: str) -> tuple[int, ...]:
+        """Returns an attribute as integers, () where it is absent."""
+        return self.written.ints(name) or ()
+
+    def number(self, name: str, default: int) -> int:
+        """Returns an attribute that is one integer."""
+        found = self.written.ints(name)
+        return found[0] if found else default
+
+    def dims(self, name: str, rank: int) -> tuple[int, ...]:
+        """Returns an attribute that numbers dimensions of an array of this rank, each once; () where it is absent."""
+        found = self.ints(name)
+        for dim in found:
+            if not 0 <= dim < rank:
+                raise ShapeError(f"{self.opcode} names dimension {dim} in {name}, but the rank is {rank}", name)
+        if len(set(found)) != len(found):
+            raise ShapeError(f"{self.opcode} names a dimension twice in {name}: {list(found)}", name)
+        return found
+
+    def array(self, index: int) -> ArrayShape:
+        """Returns the shape of an operand that has to be an array."""
+        if index >= len(self.operands):
+            raise ShapeError(f"{self.opcode} needs an array as operand {index}", "operands")
+        shape = self.operands[index]
+        if not isinstance(shape, ArrayShape):
+            raise ShapeError(f"{self.opcode} is for arrays, but operand {index} is {shape}", f"operand {index}")
+        return shape
+
+    def arrays(self, first: int = 0, last: int | None = None) -> list[ArrayShape]:
+        """Returns the shapes of a range of operands, which have to be arrays."""
+        stop = len(self.operands) if last is None else last
+        return [self.array(index) for index in range(first, stop)]
+
+    def result_array(self) -> ArrayShape:
+        """Returns the written shape, which has to be an array."""
+        if self.shape is None:
+            raise UnwrittenError(f"{self.opcode} needs a written shape")
+        if not isinstance(self.shape, ArrayShape):
+            raise ShapeError(f"{self.opcode} gives an array, but the shape is {self.shape}", "shape")
+        return self.shape
+
+    def require_type(self, index: int, name: str) -> None:
+        """Raises ShapeError where an operand is not a scalar of an element type."""
+        shape = self.operands[index]
+        if not isinstance(shape, ArrayShape) or shape.rank or shape.element_type.name != name:
+            raise ShapeError(f"{self.opcode} takes {name}[] as operand {index}, found {shape}", f"operand {index}")
+
+
+class UnwrittenError(ShapeError):
+    """Raised where a result that depends on the written shape is to be inferred."""
+
+
+def made(element_type: ElementType, dimensions: Sequence[int], dynamic: Sequence[bool] = ()) -> ArrayShape:
+    """Returns an array without a layout."""
+    return ArrayShape(element_type, tuple(dimensions), None, tuple(dynamic))
+
+
+def of_type(shape: ArrayShape, element_type: ElementType) -> ArrayShape:
+    """Returns an array of the same dimensions and layout with another element type."""
+    if shape.element_type == element_type:
+        return shape
+    return ArrayShape(element_type, shape.dimensions, shape.layout, shape.dynamic)
+
+
+def wider(first: ElementType, second: ElementType) -> ElementType:
+    """Returns the element type that an operation of two types has (ShapeUtil::HigherPrecisionElementType)."""
+    if first.is_complex != second.is_complex:
+        return first if first.is_complex else second
+    if first.is_floating != second.is_floating:
+        return first if first.is_floating else second
+    return first if first.bits >= second.bits else second
+
+
+def is_same_kind(first: ElementType, second: ElementType) -> bool:
+    """Is true for equal element types and for two floats, whatever their precisions."""
+    return first == second or (first.is_floating and second.is_floating)
+
+
+def same_sizes(first: Sequence[int], second: Sequence[int]) -> bool:
+    """Is true where dimensions agree; an unbounded size agrees with any."""
+    if first == second:
+        return True
+    return len(first) == len(second) and all(a == b or UNBOUNDED in (a, b) for a, b in zip(first, second, strict=True))
+
+
+def is_compatible(first: Shape, second: Shape) -> bool:
+    """Is true where two shapes agree in all but layouts and dynamic marks (ShapeUtil::Compatible)."""
+    if isinstance(first, ArrayShape) and isinstance(second, ArrayShape):
+        return first.element_type == second.element_type and same_sizes(first.dimensions, second.dimensions)
+    if isinstance(first, TupleShape) and isinstance(second, TupleShape):
+        return len(first.elements) == len(second.elements) and all(map(is_compatible, first.elements, second.elements))
+    return first.without_layout == second.without_layout
+
+
+# The shape of a result that is not written
+
+
+def inferred_shape(
+    opcode: Opcode, written: Written, operands: Sequence[Shape], called: Sequence[Called]
+) -> Shape | None:
+    """Returns what `dialect_utils.ops.infer_shape` does, given the declaration of the opcode."""
+    if opcode.result is None:
+        return None
+    instance = Instance(written, operands, called)
+    check_operand_count(instance, opcode)
+    try:
+        found = opcode.result(instance)
+    except UnwrittenError:
+        return None
+    has_layouts = any(each.layout is not None for operand in operands for each in operand.arrays() if each.rank)
+    return found.map_arrays(_with_layout) if has_layouts else found
+
+
+def check_operand_count(instance: Instance, opcode: Opcode) -> None:
+    """Raises ShapeError where an operation has too few or too many operands."""
+    fewest, most = opcode.operands
+    found = len(instance.operands)
+    if found < fewest or (most is not None and found > most):
+        wanted = f"{fewest} operand{'s' * (fewest != 1)}" if fewest == most else f"{fewest} operands or more"
+        raise ShapeError(f"{opcode.name} takes {wanted}, found {found}", "operands")
+
+
+def _with_layout(shape: ArrayShape) -> ArrayShape:
+    is_given = shape.layout is not None or not shape.rank
+    return shape if is_given else shape.with_layout(Layout.descending(shape.rank))
+
+
+# Constraints that several families share
+
+
+def check_applied(
+    instance: Instance,
+    number: int,
+    takes: Sequence[ElementType],
+    gives: Sequence[ElementType] | None,
+) -> None:
+    """Raises ShapeError unless a called computation takes scalars of these types and gives others.
+
+    XLA lets computations compute in another precision. Source: VerifyReducerShape.
+    """
+    if number >= len(instance.called):
+        return
+    called = instance.called[number]
+    if len(called.parameters) != len(takes):
+        message = f"{instance.opcode} applies %{called.name} to {len(takes)} values, but it has "
+        raise ShapeError(f"{message}{len(called.parameters)} parameters", "to_apply")
+    if instance.is_lenient:
+        return
+    results = list(called.result.leaves())
+    is_fit = _are_scalars(called.parameters, takes) and (gives is None or _are_scalars(results, gives))
+    if not is_fit:
+        wanted = f"({_listed(takes)}) -> {_listed(gives or ())}"
+        found = f"({_listed(called.parameters)}) -> {_listed(results)}"
+        message = f"{instance.opcode} applies a computation {wanted}, but %{called.name} is {found}"
+        raise ShapeError(message, "to_apply")
+
+
+def _are_scalars(found: Sequence[Shape], wanted: Sequence[ElementType]) -> bool:
+    return len(found) == len(wanted) and all(
+        isinstance(shape, ArrayShape) and not shape.rank and is_same_kind(shape.element_type, kind)
+        for shape, kind in zip(found, wanted, strict=True)
+    )
+
+
+def _listed(each: Sequence[object]) -> str:
+    return ", ".join(map(str, each))
+
+
+def scalar_type(instance: Instance, index: int) -> ElementType:
+    """Returns the element type of an operand that has to be a scalar, such as the value a reduction begins with."""
+    shape = instance.operands[index]
+    if not isinstance(shape, ArrayShape) or shape.rank:
+        raise ShapeError(f"{instance.opcode} begins with {shape}, which is not a scalar", f"operand {index}")
+    return shape.element_type
+
+
+# Results that several families share
+
+
+def first_operand(instance: Instance) -> Shape:
+    """Returns the shape of the first operand."""
+    return instance.operands[0]
+
+
+def first_array(instance: Instance) -> Shape:
+    """Returns the shape of the first operand, which has to be an array."""
+    return instance.array(0)
+
+
+def one_or_tuple(instance: Instance) -> Shape:
+    """Returns the operand, or the tuple of several; each has to be an array."""
+    found = instance.arrays()
+    if not found:
+        raise ShapeError(f"{instance.opcode} needs an array", "operands")
+    return found[0] if len(found) == 1 else TupleShape(tuple(found))

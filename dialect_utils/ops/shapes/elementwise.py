@@ -1,0 +1,172 @@
+"""Results and constraints of elementwise operations."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dialect_utils.layout import ArrayShape, ElementType, Shape, TupleShape, parse_element_type
+from dialect_utils.ops.inference import (
+    Instance,
+    ShapeError,
+    is_same_kind,
+    of_type,
+    same_sizes,
+    wider,
+)
+
+if TYPE_CHECKING:
+    pass
+
+_PRED = parse_element_type("pred")
+_PARTS = {"c64": "f32", "c128": "f64"}
+_WHOLE = {part: whole for whole, part in _PARTS.items()}
+_FLOAT_COMPARISONS, _ACCURACY_MODES = ("FLOAT", "TOTALORDER"), ("mode=default", "mode=highest")
+
+
+# Results (ShapeInference::InferUnaryOpShape, InferBinaryOpShape, InferTernaryOpShape)
+
+
+def same(instance: Instance) -> ArrayShape:
+    """Returns the shape of the operands, which have one shape and one kind of elements."""
+    first = instance.array(0)
+    kind = first.element_type
+    for other in instance.arrays(1):
+        if not same_sizes(first.dimensions, other.dimensions):
+            raise ShapeError(f"{instance.opcode} of {first} and {other}: the dimensions differ", "operands")
+        if kind != other.element_type:
+            _require_kind(instance, first, other)
+            kind = wider(kind, other.element_type)
+    return of_type(first, kind)
+
+
+def _require_kind(instance: Instance, first: ArrayShape, other: ArrayShape) -> None:
+    if not instance.is_lenient and not is_same_kind(first.element_type, other.element_type):
+        raise ShapeError(f"{instance.opcode} of {first} and {other}: the element types differ", "operands")
+
+
+def predicate(instance: Instance) -> Shape:
+    """Returns truth values for the elements of the operands."""
+    return of_type(same(instance), _PRED)
+
+
+def part(instance: Instance) -> ArrayShape:
+    """Returns the shape of real or imaginary parts; parts of real numbers have the operand's type."""
+    only = instance.array(0)
+    return of_type(only, parse_element_type(_PARTS.get(only.element_type.name, only.element_type.name)))
+
+
+def whole(instance: Instance) -> ArrayShape:
+    """Returns the complex numbers of arrays of parts."""
+    only = same(instance)
+    if only.element_type.name not in _WHOLE:
+        raise ShapeError(f"complex of {only.element_type} numbers", "operands")
+    return of_type(only, parse_element_type(_WHOLE[only.element_type.name]))
+
+
+def clamp(instance: Instance) -> Shape:
+    """Returns the shape of the value; the bounds may be scalars."""
+    low, value, high = instance.arrays()
+    for bound in (low, high):
+        if bound.rank and not same_sizes(bound.dimensions, value.dimensions):
+            raise ShapeError(f"clamp of {value} to {bound}: the dimensions differ", "operands")
+        _require_kind(instance, value, bound)
+    return value
+
+
+def select(instance: Instance) -> Shape:
+    """Returns the shape of the two choices; the predicate may be a scalar."""
+    condition, first, second = instance.arrays()
+    if not same_sizes(first.dimensions, second.dimensions):
+        raise ShapeError(f"select of {first} or {second}: the dimensions differ", "operands")
+    _require_kind(instance, first, second)
+    if condition.element_type != _PRED and not instance.is_lenient:
+        raise ShapeError(f"select chooses by truth values, found {condition.element_type}", "operand 0")
+    if condition.rank and not same_sizes(condition.dimensions, first.dimensions):
+        raise ShapeError(f"select of {first} by {condition}: the dimensions differ", "operands")
+    return of_type(condition if condition.rank else first, wider(first.element_type, second.element_type))
+
+
+def converted(instance: Instance) -> Shape:
+    """Returns the operand in the written element type."""
+    return of_type(same_dimensions(instance), instance.result_array().element_type)
+
+
+def same_dimensions(instance: Instance) -> ArrayShape:
+    """Returns the shape of the first operand, whose dimensions all operands have."""
+    first = instance.array(0)
+    for other in instance.arrays(1):
+        if not same_sizes(first.dimensions, other.dimensions):
+            raise ShapeError(f"{instance.opcode} of {first} and {other}: the dimensions differ", "operands")
+    return first
+
+
+def copy_started(instance: Instance) -> Shape:
+    """Returns the destination, the source and a context."""
+    return TupleShape((instance.operands[0], instance.operands[0], ArrayShape(parse_element_type("u32"), ())))
+
+
+def check_copied(instance: Instance) -> None:
+    """Raises ShapeError where a copy-start reorders dimensions, which a transfer between memories cannot."""
+    parts = instance.shape.elements[:2] if isinstance(instance.shape, TupleShape) else ()
+    orders = [[array.layout for array in part.arrays() if array.layout is not None] for part in parts]
+    for one, other in zip(*orders, strict=False) if len(orders) > 1 else ():
+        if one.minor_to_major != other.minor_to_major:
+            message = f"copy-start gives its operand, but the shape {instance.shape} has it in another layout"
+            raise ShapeError(message, "shape")
+
+
+def copy_finished(instance: Instance) -> Shape:
+    """Returns the destination, element 0 of the started copy."""
+    started = instance.operands[0]
+    if not isinstance(started, TupleShape) or len(started.elements) < len(("destination", "source")):
+        raise ShapeError(f"copy-done of {started}, which no copy-start gives", "operand 0")
+    return started.elements[0]
+
+
+# Constraints
+
+
+def check_accuracy(instance: Instance) -> None:
+    """Raises ShapeError for an unknown mode of result_accuracy."""
+    text = instance.attribute("result_accuracy")
+    if text is not None and "mode=" in text and not any(mode in text.lower() for mode in _ACCURACY_MODES):
+        mode = text[text.index("mode=") + len("mode=") :].strip("}")
+        raise ShapeError(f"the mode of result_accuracy is {mode}, but has to be default or highest", "result_accuracy")
+
+
+def check_comparison(instance: Instance) -> None:
+    """Raises ShapeError where the type of a comparison is not that of its operands."""
+    kind, written = instance.array(0).element_type, instance.attribute("type")
+    if kind != instance.array(1).element_type and not instance.is_lenient:
+        raise ShapeError(f"compare of {kind} and {instance.array(1).element_type}", "operands")
+    known = _comparisons(kind)
+    if written is not None and written not in known and not instance.is_lenient:
+        raise ShapeError(f"compare of {kind} has the type {' or '.join(known)}, found {written}", "type")
+
+
+def _comparisons(kind: ElementType) -> tuple[str, ...]:
+    if kind.is_integral or kind == _PRED:
+        return ("SIGNED" if kind.is_signed else "UNSIGNED",)
+    return ("FLOAT",) if kind.is_complex else _FLOAT_COMPARISONS
+
+
+def check_precision(instance: Instance) -> None:
+    """Raises ShapeError where reduce-precision keeps no exponent or fewer than 0 bits."""
+    if instance.number("exponent_bits", 0) < 1:
+        raise ShapeError("reduce-precision keeps no bit of the exponent", "exponent_bits")
+    if instance.number("mantissa_bits", 0) < 0:
+        raise ShapeError("reduce-precision keeps fewer than 0 bits of the mantissa", "mantissa_bits")
+
+
+def check_stochastic(instance: Instance) -> None:
+    """Raises ShapeError where random bits or the result of a stochastic-convert have another type."""
+    operand, random = (each.element_type for each in instance.arrays())
+    given = instance.result_array().element_type
+    if not random.is_unsigned:
+        raise ShapeError(f"stochastic-convert takes random bits that are unsigned, found {random}", "operand 1")
+    if random.bits != operand.bits:
+        raise ShapeError(
+            f"stochastic-convert of {operand} takes {operand.bits} random bits, found {random}", "operand 1"
+        )
+    if not given.is_signed:
+        raise ShapeError(f"stochastic-convert gives signed integers, but the result is {given}", "shape")
