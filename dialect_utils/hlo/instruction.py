@@ -16,7 +16,7 @@ from dialect_utils.hlo.text.attributes import (
     with_attribute,
 )
 from dialect_utils.hlo.text.calls import called_names, is_calling
-from dialect_utils.hlo.text.grammar import InstructionText, scan_attributes, split_attributes
+from dialect_utils.hlo.text.grammar import InstructionText, scan_attributes, split_attributes, split_operands
 from dialect_utils.hlo.text.literals import splat_scalar
 from dialect_utils.hlo.text.printing import format_operands, format_shape
 from dialect_utils.hlo.text.provenance import Origin
@@ -328,15 +328,18 @@ class Instruction:
         return self.origin.location if isinstance(self.origin, Origin) else self.origin
 
     def locate(self, part: str) -> Location | None:
-        """Returns the place of `shape`, `opcode`, `operands` or one attribute in the text that was read.
+        """Returns the location of `shape`, `opcode`, `operands`, `operand 2` or one attribute in the text that was read.
 
-        Where that part is not there: the place of the name.
+        An absent part has the location of the name.
         """
         if not self.has_own_text:
             return self.location
         source, found = self.computation.source, self.computation.written.parts(self.number)
         span = {"shape": found.shape, "opcode": found.opcode.span, "operands": found.operands}.get(part)
-        if span is None:
+        if span is None and part.startswith("operand "):
+            operands = split_operands(source, found.operands)
+            span = operands[int(part.removeprefix("operand "))].span
+        elif span is None:
             scanner = Scanner(source, found.operands.end + 1)
             places = {name: Span(start.start, value.end) for name, start, value in scan_attributes(scanner)}
             span = places.get(part)

@@ -19,6 +19,7 @@ from dialect_utils.hlo.verification.entry import find_entry_problems, find_heade
 from dialect_utils.hlo.verification.literals import literal_problem
 from dialect_utils.hlo.verification.sharding import check_sharding, find_inconsistent_shardings
 from dialect_utils.ir.control_flow import recursive_call
+from dialect_utils.layout import TupleShape
 from dialect_utils.layout.shape import UNBOUNDED
 from dialect_utils.ops import (
     GENERAL_ATTRIBUTES,
@@ -201,9 +202,9 @@ def _is_imitated_state(instruction: Instruction) -> bool:
     """Is true for a tuple that stands for the state or result of an asynchronous operation: XLA does not compare it."""
     if instruction.opcode != "tuple":
         return False
-    shape = instruction.shape.without_layout
-    has_form = getattr(shape, "elements", ())[:1] and hasattr(getattr(shape, "elements", ())[0], "elements")
-    if has_form and any(split_asynchronous(user.opcode)[1] for user in instruction.users):
+    shape = instruction.shape
+    is_state = isinstance(shape, TupleShape) and bool(shape.elements) and isinstance(shape.elements[0], TupleShape)
+    if is_state and any(split_asynchronous(user.opcode)[1] for user in instruction.users):
         return True
     callers = instruction.computation.callers if instruction.is_root else ()
     return bool(callers) and all(split_asynchronous(caller.opcode)[1] for caller in callers)

@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import Flag, auto
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from dialect_utils.layout import ElementType, Shape
-
-if TYPE_CHECKING:
-    from dialect_utils.ops.inference import Instance
 
 
 class Trait(Flag):
@@ -131,10 +128,10 @@ SIGNED = ElementTypes("signed numbers", lambda kind: kind.is_signed or kind.is_f
 COMPLEX_PARTS = ElementTypes("f32 or f64", lambda kind: kind.name in ("f32", "f64"))
 TRANSFORMED = ElementTypes("f32, f64, c64 or c128", lambda kind: kind.name in ("f32", "f64", "c64", "c128"))
 
-# Returns the shape of the result; raises ShapeError (dialect_utils/ops/inference.py).
-Result = Callable[["Instance"], Shape]
-# Raises ShapeError where a constraint does not hold that the result does not imply.
-Check = Callable[["Instance"], None]
+# Returns the shape of the result of an `Instance` (dialect_utils/ops/inference.py); raises ShapeError.
+Result = Callable[[Any], Shape]
+# Raises ShapeError where a constraint of an `Instance` does not hold that the result does not imply.
+Check = Callable[[Any], None]
 # (domain, operation, operands' values) -> the result's value; see dialect_utils/ops/domain.py.
 Define = Callable[[Any, Any, Sequence[Any]], Any]
 

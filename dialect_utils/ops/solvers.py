@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from dialect_utils.ir import Operation
 
 _ENGINE = Trait.ENGINE_DEFINED | Trait.PURE
-_NORM = texts("epsilon feature_index")
+_NORM = texts("epsilon feature_index", needed=True)
 
 
 @dataclass(frozen=True, slots=True)
