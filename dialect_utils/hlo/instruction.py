@@ -328,7 +328,7 @@ class Instruction:
         return self.origin.location if isinstance(self.origin, Origin) else self.origin
 
     def locate(self, part: str) -> Location | None:
-        """Returns the location of `shape`, `opcode`, `operands`, `operand 2` or one attribute in the text that was read.
+        """Returns the location in the text of `shape`, `opcode`, `operands`, `operand 2` or one attribute.
 
         An absent part has the location of the name.
         """

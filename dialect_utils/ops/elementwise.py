@@ -77,7 +77,7 @@ def define_copy(domain: Domain[V], operation: Operation, operands: Sequence[V]) 
     return list(operands[:1])
 
 
-# Which operations are elementwise where they stand
+# Whether one operation is elementwise, given its shapes
 
 
 def is_elementwise(operation: Operation) -> bool:
