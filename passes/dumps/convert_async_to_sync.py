@@ -129,7 +129,7 @@ def _check_operands(start: Instruction, operands: Sequence[Instruction]) -> None
     taken = [parameter.shape.without_layout for parameter in body_of(start).parameters]
     if given != taken:
         listed = [", ".join(map(str, shapes)) for shapes in (given, taken)]
-        message = f"{start.opcode} {start.name} hands ({listed[0]}) to a computation that takes ({listed[1]})"
+        message = f"{start.opcode} {start.name} passes ({listed[0]}) to a computation that takes ({listed[1]})"
         raise DiagnosticError(Diagnostic(message, start.location))
 
 

@@ -118,7 +118,7 @@ def _unknown(call: Instruction) -> Diagnostic:
     message = f"custom call {call.name} calls {call.callee}, which is not known here; operands: ({operands})"
     close = nearest(call.callee or "", [*EXPANSIONS, TARGET])
     hint = f"give its computation: --custom-call {call.callee}=module.hlo"
-    return Diagnostic(message, call.location, hint=hint + (f" (known and alike: {close})" if close else ""))
+    return Diagnostic(message, call.location, hint=hint + (f" (similar known target: {close})" if close else ""))
 
 
 def _spliced(ops: Ops, given: HloModule) -> Instruction:

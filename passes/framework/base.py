@@ -239,7 +239,9 @@ def _load_entry_point(found: list[EntryPoint]) -> Pass:
         what = f"{type(error).__name__}: {error}"
         raise DiagnosticError(Diagnostic(f"pass {first.name} ({first.value}) cannot be loaded: {what}")) from error
     if not (isinstance(loaded, Pass) and loaded.name == first.name):
-        raise DiagnosticError(Diagnostic(f"{first.value} is no pass {first.name}", hint=_DECLARE.format(first.name)))
+        raise DiagnosticError(
+            Diagnostic(f"{first.value} is not a pass called {first.name}", hint=_DECLARE.format(first.name))
+        )
     return loaded
 
 

@@ -58,7 +58,7 @@ def _need(operation: Operation) -> Diagnostic | None:
     if operation.opcode == "bitcast":
         name = operation.results[0].name
         return Diagnostic(
-            f"bitcast {name} means something only under its layouts",
+            f"bitcast {name} depends on its layouts",
             operation.location,
             hint="run expand-bitcasts first",
         )

@@ -1,4 +1,4 @@
-"""The custom calls of XLA:GPU that compute what ops compute: products, convolutions, solvers, sorts, random bits.
+"""The custom calls of XLA:GPU that ops can express: products, convolutions, solvers, sorts, random bits.
 
 Sources: xla/service/gpu/transforms (triangular_solve_rewriter, sort_rewriter, topk_specializer),
 xla/service/gpu/cusolver_rewriter.cc, and jaxlib's gpu prng kernels.

@@ -34,7 +34,7 @@ def _crop(ops: Ops, call: Instruction) -> Instruction:
     check_operands(call, 1)
     operand, result = array_shape(call.operands[0]), array_shape(call)
     if operand.element_type != result.element_type or operand.layout != result.layout:
-        raise refused(call, f"its result {result} is no array that holds {operand} and its padding")
+        raise refused(call, f"its result {result} is not an array that holds {operand} and its padding")
     after = tuple(size - inner for size, inner in zip(result.dimensions, operand.dimensions, strict=True))
     return ops.steps(
         Plan(operand.element_type, operand.dimensions, (Pad((0,) * operand.rank, after),)), call.operands[0]

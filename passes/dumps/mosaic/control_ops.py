@@ -229,7 +229,7 @@ def _while(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
 def _test(frame: Frame, op: KernelOp, before: Block, arguments: Sequence[Val]) -> tuple[Val, list[Val]]:
     answer, *passed = _values(frame, op, frame.run(before, arguments))
     if answer.kind != PRED:
-        raise frame.refused(op, f"goes on while {answer}, which is no truth value")
+        raise frame.refused(op, f"goes on while {answer}, which is not a truth value")
     return answer, passed
 
 

@@ -71,7 +71,7 @@ def _wait_for(frame: Frame, op: KernelOp, semaphore: Ref, amount: Val) -> None:
     old = arrays.reshape(frame.code, semaphore.read(frame, starts, semaphore.dims), ())
     too_few = arrays.compare(frame.code, "LT", old, amount)
     if too_few.known:
-        raise frame.refused(op, f"waits for ever: its semaphore holds {old.known}, it waits for {amount.known}")
+        raise frame.refused(op, f"waits forever: its semaphore holds {old.known}, it waits for {amount.known}")
     stuck = frame.context.stuck
     frame.memory[stuck] = arrays.binary(frame.code, "or", frame.memory[stuck], too_few)
     rest = arrays.binary(frame.code, "subtract", old, amount)

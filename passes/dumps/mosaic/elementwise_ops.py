@@ -85,7 +85,7 @@ def _constant(frame: Frame, op: KernelOp) -> Sequence[Meaning]:
     if isinstance(value, Dense):
         return [dense(kind, value, result.type.dimensions, frame.code)]
     if not isinstance(value, int | float):
-        raise frame.refused(op, f"has the value {value}, which is no number")
+        raise frame.refused(op, f"has the value {value}, which is not a number")
     return [constant(kind, value, result.type.dimensions)]
 
 

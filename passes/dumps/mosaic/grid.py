@@ -123,7 +123,7 @@ class _Lowerer:
     def _own(self, reference: KernelValue, value: Val | None) -> None:
         """Makes the memory of a reference without a window."""
         if reference.type.kind != "memref":
-            raise self._misfit(f"takes {reference.type}, which is no reference to memory")
+            raise self._misfit(f"takes {reference.type}, which is not a reference to memory")
         op = self.kernel.main.body.ops[-1]
         kind = self.frame.kind(reference, op)
         if value is not None:

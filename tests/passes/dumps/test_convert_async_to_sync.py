@@ -73,12 +73,12 @@ ENTRY e {{
         (
             "q = f32[5] broadcast(z), dimensions={}\n"
             f"s = ((f32[5]), {A}, u32[]) async-start(q), calls=body\nROOT d = {A} async-done(s), calls=body",
-            r"hands \(f32\[5\]\) to a computation that takes \(f32\[4\]\)",
+            r"passes \(f32\[5\]\) to a computation that takes \(f32\[4\]\)",
         ),
         (
             f"q = f32[5] broadcast(z), dimensions={{}}\n"
             f"s = ((f32[5]), {A}, u32[]) call-start(q), to_apply=body\nROOT d = {A} call-done(s)",
-            r"hands \(f32\[5\]\) to a computation that takes \(f32\[4\]\)",
+            r"passes \(f32\[5\]\) to a computation that takes \(f32\[4\]\)",
         ),
         (f"t = ({A}, f32[5], u32[]) tuple(p, w, u)\nROOT d = {A} all-reduce-done(t)", "gives .*, but waits for"),
     ],

@@ -203,6 +203,6 @@ def test_other_packages_add_passes_but_cannot_take_a_name(monkeypatch: pytest.Mo
     assert base.pass_names() == ["replace", "stablehlo-only", "other", "absent", "twice"]
     assert base.load_pass("stablehlo-only") is stablehlo_only
     assert base.load_pass("replace") is replace
-    for name, message in [("other", "is no pass other"), ("absent", "cannot be loaded"), ("twice", "a:B and")]:
+    for name, message in [("other", "not a pass called other"), ("absent", "cannot be loaded"), ("twice", "a:B and")]:
         with pytest.raises(DiagnosticError, match=message):
             base.load_pass(name)

@@ -135,7 +135,7 @@ def test_an_op_computes_what_numpy_computes(name: str, worker: Worker) -> None:
 
 def test_a_wait_that_never_ends_is_refused(worker: Worker) -> None:
     wait = f"tpu.wait_dma2 semaphore(%s : {SEMAPHORE}) src(%in_ref : {REF}) dst(%out_ref : {REF})"
-    with pytest.raises(DiagnosticError, match=r"tpu\.wait_dma2 waits for ever: its semaphore holds 0"):
+    with pytest.raises(DiagnosticError, match=r"tpu\.wait_dma2 waits forever: its semaphore holds 0"):
         run(worker, kernel(wait, f", %s: {SEMAPHORE}"))
 
 
