@@ -55,11 +55,6 @@ class _AnyShape(CachedText):
         """Returns the shape with every layout written, in memory space 0."""
         return self.map_arrays(lambda array: array.in_default_memory)
 
-    @property
-    def without_tiles(self) -> Shape:
-        """Returns the shape with every written layout reduced to minor_to_major."""
-        return self.map_arrays(lambda array: array.without_tiles)
-
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ArrayShape(_AnyShape):
@@ -171,11 +166,6 @@ class ArrayShape(_AnyShape):
     def in_default_memory(self) -> ArrayShape:
         """Returns the array with its layout written, in memory space 0."""
         return self.with_layout(self.effective_layout.in_default_memory)
-
-    @property
-    def without_tiles(self) -> ArrayShape:
-        """Returns the array with a written layout reduced to minor_to_major."""
-        return self if self.layout is None else self.with_layout(Layout(self.layout.minor_to_major))
 
     def __eq__(self, other: object) -> bool:
         if self is other:

@@ -25,7 +25,6 @@ def test_leaves_are_in_order_and_no_tuples() -> None:
         ("without_layout", "f32[3,5]"),
         ("with_effective_layout", "f32[3,5]{0,1:T(2,2)S(1)}"),
         ("in_default_memory", "f32[3,5]{0,1:T(2,2)}"),
-        ("without_tiles", "f32[3,5]{0,1}"),
     ],
 )
 def test_a_change_reaches_every_array_and_nothing_else(name: str, array: str) -> None:
@@ -40,7 +39,6 @@ def test_a_layout_that_is_not_written_is_the_descending_one() -> None:
     assert bare.layout is None
     assert bare.effective_layout == Layout((1, 0))
     assert str(bare.with_effective_layout) == "f32[3,5]{1,0}"
-    assert bare.without_tiles == bare
     assert not bare.is_tiled
 
 

@@ -24,7 +24,12 @@ def run_plan(plan: Plan, array: Array, padding_bits: int = 0) -> Array:
     `array` has the plan's start dimensions and any dtype as wide as its element type; the dtype changes
     only at a bitcast-convert. Raises ValueError where the array does not fit the plan.
     """
-    check_array(array, plan.dimensions, plan.element_type)
+    if array.shape != plan.dimensions:
+        raise ValueError(
+            f"an array of dimensions {list(array.shape)} is not {plan.element_type}{list(plan.dimensions)}"
+        )
+    if array.dtype.itemsize * _BYTE != plan.element_type.storage_bits:
+        raise ValueError(f"the dtype {array.dtype} is not as wide as {plan.element_type}")
     for step, (element_type, _) in zip(plan.steps, plan.stages, strict=False):
         array = _run_step(step, element_type, array, padding_bits)
     return array
@@ -104,11 +109,3 @@ def split_bits(packed: Array, bits: int, count: int) -> Array:
     for i in range(count):
         codes[:, i] = (packed >> np.uint8(i * bits)) & np.uint8((1 << bits) - 1)
     return codes.reshape(-1)
-
-
-def check_array(array: Array, dimensions: tuple[int, ...], element_type: ElementType) -> None:
-    """Raises ValueError where an array has other dimensions or elements of another width."""
-    if array.shape != dimensions:
-        raise ValueError(f"an array of dimensions {list(array.shape)} is not {element_type}{list(dimensions)}")
-    if array.dtype.itemsize * _BYTE != element_type.storage_bits:
-        raise ValueError(f"the dtype {array.dtype} is not as wide as {element_type}")

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-# One coordinate: an int, or an int64 table that broadcasts against those of the other dimensions.
+# An int, a numpy array that broadcasts, or anything else with `+`, `*`, `//` and `%` by ints.
 Coordinate = Any
 
 
@@ -147,10 +147,7 @@ def linear_index(shape: ArrayShape, index: Sequence[int]) -> int:
 
 
 def physical_index(shape: ArrayShape, index: Sequence[Coordinate]) -> list[Coordinate]:
-    """Returns the position along the final dimensions of a logical index.
-
-    Coordinates may be ints, numpy arrays, or anything else with `+`, `*`, `//` and `%` by ints.
-    """
+    """Returns the position along the final dimensions of a logical index."""
     layout = shape.effective_layout
     position = [index[i] for i in layout.major_to_minor]
     for tiling in _met_tiles(shape.dimensions, layout):

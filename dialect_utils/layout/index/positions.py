@@ -10,13 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import singledispatch
 from math import gcd, prod
-from typing import Any
 
+from dialect_utils.layout.index.index_map import Coordinate
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.layout.moves.steps import Pad, Reshape, Slice, Step, Transpose
-
-# An int, a numpy array, or anything else with `+`, `*`, `//` and `%` by ints.
-Coordinate = Any
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,11 +74,7 @@ def try_tiled_layout(plan: Plan) -> Layout | None:
         return None
     if {*normal_form(plan).opcodes} <= {"reshape"}:
         return None
-    return next((layout for layout in _candidates(plan) if _fits(plan, layout)), None)
-
-
-def _fits(plan: Plan, layout: Layout) -> bool:
-    return is_pack_of(ArrayShape(plan.element_type, plan.dimensions, layout), plan)
+    return next((layout for layout in _candidates(plan) if is_pack_of(ArrayShape(*plan.start, layout), plan)), None)
 
 
 def _candidates(plan: Plan) -> Iterator[Layout]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import islice, product
 from math import prod
 
-from dialect_utils.layout.index.index_map import linear_index
+from dialect_utils.layout.index.index_map import linear_index, physical_element_count
 from dialect_utils.layout.layout import COMBINE, MATCH, Layout
 from dialect_utils.layout.moves.physical import physical_plan
 from dialect_utils.layout.shape import ArrayShape
@@ -172,16 +172,10 @@ def _notes(shape: ArrayShape, padded: tuple[int, ...], count: int, panels: Seque
     if (len(first.rows), len(first.rows[0])) != (first.full_rows, first.full_columns):
         shown = f"{len(first.rows)} x {len(first.rows[0])}"
         notes.append(f"{shown} of {first.full_rows} x {first.full_columns} cells are drawn")
-    _, physical = physical_plan(_unpacked(shape)).result
-    hidden = prod(physical) - prod(padded)
+    hidden = physical_element_count(shape) - prod(padded)
     if hidden:
         notes.append(f"{hidden} more padding slots are inside or after the tiles and have no logical index")
     return notes
-
-
-def _unpacked(shape: ArrayShape) -> ArrayShape:
-    """Returns the shape with whole-byte elements: the picture counts elements, not bytes."""
-    return shape.with_layout(shape.effective_layout.replace(element_size_in_bits=0))
 
 
 def _with_rank(shape: ArrayShape, rank: int) -> ArrayShape:

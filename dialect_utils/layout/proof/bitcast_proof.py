@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dialect_utils.layout.index.positions import Coordinate, Position, follow, unit_bits
+from dialect_utils.layout.index.index_map import Coordinate
+from dialect_utils.layout.index.positions import Position, follow, unit_bits
 from dialect_utils.layout.moves.bitcast import classify_bitcast, reads_padding
 from dialect_utils.layout.proof.decide import Question, decide
 from dialect_utils.layout.proof.enumeration import ISL_BUDGET, Proof

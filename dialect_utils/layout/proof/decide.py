@@ -14,7 +14,8 @@ from math import prod
 import islpy as isl
 import numpy as np
 
-from dialect_utils.layout.index.positions import Condition, Coordinate, Position
+from dialect_utils.layout.index.index_map import Coordinate
+from dialect_utils.layout.index.positions import Condition, Position
 from dialect_utils.layout.proof.enumeration import ELEMENTS_PER_OPERATION, Proof, at, blocks, keeps
 
 

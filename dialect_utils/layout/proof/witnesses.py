@@ -11,8 +11,14 @@ from math import prod
 
 import numpy as np
 
-from dialect_utils.layout.index.index_map import element_slot_bits, elements_at, final_dimensions, physical_index
-from dialect_utils.layout.index.positions import Coordinate, Position, follow, regroup
+from dialect_utils.layout.index.index_map import (
+    Coordinate,
+    element_slot_bits,
+    elements_at,
+    final_dimensions,
+    physical_index,
+)
+from dialect_utils.layout.index.positions import Position, follow, regroup
 from dialect_utils.layout.moves.linear_map import common_sizes
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.layout.moves.steps import Reshape

@@ -100,10 +100,7 @@ def _descending(shape: ArrayShape) -> ArrayShape:
 
 
 def align_layouts(source: ArrayShape, dimensions: tuple[int, ...]) -> ArrayShape | None:
-    """Returns ShapeUtil::AlignLayouts: the layout of `dimensions` that makes the reshape a bitcast, or None.
-
-    Raises ValueError where the element counts differ.
-    """
+    """Returns ShapeUtil::AlignLayouts: the layout that makes the reshape a bitcast, or None; raises ValueError."""
     if prod(dimensions) != source.element_count:
         raise ValueError(f"{source} does not have the {prod(dimensions)} elements of {list(dimensions)}")
     kept = [i for i, size in enumerate(source.dimensions) if size != 1]

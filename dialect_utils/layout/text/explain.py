@@ -175,10 +175,7 @@ class Explanation:
 
 
 def explain_shape(shape: ArrayShape, target: str | Target | None = None) -> Explanation:
-    """Returns the meaning of an array shape; a shape without a layout gets the default layout of `target`.
-
-    Raises DiagnosticError for an unknown target.
-    """
+    """Returns the meaning of a shape, one without a layout in the default of `target`; raises DiagnosticError."""
     if target is not None and shape.layout is None and UNBOUNDED not in shape.dimensions:
         shape = shape.with_layout(default_layout(shape.element_type, shape.dimensions, target))
     target = parse_target(target or DEFAULT_TARGET).name
@@ -186,8 +183,11 @@ def explain_shape(shape: ArrayShape, target: str | Target | None = None) -> Expl
         return Explanation(
             shape, target, warnings=("an unbounded dimension has no size, so no element has a position",)
         )
-    plan, obstacle = _plan(shape)
-    explicit = shape.with_effective_layout
+    plan, obstacle = None, None
+    try:
+        plan = physical_plan(shape)
+    except ValueError as error:
+        obstacle = str(error)
     found = Explanation(
         shape,
         target,
@@ -195,20 +195,12 @@ def explain_shape(shape: ArrayShape, target: str | Target | None = None) -> Expl
         physical_element_count(shape),
         byte_size(shape),
         xla_byte_size(shape),
-        allocation_bytes(explicit, target),
+        allocation_bytes(shape.with_effective_layout, target),
         padding_fraction(shape),
         plan,
         index_formula(shape),
     )
     return _with_warnings(found, obstacle)
-
-
-def _plan(shape: ArrayShape) -> tuple[Plan | None, str | None]:
-    """Returns the plan, or the reason why no plan exists."""
-    try:
-        return physical_plan(shape), None
-    except ValueError as error:
-        return None, str(error)
 
 
 def _stages(shape: ArrayShape) -> tuple[tuple[str, tuple[int, ...]], ...]:
