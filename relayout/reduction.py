@@ -79,11 +79,10 @@ class Reduction:
         copies = [module.clone() for module in self.modules]
         for copy, number in zip(copies, numbers, strict=True):
             operation = list(copy.operations())[number]
-            if not operation.function.is_entry or len(operation.results) != 1:
+            results = operation.results
+            if not operation.function.is_entry or len(results) != 1 or not isinstance(results[0].shape, ArrayShape):
                 return None
-            if not isinstance(operation.results[0].shape, ArrayShape):
-                return None
-            _yield(copy.entry, operation.results[0])
+            _yield(copy.entry, results[0])
         return copies
 
     def _with_output(self, position: int) -> list[Module] | None:
@@ -98,9 +97,6 @@ class Reduction:
     def _leave_out(self) -> None:
         """Replaces each operation by an operand, or else by a constant, the last operation first."""
         for numbers in reversed(list(self._corresponding())):
-            counts = [sum(1 for _ in module.operations()) for module in self.modules]
-            if any(number >= count for number, count in zip(numbers, counts, strict=True)):
-                continue
             for replace in (_by_operand, _by_constant):
                 if self._keep(self._replaced(numbers, replace)):
                     break

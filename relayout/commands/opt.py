@@ -263,9 +263,7 @@ class _Work:
         return serialize(result.module, self.arguments.emit), result
 
     def _observer(self, dump: Path | None) -> Observer:
-        observers: list[Observer] = []
-        if self.arguments.print_after:
-            observers.append(print_after(_errors(), self.arguments.print_after))
+        observers = [print_after(_errors(), self.arguments.print_after)] if self.arguments.print_after else []
         if self.arguments.print_changed:
             observers.append(print_changed(_errors()))
         if dump is not None:

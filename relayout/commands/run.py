@@ -131,6 +131,7 @@ class _Runner:
 
     def _run(self, read: Input) -> int:
         from dialect_utils.execution import arrays_to_npz, check_executable, devices_of, entry_arrays, run_module
+        from dialect_utils.verdict.expectation import measure
 
         file, read = read.path, read.with_constants()
         data = read.data()
@@ -140,9 +141,7 @@ class _Runner:
         if self.arguments.verify_bitcasts:
             self._print_bitcasts(file, module)
         module = executable_form(module, step, self.console.diagnose)
-        devices = self.arguments.devices
-        if devices is None:
-            devices = devices_of(module).needed
+        devices = self.arguments.devices or devices_of(module).needed
         _, results = entry_arrays(module, devices)
         recorded = self._recorded(data, read.name)
         expected = self._expected(results, recorded)
@@ -165,7 +164,11 @@ class _Runner:
         if expected is None:
             self._print_outputs(file, outputs, results, seconds)
             return DONE
-        return self._print_distances(file, outputs, expected, results, seconds)
+        found = [
+            measure(actual, wanted, shape.element_type, self.tolerance)
+            for actual, wanted, shape in zip(outputs, expected, results, strict=True)
+        ]
+        return self._print_distances(file, found, seconds)
 
     def _recorded(self, data: bytes, name: str) -> Recorded | None:
         """Returns the recorded inputs and results of a snapshot, unless the user gives inputs."""
@@ -231,20 +234,7 @@ class _Runner:
         for number, (shape, array) in enumerate(zip(shapes, outputs, strict=True)):
             print(f"out{number} {shape}\n{array}")
 
-    def _print_distances(
-        self,
-        file: str,
-        outputs: Sequence[Array],
-        expected: Sequence[Array],
-        results: Sequence[ArrayShape],
-        seconds: float,
-    ) -> int:
-        from dialect_utils.verdict.expectation import measure
-
-        found = [
-            measure(actual, wanted, shape.element_type, self.tolerance)
-            for actual, wanted, shape in zip(outputs, expected, results, strict=True)
-        ]
+    def _print_distances(self, file: str, found: Sequence[Distance], seconds: float) -> int:
         if self.arguments.json:
             described = [_as_json(number, distance) for number, distance in enumerate(found)]
             print_json({"file": file, "outputs": described, "seconds": round(seconds, 3)})

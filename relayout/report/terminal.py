@@ -19,14 +19,12 @@ _NO_TERMINAL = 200
 
 def format_bytes(count: int) -> str:
     """Returns a size for people: `1.5 MiB`; below 1024 it is exact."""
-    size = float(count)
-    for unit in _UNITS:
-        if abs(size) < 1024 or unit == _UNITS[-1]:
-            # Three digits of 1000 and more would be 1e+03.
-            digits = f"{size:.0f}" if abs(size) >= 100 else f"{size:.3g}"
-            return f"{count} B" if unit == "B" else f"{digits} {unit}"
-        size /= 1024
-    raise AssertionError("the last unit takes all sizes")
+    size, unit = float(count), 0
+    while abs(size) >= 1024 and unit < len(_UNITS) - 1:
+        size, unit = size / 1024, unit + 1
+    # Three digits of 1000 and more would be 1e+03.
+    digits = f"{size:.0f}" if not unit or abs(size) >= 100 else f"{size:.3g}"
+    return f"{digits} {_UNITS[unit]}"
 
 
 def terminal_page(report: MemoryReport, width: int | None = None) -> str:
