@@ -37,7 +37,7 @@ def is_optimized_dump(module: Module) -> bool:
 
 def _is_kernel(operation: Operation) -> bool:
     # A local import, because most modules have no kernel.
-    from dialect_utils.mosaic import TARGET
+    from dialect_utils.mosaic.decode import TARGET
 
     return operation.callee == TARGET
 

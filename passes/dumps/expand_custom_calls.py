@@ -8,7 +8,7 @@ from pathlib import Path
 from dialect_utils.hlo import HloModule, Instruction, parse_module
 from dialect_utils.hlo.ops import Ops, erase_unused, instructions
 from dialect_utils.layout import Shape
-from dialect_utils.mosaic import TARGET
+from dialect_utils.mosaic.decode import TARGET
 from dialect_utils.text import Diagnostic, DiagnosticError, nearest, read_input
 from passes.dumps.custom_calls.gpu_calls import GPU_EXPANSIONS
 from passes.dumps.custom_calls.tpu_calls import TPU_EXPANSIONS, Expansion, hold_arrays_in_place_of_buffers

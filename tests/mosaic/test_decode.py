@@ -6,8 +6,8 @@ import pytest
 
 from dialect_utils.hlo import parse_module
 from dialect_utils.ir import Operation
-from dialect_utils.mosaic import Dense, kernel_of, kernels_of
-from dialect_utils.mosaic.kernel import describe_grid, describe_kernel
+from dialect_utils.mosaic.decode import kernel_of, kernels_of
+from dialect_utils.mosaic.kernel import Dense, describe_grid, describe_kernel
 from dialect_utils.text import DiagnosticError
 from tests.mosaic.kernels import TRIPLED, call_of
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
 
-from dialect_utils.mosaic import Block, KernelOp
+from dialect_utils.mosaic.kernel import Block, KernelOp
 from passes.dumps.mosaic import arrays
 from passes.dumps.mosaic.code import PRED, Code, Update, Val, captures, constant
 from passes.dumps.mosaic.frame import Frame, Lowering, Meaning

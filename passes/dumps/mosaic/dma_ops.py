@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 
-from dialect_utils.mosaic import KernelOp, KernelValue
+from dialect_utils.mosaic.kernel import KernelOp, KernelValue
 from passes.dumps.mosaic import arrays
 from passes.dumps.mosaic.code import PRED, S32, U32, Val, index
 from passes.dumps.mosaic.frame import Frame, Lowering, Meaning, integers, segments

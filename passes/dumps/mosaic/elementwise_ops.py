@@ -6,8 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from dialect_utils.layout import ELEMENT_TYPES, ElementType
-from dialect_utils.mosaic import Dense, KernelOp
-from dialect_utils.mosaic.kernel import try_element_type
+from dialect_utils.mosaic.kernel import Dense, KernelOp, try_element_type
 from passes.dumps.mosaic import arrays
 from passes.dumps.mosaic.code import PRED, S32, U32, Code, Number, Val, constant
 from passes.dumps.mosaic.frame import Frame, Lowering, Meaning, dense, integers

@@ -10,8 +10,7 @@ from dialect_utils.hlo import Instruction
 from dialect_utils.hlo.ops import Ops
 from dialect_utils.ir import array_shape
 from dialect_utils.layout import ArrayShape, Shape, TupleShape
-from dialect_utils.mosaic import kernel_of, kernels_of
-from dialect_utils.mosaic.decode import TARGET
+from dialect_utils.mosaic.decode import TARGET, kernel_of, kernels_of
 from dialect_utils.text import Diagnostic, DiagnosticError
 from passes.dumps.collectives import device_count
 from passes.dumps.mosaic import control_ops, dma_ops, elementwise_ops, memory_ops, vector_ops

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from dialect_utils.layout import ElementType
-from dialect_utils.mosaic import Block, Dense, Kernel, KernelOp, KernelValue
-from dialect_utils.mosaic.kernel import try_element_type
+from dialect_utils.mosaic.kernel import Block, Dense, Kernel, KernelOp, KernelValue, try_element_type
 from dialect_utils.text import DiagnosticError
 from passes.dumps.mosaic import arrays
 from passes.dumps.mosaic.code import S32, Code, Val, constant

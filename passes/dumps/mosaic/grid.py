@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 from math import prod
 
 from dialect_utils.layout import ArrayShape, ElementType
-from dialect_utils.mosaic import DYNAMIC, Kernel, KernelValue
-from dialect_utils.mosaic.kernel import Window
+from dialect_utils.mosaic.kernel import DYNAMIC, Kernel, KernelValue, Window
 from dialect_utils.text import Diagnostic, DiagnosticError
 from passes.dumps.mosaic import arrays
 from passes.dumps.mosaic.code import S32, Code, Program, Val, constant, index

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from math import prod
 
 from dialect_utils.layout import ElementType
-from dialect_utils.mosaic import KernelOp
+from dialect_utils.mosaic.kernel import KernelOp
 from passes.dumps.mosaic import arrays
 from passes.dumps.mosaic.code import F32, PRED, S32, Code, Val, constant, index
 from passes.dumps.mosaic.elementwise_ops import identity_of

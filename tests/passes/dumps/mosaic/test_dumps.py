@@ -9,7 +9,7 @@ import pytest
 
 from dialect_utils.execution import entry_arrays, prepare
 from dialect_utils.hlo import HloModule, parse_module
-from dialect_utils.mosaic import TARGET, kernel_of
+from dialect_utils.mosaic.decode import TARGET, kernel_of
 from dialect_utils.text import DiagnosticError
 from passes.dumps.collectives import device_count
 from passes.dumps.make_portable import make_portable
