@@ -108,7 +108,7 @@ OWN_IMPORTS: dict[str, tuple[str, ...]] = {
         "passes.framework",
         "passes.bitcasts.expand_bitcasts",
         "passes.layouts.strip_layouts",
-        "passes.tiling.concat_bitcast",
+        "passes.tiling.byte_readers",
     ),
     "relayout": ("dialect_utils", "passes", *(f"relayout.{name}" for name in ("api", "jax", "report", "shadowing"))),
     "relayout.shadowing": (),

@@ -12,14 +12,18 @@ from dialect_utils.text import Diagnostic, DiagnosticError
 from passes.bitcasts.expand_bitcasts import ExpandedBitcast, expand_bitcasts
 from passes.dumps.collectives import permute_one_by_one, reduce_elements_of_words, replicate_partitions
 from passes.dumps.convert_async_to_sync import convert_async_to_sync
-from passes.dumps.cpu_workarounds import keep_roundings, reduce_whole_windows, separate_scatter_operands
-from passes.dumps.elementary_functions import expand_elementary_functions
 from passes.dumps.expand_custom_calls import expand_custom_calls, read_hlo
 from passes.dumps.host_callbacks import replace_host_callbacks
 from passes.dumps.inline_fusions import inline_fusions
 from passes.dumps.legalize_types import legalize_types
 from passes.dumps.lower_convolutions import lower_convolutions
 from passes.dumps.mosaic.memory import Unwritten
+from passes.dumps.portable_ops import (
+    expand_elementary_functions,
+    keep_roundings,
+    reduce_whole_windows,
+    separate_scatter_operands,
+)
 from passes.framework.base import Report, module_pass
 from passes.layouts.strip_layouts import strip_layouts
 

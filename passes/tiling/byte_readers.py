@@ -1,10 +1,20 @@
-"""Operations that read the bytes of tiled arrays: other ops cannot replace the tiles of their operands."""
+"""Operations that read the bytes of tiled arrays, and the expansion of one of them.
+
+Other ops cannot replace the tiles of their operands. The bytes of a `ConcatBitcast` are those of the operands,
+concatenated.
+"""
 
 from __future__ import annotations
 
-from dialect_utils.ir import Module, Operation
-from dialect_utils.layout import Shape, TupleShape
-from dialect_utils.text import Diagnostic
+from math import prod
+
+from dialect_utils.hlo import HloModule, Instruction
+from dialect_utils.hlo.ops import Ops, instructions
+from dialect_utils.ir import Module, Operation, array_shape
+from dialect_utils.layout import ArrayShape, ElementType, Layout, Shape, TupleShape
+from dialect_utils.layout.index.index_map import linear_index, linear_indices, logical_indices, physical_element_count
+from dialect_utils.layout.moves.physical import physical_plan
+from dialect_utils.text import Diagnostic, DiagnosticError
 
 # Custom calls whose result is the bytes of their operands.
 CALLS_OF_BYTES = ("ConcatBitcast",)
@@ -45,3 +55,100 @@ def bitcast_error(operation: Operation) -> Diagnostic | None:
 
 def _is_tiled(shape: Shape) -> bool:
     return any(leaf.is_tiled for leaf in shape.arrays())
+
+
+_BYTE = 8
+
+
+def expand_concatenation(ops: Ops, call: Instruction) -> Instruction:
+    """Makes a concatenate along the most major dimension if that is equal, else one of the physical arrays.
+
+    Operands may have another element type than the result. Raises DiagnosticError if the operands have another size
+    than the result, or if the result's elements contain padding.
+    """
+    dim = _joined_dimension(call)
+    if dim is not None:
+        return ops.array("concatenate", array_shape(call).dimensions, call.operands, {"dimensions": (dim,)})
+    problem = _problem(call)
+    if problem is not None:
+        raise DiagnosticError(Diagnostic(f"ConcatBitcast {call.name} {problem}", call.location))
+    parts = []
+    for operand in call.operands:
+        physical = ops.steps(physical_plan(array_shape(operand)), operand)
+        parts.append(ops.reshape(physical, (array_shape(physical).element_count,)))
+    kind = array_shape(parts[0]).element_type
+    count = sum(array_shape(part).element_count for part in parts)
+    joined = ops.array("concatenate", (count,), parts, {"dimensions": (0,)}, element_type=kind)
+    back = physical_plan(array_shape(call)).inverse()
+    return ops.steps(
+        back, ops.reshape(_read_as(ops, joined, back.element_type, prod(back.dimensions)), back.dimensions)
+    )
+
+
+def expand_concatenations(module: HloModule) -> None:
+    """Expands every ConcatBitcast with a tiled operand or result, in place."""
+    for call in instructions(module, "custom-call"):
+        shapes = [value.shape for value in (*call.operands, call)]
+        if call.callee == "ConcatBitcast" and any(leaf.is_tiled for shape in shapes for leaf in shape.arrays()):
+            ops = Ops(call)
+            ops.finish(expand_concatenation(ops, call))
+
+
+def _read_as(ops: Ops, value: Instruction, kind: ElementType, count: int) -> Instruction:
+    """Makes an array of `count` elements of another type with the bytes of a one-dimensional array."""
+    shape = array_shape(value)
+    if shape.element_type == kind:
+        return value
+    if kind.bits > shape.element_type.bits:
+        value = ops.reshape(value, (count, shape.element_count // count))
+        return ops.array("bitcast-convert", (count,), (value,), element_type=kind)
+    dims = (shape.element_count, count // shape.element_count) if kind.bits < shape.element_type.bits else (count,)
+    return ops.reshape(ops.array("bitcast-convert", dims, (value,), element_type=kind), (count,))
+
+
+def _problem(call: Instruction) -> str | None:
+    """Returns why the concatenated bytes of the operands are not the result, or None."""
+    import numpy as np
+
+    result, parts = array_shape(call), [array_shape(operand) for operand in call.operands]
+    kinds = {part.element_type for part in parts}
+    if len(kinds) != 1:
+        return f"joins {' and '.join(sorted(map(str, kinds)))}"
+    [kind] = kinds
+    atom = min(kind.bits, result.element_type.bits)
+    if kind != result.element_type and (atom < _BYTE or any(_is_packed(each) for each in (result, *parts))):
+        return f"reads {kind} as {result.element_type}: their bytes are not known here"
+    held = np.concatenate([logical_indices(part).reshape(-1) for part in parts]).repeat(kind.bits // atom)
+    width = result.element_type.bits // atom
+    needed = physical_element_count(result) * width
+    if held.size != needed:
+        return f"joins {held.size * atom // kind.bits} elements in memory, but its result has {needed // width}"
+    read = linear_indices(result).reshape(-1, 1) * width + np.arange(width)
+    return "reads padding of its operands" if (held[read] < 0).any() else None
+
+
+def _is_packed(shape: ArrayShape) -> bool:
+    return shape.effective_layout.element_size_in_bits not in (0, shape.element_type.bits)
+
+
+def _joined_dimension(call: Instruction) -> int | None:
+    """Returns the dimension along which concatenating the operands keeps their order in memory, or None."""
+    result, parts = array_shape(call), [array_shape(operand) for operand in call.operands]
+    if any((part.rank, part.element_type) != (result.rank, result.element_type) for part in parts):
+        return None
+    dims = [i for i in range(result.rank) if any(part.dimensions[i] != result.dimensions[i] for part in parts)]
+    major = next((i for i in result.effective_layout.major_to_minor if result.dimensions[i] != 1), 0)
+    if dims not in ([], [major]) or sum(part.dimensions[major] for part in parts) != result.dimensions[major]:
+        return None
+    start, slots = 0, 0
+    for part in parts:
+        index = [0] * result.rank
+        index[major] = start
+        if _layout_of(part) != _layout_of(result) or linear_index(result, index) != slots:
+            return None
+        start, slots = start + part.dimensions[major], slots + physical_element_count(part)
+    return major
+
+
+def _layout_of(shape: ArrayShape) -> Layout:
+    return shape.effective_layout.replace(memory_space=0)

@@ -23,8 +23,7 @@ from dialect_utils.layout.moves.physical import (
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.text import Diagnostic, DiagnosticError
 from passes.framework.base import Report, module_pass
-from passes.tiling.byte_readers import find_byte_readers
-from passes.tiling.concat_bitcast import expand_concatenations
+from passes.tiling.byte_readers import expand_concatenations, find_byte_readers
 from passes.tiling.markers import BitcastMarker, mark_bitcast, mark_layout, mark_packed, mark_tuple
 
 Interface = Literal["logical", "physical"]

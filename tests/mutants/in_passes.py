@@ -82,7 +82,7 @@ MUTANTS = (
         ("tests/passes/dumps/test_collectives.py",),
     ),
     Mutant(
-        "passes/dumps/cpu_workarounds.py",
+        "passes/dumps/portable_ops.py",
         '{"add": "sum", "subtract": "sum", "multiply": "product"}',
         '{"add": "sum", "multiply": "product"}',
         ("tests/passes/dumps/test_portable_pieces.py",),

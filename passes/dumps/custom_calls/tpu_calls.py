@@ -12,7 +12,7 @@ from dialect_utils.layout import ArrayShape, BufferShape, ElementType, Pad, Shap
 from dialect_utils.layout.moves.plan import Plan
 from passes.dumps.custom_calls.call_config import check_operands, refused
 from passes.dumps.custom_calls.tpu_blocks import BLOCKS, combine, split_high, split_low
-from passes.tiling.concat_bitcast import expand_concatenation
+from passes.tiling.byte_readers import expand_concatenation
 
 Expansion = Callable[[Ops, Instruction], Instruction]
 

@@ -15,9 +15,13 @@ from dialect_utils.layout.arrays.bitcast_positions import agrees, atom_bits, def
 from dialect_utils.text import DiagnosticError
 from passes.bitcasts.expand_bitcasts import prove_padded
 from passes.dumps.collectives import try_groups
-from passes.dumps.cpu_workarounds import keep_roundings, reduce_whole_windows, separate_scatter_operands
-from passes.dumps.elementary_functions import expand_elementary_functions
 from passes.dumps.inline_fusions import inline_fusions
+from passes.dumps.portable_ops import (
+    expand_elementary_functions,
+    keep_roundings,
+    reduce_whole_windows,
+    separate_scatter_operands,
+)
 
 Array = NDArray[Any]
 
