@@ -14,6 +14,7 @@ import re
 import textwrap
 import typing
 from collections.abc import Iterable, Iterator
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -147,9 +148,5 @@ def examples(step: Pass) -> Iterator[tuple[Pass, str, str]]:
 
 
 def _indented_block(text: str) -> str:
-    lines = []
-    for line in text.splitlines():
-        if line.strip() and not line.startswith(" "):
-            break
-        lines.append(line)
+    lines = takewhile(lambda line: not line.strip() or line.startswith(" "), text.splitlines())
     return textwrap.dedent("\n".join(lines)).strip() + "\n"

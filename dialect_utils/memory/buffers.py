@@ -151,20 +151,10 @@ def assign_buffers(module: Module, schedule: Schedule, allocation: Allocation) -
             spans = ((0, last),)
         elif root in outputs:
             spans = (*spans[:-1], (spans[-1][0], last))
-        made.append(
-            Buffer(
-                each.value,
-                allocation.laid_out(shape),
-                each.held,
-                allocation.payload(shape),
-                frozenset(each.spaces),
-                min(each.spaces),
-                spans,
-                root in arguments,
-                root in outputs,
-                tuple(sorted(each.overwritten)),
-            )
-        )
+        laid_out, payload = allocation.laid_out(shape), allocation.payload(shape)
+        spaces, roles = frozenset(each.spaces), (root in arguments, root in outputs)
+        overwritten = tuple(sorted(each.overwritten))
+        made.append(Buffer(each.value, laid_out, each.held, payload, spaces, min(spaces), spans, *roles, overwritten))
     return tuple(sorted(made, key=lambda buffer: buffer.start))
 
 

@@ -116,21 +116,11 @@ def find_relayouts(
                 continue
             source, result, kind = moved
             read, written = allocation.held(source), allocation.held(result)
-            found.append(
-                Relayout(
-                    operation,
-                    kind,
-                    source,
-                    result,
-                    min(read, written) if operation.opcode.startswith("slice") else read,
-                    written,
-                    origin(operation),
-                    tuple(_names(operation, origin, _operations_before)),
-                    tuple(_names(operation, origin, _operations_after)),
-                    schedule.depth[function],
-                    trips[function],
-                )
-            )
+            if operation.opcode.startswith("slice"):
+                read = min(read, written)
+            before, after = (tuple(_names(operation, origin, near)) for near in (_operations_before, _operations_after))
+            location, loops = origin(operation), (schedule.depth[function], trips[function])
+            found.append(Relayout(operation, kind, source, result, read, written, location, before, after, *loops))
     return tuple(sorted(found, key=lambda each: -each.total_bytes))
 
 
