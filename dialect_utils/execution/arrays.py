@@ -31,6 +31,12 @@ _NUMPY_NAMES = frozenset(
     for bits in widths
 ) | {"pred"}
 _BYTE = 8
+# The most names that a message about an NPZ with unknown names lists.
+_SHOWN_NAMES = 5
+_LARGEST_FILE = 1 << 40
+# numpy rejects headers of more than 10,000 bytes after it has read them.
+_LARGEST_HEADER = 10_100
+_LARGEST_ELEMENT = 16
 
 
 def is_numpy_type(element_type: ElementType) -> bool:
@@ -198,14 +204,6 @@ def readable(path: str) -> Iterator[None]:
 def damaged(path: str, reason: str) -> DiagnosticError:
     """Returns the error for a file that holds no plain arrays."""
     return DiagnosticError(Diagnostic(f"{path}: no NPZ file of plain arrays: {reason.splitlines()[0]}"))
-
-
-# The most names that a message about an NPZ with unknown names lists.
-_SHOWN_NAMES = 5
-_LARGEST_FILE = 1 << 40
-# numpy rejects headers of more than 10,000 bytes after it has read them.
-_LARGEST_HEADER = 10_100
-_LARGEST_ELEMENT = 16
 
 
 def read_arrays(path: str, prefix: str) -> list[SavedArray]:

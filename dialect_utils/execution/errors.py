@@ -8,11 +8,6 @@ from typing import Literal
 
 from dialect_utils.text import Diagnostic, DiagnosticError, Location, Source, Span
 
-
-class RefusedError(DiagnosticError):
-    """A module that no engine can execute on any machine: the verdict is `unknown` even if a proof exists."""
-
-
 MORE_MEMORY = "--memory GB gives it more"
 Failure = Literal["rejected", "unsupported", "crash", "timeout"]
 # The worker's last stage of work on a module.
@@ -60,6 +55,10 @@ _LAST_LINES = 5
 # Messages of C++, LLVM and XLA about a failed allocation.
 _NO_MEMORY = re.compile(r"std::bad_alloc|[Oo]ut of memory|Cannot allocate memory|MemoryError|RESOURCE_EXHAUSTED")
 _TOKEN = re.compile(r"[%@]?[\w.#-]+|.")
+
+
+class RefusedError(DiagnosticError):
+    """A module that no engine can execute on any machine: the verdict is `unknown` even if a proof exists."""
 
 
 class ExecutionError(DiagnosticError):

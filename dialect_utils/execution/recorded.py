@@ -22,6 +22,26 @@ from dialect_utils.text import Diagnostic, DiagnosticError
 
 _ARGUMENTS, _RESULT = 2, 3
 _PARTITIONS, _PARTITION_ARGUMENTS, _PARTITION_DESCRIPTORS = 2, 1, 2
+# LiteralProto: shape = 1, tuple_literals = 10. ShapeProto: element_type = 2, dimensions = 3, tuple_shapes = 4,
+# layout = 5, is_dynamic_dimension = 6. LayoutProto: minor_to_major = 1.
+_SHAPE, _TUPLE_LITERALS = 1, 10
+_ELEMENT_TYPE, _DIMENSIONS, _LAYOUT, _DYNAMIC = 2, 3, 5, 6
+_MINOR_TO_MAJOR = 1
+_TUPLE = 13
+# PrimitiveType by its number, and the field of LiteralProto that holds its elements.
+_STORED = {
+    1: ("pred", 2),
+    **{2: ("s8", 15), 3: ("s16", 17), 4: ("s32", 4), 5: ("s64", 5), 6: ("u8", 3), 7: ("u16", 16)},
+    **{8: ("u32", 6), 9: ("u64", 7), 10: ("f16", 11), 11: ("f32", 8), 12: ("f64", 9), 15: ("c64", 12)},
+    **{16: ("bf16", 13), 18: ("c128", 18), 19: ("f8e5m2", 19), 20: ("f8e4m3fn", 20), 21: ("s4", 21)},
+    **{22: ("u4", 22), 23: ("f8e4m3b11fnuz", 23), 24: ("f8e5m2fnuz", 24), 25: ("f8e4m3fnuz", 25), 26: ("s2", 26)},
+    **{27: ("u2", 27), 28: ("f8e4m3", 28), 29: ("f8e3m4", 29), 30: ("s1", 30), 31: ("u1", 31)},
+    **{32: ("f4e2m1fn", 32), 33: ("f8e8m0fnu", 33)},
+}
+# The elements of these types are varints; those of all others are plain bytes.
+_VARINTS = ("pred", "s32", "s64", "u32", "u64")
+_BYTE = 8
+_DEEPEST = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,28 +98,6 @@ def _of_partitions(fields: Sequence[Field]) -> Recorded:
 
 def _literals(messages: Sequence[memoryview]) -> tuple[Array, ...]:
     return tuple(array for message in messages for array in read_literal(message))
-
-
-# LiteralProto: shape = 1, tuple_literals = 10. ShapeProto: element_type = 2, dimensions = 3, tuple_shapes = 4,
-# layout = 5, is_dynamic_dimension = 6. LayoutProto: minor_to_major = 1.
-_SHAPE, _TUPLE_LITERALS = 1, 10
-_ELEMENT_TYPE, _DIMENSIONS, _LAYOUT, _DYNAMIC = 2, 3, 5, 6
-_MINOR_TO_MAJOR = 1
-_TUPLE = 13
-# PrimitiveType by its number, and the field of LiteralProto that holds its elements.
-_STORED = {
-    1: ("pred", 2),
-    **{2: ("s8", 15), 3: ("s16", 17), 4: ("s32", 4), 5: ("s64", 5), 6: ("u8", 3), 7: ("u16", 16)},
-    **{8: ("u32", 6), 9: ("u64", 7), 10: ("f16", 11), 11: ("f32", 8), 12: ("f64", 9), 15: ("c64", 12)},
-    **{16: ("bf16", 13), 18: ("c128", 18), 19: ("f8e5m2", 19), 20: ("f8e4m3fn", 20), 21: ("s4", 21)},
-    **{22: ("u4", 22), 23: ("f8e4m3b11fnuz", 23), 24: ("f8e5m2fnuz", 24), 25: ("f8e4m3fnuz", 25), 26: ("s2", 26)},
-    **{27: ("u2", 27), 28: ("f8e4m3", 28), 29: ("f8e3m4", 29), 30: ("s1", 30), 31: ("u1", 31)},
-    **{32: ("f4e2m1fn", 32), 33: ("f8e8m0fnu", 33)},
-}
-# The elements of these types are varints; those of all others are plain bytes.
-_VARINTS = ("pred", "s32", "s64", "u32", "u64")
-_BYTE = 8
-_DEEPEST = 100
 
 
 def read_literal(data: memoryview, depth: int = 0) -> list[Array]:

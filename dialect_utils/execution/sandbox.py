@@ -37,6 +37,12 @@ _UNSEEN = ("clone3", "openat2")
 # Signals to this process only; abort() sends one.
 _SIGNALS = ("kill", "tgkill", "rt_tgsigqueueinfo")
 _CLONE_THREAD = 0x10000
+# The worker's three pipes, and the files that its libraries hold open; a client has about a dozen.
+_OPEN_FILES = 128
+_PR_SET_NO_NEW_PRIVS = 38
+# Added to a request's own limit for work before and after the timed part.
+_CPU_MARGIN_SECONDS = 10
+_PAGES_OF_DATA = 5
 
 
 def enter_sandbox() -> str | None:
@@ -79,14 +85,6 @@ def _add(filter_: Any, action: int, name: str, *arguments: Any) -> None:
     except (OSError, ValueError):
         # This libseccomp or this machine does not have the call.
         return
-
-
-# The worker's three pipes, and the files that its libraries hold open; a client has about a dozen.
-_OPEN_FILES = 128
-_PR_SET_NO_NEW_PRIVS = 38
-# Added to a request's own limit for work before and after the timed part.
-_CPU_MARGIN_SECONDS = 10
-_PAGES_OF_DATA = 5
 
 
 def enter_empty_directory() -> None:

@@ -19,6 +19,16 @@ Kind = Literal["scalar", "vector", "memref", "other"]
 
 # ShapedType::kDynamic of MLIR: a grid bound that is an operand of the call.
 DYNAMIC = -(2**63)
+# By MLIR's names. Integers without a sign are read as signed; an index is 32 bits wide on a TPU.
+_FLOATS = "f16 bf16 f32 f64 f8E4M3FN f8E4M3 f8E4M3FNUZ f8E4M3B11FNUZ f8E5M2 f8E5M2FNUZ f8E3M4 f8E8M0FNU f4E2M1FN"
+_SIGNS = (("i", "s"), ("si", "s"), ("ui", "u"))
+_ELEMENTS = {
+    "index": "s32",
+    "i1": "pred",
+    **{name: name.lower() for name in _FLOATS.split()},
+    **{f"{mlir}{bits}": f"{xla}{bits}" for mlir, xla in _SIGNS for bits in (2, 4, 8, 16, 32, 64)},
+}
+DEFAULT_TARGET = "tpu-v5e"
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,18 +178,6 @@ class Kernel:
     def refused(self, op: KernelOp, why: str) -> DiagnosticError:
         """Returns the error for an op that cannot be lowered, with both names and the location."""
         return DiagnosticError(Diagnostic(f"kernel {self.name}: {op.name} {why}", self.location(op)))
-
-
-# By MLIR's names. Integers without a sign are read as signed; an index is 32 bits wide on a TPU.
-_FLOATS = "f16 bf16 f32 f64 f8E4M3FN f8E4M3 f8E4M3FNUZ f8E4M3B11FNUZ f8E5M2 f8E5M2FNUZ f8E3M4 f8E8M0FNU f4E2M1FN"
-_SIGNS = (("i", "s"), ("si", "s"), ("ui", "u"))
-_ELEMENTS = {
-    "index": "s32",
-    "i1": "pred",
-    **{name: name.lower() for name in _FLOATS.split()},
-    **{f"{mlir}{bits}": f"{xla}{bits}" for mlir, xla in _SIGNS for bits in (2, 4, 8, 16, 32, 64)},
-}
-DEFAULT_TARGET = "tpu-v5e"
 
 
 def try_element_type(name: str) -> ElementType | None:

@@ -28,6 +28,11 @@ RESULT_MIRROR = "relayout.result_shapes"
 # XLA's importer writes minor_to_major a second time. No reader uses it, so it is dropped rather than updated.
 _RESULT_LAYOUT = "result_layout"
 _UNSPECIFIED = ("default", "auto")
+_SDY, _MHLO = "sdy.sharding", "mhlo.sharding"
+SHARDINGS = (_SDY, _MHLO)
+# The dimensions of one value, after its mesh.
+_DIMENSIONS = re.compile(r"(?<=, )\[(?:\{[^{}]*\}(?:p\d+)?(?:, )?)*\]")
+_WHOLE = re.compile(r"(?:replicated|manual|maximal device=\d+|[{}, ])*")
 
 
 def as_written(shape: Shape) -> Shape:
@@ -203,13 +208,6 @@ def _with_layout(natural: ArrayShape, text: str) -> ArrayShape:
     written = _as_written(shape)
     assert isinstance(written, ArrayShape)
     return written
-
-
-_SDY, _MHLO = "sdy.sharding", "mhlo.sharding"
-SHARDINGS = (_SDY, _MHLO)
-# The dimensions of one value, after its mesh.
-_DIMENSIONS = re.compile(r"(?<=, )\[(?:\{[^{}]*\}(?:p\d+)?(?:, )?)*\]")
-_WHOLE = re.compile(r"(?:replicated|manual|maximal device=\d+|[{}, ])*")
 
 
 def changed_ranks(before: Sequence[Shape], after: Sequence[Shape]) -> list[int | None]:

@@ -28,6 +28,11 @@ _WORD = re.compile(r'"[^"\n]*"|[%@#]?[\w$.\-]+|.')
 
 # The line of a new operation whose `like` is in no text.
 NOWHERE = 0
+# The begin of a note in which MLIR lists all dialects.
+_DIALECT_LIST = "Available dialects:"
+# An operation or type of a dialect that jaxlib lacks; MLIR's advice is for C++ programs.
+_OTHER_DIALECT = re.compile(r"Dialect `(\w+)' not found|`!\"?(\w+).*` type created with unregistered dialect")
+_STABLEHLO = "StableHLO is, as jax.jit(f).lower(...).as_text() prints it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,14 +130,6 @@ def walk(operation: ir.Operation) -> Iterator[ir.Operation]:
     for block in blocks_of(operation):
         for nested in block.operations:
             yield from walk(nested.operation)
-
-
-# The begin of a note in which MLIR lists all dialects.
-_DIALECT_LIST = "Available dialects:"
-# An operation or type of a dialect that jaxlib lacks; MLIR's advice is for C++ programs.
-_OTHER_DIALECT = re.compile(r"Dialect `(\w+)' not found|`!\"?(\w+).*` type created with unregistered dialect")
-
-_STABLEHLO = "StableHLO is, as jax.jit(f).lower(...).as_text() prints it"
 
 
 def diagnostics_of(error: ir.MLIRError, source: Source) -> tuple[Diagnostic, ...]:
