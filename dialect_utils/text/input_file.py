@@ -29,7 +29,7 @@ def read_input(path: str, largest: int = LARGEST_TEXT) -> bytes:
         raise DiagnosticError(Diagnostic(f"{path}: {(error.strerror or str(error)).lower()}")) from None
     if len(data) > size:
         # Files of /proc report size 0, and a file that grows is still being written.
-        raise DiagnosticError(Diagnostic(f"{path}: holds more than its size says, so it is no plain file"))
+        raise DiagnosticError(Diagnostic(f"{path}: holds more bytes than its size, so it is not a regular file"))
     return data
 
 
@@ -60,9 +60,9 @@ def open_input(path: str, largest: int) -> BinaryIO:
 
 
 def _check(path: str, status: os.stat_result, largest: int) -> None:
-    for is_kind, what in _KINDS:
+    for is_kind, kind in _KINDS:
         if is_kind(status.st_mode):
-            hint = None if what == "is a directory" else "- reads standard input"
-            raise DiagnosticError(Diagnostic(f"{path}: {what}, no file", hint=hint))
+            hint = None if kind == "is a directory" else "- reads standard input"
+            raise DiagnosticError(Diagnostic(f"{path}: {kind}, not a file", hint=hint))
     if status.st_size > largest:
         raise DiagnosticError(Diagnostic(f"{path}: has {status.st_size} bytes, more than the {largest} that are read"))

@@ -35,7 +35,7 @@ NEGATE = str(ROOT / "examples/negate.hlo")
         ("explain [3,5]", 1, "a shape begins with its element type: f32[3,5]"),
         ("explain '(0, 1)'", 1, "a shape begins with its element type: f32[3,5]"),
         ("explain 'tensor<3x5xf32'", 1, "write tensor<3x5xf32>"),
-        ("explain 'Layout(major_to_minor=(0, 1), tiling=((8, 128),))'", 1, "a layout alone is no shape"),
+        ("explain 'Layout(major_to_minor=(0, 1), tiling=((8, 128),))'", 1, "a layout alone is not a shape"),
         ("index f32[3,5] 2 3", 2, "write 2,3"),
         ("index f32[3,5] -1,0", 2, "an index is not negative"),
         ("bitcast f32[3,5] '->' f32[5,3]", 2, "write the two shapes without it"),
@@ -72,7 +72,7 @@ def test_a_jax_object_where_a_shape_is_expected_is_explained() -> None:
 
     with pytest.raises(DiagnosticError, match=r"relayout\.jax\.from_struct"):
         relayout.explain(jax.ShapeDtypeStruct((3, 5), "float32"))  # type: ignore[arg-type]  # must fail
-    with pytest.raises(DiagnosticError, match="a layout alone is no shape"):
+    with pytest.raises(DiagnosticError, match="a layout alone is not a shape"):
         relayout.explain(Layout((0, 1)))  # type: ignore[arg-type]
 
 

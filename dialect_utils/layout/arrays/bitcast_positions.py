@@ -54,7 +54,7 @@ def defined_positions(source: ArrayShape, destination: ArrayShape, atom: int) ->
 
 
 def planned_positions(source: ArrayShape, plan: Plan, atom: int) -> Positions:
-    """Returns for every atom of a plan's result the operand's atom that the plan moves there.
+    """Returns for every atom of a plan's result the operand's atom that the plan moves to its position.
 
     Padding of the plan holds atom 0.
     """
@@ -89,5 +89,5 @@ def padding_mask(defined: Positions) -> NDArray[np.bool_]:
 
 
 def agrees(defined: Positions, planned: Positions) -> bool:
-    """Is true where a plan moves every atom as the layouts say; padding may hold anything."""
+    """Is true where a plan moves every atom as the layouts define; padding may hold anything."""
     return defined.shape == planned.shape and bool(((defined < 0) | (defined == planned)).all())

@@ -1,7 +1,7 @@
 """Positions of elements after a plan, with coordinates of any kind: ints, numpy arrays, Presburger terms.
 
 A bitcast-convert regroups the bits of elements, so a position belongs to one unit of an element: some of the element's
-bits. `u16[4] -> u8[4,2]` puts unit 1 of element 3 at (3,1).
+bits. `u16[4] -> u8[4,2]` moves unit 1 of element 3 to (3,1).
 """
 
 from __future__ import annotations

@@ -102,7 +102,7 @@ def classify_bitcast(source: ArrayShape, destination: ArrayShape) -> Bitcast:
 
 
 def is_bitcast(source: ArrayShape, plan: Plan, destination: ArrayShape) -> bool:
-    """Is true where a plan from `source` to `destination` leaves the bytes of every element in place.
+    """Is true where a plan from `source` to `destination` moves no byte of any element.
 
     The plan then has the normal form of the bitcast. Where padding is cut out of split dimensions the normal forms
     may differ, so small arrays are compared element by element. Memory spaces are ignored.
@@ -256,7 +256,7 @@ def _moved_element(source: ArrayShape, destination: ArrayShape) -> BitcastWitnes
 
 
 def _row_major(source: ArrayShape, destination: ArrayShape, index: tuple[int, ...]) -> tuple[int, ...] | None:
-    """Returns the source element whose first bit a dense row-major reshape puts at the index."""
+    """Returns the source element whose first bit a dense row-major reshape moves to the index, or None."""
     position = linear_index(destination.without_layout, index) * element_slot_bits(destination)
     slot = position // element_slot_bits(source)
     return logical_index(source.without_layout, slot) if slot < source.element_count else None

@@ -33,7 +33,7 @@ class _Digit:
 
 
 def try_relabel(plan: Plan) -> Plan | None:
-    """Returns a plan of at most transpose, reshape, transpose for the same map, or None where there is none.
+    """Returns a plan of at most transpose, reshape, transpose for the same map, or None where no such plan exists.
 
     Slices and bitcast-converts at both ends are kept.
     """

@@ -81,7 +81,7 @@ class Overview:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """The contents of a drawing of `shape`; `notes` tell the layout and the omitted parts."""
+    """The contents of a drawing of `shape`; `notes` describe the layout and the omitted parts."""
 
     shape: ArrayShape
     panels: tuple[Panel, ...]
@@ -100,7 +100,7 @@ def parse_window(text: str) -> Window:
     for part in text.split(","):
         start, colon, limit = part.strip().partition(":")
         if not (colon and start.isdecimal() and limit.isdecimal() and int(start) < int(limit)):
-            raise ValueError(f"{part.strip() or text} is no range such as 0:16")
+            raise ValueError(f"{part.strip() or text} is not a range such as 0:16")
         ranges.append((int(start), int(limit)))
     return tuple(ranges)
 

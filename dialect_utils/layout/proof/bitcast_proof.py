@@ -16,7 +16,7 @@ from dialect_utils.layout.shape import ArrayShape
 def prove_bitcast(source: ArrayShape, destination: ArrayShape, *, budget: int = ISL_BUDGET) -> Proof:
     """Decides whether `classify_bitcast` is right about every element.
 
-    For `relabel` and `reorder`, every element of the destination must read the bits that the decomposition says. The
+    For `relabel` and `reorder`, every element of the destination must read the bits that the decomposition gives. The
     other verdicts hold by the counterexample or by the sizes. Raises ValueError for dynamic dimensions.
     """
     found = classify_bitcast(source, destination)

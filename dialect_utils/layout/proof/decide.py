@@ -2,7 +2,7 @@
 
 Index maps are quasi-affine (sums, products with constants, divisions and remainders by constants), so
 isl, the integer set library, decides questions about all elements at once. A question that exceeds the
-budget of isl is enumerated instead, block by block; every answer says which it was.
+budget of isl is enumerated instead, block by block. Every answer names its method.
 """
 
 from __future__ import annotations

@@ -57,7 +57,7 @@ def read_back(plan: Plan, index: Sequence[Coordinate], unit: Coordinate, bits: i
 @singledispatch
 def _move_back(step: Step, read: Read, padding: PaddingValue, before: Stage, after: Stage) -> None:
     """Changes a read of the result of a step (`after`) into one of its operand (`before`)."""
-    raise TypeError(f"nothing is known of what was before {step}")
+    raise TypeError(f"no operand is defined for {step}")
 
 
 @_move_back.register

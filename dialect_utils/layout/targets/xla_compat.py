@@ -79,7 +79,7 @@ class BitcastDecomposition:
 
 
 def decompose_bitcast(source: ArrayShape, result: ArrayShape) -> BitcastDecomposition | None:
-    """Returns ShapeUtil::DecomposeBitcast, or None where the element counts differ (XLA aborts there)."""
+    """Returns ShapeUtil::DecomposeBitcast, or None where the element counts differ, on which XLA aborts."""
     if source.element_count != result.element_count:
         return None
     if reshape_is_bitcast(source, result, ignore_element_type=True):

@@ -225,8 +225,8 @@ def _with_warnings(found: Explanation, obstacle: str | None) -> Explanation:
     if not shape.is_static:
         warnings.append("sizes are those of the bounds of the dynamic dimensions")
     if shape.element_type.bits < shape.element_type.storage_bits and not layout.element_size_in_bits:
-        what = f"{shape.element_type} has {shape.element_type.bits} bits, but takes a whole byte without E(n)"
-        warnings += [what] if shape.element_type.name != "pred" else []
+        warning = f"{shape.element_type} has {shape.element_type.bits} bits, but takes a whole byte without E(n)"
+        warnings += [warning] if shape.element_type.name != "pred" else []
     return replace(found, warnings=tuple(warnings))
 
 

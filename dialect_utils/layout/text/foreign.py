@@ -57,7 +57,7 @@ def _read_foreign(text: str, name: str, foreign: Reading) -> tuple[Shape, tuple[
     source = Source(name, text)
     whole = Span(0, len(text)) if foreign.start is None else Span(foreign.start, foreign.start + len(foreign.text))
     if foreign.text.startswith("{"):
-        raise error_at(source, whole, "a layout alone is no shape", "write a shape before it, such as f32[3,5]")
+        raise error_at(source, whole, "a layout alone is not a shape", "write a shape before it, such as f32[3,5]")
     try:
         shape = ShapeParser(Source(name, foreign.text), typed=True).whole_shape()
     except DiagnosticError as error:

@@ -68,10 +68,10 @@ class ShapeParser(Scanner):
         self._end("the layout")
         return layout
 
-    def _end(self, what: str) -> None:
+    def _end(self, part: str) -> None:
         if self.kind != "end":
             hint = "tiles are part of a layout: f32[3,5]{1,0:T(8,128)}" if self._at(":") else None
-            self._fail(f"unexpected {self._found()} after {what}", hint=hint)
+            self._fail(f"unexpected {self._found()} after {part}", hint=hint)
 
     def shape(self, depth: int = 0) -> Shape:
         """Reads one shape and leaves `position` after it."""

@@ -63,12 +63,12 @@ class Scanner:
         if not self._take(mark):
             self._fail(f"expected {mark!r} {where}, found {self._found()}", hint=hint)
 
-    def _integer(self, what: str) -> int:
+    def _integer(self, name: str) -> int:
         if self.kind != "int":
-            self._fail(f"expected {what}, found {self._found()}")
+            self._fail(f"expected {name}, found {self._found()}")
         value = int(self.value) if len(self.value) <= _MAX_DIGITS else INT64_MAX + 1
         if abs(value) > INT64_MAX:
-            self._fail(f"{what} {self.value[:_MAX_DIGITS]} does not fit 64 bits")
+            self._fail(f"{name} {self.value[:_MAX_DIGITS]} does not fit 64 bits")
         self._next()
         return value
 

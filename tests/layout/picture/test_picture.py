@@ -122,7 +122,7 @@ def test_windows_that_cannot_be_drawn(window: str, message: str) -> None:
 
 @pytest.mark.parametrize("text", ["", "3", "4:3", "a:b", "0:4,,1:2", "-1:3"])
 def test_texts_that_are_no_window(text: str) -> None:
-    with pytest.raises(ValueError, match="no range"):
+    with pytest.raises(ValueError, match="not a range"):
         parse_window(text)
 
 

@@ -78,7 +78,7 @@ def test_a_tile_stays_where_its_dimensions_stay_together() -> None:
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "alike"),
+    ("one", "other", "is_equal"),
     [
         ("f32[4,6]{0,1:T(2,2)}", "s32[4,6]{0,1:T(2,2)}", True),
         ("f32[4,6]{0,1:T(2,2)}", "f32[4,6]{0,1}", False),
@@ -87,9 +87,9 @@ def test_a_tile_stays_where_its_dimensions_stay_together() -> None:
         ("f32[4,6]{1,0:S(1)}", "f32[4,6]", True),
     ],
 )
-def test_layouts_that_agree(one: str, other: str, alike: bool) -> None:
+def test_layouts_that_agree(one: str, other: str, is_equal: bool) -> None:
     source, target = parse_array_shape(one), parse_array_shape(other)
-    assert agree(source, target) == agree(target, source) == alike
+    assert agree(source, target) == agree(target, source) == is_equal
     assert agree(source, laid_out_like(target, source))
 
 
