@@ -12,7 +12,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test format lint types unit docs fuzz hostile hostile-mutants hostile-kills lit bench campaign campaign-dumps campaign-proof campaign-verdict scale kernels mutants notebooks check-readme clean
+.PHONY: help setup demo test format lint types unit docs fuzz hostile hostile-mutants hostile-kills lit bench campaign campaign-dumps campaign-proof campaign-reference campaign-verdict scale kernels mutants notebooks check-readme clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{printf "%-20s %s\n", $$1, $$2}'
@@ -93,6 +93,9 @@ mutants-sample: $(STAMP) ## draw one-line mutants of the product at random and p
 
 mutants-map: $(STAMP) ## measure which tests execute each line, for mutants-sample (ten minutes)
 	python -m tests.mutants.coverage_map --jobs $(JOBS)
+
+campaign-reference: $(STAMP) ## ten times the random programs of every operation: definitions against both engines (half an hour)
+	python -m tests.campaign_reference
 
 campaign-verdict: $(STAMP) ## plant 1,500 mistakes, make 240 correct rewrites, and print what check says (ten minutes)
 	python -m tests.campaign_verdict

@@ -102,7 +102,7 @@ def _erf_inv(y: float) -> float:
     part = 2 / (math.pi * 0.147) + logarithm / 2
     x = math.copysign(math.sqrt(max(0.0, math.sqrt(part * part - logarithm / 0.147) - part)), y)
     for _ in range(4):
-        error = math.erf(x) - y if abs(x) < 1 else math.copysign((1 - abs(y)) - math.erfc(abs(x)), y)
+        error = math.erf(x) - y if abs(x) < 1 else math.copysign(1, y) * (1 - abs(y) - math.erfc(abs(x)))
         x -= error * math.sqrt(math.pi) / 2 * math.exp(x * x)
     return x
 
