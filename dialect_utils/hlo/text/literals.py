@@ -57,6 +57,9 @@ FLOAT_FORMATS = {
 
 
 _E8M0_LEAST = 2.0**-127
+# XLA's Literal::Set casts a double to these types through float, so 16744.000016744 is read as a tie.
+_BY_WAY_OF_F32 = ("bf16", "f16")
+_LARGEST_F32 = float.fromhex("0x1.fffffep127")
 
 
 def format_scalar(element_type: ElementType, bits: int) -> str:
@@ -191,7 +194,9 @@ def _parse_float(name: str, text: str) -> int:
 
 
 def _encode(form: FloatFormat, name: str, value: float) -> int:
-    """Rounds a double to nearest, ties to even."""
+    """Rounds a double to nearest, ties to even; bf16 and f16 by way of f32, as XLA's parser does."""
+    if name in _BY_WAY_OF_F32 and abs(value) <= _LARGEST_F32:
+        value = struct.unpack("<f", struct.pack("<f", value))[0]
     if isinf(value):
         raise ValueError(f"the number does not fit {name}")
     negative = str(value).startswith("-")

@@ -1,12 +1,16 @@
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from fractions import Fraction
+from random import Random
 
 import ml_dtypes
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from jaxlib._hlo import hlo_module_from_text
 
 from dialect_utils.hlo import decode_float, format_scalar, parse_scalar
 from dialect_utils.hlo.text.literals import FLOAT_FORMATS
@@ -43,7 +47,7 @@ def test_decimals_round_as_in_ml_dtypes(name: str, number: float) -> None:
         number = abs(number)
     dtype = numpy_type(name)
     with np.errstate(over="ignore"):
-        rounded = np.array([number]).astype(dtype)
+        rounded = np.array([number]).astype(np.float32 if name == "f16" else np.float64).astype(dtype)
     # XLA refuses what does not fit; ml_dtypes saturates, or gives inf or NaN.
     if abs(number) > float(ml_dtypes.finfo(dtype).max) or (name == "f8e8m0fnu" and number < 2.0**-127):
         return
@@ -57,6 +61,45 @@ def test_the_least_numbers_without_a_mantissa_are_rounded_as_xla_rounds(number: 
     """XLA of jaxlib 0.10.2 prints 5.9e-39 as 1.2e-38, and so does ml_dtypes."""
     assert parse_scalar(ELEMENT_TYPES["f8e8m0fnu"], number) == bits
     assert int(np.array([float(number)]).astype(ml_dtypes.float8_e8m0fnu).view(np.uint8)[0]) == bits
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "bits"),
+    [
+        # Above the middle of two numbers; rounded to f32 first, exactly in the middle.
+        ("f16", "16744.000016744", 0x7416),
+        ("bf16", "7.305267509338799e-14", 0x29A4),
+        ("f8e5m2", "208.00000020800002", 0x5B),
+        ("bf16", "-3.39e+38", 0xFF7F),
+    ],
+)
+def test_bf16_and_f16_are_rounded_by_way_of_f32(name: str, text: str, bits: int) -> None:
+    assert parse_scalar(ELEMENT_TYPES[name], text) == bits
+
+
+@pytest.mark.parametrize("name", [name for name in FLOAT_FORMATS if name != "f64"])
+def test_decimals_between_two_numbers_are_read_as_xla_reads_them(name: str) -> None:
+    texts = list(_between(name))
+    lines = "".join(f"  v{i} = {name}[] constant({text})\n" for i, text in enumerate(texts))
+    result = ", ".join([f"{name}[]"] * len(texts))
+    names = ", ".join(f"v{i}" for i in range(len(texts)))
+    module = f"HloModule m\nENTRY e {{\n{lines}  ROOT t = ({result}) tuple({names})\n}}\n"
+    printed = re.findall(r"= \S+ constant\(([^)]*)\)", hlo_module_from_text(module).to_string())
+    element_type = ELEMENT_TYPES[name]
+    assert [parse_scalar(element_type, text) for text in texts] == [parse_scalar(element_type, x) for x in printed]
+
+
+def _between(name: str) -> Iterator[str]:
+    """Yields decimals in and next to the middle of neighbouring numbers of a type."""
+    random, form = Random(0), FLOAT_FORMATS[name]
+    for _ in range(40):
+        low = random.randrange(0, (1 << (form.exponent_bits + form.mantissa_bits)) - 2)
+        pair = decode_float(name, low), decode_float(name, low + 1)
+        if name == "f8e8m0fnu" and low < 2:
+            continue
+        if all(isinstance(number, Fraction) for number in pair):
+            middle = float((Fraction(pair[0]) + Fraction(pair[1])) / 2)
+            yield from (repr(middle * (1 + distance)) for distance in (0, 1e-9, -1e-9, 1e-12, -1e-12))
 
 
 @given(st.integers(0, 2**32 - 1))
