@@ -201,20 +201,10 @@ ALLOWED_CIRCLES = {
     # A module holds computations, these instructions, and each knows what holds it.
     "dialect_utils.hlo": {"computation", "instruction", "module"},
     "dialect_utils.stablehlo": {"function", "module", "operation", "value"},
-    # Rules evaluate what loops and branches call.
-    "dialect_utils.verdict.proof": {
-        "array_ops.batch_norm",
-        "array_ops.maps",
-        "array_ops.movement",
-        "array_ops.operation",
-        "array_ops.products",
-        "array_ops.reductions",
-        "array_ops.slices",
-        "array_ops.table",
-        "evaluation",
-        "loops.loop",
-        "rules",
-    },
+    # Loops, branches and maps evaluate the functions that they call.
+    "dialect_utils.verdict.proof": {"evaluation", "loops.loop", "rules", "symbols"},
+    # A term of an elementwise operation or a constant is lifted by a part of its own.
+    "dialect_utils.verdict.field": {"constants", "elementwise", "lift"},
     # Terms are made by rules, and rules make terms.
     "dialect_utils.verdict": {
         "proof.terms",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from math import prod
 from typing import Any, Generic
 
@@ -25,11 +26,30 @@ _ANY_TYPE = ELEMENT_TYPES["u8"]
 Starts = tuple[int, ...]
 
 
+Make = Callable[..., NDArray[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Patches:
+    """A convolution as a contraction: what becomes of both operands and of the result, and the products that count.
+
+    `left` makes [groups, batch x results, features x offsets], `right` [groups, features of a group, features x
+    offsets]. Where `present`, of the last two dimensions of the left operand, is false, the left operand is padding, 0;
+    with `has_padding` it is multiplied.
+    """
+
+    left: Make
+    right: Make
+    result: Make
+    present: NDArray[np.bool_]
+    has_padding: bool
+
+
 class ArrayDomain(Generic[V]):
     """Arrays that numpy indexes. Only the domain itself reads `operation`, so a term may stand for one."""
 
     @abstractmethod
-    def select(self, make: Callable[..., NDArray[Any]], *arrays: V) -> V:
+    def select(self, make: Make, *arrays: V) -> V:
         """Returns the array that `make`, which selects elements by their positions, makes of numpy arrays."""
 
     @abstractmethod
@@ -46,6 +66,9 @@ class ArrayDomain(Generic[V]):
 
         Where `present`, of dimensions [rows, summed], is false, a product takes no part; `left` holds 0 there.
         """
+
+    def spend(self, count: int) -> None:
+        """Is told how many elements of windows are about to be made; a domain may raise an error of its own."""
 
     def move(self, array: V, step: Step, padding: V | None = None) -> V:
         """Returns an array after one step that keeps the elements; `padding` is a scalar."""
@@ -109,6 +132,7 @@ class ArrayDomain(Generic[V]):
 
     def windows(self, array: V, padding: V, window: Sequence[WindowDimension], sizes: Sequence[int]) -> V:
         """Returns [results, offsets]: the elements of every window, of which there are `sizes`, in row-major order."""
+        self.spend(prod(sizes) * prod(each.size for each in window))
         index = window_positions(window, self.dimensions(array), sizes)
         return self.select(lambda a, p: np.append(a, p)[index], array, padding)
 
@@ -120,14 +144,16 @@ class ArrayDomain(Generic[V]):
         window: Sequence[WindowDimension],
         groups: tuple[int, int],
         sizes: tuple[int, ...],
+        has_padding: bool,
     ) -> V:
-        """Returns a convolution as a contraction of patches, [groups, batch x results, features x offsets].
+        """Returns a convolution as a contraction of patches.
 
         `lhs` is [batch, feature, *spatial], `rhs` [output, input, *spatial]; `groups` are the numbers of feature
-        groups and of batch groups. Padding takes no part.
+        groups and of batch groups. With `has_padding` padding is multiplied, as 0; else it takes no part.
         """
         (by_feature, by_batch), (outputs, inputs, *kernel) = groups, self.dimensions(rhs)
         images, _, *spatial = self.dimensions(lhs)
+        self.spend(prod(sizes) * inputs * prod(kernel))
         count, batch = by_feature * by_batch, images // by_batch
         turned = tuple(i + 2 for i, dimension in enumerate(window) if dimension.is_reversed)
         index = window_positions(window, spatial, sizes[2:])
@@ -146,5 +172,10 @@ class ArrayDomain(Generic[V]):
             return a.reshape(count, batch, places, outputs // count).transpose(1, 0, 3, 2).reshape(sizes)
 
         present = np.tile(index < prod(spatial), (batch, inputs))
-        found = self.contract(operation, self.select(patches, lhs), self.select(kernels, rhs), present)
-        return self.select(assembled, found)
+        return self.convolved(operation, lhs, rhs, Patches(patches, kernels, assembled, present, has_padding))
+
+    def convolved(self, operation: Any, lhs: V, rhs: V, patches: Patches) -> V:
+        """Returns a convolution from its patches."""
+        left, right = self.select(patches.left, lhs), self.select(patches.right, rhs)
+        present = None if patches.has_padding else patches.present
+        return self.select(patches.result, self.contract(operation, left, right, present))

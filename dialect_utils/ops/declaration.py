@@ -28,6 +28,8 @@ class Trait(Flag):
     BOUNDED = auto()
     # The operands may be in any order, also when many values are combined, rounding aside.
     COMMUTATIVE = auto()
+    # Combining a value with itself gives the value: the maximum of x and x is x.
+    IDEMPOTENT = auto()
     # Arithmetic whose floating-point result is rounded.
     ROUNDS = auto()
     # The result depends on the operands and attributes alone, and the operation has no side effect.

@@ -118,10 +118,12 @@ class Domain(Protocol[V]):
         window: tuple[WindowDimension, ...],
         groups: tuple[int, int],
         sizes: tuple[int, ...],
+        has_padding: bool,
     ) -> V:
         """Returns [batch, feature, *spatial], of dimensions `sizes`, of [batch, feature, ...] and [output, input, ...].
 
-        `groups` are the numbers of feature groups and of batch groups. Padding takes no part in a product.
+        `groups` are the numbers of feature groups and of batch groups. With `has_padding` (StableHLO) padding is
+        multiplied as 0, so that an infinite weight gives NaN; without it (HLO) padding takes no part.
         """
         raise UndefinedError("convolve is not defined")
 
@@ -237,3 +239,10 @@ def section(domain: Domain[V], array: V, dimension: int, count: int, start: int 
     begin = [0] * len(limit)
     begin[dimension], limit[dimension] = start, start + count
     return domain.move(array, Slice(tuple(begin), tuple(limit)))
+
+
+def only_function(operation: Operation) -> Function:
+    """Returns the function that an operation applies; raises UndefinedError where it names none or several."""
+    if len(operation.called) != 1:
+        raise UndefinedError(f"{operation.opcode} names {len(operation.called)} computations")
+    return operation.called[0]

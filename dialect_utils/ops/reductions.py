@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from dialect_utils.ops.declaration import ANY, COMBINED, TO_APPLY, Opcode, Trait, dims, flags, integers, op, texts
-from dialect_utils.ops.domain import Domain, V, grouped, required_ints, reshaped, section
+from dialect_utils.ops.domain import Domain, V, grouped, only_function, required_ints, reshaped, section
 from dialect_utils.ops.inference import one_or_tuple
 from dialect_utils.ops.shapes import reductions as rules
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def define_map(domain: Domain[V], operation: Operation, operands: Sequence[V]) -> list[V]:
     """Returns the computation's results at every index."""
-    return domain.map(operation, operation.called[0], operands)
+    return domain.map(operation, only_function(operation), operands)
 
 
 def define_reduce(domain: Domain[V], operation: Operation, operands: Sequence[V]) -> list[V]:
@@ -25,7 +25,7 @@ def define_reduce(domain: Domain[V], operation: Operation, operands: Sequence[V]
     sizes, reduced = domain.dimensions(arrays[0]), sorted(required_ints(operation, "dimensions"))
     kept = [i for i in range(len(sizes)) if i not in reduced]
     flat = [grouped(domain, array, kept, reduced) for array in arrays]
-    found = domain.reduce(operation, operation.called[0], flat, initial)
+    found = domain.reduce(operation, only_function(operation), flat, initial)
     return [reshaped(domain, each, [sizes[i] for i in kept]) for each in found]
 
 

@@ -34,6 +34,11 @@ class WindowDimension:
         """Is true for a window of one element that is neither moved, padded nor dilated."""
         return self == WindowDimension(1, is_reversed=self.is_reversed)
 
+    @property
+    def has_padding(self) -> bool:
+        """Is true where a window may read padding, or a hole between dilated elements."""
+        return self.low > 0 or self.high > 0 or self.lhs_dilation > 1
+
 
 def parse_window(text: str | None, rank: int) -> tuple[WindowDimension, ...]:
     """Reads `{size=3x3 stride=1x2 pad=0_1x1_1 lhs_dilate=.. rhs_dilate=.. rhs_reversal=..}`; None: trivial.

@@ -15,7 +15,7 @@ from dialect_utils.ops.declaration import (
     op,
     texts,
 )
-from dialect_utils.ops.domain import Domain, V, result_array, transposed
+from dialect_utils.ops.domain import Domain, V, only_function, result_array, transposed
 from dialect_utils.ops.inference import first_array
 from dialect_utils.ops.shapes import windows as rules
 from dialect_utils.ops.shapes.reductions import check_reducer
@@ -39,7 +39,8 @@ def convolved(
 ) -> list[V]:
     """Returns a convolution, computed on [batch, feature, ...] and [output, input, ...], in a changed window.
 
-    Source: StableHLO's specification of convolution; HloEvaluator's HandleConvolution.
+    StableHLO multiplies padding, as 0; HLO skips it. Sources: StableHLO's specification of convolution; HloEvaluator's
+    HandleConvolution.
     """
     numbers, result = labels(operation), result_array(operation)
     lhs, rhs = operands
@@ -49,7 +50,8 @@ def convolved(
     window = tuple(changed(i, dimension) for i, dimension in enumerate(written))
     order = (numbers.out_batch, numbers.out_feature, *numbers.out_spatial)
     sizes = tuple(result.dimensions[i] for i in order)
-    found = domain.convolve(operation, lhs, rhs, window, group_counts(operation), sizes)
+    is_stablehlo = operation.attribute("dim_labels") is None
+    found = domain.convolve(operation, lhs, rhs, window, group_counts(operation), sizes, is_stablehlo)
     return [transposed(domain, found, sorted(range(len(order)), key=order.__getitem__))]
 
 
@@ -63,7 +65,7 @@ def define_reduce_window(domain: Domain[V], operation: Operation, operands: Sequ
     window = reduction_window(operation, len(domain.dimensions(arrays[0])))
     sizes = result_array(operation).dimensions
     is_stablehlo = operation.attribute("window_dimensions") is not None
-    return domain.reduce_window(operation, operation.called[0], arrays, initial, window, sizes, is_stablehlo)
+    return domain.reduce_window(operation, only_function(operation), arrays, initial, window, sizes, is_stablehlo)
 
 
 def define_select_and_scatter(domain: Domain[V], operation: Operation, operands: Sequence[V]) -> list[V]:

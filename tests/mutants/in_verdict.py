@@ -28,19 +28,19 @@ MUTANTS = (
         ("tests/verdict/field/test_types.py",),
     ),
     Mutant(
-        "dialect_utils/verdict/field/lift/known.py",
+        "dialect_utils/verdict/field/lift.py",
         "return not isinstance(label, str) or not is_opcode(label) or has(label, Trait.PURE)",
         "return True",
         ("tests/verdict/field/test_types.py",),
     ),
     Mutant(
-        "dialect_utils/verdict/field/lift/elementwise.py",
+        "dialect_utils/verdict/field/elementwise.py",
         "types_text(types) if is_reread(term.label) else types_over_reals(types)",
         "types_over_reals(types)",
         ("tests/verdict/field/test_types.py",),
     ),
     Mutant(
-        "dialect_utils/verdict/proof/elements/picks.py",
+        "dialect_utils/verdict/proof/picks.py",
         "min(last, highest) + 1",
         "last + 1",
         ("tests/verdict/proof/test_indices.py",),

@@ -67,7 +67,7 @@ def test_convolution(dimensions: list[tuple[WindowDimension, int]], groups: tupl
     lhs = numbers(2 * batches, 2 * features, *spatial)
     rhs = numbers(2 * features * batches, 2, *(each.size for each in window))
     sizes = (2, 2 * features * batches, *results)
-    found = NUMBERS.convolve(None, lhs, rhs, window, groups, sizes)
+    found = NUMBERS.convolve(None, lhs, rhs, window, groups, sizes, False)
     assert found.shape == sizes
     for b, o, *place in product(*map(range, sizes)):
         group = o // 2

@@ -14,7 +14,7 @@ from dialect_utils.verdict.field.lift import Lift
 from dialect_utils.verdict.field.values import UnliftedError, Value, words_of
 from dialect_utils.verdict.outcome import RealEquality
 from dialect_utils.verdict.proof.elements import ElementProof
-from dialect_utils.verdict.proof.terms import Term, Terms
+from dialect_utils.verdict.proof.terms import GaveUpError, Term, Terms
 
 # A decision may be wrong with this probability, as a decimal logarithm.
 _LARGEST_LOG_ERROR = -12
@@ -73,7 +73,7 @@ def _scalars(elements: ElementProof, first: Term, second: Term) -> list[tuple[Te
         return []
     try:
         values = elements.value(first), elements.value(second)
-    except UndefinedError:
+    except (GaveUpError, UndefinedError):
         return []
     pairs = list(zip(values[0].flat, values[1].flat, strict=True))
     return pairs if _count([term for pair in pairs for term in pair]) <= _MOST_TERMS else []

@@ -19,13 +19,12 @@ from dialect_utils.ops.domain import UndefinedError
 from dialect_utils.text import DiagnosticError
 from dialect_utils.verdict.outcome import MovedElement, OutputProof, Place, RealEquality, RuleUse
 from dialect_utils.verdict.ports import Port
-from dialect_utils.verdict.proof.array_ops.batch_norm import BATCH_NORM, NORMS
 from dialect_utils.verdict.proof.cases import Cases
 from dialect_utils.verdict.proof.chlo import CHLO, decomposed
 from dialect_utils.verdict.proof.describe import place_of, where_apart
-from dialect_utils.verdict.proof.evaluation import Evaluation
+from dialect_utils.verdict.proof.evaluation import BATCH_NORM, NORMS, Evaluation
 from dialect_utils.verdict.proof.normal_forms import Numbers, numbered
-from dialect_utils.verdict.proof.terms import Array, Moved, Term, Terms
+from dialect_utils.verdict.proof.terms import Array, GaveUpError, Moved, Term, Terms
 from dialect_utils.verdict.proof.trees import tree_of
 
 if TYPE_CHECKING:
@@ -77,7 +76,7 @@ def try_prove(
     started = time.perf_counter()
     try:
         found = _decided(stages, parameters, results, over_reals)
-    except UndefinedError as reason:
+    except (GaveUpError, UndefinedError) as reason:
         found = ProofResult("unknown", str(reason))
     except DiagnosticError as error:
         found = ProofResult("unknown", error.diagnostics[0].message)

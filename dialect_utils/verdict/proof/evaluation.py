@@ -4,20 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
-from typing import TypeGuard
 
 from dialect_utils.ir import Function, Operation, Value
 from dialect_utils.layout import ArrayShape, Shape, TupleShape
-from dialect_utils.layout.moves.bitcast import classify_bitcast
 from dialect_utils.layout.moves.plan import Plan
+from dialect_utils.ops import Trait, named, opcode_of
+from dialect_utils.ops.domain import UndefinedError
 from dialect_utils.ops.elementwise import is_elementwise, scalar_operands
-from dialect_utils.verdict.proof.array_ops.table import ARRAY_RULES
+from dialect_utils.verdict.proof.algebra.rule import Rule
 from dialect_utils.verdict.proof.attributes.keys import elementwise_label, is_among_devices, is_pure, key_of
 from dialect_utils.verdict.proof.rules import INLINED, RULES
+from dialect_utils.verdict.proof.symbols import Symbols
 from dialect_utils.verdict.proof.terms import Array, GaveUpError, Term, Terms
 from dialect_utils.verdict.proof.trees import Tree, leaves_of, tree_of
 
+NORMS = named("batch-norm-grad batch-norm-inference batch-norm-training")
+BATCH_NORM = Rule("batch-norm", "Batch normalization is its decomposition in StableHLO's specification.")
+
+# The definition is thousands of operations, which rewrites leave as they are.
+_LONG = named("rng-bit-generator")
 # Calls within calls; more are taken for recursion.
 _DEEPEST_CALL = 60
 # Operations evaluated before a proof gives up: bodies count each time they are called. 20,000 instructions are 157,000
@@ -47,6 +52,10 @@ class Evaluation:
     _depth: int = 0
     _count: int = 0
     _known_calls: dict[Hashable, list[Tree]] = field(default_factory=dict)
+    _symbols: Symbols = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._symbols = Symbols(self)
 
     def run(self, function: Function, arguments: Sequence[Tree]) -> list[Tree]:
         """Returns what a function yields for its arguments; raises GaveUpError where that takes too long."""
@@ -98,44 +107,31 @@ class Evaluation:
         rule = RULES.get(operation.opcode)
         if rule is not None:
             return rule(self, operation)
-        array_rule = ARRAY_RULES.get(operation.opcode)
-        found = array_rule(self, operation) if array_rule is not None else None
-        if found is not None:
-            return found
-        moved = self._moved(operation)
-        if moved is not None:
-            return [moved]
+        defined = self._defined(operation)
+        if defined is not None:
+            return defined
         return [self._each(operation)] if is_elementwise(operation) else self.opaque(operation)
 
-    def _moved(self, operation: Operation) -> Array | None:
-        """Returns what a movement op makes, or None for other ops and dynamic sizes."""
-        step = operation.step
-        if step is None:
-            return self._bitcast(operation) if operation.opcode == "bitcast" else None
-        source, result = operation.operands[0].shape, operation.results[0].shape
-        if not _is_static(source) or not _is_static(result):
-            return None
-        if step.regroups_bits:
-            if source.element_type.bits == result.element_type.bits:
-                return self.terms.reread(self.term(operation.operands[0]), result.element_type)
-            if "pred" in (source.element_type.name, result.element_type.name):
-                return None
-        padding = self.term(operation.operands[1]) if step.adds_elements else None
-        return self.terms.chain(self.array(operation.operands[0])).append(step, padding)
+    def _defined(self, operation: Operation) -> Sequence[Tree] | None:
+        """Returns the operation's definition on terms; None where it has none, or its operands' sizes are not known.
 
-    def _bitcast(self, operation: Operation) -> Array | None:
-        """Returns what an HLO bitcast moves, where its layouts say that and it is proved."""
-        source, result = operation.operands[0].shape, operation.results[0].shape
-        if not _is_static(source) or not _is_static(result):
+        An elementwise operation is a term by its own attributes.
+        """
+        known = opcode_of(operation.opcode)
+        if known.define is None or known.has(Trait.ELEMENTWISE):
             return None
-        plan = classify_bitcast(source, result).decomposition
-        if plan is None or (plan.element_type, plan.result[0]) != (source.element_type, result.element_type):
+        is_whole = operation.opcode in _LONG or (known.has(Trait.ENGINE_DEFINED) and operation.opcode not in NORMS)
+        if is_whole or is_among_devices(operation) or not is_pure(operation):
             return None
-        if plan.adds_elements or _rereads_elements(plan):
+        if not all(map(_is_static, (*operation.operands, *operation.results))):
             return None
-        if not _is_proved(source, result):
+        try:
+            found = known.define(self._symbols, operation, [self.array(operand) for operand in operation.operands])
+        except UndefinedError:
             return None
-        return self.terms.chain(self.array(operation.operands[0])).then(plan.with_padding(None))
+        if operation.opcode in NORMS:
+            self.terms.note(BATCH_NORM)
+        return self.trees(operation, found)
 
     def _each(self, operation: Operation) -> Term:
         result = operation.results[0].shape
@@ -210,19 +206,5 @@ def _counted(operation: Operation) -> Sequence[Value]:
     return operation.operands[:2] if operation.opcode == "rng" else operation.operands
 
 
-@lru_cache(maxsize=4096)
-def _is_proved(source: ArrayShape, result: ArrayShape) -> bool:
-    # Imported here: it loads isl.
-    from dialect_utils.layout.proof.bitcast_proof import prove_bitcast
-
-    return prove_bitcast(source, result).holds
-
-
-def _is_static(shape: Shape) -> TypeGuard[ArrayShape]:
-    return isinstance(shape, ArrayShape) and shape.is_static
-
-
-def _rereads_elements(plan: Plan) -> bool:
-    """Is true where a bitcast-convert keeps the width of elements: each is read as another one."""
-    stages = zip(plan.steps, plan.stages, plan.stages[1:], strict=False)
-    return any(step.regroups_bits and before[0].bits == after[0].bits for step, before, after in stages)
+def _is_static(value: Value) -> bool:
+    return all(isinstance(leaf, ArrayShape) and leaf.is_static for leaf in value.shape.leaves())

@@ -15,7 +15,6 @@ from typing import Literal
 from dialect_utils.ir import Operation
 from dialect_utils.layout import ArrayShape, ElementType, Shape, Step
 from dialect_utils.layout.moves.plan import Plan
-from dialect_utils.ops.domain import UndefinedError
 from dialect_utils.verdict.proof.algebra import Rule, build
 from dialect_utils.verdict.proof.algebra.ring import Polynomial
 from dialect_utils.verdict.proof.normal_forms import normalized, split
@@ -31,7 +30,11 @@ _MOST_TERMS = 400_000
 _LONGEST_CHAIN = 7
 
 
-class GaveUpError(UndefinedError):
+# The label of padding of a convolution that an engine multiplies as 0 or skips: these differ for infinite weights.
+OPTIONAL_ZERO = "optional zero"
+
+
+class GaveUpError(Exception):
     """The reason why there is no proof."""
 
 
@@ -89,6 +92,8 @@ class Terms:
         self.methods: Counter[str] = Counter()
         # Integer sums and products, taken apart.
         self.polynomials: dict[Term, Polynomial] = {}
+        # Whether convolutions multiply padding (StableHLO) or skip it (HLO).
+        self.multiplied_padding: set[bool] = set()
         # The rules that were applied, and at which operation, in order.
         self.applied: dict[tuple[str, Operation | None], None] = {}
         self.place: Operation | None = None

@@ -322,7 +322,11 @@ def _window(spatial: int, size: int, pads: tuple[int, int] = (0, 0), dilation: i
 
 
 @rewrite(
-    "conv", "Conv(Pad(input), weights) ⇒ Conv(input, weights) with the padding in the window", NUMBERS, least_rank=3
+    "conv",
+    "Conv(Pad(input), weights) ⇒ Conv(input, weights) with the padding in the window",
+    INTEGERS,
+    FLOATS,
+    least_rank=3,
 )
 def conv_pad(c: Case) -> Triple:
     n = c.rank - 2

@@ -7,8 +7,13 @@ from functools import lru_cache
 
 from dialect_utils.hlo.text.literals import FLOAT_FORMATS, decode_float
 from dialect_utils.layout import ElementType
+from dialect_utils.ops import Trait, by_opcode, has, named
 
 Number = Fraction | int | float
+
+_EXTREMES = named("maximum minimum")
+# The neutral elements of integers and truth values; -1 has only ones.
+_NEUTRAL = by_opcode({"add": 0, "or": 0, "xor": 0, "and": -1, "multiply": 1})
 
 
 @lru_cache(maxsize=4096)
@@ -97,3 +102,30 @@ def exact_log2(element_type: ElementType, bits: int) -> int | None:
         return None
     power = top.bit_length() - bottom.bit_length()
     return power if abs(power) <= form.bias - 1 else None
+
+
+def neutral_bits(opcode: str, element_type: ElementType) -> int | None:
+    """Returns the bits that a reduction by an operation may take any number of times, or None."""
+    if opcode in _EXTREMES:
+        return lowest_bits(element_type) if opcode == "maximum" else highest_bits(element_type)
+    if element_type.is_floating:
+        return sign_bit(element_type) if opcode == "add" else float_bits(element_type, 1.0)
+    if element_type.is_complex:
+        return None
+    return _NEUTRAL[opcode] % (1 << element_type.bits)
+
+
+def is_idempotent(opcode: str, element_type: ElementType, bits: int | None) -> bool:
+    """Is true where a reduction that takes an initial value once may take it again: +0 in a sum, any in a maximum."""
+    if has(opcode, Trait.IDEMPOTENT) or (bits is not None and bits == neutral_bits(opcode, element_type)):
+        return True
+    if bits is None or opcode != "add":
+        return False
+    return bits == 0 if element_type.is_complex else value_of(element_type, bits) == 0
+
+
+def is_exact(opcode: str, element_type: ElementType) -> bool:
+    """Is true where a reduction does not depend on how its elements are grouped."""
+    if opcode in _EXTREMES:
+        return not element_type.is_complex
+    return element_type.is_integral or element_type.name == "pred"

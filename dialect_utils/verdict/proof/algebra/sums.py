@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dialect_utils.layout import ElementType
 from dialect_utils.verdict.proof.algebra import ring
+from dialect_utils.verdict.proof.algebra.numbers import is_exact, neutral_bits
 from dialect_utils.verdict.proof.algebra.rule import Rule
-from dialect_utils.verdict.proof.array_ops.reductions import is_exact, neutral_bits
-from dialect_utils.verdict.proof.terms import Term, Terms
+
+if TYPE_CHECKING:
+    from dialect_utils.verdict.proof.terms import Term, Terms
 
 ONE_SUM = Rule(
     "one-sum", "One reduction by a commutative operation may take its terms in any order (the engine's choice)."

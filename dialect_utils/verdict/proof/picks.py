@@ -2,20 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from math import prod
 from typing import Any
+
+import numpy as np
 
 from dialect_utils.layout import ElementType
 from dialect_utils.verdict.proof.algebra.numbers import highest_bits, number_bits, value_of
 from dialect_utils.verdict.proof.algebra.rule import Rule
-from dialect_utils.verdict.proof.elements.arrays import Elements, mapped
 from dialect_utils.verdict.proof.terms import Term, Terms
+
+# Arrays of terms, for which numpy has no type.
+Elements = Any
 
 PICK = Rule("pick", "A slice at a computed place is one of finitely many: the start index is clamped into range.")
 
 # A clamped index with more values than this stays as it is.
 _MOST_VALUES = 64
+
+
+def array_of(items: Sequence[Term], dimensions: tuple[int, ...]) -> Elements:
+    """Returns an array of terms in row-major order."""
+    array = np.empty(len(items), object)
+    array[:] = list(items)
+    return array.reshape(dimensions)
+
+
+def mapped(make: Callable[..., Term], arrays: Sequence[Elements]) -> Elements:
+    """Returns the array that a function makes of the elements at each index of arrays of one shape."""
+    rows: Iterable[tuple[Term, ...]] = zip(*(array.flat for array in arrays), strict=True)
+    return array_of([make(*items) for items in rows], arrays[0].shape)
 
 
 class Picks:
@@ -75,7 +92,7 @@ class Picks:
             starts[dimension] = start
             found.append(self._pick_next(at, indices, lasts, choices, rest, starts))
         index = self._clamped(indices[dimension], lasts[dimension])
-        return mapped(lambda *items: self._pick(index, items), found, found[0].shape)
+        return mapped(lambda *items: self._pick(index, items), found)
 
     def _clamped(self, index: Term, last: int) -> Term:
         kind = index.array.element_type

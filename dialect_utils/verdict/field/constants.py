@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,15 +15,17 @@ from dialect_utils.verdict.field import arithmetic as field
 from dialect_utils.verdict.field import functions, integers
 from dialect_utils.verdict.field.arithmetic import P, Q
 from dialect_utils.verdict.field.fractions import simplest_fraction
-from dialect_utils.verdict.field.lift.known import KnownNumbers
 from dialect_utils.verdict.field.values import ROUNDS, Real, Value, where, whole_reals
 from dialect_utils.verdict.proof.terms import Term
+
+if TYPE_CHECKING:
+    from dialect_utils.verdict.field.lift import Lift
 
 # Different numbers in one constant whose fractions are looked for.
 _MOST_FRACTIONS = 4096
 
 
-def constant(known: KnownNumbers, term: Term) -> Value:
+def constant(lift: Lift, term: Term) -> Value:
     """Returns the exact values of a constant."""
     kind = term.array.element_type
     if isinstance(term.label, int):
@@ -38,9 +40,9 @@ def constant(known: KnownNumbers, term: Term) -> Value:
         return integers.known(array.astype(np.int64), kind)
     numbers = array.astype(np.float64)
     if np.isnan(numbers).any():
-        return known.random(term.array, known.hash(term))
+        return lift.random(term.array, lift.hash(term))
     finite = np.where(np.isinf(numbers), 0.0, numbers)
-    found = _fractions(kind, array) if known.has_fractions else None
+    found = _fractions(kind, array) if lift.has_fractions else None
     if found is None:
         first, second = (field.dyadic(finite, prime)[..., None].repeat(ROUNDS, axis=-1) for prime in (P, Q))
         found = Real(first, second)

@@ -1,0 +1,243 @@
+"""The terms of a proof in the field: random numbers for the inputs, and the primitives on them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from functools import partial
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dialect_utils.layout import ArrayShape, ElementType
+from dialect_utils.ops import Trait, has, is_opcode
+from dialect_utils.ops.arrays import Patches
+from dialect_utils.ops.domain import UndefinedError
+from dialect_utils.verdict.field import arithmetic as field
+from dialect_utils.verdict.field import functions, integers
+from dialect_utils.verdict.field.arithmetic import P, Q, Words, digest, mixed, word_of
+from dialect_utils.verdict.field.constants import constant
+from dialect_utils.verdict.field.elementwise import choice, each, logic
+from dialect_utils.verdict.field.values import (
+    Real,
+    UnliftedError,
+    Value,
+    Whole,
+    in_rounds,
+    is_real,
+    merged,
+    random_reals,
+    types_over_reals,
+    types_text,
+    unknown,
+    whole_reals,
+    words_of,
+)
+from dialect_utils.verdict.proof.interpretation import Interpretation
+from dialect_utils.verdict.proof.terms import OPTIONAL_ZERO, Term, Terms
+
+# Elements in all arrays of one evaluation, and products in all sums: some seconds.
+_MOST_ELEMENTS = 1 << 26
+_MOST_PRODUCTS = 1 << 32
+
+
+class Lift(Interpretation[Value]):
+    """The numbers of all terms that were asked for: random ones for the inputs, by a seed.
+
+    With `has_fractions` a constant is the simplest number that rounds to it, else the number of its bits.
+    """
+
+    def __init__(self, terms: Terms, seed: int, *, has_fractions: bool = False) -> None:
+        super().__init__(terms)
+        self.seed = seed
+        self.has_fractions = has_fractions
+        self._elements = 0
+        self._products = 0
+
+    def array(self, term: Term) -> Value:
+        """Returns the numbers of an operand that is an array."""
+        found: Value | int = self.values[term]
+        assert not isinstance(found, int)  # arrays have numbers
+        return found
+
+    def different(self, term: Term) -> int:
+        """Returns how many different elements a term has."""
+        found = self.values[term]
+        return 1 if isinstance(found, int) else int(np.unique(words_of(found)).size)
+
+    def interpreted(self, term: Term) -> Value | int:
+        """Returns the numbers of a term, a hash of a tuple or function; raises UnliftedError."""
+        if not term.is_specified:
+            raise UnliftedError("padding of a physical array is read")
+        if not isinstance(term.shape, ArrayShape):
+            return self.hash(term)
+        self._hold(term.shape)
+        match term.kind:
+            case "leaf":
+                return self._leaf(term)
+            case "constant":
+                return constant(self, term)
+            case "splat":
+                return self.array(term.operands[0]).moved(lambda a: np.broadcast_to(a, term.array.dimensions))
+            case "each":
+                return each(self, term)
+            case "choice":
+                return choice(self, term)
+            case "moved":
+                return self.moved(term)
+        try:
+            return self.computed(term)
+        except UndefinedError:
+            return self.random(term.array, self.hash(term))
+
+    def _leaf(self, term: Term) -> Value:
+        if term.label == OPTIONAL_ZERO:
+            return whole_reals(np.zeros((), np.uint64))
+        return self.random(term.array, word_of(repr(term.label)))
+
+    def _hold(self, shape: ArrayShape) -> None:
+        """Counts the elements of arrays; raises UnliftedError at too many, and for other types."""
+        if shape.element_type.is_complex:
+            raise UnliftedError("complex numbers are not lifted")
+        if not shape.is_static:
+            raise UnliftedError("sizes that depend on data are not lifted")
+        self._elements += prod(shape.dimensions)
+        if self._elements > _MOST_ELEMENTS:
+            raise UnliftedError("the arrays are too large")
+
+    def spend(self, count: int) -> None:
+        """Counts products in sums; raises UnliftedError at too many."""
+        self._products += count
+        if self._products > _MOST_PRODUCTS:
+            raise UnliftedError("the sums are too long")
+
+    def random(self, shape: ArrayShape, word: int) -> Value:
+        """Returns an array of random numbers of a shape's type."""
+        places = np.arange(prod(shape.dimensions), dtype=np.uint64).reshape(shape.dimensions)
+        if is_real(shape.element_type):
+            return random_reals(self.seed, word, places)
+        return unknown(mixed(self.seed, word, places))
+
+    def hash(self, term: Term) -> int:
+        """Returns the word of an operation that equals only equal operations on equal operands."""
+        shapes = [shape for each in (term, *term.operands) for shape in each.shape.arrays()]
+        sizes = [shape.dimensions for shape in shapes]
+        types = [shape.element_type for shape in shapes]
+        names = types_over_reals(types) if _is_of_reals(term.label) else types_text(types)
+        words: list[int] = [word_of(repr((term.kind, term.label, sizes, names)))]
+        for operand in term.operands:
+            value = self.values[operand]
+            words.append(value if isinstance(value, int) else digest(words_of(value)))
+        return int(mixed(*words))
+
+    # Movement
+
+    def select(self, make: Callable[..., NDArray[Any]], *arrays: Value) -> Value:
+        """Returns the array whose numbers `make` selects from others."""
+        return arrays[0].moved(make) if len(arrays) == 1 else merged(list(arrays), lambda parts: make(*parts))
+
+    def dimensions(self, array: Value) -> tuple[int, ...]:
+        """Returns the sizes of an array."""
+        return array.dimensions
+
+    def index(self, term: Term) -> Value:
+        """Returns start indices; known ones as words of 64 bits, whatever their type."""
+        value = self.array(term)
+        if not isinstance(value, Whole) or not value.is_known:
+            return value
+        return Whole(integers.indices(value, term.array.element_type).astype(np.uint64), value.known)
+
+    def integers(self, array: Value) -> NDArray[np.int64]:
+        """Returns the values of indices; raises UndefinedError where they are not known."""
+        if not isinstance(array, Whole) or not array.is_known or not array.words.size:
+            raise UndefinedError("an index is not known")
+        return array.words.astype(np.int64)
+
+    def iota(self, element_type: ElementType, size: int) -> Value:
+        """Returns the numbers 0, 1, ... size - 1."""
+        numbers = np.arange(size, dtype=np.int64)
+        if element_type.is_integral:
+            return integers.known(numbers, element_type)
+        if not element_type.is_floating:
+            raise UndefinedError(f"{element_type} does not count")
+        return whole_reals(numbers.astype(np.uint64))
+
+    def padding(self, written: Any, sizes: tuple[int, ...], position: tuple[Term, int]) -> Value:
+        """Returns a padding value; undefined padding is not lifted."""
+        assert isinstance(written, Term)  # undefined padding is not specified
+        return self.array(written)
+
+    def reread(self, array: Value, old: ElementType, new: ElementType, sizes: tuple[int, ...]) -> Value:
+        """Returns bits read as another type: a random function of the elements that hold them."""
+        words, name = words_of(array), word_of(f"{old} {new}")
+        if old.bits > new.bits:
+            places = np.broadcast_to(np.arange(old.bits // new.bits, dtype=np.uint64), sizes)
+            made = mixed(name, words[..., None], places)
+        else:
+            rows = words.reshape(-1, new.bits // old.bits)
+            made = mixed(name, *(rows[:, i] for i in range(rows.shape[1]))).reshape(sizes)
+        return random_reals(self.seed, made) if is_real(new) else unknown(made)
+
+    # Sums, products and extremes
+
+    def contract(self, operation: Term, left: Value, right: Value, present: NDArray[np.bool_] | None = None) -> Value:
+        """Returns sums of products of reals; padding is 0. Integers wrap around, and a sum of truth values is an or."""
+        return self._summed(operation, left, right, field.matmul)
+
+    def convolved(self, operation: Term, lhs: Value, rhs: Value, patches: Patches) -> Value:
+        """Returns a convolution, with the patches of one residue at a time in memory."""
+
+        def summed(a: Words, b: Words, prime: int) -> Words:
+            return patches.result(field.matmul(patches.left(a), patches.right(b), prime))
+
+        return self._summed(operation, lhs, rhs, summed)
+
+    def _summed(self, operation: Term, left: Value, right: Value, summed: Callable[..., Words]) -> Real:
+        if not isinstance(left, Real) or not isinstance(right, Real) or not operation.array.element_type.is_floating:
+            raise UndefinedError("only products of reals are summed")
+        return Real(
+            in_rounds(partial(summed, prime=P), left.first, right.first),
+            in_rounds(partial(summed, prime=Q), left.second, right.second),
+        )
+
+    def combine(self, opcode: str, element_type: ElementType, array: Value, initial: Value) -> Value:
+        """Returns [rows] of [rows, reduced]."""
+        if isinstance(array, Real) and isinstance(initial, Real):
+            start = initial.moved(lambda a: np.broadcast_to(a, array.dimensions[:1]))
+            found = _combined_reals(self.seed, opcode, element_type, array, start)
+            if found is not None:
+                return found
+        if not isinstance(array, Whole) or not isinstance(initial, Whole) or array.is_known:
+            raise UndefinedError(f"{opcode} does not combine {element_type} in the field")
+        # A sum of hashes does not depend on their order.
+        with np.errstate(over="ignore"):
+            hashed = mixed(word_of(f"{opcode} {element_type}"), words_of(array)).sum(axis=1, dtype=np.uint64)
+        return unknown(mixed(hashed, words_of(initial)))
+
+
+def _combined_reals(seed: int, opcode: str, element_type: ElementType, array: Real, start: Real) -> Real | None:
+    """Returns [rows, reduced] combined along the second dimension; None for unknown operations."""
+    if element_type.name == "pred":
+        if opcode not in ("and", "or"):
+            return None
+        columns = [array.moved(partial(np.take, indices=i, axis=1)) for i in range(array.dimensions[1])]
+        return logic(opcode, [start, *columns])
+    # Sums, products and extremes of reals.
+    match opcode:
+        case "add":
+            return functions.add(functions.total(array, 1), start)
+        case "multiply":
+            made = Real(field.product(array.first, 1, P), field.product(array.second, 1, Q))
+            return functions.multiply(made, start)
+        case "maximum" | "minimum":
+            inner = functions.reduced_extreme(seed, opcode, array, 1)
+            return functions.extreme(seed, opcode, [inner, start])
+    return None
+
+
+def _is_of_reals(label: Hashable) -> bool:
+    """Is true for operations that mean the same of all floats, as reals: not for a custom call, nor a random number."""
+    while isinstance(label, tuple) and label:
+        label = label[0]
+    return not isinstance(label, str) or not is_opcode(label) or has(label, Trait.PURE)

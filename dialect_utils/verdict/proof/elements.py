@@ -1,0 +1,274 @@
+"""Arrays element by element: the last means where two terms differ as whole arrays.
+
+Every element is a scalar term. So data movement of any kind is indexing, and the algebra of scalars decides. Arrays are
+equal where all their elements are the same terms, whatever data the parameters hold. Each element is one term, so
+sizes are limited.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import product
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dialect_utils.execution.constants import bits_of
+from dialect_utils.layout import ArrayShape, ElementType, Shape
+from dialect_utils.ops.arrays import Patches
+from dialect_utils.ops.domain import UndefinedError
+from dialect_utils.verdict.proof.algebra.numbers import number_bits, value_of
+from dialect_utils.verdict.proof.algebra.rule import Rule
+from dialect_utils.verdict.proof.algebra.sums import reduced, sum_of_products
+from dialect_utils.verdict.proof.cases import Cases
+from dialect_utils.verdict.proof.interpretation import Interpretation
+from dialect_utils.verdict.proof.picks import Elements, Picks, array_of, mapped
+from dialect_utils.verdict.proof.terms import OPTIONAL_ZERO, GaveUpError, Term, Terms
+
+ELEMENTS = Rule(
+    "elements", "Two arrays are equal where each element of one and of the other is the same expression of elements."
+)
+
+# Elements, or (for functions, tuples and tokens) one term.
+Value = Any
+
+# Scalar terms that a proof makes before it gives up: about two seconds.
+_MOST_ELEMENTS = 150_000
+# The type of elements without one: undefined padding, and arrays without elements.
+_NOTHING = ElementType("unspecified", 0)
+
+
+class ElementProof(Interpretation[Elements]):
+    """The elements of all terms that were asked for."""
+
+    def __init__(self, terms: Terms) -> None:
+        super().__init__(terms)
+        self._cases = Cases(terms, lambda first, second: first is second)
+        self._picks = Picks(terms, self.spend)
+        self._count = 0
+
+    def same(self, first: Term, second: Term) -> bool:
+        """Is true where two terms of one shape have the same elements; false where that is not known."""
+        if first.shape != second.shape:
+            return False
+        try:
+            values = self.value(first), self.value(second)
+        except (GaveUpError, UndefinedError):
+            return False
+        self.terms.place = None
+        self.terms.note(ELEMENTS)
+        if isinstance(values[0], Term) or isinstance(values[1], Term):
+            return values[0] is values[1] and values[0].is_specified
+        pairs = zip(values[0].flat, values[1].flat, strict=True)
+        return all((a is b and a.is_specified) or self._cases.same(a, b) for a, b in pairs)
+
+    def interpreted(self, term: Term) -> Value:
+        """Returns the elements of a term; raises GaveUpError where there are too many."""
+        self.terms.place = self.terms.origins[0].get(term) or self.terms.origins[1].get(term)
+        if not isinstance(term.shape, ArrayShape) or not term.shape.is_static:
+            return self._opaque(term)
+        self.spend(prod(term.shape.dimensions))
+        match term.kind:
+            case "leaf" | "element":
+                return self._of_leaf(term)
+            case "constant":
+                return self._constant(term)
+            case "splat":
+                return np.broadcast_to(self.values[term.operands[0]], term.shape.dimensions)
+            case "each" | "choice":
+                return self._each(term)
+            case "moved":
+                return self.moved(term)
+            case "array":
+                return array_of(term.operands, term.shape.dimensions)
+            case "out":
+                return self._out(term)
+        try:
+            return self.computed(term)
+        except UndefinedError:
+            return self._of_leaf(self._opaque(term))
+
+    def spend(self, count: int) -> None:
+        """Counts scalar terms that are made; raises GaveUpError where there are too many."""
+        self._count += count
+        if self._count > _MOST_ELEMENTS:
+            raise GaveUpError("the arrays are too large to be compared element by element")
+
+    # Terms without known parts
+
+    def _of_leaf(self, term: Term) -> Elements:
+        dimensions = term.array.dimensions
+        if not dimensions:
+            return array_of([term], ())
+        scalar = ArrayShape(term.array.element_type, ())
+        return array_of([self.terms.make("element", i, scalar, (term,)) for i in range(prod(dimensions))], dimensions)
+
+    def _out(self, term: Term) -> Elements:
+        made = self.values[term.operands[0]]
+        if isinstance(made, list):
+            assert isinstance(term.label, int)  # the number of a result
+            return made[term.label]
+        return self._of_leaf(self.terms.make("out", term.label, term.shape, (made,)))
+
+    def _opaque(self, term: Term) -> Value:
+        """Returns an operation on operands that are given by their elements."""
+        if isinstance(term.label, tuple) and term.label[:2] == ("reduce", None):
+            return self._reduced_in_general(term)
+        if term.kind == "leaf":
+            return term
+        operands = [self._whole(self.values[operand], operand.shape) for operand in term.operands]
+        return self.terms.make(term.kind, term.label, term.shape, operands)
+
+    def _whole(self, value: Value, shape: Shape) -> Term:
+        """Returns one term for an array of elements: the term whose elements they are, where one is."""
+        if isinstance(value, Term):
+            return value
+        if isinstance(value, list):
+            parts = [self._whole(each, part) for each, part in zip(value, shape.leaves(), strict=True)]
+            return self.terms.make("array", "results", shape, parts)
+        if not value.shape:
+            scalar: Term = value[()]
+            return scalar
+        items: list[Term] = list(value.flat)
+        if not items:
+            return self.terms.make("array", None, shape)
+        first = items[0]
+        source = first.operands[0] if first.kind == "element" else None
+        if source is not None and source.shape == shape and _are_all_of(items, source):
+            return source
+        if all(each is first for each in items) and first.is_specified:
+            return self.terms.splat(first, value.shape)
+        return self.terms.make("array", None, shape, items)
+
+    def _constant(self, term: Term) -> Elements:
+        if isinstance(term.label, int):
+            return array_of([term], ())
+        assert isinstance(term.label, bytes)  # so constants are made
+        kind = term.array.element_type
+        items = [self.terms.literal(kind, bits, ()) for bits in bits_of(term.label, kind)]
+        return array_of(items, term.array.dimensions)
+
+    # Operations
+
+    def _each(self, term: Term) -> Elements:
+        arrays = [self.values[operand] for operand in term.operands]
+        if term.kind == "choice":
+            selector, *branches = arrays
+            return mapped(lambda *items: self.terms.choice(term.label, selector[()], items), branches)
+        return mapped(partial(self._picks.applied, term.label, term.array.element_type), arrays)
+
+    def select(self, make: Callable[..., NDArray[Any]], *arrays: Elements) -> Elements:
+        """Returns the array that a function of numpy arrays makes."""
+        return make(*arrays)
+
+    def dimensions(self, array: Elements) -> tuple[int, ...]:
+        """Returns the sizes of an array."""
+        sizes: tuple[int, ...] = array.shape
+        return sizes
+
+    def integers(self, array: Elements) -> NDArray[np.int64]:
+        """Returns the values of constants, at most the largest signed one; raises UndefinedError for other elements."""
+        constants = [self.terms.constant_bits(each) for each in array.flat]
+        if None in constants or not array.size:
+            raise UndefinedError("an index is not known")
+        kind = array.flat[0].array.element_type
+        values = [min(int(value_of(kind, bits or 0) or 0), np.iinfo(np.int64).max) for bits in constants]
+        return np.array(values, np.int64).reshape(array.shape)
+
+    def iota(self, element_type: ElementType, size: int) -> Elements:
+        """Returns the constants 0, 1, ... size - 1."""
+        bits = [number_bits(element_type, i) for i in range(size)]
+        if None in bits:
+            raise UndefinedError(f"{element_type} does not hold each number below {size}")
+        return array_of([self.terms.literal(element_type, b or 0, ()) for b in bits], (size,))
+
+    def slice_at(self, array: Elements, starts: Sequence[Elements], sizes: Sequence[int]) -> Elements:
+        """Returns a slice, each of whose elements the start indices pick."""
+        lasts = [a - b for a, b in zip(array.shape, sizes, strict=True)]
+        indices = [start[()] for start in starts]
+        return self._picks.picked(lambda at: self.sliced(array, at, sizes), indices, lasts, tuple(sizes))
+
+    def update_at(self, array: Elements, update: Elements, starts: Sequence[Elements]) -> Elements:
+        """Returns an array with an update, each of whose elements the start indices pick."""
+        lasts = [a - b for a, b in zip(array.shape, update.shape, strict=True)]
+        indices = [start[()] for start in starts]
+        return self._picks.picked(lambda at: self.updated(array, update, at), indices, lasts, array.shape)
+
+    def contract(self, operation: Term, left: Elements, right: Elements, present: object = None) -> Elements:
+        """Returns sums of products; `operation` is the term of a dot or convolution."""
+        assert isinstance(operation.label, tuple)  # the attributes are the last part
+        kind, texts = operation.array.element_type, operation.label[-1]
+        sizes = (*left.shape[:2], right.shape[1])
+        items = []
+        for b, i, j in product(*map(range, sizes)):
+            items.append(sum_of_products(self.terms, kind, texts, zip(left[b, i], right[b, j], strict=True)))
+        return array_of(items, sizes)
+
+    def convolved(self, operation: Term, lhs: Elements, rhs: Elements, patches: Patches) -> Elements:
+        """Returns a convolution; HLO's padding of floats is a number of its own, which engines multiply or skip."""
+        kind = operation.operands[0].array.element_type
+        zero = self.terms.literal(kind, 0, ())
+        is_zero = patches.has_padding or kind.is_integral
+        left = patches.left(lhs)
+        left[:, ~patches.present] = zero if is_zero else self.terms.make("leaf", OPTIONAL_ZERO, zero.shape)
+        return patches.result(self.contract(operation, left, patches.right(rhs)))
+
+    def combine(self, opcode: str, element_type: ElementType, array: Elements, initial: Elements) -> Elements:
+        """Returns the reduction of each row."""
+        return array_of([reduced(self.terms, opcode, list(row), initial[()]) for row in array], array.shape[:1])
+
+    def _reduced_in_general(self, term: Term) -> list[Elements]:
+        *operands, function = (self.values[operand] for operand in term.operands)
+        count = len(operands) // 2
+        arrays, initial = operands[:count], [each[()] for each in operands[count:]]
+        scalars = [ArrayShape(each.element_type, ()) for each in term.shape.arrays()]
+        found: list[list[Term]] = [[] for _ in scalars]
+        for row in range(arrays[0].shape[0]):
+            items = [each for array in arrays for each in array[row]]
+            made = self.terms.make("op", ("reduce-row", count), term.shape, (*items, *initial, function))
+            for i, scalar in enumerate(scalars):
+                found[i].append(self.terms.make("out", i, scalar, (made,)))
+        return [array_of(items, (len(items),)) for items in found]
+
+    # Padding, and bits read as another type
+
+    def padding(self, written: Any, sizes: tuple[int, ...], position: tuple[Term, int]) -> Elements:
+        """Returns a scalar; of undefined padding another element at each index."""
+        self.spend(prod(sizes))
+        if isinstance(written, Term) and written.is_specified:
+            return self.values[written]
+        scalar, outer = ArrayShape(_NOTHING, ()), (self.terms.unspecified,)
+        items = [self.terms.make("element", (*position, i), scalar, outer) for i in range(prod(sizes))]
+        return array_of(items, sizes)
+
+    def reread(self, array: Elements, old: ElementType, new: ElementType, sizes: tuple[int, ...]) -> Elements:
+        """Returns elements of another type: parts of an element, or several elements joined."""
+        if old.bits == new.bits:
+            return mapped(lambda item: self.terms.reread(item, new), [array])
+        if old.bits > new.bits:
+            parts = [mapped(partial(self._part, i, new), [array]) for i in range(old.bits // new.bits)]
+            return np.stack(parts, axis=-1)
+        rows = array.reshape(-1, new.bits // old.bits)
+        return array_of([self._joined(new, list(row)) for row in rows], sizes)
+
+    def _part(self, position: int, element_type: ElementType, item: Term) -> Term:
+        if item.label == "joined" and item.operands[0].array.element_type == element_type:
+            return item.operands[position]
+        return self.terms.each_as_is(("part", position), element_type, [item])
+
+    def _joined(self, element_type: ElementType, items: Sequence[Term]) -> Term:
+        source = items[0].operands[0] if items[0].label == ("part", 0) else None
+        is_whole = all(item.label == ("part", i) and item.operands == (source,) for i, item in enumerate(items))
+        if source is not None and is_whole and source.array.element_type == element_type:
+            return source
+        return self.terms.each_as_is("joined", element_type, items)
+
+
+def _are_all_of(items: list[Term], source: Term) -> bool:
+    """Is true where elements are those of one term, in order."""
+    return all(
+        each.kind == "element" and each.operands[0] is source and each.label == i for i, each in enumerate(items)
+    )

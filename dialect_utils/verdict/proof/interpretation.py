@@ -1,0 +1,123 @@
+"""Terms of a proof in another domain: each primitive that a term stands for, on arrays that numpy indexes."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from math import prod
+from typing import Any
+
+from dialect_utils.layout import BitcastConvert, ElementType, Reshape
+from dialect_utils.ops.arrays import ArrayDomain
+from dialect_utils.ops.domain import UndefinedError, V
+from dialect_utils.verdict.proof.terms import Term, Terms
+
+
+class Interpretation(ArrayDomain[V]):
+    """The values of all terms that were asked for: an array of the domain, or another value for a tuple or function."""
+
+    def __init__(self, terms: Terms) -> None:
+        self.terms = terms
+        self.values: dict[Term, Any] = {}
+
+    def value(self, term: Term) -> Any:
+        """Returns the value of a term."""
+        found: set[Term] = set()
+        pending = [term]
+        while pending:
+            part = pending.pop()
+            if part not in found and part not in self.values:
+                found.add(part)
+                pending += part.operands
+        for part in sorted(found, key=lambda part: part.number):
+            self.values[part] = self.interpreted(part)
+        return self.values[term]
+
+    @abstractmethod
+    def interpreted(self, term: Term) -> Any:
+        """Returns the value of a term whose operands have values."""
+
+    def index(self, term: Term) -> V:
+        """Returns the value of start indices."""
+        found: V = self.values[term]
+        return found
+
+    @abstractmethod
+    def iota(self, element_type: ElementType, size: int) -> V:
+        """Returns the vector 0, 1, ... size - 1."""
+
+    @abstractmethod
+    def combine(self, opcode: str, element_type: ElementType, array: V, initial: V) -> V:
+        """Returns the [kept] of an array [kept, reduced], combined by an elementwise operation."""
+
+    @abstractmethod
+    def reread(self, array: V, old: ElementType, new: ElementType, sizes: tuple[int, ...]) -> V:
+        """Returns the bits of an array read as another element type; the result has dimensions `sizes`."""
+
+    @abstractmethod
+    def padding(self, written: Any, sizes: tuple[int, ...], position: tuple[Term, int]) -> V:
+        """Returns a padding value, as a scalar or for each index; `position` is the term and the number of its step."""
+
+    def moved(self, term: Term) -> V:
+        """Returns the array after a term's steps of data movement."""
+        chain = self.terms.chain(term)
+        array, plan = self.values[chain.base], chain.plan
+        steps = zip(plan.steps, plan.paddings, plan.stages, plan.stages[1:], strict=False)
+        for number, (step, written, (old, _), (new, sizes)) in enumerate(steps):
+            if isinstance(step, BitcastConvert):
+                array = self.reread(array, old, new, sizes)
+            else:
+                padding = None if written is None else self.padding(written, sizes, (term, number))
+                array = self.move(array, step, padding)
+        found: V = array
+        return found
+
+    def computed(self, term: Term) -> V:
+        """Returns the primitive that a term stands for; raises UndefinedError for other operations."""
+        label: Any = term.label
+        if label == ("iota",):
+            return self.iota(term.array.element_type, term.array.dimensions[0])
+        if not isinstance(label, tuple) or not term.operands:
+            raise UndefinedError("the term is not a primitive")
+        operands: list[Any] = [self.values[operand] for operand in term.operands]
+        found = self._selected(term, label, operands)
+        return self._combined(term, label, operands) if found is None else found
+
+    def _selected(self, term: Term, label: Any, operands: Sequence[Any]) -> V | None:
+        """Returns a primitive whose elements are elements of the operands; None for others."""
+        sizes = term.array.dimensions
+        match label:
+            case ("broadcast", dimensions):
+                return self.broadcast(operands[0], dimensions, sizes)
+            case ("reverse", dimensions):
+                return self.reverse(operands[0], tuple(dimensions))
+            case ("concatenate", dimension):
+                return self.concatenate(operands, dimension)
+            case ("dynamic-slice",):
+                return self.slice_at(operands[0], [self.index(each) for each in term.operands[1:]], sizes)
+            case ("dynamic-update-slice",):
+                return self.update_at(operands[0], operands[1], [self.index(each) for each in term.operands[2:]])
+            case ("gather", numbers, _):
+                return self.gather(None, operands[0], self.index(term.operands[1]), numbers, sizes)
+        return None
+
+    def _combined(self, term: Term, label: Any, operands: Sequence[Any]) -> V:
+        """Returns a primitive that combines elements."""
+        sizes = term.array.dimensions
+        match label:
+            case ("dot", _):
+                left, right = operands
+                self.spend(prod(sizes) * self.dimensions(left)[2])
+                return self.contract(term, left, right)
+            case ("convolution", window, groups, _):
+                left, right = operands
+                has_padding = self.terms.multiplied_padding == {True}
+                return self.convolve(term, left, right, window, groups, sizes, has_padding)
+            case ("reduce", str(opcode)):
+                array, initial = operands
+                return self.combine(opcode, term.array.element_type, array, initial)
+            case ("reduce-window", str(opcode), window):
+                array, initial, padding = operands
+                rows = self.windows(array, padding, window, sizes)
+                return self.move(self.combine(opcode, term.array.element_type, rows, initial), Reshape(sizes))
+        raise UndefinedError("the term is not a primitive")
