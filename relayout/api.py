@@ -97,7 +97,7 @@ def _shape_hint(value: object) -> str | None:
         return "relayout.jax.from_struct(...) gives its shape"
     if type(value).__module__.partition(".")[0] not in ("jax", "jaxlib"):
         return None if isinstance(value, str | Shape) else "write it as text: 'f32[3,5]'"
-    return "a layout alone is not a shape: relayout.jax.from_jax_layout(...) makes one that shape.with_layout(...) takes"
+    return "a layout alone is not a shape: relayout.jax.from_jax_layout(...) makes one for shape.with_layout(...)"
 
 
 def read(path: str | os.PathLike[str]) -> Module:
