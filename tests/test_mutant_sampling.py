@@ -36,6 +36,7 @@ UNCHANGED = [
     "if TYPE_CHECKING:\n    x = 3",
     'def f(x: "int") -> "str": ...',
     'x: Literal["a"]',
+    'X: TypeAlias = "int | str"',
     'x = f(help="a")',
     "_CACHED_FILES = 3",
     'x = "the first of all"',

@@ -211,6 +211,8 @@ def _without_effect(node: ast.AST) -> Iterator[ast.AST]:
             yield node
         case ast.keyword(arg=str(name)) if name in _EXCLUDED_KEYWORDS:
             yield node
+        case ast.AnnAssign(annotation=ast.Name(id="TypeAlias")):
+            yield node
 
 
 def _of_messages(node: ast.AST) -> Iterator[ast.AST]:

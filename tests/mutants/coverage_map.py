@@ -30,7 +30,6 @@ FILE = ROOT / "build" / "mutants" / "map.json.gz"
 _FOLDERS = tuple(f"{package}/" for package in PRODUCT)
 # Names the test that runs, for the child processes.
 VARIABLE = "RELAYOUT_TEST"
-# A worker that may not write files leaves no measurements: its lines are looked up by folder.
 CONFIGURATION = f"""[run]
 source = .
 include = {",".join(f"{package}/*" for package in PRODUCT)}

@@ -32,6 +32,14 @@ LIMIT = 30.0
 MOST_TESTS = 400
 # A run takes this much longer than its tests took, and this many seconds to begin.
 SLACK, START = 6.0, 60.0
+# Code that runs in worker processes, which may not write down what they execute; and the tests that use them.
+IN_WORKER = ("dialect_utils/execution/", "dialect_utils/stablehlo/rewrites/")
+WITH_WORKER = (
+    "tests/execution/",
+    "tests/stablehlo/test_rewrites",
+    "tests/verdict/sampling/",
+    "tests/verdict/test_devices",
+)
 _NORMAL_95 = 1.96
 _FAILED_LIT = re.compile(r"^FAIL: relayout :: (\S+)", re.MULTILINE)
 _FAILED_TEST = re.compile(r"^(?:FAILED|ERROR) (\S+::.*?)(?: - .*)?$", re.MULTILINE)
@@ -102,6 +110,8 @@ class Judge:
         if drawn.reason:
             return f"equivalent ({drawn.reason})"
         numbers = self.map.tests_of(drawn.file, drawn.code, drawn.change.line)
+        if not numbers and drawn.file.startswith(IN_WORKER):
+            numbers = [number for number, test in enumerate(self.map.tests) if test.startswith(WITH_WORKER)]
         tests = chosen([(self.map.tests[i], self.map.seconds[i]) for i in numbers], drawn.file, self.limit)
         tests = {test: seconds for test, seconds in tests.items() if test in self.present - self.failing}
         if not tests:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+from pathlib import Path
 
 import pytest
 
@@ -66,6 +67,13 @@ COMMANDS: dict[str, list[str]] = {
     **{f"report-{name}": ["report", f"{name}.hlo", "--width", "160"] for name in EXAMPLES},
     **{f"report-json-{name}": ["report", f"{name}.hlo", "--json"] for name in EXAMPLES},
     "report-against": ["report", "forces_by_coordinate_tpu.hlo", "--against", "forces_tpu.hlo", "--width", "160"],
+    **{
+        f"report-file-{name}-{suffix}": ["report", f"{name}.hlo", "-o", f"OUT.{suffix}"]
+        for name in ("attention", "forces_tpu")
+        for suffix in ("dot", "nodes", "json", "html")
+    },
+    "report-against-json": ["report", "forces_by_coordinate_tpu.hlo", "--against", "forces_tpu.hlo", "--json"],
+    "report-against-file": ["report", "forces_by_coordinate_tpu.hlo", "--against", "forces_tpu.hlo", "-o", "OUT.html"],
     "report-target": ["report", "attention.hlo", "--target", "tpu-v5e", "--width", "120"],
     **{
         f"opt-{file}-{number}": ["opt", file, "-p", spec]
@@ -91,13 +99,14 @@ def kept(text: str) -> str:
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_a_command_prints_what_is_kept(
-    name: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(ROOT / "examples")
     monkeypatch.setenv("COLUMNS", "120")
-    status = main(COMMANDS[name])
+    status = main([each.replace("OUT", f"{tmp_path}/out") for each in COMMANDS[name]])
     out, err = capfd.readouterr()
-    found = kept(f"{out}{err}exit code {status}\n")
+    written = "".join(file.read_text("utf-8") for file in sorted(tmp_path.iterdir()))
+    found = kept(f"{out}{err}{written}exit code {status}\n".replace(str(tmp_path), "TMP"))
     file = OUTPUTS / f"{name}.txt"
     if IS_WRITING:
         file.write_text(found, "utf-8")
