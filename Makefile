@@ -1,14 +1,14 @@
-# Everything a developer types. `make` alone lists it.
+# The commands of development. `make` alone lists them.
 # PYTHON picks the interpreter; each has its own virtual environment: make test PYTHON=python3.13
 PYTHON ?= python3
 VENV := $(if $(filter python3,$(PYTHON)),.venv,.venv-$(notdir $(PYTHON)))
 STAMP := $(VENV)/.installed
 
-# The tools of the virtual environment first; nothing here may wait for an accelerator.
+# The tools of the virtual environment come first; nothing here may wait for an accelerator.
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 export JAX_PLATFORMS := cpu
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
-# Tests start thousands of processes; each would compile this program anew.
+# Tests start thousands of processes; each would compile this program again.
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
@@ -46,27 +46,27 @@ types: $(STAMP) ## mypy, strict
 unit: $(STAMP) ## pytest, on all cores (every command of the README and the tutorials included)
 	python -m pytest --numprocesses auto
 
-fuzz: $(STAMP) ## thousands of inputs for every reader; a hundred thousand texts of shapes, by our parser and by XLA's
+fuzz: $(STAMP) ## try thousands of inputs for every reader, and a hundred thousand texts of shapes in our parser and in XLA's
 	RELAYOUT_FUZZ=100000 python -m pytest tests/layout/text/test_parse_fuzz.py tests/hostile/test_fuzz.py
 
-hostile: $(STAMP) ## every command of the table of hostile inputs (about five minutes)
+hostile: $(STAMP) ## run every command of the table of hostile inputs (about five minutes)
 	RELAYOUT_HOSTILE=1 python -m pytest tests/hostile
 
-hostile-mutants: $(STAMP) ## a thousand changed modules that verify: none may end the worker unexplained (five minutes)
+hostile-mutants: $(STAMP) ## a thousand changed modules that verify: each crash of the worker needs a known reason (five minutes)
 	python -m tests.hostile.mutants
 
-hostile-kills: $(STAMP) ## end 30 workers and 36 batches at random moments: nothing lost, nothing left over (five minutes)
+hostile-kills: $(STAMP) ## end 30 workers and 36 batches at random moments: no row is lost, no process stays (five minutes)
 	python -m tests.hostile.kills
 
 lit: $(STAMP) ## the passes' text tests
 	lit --verbose --order smart lit_tests
 
-bench: $(STAMP) ## ratios of speed, each measured in one run; keeps them in docs/performance.md
+bench: $(STAMP) ## measure ratios of speed, each in one run, and keep them in docs/performance.md
 	python -m benchmarks.ratios --json build/bench.json --docs
 	python -m benchmarks.layouts
 
 .PHONY: bench-quick superlinear
-superlinear: $(STAMP) ## counts calls on 5,000 to 20,000 instructions (make unit counts on hundreds)
+superlinear: $(STAMP) ## count calls on 5,000 to 20,000 instructions (make unit counts on hundreds)
 	RELAYOUT_SUPERLINEAR=1 python -m pytest tests/test_superlinear.py
 
 bench-quick: $(STAMP) ## the short rows of make bench, once (two minutes)
@@ -75,13 +75,13 @@ bench-quick: $(STAMP) ## the short rows of make bench, once (two minutes)
 campaign: $(STAMP) ## run every pass over every corpus and print a table (about half an hour)
 	python -m tests.campaign
 
-scale: $(STAMP) ## 500 modules in an S3 server on a Dask cluster, one of three workers killed (two minutes)
+scale: $(STAMP) ## check 500 modules in an S3 server on a Dask cluster, one of three workers killed (two minutes)
 	RELAYOUT_SCALE=500 python -m pytest --numprocesses 0 -s tests/relayout/batch/test_cluster.py
 
 kernels: $(STAMP) ## run every dump with Pallas kernels (make unit runs some of them)
 	RELAYOUT_KERNELS=all python -m pytest tests/passes/dumps/mosaic
 
-mutants: $(STAMP) ## plant one-line mistakes in the product and run the tests that must notice them (LISTS="layout hlo")
+mutants: $(STAMP) ## plant the listed one-line mistakes in the product and run the tests that must notice them (LISTS="layout hlo")
 	python -m tests.mutants $(LISTS)
 
 .PHONY: mutants-sample mutants-map
@@ -103,14 +103,14 @@ campaign-verdict: $(STAMP) ## plant 1,500 mistakes, make 240 correct rewrites, a
 campaign-dumps: $(STAMP) ## compile 98 programs for TPUs, run their dumps on the CPU and compare (about ten minutes; needs the tpu extra)
 	python -m tests.campaign_dumps
 
-campaign-proof: $(STAMP) ## 1,500 mutants and attribute flips against proofs (a minute)
+campaign-proof: $(STAMP) ## try 1,500 mutants and attribute flips against proofs (a minute)
 	python -m tests.campaign_proof
 
 docs: $(STAMP) ## build the site into build/site; a broken link is an error
 	python -m pip install --quiet --constraint dev-constraints.txt --editable '.[dev,docs]'
 	NO_MKDOCS_2_WARNING=1 PYTHONPATH=$(CURDIR) python -m mkdocs build --strict  # not quiet: it would count no warnings
 
-notebooks: $(STAMP) ## execute the notebooks anew and keep their outputs
+notebooks: $(STAMP) ## execute the notebooks again and keep their outputs
 	python -m pip install --quiet --constraint dev-constraints.txt --editable '.[dev,notebooks]'
 	PYTHONPATH=$(CURDIR) python -m docs_site.notebooks
 

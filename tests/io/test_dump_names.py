@@ -59,3 +59,9 @@ def test_a_pass_is_named_by_a_part(wanted: str, fits: bool) -> None:
 )
 def test_modules_are_named_by_name_or_number(wanted: str, fits: bool) -> None:
     assert parse_dump_name("module_0003.jit_f.before_optimizations.txt").is_module(wanted) is fits
+
+
+def test_a_stage_without_a_number_of_four_digits_comes_last() -> None:
+    names = ("before_optimizations", "0001.fusion", "0120.layout", "123.dot", "codegen")
+    found = [parse_dump_name(f"module_0003.jit_f.{name}.txt") for name in reversed(names)]
+    assert [name.stage for name in sorted(found, key=lambda each: each.order)] == list(names)

@@ -63,6 +63,7 @@ COMMANDS: dict[str, list[str]] = {
     "index-json": ["index", SHAPES["packed"], "9,130", "--json"],
     "index-linear": ["index", SHAPES["tiled"], "--linear", "7", "5"],
     **{f"bitcast-{name}": ["bitcast", *pair] for name, pair in BITCASTS.items()},
+    **{f"bitcast-xla-{name}": ["bitcast", *pair, "--xla"] for name, pair in BITCASTS.items()},
     **{f"bitcast-json-{name}": ["bitcast", *pair, "--json"] for name, pair in BITCASTS.items()},
     **{f"report-{name}": ["report", f"{name}.hlo", "--width", "160"] for name in EXAMPLES},
     **{f"report-json-{name}": ["report", f"{name}.hlo", "--json"] for name in EXAMPLES},
