@@ -5,14 +5,14 @@ from tests.mutants.model import Mutant
 MUTANTS = (
     Mutant(
         "dialect_utils/ops/__init__.py",
-        "counts = known.operands if phase == START else (1, 1 if phase == DONE else None)",
-        "counts = known.operands",
+        "counts = (fewest, known.operands[1]) if phase == START else (1, 1 if phase == DONE else None)",
+        "counts = (fewest, known.operands[1])",
         ("tests/ops/test_tables.py",),
     ),
     Mutant(
         "dialect_utils/ops/__init__.py",
-        "if base != name and base in HLO_NAMES:",
-        "if base != name:",
+        "if base != name and base in HLO_NAMES and (phase",
+        "if base != name and (phase",
         ("tests/ops/test_tables.py",),
     ),
     Mutant(

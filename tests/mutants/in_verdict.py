@@ -77,8 +77,8 @@ MUTANTS = (
     ),
     Mutant(
         "dialect_utils/ops/elementwise.py",
-        'op("copy", 1, EACH | DATA | Trait.FORWARDS,',
-        'op("copy", 1, EACH | Trait.MOVES_DATA | Trait.FORWARDS,',
+        '"copy",\n        1,\n        EACH | DATA | Trait.FORWARDS,',
+        '"copy",\n        1,\n        EACH | Trait.MOVES_DATA | Trait.FORWARDS,',
         ("tests/verdict/test_guarantees.py",),
     ),
     Mutant(

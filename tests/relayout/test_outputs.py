@@ -45,7 +45,7 @@ PIPELINES = {
     "attention.mlir": (TPU, f"{TPU},expand-tiling", f"{TPU},normalize-layouts", f"{TPU},expand-tiling,fold-tiling"),
     "training_step.hlo": (f"{TPU},normalize-layouts", f"{TPU},expand-tiling,fold-tiling", f"{TPU},propagate-layouts"),
     "training_step.mlir": (f"{TPU},expand-tiling,propagate-physical,cancel-relayouts", f"{TPU},propagate-layouts"),
-    "attention_tpu.hlo": ("make-portable", "inline-fusions", "expand-bitcasts", "form-bitcasts", "strip-layouts"),
+    "attention_tpu.hlo": ("make-portable", "inline-fusions", "expand-bitcasts", "form-bitcasts"),
     "forces_tpu.hlo": ("make-portable", "convert-async-to-sync", "legalize-types", "lower-convolutions"),
     "forces_by_coordinate_tpu.hlo": ("make-portable", "expand-bitcasts", "expand-tiling", "inline-fusions"),
 }
