@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dialect_utils.execution.constants import as_array
+from dialect_utils.hlo.text.literals import FLOAT_FORMATS, decode_float
 from dialect_utils.layout import ElementType
 from dialect_utils.layout.arrays.dtypes import as_bits
 from dialect_utils.verdict.field import arithmetic as field
 from dialect_utils.verdict.field import functions, integers
 from dialect_utils.verdict.field.arithmetic import P, Q
-from dialect_utils.verdict.field.fractions import simplest_fraction
 from dialect_utils.verdict.field.values import ROUNDS, Real, Value, where, whole_reals
 from dialect_utils.verdict.proof.terms import Term
 
 if TYPE_CHECKING:
     from dialect_utils.verdict.field.lift import Lift
+
 
 # Different numbers in one constant whose fractions are looked for.
 _MOST_FRACTIONS = 4096
@@ -65,3 +67,38 @@ def _fractions(kind: ElementType, array: NDArray[Any]) -> Real | None:
         return None
     first, second = (each[places.reshape(array.shape)][..., None].repeat(ROUNDS, axis=-1) for each in residues)
     return Real(first, second)
+
+
+@lru_cache(maxsize=4096)
+def simplest_fraction(element_type: ElementType, bits: int) -> Fraction | None:
+    """Returns the simplest number that rounds to a float's bits, or None for what is not finite.
+
+    That is a power of two times the fraction of the least denominator between 1 and 2. Different numbers of a type
+    have different fractions: no number rounds to both.
+    """
+    value = decode_float(element_type.name, bits) if element_type.name in FLOAT_FORMATS else None
+    if not isinstance(value, Fraction):
+        return Fraction(0) if value == 0 else None
+    neighbours = [decode_float(element_type.name, bits + step) for step in (-1, 1)]
+    if value == 0 or not all(isinstance(each, Fraction) or each == 0 for each in neighbours):
+        return value
+    scale = Fraction(2) ** _binary_exponent(abs(value))
+    low, high = sorted(abs(value + Fraction(each)) / (2 * scale) for each in neighbours)
+    found = scale * (1 if abs(value) == scale else _simplest_between(low, high))
+    return -found if value < 0 else found
+
+
+def _binary_exponent(value: Fraction) -> int:
+    """Returns the power of two that is not above a positive number whose denominator is one."""
+    return value.numerator.bit_length() - value.denominator.bit_length()
+
+
+def _simplest_between(low: Fraction, high: Fraction) -> Fraction:
+    """Returns the fraction of the least denominator that is above one positive number and below another."""
+    whole = low.numerator // low.denominator
+    if whole + 1 < high:
+        return Fraction(whole + 1)
+    if low == whole:
+        # Between n and n + 1 / k, which is at most n + 1.
+        return whole + Fraction(1, (1 / (high - whole)).__floor__() + 1)
+    return whole + 1 / _simplest_between(1 / (high - whole), 1 / (low - whole))

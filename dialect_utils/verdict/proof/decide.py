@@ -24,8 +24,7 @@ from dialect_utils.verdict.proof.chlo import CHLO, decomposed
 from dialect_utils.verdict.proof.describe import place_of, where_apart
 from dialect_utils.verdict.proof.evaluation import BATCH_NORM, NORMS, Evaluation
 from dialect_utils.verdict.proof.normal_forms import Numbers, numbered
-from dialect_utils.verdict.proof.terms import Array, GaveUpError, Moved, Term, Terms
-from dialect_utils.verdict.proof.trees import tree_of
+from dialect_utils.verdict.proof.terms import Array, GaveUpError, Moved, Term, Terms, tree_of
 
 if TYPE_CHECKING:
     from dialect_utils.verdict.proof.elements import ElementProof

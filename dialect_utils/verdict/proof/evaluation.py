@@ -12,11 +12,10 @@ from dialect_utils.ops import Trait, named, opcode_of
 from dialect_utils.ops.domain import UndefinedError
 from dialect_utils.ops.elementwise import is_elementwise, scalar_operands
 from dialect_utils.verdict.proof.algebra.rule import Rule
-from dialect_utils.verdict.proof.attributes.keys import elementwise_label, is_among_devices, is_pure, key_of
+from dialect_utils.verdict.proof.attributes import elementwise_label, is_among_devices, is_pure, key_of
 from dialect_utils.verdict.proof.rules import INLINED, RULES
 from dialect_utils.verdict.proof.symbols import Symbols
-from dialect_utils.verdict.proof.terms import Array, GaveUpError, Term, Terms
-from dialect_utils.verdict.proof.trees import Tree, leaves_of, tree_of
+from dialect_utils.verdict.proof.terms import Array, GaveUpError, Term, Terms, Tree, leaves_of, tree_of
 
 NORMS = named("batch-norm-grad batch-norm-inference batch-norm-training")
 BATCH_NORM = Rule("batch-norm", "Batch normalization is its decomposition in StableHLO's specification.")

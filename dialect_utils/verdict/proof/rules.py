@@ -13,9 +13,8 @@ from dialect_utils.layout.moves.bitcast import classify_bitcast
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.ops import by_opcode, named, opcode_of
 from dialect_utils.verdict.proof.algebra import Rule as AlgebraRule
-from dialect_utils.verdict.proof.loops.loop import loop
-from dialect_utils.verdict.proof.terms import Array, GaveUpError, Term, Terms
-from dialect_utils.verdict.proof.trees import Tree, tree_of
+from dialect_utils.verdict.proof.loops import loop
+from dialect_utils.verdict.proof.terms import Array, GaveUpError, Term, Terms, Tree, tree_of
 
 if TYPE_CHECKING:
     from dialect_utils.verdict.proof.evaluation import Evaluation

@@ -26,9 +26,8 @@ from dialect_utils.ops.domain import Domain, UndefinedError, reshaped, static_ar
 from dialect_utils.ops.window import WindowDimension
 from dialect_utils.verdict.proof.algebra.numbers import is_exact, is_idempotent, neutral_bits, value_of
 from dialect_utils.verdict.proof.algebra.rule import Rule
-from dialect_utils.verdict.proof.attributes.keys import key_of
-from dialect_utils.verdict.proof.terms import Array, Moved, Term, Terms
-from dialect_utils.verdict.proof.trees import tree_of
+from dialect_utils.verdict.proof.attributes import key_of
+from dialect_utils.verdict.proof.terms import Array, Moved, Term, Terms, tree_of
 
 if TYPE_CHECKING:
     import numpy as np

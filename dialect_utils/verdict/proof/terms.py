@@ -7,13 +7,13 @@ operands as long as it pads nothing, and arrays of one repeated scalar are splat
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
 
 from dialect_utils.ir import Operation
-from dialect_utils.layout import ArrayShape, ElementType, Shape, Step
+from dialect_utils.layout import ArrayShape, ElementType, Shape, Step, TupleShape
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.verdict.proof.algebra import Rule, build
 from dialect_utils.verdict.proof.algebra.ring import Polynomial
@@ -270,3 +270,23 @@ class Terms:
 
 
 _NO_TYPE = ElementType("unspecified", 0)
+
+
+# An array (or token), or a tuple.
+Tree = Array | tuple["Tree", ...]
+
+
+def leaves_of(tree: Tree) -> Iterator[Array]:
+    """Yields the leaves of a tree in order."""
+    if isinstance(tree, tuple):
+        for element in tree:
+            yield from leaves_of(element)
+    else:
+        yield tree
+
+
+def tree_of(shape: Shape, leaves: Iterator[Array]) -> Tree:
+    """Returns leaves as a tree of a shape's nesting; takes no more than it needs."""
+    if isinstance(shape, TupleShape):
+        return tuple(tree_of(element, leaves) for element in shape.elements)
+    return next(leaves)

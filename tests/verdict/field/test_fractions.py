@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from dialect_utils.hlo.text.literals import decode_float, parse_scalar
 from dialect_utils.layout import ELEMENT_TYPES
-from dialect_utils.verdict.field.fractions import simplest_fraction
+from dialect_utils.verdict.field.constants import simplest_fraction
 
 
 @pytest.mark.parametrize(

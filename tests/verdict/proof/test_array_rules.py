@@ -14,15 +14,15 @@ from dialect_utils.layout import ArrayShape
 from dialect_utils.verdict.ports import entry_ports
 from dialect_utils.verdict.proof import ProofResult, try_prove
 from dialect_utils.verdict.proof.algebra import Rule, all_rules
-from dialect_utils.verdict.proof.algebra.sums import ONE_SUM
+from dialect_utils.verdict.proof.algebra.ring import ONE_SUM
 from dialect_utils.verdict.proof.elements import ELEMENTS
 from dialect_utils.verdict.proof.picks import PICK
 from dialect_utils.verdict.sampling import random_inputs
 from tests.verdict.proof import expressions as ex
-from tests.verdict.proof.array_ops import test_batch_norm as norms
+from tests.verdict.proof import test_batch_norm as norms
+from tests.verdict.proof import test_loop_state as loops
 from tests.verdict.proof.dialects import parse
 from tests.verdict.proof.expressions import E
-from tests.verdict.proof.loops import test_state as loops
 
 # The texts of two programs that are equal by a rule, and of one that is not.
 Instance = tuple[str, str, str]

@@ -7,7 +7,7 @@ import pytest
 
 from dialect_utils.execution import Worker
 from dialect_utils.layout import ElementType
-from dialect_utils.verdict.proof.algebra.folding import folded
+from dialect_utils.verdict.proof.algebra.numbers import folded
 from tests.expression_classes import FLOATS, KINDS, attacks, ends
 
 

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 from dialect_utils.layout import ElementType
 from dialect_utils.verdict.proof.algebra import comparands
 from dialect_utils.verdict.proof.algebra.comparands import TRUTH_TYPE
-from dialect_utils.verdict.proof.algebra.folding import compared
 from dialect_utils.verdict.proof.algebra.lattice import complement
-from dialect_utils.verdict.proof.algebra.numbers import highest_bits
+from dialect_utils.verdict.proof.algebra.numbers import compared, highest_bits
 from dialect_utils.verdict.proof.algebra.rule import ANY, INTEGERS, NUMBERS, PREDICATE, Rule
 
 if TYPE_CHECKING:

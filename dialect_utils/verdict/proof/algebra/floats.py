@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING
 
 from dialect_utils.layout import ElementType
 from dialect_utils.ops import named
-from dialect_utils.verdict.proof.algebra import shifts
 from dialect_utils.verdict.proof.algebra.numbers import exact_log2, float_bits, sign_bit, value_of
-from dialect_utils.verdict.proof.algebra.ring import ABS_SQUARED
+from dialect_utils.verdict.proof.algebra.ring import ABS_SQUARED, build_unsigned
 from dialect_utils.verdict.proof.algebra.rule import FLOATS, Rule
 
 if TYPE_CHECKING:
@@ -277,7 +276,7 @@ def build_integer(terms: Terms, opcode: str, operands: Sequence[Term]) -> Term |
     if opcode == "divide" and terms.constant_bits(operands[1]) == 1:
         terms.note(NEUTRAL)
         return operands[0]
-    found = shifts.build(terms, opcode, operands)
+    found = build_unsigned(terms, opcode, operands)
     if found is not None:
         return found
     if opcode == "abs" and operands[0].array.element_type.is_signed:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from dialect_utils.layout import ElementType
 from dialect_utils.verdict.proof.algebra import comparisons, conversions, floats, lattice, ring
 from dialect_utils.verdict.proof.algebra.floats import PARTS
-from dialect_utils.verdict.proof.algebra.folding import FOLDED, folded
+from dialect_utils.verdict.proof.algebra.numbers import FOLDED, folded
 
 if TYPE_CHECKING:
     from dialect_utils.verdict.proof.terms import Term, Terms

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dialect_utils.layout import ElementType
 from dialect_utils.ops import named
+from dialect_utils.verdict.proof.algebra.numbers import is_exact, neutral_bits
 from dialect_utils.verdict.proof.algebra.rule import INTEGERS, Rule
 
 if TYPE_CHECKING:
     from dialect_utils.verdict.proof.terms import Term, Terms
+
 
 # A product of atoms with their powers, sorted; a polynomial gives every product its coefficient.
 Monomial = tuple[tuple["Term", int], ...]
@@ -180,3 +182,98 @@ def _joined(terms: Terms, first: Monomial, second: Monomial) -> Monomial:
             inner = atom.operands[0]
             powers[inner] = powers.get(inner, 0) + power
     return tuple(sorted(powers.items(), key=lambda item: item[0].number))
+
+
+_SHIFT = "shift-right-logical"
+HALVED = Rule(
+    "unsigned-power-of-two",
+    "Dividing an unsigned integer by 2^k drops its last k bits, which are the remainder.",
+    ("divide(x, 8) = shift-right-logical(x, 3)", "remainder(x, 8) = and(x, 7)"),
+    ("divide(x, 6) = shift-right-logical(x, 3)", "remainder(x, 6) = and(x, 5)"),
+    ("u8", "u32"),
+)
+SHIFTED_TWICE = Rule(
+    "shifted-twice",
+    "Shifting right by j and by k bits is shifting by j + k, both below the width.",
+    ("shift-right-logical(shift-right-logical(x, 3), 2) = shift-right-logical(x, 5)",),
+    ("shift-right-logical(shift-right-logical(x, 3), 2) = shift-right-logical(x, 6)",),
+    ("u8", "s8", "s32", "u32", "s64"),
+)
+
+
+def build_unsigned(terms: Terms, opcode: str, operands: Sequence[Term]) -> Term | None:
+    """Returns a division, remainder or shift by a constant in normal form; None where nothing is known of it."""
+    left, right = operands[0], operands[-1]
+    kind, bits = left.array.element_type, terms.constant_bits(right)
+    if bits is None:
+        return None
+    if opcode in ("divide", "remainder") and kind.is_unsigned and bits and not bits & (bits - 1):
+        terms.note(HALVED)
+        if opcode == "remainder":
+            return terms.each("and", kind, (left, terms.literal(kind, bits - 1, left.array.dimensions)))
+        return terms.each(_SHIFT, kind, (left, terms.literal(kind, bits.bit_length() - 1, left.array.dimensions)))
+    if opcode != _SHIFT or left.kind != "each" or left.label != _SHIFT:
+        return None
+    first = terms.constant_bits(left.operands[1])
+    if first is None or max(first, bits, first + bits) >= kind.bits:
+        return None
+    terms.note(SHIFTED_TWICE)
+    return terms.each(_SHIFT, kind, (left.operands[0], terms.literal(kind, first + bits, left.array.dimensions)))
+
+
+ONE_SUM = Rule(
+    "one-sum", "One reduction by a commutative operation may take its terms in any order (the engine's choice)."
+)
+
+
+def sum_of_products(terms: Terms, kind: ElementType, texts: Any, pairs: Iterable[tuple[Term, Term]]) -> Term:
+    """Returns a sum of products, each rounded or not as the engine likes: of integers one number, else a set."""
+    products = [_term_of_product(terms, kind, a, b) for a, b in pairs]
+    if not products:
+        return terms.literal(kind, 0, ())
+    if kind.is_integral:
+        return sum_of(terms, products)
+    if len(products) == 1 and products[0].label != "product" and not texts:
+        return _one_sum(terms, "add", products, terms.literal(kind, 0, ()))
+    return terms.each_as_is(("sum-of-products", texts), kind, _sorted(products))
+
+
+def _term_of_product(terms: Terms, kind: ElementType, left: Term, right: Term) -> Term:
+    types = {left.array.element_type, right.array.element_type}
+    if types == {kind}:
+        return terms.each("multiply", kind, (left, right))
+    if kind.is_integral and all(each.is_integral for each in types):
+        converted = [terms.each("convert", kind, [item]) for item in (left, right)]
+        return terms.each("multiply", kind, converted)
+    return terms.each_as_is("product", kind, _sorted((left, right)))
+
+
+def reduced(terms: Terms, opcode: str, items: Sequence[Term], initial: Term) -> Term:
+    """Returns the reduction of scalars by a commutative operation."""
+    kind = initial.array.element_type
+    if not is_exact(opcode, kind):
+        return _one_sum(terms, opcode, items, initial)
+    if not items:
+        return initial
+    if opcode == "add" and kind.is_integral:
+        return sum_of(terms, [initial, *items])
+    if opcode == "multiply" and kind.is_integral:
+        for item in items:
+            initial = terms.each("multiply", kind, (initial, item))
+        return initial
+    return terms.each(opcode, kind, [initial, *items])
+
+
+def _one_sum(terms: Terms, opcode: str, items: Sequence[Term], initial: Term) -> Term:
+    """Returns a float sum or product whose terms the engine takes in an order of its own."""
+    kind = initial.array.element_type
+    if not items:
+        return initial
+    if len(items) == 1 and terms.constant_bits(initial) == neutral_bits(opcode, kind):
+        return items[0]
+    terms.note(ONE_SUM)
+    return terms.each_as_is(("sum", opcode), kind, (initial, *_sorted(items)))
+
+
+def _sorted(items: Sequence[Term]) -> list[Term]:
+    return sorted(items, key=lambda item: item.number)
