@@ -65,7 +65,7 @@ def replace_host_callbacks(module: HloModule, report: Report, callbacks: tuple[s
         if function is None and call.is_used:
             errors.append(_refusal(call))
         elif function is None:
-            report.note(f"{_told(call)} is left out: nothing reads what the host returns", call.first.location)
+            report.note(f"{_described(call)} is left out: nothing reads what the host returns", call.first.location)
             _replace(call, [])
         else:
             try:
@@ -152,11 +152,11 @@ def _read_options(options: tuple[str, ...]) -> Mapping[str, str]:
 def _refusal(call: HostCallback) -> Diagnostic:
     hint = f"say what it computes: --callback {call.names[-1]}=module:function, a function that JAX can trace"
     return Diagnostic(
-        f"{_told(call)} is a function of the host's Python, which is not here", call.first.location, hint=hint
+        f"{_described(call)} is a function of the host's Python, which is not here", call.first.location, hint=hint
     )
 
 
-def _told(call: HostCallback) -> str:
+def _described(call: HostCallback) -> str:
     operands = ", ".join(f"{value.name}: {value.shape}" for value in call.operands)
     results = ", ".join(str(leaf) for done in call.receives for leaf in done.shape.arrays())
     return f"{call.names[-1]} {call.names[0]} ({operands}) -> ({results})"

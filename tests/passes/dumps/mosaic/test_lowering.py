@@ -53,7 +53,7 @@ def test_an_unknown_op_is_refused_with_its_place(worker: Worker) -> None:
             r"cuts \[1024\] out of f32\[24,128\]",
         ),
         ("return %step, %zero : i32, i32", "return %step : i32", "@rows gives 1 indices into"),
-        ("%kept: memref<1xi32, #tpu.memory_space<smem>>", "%kept: i64", "takes i64, which is no reference"),
+        ("%kept: memref<1xi32, #tpu.memory_space<smem>>", "%kept: i64", "takes i64, which is not a reference"),
         ("scratch_operands = 1", "scratch_operands = 0", "arguments, which its grid and windows do not explain"),
     ],
 )
