@@ -10,11 +10,19 @@ from itertools import islice
 from operator import length_hint
 
 from dialect_utils.hlo.computation import Computation
-from dialect_utils.hlo.control import CONTROL
+from dialect_utils.hlo.graph import CONTROL
 from dialect_utils.hlo.instruction import Instruction
-from dialect_utils.hlo.operands import PARAMETER_NUMBER, WITHOUT_OPERANDS, OperandReader
-from dialect_utils.hlo.reading import MAX_DEPTH, Attributes, InlineComputation, ReadingContext, interface_of
-from dialect_utils.hlo.text.calls import CALLING_OPCODES, called_names, is_calling
+from dialect_utils.hlo.reading import (
+    MAX_DEPTH,
+    PARAMETER_NUMBER,
+    WITHOUT_OPERANDS,
+    Attributes,
+    InlineComputation,
+    OperandReader,
+    ReadingContext,
+    interface_of,
+)
+from dialect_utils.hlo.text.attributes import CALLING_OPCODES, called_names, is_calling
 from dialect_utils.hlo.text.grammar import (
     InstructionText,
     bodies_in,

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 from dialect_utils.hlo.computation import Computation
-from dialect_utils.hlo.control import CONTROL
+from dialect_utils.hlo.graph import CONTROL
 from dialect_utils.hlo.instruction import Instruction, as_instruction
-from dialect_utils.hlo.steps import format_step
+from dialect_utils.hlo.text.attributes import format_step
 from dialect_utils.hlo.text.literals import format_scalar
 from dialect_utils.ir import Operation, Value
 from dialect_utils.layout import (

@@ -8,16 +8,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from dialect_utils.hlo.control import CONTROL, ControlEdges
+from dialect_utils.hlo.graph import CONTROL, ControlEdges, Order, Uses
 from dialect_utils.hlo.instruction import Instruction, as_instruction
-from dialect_utils.hlo.order import Order
-from dialect_utils.hlo.text.attributes import with_attribute
-from dialect_utils.hlo.text.calls import CALLING_OPCODES, names_in
-from dialect_utils.hlo.text.printing import format_body, format_header, text_before
+from dialect_utils.hlo.text.attributes import CALLING_OPCODES, names_in, with_attribute
+from dialect_utils.hlo.text.header import Signature
+from dialect_utils.hlo.text.printing import format_body, format_header, text_before, with_sigil
 from dialect_utils.hlo.text.provenance import BodyText, Edits, Origin
-from dialect_utils.hlo.text.signature import Signature
-from dialect_utils.hlo.text.spelling import with_sigil
-from dialect_utils.hlo.uses import Uses
 from dialect_utils.ir import Value
 from dialect_utils.layout import Shape
 from dialect_utils.ops import Trait, has

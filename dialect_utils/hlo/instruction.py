@@ -7,20 +7,20 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from dialect_utils.hlo.control import CONTROL
-from dialect_utils.hlo.steps import parse_step
+from dialect_utils.hlo.graph import CONTROL
 from dialect_utils.hlo.text.attributes import (
+    called_names,
     format_frontend_attributes,
+    is_calling,
     parse_frontend_attributes,
     parse_ints,
+    parse_step,
     with_attribute,
 )
-from dialect_utils.hlo.text.calls import called_names, is_calling
 from dialect_utils.hlo.text.grammar import InstructionText, scan_attributes, split_attributes, split_operands
 from dialect_utils.hlo.text.literals import splat_scalar
-from dialect_utils.hlo.text.printing import format_operands, format_shape
+from dialect_utils.hlo.text.printing import format_operands, format_shape, with_sigil
 from dialect_utils.hlo.text.provenance import Origin
-from dialect_utils.hlo.text.spelling import with_sigil
 from dialect_utils.hlo.text.tokens import Scanner
 from dialect_utils.ir import Join, Operation, Value
 from dialect_utils.ir.control_flow import call_roles, in_role_order, joins_of, role_position

@@ -10,14 +10,16 @@ from types import MappingProxyType
 from typing import Literal, Protocol
 
 from dialect_utils.hlo.computation import Computation, as_computation
+from dialect_utils.hlo.graph import NameTable
 from dialect_utils.hlo.instruction import Instruction, as_instruction
-from dialect_utils.hlo.names import NameTable
 from dialect_utils.hlo.text.attributes import (
+    called_in,
     format_frontend_attributes,
+    is_calling,
     parse_aliases,
     parse_frontend_attributes,
+    renamed,
 )
-from dialect_utils.hlo.text.calls import called_in, is_calling, renamed
 from dialect_utils.hlo.text.header import Header
 from dialect_utils.ir import Builder, Function, Operation, Value, collector_paused
 from dialect_utils.ir.control_flow import in_role_order

@@ -13,10 +13,9 @@ from collections.abc import Sequence
 from dialect_utils.hlo.body import BodyReader
 from dialect_utils.hlo.builder import HloBuilder
 from dialect_utils.hlo.computation import Computation
-from dialect_utils.hlo.control import CONTROL
+from dialect_utils.hlo.graph import CONTROL, NameTable
 from dialect_utils.hlo.instruction import Instruction
 from dialect_utils.hlo.module import HloModule, callees_first
-from dialect_utils.hlo.names import NameTable
 from dialect_utils.hlo.reading import ReadingContext
 from dialect_utils.hlo.text.grammar import (
     FOOTER_LINE,

@@ -1,23 +1,34 @@
-"""What the readers of one text share: its source, what was read of it, and errors in words of both."""
+"""Reads operands, and keeps what the readers of one text share: its source and what was read of it.
+
+Operands are names, elements of tuples, and instructions written in place.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from dialect_utils.hlo.computation import Computation
-from dialect_utils.hlo.control import CONTROL
+from dialect_utils.hlo.graph import CONTROL, NameTable
 from dialect_utils.hlo.instruction import Instruction
 from dialect_utils.hlo.text.attributes import parse_ints
-from dialect_utils.hlo.text.provenance import Spelling
+from dialect_utils.hlo.text.grammar import OPERAND, OperandText, read_shape_at, split_operands
+from dialect_utils.hlo.text.provenance import BodyText, Spelling
 from dialect_utils.hlo.text.tokens import Token, without_comments
-from dialect_utils.layout import Shape, parse_shape
-from dialect_utils.ops import HLO_NAMES, infer_shape
+from dialect_utils.layout import Shape, TupleShape, parse_shape
+from dialect_utils.ops import HLO_NAMES, infer_shape, is_opcode
 from dialect_utils.ops.inference import Called, ShapeError
-from dialect_utils.text import DiagnosticError, Source, Span, error_at, nearest
+from dialect_utils.text import Diagnostic, DiagnosticError, Location, Source, Span, error_at, nearest
 
 # XLA prints as deep as computations call each other; Python's own stack ends at a few hundred.
 MAX_DEPTH = 64
+# int() refuses thousands of digits, and no module has a billion parameters.
+PARAMETER_NUMBER = re.compile(r"\s*\d{1,9}\s*", re.ASCII)
+WITHOUT_OPERANDS = frozenset(("constant", "parameter"))
+
+# An instruction in the operands of another one, and its place if that is known.
+_Hidden = tuple[Instruction, Span | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,3 +108,172 @@ class ReadingContext:
         close = nearest(opcode.text, HLO_NAMES)
         hint = f"did you mean {close}?" if close else None
         return error_at(self.source, opcode.span, f"unknown opcode {opcode.text}", hint)
+
+
+def element_at(shape: Shape, path: Sequence[int]) -> Shape | None:
+    """Returns the shape of an element of a tuple, of elements of elements; None where there is none."""
+    for index in path:
+        if not isinstance(shape, TupleShape) or index >= len(shape.elements):
+            return None
+        shape = shape.elements[index]
+    return shape
+
+
+class OperandReader:
+    """The reader of the operands of one computation's instructions.
+
+    What is written in the operands of an instruction is appended to `items` before it.
+    """
+
+    def __init__(
+        self,
+        context: ReadingContext,
+        computation: Computation,
+        written: BodyText,
+        items: list[Instruction],
+        *,
+        is_new: bool,
+        is_fragment: bool,
+    ) -> None:
+        self.context = context
+        self.source = context.source
+        self.computation = computation
+        self.visible = computation.by_name
+        self.written = written
+        self.items = items
+        self.is_new = is_new
+        self.is_fragment = is_fragment
+        # The elements of tuples that operands name.
+        self._elements: dict[tuple[Instruction, int], Instruction] = {}
+
+    def read(self, opcode: str, span: Span) -> tuple[Instruction, ...]:
+        """Reads the operands in a span of the text; raises DiagnosticError."""
+        hidden: list[_Hidden] = []
+        operands, is_typed = self._operands(opcode, span, hidden)
+        if hidden and self.is_new:
+            raise error_at(self.source, span, "a new instruction's operands have names", "make each one by itself")
+        self._hide(hidden)
+        if is_typed and not self.is_new:
+            self.written.typed.add(len(self.items))
+        return operands
+
+    def try_common(self, inner: str) -> tuple[Instruction, ...] | None:
+        """Returns operands with shapes or elements of tuples, or None where the scanner has to say what is wrong."""
+        matches = []
+        position = 0
+        while position < len(inner):
+            match = OPERAND.match(inner, position)
+            if match is None or match[2] not in self.visible or (match[1] and not self.context.known_shape(match[1])):
+                return None
+            matches.append(match)
+            position = match.end()
+        paths = [[int(part) for part in match[3].split("#")[1:]] for match in matches]
+        values = [self.visible[match[2]] for match in matches]
+        if any(element_at(value.shape, path) is None for value, path in zip(values, paths, strict=True)):
+            return None
+        hidden: list[_Hidden] = []
+        operands = tuple([self._element(v, path, None, hidden) for v, path in zip(values, paths, strict=True)])
+        self._hide(hidden)
+        if any(match[1] for match in matches):
+            self.written.typed.add(len(self.items))
+        return operands
+
+    def name_hidden(self) -> None:
+        """Gives instructions that were written without a name one that no other has."""
+        if not self.written.inline:
+            return
+        names = NameTable(self.visible)
+        for number in self.written.inline:
+            item = self.items[number]
+            item.name = names.fresh(item.name)
+            self.visible[item.name] = item
+
+    def _hide(self, hidden: list[_Hidden]) -> None:
+        """Appends instructions that are written in the operands of the one that comes next."""
+        owner = len(self.items) + len(hidden)
+        for item, span in hidden:
+            item.number = item.position = len(self.items)
+            self.written.add_inline(item.number, owner, span)
+            self.items.append(item)
+
+    def _element(self, item: Instruction, path: Sequence[int], span: Span | None, hidden: list[_Hidden]) -> Instruction:
+        """Returns an element of a tuple: one get-tuple-element for all that use it."""
+        for index in path:
+            known = self._elements.get((item, index))
+            if known is None:
+                assert isinstance(item.shape, TupleShape)  # whoever calls this has looked
+                shape = item.shape.elements[index]
+                tail = f", index={index}"
+                known = Instruction(
+                    self.computation, f"{item.name}_{index}", shape, "get-tuple-element", (item,), "", tail
+                )
+                self._elements[item, index] = known
+                hidden.append((known, span))
+            item = known
+        return item
+
+    def _operands(
+        self, opcode: str, span: Span, hidden: list[_Hidden], depth: int = 0
+    ) -> tuple[tuple[Instruction, ...], bool]:
+        """Returns the operands, and whether shapes are written before their names."""
+        if opcode == "parameter" and not PARAMETER_NUMBER.fullmatch(self.source.text[span.start : span.end]):
+            raise error_at(self.source, span, "expected a parameter number", "write parameter(0)")
+        if opcode in WITHOUT_OPERANDS:
+            return (), False
+        found = split_operands(self.source, span)
+        operands = tuple([self._operand(operand, hidden, depth) for operand in found])
+        return operands, any(operand.shape is not None and operand.inner is None for operand in found)
+
+    def _operand(self, text: OperandText, hidden: list[_Hidden], depth: int) -> Instruction:
+        shape = read_shape_at(self.source, text.shape) if text.shape else None
+        if text.inner is not None:
+            return self._in_place(text, text.inner, shape, hidden, depth)
+        name = text.name
+        item = self.visible.get(name.text)
+        if item is None:
+            if self.is_fragment and shape is not None and not text.path:
+                return self._outside(name, shape)
+            raise self._unknown(name)
+        for position, token in enumerate(text.path):
+            path = [
+                int(each.text) for each in text.path[: position + 1] if each.text.isdecimal() and len(each.text) < 10
+            ]
+            if len(path) <= position or element_at(item.shape, path) is None:
+                message = f"%{name.text} has no element #{'#'.join(each.text for each in text.path[: position + 1])}"
+                note = Diagnostic(f"its shape is {item.shape}", item.location, "note")
+                raise DiagnosticError(Diagnostic(message, Location(self.source, token.span), notes=(note,)))
+        return self._element(item, [int(each.text) for each in text.path], text.span, hidden)
+
+    def _in_place(
+        self, text: OperandText, inner: Span, shape: Shape | None, hidden: list[_Hidden], depth: int
+    ) -> Instruction:
+        """Makes an instruction that is written as an operand: no name and no attributes."""
+        if depth == MAX_DEPTH:
+            raise error_at(self.source, text.span, f"operands are nested deeper than {MAX_DEPTH}")
+        opcode = text.name
+        if not is_opcode(opcode.text):
+            raise self.context.unknown_opcode(opcode)
+        operands, _ = self._operands(opcode.text, inner, hidden, depth + 1)
+        contents = "" if operands else self.source.text[inner.start : inner.end]
+        if shape is None:
+            what = Attributes(opcode.text, {})
+            shape = self.context.inferred_shape(what, operands, (), text.span, f"this {opcode.text}")
+        item = Instruction(self.computation, f"{opcode.text}.anon", shape, opcode.text, operands, contents, "")
+        hidden.append((item, text.span))
+        return item
+
+    def _outside(self, name: Token, shape: Shape) -> Instruction:
+        """Makes a parameter for a value that bare instruction lines use and do not define."""
+        number = str(len(self.computation.outside))
+        place = Location(self.source, name.span)
+        item = Instruction(self.computation, name.text, shape, "parameter", (), number, "", origin=place)
+        self.visible[name.text] = item
+        self.computation.outside.append(item)
+        return item
+
+    def _unknown(self, name: Token) -> DiagnosticError:
+        known = nearest(name.text, self.visible)
+        hint = f"did you mean %{known}?" if known else None
+        if self.is_fragment:
+            hint = hint or "write its shape before it"
+        return error_at(self.source, name.span, f"unknown operand %{name.text}", hint)

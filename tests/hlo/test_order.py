@@ -8,7 +8,7 @@ from itertools import pairwise
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dialect_utils.hlo.order import Order
+from dialect_utils.hlo.graph import Order
 
 
 @dataclass(eq=False)

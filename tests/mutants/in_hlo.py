@@ -40,19 +40,19 @@ MUTANTS = (
         ("tests/hlo/text/test_literals.py",),
     ),
     Mutant(
-        "dialect_utils/hlo/uses.py",
+        "dialect_utils/hlo/graph.py",
         "if not users or users[-1] is not item:",
         "if True:",
         ("tests/hlo/test_uses.py",),
     ),
     Mutant(
-        "dialect_utils/hlo/order.py",
+        "dialect_utils/hlo/graph.py",
         "position = len(self._read) if item is None else item.position\n",
         "position = len(self._read) - 1 if item is None else item.position\n",
         ("tests/hlo/test_order.py",),
     ),
     Mutant(
-        "dialect_utils/hlo/order.py",
+        "dialect_utils/hlo/graph.py",
         "and item not in self._removed",
         "",
         ("tests/hlo/test_order.py",),

@@ -1,11 +1,23 @@
-"""Reads and writes the texts of single attributes."""
+"""Reads and writes the texts of attributes: integers, strings, computations' names, data-movement steps.
+
+Source: xla/hlo/parser/hlo_parser.cc. Attributes of type kHloComputation and kBracedHloComputationList name
+computations.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import lru_cache, singledispatch
+from types import MappingProxyType
+from typing import Protocol
 
+from dialect_utils.hlo.text.grammar import without_strings
 from dialect_utils.hlo.text.tokens import Scanner, without_comments
+from dialect_utils.layout import ArrayShape, BitcastConvert, Pad, Reshape, Shape, Slice, Step, Transpose
+from dialect_utils.ops import calling_attributes, calling_opcodes
+from dialect_utils.ops.inference import Written
+from dialect_utils.ops.shapes.movement import pad_step, slice_step, transpose_step
 from dialect_utils.text import Source
 
 # As many digits as an int64 has.
@@ -18,6 +30,12 @@ _SIMPLE_ESCAPES = {"n": "\n", "r": "\r", "t": "\t", "a": "\a", "b": "\b", "f": "
 
 # XLA prints these last, in this order (HloInstruction::PrintExtraAttributes and Print).
 _LAST = ("sharding", "frontend_attributes", "control-predecessors", "metadata", "backend_config")
+
+_NAME = re.compile(r"%?([A-Za-z_][\w.\-]*)", re.ASCII)
+_CALLING_ATTRIBUTES = calling_attributes()
+_CALL = re.compile(rf",\s*+({'|'.join(sorted(_CALLING_ATTRIBUTES))})=\s*+(\{{[^{{}}]*+\}}|%?[\w.\-]++)", re.ASCII)
+# The opcodes that may name computations without `%`.
+CALLING_OPCODES = calling_opcodes()
 
 
 def with_attribute(attributes: Mapping[str, str], name: str, text: str) -> dict[str, str]:
@@ -97,3 +115,122 @@ def _unescaped(match: re.Match[str]) -> str:
     if body[0] in "01234567":
         return chr(int(body, 8) & 0xFF)
     return _SIMPLE_ESCAPES.get(body, body)
+
+
+def is_calling(attribute: str) -> bool:
+    """Is true for an attribute that names computations."""
+    return attribute in _CALLING_ATTRIBUTES
+
+
+def called_in(tail: str) -> list[tuple[str, str]]:
+    """Returns what `called_names` returns, from an attribute text that is not split."""
+    found = list(_CALL.finditer(tail))
+    if not found:
+        return []
+    quote, slash = tail.find('"'), tail.find("/")
+    if -1 < quote < found[-1].start() or -1 < slash < found[-1].end():
+        # What is in a string or a comment calls nothing.
+        tail = without_comments(without_strings(tail) or "")
+        found = list(_CALL.finditer(tail))
+    return [
+        (match[1], name)
+        for match in found
+        # Inside braces a name means something else.
+        if tail.count("{", 0, match.start()) == tail.count("}", 0, match.start())
+        for name in names_in(match[2])
+    ]
+
+
+def called_names(attributes: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Returns (attribute, computation name) for every computation that attributes name, in order."""
+    return [
+        (attribute, name)
+        for attribute, text in attributes.items()
+        if attribute in _CALLING_ATTRIBUTES
+        for name in names_in(text)
+    ]
+
+
+def names_in(text: str) -> list[str]:
+    """Returns the names in `%a` or `{%a, %b}`, without `%`."""
+    return _NAME.findall(text)
+
+
+def renamed(text: str, old: str, new: str) -> str:
+    """Returns an attribute text in which one name stands for another."""
+    return _NAME.sub(lambda match: match[0].replace(old, new) if match[1] == old else match[0], text)
+
+
+class Movement(Written, Protocol):
+    """What a step is read from: an instruction of the graph, which itself asks for its step."""
+
+    shape: Shape
+
+
+def parse_step(instruction: Movement) -> Step | None:
+    """Returns the step an instruction makes, or None where it makes none (or one with dynamic sizes)."""
+    parse = _PARSERS.get(instruction.opcode)
+    shape = instruction.shape
+    if parse is None or not isinstance(shape, ArrayShape) or shape.dynamic:
+        return None
+    return parse(instruction, shape)
+
+
+def _parse_reshape(instruction: Movement, shape: ArrayShape) -> Reshape:
+    return Reshape(shape.dimensions)
+
+
+def _parse_bitcast_convert(instruction: Movement, shape: ArrayShape) -> BitcastConvert:
+    return BitcastConvert(shape.element_type)
+
+
+def _parse_transpose(instruction: Movement, shape: ArrayShape) -> Step | None:
+    return transpose_step(instruction)
+
+
+def _parse_slice(instruction: Movement, shape: ArrayShape) -> Step | None:
+    return slice_step(instruction)
+
+
+def _parse_pad(instruction: Movement, shape: ArrayShape) -> Step | None:
+    return pad_step(instruction)
+
+
+_PARSERS: dict[str, Callable[[Movement, ArrayShape], Step | None]] = {
+    Transpose.opcode: _parse_transpose,
+    Reshape.opcode: _parse_reshape,
+    Pad.opcode: _parse_pad,
+    Slice.opcode: _parse_slice,
+    BitcastConvert.opcode: _parse_bitcast_convert,
+}
+
+
+@lru_cache(maxsize=1 << 12)
+def format_step(step: Step) -> Mapping[str, str]:
+    """Returns the attributes of the instruction that makes a step; for most its shape says all."""
+    return MappingProxyType(_format_step(step))
+
+
+@singledispatch
+def _format_step(step: Step) -> dict[str, str]:
+    return {}
+
+
+@_format_step.register
+def _format_transpose(step: Transpose) -> dict[str, str]:
+    return {"dimensions": "{" + ",".join(map(str, step.permutation)) + "}"}
+
+
+@_format_step.register
+def _format_slice(step: Slice) -> dict[str, str]:
+    parts = [
+        f"[{start}:{limit}]" if stride == 1 else f"[{start}:{limit}:{stride}]"
+        for start, limit, stride in zip(step.start, step.limit, step.strides, strict=True)
+    ]
+    return {"slice": "{" + ", ".join(parts) + "}"}
+
+
+@_format_step.register
+def _format_pad(step: Pad) -> dict[str, str]:
+    parts = [f"{a}_{b}" + (f"_{c}" if c else "") for a, b, c in zip(step.low, step.high, step.gaps, strict=True)]
+    return {"padding": "x".join(parts)}

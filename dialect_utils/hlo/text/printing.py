@@ -6,14 +6,20 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol, TypeVar
 
 from dialect_utils.hlo.text.grammar import read_shape_at
+from dialect_utils.hlo.text.header import Signature, parse_signature
 from dialect_utils.hlo.text.provenance import BodyText, Edits, Frame
-from dialect_utils.hlo.text.signature import Signature, parse_signature
-from dialect_utils.hlo.text.spelling import with_sigil
-from dialect_utils.layout import Shape
+from dialect_utils.layout import ELEMENT_TYPES, Shape
 from dialect_utils.text import Source, Span
 
 # XLA writes the position before every fifth operand.
 _UNMARKED = 5
+
+# What XLA's lexer reads as something else where no `%` is before it (xla/hlo/parser/hlo_lexer.cc).
+_KEYWORDS = (
+    "true false inf nan HloModule ENTRY ROOT FileLocations FileNames FunctionNames StackFrames maximal replicated "
+    "manual last_tile_dim_replicate shard_as shard_like unknown unreduced token opaque invalid"
+)
+_RESERVED = frozenset(_KEYWORDS.split()) | frozenset(ELEMENT_TYPES)
 
 
 class Named(Protocol):
@@ -82,6 +88,11 @@ def _pieces(
             yield before, item.text()
     if first >= 0:
         yield before, written.between(first, last)
+
+
+def with_sigil(style: str, name: str) -> str:
+    """Returns a name in a style (`%` or nothing); with `%` also where XLA would misread the bare name."""
+    return f"%{name}" if style or name in _RESERVED else name
 
 
 def format_operands(operands: Sequence[Named], sigil: str, *, is_typed: bool) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from dialect_utils.hlo.computation import Computation
 from dialect_utils.hlo.module import HloModule
-from dialect_utils.hlo.text.signature import parse_signature
+from dialect_utils.hlo.text.header import parse_signature
 from dialect_utils.ir import Module
 from dialect_utils.layout import ArrayShape, Shape, TupleShape
 from dialect_utils.ops.inference import Instance, ShapeError, is_compatible

@@ -6,7 +6,7 @@ import re
 import struct
 from collections.abc import Callable, Hashable, Iterator
 
-from dialect_utils.hlo.text.calls import is_calling
+from dialect_utils.hlo.text.attributes import is_calling
 from dialect_utils.hlo.text.tokens import without_comments
 from dialect_utils.ir import Operation, array_shape
 from dialect_utils.layout import ArrayShape, OpaqueShape

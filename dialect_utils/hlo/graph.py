@@ -1,0 +1,256 @@
+"""Keeps what a computation knows beside its instructions: order, users, control predecessors, and names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Generic, Protocol, TypeVar
+
+CONTROL = "control-predecessors"
+# Numbers as read have wide gaps. Items inserted one after another use up a small part of one.
+_GAP = 1 << 40
+_STEP = 1 << 20
+_NUMBER = re.compile(r"\.\d+$", re.ASCII)
+_LEGAL = re.compile(r"[A-Za-z_][\w.\-]*", re.ASCII)
+_ILLEGAL = re.compile(r"[^\w.\-]", re.ASCII)
+
+
+class Positioned(Protocol):
+    """An item that knows its position in the list that was read; -1 where it is new."""
+
+    position: int
+
+
+class User(Protocol):
+    """An item that has operands of its own kind."""
+
+    @property
+    def operands(self) -> Sequence[Any]:
+        """Returns the operands in order."""
+
+
+Item = TypeVar("Item")
+Ordered = TypeVar("Ordered", bound=Positioned)
+Using = TypeVar("Using", bound=User)
+
+
+class Order(Generic[Ordered]):
+    """A sequence of distinct items, each of which compares as the same object only."""
+
+    __slots__ = ("_next", "_numbers", "_previous", "_read", "_removed", "_snapshot")
+
+    def __init__(self, read: list[Ordered]) -> None:
+        self._read = read
+        # What edits changed: neighbours (None for both ends), and numbers.
+        self._next: dict[Ordered | None, Ordered | None] = {}
+        self._previous: dict[Ordered | None, Ordered | None] = {}
+        self._numbers: dict[Ordered, int] = {}
+        self._removed: set[Ordered] = set()
+        self._snapshot: list[Ordered] | None = read
+
+    def __iter__(self) -> Iterator[Ordered]:
+        return iter(self.items)
+
+    @property
+    def items(self) -> Sequence[Ordered]:
+        """Returns all items in order; a later edit leaves the list that was returned as it is."""
+        if self._snapshot is None:
+            self._snapshot = list(self._walk())
+        return self._snapshot
+
+    def _walk(self) -> Iterator[Ordered]:
+        read, changed = self._read, self._next
+        count = len(read)
+        item = self.after(None)
+        while item is not None:
+            yield item
+            if item in changed:
+                item = changed[item]
+            else:
+                position = item.position + 1
+                item = read[position] if position < count else None
+
+    def __contains__(self, item: object) -> bool:
+        position: int = getattr(item, "position", -1)
+        if position < 0:
+            return item in self._numbers
+        read = self._read
+        return position < len(read) and read[position] is item and item not in self._removed
+
+    @property
+    def last(self) -> Ordered | None:
+        """Returns the last item, or None where there is none."""
+        return self.before(None)
+
+    def before(self, item: Ordered | None) -> Ordered | None:
+        """Returns the item before one; the last for None."""
+        if item in self._previous:
+            return self._previous[item]
+        position = len(self._read) if item is None else item.position
+        return self._read[position - 1] if position else None
+
+    def after(self, item: Ordered | None) -> Ordered | None:
+        """Returns the item after one; the first for None."""
+        if item in self._next:
+            return self._next[item]
+        position = 0 if item is None else item.position + 1
+        return self._read[position] if position < len(self._read) else None
+
+    def precedes(self, first: Ordered, second: Ordered) -> bool:
+        """Is true where `first` comes before `second`."""
+        return self._number(first) < self._number(second)
+
+    def _number(self, item: Ordered) -> int:
+        number = self._numbers.get(item)
+        return item.position * _GAP if number is None else number
+
+    def insert_after(self, place: Ordered | None, item: Ordered) -> None:
+        """Puts a new item after another one, or first for None."""
+        following = self.after(place)
+        number = self._between(place, following)
+        if number is None:
+            self._make_room(place)
+            number = self._between(place, following)
+            assert number is not None  # there is room now
+        item.position = -1
+        self._numbers[item] = number
+        self._link(place, item)
+        self._link(item, following)
+        self._snapshot = None
+
+    def remove(self, item: Ordered) -> None:
+        """Takes an item out."""
+        self._link(self.before(item), self.after(item))
+        self._numbers.pop(item, None)
+        self._removed.add(item)
+        self._snapshot = None
+
+    def _link(self, first: Ordered | None, second: Ordered | None) -> None:
+        self._next[first] = second
+        self._previous[second] = first
+
+    def _between(self, place: Ordered | None, following: Ordered | None) -> int | None:
+        """Returns a number between those of two neighbours, or None where no gap is left."""
+        if place is None:
+            return 0 if following is None else self._number(following) - _GAP
+        low = self._number(place)
+        room = _GAP if following is None else self._number(following) - low
+        if room <= 1:
+            return None
+        # Near the neighbour that is new: whoever inserts at one place again, before or after the last, has room left.
+        if place.position < 0:
+            return low + min(_STEP, room // 2)
+        is_new = following is not None and following.position < 0
+        return low + (max(room - _STEP, room // 2) if is_new else room // 2)
+
+    def _make_room(self, place: Ordered | None) -> None:
+        """Deals numbers after `place` anew, to as few items as have sparse enough ones (Dietz and Sleator, 1987)."""
+        assert place is not None  # before the first item there is always room
+        low = self._number(place)
+        dealt: list[Ordered] = []
+        item = self.after(place)
+        while item is not None and self._number(item) - low <= (len(dealt) + 1) ** 2:
+            dealt.append(item)
+            item = self.after(item)
+        room = _GAP * (len(dealt) + 1) if item is None else self._number(item) - low
+        for index, each in enumerate(dealt, 1):
+            self._numbers[each] = low + room * index // (len(dealt) + 1)
+
+
+class Uses(Generic[Using]):
+    """The users of each item, each once, in the order in which they came to use it."""
+
+    __slots__ = ("_users",)
+
+    def __init__(self, items: Iterable[Using]) -> None:
+        self._users: dict[Using, list[Using]] = {}
+        for item in items:
+            for operand in item.operands:
+                users = self._users.setdefault(operand, [])
+                # An item that uses a value twice is one user.
+                if not users or users[-1] is not item:
+                    users.append(item)
+
+    def of(self, item: Using) -> tuple[Using, ...]:
+        """Returns the users of an item."""
+        return tuple(self._users.get(item, ()))
+
+    def add(self, user: Using, operands: Iterable[Using]) -> None:
+        """Notes that `user` uses operands that it did not use before."""
+        for operand in dict.fromkeys(operands):
+            self._users.setdefault(operand, []).append(user)
+
+    def drop_all(self, item: Using, users: Sequence[Using]) -> None:
+        """Notes that some users of an item no longer use it."""
+        if users:
+            gone = set(map(id, users))
+            self._users[item] = [user for user in self._users[item] if id(user) not in gone]
+
+    def drop(self, user: Using, operands: Iterable[Using]) -> None:
+        """Notes that `user` no longer uses operands."""
+        for operand in dict.fromkeys(operands):
+            self._users[operand].remove(user)
+
+
+class ControlEdges(Generic[Item]):
+    """The control predecessors of one computation's instructions; the computation writes the attributes."""
+
+    __slots__ = ("_predecessors",)
+
+    def __init__(self) -> None:
+        self._predecessors: dict[Item, list[Item]] = {}
+
+    def of(self, item: Item) -> Sequence[Item]:
+        """Returns the control predecessors of an instruction."""
+        return tuple(self._predecessors.get(item, ()))
+
+    def set(self, item: Item, predecessors: Sequence[Item]) -> None:
+        """Gives an instruction other control predecessors."""
+        if predecessors:
+            self._predecessors[item] = list(predecessors)
+        else:
+            self._predecessors.pop(item, None)
+
+    def users(self, item: Item) -> list[tuple[Item, list[Item]]]:
+        """Returns the instructions that have to run after one, each with all its predecessors."""
+        return [(user, found) for user, found in self._predecessors.items() if item in found]
+
+    def copied(self, twins: dict[Item, Item]) -> ControlEdges[Item]:
+        """Returns the same edges between the twins of the instructions."""
+        copy: ControlEdges[Item] = ControlEdges()
+        for item, found in self._predecessors.items():
+            copy.set(twins[item], [twins[p] for p in found])
+        return copy
+
+
+class NameTable:
+    """Every name ever used in a module; names of erased instructions are not given again."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self._used = set(names)
+        self._counters: dict[str, int] = {}
+
+    def add(self, name: str) -> None:
+        """Notes a name as used."""
+        self._used.add(name)
+
+    def fresh(self, base: str) -> str:
+        """Returns `base` or, where it is used, `base.1`, `base.2`, ... and notes it as used.
+
+        What XLA's names may not hold becomes `_`; a number that `base` ends in is counted up.
+        """
+        name = base if _LEGAL.fullmatch(base) else self._legal(base)
+        if name in self._used:
+            stem = _NUMBER.sub("", name)
+            count = self._counters.get(stem, 0) + 1
+            while f"{stem}.{count}" in self._used:
+                count += 1
+            self._counters[stem] = count
+            name = f"{stem}.{count}"
+        self._used.add(name)
+        return name
+
+    @staticmethod
+    def _legal(base: str) -> str:
+        name = _ILLEGAL.sub("_", base)
+        return name if name[:1].isalpha() or name[:1] == "_" else f"_{name}"
