@@ -14,7 +14,7 @@ HLO = """HloModule m
 
 ENTRY e {
   p = f32[3,5] parameter(0)
-  // expected-error@+1 {{dimensions}}
+  // expected-error@+1 {{transpose}}
   ROOT t = f32[3,5] transpose(p), dimensions={1,0}
 }
 """
@@ -44,7 +44,7 @@ def test_a_file_that_gives_what_it_expects_succeeds(
 
 
 def test_a_missing_diagnostic_is_reported_at_its_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(tmp_path, HLO.replace("dimensions}}", "elephants}}")) == 1
+    assert run(tmp_path, HLO.replace("transpose}}", "elephants}}")) == 1
     shown = capsys.readouterr().err
     assert "m.txt:5:6: error: the expected error elephants was not produced" in shown
     assert "m.txt:6:" in shown
