@@ -6,6 +6,8 @@ Longer than most files: an edit changes users, order, names, control and what is
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import copy as shallow_copy
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from dialect_utils.hlo.graph import CONTROL, ControlEdges, Order, Uses
@@ -447,6 +449,14 @@ class Computation:
                 twins[item].called = tuple(functions[callee] for callee in item.called)
 
     # Text
+
+    def drop_execution_thread(self) -> None:
+        """Moves the computation to the main thread: removes `execution_thread="..."` after its last brace."""
+        frame, text = self.written.frame, self.source.text
+        if "execution_thread" in text[frame.tail : frame.end]:
+            # Copies of the computation share the text.
+            self.written = shallow_copy(self.written)
+            self.written.frame = replace(frame, end=text.index("}", frame.tail) + 1)
 
     def marks_root(self, item: Instruction) -> bool:
         """Is true where `ROOT` is before an instruction when it is printed."""

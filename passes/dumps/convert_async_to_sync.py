@@ -23,7 +23,7 @@ def convert_async_to_sync(module: HloModule, report: Report) -> None:
     1. `<op>-start` with its `<op>-done` becomes `<op>` in the position of the done, for copies, slices, collectives and
        any other op.
     2. `async-start`, `async-update` and `async-done` become the body of the wrapped computation. So does a custom call
-       to another core that names the computation.
+       to another core that names the computation. All computations then run on the main execution thread.
     3. A start with other users than updates and dones (a loop that carries it) becomes the tuple of its type, with
        zeros for contexts, and the done becomes a get-tuple-element.
     4. send and recv are errors: this program is only one side of the transfer.
@@ -61,6 +61,9 @@ def convert_async_to_sync(module: HloModule, report: Report) -> None:
         elif item.opcode.endswith("-done"):
             _done_as_element(item)
     erase_unused(module, dict.fromkeys(wrapped))
+    if wrapped:
+        for computation in module.functions:
+            computation.drop_execution_thread()
 
 
 def is_async(item: Instruction) -> bool:
@@ -117,7 +120,7 @@ def _perform(ops: Ops, start: Instruction, shape: Shape, late: Sequence[Instruct
     operands = [*start.operands, *late]
     if has(opcode, Trait.PASSES_OPERANDS):
         _check_operands(start, operands)
-    if opcode == "async" or is_call_of(start, operands):
+    if opcode in ("async", "call") or is_call_of(start, operands):
         return inline_body(ops, body_of(start), operands)
     attributes = {name: text for name, text in start.attributes.items() if name not in _OF_THE_SCHEDULE}
     return ops.emit(opcode, shape, operands, attributes)
