@@ -105,7 +105,7 @@ def dyadic(values: NDArray[Any], prime: int) -> Words:
 
 
 def mixed(*words: Words | np.uint64 | int) -> Words:
-    """Returns a hash of the words at each place, in their order (splitmix64's finalizer, chained)."""
+    """Returns a hash of the words at each index, in their order (splitmix64's finalizer, chained)."""
     shape = np.broadcast_shapes(*(np.shape(word) for word in words))
     state = np.full(shape, 0x243F6A8885A308D3, np.uint64)
     with np.errstate(over="ignore"):

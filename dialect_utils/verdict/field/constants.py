@@ -55,7 +55,7 @@ def constant(lift: Lift, term: Term) -> Value:
 
 
 def _fractions(kind: ElementType, array: NDArray[Any]) -> Real | None:
-    """Returns what numbers of a constant round; None where there are too many to look at."""
+    """Returns the fractions that the numbers of a constant round; None where a constant has too many numbers."""
     values, places = np.unique(as_bits(array), return_inverse=True)
     if values.size > _MOST_FRACTIONS:
         return None
@@ -71,7 +71,7 @@ def _fractions(kind: ElementType, array: NDArray[Any]) -> Real | None:
 
 @lru_cache(maxsize=4096)
 def simplest_fraction(element_type: ElementType, bits: int) -> Fraction | None:
-    """Returns the simplest number that rounds to a float's bits, or None for what is not finite.
+    """Returns the simplest number that rounds to a float's bits, or None for infinities and NaN.
 
     That is a power of two times the fraction of the least denominator between 1 and 2. Different numbers of a type
     have different fractions: no number rounds to both.

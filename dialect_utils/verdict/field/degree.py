@@ -1,4 +1,4 @@
-"""How likely the field is wrong: the degrees of the rational functions that terms are.
+"""Bounds on the probability of a wrong answer: the degrees of the rational functions that terms are.
 
 An element is a numerator over powers of the divisors that occur in it. Over the product of all elements of a divisor,
 a sum has the denominator that its terms have, however many these are.
@@ -11,22 +11,21 @@ from dataclasses import dataclass, field
 from math import log10, prod
 
 from dialect_utils.layout import ArrayShape
-from dialect_utils.ops import named
+from dialect_utils.ops import Trait, has, named, with_trait
 from dialect_utils.verdict.field.arithmetic import Q
 from dialect_utils.verdict.field.values import ROUNDS
 from dialect_utils.verdict.proof.terms import Term
 
 # Values are compared by hashes of 64 bits.
 _HASH_DIGITS = log10(2) * 64
-# Beyond these a bound says nothing.
+# Bounds beyond these are useless.
 _MOST, _MOST_DIVISORS = 1 << 64, 512
 
-# What only moves elements: the largest degree of the operands.
-_MOVES = named("broadcast reverse concatenate dynamic-slice dynamic-update-slice gather")
-# The larger degree of the operands.
+# Operations with the largest degree of their operands.
 _SUMS = named("add subtract maximum minimum")
-_EXTREMES = named("maximum minimum")
-# The sum of the degrees; those of truth values are products, too.
+# Maximum and minimum.
+_EXTREMES = with_trait(Trait.IDEMPOTENT | Trait.BOUNDED)
+# Operations with the sum of their operands' degrees; those of truth values are products, too.
 _PRODUCTS = named("multiply and or xor")
 _UNCHANGED = named("negate convert not")
 _HYPERBOLIC = named("tanh logistic")
@@ -97,11 +96,13 @@ class Degrees:
         if term.kind == "choice":
             return _product([_ATOM, _joined(degrees[1:])])
         name = term.label[0] if isinstance(term.label, tuple) else None
-        if name in _MOVES:
+        if not isinstance(name, str):
+            return self._function(term)
+        if has(name, Trait.MOVES_DATA):
             return _joined(degrees)
-        if name in ("dot", "convolution"):
+        if has(name, Trait.CONTRACTS):
             return _product(degrees)
-        if name in ("reduce", "reduce-window") and isinstance(term.shape, ArrayShape):
+        if has(name, Trait.COMBINES) and isinstance(term.shape, ArrayShape):
             return self._reduced(term, degrees)
         return self._function(term)
 

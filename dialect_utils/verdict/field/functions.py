@@ -147,7 +147,7 @@ def _half(a: Real) -> Real:
     return divide(a, constant(2, a))
 
 
-# What is said with others; all else is a random function of its operand.
+# Functions that others define; any other one is a random function of its operand.
 _DEFINED: Mapping[str, Callable[[int, Real], Real]] = by_opcode(
     {
         "exponential": lambda _, a: exponential(a),
@@ -218,5 +218,5 @@ def _of_extremum(seed: int, found: Extremum, values: Sequence[Real]) -> Real:
 
 
 def infinity(is_positive: bool) -> Real:
-    """Returns what stands for an infinity: one number, the same everywhere; the sum of both is no 0."""
+    """Returns a random number for an infinity, the same everywhere; the sum of both infinities is not 0."""
     return random_reals(word_of("infinity"), int(is_positive))

@@ -1,4 +1,4 @@
-"""Integers beside the field: computed where they are known, else told apart by how they are computed."""
+"""Integers beside the field: computed where they are known, else hashes of the expressions that compute them."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def _divided(a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.int64]:
     return found
 
 
-# What is computed of known integers; sums and products are the ring's own.
+# Operations on known integers; sums and products are polynomials of the ring.
 _OPERATIONS: Mapping[str, Callable[..., NDArray[np.int64]]] = by_opcode(
     {
         "maximum": np.maximum,

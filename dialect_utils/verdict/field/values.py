@@ -1,4 +1,4 @@
-"""What arrays are in the field: reals as residues, integers as words."""
+"""Arrays in the field: reals as residues, integers as words."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dialect_utils.verdict.field.arithmetic import P, Q, Words, mixed
 
 Extreme = Literal["maximum", "minimum"]
 
-# Independent evaluations, the last dimension of all residues. What is hashed is hashed with all of them.
+# Independent evaluations, the last dimension of all residues. A hash takes the residues of all evaluations.
 ROUNDS = 6
 
 
@@ -34,14 +34,14 @@ def types_over_reals(types: Iterable[ElementType]) -> str:
 
 
 class UnliftedError(Exception):
-    """What has no meaning over the reals."""
+    """Raised for a value without a meaning over the reals."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Extremum:
-    """What a maximum was taken of: a sum of hashes, one for each number that is not its identity.
+    """The numbers that a maximum was taken of: the sum of their hashes, without its identity.
 
-    Of a minimum it is what the maximum of the negatives, whose negative it is, was taken of.
+    A minimum is the negative of the maximum of the negatives, and holds the hashes of those.
     """
 
     opcode: Extreme
@@ -51,7 +51,7 @@ class Extremum:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Root:
-    """The square root that numbers are multiples of: words that tell roots apart, its square, and the factors."""
+    """The square root that numbers are multiples of: words that distinguish roots, its square, and the factors."""
 
     words: Words
     square: Real
@@ -82,12 +82,12 @@ class Real:
 
     @property
     def words(self) -> Words:
-        """Returns words that tell different numbers apart."""
+        """Returns words that differ for different numbers."""
         return mixed(*(self.first[..., i] for i in range(ROUNDS)))
 
     @property
     def is_zero(self) -> NDArray[np.bool_]:
-        """Is true at the places that are 0."""
+        """Is true at the indices of zeros."""
         found: NDArray[np.bool_] = (self.first == 0).all(axis=-1)
         return found
 
@@ -126,12 +126,12 @@ Value = Real | Whole
 
 
 def in_rounds(move: Callable[..., NDArray[Any]], *arrays: Words) -> Words:
-    """Returns what is made of the residues of each round."""
+    """Returns the array that a function makes of the residues of each evaluation."""
     return np.stack([move(*(array[..., i] for array in arrays)) for i in range(ROUNDS)], axis=-1)
 
 
 def random_reals(*words: Words | int, of: Real | None = None) -> Real:
-    """Returns the values of a random function of the words at each place, and of a number.
+    """Returns the values of a random function of the words at each index, and of a number.
 
     A number's words may be those of another one (2^-64), its residues in all rounds may not.
     """
@@ -160,7 +160,7 @@ def unknown(words: Words) -> Whole:
 
 
 def words_of(value: Value) -> Words:
-    """Returns words that tell values apart."""
+    """Returns words that differ for different values."""
     if isinstance(value, Real):
         return value.words
     return np.where(value.known, value.words, mixed(3, value.words))

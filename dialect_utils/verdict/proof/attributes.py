@@ -1,4 +1,4 @@
-"""What an operation's attributes say about its value, in the same words for both text dialects."""
+"""Attributes that affect the value of an operation, in the same words for both dialects."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from dialect_utils.ops import (
 from dialect_utils.ops.structured import integers, reduction_window
 from dialect_utils.verdict.proof.terms import GaveUpError
 
-# They say where a value is, on which device, where it comes from or when it is computed.
+# Attributes that tell where a value is stored, on which device, where it comes from or when it is computed.
 _SILENT = frozenset(attribute.name for attribute in (*GENERAL_ATTRIBUTES, *GENERAL_MLIR_ATTRIBUTES))
-# For a custom call they may say what is computed.
+# For a custom call these may affect what is computed.
 _SPOKEN_IN_CUSTOM_CALLS = frozenset({"sharding", "mhlo.sharding", "sdy.sharding", "backend_config"})
 
 _PRECISIONS = frozenset({"operand_precision", "precision_config"})
@@ -50,15 +50,15 @@ def is_among_devices(operation: Operation) -> bool:
 
 
 def key_of(operation: Operation) -> tuple[str, tuple[Hashable, ...], tuple[tuple[str, str], ...], Hashable, Hashable]:
-    """Returns all that an operation's attributes say about its value.
+    """Returns all attributes that affect an operation's value.
 
-    Raises GaveUpError where they do not say it: elided constants, types without a name.
+    Raises GaveUpError where the text does not tell them: elided constants, types without a name.
     """
     opcode, attributes = operation.opcode, operation.attributes
     integers = [attribute for attribute in opcode_of(opcode_in_common(opcode)).attributes if attribute.is_integers]
     names = [attribute.name for attribute in integers]
     found = {name: operation.ints(name) for name in names}
-    # What cannot be read as integers counts as it is written.
+    # An attribute that is not a list of integers counts as it is written.
     ignored = {*_SILENT, *(name for name in names if found[name] is not None)}
     if None not in found.values():
         # A dotted name is a field of the attribute that StableHLO writes.
@@ -136,7 +136,7 @@ def _without_space(text: str) -> str:
 
 
 def _contents(operation: Operation) -> Hashable:
-    """Returns what an HLO constant holds between its parentheses; in StableHLO it is an attribute."""
+    """Returns the text between the parentheses of an HLO constant; in StableHLO it is an attribute."""
     literal = getattr(operation, "literal", None)
     if operation.opcode == "constant" and not literal and not operation.attributes.get("value"):
         raise GaveUpError("a constant is written in a way that is not read")
@@ -148,7 +148,7 @@ def _contents(operation: Operation) -> Hashable:
 
 
 def _written_shapes(operation: Operation) -> Hashable:
-    """Returns what only the shapes' texts tell: the layouts of a bitcast."""
+    """Returns the layouts of a bitcast, which no attribute holds."""
     values = [*operation.results, *operation.operands]
     if operation.opcode == "bitcast":
         return tuple(str(value.shape) for value in values)
@@ -211,7 +211,7 @@ def opcode_in_common(opcode: str) -> str:
 
 
 def window_pair(operation: Operation) -> tuple[list[Pair], frozenset[str]]:
-    """Returns what an operation's window does, and the names of the attributes that say it; nothing for others."""
+    """Returns the window of an operation, and the names of the attributes that hold it; nothing for others."""
     if operation.opcode not in _WINDOWS:
         return [], frozenset()
     shape = operation.operands[0].shape
@@ -231,7 +231,7 @@ def in_common(operation: Operation, name: str, text: str) -> Iterator[Pair]:
 
 
 def _follows(operation: Operation, name: str, value: str) -> bool:
-    """Is true for what HLO leaves out of an all-to-all: it joins the parts where it split, one for each device."""
+    """Is true for attributes that HLO omits from an all-to-all: it joins parts where it splits, one for each device."""
     if name == "concat_dimension":
         return operation.ints("dimensions") == (int(value),)
     groups = _GROUP.findall(_groups(operation, operation.attribute("replica_groups") or ""))

@@ -10,7 +10,7 @@ from dialect_utils.verdict.proof.terms import Term, Terms
 
 CASES = Rule(
     "cases",
-    "At every place a predicate is true or false: what is equal in both cases is equal.",
+    "At every index a predicate is true or false: expressions that are equal in both cases are equal.",
     (
         "negate(select(p, x, y)) = select(p, negate(x), negate(y))",
         "add(select(p, x, y), z) = select(p, add(x, z), add(y, z))",
@@ -26,12 +26,12 @@ CASES = Rule(
     NUMBERS,
 )
 
-# What makes a predicate of the truth values that are decided.
+# Operations that combine truth values to a predicate.
 _LOGIC = named("and or xor not")
 # Predicates that are decided one after the other, and operations in each expression: 2^6 small rebuildings at most.
 _DEEPEST = 6
 _MOST_PARTS = 400
-# Operations that all decisions of a proof make anew.
+# Operations that all decisions of a proof build again.
 _MOST_REBUILT = 20_000
 
 
@@ -65,7 +65,7 @@ class Cases:
         return True
 
     def _predicate(self, first: Term, second: Term) -> Term | None:
-        """Returns what was made first of all that decides a select; None where there is none, or too much."""
+        """Returns the oldest predicate of a select; None without a select, or where an expression is too large."""
         found: Term | None = None
         for term in (first, second):
             parts = _parts(term)
@@ -78,7 +78,7 @@ class Cases:
         return found
 
     def _where(self, term: Term, predicate: Term, value: int) -> Term:
-        """Returns an expression at the places where a predicate has a value."""
+        """Returns an expression at the indices where a predicate has a value."""
         known = self.terms.literal(predicate.array.element_type, value, predicate.array.dimensions)
         found = {predicate: known}
         for part in sorted(_parts(term), key=lambda part: part.number):
@@ -91,7 +91,7 @@ class Cases:
 
 
 def _atoms(predicate: Term) -> set[Term]:
-    """Returns the truth values that and, or, xor and not make a predicate of."""
+    """Returns the truth values that a predicate combines by and, or, xor and not."""
     found: set[Term] = set()
     pending = [predicate]
     while pending:

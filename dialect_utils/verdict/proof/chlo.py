@@ -1,4 +1,4 @@
-"""Modules with CHLO operations as what these are made of: a second try, where their names tell nothing."""
+"""Modules with CHLO operations decomposed: the second attempt where the operations as such are not proved equal."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from dialect_utils.ir import Module
 from dialect_utils.verdict.proof.algebra.rule import Rule
 
-CHLO = Rule("chlo", "A CHLO operation is what its dialect's own pass makes of it in StableHLO.")
+CHLO = Rule("chlo", "A CHLO operation is its decomposition into StableHLO by CHLO's own pass.")
 
 
 def decomposed(stages: Sequence[Module]) -> list[Module] | None:
-    """Returns modules without CHLO operations; None where there are none to take apart."""
+    """Returns modules without CHLO operations; None where no operation is of CHLO."""
     if all(stage.dialect == "hlo" for stage in stages):
         # MLIR is not loaded for HLO.
         return None

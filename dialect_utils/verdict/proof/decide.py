@@ -35,10 +35,10 @@ _PARAMETER = "parameter"
 
 @dataclass(frozen=True, slots=True)
 class ProofResult:
-    """What a proof found: `equal`, `different` with the element that moved, or `unknown` and why.
+    """The result of a proof: `equal`, `different` with the element that moved, or `unknown` and why.
 
-    `outputs` says it of each output, `rules` what was applied to tell. `expanded` names an operation that one module
-    has decomposed, and engines decompose in their own ways: their bits contradict nothing.
+    `outputs` holds the result for each output, `rules` the rules that were applied. `expanded` names an operation that
+    one module has decomposed; engines decompose it in their own ways, so their bits do not contradict the proof.
     """
 
     answer: Literal["equal", "different", "unknown"]
@@ -95,7 +95,7 @@ def _decided(
     again = None if without_chlo is None else _Comparison(without_chlo, parameters, results)
     if again is not None and again.is_equal_as_arrays():
         return _of_chlo(again.result(over_reals=False))
-    # What takes long comes last: arrays element by element, and over the reals.
+    # The slow comparisons come last: element by element, and over the reals.
     found = comparison.result(over_reals=over_reals)
     found = replace(found, expanded="" if _norms(stages[0]) == _norms(stages[-1]) else BATCH_NORM.name)
     if again is None or found.answer != "unknown":
@@ -150,7 +150,7 @@ class _Comparison:
         return len(self.effects) == len(self.other_effects) and all(self._same(*pair) for pair in pairs)
 
     def result(self, *, over_reals: bool) -> ProofResult:
-        """Returns what is known of all results."""
+        """Returns the result for all outputs."""
         unequal = [i for i, pair in enumerate(self.pairs) if not self._proved(*pair)]
         for output in unequal:
             moved = self._moved(output, *self.pairs[output])
@@ -175,7 +175,7 @@ class _Comparison:
         return dict(zip(unequal, decided, strict=True))
 
     def _effects_apart(self) -> str:
-        """Says how two modules differ in what they do beside computing; empty where they do not."""
+        """Returns a sentence about the side effects that differ, or an empty text."""
         if len(self.effects) != len(self.other_effects):
             return f"{len(self.effects)} side effects in one module, {len(self.other_effects)} in the other"
         for pair in zip(self.effects, self.other_effects, strict=True):
@@ -194,7 +194,7 @@ class _Comparison:
         return self.elements.same(a, b)
 
     def _same(self, a: Term, b: Term) -> bool:
-        """Is true where two terms are equal: one term, or alike but for movement that is proved to read the same."""
+        """Is true where two terms are equal: one term, or equal but for movement that is proved to read the same."""
         if a is b and a.is_specified:
             return True
         if a.shape != b.shape:
@@ -222,7 +222,7 @@ class _Comparison:
         return True
 
     def _moved(self, output: int, a: Term, b: Term) -> MovedElement | None:
-        """Returns an element that two results take from different places of the inputs, or None where none is sure."""
+        """Returns an element that two results surely take from different positions of the inputs, or None."""
         first, second = self.terms.chain(a), self.terms.chain(b)
         index = _differing_index(first, second)
         if index is None:
@@ -284,7 +284,7 @@ def _told(methods: Counter[str]) -> str:
 
 
 def _differing_index(a: Moved, b: Moved) -> tuple[int, ...] | None:
-    """Returns an index at which two runs of movement read different places, or None."""
+    """Returns an index at which two plans read different elements, or None."""
     dimensions = a.plan.result[1]
     if prod(dimensions) == 0 or a.plan.result != b.plan.result:
         return None

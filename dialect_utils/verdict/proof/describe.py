@@ -1,4 +1,4 @@
-"""Where two terms part: both places, and the operand or attribute in which they differ."""
+"""The first difference of two terms: both locations, and the operand or attribute that differs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _PAIR = 2
 
 
 def place_of(operation: Operation) -> str:
-    """Returns where an operation is written, `file:line:column`, or its name where that is not known."""
+    """Returns the location of an operation, `file:line:column`, or its name where that is not known."""
     location = operation.location
     if location is not None:
         line, column = location.source.line_and_column(location.span.start)
@@ -22,14 +22,14 @@ def place_of(operation: Operation) -> str:
 
 
 def where_apart(terms: Terms, a: Term, b: Term, is_same: Callable[[Term, Term], bool]) -> str:
-    """Says where two terms are told apart: the first operands, all the way down, that are not alike."""
+    """Returns a sentence about the first operands, all the way down, in which two terms differ."""
     parents: tuple[Term, Term, int] | None = None
     while True:
         is_alike = (a.kind, a.label, len(a.operands)) == (b.kind, b.label, len(b.operands))
         pairs = [(i, *pair) for i, pair in enumerate(zip(a.operands, b.operands, strict=False)) if not is_same(*pair)]
         if not is_alike or not pairs:
             break
-        # Results of operations and plain movement are named by what they come from.
+        # A result or a movement has the name of its source.
         if a.kind not in ("out", "moved", "splat"):
             parents = a, b, pairs[0][0]
         _, a, b = pairs[0]
@@ -44,7 +44,7 @@ def where_apart(terms: Terms, a: Term, b: Term, is_same: Callable[[Term, Term], 
 
 
 def _named(terms: Terms, term: Term, side: int) -> str:
-    """Returns what a term is, and where it is written."""
+    """Returns a word for a term, and its location."""
     source = term
     while source.kind in ("out", "moved", "splat"):
         source = source.operands[0]
@@ -75,7 +75,7 @@ def _described_ring(label: tuple[Hashable, ...]) -> str:
 
 
 def _difference(a: Term, b: Term) -> str:
-    """Says in which attributes two operations of one opcode differ; empty where they are of two."""
+    """Returns a clause about the attribute in which two operations of one opcode differ, or an empty text."""
     if described(a) != described(b):
         return ""
     if a.shape != b.shape:

@@ -1,4 +1,4 @@
-"""Computes the terms of a module: calls inlined, tuples taken apart, data movement collected."""
+"""Evaluates a module on terms: calls inlined, tuples flattened, each operation by its definition."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from dialect_utils.ir import Function, Operation, Value
 from dialect_utils.layout import ArrayShape, Shape, TupleShape
 from dialect_utils.layout.moves.plan import Plan
-from dialect_utils.ops import Trait, named, opcode_of
+from dialect_utils.ops import Trait, has, named, opcode_of
 from dialect_utils.ops.domain import UndefinedError
 from dialect_utils.ops.elementwise import is_elementwise, scalar_operands
 from dialect_utils.verdict.proof.algebra.rule import Rule
 from dialect_utils.verdict.proof.attributes import elementwise_label, is_among_devices, is_pure, key_of
-from dialect_utils.verdict.proof.rules import INLINED, RULES
+from dialect_utils.verdict.proof.rules import RULES
 from dialect_utils.verdict.proof.symbols import Symbols
 from dialect_utils.verdict.proof.terms import Array, GaveUpError, Term, Terms, Tree, leaves_of, tree_of
 
@@ -22,7 +22,7 @@ BATCH_NORM = Rule("batch-norm", "Batch normalization is its decomposition in Sta
 
 # The definition is thousands of operations, which rewrites leave as they are.
 _LONG = named("rng-bit-generator")
-# Calls within calls; more are taken for recursion.
+# Nested calls; deeper ones count as recursion.
 _DEEPEST_CALL = 60
 # Operations evaluated before a proof gives up: bodies count each time they are called. 20,000 instructions are 157,000
 # where tiling is expanded, which takes five seconds and 300 MB.
@@ -31,12 +31,12 @@ _MOST_OPERATIONS = 160_000
 
 @dataclass(slots=True)
 class Evaluation:
-    """What the terms of one module need to remember.
+    """The values of one module, as terms.
 
-    `devices` says how many run it; `plans` are those that may be between a shape and its physical
-    array, and `earlier_loops` the states of the other module's loops. `effects` are the operations
-    that do more than compute, in order; `scope` tells those of one body from another's, and
-    `level` counts the bodies around whose parameters are variables.
+    `devices` is the number of devices that run the module. `plans` lists the plans between a shape and its physical
+    array, `earlier_loops` the states of the other module's loops. `effects` are the operations with side effects, in
+    order; `scope` distinguishes those of one body from those of another. `level` is the number of bodies around the
+    current operation whose parameters are variables.
     """
 
     terms: Terms
@@ -57,7 +57,7 @@ class Evaluation:
         self._symbols = Symbols(self)
 
     def run(self, function: Function, arguments: Sequence[Tree]) -> list[Tree]:
-        """Returns what a function yields for its arguments; raises GaveUpError where that takes too long."""
+        """Returns the results of a function for its arguments; raises GaveUpError where that takes too long."""
         self._depth += 1
         if self._depth > _DEEPEST_CALL:
             raise GaveUpError(f"calls are nested deeper than {_DEEPEST_CALL}")
@@ -72,7 +72,7 @@ class Evaluation:
         return [self.values[value] for value in function.results]
 
     def call(self, function: Function, arguments: Sequence[Tree]) -> list[Tree]:
-        """Returns what a function yields; what has no effects is evaluated once for the same arguments."""
+        """Returns the results of a function; one without effects is evaluated once for the same arguments."""
         if not function.results and not function.operations:
             raise GaveUpError(f"{function.name} has no body")
         key = (function, tuple(map(self.flat, arguments)), self.level)
@@ -85,13 +85,13 @@ class Evaluation:
         return self._known_calls[key]
 
     def array(self, value: Value) -> Array:
-        """Returns a value that is no tuple."""
+        """Returns a value that is not a tuple."""
         tree = self.values[value]
         assert not isinstance(tree, tuple)  # only tuples are
         return tree
 
     def term(self, value: Value) -> Term:
-        """Returns the term of a value that is no tuple."""
+        """Returns the term of a value that is not a tuple."""
         return self.terms.term(self.array(value))
 
     def flat(self, tree: Tree) -> tuple[Term, ...]:
@@ -101,11 +101,11 @@ class Evaluation:
     # Operations
 
     def _results(self, operation: Operation) -> Sequence[Tree]:
-        if operation.opcode in INLINED and len(operation.called) == 1:
-            return self.call(operation.called[0], [self.values[operand] for operand in operation.operands])
         rule = RULES.get(operation.opcode)
         if rule is not None:
             return rule(self, operation)
+        if has(operation.opcode, Trait.PASSES_OPERANDS) and len(operation.called) == 1:
+            return self.call(operation.called[0], [self.values[operand] for operand in operation.operands])
         defined = self._defined(operation)
         if defined is not None:
             return defined
@@ -143,7 +143,7 @@ class Evaluation:
         return self.terms.each(elementwise_label(operation), result.element_type, operands)
 
     def opaque(self, operation: Operation) -> Sequence[Tree]:
-        """Returns the results of an operation of which only that equal ones are equal is known."""
+        """Returns the results of an operation without a definition: equal operations on equal operands are equal."""
         number = len(self.effects)
         operands = [term for operand in _counted(operation) for term in self.flat(self.values[operand])]
         functions = [self.function(called) for called in operation.called]
@@ -161,11 +161,11 @@ class Evaluation:
         return self.trees(operation, self.outs(made, list(shape.without_layout.leaves())))
 
     def result_shapes(self, operation: Operation) -> list[Shape]:
-        """Returns the shapes of what an operation yields, tuples taken apart, without layouts."""
+        """Returns the shapes of an operation's results, tuples flattened, without layouts."""
         return [leaf for value in operation.results for leaf in value.shape.without_layout.leaves()]
 
     def trees(self, operation: Operation, leaves: Sequence[Array]) -> list[Tree]:
-        """Returns the arrays that an operation yields as its results."""
+        """Returns the results of an operation from their arrays, tuples flattened."""
         rest = iter(leaves)
         return [tree_of(value.shape, rest) for value in operation.results]
 
@@ -201,7 +201,7 @@ class Evaluation:
 
 
 def _counted(operation: Operation) -> Sequence[Value]:
-    """Returns the operands that say more than the result's shape does: of StableHLO's rng not its dimensions."""
+    """Returns the operands that affect the value: StableHLO's rng has its dimensions as an operand, too."""
     return operation.operands[:2] if operation.opcode == "rng" else operation.operands
 
 

@@ -1,4 +1,9 @@
-"""Loops: the rounds of some, the state of others, in an order that does not depend on how the state is written."""
+"""Loops: short ones unrolled; others as functions of their state.
+
+An element of the state counts where a result that is used, or the condition, depends on it. The elements are ordered by
+their initial values, then by their next values and by the elements that depend on them, so the order does not depend on
+how the program lists them. Any order describes the same loop: this file only has to find one.
+"""
 
 from __future__ import annotations
 
@@ -23,19 +28,22 @@ if TYPE_CHECKING:
 # Ways to read a loop's state that are tried; few loops have more than one.
 _MOST_READINGS = 8
 
-# Loops of so many rounds whose bodies have so many operations are unrolled.
+# Loops of at most so many iterations whose bodies have at most so many operations are unrolled.
 _MOST_ITERATIONS = 8
 _LONGEST_BODY = 40
 
-UNROLLED = Rule("unrolled", "A loop whose condition is known before every round is its rounds one after the other.")
-STATE = Rule("loop-state", "A loop's state may be in any order, and without what no result that is used depends on.")
+UNROLLED = Rule("unrolled", "A loop whose condition is known before every iteration is the sequence of its iterations.")
+STATE = Rule(
+    "loop-state",
+    "The elements of a loop's state may be in any order, and those that no used result depends on may be left out.",
+)
 
-# For each array of the state the plan from its logical value, or None where it is that itself.
+# For each array of the state the plan from its logical value, or None where the array is the logical value.
 _Reading = tuple[Plan | None, ...]
 
 
 def loop(evaluation: Evaluation, operation: Operation) -> Sequence[Tree]:
-    """Returns what a `while` yields."""
+    """Returns the results of a `while`."""
     initial = [term for value in operation.operands for term in evaluation.flat(evaluation.values[value])]
     unrolled = _unrolled(evaluation, operation, initial)
     if unrolled is not None:
@@ -49,7 +57,7 @@ def loop(evaluation: Evaluation, operation: Operation) -> Sequence[Tree]:
 
 
 def _unrolled(evaluation: Evaluation, operation: Operation, initial: Sequence[Term]) -> Sequence[Tree] | None:
-    """Returns what a loop of a few known rounds yields, or None for others and those that do more than compute."""
+    """Returns the results of a loop of a few known iterations; None for others and those with effects."""
     condition, body = (operation.called_as(role) for role in (CONDITION, BODY))
     if len(body.operations) > _LONGEST_BODY:
         return None
@@ -65,7 +73,7 @@ def _unrolled(evaluation: Evaluation, operation: Operation, initial: Sequence[Te
             leaves = iter(state)
             return [tree_of(value.shape, leaves) for value in operation.results]
         state = _ran(evaluation, body, state)
-    # What was tried has done nothing.
+    # The attempt leaves no effects.
     del evaluation.effects[effects:]
     return None
 
@@ -73,7 +81,7 @@ def _unrolled(evaluation: Evaluation, operation: Operation, initial: Sequence[Te
 def _ran(evaluation: Evaluation, function: Function, state: Sequence[Array]) -> list[Term]:
     leaves = iter(state)
     arguments = [tree_of(parameter.shape, leaves) for parameter in function.parameters]
-    # A region uses values from outside, too: it is evaluated anew each time.
+    # A region uses values from outside, too, so it is evaluated again each time.
     return [term for tree in evaluation.run(function, arguments) for term in evaluation.flat(tree)]
 
 
@@ -90,8 +98,8 @@ def _readings(evaluation: Evaluation, shapes: tuple[Shape, ...]) -> Iterator[_Re
 
 
 @dataclass(frozen=True, slots=True)
-class _Round:
-    """What one round of a loop computes from its state: the condition, the next state, both bodies' effects."""
+class _Iteration:
+    """One iteration of a loop as a function of its state: condition, next state, effects of condition and body."""
 
     tested: list[Term]
     ends: list[Term]
@@ -116,15 +124,15 @@ class _Loop:
         plain = self._round(variables)
         changed = [i for i, variable in enumerate(variables) if plain.ends[i] is not variable]
         order = self._order(start, plain, changed)
-        round_ = self._reordered(start, changed, order)
-        if round_ is None:
+        iteration = self._reordered(start, changed, order)
+        if iteration is None:
             order = changed
-            round_ = self._reordered(start, changed, changed)
-            assert round_ is not None  # nothing is left out
-        if any(self.reading) and not round_.is_specified:
+            iteration = self._reordered(start, changed, changed)
+            assert iteration is not None  # nothing is left out
+        if any(self.reading) and not iteration.is_specified:
             return None
         final = list(start)
-        for i, out in zip(order, self._outs(start, order, round_), strict=True):
+        for i, out in zip(order, self._outs(start, order, iteration), strict=True):
             final[i] = out
         if len(order) < len(changed):
             every = self._outs(start, range(len(start)), plain)
@@ -132,7 +140,7 @@ class _Loop:
                 final[i] = every[i]
         return [self._physical(term, plan) for term, plan in zip(final, self.reading, strict=True)]
 
-    def _order(self, start: Sequence[Term], plain: _Round, changed: Sequence[int]) -> Sequence[int]:
+    def _order(self, start: Sequence[Term], plain: _Iteration, changed: Sequence[int]) -> Sequence[int]:
         """Returns the elements of the state that count, in an order that does not depend on how they are written."""
         if any(plain.effects):
             return changed
@@ -143,38 +151,43 @@ class _Loop:
             self.evaluation.terms.note(STATE)
         return order
 
-    def _reordered(self, start: Sequence[Term], changed: Sequence[int], order: Sequence[int]) -> _Round | None:
-        """Returns a round whose first variables are those of `order`; None where these depend on others, too."""
+    def _reordered(self, start: Sequence[Term], changed: Sequence[int], order: Sequence[int]) -> _Iteration | None:
+        """Returns an iteration whose first variables are those of `order`; None where they depend on others, too."""
         numbered = [*order, *(i for i in changed if i not in order)]
         state = list(start)
         for i, variable in zip(numbered, self.evaluation.variables([start[i].shape for i in numbered]), strict=True):
             state[i] = variable
-        round_ = self._round(state)
+        iteration = self._round(state)
         if len(order) == len(changed):
-            return round_
-        kept = [round_.ends[i] for i in order]
-        masks, tested = State(self.evaluation.level, start, kept, round_.tested).reached()
+            return iteration
+        kept = [iteration.ends[i] for i in order]
+        masks, tested = State(self.evaluation.level, start, kept, iteration.tested).reached()
         is_closed = not any(mask >> len(order) for mask in (*masks, tested))
-        return round_ if is_closed and not any(round_.effects) else None
+        return iteration if is_closed and not any(iteration.effects) else None
 
-    def _round(self, state: Sequence[Term]) -> _Round:
+    def _round(self, state: Sequence[Term]) -> _Iteration:
         arrays = [self._physical(term, plan) for term, plan in zip(state, self.reading, strict=True)]
         condition, body = (self.operation.called_as(role) for role in (CONDITION, BODY))
         tested, test_effects = self._body(0, condition, arrays)
         ends, effects = self._body(1, body, arrays)
         logical = [self._logical(end, plan) for end, plan in zip(ends, self.reading, strict=True)]
-        return _Round(tested, logical, (test_effects, effects))
+        return _Iteration(tested, logical, (test_effects, effects))
 
     def _body(self, part: int, body: Function, arrays: Sequence[Array]) -> tuple[list[Term], list[Term]]:
         leaves = iter(arrays)
         arguments: list[Tree] = [tree_of(parameter.shape, leaves) for parameter in body.parameters]
         return self.evaluation.within(part, partial(self.evaluation.run, body, arguments))
 
-    def _outs(self, start: Sequence[Term], changed: Sequence[int], round_: _Round) -> list[Term]:
+    def _outs(self, start: Sequence[Term], changed: Sequence[int], iteration: _Iteration) -> list[Term]:
         """Returns the final values of what a loop changes."""
         evaluation = self.evaluation
-        number = (*evaluation.scope, len(evaluation.effects)) if any(round_.effects) else None
-        parts = [[start[i] for i in changed], [round_.ends[i] for i in changed], round_.tested, *round_.effects]
+        number = (*evaluation.scope, len(evaluation.effects)) if any(iteration.effects) else None
+        parts = [
+            [start[i] for i in changed],
+            [iteration.ends[i] for i in changed],
+            iteration.tested,
+            *iteration.effects,
+        ]
         label = ("while", evaluation.level, tuple(map(len, parts)), number)
         shapes = [start[i].shape for i in changed]
         made = evaluation.terms.make("op", label, TupleShape(tuple(shapes)), [term for part in parts for term in part])
@@ -192,7 +205,7 @@ class _Loop:
 
 
 _ELEMENT = named("get-tuple-element")
-# The order of their operands does not say which of two states it is.
+# The order of their operands does not distinguish two states.
 _UNORDERED = with_trait(Trait.COMMUTATIVE)
 _UNORDERED_KINDS = frozenset(["ring", "dot", "sum", "sum-of-products"])
 _Found = TypeVar("_Found")
@@ -227,7 +240,7 @@ def _used(value: Value) -> Iterable[int]:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """What a loop's elements start as and become, and its condition; variable i of `level` is element i."""
+    """The initial and next values of a loop's elements, and its condition; variable i of `level` is element i."""
 
     level: int
     start: Sequence[Term]
@@ -253,7 +266,7 @@ class State:
         return sorted(kept, key=colors.__getitem__)
 
     def _colors(self, kept: Sequence[int], ends: Sequence[int], tested: int) -> dict[int, tuple[int, ...]]:
-        """Returns what tells the elements apart, whatever their order; equal colors may be left."""
+        """Returns keys that distinguish the elements, whatever their order; some may stay equal."""
         colors: dict[int, tuple[int, ...]] = {i: (self.start[i].number, tested >> i & 1) for i in kept}
         count = 0
         while count < len({*colors.values()}) < len(kept):
@@ -273,7 +286,7 @@ class State:
     def _bottom_up(
         self, variable: Callable[[int], _Found], join: Callable[[Term, list[_Found]], _Found], closed: _Found
     ) -> dict[Term, _Found]:
-        """Returns what a function makes of all parts of the next state and the condition."""
+        """Returns the results of a function for all parts of the next state and the condition, operands first."""
         found: dict[Term, _Found] = {}
         parts: set[Term] = set()
         pending = [*self.ends, *self.tested]
@@ -312,6 +325,6 @@ def _structure(term: Term, operands: list[int]) -> int:
     if name in _UNORDERED or name in _UNORDERED_KINDS:
         return hash((name, tuple(sorted(operands))))
     if term.kind == "moved":
-        # A dot's operands change places with their movement.
+        # A dot swaps its operands together with their movement.
         return operands[0]
     return hash((term.kind, term.label, tuple(operands)))

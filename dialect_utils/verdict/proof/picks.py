@@ -1,4 +1,4 @@
-"""Elements that a computed index picks: one of finitely many, told apart by the index."""
+"""Elements that a computed index picks: one of finitely many, which the value of the index determines."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dialect_utils.verdict.proof.terms import Term, Terms
 # Arrays of terms, for which numpy has no type.
 Elements = Any
 
-PICK = Rule("pick", "A slice at a computed place is one of finitely many: the start index is clamped into range.")
+PICK = Rule("pick", "A slice at a computed position is one of finitely many: the start index is clamped into range.")
 
 # A clamped index with more values than this stays as it is.
 _MOST_VALUES = 64
@@ -36,7 +36,7 @@ def mapped(make: Callable[..., Term], arrays: Sequence[Elements]) -> Elements:
 
 
 class Picks:
-    """Elements of which an index picks one; `spend` is told how many terms are made, and raises at too many."""
+    """Elements of which an index picks one; `spend` counts the terms that are made, and raises at too many."""
 
     def __init__(self, terms: Terms, spend: Callable[[int], None]) -> None:
         self.terms = terms
@@ -61,7 +61,7 @@ class Picks:
         lasts: Sequence[int],
         sizes: tuple[int, ...],
     ) -> Elements:
-        """Returns one of the arrays `at` gives, by indices that are clamped to 0 ... last."""
+        """Returns one of the arrays that `at` returns, chosen by indices that are clamped to 0 ... last."""
         choices = [self._choices(index, last) for index, last in zip(indices, lasts, strict=True)]
         self._spend(prod(map(len, choices)) * prod(sizes))
         open_ = sorted(
@@ -75,7 +75,7 @@ class Picks:
         """Returns the values that a clamped index may have."""
         bits, highest = self.terms.constant_bits(index), highest_bits(index.array.element_type)
         if bits is None:
-            # Some types of indices do not reach the last place.
+            # Some types of indices do not reach the last position.
             return range(last + 1 if highest is None else min(last, highest) + 1)
         value = value_of(index.array.element_type, bits)
         assert isinstance(value, int)  # indices are integers
@@ -155,7 +155,7 @@ def _is_pick(term: Term) -> bool:
 
 
 def _taken(item: Term, index: Term, position: int) -> Term:
-    """Returns what an element is where an index has a value."""
+    """Returns an element in the case that an index has a value."""
     return item.operands[position + 1] if _is_pick(item) and item.operands[0] is index else item
 
 

@@ -11,7 +11,7 @@ from dialect_utils.ir import Operation
 from dialect_utils.layout import ArrayShape, Shape, TupleShape
 from dialect_utils.layout.moves.bitcast import classify_bitcast
 from dialect_utils.layout.moves.plan import Plan
-from dialect_utils.ops import by_opcode, named, opcode_of
+from dialect_utils.ops import by_opcode, opcode_of
 from dialect_utils.verdict.proof.algebra import Rule as AlgebraRule
 from dialect_utils.verdict.proof.loops import loop
 from dialect_utils.verdict.proof.terms import Array, GaveUpError, Term, Terms, Tree, tree_of
@@ -22,10 +22,7 @@ if TYPE_CHECKING:
 Rule = Callable[["Evaluation", Operation], Sequence[Tree]]
 
 KNOWN_BRANCH = AlgebraRule("known-branch", "A conditional on a constant runs one branch.")
-BRANCHES = AlgebraRule("branches", "A conditional whose branches only compute is a select of what they yield.")
-
-# Ops that are what they call.
-INLINED = named("call fusion stablehlo.composite")
+BRANCHES = AlgebraRule("branches", "A conditional whose branches have no side effects is a select of their results.")
 
 
 def _operands(evaluation: Evaluation, operation: Operation) -> list[Tree]:
@@ -75,7 +72,7 @@ def _async_start(evaluation: Evaluation, operation: Operation) -> Sequence[Tree]
 
 
 def _with_contexts(evaluation: Evaluation, operation: Operation, *parts: Tree) -> Tree:
-    """Returns what a start yields: the parts, and contexts that hold nothing to compute with."""
+    """Returns the result of a start operation: the parts, and contexts, which hold no values."""
     shape = operation.results[0].shape
     count = len(shape.elements) if isinstance(shape, TupleShape) else 0
     return (*parts, *[evaluation.terms.unspecified] * (count - len(parts)))
@@ -89,7 +86,7 @@ def _done(evaluation: Evaluation, operation: Operation) -> Sequence[Tree]:
 
 
 def _conditional(evaluation: Evaluation, operation: Operation) -> Sequence[Tree]:
-    """Computes all branches; what they yield is chosen array by array."""
+    """Returns the results of all branches, chosen array by array."""
     selector, *operands = _operands(evaluation, operation)
     branches = operation.called
     arguments: list[list[Tree]] = [[operand] for operand in operands] or [[] for _ in branches]
@@ -121,7 +118,7 @@ _PURE: Hashable = None
 
 
 def _known_branch(terms: Terms, selector: Term, count: int) -> int | None:
-    """Returns the branch that a constant selects: the last one where there is none of its number."""
+    """Returns the branch that a constant selects: the last one where the constant is out of range."""
     bits = terms.constant_bits(selector)
     if bits is None:
         return None
@@ -131,7 +128,7 @@ def _known_branch(terms: Terms, selector: Term, count: int) -> int | None:
 
 
 def _chosen(terms: Terms, label: Hashable, selector: Term, results: Sequence[Term]) -> Term:
-    """Returns what branches yield: of two by a truth value a select."""
+    """Returns a result of branches: a select where a truth value chooses one of two."""
     shape = results[0].shape
     is_select = isinstance(shape, ArrayShape) and selector.array.element_type.name == "pred" and label is _PURE
     if not is_select or not all(result.is_specified for result in results):

@@ -1,7 +1,7 @@
-"""Terms: what a value is, as a graph in which equal terms are one object.
+"""Terms: values as a graph in which equal terms are one object.
 
-Data movement is kept over its base term in normal form, elementwise ops over the movement of their
-operands as long as it pads nothing, and arrays of one repeated scalar are splats.
+Data movement is a plan in normal form over a base term. Elementwise operations come after the movement of their
+operands, unless the movement pads. An array that repeats one scalar is a splat.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from dialect_utils.verdict.proof.algebra import Rule, build
 from dialect_utils.verdict.proof.algebra.ring import Polynomial
 from dialect_utils.verdict.proof.normal_forms import normalized, split
 
-# each: an elementwise op. choice: one of several terms by a scalar. moved: the first operand after a plan;
-# the others are what its pads write. op: any other operation. out: one of its results.
-# element: one of an array's, by its number in row-major order. array: all elements of one, one by one.
+# each: an elementwise operation. choice: one of several terms by a scalar. moved: the first operand after a plan; the
+# other operands are padding values. op: any other operation. out: one of its results. element: one element of an array,
+# by its number in row-major order. array: an array given by all its elements.
 Kind = Literal["leaf", "constant", "splat", "each", "choice", "moved", "op", "out", "element", "array"]
 
-# A proof gives up at so many terms: some seconds.
+# A proof with more terms gives up; so many take some seconds.
 _MOST_TERMS = 400_000
-# Chains are normalized when they get this long: normal forms of longer ones take long.
+# A chain of more steps is normalized at once: the normal form of a long chain is slow.
 _LONGEST_CHAIN = 7
 
 
@@ -35,16 +35,15 @@ OPTIONAL_ZERO = "optional zero"
 
 
 class GaveUpError(Exception):
-    """The reason why there is no proof."""
+    """Raised where a proof takes too long, or the text does not tell a value."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Term:
     """One node; equal terms of one graph are the same object.
 
-    `label` says all that the operands do not. A term is specified unless it reads the padding of
-    a physical array, or other contents that nobody promises. `number` counts terms as they are made:
-    those of operands are lower.
+    `label` holds all that distinguishes the term besides its operands. A term is specified unless it reads undefined
+    padding of a physical array. `number` counts terms as they are made: the operands' numbers are lower.
     """
 
     kind: Kind
@@ -97,7 +96,7 @@ class Terms:
         # The rules that were applied, and at which operation, in order.
         self.applied: dict[tuple[str, Operation | None], None] = {}
         self.place: Operation | None = None
-        # Where terms were made first, in the first and in the last module.
+        # The operations that made each term first, in the first and in the last module.
         self.origins: tuple[dict[Term, Operation | None], ...] = ({}, {})
         self.side = 0
         self.unspecified = Term("leaf", "unspecified", ArrayShape(_NO_TYPE, ()), (), False, -1)
@@ -143,7 +142,7 @@ class Terms:
         known = self._built.get(key)
         if known is None:
             outer, self.applied = self.applied, {}
-            # Paddings that nobody promises look alike without being so: no rule may bring them together.
+            # Each undefined padding value is distinct: no rule may merge two of them.
             is_known = all(operand.is_specified for operand in operands)
             make = partial(build, self) if is_known else self.each_as_is
             made = make(label, element_type, operands)
@@ -159,7 +158,7 @@ class Terms:
         return self.make("each", label, ArrayShape(element_type, operands[0].array.dimensions), operands)
 
     def mapped(self, term: Term, make: Callable[[Term], Term], key: Hashable) -> Term:
-        """Returns what a movement makes of an array, `make` of all that is not elementwise; `key` names it.
+        """Returns an array after a movement: `make` moves all terms that are not elementwise; `key` names the movement.
 
         Equal keys must mean equal functions. Elementwise operations come after it.
         """
@@ -231,7 +230,7 @@ class Terms:
         return value.base, plan
 
     def _parts(self, base: Term, plan: Plan) -> tuple[Plan, Plan]:
-        """Returns what of a plan may come before what computes its base, and the rest."""
+        """Returns the part of a plan that may come before the operation of its base, and the rest."""
         nothing = plan.part(0, 0)
         if base.kind not in ("each", "choice"):
             return nothing, plan

@@ -1,4 +1,4 @@
-"""What is compared, made simpler: conversions and signs on both sides, the ends of the range, equal differences."""
+"""Operands of comparisons, made simpler: conversions and signs on both sides, ends of the range, equal differences."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Comparisons and selects: one direction for each question, and what is decided without the data."""
+"""Comparisons and selects: one direction for each comparison, and results that hold for all data."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ def _rewritten(terms: Terms, direction: str, left: Term, right: Term) -> Term | 
 
 
 def _decided(terms: Terms, direction: str, is_total: bool, left: Term, right: Term, never_nan: bool) -> int | None:
-    """Returns what a comparison says whatever the data, or None."""
+    """Returns the result of a comparison that is the same for all data, or None."""
     if left is right and not left.array.element_type.is_complex:
         if direction == "LT":
             terms.note(ITSELF)
@@ -234,7 +234,7 @@ def build_select(terms: Terms, element_type: ElementType, operands: Sequence[Ter
 
 
 def _taken(terms: Terms, predicate: Term, opposite: Term, value: Term) -> Term:
-    """Returns what a value is where a predicate is true."""
+    """Returns a value in the case that a predicate is true."""
     while value.kind == "each" and value.label == "select" and value.operands[0] in (predicate, opposite):
         terms.note(SELECT)
         value = value.operands[1] if value.operands[0] is predicate else value.operands[2]

@@ -1,4 +1,4 @@
-"""Floats: what holds in IEEE arithmetic for every number, both zeros, infinities and NaN.
+"""Floats: rules that hold in IEEE arithmetic for every number, both zeros, infinities and NaN.
 
 Sums and products are not reordered, and nothing is rounded another number of times than the program says.
 """
@@ -95,7 +95,7 @@ MIRRORED_EXTREMES = Rule(
 )
 
 _MIRRORED = {"maximum": "minimum", "minimum": "maximum"}
-# To whole numbers: what is one already stays.
+# Roundings to whole numbers keep whole numbers.
 _ROUNDED = named("floor ceil round-nearest-even round-nearest-afz")
 
 
@@ -121,7 +121,7 @@ def build(terms: Terms, opcode: str, element_type: ElementType, operands: Sequen
 
 
 def _is_whole(term: Term) -> bool:
-    """Is true for what is rounded to a whole number already, and for integers as floats."""
+    """Is true for the result of a rounding to whole numbers, and for converted integers."""
     return term.label in _ROUNDED or (term.label == "convert" and term.operands[0].array.element_type.is_integral)
 
 

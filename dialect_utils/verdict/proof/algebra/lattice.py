@@ -101,10 +101,10 @@ SIZE = Rule(
     ("s8", "s32", "f32", "f16", "bf16", "f64"),
 )
 
-# What arithmetic of truth values means.
+# Arithmetic of truth values is logic.
 _MEANT = by_opcode({"add": "or", "maximum": "or", "multiply": "and", "minimum": "and"})
 _EXTREMES = frozenset({"maximum", "minimum"})
-# The other operation of a lattice: what absorbs, and what order and complement turn it into.
+# The other operation of a lattice: it absorbs, and a complement turns one into the other.
 _OPPOSITE = by_opcode({"maximum": "minimum", "minimum": "maximum", "and": "or", "or": "and"})
 # The operations of lattices; exclusive or is of truth values and bits, too.
 OPCODES = named("maximum minimum and or xor")
@@ -132,7 +132,7 @@ def build(terms: Terms, opcode: str, element_type: ElementType, operands: Sequen
 
 
 def complement(terms: Terms, term: Term) -> Term:
-    """Returns what is true where a truth value is false."""
+    """Returns the opposite of a truth value."""
     bits = terms.constant_bits(term)
     if bits is not None:
         return terms.literal(term.array.element_type, 1 - bits, term.array.dimensions)
@@ -214,7 +214,7 @@ def _folded(opcode: str, element_type: ElementType, first: int, second: int) -> 
 
 
 def sort_key(element_type: ElementType, bits: int) -> tuple[object, int]:
-    """Returns what orders numbers as maximum does: -0 below +0."""
+    """Returns a key that orders numbers as maximum does: -0 below +0."""
     value = value_of(element_type, bits)
     assert value is not None  # complex numbers are not ordered
     return value, 0 if str(value) == "-0.0" else 1
@@ -229,7 +229,7 @@ def _is_decided(terms: Terms, parts: dict[Term, None]) -> bool:
 
 
 def _without_absorbed(terms: Terms, opcode: str, element_type: ElementType, parts: list[Term]) -> list[Term]:
-    """Drops a & b of a | a & b: what another part is an operand of; of floats all operands, which may be NaN."""
+    """Drops a & b from a | a & b: parts with another part as operand, of floats with all operands (NaN)."""
     other, are_enough = _OPPOSITE[opcode], all if element_type.is_floating else any
     kept = [
         part
@@ -242,7 +242,7 @@ def _without_absorbed(terms: Terms, opcode: str, element_type: ElementType, part
 
 
 def _with_sizes(terms: Terms, opcode: str, element_type: ElementType, parts: list[Term]) -> list[Term]:
-    """Puts abs(x) in the place of x and -x in a maximum, -abs(x) in a minimum."""
+    """Replaces x and -x by abs(x) in a maximum, by -abs(x) in a minimum."""
     if opcode not in _EXTREMES or not (element_type.is_floating or element_type.is_signed):
         return parts
     for negative in parts:
@@ -271,7 +271,7 @@ _Bounded = tuple["Term", str, bool]
 
 
 def _nearest_bounds(terms: Terms, opcode: str, parts: list[Term]) -> list[Term]:
-    """Keeps of x < a and x < b the one that decides: the smaller bound of an and, the larger of an or."""
+    """Drops one of x < a and x < b: the larger bound of an and, the smaller bound of an or."""
     best: dict[_Bounded, tuple[Term, Number]] = {}
     bounds = {part: _bound_of(terms, part) for part in parts}
     for part, found in bounds.items():
@@ -288,7 +288,7 @@ def _nearest_bounds(terms: Terms, opcode: str, parts: list[Term]) -> list[Term]:
 
 
 def _bound_of(terms: Terms, part: Term) -> tuple[_Bounded, Number] | None:
-    """Returns what a comparison bounds and how, and the bound; None for others."""
+    """Returns the number that a comparison bounds, the direction, and the bound; None for others."""
     is_negated = part.kind == "each" and part.label == "not"
     inner = part.operands[0] if is_negated else part
     if inner.kind != "each" or inner.label != ("compare", "LT", False):

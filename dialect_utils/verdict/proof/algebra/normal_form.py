@@ -13,7 +13,7 @@ from dialect_utils.verdict.proof.algebra.numbers import FOLDED, folded
 if TYPE_CHECKING:
     from dialect_utils.verdict.proof.terms import Term, Terms
 
-# One bit is no integer to count with.
+# The ring needs integers of at least two bits.
 _NARROWEST = 2
 
 

@@ -1,4 +1,4 @@
-"""Values of constants, by their bits: what integers, predicates and floats are as exact numbers."""
+"""Constants: the exact numbers of bits, operations on them, and the neutral elements of reductions."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from functools import lru_cache
 
 from dialect_utils.hlo.text.literals import FLOAT_FORMATS, decode_float
 from dialect_utils.layout import ElementType
-from dialect_utils.ops import Trait, by_opcode, has, named
+from dialect_utils.ops import Trait, by_opcode, has, named, with_trait
 from dialect_utils.verdict.proof.algebra.rule import NUMBERS, Rule
 
 Number = Fraction | int | float
 
-_EXTREMES = named("maximum minimum")
+# Maximum and minimum.
+_EXTREMES = with_trait(Trait.IDEMPOTENT | Trait.BOUNDED)
 # The neutral elements of integers and truth values; -1 has only ones.
 _NEUTRAL = by_opcode({"add": 0, "or": 0, "xor": 0, "and": -1, "multiply": 1})
 
@@ -151,7 +152,7 @@ FOLDED = Rule(
 
 
 def compared(direction: str, element_type: ElementType, first: int, second: int) -> int | None:
-    """Returns 1 or 0 for a comparison of two numbers, None for what is no number."""
+    """Returns 1 or 0 for a comparison of two numbers, None for NaN and other values that are not numbers."""
     left, right = value_of(element_type, first), value_of(element_type, second)
     if left is None or right is None:
         return None
@@ -198,7 +199,7 @@ def _shifted_with_sign(width: int, bits: int, count: int) -> int:
     return (bits - (bits >> (width - 1) << width)) >> min(count, width - 1)
 
 
-# What is computed of numbers, the others of bits.
+# Operations on numbers; the others are on bits.
 _BY_VALUE = named("divide remainder abs sign")
 # The operations of integers that the ring does not know, of (width, operands).
 _INTEGERS: Mapping[str, Callable[..., int | None]] = by_opcode(

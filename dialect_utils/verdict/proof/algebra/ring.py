@@ -1,4 +1,4 @@
-"""Integers of n bits as the ring of numbers modulo 2^n: sums of products in normal form."""
+"""Integers of n bits as the ring of numbers modulo 2^n; shifts; sums and products of many scalars."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 Monomial = tuple[tuple["Term", int], ...]
 Polynomial = dict[Monomial, int]
 
-# Products of longer sums stay products: they would take long, and prove little.
+# Products of longer sums stay products: expanding them takes long and proves little.
 _LONGEST_PRODUCT = 4096
 
 RING = Rule(
@@ -61,7 +61,7 @@ ABS_SQUARED = Rule(
     ("s8", "s32", "s64", "f32", "f16", "f64"),
 )
 
-# What is written with sums and products.
+# Operations that are written with sums and products.
 OPCODES = named("add subtract multiply negate not shift-left")
 
 
@@ -222,7 +222,7 @@ def build_unsigned(terms: Terms, opcode: str, operands: Sequence[Term]) -> Term 
 
 
 ONE_SUM = Rule(
-    "one-sum", "One reduction by a commutative operation may take its terms in any order (the engine's choice)."
+    "one-sum", "The engine chooses the order in which one reduction by a commutative operation takes its elements."
 )
 
 

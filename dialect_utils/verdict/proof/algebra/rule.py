@@ -1,10 +1,10 @@
-"""What a rule of the algebra is: an equation that holds in IEEE and machine integer arithmetic, declared once."""
+"""Rules of the algebra: equations that hold in IEEE and machine integer arithmetic, each declared once."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-# Types by which equations are written: every rule says for which of them it holds.
+# Element types for which equations are tested; every rule lists those for which it holds.
 INTEGERS = ("s8", "u8", "s32", "u32", "s64")
 FLOATS = ("f32", "f16", "bf16", "f64")
 NUMBERS = INTEGERS + FLOATS
@@ -16,12 +16,12 @@ _BY_NAME: dict[str, Rule] = {}
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One rule: its name, what it says, where it holds, why that is exact, and a wrong twin of it.
+    """One rule: its name, why it is exact, its equations and their types, and negative examples.
 
     `equations` are written `left = right` over variables x, y, z of one of `types` and predicates p, q:
     operators are opcodes with their attribute in brackets (`compare[LT](x, y)`), numbers are constants.
-    They are executed with random data, and proved. `wrong` looks alike, and must be found to be wrong. Rules
-    about whole arrays have no equations; their examples are modules.
+    Tests execute the equations with random data, and prove them. Execution refutes each equation of `wrong`, which
+    looks similar. A rule about whole arrays has no equations; its examples are modules.
     """
 
     name: str
