@@ -209,7 +209,7 @@ def prepare_reference(program: str | bytes, dialect: Dialect) -> tuple[Run, list
             found = evaluate(module, arguments)
         except UnsupportedOperationError as error:
             raise UnsupportedError(_placed(error.diagnostics[0])) from error
-        return [(shape.element_type, np.ascontiguousarray(each)) for shape, each in zip(results, found, strict=True)]
+        return [(shape.element_type, np.array(each, order="C")) for shape, each in zip(results, found, strict=True)]
 
     return run, [shape.without_layout for shape in parameters]
 

@@ -477,9 +477,10 @@ def far(case: Case, actual: Array, expected: Array) -> Array:
     if actual.dtype.kind in "iub" or "int" in actual.dtype.name:
         return np.not_equal(actual, expected)
     wide = np.complex128 if actual.dtype.kind == "c" else np.float64
-    info, x, y = ml_dtypes.finfo(actual.real.dtype), actual.astype(wide), expected.astype(wide)
-    size = np.maximum(np.abs(x), np.abs(y))
+    info = ml_dtypes.finfo(actual.real.dtype)
     with np.errstate(all="ignore"):
+        x, y = actual.astype(wide), expected.astype(wide)
+        size = np.maximum(np.abs(x), np.abs(y))
         largest = np.max(size[np.isfinite(size)], initial=0)
         allowed = (
             64 * float(info.eps) * largest if case.is_sum else case.ulp * float(info.eps) * np.maximum(size, case.floor)
