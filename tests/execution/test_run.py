@@ -48,6 +48,12 @@ def test_the_layout_of_the_entry_alone_is_dropped_too() -> None:
     assert "T(" not in str(prepare(parse_bytes(text.encode(), "m"), "m").text)
 
 
+def test_negative_zeros_are_written_in_the_constant_only() -> None:
+    text = 'HloModule m\nENTRY e {\n  ROOT c = f32[2] constant({-0, 1}), metadata={op_name="a -0 (-0)"}\n}\n'
+    program = prepare(parse_bytes(text.encode(), "m"), "m").text
+    assert 'constant({-0.0, 1}), metadata={op_name="a -0 (-0)"}' in str(program)
+
+
 def test_negative_zeros_of_floats_are_written_so_that_xla_reads_them() -> None:
     text = "HloModule m\nENTRY e {\n  c = f32[3] constant({-0, 0, -0.5})\n  ROOT d = s32[] constant(-0)\n}\n"
     program = str(prepare(parse_bytes(text.encode(), "m"), "m").text)

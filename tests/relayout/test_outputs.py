@@ -30,6 +30,7 @@ SHAPES = {
     "scalar": "pred[]",
     "bounded": "f32[<=8,3]{1,0:T(8,128)}",
     "empty": "f32[0,4]",
+    "exact": "f32[8,256]{1,0:T(8,128)}",
 }
 BITCASTS = {
     "relabel": ("f32[3,5]", "f32[15]"),
@@ -75,6 +76,10 @@ COMMANDS: dict[str, list[str]] = {
     },
     "report-against-json": ["report", "forces_by_coordinate_tpu.hlo", "--against", "forces_tpu.hlo", "--json"],
     "report-against-file": ["report", "forces_by_coordinate_tpu.hlo", "--against", "forces_tpu.hlo", "-o", "OUT.html"],
+    **{
+        f"report-dump-{name}": ["report", f"../tests/corpus/tpu/{name}/tpu.hlo", "--width", "160"]
+        for name in ("complex_in_loop", "cholesky_solve", "gather_variants", "cached_decode_step", "conv_net_gradient")
+    },
     "report-target": ["report", "attention.hlo", "--target", "tpu-v5e", "--width", "120"],
     **{
         f"opt-{file}-{number}": ["opt", file, "-p", spec]

@@ -12,6 +12,8 @@ import pytest
 
 from dialect_utils.ir import Module
 from passes.framework import base
+from passes.framework.base import OLD_NAMES
+from passes.framework.pipeline import Pipeline
 from relayout.cli import main
 from relayout.pipelines import first_breaking
 
@@ -88,3 +90,7 @@ def test_bisection_halves_the_stages(first: int) -> None:
     stages: list[Any] = list(range(8))
     assert first_breaking(stages, is_broken) == first
     assert len(asked) <= 3
+
+
+def test_old_names_of_shipped_passes_are_read() -> None:
+    assert {old: str(Pipeline.parse(old)) for old in OLD_NAMES} == {"sync-async": "convert-async-to-sync"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dialect_utils.text import Diagnostic, DiagnosticError, Location, Source, Span, error_at, nearest
-from dialect_utils.text.diagnostics import elided, printable, render
+from dialect_utils.text.diagnostics import elided, kind_of, printable, render
 
 
 def rendered(text: str, start: int, end: int) -> list[str]:
@@ -91,3 +91,12 @@ def test_a_text_of_more_than_sixty_lines_is_elided() -> None:
     lines = [str(number) for number in range(61)]
     assert elided("\n".join(lines[:60])) == "\n".join(lines[:60])
     assert elided("\n".join(lines)).split("\n") == [*lines[:30], "... 1 more lines ...", *lines[31:]]
+
+
+def test_a_value_is_named_by_its_kind() -> None:
+    assert [kind_of(each) for each in (None, 3, "a", Span(0, 1))] == [
+        "None",
+        "an int",
+        "a str",
+        "a dialect_utils.text.diagnostics.Span",
+    ]
