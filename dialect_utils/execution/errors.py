@@ -13,7 +13,7 @@ Failure = Literal["rejected", "unsupported", "crash", "timeout"]
 # The worker's last stage of work on a module.
 Stage = Literal["begun", "read", "compiled", "executed"]
 
-# absl::StatusCode names that XLA puts before its messages.
+# absl::StatusCode names that XLA writes before its messages.
 _STATUS = re.compile(r"^(?:[A-Z][A-Z_]+: )+")
 # MLIR: `-:2:7: error: ...` or `error: "-":2:7: ...`; HLO parser: `was parsing 4:19: error: ...`.
 _PLACES = (

@@ -1,4 +1,4 @@
-"""Which values share a buffer: tuples and their elements, bitcasts, control flow, and results written in place."""
+"""Values that share a buffer: tuples and their elements, bitcasts, control flow, and results written in place."""
 
 from __future__ import annotations
 

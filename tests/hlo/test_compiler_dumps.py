@@ -59,7 +59,7 @@ def test_every_text_is_read_verified_and_printed(texts: dict[str, str]) -> None:
     for name, text in texts.items():
         module = verified(parse_module(text, name))
         assert module.text() == text, name
-        # Printed anew it says the same: tuple elements get instructions of their own.
+        # The printed text has the same meaning: tuple elements get instructions of their own.
         for computation in module.computations:
             computation.mark_edited(*computation.instructions)
         printed = module.text()

@@ -47,7 +47,7 @@ def test_shared_dumps_come_back_byte_for_byte() -> None:
     for path in SHARED:
         module = parse_module(read(path), path.name)
         touch_everything(module)
-        # Every instruction of a dump printed anew is what XLA printed.
+        # Every instruction that we print again is the one that XLA printed.
         assert module.text() == read(path), path
 
 

@@ -1,4 +1,4 @@
-"""Who uses a value: each user once, in order, also after edits."""
+"""Users of a value: each one once, in order, also after edits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Memory figures against the TPU compiler's own, and by hand on programs small enough to count."""
+"""Memory figures against the TPU compiler's own, and by forward programs small enough to count."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ for dialect in ("stablehlo", "chlo"):
     names += [each.OPERATION_NAME for each in classes if hasattr(each, "OPERATION_NAME")]
 print(json.dumps(sorted(set(names))))
 """
-# Which operands or results these have decides before the parser looks at their attributes.
+# For these, operands or results decide before the parser reads attributes.
 UNLISTED = {"async", "conditional", "tuple"}
 # The parser takes any number of operands; other parts of XLA do not.
 LENIENT = {"constant", "dot", "parameter", "ragged-dot", "rng-bit-generator", "convolution"}

@@ -1,5 +1,5 @@
 # ruff: noqa: E501
-"""One mistake in a module that is right, for each rule; XLA refuses or dies of each, and takes what it was made of."""
+"""One mistake in a module that is right, for each rule; XLA rejects it or crashes, and accepts the module without the mistake."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def test_most_opcodes_have_a_right_body() -> None:
         module = parse_bytes(valid_module(body).encode(), "m.hlo")
         assert isinstance(module, HloModule)
         named |= {each.opcode for computation in module.computations for each in computation.instructions}
-    # What only compilers write, what waits for others, and what needs a later XLA.
+    # Operations that only compilers write, that wait for others, or that need a later XLA.
     rest = "async acos asin asinh atanh cosh sinh dynamic-reshape infeed outfeed ragged-all-to-all recv scaled-dot scan send"
     assert {*HLO_NAMES} - named == {*rest.split(), "bitcast", "set-dimension-size"}
 
