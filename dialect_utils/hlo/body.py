@@ -71,22 +71,17 @@ class BodyReader:
         context: ReadingContext,
         computation: Computation,
         *,
-        new: BodyText | None = None,
         is_fragment: bool = False,
         depth: int = 0,
     ) -> None:
         self.context = context
         self.source = context.source
         self.computation = computation
-        # A new instruction of a computation that was read before has a text of its own.
-        self.is_new = new is not None
-        self.written = computation.written if new is None else new
+        self.written = computation.written
         self.visible = computation.by_name
         self.depth = depth
         self.items: list[Instruction] = []
-        self.operands = OperandReader(
-            context, computation, self.written, self.items, is_new=self.is_new, is_fragment=is_fragment
-        )
+        self.operands = OperandReader(context, computation, self.items, is_fragment=is_fragment)
         self.root: Instruction | None = None
         # True where the next thing to read is no instruction.
         self.is_done = False
@@ -263,7 +258,7 @@ class BodyReader:
                 raise
             # What is wrong with the operands of `constnt(0)` is the opcode.
             raise self.context.unknown_opcode(found.opcode) from None
-        number = -1 if self.is_new else len(self.items)
+        number = len(self.items)
         tail = text[inner.end + 1 : found.end]
         # Without a shape of its own it gets one when the computations that it calls are known.
         shape = read_shape_at(self.source, found.shape) if found.shape else TokenShape()

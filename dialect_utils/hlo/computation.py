@@ -224,17 +224,6 @@ class Computation:
         self.edits.header = True
         self.mark_edited()
 
-    def insert_before(self, place: Instruction, text: str) -> Instruction:
-        """Reads one instruction's text and puts it before another; returns it.
-
-        Raises DiagnosticError where the text is wrong or names what is not defined there.
-        """
-        return self.module.maker.instruction(self, self.order.before(place), text)
-
-    def insert_after(self, place: Instruction, text: str) -> Instruction:
-        """Reads one instruction's text and puts it after another; returns it."""
-        return self.module.maker.instruction(self, place, text)
-
     def insert(
         self,
         place: Instruction | None,

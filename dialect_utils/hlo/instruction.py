@@ -161,16 +161,6 @@ class Instruction:
             return None
         return splat_scalar(self.shape.element_type, self.shape.element_count, self.contents)
 
-    @property
-    def parameter_number(self) -> int | None:
-        """Returns a parameter's number, else None."""
-        return int(self.contents) if self.opcode == "parameter" else None
-
-    @property
-    def control_predecessors(self) -> Sequence[Instruction]:
-        """Returns the instructions that have to run before it without being operands."""
-        return self.computation.control.of(self)
-
     # Attributes
 
     @property

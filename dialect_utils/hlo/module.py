@@ -14,10 +14,8 @@ from dialect_utils.hlo.graph import NameTable
 from dialect_utils.hlo.instruction import Instruction, as_instruction
 from dialect_utils.hlo.text.attributes import (
     called_in,
-    format_frontend_attributes,
     is_calling,
     parse_aliases,
-    parse_frontend_attributes,
     renamed,
 )
 from dialect_utils.hlo.text.header import Header
@@ -32,9 +30,6 @@ class Maker(Protocol):
 
     The parser gives it to the module, so that the graph knows neither of the two.
     """
-
-    def instruction(self, computation: Computation, place: Instruction | None, text: str) -> Instruction:
-        """Reads one instruction and adds it to a computation after `place` (None: first)."""
 
     def computation(self, module: HloModule, text: str) -> Computation:
         """Reads one computation and adds it to a module."""
@@ -234,18 +229,6 @@ class HloModule:
     def is_scheduled(self) -> bool:
         """Is true where the order of the instructions is a schedule."""
         return self.attributes.get("is_scheduled") == "true"
-
-    @property
-    def frontend_attributes(self) -> Mapping[str, str]:
-        """Returns the module's frontend attributes, strings without their quotes."""
-        text = self.attributes.get("frontend_attributes")
-        return MappingProxyType({} if text is None else parse_frontend_attributes(text))
-
-    def set_frontend_attribute(self, name: str, value: str | None) -> None:
-        """Changes, adds or (for None) drops one frontend attribute of the module."""
-        values = dict(self.frontend_attributes)
-        values.pop(name, None) if value is None else values.update({name: value})
-        self.set_attribute("frontend_attributes", format_frontend_attributes(values) if values else None)
 
     def note_shape(self, shape: Shape) -> None:
         """Notes the shape that a value got: from the first with a layout on, the module writes layouts."""

@@ -21,7 +21,6 @@ from dialect_utils.hlo.text.grammar import (
     FOOTER_LINE,
     HEADER_LINE,
     scan_attributes,
-    scan_instruction,
     scan_shape,
 )
 from dialect_utils.hlo.text.header import Header
@@ -51,31 +50,6 @@ def parse_module(text: str, name: str = "<hlo>", *, first_line: int = 1) -> HloM
 
 class _Maker:
     """The maker of what is added to a module."""
-
-    def instruction(self, computation: Computation, place: Instruction | None, text: str) -> Instruction:
-        """Reads one instruction and adds it to a computation after `place` (None: first)."""
-        source = Source("<instruction>", text)
-        scanner = Scanner(source)
-        found = scan_instruction(scanner)
-        if scanner.token.kind != "end":
-            scanner.fail(f"unexpected {scanner.found()} after the instruction")
-        if found.is_root:
-            scanner.fail("a new instruction is not the ROOT", Span(0, found.name.start), "use set_root")
-        if computation.find(found.name.text) is not None:
-            scanner.fail(f"%{found.name.text} is defined twice in %{computation.name}", found.name.span)
-        start = found.name.start
-        frame = Frame(start, start, found.name.span, None, start, found.end, found.end)
-        context = ReadingContext(source)
-        new = BodyText(source, frame, context.spelling)
-        made = BodyReader(context, computation, new=new).instruction(found)
-        order = computation.order
-        for operand in made.operands:
-            if operand in order and (place is None or order.precedes(place, operand)):
-                message = f"%{operand.name} is not defined before the new %{made.name}"
-                scanner.fail(message, found.operands)
-        computation.module.note_name(made.name)
-        computation.adopt(made, place)
-        return made
 
     def computation(self, module: HloModule, text: str) -> Computation:
         """Reads one computation and adds it to a module."""

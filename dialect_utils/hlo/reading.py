@@ -14,7 +14,7 @@ from dialect_utils.hlo.graph import CONTROL, NameTable
 from dialect_utils.hlo.instruction import Instruction
 from dialect_utils.hlo.text.attributes import parse_ints
 from dialect_utils.hlo.text.grammar import OPERAND, OperandText, read_shape_at, split_operands
-from dialect_utils.hlo.text.provenance import BodyText, Spelling
+from dialect_utils.hlo.text.provenance import Spelling
 from dialect_utils.hlo.text.tokens import Token, without_comments
 from dialect_utils.layout import Shape, TupleShape, parse_shape
 from dialect_utils.ops import HLO_NAMES, infer_shape, is_opcode
@@ -126,22 +126,14 @@ class OperandReader:
     """
 
     def __init__(
-        self,
-        context: ReadingContext,
-        computation: Computation,
-        written: BodyText,
-        items: list[Instruction],
-        *,
-        is_new: bool,
-        is_fragment: bool,
+        self, context: ReadingContext, computation: Computation, items: list[Instruction], *, is_fragment: bool
     ) -> None:
         self.context = context
         self.source = context.source
         self.computation = computation
         self.visible = computation.by_name
-        self.written = written
+        self.written = computation.written
         self.items = items
-        self.is_new = is_new
         self.is_fragment = is_fragment
         # The elements of tuples that operands name.
         self._elements: dict[tuple[Instruction, int], Instruction] = {}
@@ -150,10 +142,8 @@ class OperandReader:
         """Reads the operands in a span of the text; raises DiagnosticError."""
         hidden: list[_Hidden] = []
         operands, is_typed = self._operands(opcode, span, hidden)
-        if hidden and self.is_new:
-            raise error_at(self.source, span, "a new instruction's operands have names", "make each one by itself")
         self._hide(hidden)
-        if is_typed and not self.is_new:
+        if is_typed:
             self.written.typed.add(len(self.items))
         return operands
 

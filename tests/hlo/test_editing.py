@@ -282,17 +282,17 @@ def test_control_predecessors_pass_through_an_erased_one() -> None:
 """
     module = parse_module(text)
     named(module, "b").erase()
-    assert named(module, "c").control_predecessors == (named(module, "a"),)
+    assert module.entry.control.of(named(module, "c")) == (named(module, "a"),)
     assert "ROOT c = f32[] negate(p), control-predecessors={a}" in module.text()
 
 
-def test_insert_text(module: HloModule) -> None:
-    r = named(module, "r")
-    made = module.entry.insert_before(r, "%n = f32[3,5]{1,0} negate(%z), metadata={}")
-    assert made in named(module, "z").users
-    module.entry.insert_after(r, "%c = f32[5]{0} map(%r), dimensions={0}, to_apply=%plus")
-    assert [item.name for item in module.entry.instructions] == ["x", "y", "z", "n", "r", "c", "w"]
-    assert module.computations[0].callers == (r, named(module, "c"))
+def test_insert(module: HloModule) -> None:
+    entry, z, r = module.entry, named(module, "z"), named(module, "r")
+    made = entry.insert(z, "n", z.shape, "negate", [z], attributes={"metadata": "{}"})
+    assert made in z.users
+    entry.insert(r, "m", r.shape, "map", [r], attributes={"dimensions": "{0}", "to_apply": "%plus"})
+    assert [item.name for item in entry.instructions] == ["x", "y", "z", "n", "r", "m", "w"]
+    assert module.computations[0].callers == (r, named(module, "m"))
     assert parse_module(module.text()).text() == module.text()
 
 
@@ -380,9 +380,9 @@ def test_a_clone_is_independent(module: HloModule) -> None:
 def test_header_attributes(module: HloModule) -> None:
     module.set_attribute("is_scheduled", "true")
     assert module.is_scheduled
-    module.set_frontend_attribute("a", "b")
-    module.set_frontend_attribute("c", "{d}")
-    assert module.attributes["frontend_attributes"] == '{a="b",c={d}}'
+    module.set_attribute("frontend_attributes", '{a="b",c={d}}')
+    assert module.text().splitlines()[0].endswith(', is_scheduled=true, frontend_attributes={a="b",c={d}}')
+    assert list(module.attributes)[-2:] == ["is_scheduled", "frontend_attributes"]
     module.set_attribute("is_scheduled", None)
     module.set_attribute("frontend_attributes", None)
     assert module.text() == MODULE

@@ -176,32 +176,12 @@ def parse_step(instruction: Movement) -> Step | None:
     return parse(instruction, shape)
 
 
-def _parse_reshape(instruction: Movement, shape: ArrayShape) -> Reshape:
-    return Reshape(shape.dimensions)
-
-
-def _parse_bitcast_convert(instruction: Movement, shape: ArrayShape) -> BitcastConvert:
-    return BitcastConvert(shape.element_type)
-
-
-def _parse_transpose(instruction: Movement, shape: ArrayShape) -> Step | None:
-    return transpose_step(instruction)
-
-
-def _parse_slice(instruction: Movement, shape: ArrayShape) -> Step | None:
-    return slice_step(instruction)
-
-
-def _parse_pad(instruction: Movement, shape: ArrayShape) -> Step | None:
-    return pad_step(instruction)
-
-
 _PARSERS: dict[str, Callable[[Movement, ArrayShape], Step | None]] = {
-    Transpose.opcode: _parse_transpose,
-    Reshape.opcode: _parse_reshape,
-    Pad.opcode: _parse_pad,
-    Slice.opcode: _parse_slice,
-    BitcastConvert.opcode: _parse_bitcast_convert,
+    Transpose.opcode: lambda instruction, _: transpose_step(instruction),
+    Reshape.opcode: lambda _, shape: Reshape(shape.dimensions),
+    Pad.opcode: lambda instruction, _: pad_step(instruction),
+    Slice.opcode: lambda instruction, _: slice_step(instruction),
+    BitcastConvert.opcode: lambda _, shape: BitcastConvert(shape.element_type),
 }
 
 

@@ -103,7 +103,7 @@ ENTRY e {
 def test_the_tokens_of_ordered_calls_are_no_inputs_and_no_results() -> None:
     module = parse_module(ORDERED)
     drop_entry_tokens(module)
-    assert [(p.name, p.parameter_number) for p in module.entry.parameters] == [("p", 0), ("n", 1)]
+    assert [(p.name, p.contents) for p in module.entry.parameters] == [("p", "0"), ("n", "1")]
     again = parse_module(module.text())
     verify(again)
     assert "entry_computation_layout={(f32[4]{0}, s32[])->(f32[4]{0}, s32[])}" in module.text()
