@@ -32,6 +32,7 @@ from dialect_utils.hlo.text.grammar import (
     scan_instruction,
     split_attributes,
 )
+from dialect_utils.hlo.text.printing import is_reserved
 from dialect_utils.hlo.text.provenance import BodyText, Frame, Place, line_breaks
 from dialect_utils.hlo.text.tokens import Scanner
 from dialect_utils.ir.control_flow import in_role_order
@@ -158,6 +159,8 @@ class BodyReader:
         for root, name, shape_text, opcode, inner, tail, rest in lines:
             if not name or name in visible or (root and self.root is not None) or (rest and not is_closed(rest)):
                 return False
+            if not sigil and is_reserved(name):
+                return False
             operands: tuple[Instruction, ...] = ()
             if not inner or opcode in WITHOUT_OPERANDS:
                 contents = inner
@@ -231,6 +234,8 @@ class BodyReader:
     def add(self, found: InstructionText, begin: int) -> Instruction:
         """Appends an instruction that the scanner read."""
         head = self.source.text.rindex("ROOT", 0, found.name.start) if found.is_root else found.name.start
+        if found.name.kind == "word":
+            self.context.check_name(found.name)
         item = self.instruction(found)
         self.written.add(item.number, Place(begin, head, found.end))
         if item.name in self.visible:

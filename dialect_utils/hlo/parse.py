@@ -24,6 +24,7 @@ from dialect_utils.hlo.text.grammar import (
     scan_shape,
 )
 from dialect_utils.hlo.text.header import Header
+from dialect_utils.hlo.text.printing import is_reserved
 from dialect_utils.hlo.text.provenance import BodyText, Frame
 from dialect_utils.hlo.text.tokens import Scanner
 from dialect_utils.ir import collector_paused
@@ -195,7 +196,7 @@ class _Parser:
         text = self.source.text
         # A table between two computations belongs to the text before the second.
         begin = self.found[-1].written.frame.end if self.found else start
-        if match is not None and match[4].count("(") == match[4].count(")"):
+        if match is not None and match[4].count("(") == match[4].count(")") and not is_reserved(match[3]):
             computation = self._fast_header(module, begin, match)
         else:
             computation = self._scan_header(module, begin, start)
@@ -239,6 +240,8 @@ class _Parser:
             scanner.fail(f"expected a computation, found {scanner.found()}", hint=_BEGINNING if is_first else None)
         style = self._style()
         name = scanner.next()
+        if name.kind == "word" and name.text != "HloModule":
+            self.context.check_name(name)
         if name.text == "HloModule" and scanner.token.is_name:
             hint = "opt --split-input-file reads modules that // ----- separates"
             scanner.fail("a second module begins here", name.span, hint)

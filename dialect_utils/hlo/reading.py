@@ -14,11 +14,12 @@ from dialect_utils.hlo.graph import CONTROL, NameTable
 from dialect_utils.hlo.instruction import Instruction
 from dialect_utils.hlo.text.attributes import parse_ints
 from dialect_utils.hlo.text.grammar import OPERAND, OperandText, read_shape_at, split_operands
+from dialect_utils.hlo.text.printing import is_reserved
 from dialect_utils.hlo.text.provenance import Spelling
 from dialect_utils.hlo.text.tokens import Token, without_comments
 from dialect_utils.layout import Shape, TupleShape, parse_shape
 from dialect_utils.ops import HLO_NAMES, infer_shape, is_opcode
-from dialect_utils.ops.inference import Called, ShapeError
+from dialect_utils.ops.inference import Called, ShapeError, is_compatible
 from dialect_utils.text import Diagnostic, DiagnosticError, Location, Source, Span, error_at, nearest
 
 # XLA prints as deep as computations call each other; Python's own stack ends at a few hundred.
@@ -103,6 +104,12 @@ class ReadingContext:
             raise error_at(self.source, span, f"the shape of {name} is not written", "write it before the opcode")
         return shape
 
+    def check_name(self, name: Token) -> None:
+        """Raises DiagnosticError for a name without `%` that XLA's lexer reads as another word."""
+        if is_reserved(name.text):
+            message = f"{name.text} is a word of HLO, not a name"
+            raise error_at(self.source, name.span, message, f"write %{name.text}")
+
     def unknown_opcode(self, opcode: Token) -> DiagnosticError:
         """Returns the error of an opcode that is none."""
         close = nearest(opcode.text, HLO_NAMES)
@@ -163,6 +170,10 @@ class OperandReader:
             return None
         hidden: list[_Hidden] = []
         operands = tuple([self._element(v, path, None, hidden) for v, path in zip(values, paths, strict=True)])
+        for match, operand in zip(matches, operands, strict=True):
+            shape = self.context.known_shape(match[1]) if match[1] else None
+            if shape is not None and shape is not operand.shape and not is_compatible(shape, operand.shape):
+                return None
         self._hide(hidden)
         if any(match[1] for match in matches):
             self.written.typed.add(len(self.items))
@@ -232,7 +243,11 @@ class OperandReader:
                 message = f"%{name.text} has no element #{'#'.join(each.text for each in text.path[: position + 1])}"
                 note = Diagnostic(f"its shape is {item.shape}", item.location, "note")
                 raise DiagnosticError(Diagnostic(message, Location(self.source, token.span), notes=(note,)))
-        return self._element(item, [int(each.text) for each in text.path], text.span, hidden)
+        found = self._element(item, [int(each.text) for each in text.path], text.span, hidden)
+        if text.shape is not None and shape is not None and not is_compatible(shape, found.shape):
+            message = f"the declared operand shape {shape} is not compatible with %{found.name}, which is {found.shape}"
+            raise error_at(self.source, text.shape, message)
+        return found
 
     def _in_place(
         self, text: OperandText, inner: Span, shape: Shape | None, hidden: list[_Hidden], depth: int

@@ -25,6 +25,8 @@ from dialect_utils.ops import (
     GENERAL_ATTRIBUTES,
     HLO_NAMES,
     Opcode,
+    Trait,
+    has,
     is_opcode,
     named,
     opcode_of,
@@ -36,7 +38,7 @@ from dialect_utils.text import Diagnostic, DiagnosticError, Severity, nearest
 
 _Signature = tuple[object, ...]
 _COMPILED = named("fusion bitcast")
-_TRANSFERS, _JOINING = named("recv send"), named("conditional while")
+_TRANSFERS, _JOINING = named("recv send"), named("all-reduce conditional fusion while")
 _THREAD = re.compile(r"execution_thread\s*=\s*\"([^\"]*)\"")
 _MAIN_THREAD = "main"
 
@@ -69,7 +71,7 @@ def find_problems(
     if recursion is not None:
         yield Diagnostic(f"{recursion.function.name} calls itself", recursion.location)
     if recursion is None and all(problem.severity != "error" for problem in broken):
-        yield from find_header_problems(module)
+        yield from find_header_problems(module, is_lenient=lenient)
         yield from find_entry_problems(module, is_layout_sensitive=is_layout_sensitive)
         yield from verifier.joint_problems()
 
@@ -164,8 +166,16 @@ class _Verifier:
 
     def joint_problems(self) -> Iterator[Diagnostic]:
         """Yields where instructions and computations that belong together disagree; each part is sound by itself."""
+        constrained = [
+            each.attribute("constrain_layout") == "true" for each in self.joining if "all-red" in each.opcode
+        ]
+        if len(set(constrained)) > 1:
+            yield Diagnostic("the module has a mix of layout constrained and unconstrained all-reduce instructions")
+        for computation in dict.fromkeys(each.called[0] for each in self.joining if each.opcode == "fusion"):
+            yield from _fusion_problems(computation)
         for instruction in self.joining:
-            yield from find_inconsistent_shardings(instruction)
+            if instruction.opcode in ("conditional", "while"):
+                yield from find_inconsistent_shardings(instruction)
         text = self.module.source.text
         if "execution_thread=" in text:
             yield from _thread_problems(self.module)
@@ -178,6 +188,23 @@ class _Verifier:
             from dialect_utils.hlo.verification.buffers import find_buffer_problems
 
             yield from find_buffer_problems(self.module)
+
+
+def _fusion_problems(computation: Computation) -> Iterator[Diagnostic]:
+    """Yields instructions of a fusion whose values nothing uses (CheckFusionInstruction)."""
+    # A pass leaves unused values for later passes to remove.
+    if computation.edits.any:
+        return
+    used = {operand for each in computation.instructions for operand in each.operands}
+    root = computation.root
+    if root in used:
+        yield Diagnostic(f"{root.name}: the ROOT of a fusion may not have users", root.location)
+    for each in computation.instructions:
+        if each not in used and each is not root and has(each.opcode, Trait.PURE):
+            message = (
+                f"an instruction of the fusion computation %{computation.name} that is not the ROOT must have users"
+            )
+            yield Diagnostic(f"{each.name}: {message}", each.location)
 
 
 def _count(module: HloModule, name: str) -> int:

@@ -26,6 +26,28 @@ def check_operation(instance: Instance, opcode: Opcode) -> None:
         _compare(instance, opcode, opcode.result(instance), instance.shape)
     if opcode.check is not None:
         opcode.check(instance)
+    if instance.is_layout_sensitive and opcode.traits._value_ & _KEEPS_LAYOUT:
+        _check_layouts(instance, opcode)
+
+
+# Operations whose layout assignment is that of their operands (LayoutAssignment::InstructionCanChangeLayout).
+_KEEPS_LAYOUT = Trait.ELEMENTWISE._value_ | Trait.MOVES_DATA._value_
+_RELAYOUTS = ("bitcast", "broadcast", "copy", "gather", "reshape", "transpose", "dynamic-reshape")
+
+
+def _check_layouts(instance: Instance, opcode: Opcode) -> None:
+    """Raises ShapeError where an operation that keeps layouts changes the order of dimensions."""
+    result = instance.shape
+    if opcode.name in _RELAYOUTS or opcode.has(Trait.COLLECTIVE) or not isinstance(result, ArrayShape):
+        return
+    for index, operand in enumerate(instance.operands):
+        if not isinstance(operand, ArrayShape) or operand.rank != result.rank:
+            continue
+        if operand.layout is None or result.layout is None:
+            continue
+        if operand.layout.minor_to_major != result.layout.minor_to_major:
+            message = f"{opcode.name} should not change layouts: operand {index} is {operand}, the result {result}"
+            raise ShapeError(message, "shape")
 
 
 def _check_attributes(instance: Instance, opcode: Opcode) -> None:

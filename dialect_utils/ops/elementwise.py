@@ -201,6 +201,7 @@ OPERATIONS: tuple[Opcode, ...] = (
         typed=(0,),
         started=0,
         result=first_operand,
+        check=rules.check_copy,
         check_start=rules.check_copied,
         on_start=rules.copy_started,
         on_done=rules.copy_finished,

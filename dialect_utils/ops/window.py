@@ -50,6 +50,8 @@ def parse_window(text: str | None, rank: int) -> tuple[WindowDimension, ...]:
         name, separator, value = part.partition("=")
         if name not in _WINDOW_FIELDS or not separator:
             raise ValueError(f"the window {text} has the unknown field {name}")
+        if name in fields:
+            raise ValueError(f"the window {text} has the field {name} twice")
         fields[name] = value.split("x")
     for name, values in fields.items():
         if len(values) != rank:

@@ -17,8 +17,9 @@ _UNMARKED = 5
 # What XLA's lexer reads as something else where no `%` is before it (xla/hlo/parser/hlo_lexer.cc).
 _KEYWORDS = (
     "true false inf nan HloModule ENTRY ROOT FileLocations FileNames FunctionNames StackFrames maximal replicated "
-    "manual last_tile_dim_replicate shard_as shard_like unknown unreduced token opaque invalid"
+    "manual last_tile_dim_replicate shard_as shard_like unknown unreduced token opaque"
 )
+_NUMBERS = ("inf", "nan")
 _RESERVED = frozenset(_KEYWORDS.split()) | frozenset(ELEMENT_TYPES)
 
 
@@ -88,6 +89,14 @@ def _pieces(
             yield before, item.text()
     if first >= 0:
         yield before, written.between(first, last)
+
+
+def is_reserved(name: str) -> bool:
+    """Is true for a word that XLA's lexer does not read as a name, such as `f32` or `true`.
+
+    Numbers without digits are read as names where a name is expected, unlike in XLA.
+    """
+    return name in _RESERVED and name not in _NUMBERS
 
 
 def with_sigil(style: str, name: str) -> str:

@@ -15,12 +15,13 @@ from dialect_utils.ir import Module
 from dialect_utils.layout import ArrayShape, Shape, TupleShape
 from dialect_utils.ops.inference import Instance, ShapeError, is_compatible
 from dialect_utils.ops.shapes.control import agree, subshape
-from dialect_utils.text import Diagnostic, Location, Span
+from dialect_utils.text import Diagnostic, Location, Severity, Span, nearest
 
 _PATH = r"\{[\d,\s]*\}"
 _PARAMETER = rf"\(\s*\d+\s*,\s*{_PATH}\s*(?:,\s*(?:may|must)-alias\s*)?\)"
 _ALIASES = re.compile(rf"\{{\s*(?:{_PATH}\s*:\s*(?:{_PARAMETER}|\d+)\s*,?\s*)*\}}", re.ASCII)
 _DONORS = re.compile(rf"\{{\s*(?:\(\s*\d+\s*,\s*{_PATH}\s*\)\s*,?\s*)*\}}", re.ASCII)
+_DONOR = re.compile(r"\(\s*(\d+)\s*,\s*\{([\d,\s]*)\}", re.ASCII)
 _HEADER_FORMS = (
     ("input_output_alias", _ALIASES, "{1}: (0, {0})"),
     ("buffer_donor", _DONORS, "(0, {0})"),
@@ -40,8 +41,35 @@ class _Boundary:
         """Returns None: it has no attributes."""
 
 
-def find_header_problems(module: HloModule) -> Iterator[Diagnostic]:
-    """Yields where the header of a computation differs from its parameters or its ROOT, and header texts of no form."""
+# The attributes of a module that XLA's parser knows (HloParserImpl::ParseHloModule).
+_HEADER_ATTRIBUTES = frozenset(
+    (
+        "alias_passthrough_params",
+        "allow_spmd_sharding_propagation_to_output",
+        "allow_spmd_sharding_propagation_to_parameters",
+        "buffer_donor",
+        "entry_computation_layout",
+        "frontend_attributes",
+        "input_output_alias",
+        "is_scheduled",
+        "num_partitions",
+        "origin_recovery_table",
+        "replica_count",
+    )
+)
+
+
+def find_header_problems(module: HloModule, *, is_lenient: bool) -> Iterator[Diagnostic]:
+    """Yields where the header of a computation differs from its parameters or its ROOT, and header texts of no form.
+
+    `is_lenient` warns of an unknown attribute: a newer compiler may write it.
+    """
+    severity: Severity = "warning" if is_lenient else "error"
+    for name in module.attributes:
+        if name not in _HEADER_ATTRIBUTES:
+            close = nearest(name, _HEADER_ATTRIBUTES)
+            message = f"a module has no attribute {name}" + (f"; did you mean {close}?" if close else "")
+            yield Diagnostic(message, Location(module.source, _span_of(module, name)), severity)
     for computation in module.computations:
         yield from _signature_problems(computation)
     for name, form, example in _HEADER_FORMS:
@@ -116,6 +144,7 @@ def _orders(shape: Shape) -> list[tuple[int, ...]]:
 
 def _alias_problems(module: Module, parameters: Sequence[Shape], results: Sequence[Shape]) -> Iterator[Diagnostic]:
     returned = results[0] if module.dialect == "hlo" and results else TupleShape(tuple(results))
+    seen: set[object] = set()
     for result_path, number, parameter_path in module.aliases:
         source = parameters[number] if 0 <= number < len(parameters) else None
         parameter, result = subshape(source, parameter_path), subshape(returned, result_path)
@@ -123,8 +152,27 @@ def _alias_problems(module: Module, parameters: Sequence[Shape], results: Sequen
             yield Diagnostic(f"an alias joins result {list(result_path)} and parameter {number}, which do not exist")
         elif not (is_compatible(parameter, result) or _has_same_size(parameter, result)):
             yield Diagnostic(f"an alias joins result {result} and parameter {number}, which is {parameter}")
+        for place in (("result", result_path), (number, parameter_path)):
+            if place in seen:
+                what = f"result {list(result_path)}" if place[0] == "result" else f"parameter {number}"
+                yield Diagnostic(f"{what} is already aliased by another entry of input_output_alias")
+            seen.add(place)
     if isinstance(module, HloModule):
         yield from _memory_problems(module, parameters, returned)
+        yield from _donor_problems(module, parameters)
+
+
+def _donor_problems(module: HloModule, parameters: Sequence[Shape]) -> Iterator[Diagnostic]:
+    """Yields donated buffers that do not exist, or that an alias already gives to a result."""
+    place = Location(module.source, _span_of(module, "buffer_donor"))
+    aliased = {(number, path) for _, number, path in module.aliases}
+    for found in _DONOR.finditer(module.attributes.get("buffer_donor", "")):
+        number, path = int(found[1]), tuple(map(int, re.findall(r"\d+", found[2])))
+        if number >= len(parameters) or subshape(parameters[number], path) is None:
+            yield Diagnostic(f"buffer_donor names parameter {number} at {list(path)}, which does not exist", place)
+        elif (number, path) in aliased:
+            message = f"parameter {number} at index {list(path)} is registered as a buffer donor, but is also aliased"
+            yield Diagnostic(message, place)
 
 
 def _memory_problems(module: HloModule, parameters: Sequence[Shape], returned: Shape) -> Iterator[Diagnostic]:

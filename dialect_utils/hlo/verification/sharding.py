@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import accumulate
 from math import prod
 
 from dialect_utils.hlo.instruction import Instruction
-from dialect_utils.layout import ArrayShape
+from dialect_utils.hlo.text.tokens import without_comments
+from dialect_utils.layout import ArrayShape, TupleShape
 from dialect_utils.ops.devices import check_iota, numbers_in
 from dialect_utils.ops.inference import ShapeError
 from dialect_utils.text import Diagnostic
@@ -22,7 +24,11 @@ _NAME = "sharding"
 def check_sharding(instruction: Instruction, partitions: int) -> None:
     """Raises ShapeError where the sharding of an array does not fit it, or names devices that do not exist."""
     text, shape = instruction.attribute(_NAME), instruction.shape
-    if text is None or not isinstance(shape, ArrayShape):
+    if text is None:
+        return
+    if isinstance(shape, TupleShape):
+        _check_count(text, sum(1 for _ in shape.leaves()))
+    if not isinstance(shape, ArrayShape):
         return
     if not _SHARDING.match(text):
         raise ShapeError(f"{text} is not a valid sharding", _NAME)
@@ -42,6 +48,18 @@ def check_sharding(instruction: Instruction, partitions: int) -> None:
         check_iota(f"sharding {text}", sizes, numbers_in(found["iota"]), _NAME)
     if found["listed"] is not None:
         _check_devices(text, sizes, numbers_in(found["listed"]), partitions)
+
+
+def _check_count(text: str, leaves: int) -> None:
+    """Raises ShapeError where a list of shardings has another number of entries than the tuple has leaves."""
+    inner = without_comments(text).strip()[1:-1]
+    if not inner.lstrip().startswith("{"):
+        return
+    depths = accumulate((mark == "{") - (mark == "}") for mark in inner)
+    count = sum(depth == 0 and mark == "}" for depth, mark in zip(depths, inner, strict=True))
+    # An empty tuple has the sharding of one value.
+    if count != max(leaves, 1):
+        raise ShapeError(f"the sharding has {count} entries for a tuple of {leaves} leaves", _NAME)
 
 
 def _check_devices(text: str, sizes: list[int], devices: list[int], partitions: int) -> None:

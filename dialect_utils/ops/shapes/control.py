@@ -17,7 +17,7 @@ _FORWARDED = Trait.FORWARDS | Trait.BOUNDED
 _TUPLED = Trait.TUPLES | Trait.BOUNDED | Trait.PURE
 _ALIASING = "output_to_operand_aliasing"
 _ALIAS = re.compile(r"\{([\d,\s]*)\}\s*:\s*\(\s*(-?\d{1,9})\s*,\s*\{([\d,\s]*)\}")
-_COMPOSITE = re.compile(r"composite\.(name|version)\s*=\s*\"([^\"]*)\"")
+_COMPOSITE = re.compile(r"composite\.(name|version|attributes)\s*=\s*\"([^\"]*)\"")
 
 # Results (ShapeInference::InferGetTupleElementShape, InferCallShape, InferWhileShape)
 
@@ -99,6 +99,9 @@ def _check_composite(instance: Instance) -> None:
     found = dict(_COMPOSITE.findall(instance.attribute("frontend_attributes") or ""))
     if not found.get("name"):
         message = "a composite call must have frontend attributes with composite.name, which is not empty"
+        raise ShapeError(message, "frontend_attributes")
+    if found.get("attributes") == "":
+        message = "a composite call must have composite.attributes that are {} or not empty"
         raise ShapeError(message, "frontend_attributes")
     if "version" in found and not re.fullmatch(r"\+?\d+", found["version"]):
         message = f"the composite.version of a composite call must be a non-negative integer, found {found['version']}"

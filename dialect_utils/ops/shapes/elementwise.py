@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 _PRED = parse_element_type("pred")
 _PARTS = {"c64": "f32", "c128": "f64"}
 _WHOLE = {part: whole for whole, part in _PARTS.items()}
+# Layout::kHostMemorySpace
+HOST_MEMORY = 5
 _FLOAT_COMPARISONS, _ACCURACY_MODES = ("FLOAT", "TOTALORDER"), ("mode=default", "mode=highest")
 
 
@@ -115,6 +117,21 @@ def check_copied(instance: Instance) -> None:
             raise ShapeError(message, "shape")
 
 
+def check_copy(instance: Instance) -> None:
+    """Raises ShapeError where a copy between host and device converts, or from the host reorders dimensions."""
+    source, result = instance.operands[0], instance.shape
+    if not isinstance(source, ArrayShape) or not isinstance(result, ArrayShape):
+        return
+    if source.layout is None or result.layout is None:
+        return
+    spaces = source.layout.memory_space, result.layout.memory_space
+    if spaces[0] == spaces[1] or HOST_MEMORY not in spaces:
+        return
+    is_reordered = spaces[0] == HOST_MEMORY and source.layout.minor_to_major != result.layout.minor_to_major
+    if is_reordered or source.element_type != result.element_type:
+        raise ShapeError(f"copy between host and device of {source} cannot give {result}", "shape")
+
+
 def copy_finished(instance: Instance) -> Shape:
     """Returns the destination, element 0 of the started copy."""
     started = instance.operands[0]
@@ -129,6 +146,8 @@ def copy_finished(instance: Instance) -> Shape:
 def check_accuracy(instance: Instance) -> None:
     """Raises ShapeError for an unknown mode of result_accuracy."""
     text = instance.attribute("result_accuracy")
+    if text is not None and "=-" in text.replace(" ", ""):
+        raise ShapeError(f"the tolerance in the result_accuracy {text} is negative", "result_accuracy")
     if text is not None and "mode=" in text and not any(mode in text.lower() for mode in _ACCURACY_MODES):
         mode = text[text.index("mode=") + len("mode=") :].strip("}")
         raise ShapeError(f"the mode of result_accuracy is {mode}, but has to be default or highest", "result_accuracy")

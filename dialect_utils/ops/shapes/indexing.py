@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from dialect_utils.layout import ArrayShape, Shape, TupleShape
 from dialect_utils.ops.inference import Instance, ShapeError, check_applied, is_same_kind, made
+from dialect_utils.ops.shapes.elementwise import HOST_MEMORY
 
 if TYPE_CHECKING:
     pass
@@ -58,10 +59,6 @@ def _check_starts(instance: Instance, first: int, operand: ArrayShape) -> None:
         raise ShapeError(f"{instance.opcode} takes start indices of one type", "operands")
 
 
-# Layout::kHostMemorySpace
-_HOST_MEMORY = 5
-
-
 def check_memory(instance: Instance) -> None:
     """Raises ShapeError where a slice leaves the device, or an update comes from the host (HostOffload...)."""
     array, result = instance.array(0), instance.result_array()
@@ -69,7 +66,7 @@ def check_memory(instance: Instance) -> None:
         return
     spaces = array.layout.memory_space, result.layout.memory_space
     is_slice = instance.opcode == "dynamic-slice"
-    if spaces == ((0, _HOST_MEMORY) if is_slice else (_HOST_MEMORY, 0)):
+    if spaces == ((0, HOST_MEMORY) if is_slice else (HOST_MEMORY, 0)):
         way = "from device to host" if is_slice else "from host to device"
         message = f"{instance.opcode} should not change the memory space of the layout {way}: {array} to {result}"
         raise ShapeError(message, "shape")

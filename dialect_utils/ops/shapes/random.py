@@ -7,7 +7,7 @@ from dialect_utils.ops.declaration import (
     FLOATS,
     REAL_NUMBERS,
 )
-from dialect_utils.ops.inference import Instance, ShapeError, is_compatible
+from dialect_utils.ops.inference import Instance, ShapeError, is_compatible, is_same_kind
 
 _STATE = parse_shape("u64[2]")
 
@@ -20,8 +20,9 @@ def check_distribution(instance: Instance) -> None:
     if instance.is_lenient:
         return
     kind, given = instance.array(0).element_type, instance.result_array().element_type
-    if {kind, instance.array(1).element_type} != {given}:
-        raise ShapeError(f"rng of {kind} and {instance.array(1).element_type} cannot give {given}", "operands")
+    other = instance.array(1).element_type
+    if kind != other or not is_same_kind(kind, given):
+        raise ShapeError(f"rng of {kind} and {other} cannot give {given}", "operands")
     name = instance.attribute("distribution")
     taken = FLOATS if name == "rng_normal" else REAL_NUMBERS
     if not taken.includes(kind):

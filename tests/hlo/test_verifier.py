@@ -1,0 +1,210 @@
+# ruff: noqa: E501
+"""The verifier of HLO: XLA's own tests, and one module for each constraint that violates it."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from typing import Any
+
+import pytest
+
+from dialect_utils.hlo import parse_module
+from dialect_utils.hlo.verify import find_problems
+from dialect_utils.text import Diagnostic, DiagnosticError
+from tests.paths import SHARED_DATA
+
+XLA_TESTS = SHARED_DATA / "corpus" / "xla_tests" / "verifier.json"
+# Of the modules that XLA rejects; the rest depends on counts or options that no text holds.
+LEAST_REJECTED = 0.95
+
+_ADD = "add {\n  x = f32[] parameter(0)\n  y = f32[] parameter(1)\n  ROOT a = f32[] add(x, y)\n}\n"
+_SCANNED = "g {\n  x = f32[] parameter(0)\n  y = f32[] parameter(1)\n  a = f32[] add(x, y)\n  ROOT t = (f32[], f32[]) tuple(a, a)\n}\n"
+_LOOP = "c {\n  x = f32[4] parameter(0)\n  ROOT r = pred[] constant(true)\n}\nb {\n  ROOT x = f32[4] parameter(0), sharding={replicated}\n}\n"
+_HALF = "c {\n  x = f32[4] parameter(0)\n  y = f32[4] parameter(1)\n  ROOT r = f32[4] add(x, y)\n}\n"
+_USED_ROOT = "c {\n  x = f32[4] parameter(0)\n  ROOT r = f32[4] negate(x)\n  y = f32[4] negate(r)\n}\n"
+_DEAD = "c {\n  x = f32[4] parameter(0)\n  y = f32[4] abs(x)\n  ROOT r = f32[4] negate(x)\n}\n"
+_ASYNC = 'w {\n  p = f32[2,3] parameter(0)\n  ROOT r = f32[3,2] custom-call(p), custom_call_target="f"\n}\n'
+_THREAD = 'c {\n  x = f32[4] parameter(0)\n  ROOT r = f32[4] negate(x)\n}, execution_thread="other"\n'
+_PAIR = "p = (f32[], f32[]) parameter(0)\n  ROOT o = (f32[], f32[]) copy(p)"
+_CONVOLVED = "a = f32[1,2,1] parameter(0)\n  f = f32[1,1,1] parameter(1)\n  ROOT c = f32[1,2,1] convolution(a, f), "
+_STATE = "((f32[2,3]), f32[3,2], s32[])"
+_SENT = "p = f32[4] parameter(0)\n  t = token[] after-all()\n  s = (f32[4], u32[], token[]) send(p, t), channel_id=1"
+_PINNED = 'p = f32[4] parameter(0)\n  b = b(f32[4]) custom-call(p), custom_call_target="Pin", output_to_operand_aliasing={{}: (0, {})}\n  '
+
+# The body of the entry, the computations before it, the attributes of the module, and a part of the message.
+MISTAKES = [
+    ("p = f32[2,2] parameter(0)\n  ROOT t = f32[2,2] negate(f32[2,5] p)", "", "", "declared operand shape f32[2,5]"),
+    ("ROOT p = f32[?,784] parameter(0)", "", "", "unbounded dynamism"),
+    # Names.
+    ("f32 = f32[] parameter(0)\n  ROOT n = f32[] negate(f32)", "", "", "f32 is a word of HLO"),
+    ("ROOT = f32[] parameter(0)", "", "", "ROOT is a word of HLO"),
+    # Collectives.
+    ("i = f32[8] parameter(0)\n  a = f32[8] all-reduce(i), to_apply=add, constrain_layout=true\n  b = f32[8] all-reduce(i), to_apply=add\n  ROOT t = (f32[8], f32[8]) tuple(a, b)", _ADD, "", "a mix of layout constrained"),
+    ("i = f32[2,3] parameter(0)\n  s = (f32[2,3], f32[2,3]) all-reduce-start(i), to_apply=add\n  ROOT d = f32[2,3] all-reduce-done(s)", _ADD, "", "all-reduce-start gives f32[2,3]"),
+    ("i = f32[8] parameter(0)\n  ROOT s = f32[8] all-reduce(i), replica_groups={{0,1},{}}, to_apply=add", _ADD, "", "have an empty group"),
+    ("i = f32[8] parameter(0)\n  ROOT s = f32[8] all-reduce(i), replica_groups={{0,1},{1,2}}, to_apply=add", _ADD, "", "do not name each device once"),
+    ("i = f32[8] parameter(0)\n  ROOT s = f32[8] all-reduce(i), replica_groups={{0,1}}, to_apply=add", _ADD, ", replica_count=4", "should contain 4 replicas"),
+    ("i = f32[8] parameter(0)\n  ROOT s = f32[8] all-reduce(i), use_global_device_ids=true, to_apply=add", _ADD, "", "needs a channel_id"),
+    ("i = f32[8] parameter(0)\n  ROOT s = f32[8] all-reduce(i), replica_groups=mesh['a'=2,'b'=2] {'c'}, to_apply=add", _ADD, "", "c is not a valid axis name"),
+    ("i = f32[8] parameter(0)\n  ROOT s = f32[16] all-gather(i), dimensions={0}, replica_groups=[2,2]<=[16]", "", "", "does not match the tile assignment dimensions [2, 2]"),
+    ("p = f32[128,4] parameter(0)\n  ROOT s = (f32[128,4], f32[128,4], f32[128,4]) all-to-all(p, p, p), replica_groups={{0,1}}", "", "", "among 2 devices has 3 operands"),
+    ("i = f32[8] parameter(0)\n  ROOT s = f32[4] reduce-scatter(i), replica_groups={{0},{1,2}}, dimensions={0}, to_apply=add", _ADD, "", "are not of one size"),
+    ("i = f32[8] parameter(0)\n  ROOT s = f32[8] reduce-scatter(i), replica_groups={{0,1}}, dimensions={0}, to_apply=add", _ADD, "", "has a shard count of 1, but groups of 2"),
+    ("p = f32[4] parameter(0)\n  ROOT c = f32[4] collective-permute(p), source_target_pairs={{0,1},{0,2}}", "", "", "the source 0 is in source_target_pairs more than once"),
+    ("p = f32[4] parameter(0)\n  ROOT c = f32[4] collective-permute(p), source_target_pairs={{0,5},{1,2}}", "", ", replica_count=3", "the target 5 in source_target_pairs must be below 3"),
+    ("t = f32[] parameter(0)\n  ROOT i = (u32[3], token[]) infeed(t)", "", "", "infeed waits for tokens"),
+    ("p = f32[4] parameter(0)\n  t = token[] after-all()\n  ROOT o = token[] outfeed(p, t), outfeed_shape=f32[5]", "", "", "has the outfeed_shape f32[5]"),
+    # Sends, receives and asynchronous operations.
+    (f"{_SENT}\n  ROOT d = token[] send-done(s), channel_id=2", "", "", "the same channel id, found 1 and 2"),
+    (f"{_SENT}, is_host_transfer=true\n  ROOT d = token[] send-done(s), channel_id=1", "", "", "the same is_host_transfer"),
+    ("p = f32[2,3] parameter(0)\n  q = u32[] parameter(1)\n  t = (f32[2,3], f32[2,3], u32[]) tuple(p, p, q)\n  ROOT d = f32[2,3] copy-done(t)", "", "", "needs to be copy-start, found tuple"),
+    ("p = f32[2,3] parameter(0)\n  s = (f32[2,3], f32[2,3], u32[]) copy-start(p)\n  a = f32[2,3] copy-done(s)\n  b = f32[2,3] copy-done(s)\n  ROOT t = (f32[2,3], f32[2,3]) tuple(a, b)", "", "", "requires one consumer, found 2"),
+    ("p = f32[2,3]{1,0} parameter(0)\n  s = (f32[2,3]{0,1}, f32[2,3]{1,0}, u32[]) copy-start(p)\n  ROOT d = f32[2,3]{0,1} copy-done(s)", "", "", "in another layout"),
+    (f"p = f32[3,2] parameter(0)\n  s = {_STATE} async-start(p), calls=w\n  ROOT d = f32[3,2] async-done(s)", _ASYNC, "", "expects the shape of operand 0 to match"),
+    (f"p = f32[2,3] parameter(0)\n  s = {_STATE} async-start(p), calls=w\n  ROOT d = f32[2,3] async-done(s)", _ASYNC, "", "expects its shape to match the async shape at index {1}"),
+    (f"p = f32[2,3] parameter(0)\n  s = {_STATE} async-start(p), calls=w\n  d = f32[3,2] async-done(s)\n  ROOT e = f32[3,2] async-done(d)", _ASYNC, "", "cannot have async-done as operand"),
+    (f"p = f32[2,3] parameter(0)\n  s = {_STATE} async-start(p), calls=w\n  u = {_STATE} async-update(s, p)\n  ROOT d = f32[3,2] async-done(u)", _ASYNC, "", "has 1 new operands"),
+    (f"p = f32[2,3] parameter(0)\n  s = {_STATE} async-start(p), calls=w, output_to_operand_aliasing={{{{7}}: (0, {{}})}}\n  ROOT d = f32[3,2] async-done(s)", _ASYNC, "", "invalid output shape index [7]"),
+    # Buffers.
+    (f"{_PINNED}c = b(f32[4]) custom-call(b), custom_call_target=\"f\"\n  ROOT z = f32[4] negate(p)", "", "", "buffer is used in operands but not in results"),
+    ("p = f32[4] parameter(0)\n  b = b(f32[4]) custom-call(p), custom_call_target=\"Pin\"\n  ROOT z = f32[4] negate(p)", "", "", "Pin must have one output-to-operand aliasing"),
+    # Calls, loops and fusions.
+    ("p = f32[4] parameter(0)\n  ROOT c = f32[4] call(p), to_apply=c", _THREAD, "", "does not match: other"),
+    ("p = f32[4] parameter(0), sharding={replicated}\n  ROOT w = f32[4] while(p), condition=c, body=b, sharding={maximal device=0}", _LOOP, "", "inconsistent while sharding"),
+    ("p = f32[4] parameter(0)\n  ROOT f = f32[4] fusion(p), kind=kLoop, calls=c", _HALF, "", "passes 1 operands to %c, which has 2"),
+    ("p = f32[4] parameter(0)\n  ROOT f = f32[4] fusion(p), kind=kLoop, calls=c", _USED_ROOT, "", "may not have users"),
+    ("p = f32[4] parameter(0)\n  ROOT f = f32[4] fusion(p), kind=kLoop, calls=c", _DEAD, "", "must have users"),
+    ("p = f32[4] parameter(0)\n  ROOT r = f32[4] call(p), is_composite=true, to_apply=c", _DEAD, "", "must have frontend attributes with composite.name"),
+    ("p = f32[4] parameter(0)\n  ROOT c = f32[4] custom-call(p), custom_call_target=\"f\", operand_layout_constraints={f32[4]{0}, f32[4]{0}}", "", "", "expected 1 operand_layout_constraints, found 2"),
+    ("p = f32[4] parameter(0)\n  ROOT c = f32[4] custom-call(p), custom_call_target=\"f\", output_to_operand_aliasing={{}: (1, {})}", "", "", "invalid operand number 1"),
+    ("ROOT c = f32[] custom-call(), custom_call_target=\"GetRngSeed\"", "", "", "must return u64"),
+    # Data movement, windows and products.
+    ("p = f32[1024,1024]{1,0:T(8,128)S(5)} parameter(0)\n  ROOT c = bf16[1024,1024]{1,0:T(8,128)} copy(p)", "", "", "copy between host and device"),
+    ("p = f32[4,8]{1,0} parameter(0)\n  i = s32[] parameter(1)\n  ROOT d = f32[1,8]{1,0:S(5)} dynamic-slice(p, i, i), dynamic_slice_sizes={1,8}", "", "", "from device to host"),
+    ("p = f32[4,<=8] parameter(0)\n  i = s32[] parameter(1)\n  ROOT d = f32[4,<=8] dynamic-reshape(p, i)", "", "", "one size for each dimension of the result"),
+    (f"{_CONVOLVED}window={{size=1x1}}, dim_labels=b0f_0io->b0f", "", "", "has 2 entries in size"),
+    (f"{_CONVOLVED}window={{size=1 size=1}}, dim_labels=b0f_0io->b0f", "", "", "has the field size twice"),
+    (f"{_CONVOLVED}window={{size=1 foo=1}}, dim_labels=b0f_0io->b0f", "", "", "the unknown field foo"),
+    ("a = f32[4,2] parameter(0)\n  ROOT d = f32[4,4] dot(a, a), lhs_contracting_dims={1}, rhs_contracting_dims={1}, operand_precision={packed_nibble,default}", "", "", "packed nibbles on one side"),
+    ("a = f32[2,10] parameter(0)\n  s = f32[2,6] parameter(1)\n  ROOT d = f32[2,2] scaled-dot(a, a, s, s), lhs_contracting_dims={1}, rhs_contracting_dims={1}", "", "", "should be a multiple of dimension 1"),
+    ("a = f32[11,5] parameter(0)\n  b = f32[3,5,7] parameter(1)\n  c = s32[2] parameter(2)\n  ROOT d = f32[11,7] ragged-dot(a, b, c), lhs_contracting_dims={1}, rhs_contracting_dims={1}, lhs_ragged_dims={0}, rhs_group_dims={0}", "", "", "has 2 groups, but 3 on the right"),
+    ("i = f32[4] parameter(0)\n  z = f32[] parameter(1)\n  ROOT s = (f32[4], f32[]) scan(i, z), dimensions={0}, num_carries=3, to_apply=g", _SCANNED, "", "scan has 3 carries, but only 2 operands"),
+    ("p = f32[4] parameter(0)\n  ROOT c = f32[4] exponential(p), result_accuracy={tolerance={rtol=-1, atol=0, ulps=2}}", "", "", "is negative"),
+    # Literals.
+    ("ROOT c = f64[] constant(-1.8e308)", "", "", "is out of the range of f64"),
+    ("ROOT c = f8e4m3fn[] constant(nan(0x1))", "", "", "has one NaN"),
+    # Shardings.
+    ("p = f32[4,2] parameter(0), sharding={devices=[2,2]0,0,1,2}\n  ROOT c = f32[4,2] copy(p)", "", "", "names a device twice"),
+    ("p = f32[4,2] parameter(0), sharding={devices=[2,2]0,1,2,3}\n  ROOT c = f32[4,2] copy(p)", "", ", num_partitions=2", "names device 3, but there are 2"),
+    ("p = (f32[4], f32[4]) parameter(0), sharding={{replicated}}\n  ROOT c = (f32[4], f32[4]) copy(p)", "", "", "1 entries for a tuple of 2 leaves"),
+    # Headers.
+    (_PAIR, "", ", input_output_alias={ {0} (0, {0}) }", "expects integers in entries"),
+    (_PAIR, "", ", input_output_alias={ {5}: (0, {0}) }", "which do not exist"),
+    (_PAIR, "", ", input_output_alias={ {0}: (0, {0}), {1}: (0, {0}) }", "is already aliased"),
+    (_PAIR, "", ", buffer_donor={ (3, {0}) }", "names parameter 3"),
+    (_PAIR, "", ", input_output_alias={ {0}: (0, {0}) }, buffer_donor={ (0, {0}) }", "but is also aliased"),
+    (_PAIR, "", ", frobnicate=1", "a module has no attribute frobnicate"),
+    (_PAIR, "", ", entry_computation_layout={((f32[], f32[]), f32[])->(f32[], f32[])}", "the entry layout has 2 parameters"),
+]  # fmt: skip
+
+HEADERS = [
+    ("(a: f32[4]) -> s32[99,7]", "gives s32[99,7], which is not compatible"),
+    ("(a: f32[5]) -> f32[4]", "parameter 0 in the header of %e is f32[5]"),
+    ("(a: f32[4], b: f32[4]) -> f32[4]", "has 2 parameters instead of 1"),
+]
+
+# Modules that XLA accepts and that look like mistakes.
+ACCEPTED = [
+    ("tuple = (f32[]) parameter(0)\n  ROOT n = f32[] get-tuple-element(tuple), index=0", ""),
+    ("%f32 = f32[] parameter(0)\n  ROOT %n = f32[] negate(%f32)", ""),
+    ("i = f32[8] parameter(0)\n  ROOT s = f32[8] all-reduce(i), replica_groups={{0},{1,2}}, to_apply=add", _ADD),
+    ("c = f32[] constant(0)\n  d = f32[] constant(1)\n  ROOT r = f16[10] rng(c, d), distribution=rng_normal", ""),
+    ("i = f32[4] parameter(0)\n  z = f32[] parameter(1)\n  ROOT s = (f32[4], f32[]) scan(i, z), dimensions={0}, num_carries=1, to_apply=g", _SCANNED),
+    ("p = f32[4] parameter(0)\n  ROOT f = f32[4] fusion(p, p), kind=kLoop, calls=c", "c {\n  x = f32[4] parameter(0)\n  ROOT r = f32[4] negate(x)\n}\n"),
+    ("a = c64[0,3] parameter(0)\n  ROOT f = c64[0,3] fft(a), fft_type=FFT, fft_length={3}", ""),
+    ("ROOT c = u64[] constant(-1)", ""),
+]  # fmt: skip
+
+
+def problems(text: str, *, is_layout_sensitive: bool = False) -> list[Diagnostic]:
+    try:
+        found = list(find_problems(parse_module(text), is_layout_sensitive=is_layout_sensitive))
+    except DiagnosticError as error:
+        return list(error.diagnostics)
+    return [problem for problem in found if problem.severity == "error"]
+
+
+def module(body: str, computations: str = "", attributes: str = "") -> str:
+    return f"HloModule m{attributes}\n\n{computations}ENTRY e {{\n  {body}\n}}\n"
+
+
+@pytest.mark.parametrize(("body", "computations", "attributes", "said"), MISTAKES)
+def test_each_mistake_is_found_and_located(body: str, computations: str, attributes: str, said: str) -> None:
+    found = problems(module(body, computations, attributes))
+    assert said in " ".join(problem.message for problem in found)
+
+
+@pytest.mark.parametrize(("body", "computations"), ACCEPTED)
+def test_odd_modules_that_xla_accepts_are_accepted(body: str, computations: str) -> None:
+    assert problems(module(body, computations)) == []
+
+
+@pytest.mark.parametrize(("header", "said"), HEADERS)
+def test_the_header_of_a_computation_is_verified(header: str, said: str) -> None:
+    body = "a = f32[4] parameter(0)\n  ROOT n = f32[4] negate(a)"
+    right = module(body).replace("ENTRY e {", "ENTRY e (a: f32[4]) -> f32[4] {")
+    assert problems(right) == []
+    assert said in problems(right.replace("(a: f32[4]) -> f32[4]", header))[0].message
+
+
+def test_the_caret_is_under_the_attribute_or_operand_at_fault() -> None:
+    for body, part in (
+        ("i = f32[8] parameter(0)\n  ROOT s = f32[16] all-gather(i), dimensions={7}", "dimensions={7}"),
+        (
+            "i = f32[8] parameter(0)\n  j = f32[] parameter(1)\n  ROOT s = f32[1] dynamic-slice(i, j), dynamic_slice_sizes={1}",
+            "j",
+        ),
+        ("i = f32[8] parameter(0)\n  ROOT s = f32[7] negate(i)", "f32[7]"),
+    ):
+        (problem,) = problems(module(body))
+        assert problem.location is not None
+        span = problem.location.span
+        assert module(body)[span.start : span.end] == part
+
+
+def test_layouts_are_compared_where_they_are_assigned() -> None:
+    body = "a = f32[4,4]{1,0} parameter(0)\n  ROOT n = f32[4,4]{0,1} negate(a)"
+    assert problems(module(body)) == []
+    assert "should not change layouts" in problems(module(body), is_layout_sensitive=True)[0].message
+
+
+def test_leniency_is_one_parameter() -> None:
+    text = module("a = f32[4] parameter(0)\n  ROOT n = bf16[4] add(a, a)")
+    assert list(find_problems(parse_module(text), is_lenient=True)) == []
+    assert [each.message for each in find_problems(parse_module(text))] == [
+        "n: operand 0 of add is f32, but the result bf16"
+    ]
+
+
+@cache
+def xla_cases() -> list[dict[str, Any]]:
+    if not XLA_TESTS.exists():
+        pytest.skip("XLA's verifier tests are not beside the repository")
+    cases: list[dict[str, Any]] = json.loads(XLA_TESTS.read_text(encoding="utf-8"))
+    return cases
+
+
+def answers(expected: str) -> dict[str, list[Diagnostic]]:
+    wanted = [case for case in xla_cases() if case["expect"] == expected]
+    return {case["id"]: problems(case["text"], is_layout_sensitive=case["layout_sensitive"]) for case in wanted}
+
+
+def test_modules_that_xla_accepts_are_accepted() -> None:
+    assert {name: found for name, found in answers("accept").items() if found} == {}
+
+
+def test_modules_that_xla_rejects_are_rejected() -> None:
+    found = answers("refuse")
+    missed = [name for name, problems in found.items() if not problems]
+    assert len(missed) <= (1 - LEAST_REJECTED) * len(found), missed
