@@ -38,7 +38,9 @@ from dialect_utils.text import Diagnostic, DiagnosticError, Severity, nearest
 
 _Signature = tuple[object, ...]
 _COMPILED = named("fusion bitcast")
-_TRANSFERS, _JOINING = named("recv send"), named("all-reduce conditional fusion while")
+_TRANSFERS = named("recv send")
+# Instructions that have to agree with each other or with their computations in more than shapes.
+_JOINING = named("all-reduce conditional fusion while")
 _THREAD = re.compile(r"execution_thread\s*=\s*\"([^\"]*)\"")
 _MAIN_THREAD = "main"
 
@@ -166,10 +168,8 @@ class _Verifier:
 
     def joint_problems(self) -> Iterator[Diagnostic]:
         """Yields where instructions and computations that belong together disagree; each part is sound by itself."""
-        constrained = [
-            each.attribute("constrain_layout") == "true" for each in self.joining if "all-red" in each.opcode
-        ]
-        if len(set(constrained)) > 1:
+        reductions = [each for each in self.joining if each.opcode == "all-reduce"]
+        if len({each.attribute("constrain_layout") == "true" for each in reductions}) > 1:
             yield Diagnostic("the module has a mix of layout constrained and unconstrained all-reduce instructions")
         for computation in dict.fromkeys(each.called[0] for each in self.joining if each.opcode == "fusion"):
             yield from _fusion_problems(computation)

@@ -190,10 +190,10 @@ def test_deep_nesting_is_an_error_and_no_overflow() -> None:
 
 
 def test_a_long_chain_of_calls_is_no_recursion() -> None:
-    parts = ["f0 { x = f32[] parameter(0) }"]
-    parts += [f"f{i} {{ x = f32[] parameter(0) ROOT y = f32[] call(x), to_apply=f{i - 1} }}" for i in range(1, 3000)]
+    parts = ["g0 { x = f32[] parameter(0) }"]
+    parts += [f"g{i} {{ x = f32[] parameter(0) ROOT y = f32[] call(x), to_apply=g{i - 1} }}" for i in range(1, 3000)]
     module = read("\n".join(reversed(parts)))
-    assert module.functions[0].name == "f0"
+    assert module.functions[0].name == "g0"
 
 
 def test_damaging_input_takes_linear_time() -> None:
