@@ -45,8 +45,3 @@ USES: Mapping[Choice, frozenset[str]] = {
     Choice.RANDOM_NUMBERS: named("rng rng-bit-generator rng-get-and-update-state"),
     Choice.UNDEFINED_ELEMENTS: named("cholesky"),
 }
-
-
-def choices_of(opcode: str) -> frozenset[Choice]:
-    """Returns the choices that the results of an operation depend on."""
-    return frozenset(choice for choice, opcodes in USES.items() if opcode in opcodes)

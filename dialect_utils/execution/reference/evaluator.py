@@ -37,7 +37,7 @@ def evaluate(module: Module, inputs: Sequence[Array]) -> list[Array]:
     entry = module.entry
     rest = iter(inputs)
     arguments = [_nested(parameter.shape, rest) for parameter in entry.parameters]
-    found = Evaluator().call(entry, arguments)
+    found = Evaluator(has_captures=module.dialect == "stablehlo").call(entry, arguments)
     return [leaf for value in found for leaf in _leaves(value)]
 
 
@@ -91,7 +91,9 @@ class _Started:
 class Evaluator:
     """One evaluation of a module."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, has_captures: bool) -> None:
+        # Is true where a region may use values of the function around it.
+        self._has_captures = has_captures
         self.domain = Bits(self.apply, self._call_flat)
         self._bodies: dict[Function, _Body] = {}
         # Values of the functions around a region, which the region may use.
@@ -146,12 +148,11 @@ class Evaluator:
         results = tuple(function.results)
         last: dict[Value, int] = {}
         listed = [(each, each.opcode, tuple(each.operands), tuple(each.results)) for each in function.operations]
-        has_regions = any(each.called for each, *_ in listed)
+        has_regions = self._has_captures and any(each.called for each, *_ in listed)
         for number, (_, _, operands, made) in enumerate(listed):
             last.update(dict.fromkeys((*made, *operands), number))
         dying: dict[int, list[Value]] = {}
         for value, number in last.items():
-            # A region may use any value of the function around it.
             if value not in results and not has_regions:
                 dying.setdefault(number, []).append(value)
         steps = tuple((*each, tuple(dying.get(number, ()))) for number, each in enumerate(listed))

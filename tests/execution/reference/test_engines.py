@@ -6,9 +6,11 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
+from jaxlib._jax import mlir
 
 from dialect_utils.execution import Engine, Program, Worker
 from dialect_utils.execution.reference import evaluate
+from dialect_utils.hlo import parse_module as parse_hlo
 from dialect_utils.stablehlo import parse_module
 from tests.execution.reference.programs import FAMILIES, Case, cases, far
 
@@ -53,3 +55,21 @@ def test_a_difference_is_noticed() -> None:
     assert far(Case("rounded", "", (), ulp=2), one, other).tolist() == [False, False, True, True]
     assert far(Case("sum", "", (), is_sum=True), one, other).tolist() == [False, False, True, True]
     assert not far(Case("exact", "", ()), one, one).any()
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_hlo_gives_the_bits_of_stablehlo(family: str) -> None:
+    wrong = [case.name for case in cases(1, family) if _is_hlo(case) and not _is_equal_in_hlo(case)]
+    assert wrong == []
+
+
+def _is_hlo(case: Case) -> bool:
+    # XLA replaces these functions by others as it reads MLIR.
+    return not case.name.startswith(("chlo.", "next_after", "functions c"))
+
+
+def _is_equal_in_hlo(case: Case) -> bool:
+    computation = mlir.mlir_module_to_xla_computation(case.text, use_tuple_args=False, return_tuple=False)
+    in_hlo = evaluate(parse_hlo(computation.as_hlo_text()), case.inputs)
+    written = evaluate(parse_module(case.text, case.name), case.inputs)
+    return [array.tobytes() for array in in_hlo] == [array.tobytes() for array in written]
