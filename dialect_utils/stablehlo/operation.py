@@ -128,6 +128,7 @@ class StableHloOperation:
         return self._static_step(result) if operand.is_static and result.is_static else None
 
     def _static_step(self, result: ArrayShape) -> Step:
+        # Each step of data movement has attributes of its own.
         match self.opcode:
             case "reshape":
                 return Reshape(result.dimensions)
