@@ -82,7 +82,7 @@ def broadcast(x: E, sizes: Sequence[int], dims: Sequence[int] = ()) -> E:
 
 
 def full(kind: str, literal: object, dims: Sequence[int]) -> E:
-    """Returns a constant of any dimensions, all elements alike."""
+    """Returns a constant of any dimensions, all elements equal."""
     scalar = constant(kind, literal)
     return broadcast(scalar, dims) if dims else scalar
 

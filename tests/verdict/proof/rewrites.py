@@ -1,4 +1,4 @@
-"""Rewrites that XLA's algebraic simplifier makes, each as two expressions that are to be equal and a wrong twin."""
+"""Rewrites that XLA's algebraic simplifier makes, each as two equal expressions and a negative example."""
 
 from __future__ import annotations
 

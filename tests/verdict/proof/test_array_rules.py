@@ -1,4 +1,4 @@
-"""Rules about whole arrays: a random instance of each is executed and proved by it, its wrong twin refuted and not."""
+"""Rules about whole arrays: a random instance of each is executed and proved by it; execution refutes its negative example."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rewrites of XLA's algebraic simplifier: proved where they hold exactly, and never their wrong twins.
+"""Rewrites of XLA's algebraic simplifier: proved where they hold exactly; no negative example is.
 
 The table in docs/proofs.md is made here: `python -m tests.verdict.proof.test_rewrites` writes it.
 """
@@ -41,7 +41,7 @@ def prove(left: ex.E, right: ex.E, *others: ex.E) -> ProofResult:
 
 @dataclass
 class Row:
-    """What is found of all instantiations of a rewrite: what failed is named."""
+    """The counts of all instantiations of a rewrite, and the names of those that failed."""
 
     exact: int = 0
     proved: int = 0
@@ -57,7 +57,7 @@ class Row:
 
 @cache
 def row(rewrite: Rewrite) -> Row:
-    """Proves all instantiations of a rewrite, and tries its wrong twins."""
+    """Proves all instantiations of a rewrite, and tries its negative examples."""
     made = Row()
     for kind in (*rewrite.exact, *rewrite.reals):
         for rank, (left, right, wrong) in cases(rewrite, kind):
@@ -89,7 +89,7 @@ def test_a_rewrite_is_proved_where_it_is_exact_and_decided_over_the_reals(rewrit
 
 def table() -> str:
     """Returns the table of docs/proofs.md."""
-    lines = ["| rewrite | exact: proved | over the reals: decided | wrong twins found |", "|---|---|---|---|"]
+    lines = ["| rewrite | exact: proved | over the reals: decided | negative examples found |", "|---|---|---|---|"]
     total = Row()
     for rewrite in REWRITES:
         each = row(rewrite)
@@ -117,7 +117,7 @@ def test_the_table_of_the_page_is_the_one_that_is_measured() -> None:
 
 
 def write_table() -> None:
-    """Puts the measured table into the page."""
+    """Writes the measured table into the page."""
     head, rest = PAGE.read_text("utf-8").split(_BEGIN)
     PAGE.write_text(f"{head}{_BEGIN}\n{table()}\n{_END}{rest.split(_END)[1]}", "utf-8")
 
