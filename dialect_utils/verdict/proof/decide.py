@@ -19,8 +19,8 @@ from dialect_utils.ops.domain import UndefinedError
 from dialect_utils.text import DiagnosticError
 from dialect_utils.verdict.outcome import MovedElement, OutputProof, Place, RealEquality, RuleUse
 from dialect_utils.verdict.ports import Port
+from dialect_utils.verdict.proof.algebra.rule import Rule
 from dialect_utils.verdict.proof.cases import Cases
-from dialect_utils.verdict.proof.chlo import CHLO, decomposed
 from dialect_utils.verdict.proof.describe import place_of, where_apart
 from dialect_utils.verdict.proof.evaluation import BATCH_NORM, NORMS, Evaluation
 from dialect_utils.verdict.proof.normal_forms import Numbers, numbered
@@ -28,6 +28,7 @@ from dialect_utils.verdict.proof.terms import Array, GaveUpError, Moved, Term, T
 
 if TYPE_CHECKING:
     from dialect_utils.verdict.proof.elements import ElementProof
+
 
 _DEVICES = ("replica_count", "num_partitions", "mhlo.num_replicas", "mhlo.num_partitions")
 _PARAMETER = "parameter"
@@ -307,3 +308,18 @@ def _place(value: Moved, index: tuple[int, ...]) -> Place | None:
     if not padding.is_specified:
         return Place("unspecified padding", None)
     return Place("the padding value", None) if padding.kind == "constant" else None
+
+
+CHLO = Rule("chlo", "A CHLO operation is its decomposition into StableHLO by CHLO's own pass.")
+
+
+def decomposed(stages: Sequence[Module]) -> list[Module] | None:
+    """Returns modules without CHLO operations; None where no operation is of CHLO."""
+    if all(stage.dialect == "hlo" for stage in stages):
+        # MLIR is not loaded for HLO.
+        return None
+    from dialect_utils.stablehlo.module import StableHloModule
+    from dialect_utils.stablehlo.parse import try_decompose_chlo
+
+    found = [try_decompose_chlo(stage) if isinstance(stage, StableHloModule) else None for stage in stages]
+    return [made or stage for made, stage in zip(found, stages, strict=True)] if any(found) else None

@@ -1,4 +1,4 @@
-"""What the field decides of pairs of programs: laws that it knows, and wrong twins of each."""
+"""Decisions of the field about pairs of programs: laws that it knows, and negative examples of each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rules about whole arrays: a random instance of each is executed and proved by it; execution refutes its negative example."""
+"""Rules about whole arrays: a random instance of each is executed and proved; its negative example is refuted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What attributes say of a value: alike in both dialects, and nothing that is only noted left in."""
+"""Attributes that affect a value: equal in both dialects, without those that are notes."""
 
 from __future__ import annotations
 

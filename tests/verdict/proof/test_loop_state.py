@@ -1,4 +1,4 @@
-"""A loop's state in another order, and without what reaches no result: proved in both dialects; twins are not."""
+"""A loop's state in another order, and without dead elements: proved in both dialects; negative examples are not."""
 
 from __future__ import annotations
 

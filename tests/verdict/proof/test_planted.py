@@ -1,4 +1,4 @@
-"""What two modules differ in is never proved equal: one planted mistake of each kind, in both dialects."""
+"""Modules that differ are never proved equal: one planted mistake of each kind, in both dialects."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every rule: its equations are executed and proved, its wrong twins are refuted by execution and never proved."""
+"""Every rule: its equations are executed and proved; its negative examples are refuted, never proved."""
 
 from __future__ import annotations
 
