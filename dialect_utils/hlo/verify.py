@@ -19,7 +19,7 @@ from dialect_utils.hlo.verification.entry import find_entry_problems, find_heade
 from dialect_utils.hlo.verification.literals import literal_problem
 from dialect_utils.hlo.verification.sharding import check_sharding, find_inconsistent_shardings
 from dialect_utils.ir.control_flow import recursive_call
-from dialect_utils.layout import TupleShape
+from dialect_utils.layout import Shape, TupleShape
 from dialect_utils.layout.shape import UNBOUNDED
 from dialect_utils.ops import (
     GENERAL_ATTRIBUTES,
@@ -87,6 +87,7 @@ class _Verifier:
         self.is_layout_sensitive = is_layout_sensitive
         self.replicas = _count(module, "replica_count")
         self.partitions = _count(module, "num_partitions")
+        self.may_be_unbounded = "?" in module.source.text
         # Instructions that have to agree with others.
         self.asynchronous: list[Instruction] = []
         self.joining: list[Instruction] = []
@@ -144,8 +145,12 @@ class _Verifier:
     def _check(self, instruction: Instruction, opcode: Opcode) -> None:
         """Raises ShapeError at the first mistake of an instruction."""
         shape = instruction.shape
-        if any(UNBOUNDED in leaf.dimensions for leaf in shape.arrays()):
-            raise ShapeError(f"unbounded dynamism is disabled, but the shape is {shape}", "shape")
+        if self.may_be_unbounded:
+            if _is_unbounded(shape):
+                raise ShapeError(f"unbounded dynamism is disabled, but the shape is {shape}", "shape")
+            if any(_is_unbounded(operand.shape) for operand in instruction.operands):
+                # The operand is reported.
+                return
         _check_computations(instruction, opcode)
         called = instruction.called
         instance = Instance(
@@ -207,6 +212,10 @@ def _fusion_problems(computation: Computation) -> Iterator[Diagnostic]:
             yield Diagnostic(f"{each.name}: {message}", each.location)
 
 
+def _is_unbounded(shape: Shape) -> bool:
+    return any(UNBOUNDED in leaf.dimensions for leaf in shape.arrays())
+
+
 def _count(module: HloModule, name: str) -> int:
     text = module.attributes.get(name, "1")
     return int(text) if text.isdecimal() else 1
@@ -243,6 +252,8 @@ def _allowed(opcode: str) -> frozenset[str]:
 
 
 def _unknown_attributes(instruction: Instruction, opcode: str) -> list[str]:
+    if not instruction.attribute_text:
+        return []
     allowed = _allowed(opcode)
     return [name for name in instruction.attributes if name not in allowed]
 

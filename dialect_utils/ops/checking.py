@@ -6,19 +6,14 @@ Sources: xla/service/hlo_verifier.cc (ShapeVerifier), xla/hlo/parser/hlo_parser.
 from __future__ import annotations
 
 from dialect_utils.layout import ArrayShape, ElementType, Shape, TupleShape
-from dialect_utils.layout.shape import UNBOUNDED
 from dialect_utils.ops.declaration import ALL_OPERANDS, Opcode, Trait
 from dialect_utils.ops.inference import Instance, ShapeError, check_operand_count, is_same_kind, same_sizes
 
 
 def check_operation(instance: Instance, opcode: Opcode) -> None:
-    """Raises ShapeError at the first constraint of an operation that does not hold."""
+    """Raises ShapeError at the first constraint of an operation that does not hold; all sizes have to be bounded."""
     check_operand_count(instance, opcode)
     _check_attributes(instance, opcode)
-    shapes = (*instance.operands, instance.shape)
-    if any(UNBOUNDED in leaf.dimensions for shape in shapes if shape is not None for leaf in shape.arrays()):
-        # Sizes that are not known have no arithmetic.
-        return
     _check_dimension_numbers(instance, opcode)
     if not instance.is_lenient:
         _check_operand_types(instance, opcode)
@@ -94,6 +89,8 @@ def _check_operand_types(instance: Instance, opcode: Opcode) -> None:
 
 def _compare(instance: Instance, opcode: Opcode, wanted: Shape, given: Shape) -> None:
     """Raises ShapeError where the written result is not the inferred one, layouts and dynamic marks aside."""
+    if wanted is given:
+        return
     if isinstance(given, TupleShape) and len(given.elements) == 1 and opcode.has(Trait.COMBINES):
         # XLA reads the tuple of one as the form of several.
         given = given if isinstance(wanted, TupleShape) else given.elements[0]

@@ -172,6 +172,7 @@ class Opcode:
     constrained: tuple[Attribute, ...] = field(init=False, repr=False, compare=False)
     dimension_lists: tuple[Attribute, ...] = field(init=False, repr=False, compare=False)
     _by_name: dict[str, Attribute] = field(init=False, repr=False, compare=False)
+    _computation_count: int | None = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         attributes = self.attributes
@@ -179,6 +180,9 @@ class Opcode:
         object.__setattr__(self, "constrained", tuple(constrained))
         object.__setattr__(self, "dimension_lists", tuple(each for each in attributes if each.kind == "dimensions"))
         object.__setattr__(self, "_by_name", {attribute.name: attribute for attribute in attributes})
+        named = [attribute for attribute in attributes if attribute.names_computations]
+        is_fixed = all(attribute.kind == "computation" for attribute in named)
+        object.__setattr__(self, "_computation_count", len(named) if is_fixed else None)
 
     @property
     def operand_count(self) -> int | None:
@@ -189,9 +193,7 @@ class Opcode:
     @property
     def computation_count(self) -> int | None:
         """Returns the number of computations that it names, or None where that differs."""
-        named = [attribute for attribute in self.attributes if attribute.names_computations]
-        is_fixed = all(attribute.kind == "computation" for attribute in named)
-        return len(named) if is_fixed else None
+        return self._computation_count
 
     def attribute(self, name: str) -> Attribute | None:
         """Returns one of its own attributes by HLO's name, or None."""

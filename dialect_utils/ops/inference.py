@@ -162,6 +162,8 @@ def same_sizes(first: Sequence[int], second: Sequence[int]) -> bool:
 
 def is_compatible(first: Shape, second: Shape) -> bool:
     """Is true where two shapes agree in all but layouts and dynamic marks (ShapeUtil::Compatible)."""
+    if first is second:
+        return True
     if isinstance(first, ArrayShape) and isinstance(second, ArrayShape):
         return first.element_type == second.element_type and same_sizes(first.dimensions, second.dimensions)
     if isinstance(first, TupleShape) and isinstance(second, TupleShape):

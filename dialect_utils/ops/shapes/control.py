@@ -59,6 +59,8 @@ def agree(instance: Instance, first_name: str, first: Shape, second_name: str, s
 
     Memory spaces are not compared: a fusion's parameter may be read from another one.
     """
+    if first is second or first == second:
+        return
     if not is_compatible(first, second):
         raise ShapeError(f"{first_name} is {first}, but {second_name} is {second}", part)
     for one, other in zip(first.arrays(), second.arrays(), strict=True):
