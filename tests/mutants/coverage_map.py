@@ -31,9 +31,8 @@ _FOLDERS = tuple(f"{package}/" for package in PRODUCT)
 # Names the test that runs, for the child processes.
 VARIABLE = "RELAYOUT_TEST"
 CONFIGURATION = f"""[run]
-source = .
-include = {",".join(f"{package}/*" for package in PRODUCT)}
-relative_files = true
+source = TREE
+include = {",".join(f"TREE/{package}/*" for package in PRODUCT)}
 parallel = true
 context = ${{{VARIABLE}-}}
 patch = _exit
@@ -230,7 +229,7 @@ def measure(jobs: int) -> CoverageMap:
     with tempfile.TemporaryDirectory(prefix="relayout-coverage-") as name:
         folder = Path(name)
         tree = copy_of_the_tree(folder)
-        (folder / "rc").write_text(CONFIGURATION, "utf-8")
+        (folder / "rc").write_text(CONFIGURATION.replace("TREE", str(tree)), "utf-8")
         with ThreadPoolExecutor(jobs) as pool:
             list(pool.map(lambda group: _run(tree, folder, group), [*_groups(), [LIT]]))
         return collected(tree, folder.glob("data*"), folder.glob("seconds*"))
@@ -289,6 +288,7 @@ def collected(tree: Path, data: Iterable[Path], seconds: Iterable[Path]) -> Cove
     files: dict[str, dict[int, set[int]]] = {}
     for path in data:
         for name, test, executed in _measurements(path):
+            name = name.removeprefix(f"{tree}/")
             if test in numbers and name.startswith(_FOLDERS):
                 lines = files.setdefault(name, {})
                 for executed_line in executed:
