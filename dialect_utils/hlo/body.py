@@ -202,7 +202,7 @@ class BodyReader:
             self.context.indents_footers |= not self.source.text.startswith(("\n}", "}"), position)
             return position
         if self.items and not self._starts_instruction(scanner):
-            # What looked like a whole line goes on after it.
+            # The instruction continues after the end of the line.
             place = self._undo()
             begin = place.begin
             scanner.seek(place.head)
@@ -261,7 +261,7 @@ class BodyReader:
         except DiagnosticError:
             if is_opcode(opcode):
                 raise
-            # What is wrong with the operands of `constnt(0)` is the opcode.
+            # The operands of `constnt(0)` are rejected because the opcode is misspelt.
             raise self.context.unknown_opcode(found.opcode) from None
         number = len(self.items)
         tail = text[inner.end + 1 : found.end]

@@ -59,14 +59,14 @@ class Computation:
         self.module = module
         # Without `%`; empty for bare instruction lines.
         self.name = name
-        # What its text writes before names: `%` or nothing.
+        # The prefix of names in its text: `%` or nothing.
         self.sigil = sigil
         self.written = written
         self.edits: Edits[Instruction] = Edits()
         self.is_marked_entry = is_entry
         # The instruction in whose attributes it is written, if any.
         self.owner: Instruction | None = None
-        # What bare instruction lines use and do not define.
+        # The names that bare instruction lines use and do not define.
         self.outside: list[Instruction] = []
         self.by_name: dict[str, Instruction] = {}
         self.parameters: Sequence[Instruction] = ()
@@ -88,7 +88,7 @@ class Computation:
     def __repr__(self) -> str:
         return f"<Computation %{self.name}>"
 
-    # What it is
+    # Properties
 
     @property
     def source(self) -> Source:
@@ -110,7 +110,7 @@ class Computation:
 
     @property
     def is_embedded(self) -> bool:
-        """Is true for an embedded computation: one that reduce, sort, scatter, map and the like apply per element."""
+        """Is true for an embedded computation: applied per element, by reduce, sort, scatter or map."""
         return any(has(caller.opcode, Trait.APPLIES) for caller in self._callers)
 
     @property
@@ -163,7 +163,7 @@ class Computation:
     # Edits
 
     def is_edited(self, item: Instruction) -> bool:
-        """Is true for an instruction that is printed anew."""
+        """Is true for an instruction that is printed again."""
         return item.number < 0 or item in self.edits.instructions
 
     def mark_edited(self, *items: Instruction) -> None:
@@ -319,7 +319,7 @@ class Computation:
         """Notes that an instruction no longer calls it."""
         self._callers.pop(caller, None)
 
-    # What follows the edit of an instruction
+    # Updates after the edit of an instruction
 
     def checked_name(self, name: str) -> str:
         """Returns a name for an instruction; raises ValueError where another one has it."""
@@ -397,7 +397,7 @@ class Computation:
     # Copies
 
     def copied(self, module: HloModule, twins: dict[Instruction, Instruction]) -> Computation:
-        """Returns a copy for a copy of the module; notes the twin of every instruction in `twins`.
+        """Returns a copy for a copy of the module; notes the copy of every instruction in `twins`.
 
         Calls are linked when all computations are copied.
         """

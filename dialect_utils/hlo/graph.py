@@ -41,7 +41,7 @@ class Order(Generic[Ordered]):
 
     def __init__(self, read: list[Ordered]) -> None:
         self._read = read
-        # What edits changed: neighbours (None for both ends), and numbers.
+        # Neighbours (None for both ends) and numbers that edits changed.
         self._next: dict[Ordered | None, Ordered | None] = {}
         self._previous: dict[Ordered | None, Ordered | None] = {}
         self._numbers: dict[Ordered, int] = {}
@@ -105,7 +105,7 @@ class Order(Generic[Ordered]):
         return item.position * _GAP if number is None else number
 
     def insert_after(self, place: Ordered | None, item: Ordered) -> None:
-        """Puts a new item after another one, or first for None."""
+        """Inserts a new item after another one, or first for None."""
         following = self.after(place)
         number = self._between(place, following)
         if number is None:
@@ -137,14 +137,14 @@ class Order(Generic[Ordered]):
         room = _GAP if following is None else self._number(following) - low
         if room <= 1:
             return None
-        # Near the neighbour that is new: whoever inserts at one place again, before or after the last, has room left.
+        # Near the new neighbour, so that repeated insertions at one position, before or after the last, have room left.
         if place.position < 0:
             return low + min(_STEP, room // 2)
         is_new = following is not None and following.position < 0
         return low + (max(room - _STEP, room // 2) if is_new else room // 2)
 
     def _make_room(self, place: Ordered | None) -> None:
-        """Deals numbers after `place` anew, to as few items as have sparse enough ones (Dietz and Sleator, 1987)."""
+        """Numbers the items after `place` again, as few of them as leave sparse numbers (Dietz and Sleator, 1987)."""
         assert place is not None  # before the first item there is always room
         low = self._number(place)
         dealt: list[Ordered] = []
@@ -216,7 +216,7 @@ class ControlEdges(Generic[Item]):
         return [(user, found) for user, found in self._predecessors.items() if item in found]
 
     def copied(self, twins: dict[Item, Item]) -> ControlEdges[Item]:
-        """Returns the same edges between the twins of the instructions."""
+        """Returns the same edges between the copies of the instructions."""
         copy: ControlEdges[Item] = ControlEdges()
         for item, found in self._predecessors.items():
             copy.set(twins[item], [twins[p] for p in found])

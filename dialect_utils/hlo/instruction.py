@@ -81,9 +81,9 @@ class Instruction:
         self.contents = contents
         # The attributes as text, `, name=value` each; split when one is asked for.
         self.attribute_text = attribute_text
-        # Which instruction of its computation's text it is, and its position among those that were read; -1: new.
+        # The number of the instruction in its computation's text, and its position among those that were read; -1: new.
         self.number = self.position = number
-        # Where a new one comes from.
+        # The origin of a new instruction.
         self.origin = origin
         # The computations it calls, in the order of their roles.
         self.called: tuple[Computation, ...] = ()
@@ -94,7 +94,7 @@ class Instruction:
     def __repr__(self) -> str:
         return f"<Instruction {self.text()}>"
 
-    # What it is
+    # Properties
 
     @property
     def results(self) -> Sequence[Instruction]:
@@ -361,7 +361,7 @@ class Instruction:
         return _sigil(self.computation.written.parts(self.number)) if usual is None else usual
 
     def text(self) -> str:
-        """Prints the instruction anew in XLA's form; only the shape stays as it was written where it still holds."""
+        """Prints the instruction again in XLA's form; only the shape stays as it was written where it still holds."""
         computation, written = self.computation, self.computation.written
         sigil, shape, is_typed = computation.sigil, str(self.shape), False
         if self.has_own_text:

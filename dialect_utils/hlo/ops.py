@@ -16,7 +16,7 @@ from dialect_utils.text import Diagnostic, DiagnosticError
 
 AttributeValue = str | tuple[int, ...]
 
-# What belongs to the value, not to the way it is computed: it goes along to what replaces the op.
+# Attributes of the value, not of the computation: the operation that replaces this one gets them.
 _KEPT = ("metadata", "frontend_attributes")
 # A bitcast means its layout, a tuple has those of its elements.
 _FIXED_SHAPE = with_trait(Trait.TUPLES) | named("bitcast parameter")
@@ -217,7 +217,7 @@ class Ops:
         return self.tuple([self.fitted(self.element(value, i), part) for i, part in enumerate(shape.elements)])
 
     def finish(self, result: Instruction) -> Instruction:
-        """Puts `result`, in the replaced instruction's layout, in its place; a new one takes over its name."""
+        """Replaces the instruction by `result` in the layout of the instruction; a new one takes over its name."""
         replaced, name = self.replaced, self.replaced.name
         result = self.fitted(result, replaced.shape)
         replaced.replace_uses(result)
@@ -247,7 +247,7 @@ def rebuild(
     shape: Shape | None = None,
     change: Callable[[dict[str, str]], None] | None = None,
 ) -> Instruction:
-    """Puts a changed copy of an instruction in its place, under its name, and returns it."""
+    """Replaces an instruction by a changed copy of the same name, and returns the copy."""
     attributes = dict(replaced.attributes)
     if change is not None:
         change(attributes)

@@ -104,7 +104,7 @@ class _Parser:
             self.scanner.seek(position)
             self.scanner.fail("no HLO computation in this text", hint=_BEGINNING)
         self.name_inline(module)
-        # What is written in place is inside of something else.
+        # An instruction or computation in place is inside of another one.
         outermost = [computation.written.frame for computation in self.found if computation.owner is None]
         writes_layouts = any("]{" in text for text in self.context.spelling.shapes)
         module.fill(self.found, Span(outermost[0].begin, outermost[-1].end), writes_layouts)

@@ -64,12 +64,12 @@ class InlineComputation:
 
 
 class ReadingContext:
-    """What all computations of one text share while it is read."""
+    """The tables that all computations of one text share while it is read."""
 
     def __init__(self, source: Source) -> None:
         text = source.text
         self.source = source
-        # One shape for all that are written alike, and one text for all opcodes.
+        # One shape for all shapes of equal text, and one text for all uses of an opcode.
         self.spelling = Spelling()
         self.opcodes: dict[str, str] = {}
         # Instructions whose attributes name computations or instructions.
@@ -202,7 +202,7 @@ class OperandReader:
         for index in path:
             known = self._elements.get((item, index))
             if known is None:
-                assert isinstance(item.shape, TupleShape)  # whoever calls this has looked
+                assert isinstance(item.shape, TupleShape)  # checked by the caller
                 shape = item.shape.elements[index]
                 tail = f", index={index}"
                 known = Instruction(

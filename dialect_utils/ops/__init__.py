@@ -1,6 +1,6 @@
-"""What each opcode is: one table for HLO, StableHLO and CHLO, and the queries on it.
+"""The opcodes: one table for HLO, StableHLO and CHLO, and the queries on it.
 
-Whoever needs a set of opcodes asks for one by a trait (`with_trait`) or by name (`named`, `by_opcode`);
+Code that needs a set of opcodes gets it by a trait (`with_trait`) or by name (`named`, `by_opcode`);
 a name that no opcode has raises UnknownOpcodeError where it is written, when its module is imported.
 """
 
@@ -59,7 +59,7 @@ HLO_NAMES = frozenset(each.name for each in HLO_OPCODES)
 
 # XLA's parser takes any opcode with one of these for the asynchronous form.
 START, UPDATE, DONE = "-start", "-update", "-done"
-# What an asynchronous form shares with its opcode; its operands and results are other ones.
+# The traits that an asynchronous form shares with its opcode; its operands and results are others.
 _ASYNCHRONOUS_TRAITS = (
     Trait.PURE
     | Trait.BOUNDED
@@ -79,7 +79,7 @@ class UnknownOpcodeError(ValueError):
 
 
 def opcode_of(name: str) -> Opcode:
-    """Returns what the table says of an opcode; `slice-start` and the like follow from their opcode.
+    """Returns what the table says of an opcode; a form such as `slice-start` follows from its opcode.
 
     A name that the table lacks, as an operation of another dialect has, gives an opcode of no traits.
     """

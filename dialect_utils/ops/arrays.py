@@ -68,7 +68,7 @@ class ArrayDomain(Generic[V]):
         """
 
     def spend(self, count: int) -> None:
-        """Is told how many elements of windows are about to be made; a domain may raise an error of its own."""
+        """Receives the number of window elements before they are made; a domain may raise an error of its own."""
 
     def move(self, array: V, step: Step, padding: V | None = None) -> V:
         """Returns an array after one step that keeps the elements; `padding` is a scalar."""

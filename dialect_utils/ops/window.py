@@ -1,4 +1,4 @@
-"""What a convolution's window does in each spatial dimension, and the plain form it can take.
+"""The window of a convolution in each spatial dimension, and its plain form.
 
 TPU dumps write every matrix product as a convolution. A spatial dimension of such a convolution
 often only pairs indices: each output index o meets one kernel index k and one input index i.
@@ -100,7 +100,7 @@ def format_window(window: tuple[WindowDimension, ...]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class DimensionLabels:
-    """Which dimension of each array is which: batch, feature (or input, output) and spatial ones."""
+    """The role of each dimension of the arrays: batch, feature (or input, output) and spatial ones."""
 
     lhs_batch: int
     lhs_feature: int

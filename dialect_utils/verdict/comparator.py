@@ -55,7 +55,7 @@ class Comparator:
 
     `auto`: equal bits wherever they are guaranteed. Elsewhere an element may be as far off as the
     original's own rounding error. `signs_of_zero`: zeros of both signs differ. (It is false where a module
-    computes maximum(0, -0) and the like: an engine's result there depends on the order of the operands.)
+    computes maximum(0, -0), say: an engine's result there depends on the order of the operands.)
     """
 
     element_types: tuple[ElementType, ...]

@@ -1,1 +1,1 @@
-"""What HLO text says and how it is written: tokens, grammar, attributes, literals, places. Knows no graph."""
+"""HLO text: tokens, grammar, attributes, literals, positions. Knows no graph."""

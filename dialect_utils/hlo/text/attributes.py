@@ -129,7 +129,7 @@ def called_in(tail: str) -> list[tuple[str, str]]:
         return []
     quote, slash = tail.find('"'), tail.find("/")
     if -1 < quote < found[-1].start() or -1 < slash < found[-1].end():
-        # What is in a string or a comment calls nothing.
+        # A name in a string or a comment is no call.
         tail = without_comments(without_strings(tail) or "")
         found = list(_CALL.finditer(tail))
     return [
@@ -162,7 +162,7 @@ def renamed(text: str, old: str, new: str) -> str:
 
 
 class Movement(Written, Protocol):
-    """What a step is read from: an instruction of the graph, which itself asks for its step."""
+    """The source of a step: an instruction of the graph, which itself asks for its step."""
 
     shape: Shape
 

@@ -112,7 +112,7 @@ class InstructionText:
     end: int
 
 
-# What a line that goes on may end in.
+# The ends of a line whose instruction continues.
 _OPEN_ENDS = frozenset(", \t=<")
 
 
@@ -297,7 +297,7 @@ class OperandText:
     # The name, or the opcode of an instruction in place.
     name: Token
     path: tuple[Token, ...]
-    # What is between the parentheses of an instruction in place.
+    # The text between the parentheses of an instruction in place.
     inner: Span | None
     span: Span
 

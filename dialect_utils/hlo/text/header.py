@@ -19,7 +19,7 @@ _ENTRY_LAYOUT = "entry_computation_layout"
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """What a computation's header says: parameter names and shapes, and the result's shape."""
+    """A computation's header: parameter names and shapes, and the result's shape."""
 
     names: tuple[str, ...]
     parameters: tuple[Shape, ...]
@@ -114,7 +114,7 @@ class Header:
 
     def __init__(self, source: Source, span: Span | None) -> None:
         self.source = source
-        # Where it was read.
+        # The location of the text.
         self.span = span or Span(0, 0)
         self.is_edited = False
         self._text = source.text[self.span.start : self.span.end]

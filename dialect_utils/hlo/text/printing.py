@@ -1,4 +1,4 @@
-"""Prints computations: what is as it was read in one piece, what was edited anew and in XLA's form."""
+"""Prints computations: unedited instructions as they were read, edited ones in XLA's form."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dialect_utils.text import Source, Span
 # XLA writes the position before every fifth operand.
 _UNMARKED = 5
 
-# What XLA's lexer reads as something else where no `%` is before it (xla/hlo/parser/hlo_lexer.cc).
+# Names that XLA's lexer reads as another token without a `%` (xla/hlo/parser/hlo_lexer.cc).
 _KEYWORDS = (
     "true false inf nan HloModule ENTRY ROOT FileLocations FileNames FunctionNames StackFrames maximal replicated "
     "manual last_tile_dim_replicate shard_as shard_like unknown unreduced token opaque"
@@ -31,7 +31,7 @@ class Named(Protocol):
 
 
 class Printed(Protocol):
-    """An instruction: which one of the text it is (-1: new), whether it has a line there, and its text anew."""
+    """An instruction: its number in the text (-1: new), whether it has a line there, and its new text."""
 
     number: int
 
@@ -40,7 +40,7 @@ class Printed(Protocol):
         """Is true where it was read from `name = ...`."""
 
     def text(self) -> str:
-        """Prints it anew."""
+        """Prints the instruction in XLA's form."""
 
 
 Item = TypeVar("Item", bound=Printed)
@@ -59,7 +59,7 @@ def format_body(items: Iterable[Item], written: BodyText, edits: Edits[Item], mo
     """Returns the text of instructions; `moved` is the root where it has to be marked now."""
     parts: list[str] = []
     for before, body in _pieces(items, written, edits, moved):
-        # Where nothing parted two instructions of one line, a space has to.
+        # A space separates two instructions of one line that had nothing between them.
         parts += [before or (" " if parts else ""), body]
     return "".join(parts)
 

@@ -243,7 +243,7 @@ class BodyText:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where a new instruction comes from: the instruction that was read with this number in a text."""
+    """The origin of a new instruction: the instruction that was read with this number in a text."""
 
     text: BodyText
     number: int
@@ -256,7 +256,7 @@ class Origin:
 
 @dataclass(slots=True)
 class Edits(Generic[Item]):
-    """What no longer is as it was read: instructions, what is before some of them, the header, or anything at all."""
+    """The edited parts of a text: instructions, the text before some of them, the header, or anything at all."""
 
     instructions: set[Item] = field(default_factory=set)
     leads: dict[Item | None, str] = field(default_factory=dict)
@@ -264,7 +264,7 @@ class Edits(Generic[Item]):
     any: bool = False
 
     def copied(self, twins: dict[Item, Item]) -> Edits[Item]:
-        """Returns the same edits of the twins of the instructions; those of erased ones are left out."""
+        """Returns the same edits of the copies of the instructions; those of erased ones are left out."""
         instructions = {twins[item] for item in self.instructions if item in twins}
         leads = {None if item is None else twins[item]: lead for item, lead in self.leads.items()}
         return Edits(instructions, leads, self.header, self.any)
