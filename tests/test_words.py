@@ -122,8 +122,6 @@ PAGES = [
     *sorted((ROOT / "docs").rglob("*.md")),
     *(ROOT / f"{name}.md" for name in ("README", "CONTRIBUTING", "CHANGELOG")),
 ]
-# Files and folders that are not rewritten yet.
-NOT_CLEAN = ("docs/proofs.md",)
 
 
 def habits_of(file: Path) -> list[str]:
@@ -131,15 +129,7 @@ def habits_of(file: Path) -> list[str]:
     return habits_in_code(text) if file.suffix == ".py" else habits_in_page(text)
 
 
-def is_rewritten(file: Path) -> bool:
-    name = file.relative_to(ROOT).as_posix()
-    return not any(name == each or name.startswith(f"{each}/") for each in NOT_CLEAN)
-
-
-REWRITTEN = [file for file in (*CODE, *PAGES) if is_rewritten(file)]
-
-
-@pytest.mark.parametrize("file", REWRITTEN, ids=lambda file: str(file.relative_to(ROOT)))
+@pytest.mark.parametrize("file", [*CODE, *PAGES], ids=lambda file: str(file.relative_to(ROOT)))
 def test_comments_docstrings_and_pages_are_plain_english(file: Path) -> None:
     assert habits_of(file) == []
 
