@@ -79,7 +79,7 @@ MUTANTS = (
         "dialect_utils/execution/reference/elementwise.py",
         "np.where(left == right, np.where(np.signbit(left), right, left), np.maximum(left, right))",
         "np.where(left == right, np.where(np.signbit(left), left, right), np.maximum(left, right))",
-        ("tests/execution/reference/test_engines.py",),
+        ("tests/execution/reference/test_semantics.py",),
     ),
     Mutant(
         "dialect_utils/execution/reference/elementwise.py",

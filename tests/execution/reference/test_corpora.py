@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from dialect_utils import hlo
-from dialect_utils.execution import Array
+from dialect_utils.execution import Array, ExecutionError, Program, Worker, run_module
 from dialect_utils.execution.reference import evaluate
 from dialect_utils.layout import ELEMENT_TYPES
 from dialect_utils.layout.arrays.dtypes import dtype_of
@@ -88,3 +88,36 @@ def test_self_checking_programs() -> None:
         for actual, expected in failed[name]:
             np.testing.assert_allclose(actual, expected, rtol=tolerance)
     assert len(_PROGRAMS) == 279
+
+
+def test_an_operation_without_a_definition_is_unsupported_at_its_location() -> None:
+    text = "HloModule m\n\nENTRY e {\n  ROOT r = u64[2] rng-get-and-update-state(), delta=1\n}\n"
+    with Worker() as worker, pytest.raises(ExecutionError) as caught:
+        worker.run(Program(text, "hlo", "my.hlo"), [[]], engine="reference")
+    assert caught.value.failure == "unsupported"
+    assert str(caught.value).startswith("my.hlo:4:8: error: rng-get-and-update-state: the engine chooses")
+
+
+def test_what_xla_cannot_execute_runs() -> None:
+    text = """HloModule m
+
+ENTRY e {
+  a = f32[3,2] parameter(0)
+  b = f32[2,2,1] parameter(1)
+  sizes = s32[2] constant({1, 1})
+  r = f32[3,1] ragged-dot(a, b, sizes), lhs_contracting_dims={1}, rhs_contracting_dims={1},
+    lhs_ragged_dims={0}, rhs_group_dims={0}
+  start = ((f32[3,1]), f32[3,1], u32[]) negate-start(r)
+  ROOT done = f32[3,1] negate-done(start)
+}
+"""
+    inputs = [np.arange(6, dtype=np.float32).reshape(3, 2), np.ones((2, 2, 1), np.float32)]
+    [found] = run_module(hlo.parse_module(text, "m"), inputs, engine="reference")
+    assert found.tolist() == [[-1], [-5], [0]]
+
+
+def test_one_device_only() -> None:
+    module = hlo.parse_module("HloModule m\n\nENTRY e {\n  ROOT p = f32[2] parameter(0)\n}\n", "m")
+    text = module.text()
+    with Worker(devices=2) as worker, pytest.raises(ExecutionError, match="one device only"):
+        worker.run(Program(text, "hlo"), [[np.ones((2, 2), np.float32)]], engine="reference")
