@@ -169,20 +169,22 @@ class Symbols(Movement):
         opcode = self._reducer(applied, arrays, initial)
         first = self.terms.term(initial[0])
         has_padding |= not any(dimension.has_padding for dimension in window)
-        padding = None if opcode is None else self._padding(opcode, first, has_padding)
-        if padding is None:
+        if opcode is None:
             label = ("reduce-window", None, window, has_padding)
             return self._in_general(label, operation, [*arrays, *initial, applied], sizes)
+        padding = self._padding(opcode, first, has_padding)
         shape = ArrayShape(self.element_type(arrays[0]), sizes)
         return [self._made(("reduce-window", opcode, window), shape, [arrays[0], first, padding])]
 
-    def _padding(self, opcode: str, initial: Term, has_padding: bool) -> Term | None:
-        """Returns the value of padding: the initial value where that changes nothing, else a neutral one, or None."""
-        kind, bits = initial.array.element_type, self.terms.constant_bits(initial)
-        neutral = neutral_bits(opcode, kind)
-        if has_padding or is_idempotent(opcode, kind, bits):
+    def _padding(self, opcode: str, initial: Term, has_padding: bool) -> Term:
+        """Returns the value of padding: the initial value, or where HLO skips that an unknown function of it.
+
+        The function stands for both meanings, because StableHLO's interpreter does not skip the padding of HLO.
+        """
+        kind = initial.array.element_type
+        if has_padding or is_idempotent(opcode, kind, self.terms.constant_bits(initial)):
             return initial
-        return None if neutral is None else self.terms.literal(kind, neutral, ())
+        return self.terms.each_as_is(("padding", opcode), kind, [initial])
 
     def _applied(self, function: Function) -> Term:
         applied, has_effects = self.evaluation.function(function)
