@@ -36,8 +36,8 @@ def part(kind: str, bits: int, opcode: str, shift: int) -> list[str]:
         ),
         f"e{shift} = {kind}[] {opcode}(xe{shift}, ye{shift})",
         f"n{shift} = u{bits}[] {convert}(e{shift})",
-        f"u{shift} = u32[] convert(n{shift})",
-        f"w{shift} = u32[] shift-left(u{shift}, c{shift})",
+        f"z{shift} = u32[] convert(n{shift})",
+        f"w{shift} = u32[] shift-left(z{shift}, c{shift})",
     ]
 
 
@@ -89,7 +89,7 @@ def test_elements_of_words_are_reduced(workers: Workers, kind: str, layout: str,
     [
         "combine {\n  x = u32[] parameter(0)\n  y = u32[] parameter(1)\n  ROOT s = u32[] add(x, y)\n}\n",
         combiner("s8", 8, "add", "add", "maximum", "add"),
-        combiner("s8", 8, *["add"] * 4).replace("shift-left(u8, c8)", "shift-left(u8, c0)"),
+        combiner("s8", 8, *["add"] * 4).replace("shift-left(z8, c8)", "shift-left(z8, c0)"),
         combiner("s8", 8, *["add"] * 4).replace("shift-right-logical(y, c8)", "shift-right-logical(y, c0)"),
         combiner("s8", 8, *["add"] * 4).replace("xe8 = s8[] bitcast-convert(xn8)", "xe8 = s8[] negate(xn8)"),
     ],
