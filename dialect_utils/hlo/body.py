@@ -1,4 +1,4 @@
-"""Reads the instructions of one computation, linking operands as it goes."""
+"""Reads the instructions of one computation and links their operands."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from dialect_utils.hlo.text.grammar import (
     split_attributes,
 )
 from dialect_utils.hlo.text.printing import is_reserved
-from dialect_utils.hlo.text.provenance import BodyText, Frame, Place, line_breaks
+from dialect_utils.hlo.text.provenance import BodyText, Extent, Frame, line_breaks
 from dialect_utils.hlo.text.tokens import Scanner
 from dialect_utils.ir.control_flow import in_role_order
 from dialect_utils.layout import Shape, TokenShape
@@ -54,9 +54,9 @@ def _parameters_in_order(computation: Computation, items: list[Instruction]) -> 
     for item in found:
         number = int(item.contents)
         if number >= len(found):
-            place = item.locate("operands") or computation.location
+            location = item.locate("operands") or computation.location
             message = f"parameter number {number}, but %{computation.name} has {len(found)} parameters"
-            raise DiagnosticError(Diagnostic(message, place, hint="number them from 0 without gaps"))
+            raise DiagnosticError(Diagnostic(message, location, hint="number them from 0 without gaps"))
         if parameters[number] is not None:
             message = f"parameter number {number} occurs twice in %{computation.name}"
             raise DiagnosticError(Diagnostic(message, item.locate("operands")))
@@ -84,12 +84,12 @@ class BodyReader:
         self.items: list[Instruction] = []
         self.operands = OperandReader(context, computation, self.items, is_fragment=is_fragment)
         self.root: Instruction | None = None
-        # True where the next thing to read is no instruction.
+        # True after the last instruction.
         self.is_done = False
         self.is_irregular = False
 
     def body(self, position: int) -> int:
-        """Reads instructions from `position` on and returns where the last one ends."""
+        """Reads instructions from `position` and returns the end of the last."""
         sigil = _FIRST_SIGIL.match(self.source.text, position)
         assert sigil is not None  # the pattern matches everywhere
         while not self.is_done:
@@ -97,14 +97,14 @@ class BodyReader:
         return position
 
     def _lines(self, position: int, sigil: str) -> int:
-        """Reads the lines from `position` to where the computation seems to end; returns where it got to."""
+        """Reads the lines from `position` to the apparent end of the computation; returns the end of the last read."""
         text = self.source.text
         if self.is_irregular or text[position : position + 1] not in ("\n", "\r"):
             return self._scan(position)
         end = self._footer(position)
         rows = line_pattern(sigil).findall(text, position, end + 2)
         if not rows or len(rows) != text.count("\n", position, end):
-            # There is nothing between, or some lines have breaks of their own kind.
+            # The range is empty, or a line contains a lone carriage return.
             self.is_irregular = bool(rows)
             return self._scan(position)
         breaks: list[int] = []
@@ -121,11 +121,11 @@ class BodyReader:
             position = self._scan_to_line(breaks[row], breaks, end)
             if self.is_done or position >= end:
                 return position
-            # The scanner has read these.
+            # Skips the lines that the scanner has read.
             deque(islice(lines, bisect_left(breaks, position) - row - 1), maxlen=0)
 
     def _scan_to_line(self, position: int, breaks: list[int], end: int) -> int:
-        """Reads instructions with the scanner until one ends where a line does; returns that end."""
+        """Reads instructions with the scanner until one ends at a line break; returns that end."""
         while True:
             position = self._scan(position)
             following = bisect_left(breaks, position)
@@ -133,7 +133,7 @@ class BodyReader:
                 return position
 
     def _footer(self, position: int) -> int:
-        """Returns the line break before what seems to be the `}` of this computation."""
+        """Returns the offset of the line break before the apparent `}` of this computation."""
         text = self.source.text
         if self.context.indents_footers:
             match = _FOOTER.search(text, position)
@@ -141,12 +141,12 @@ class BodyReader:
         else:
             found = text.find("\n}", position)
         if found < 0:
-            # Bare instruction lines: the last may have no break after it.
+            # Bare instruction lines: the last may end without a line break.
             found = max(text.rfind("\n"), position)
         return found - text.startswith("\r", found - 1)
 
     def _common_lines(self, lines: Iterator[_Row], sigil: str) -> bool:  # noqa: C901  # calls cost a third of the time
-        """Reads lines up to the first that needs the scanner; returns whether there was none."""
+        """Reads lines up to the first that needs the scanner; returns whether it read all."""
         computation, visible, items, context = self.computation, self.visible, self.items, self.context
         shapes, opcodes, calling, has_control = (
             context.spelling.shapes,
@@ -194,7 +194,7 @@ class BodyReader:
         return True
 
     def _scan(self, position: int) -> int:
-        """Reads the next instruction with the scanner and returns its end; notes where there is none."""
+        """Reads the next instruction with the scanner and returns its end; sets `is_done` after the last."""
         scanner = Scanner(self.source, position)
         begin = position
         if scanner.token.kind == "end" or scanner.at("}"):
@@ -202,12 +202,12 @@ class BodyReader:
             self.context.indents_footers |= not self.source.text.startswith(("\n}", "}"), position)
             return position
         if self.items and not self._starts_instruction(scanner):
-            # The instruction continues after the end of the line.
-            place = self._undo()
-            begin = place.begin
-            scanner.seek(place.head)
+            # The last instruction continues in this line.
+            extent = self._undo()
+            begin = extent.begin
+            scanner.seek(extent.head)
             found = scan_instruction(scanner)
-            if found.end == place.end:
+            if found.end == extent.end:
                 scanner.fail(f"expected an instruction or '}}', found {scanner.found()}")
         else:
             found = scan_instruction(scanner)
@@ -221,7 +221,7 @@ class BodyReader:
             return scanner.peek().text == "="
         return token.is_name
 
-    def _undo(self) -> Place:
+    def _undo(self) -> Extent:
         last = self.items.pop()
         del self.visible[last.name]
         if self.root is last:
@@ -237,7 +237,7 @@ class BodyReader:
         if found.name.kind == "word":
             self.context.check_name(found.name)
         item = self.instruction(found)
-        self.written.add(item.number, Place(begin, head, found.end))
+        self.written.add(item.number, Extent(begin, head, found.end))
         if item.name in self.visible:
             message = f"%{item.name} is defined twice in %{self.computation.name}"
             first = self.visible[item.name].location
@@ -254,18 +254,18 @@ class BodyReader:
         return item
 
     def instruction(self, found: InstructionText) -> Instruction:
-        """Makes the instruction of a split text."""
+        """Makes an instruction from its split text."""
         text, opcode, inner = self.source.text, found.opcode.text, found.operands
         try:
             operands = self.operands.read(opcode, inner)
         except DiagnosticError:
             if is_opcode(opcode):
                 raise
-            # The operands of `constnt(0)` are rejected because the opcode is misspelt.
+            # The opcode decides how operands are read: `constnt(0)` fails because of its opcode.
             raise self.context.unknown_opcode(found.opcode) from None
         number = len(self.items)
         tail = text[inner.end + 1 : found.end]
-        # Without a shape of its own it gets one when the computations that it calls are known.
+        # A shape that is not written is inferred below, when the called computations are known.
         shape = read_shape_at(self.source, found.shape) if found.shape else TokenShape()
         contents = "" if operands else text[inner.start : inner.end]
         item = Instruction(self.computation, found.name.text, shape, opcode, operands, contents, tail, number)
@@ -281,17 +281,17 @@ class BodyReader:
         return item
 
     def _reject_origin(self, found: InstructionText) -> None:
-        """Raises DiagnosticError for an `origin`, whose tree is that of a written shape."""
+        """Raises DiagnosticError for an `origin`, whose tree needs a written shape."""
         for attribute, span, _ in found.attributes:
             if attribute == "origin":
                 raise error_at(self.source, span, f"the origin of {found.name.text} needs a shape that is written")
 
-    def _inline(self, owner: Instruction, attribute: str, place: Span, sigil: str) -> Computation:
+    def _inline(self, owner: Instruction, attribute: str, span: Span, sigil: str) -> Computation:
         """Reads a computation that is written as an attribute's value."""
         if self.depth == MAX_DEPTH:
-            raise error_at(self.source, place, f"computations are nested deeper than {MAX_DEPTH}")
-        start = place.start
-        frame = Frame(start, start, Span(start, start), None, start + 1, place.end - 1, place.end)
+            raise error_at(self.source, span, f"computations are nested deeper than {MAX_DEPTH}")
+        start = span.start
+        frame = Frame(start, start, Span(start, start), None, start + 1, span.end - 1, span.end)
         computation = Computation(
             owner.computation.module, "", sigil, BodyText(self.source, frame, self.context.spelling)
         )
@@ -299,18 +299,18 @@ class BodyReader:
         reader = BodyReader(self.context, computation, depth=self.depth + 1)
         frame.tail = reader.body(frame.body)
         scanner = Scanner(self.source, frame.tail)
-        if scanner.token.start != place.end - 1:
+        if scanner.token.start != span.end - 1:
             scanner.fail(f"expected an instruction or '}}', found {scanner.found()}")
         reader.finish()
         self.context.inline.append(InlineComputation(computation, owner, attribute))
         return computation
 
     def finish(self) -> None:
-        """Gives the computation what was read; raises DiagnosticError where that is no computation."""
+        """Passes the instructions to the computation; raises DiagnosticError without any."""
         computation, items = self.computation, self.items
         if not items:
-            place = Location(self.source, self.written.frame.name)
-            raise DiagnosticError(Diagnostic(f"computation %{computation.name} has no instructions", place))
+            location = Location(self.source, self.written.frame.name)
+            raise DiagnosticError(Diagnostic(f"computation %{computation.name} has no instructions", location))
         self.operands.name_hidden()
         computation.fill(items, _parameters_in_order(computation, items), self.root)
 

@@ -1,4 +1,4 @@
-"""Makes HLO instructions at one place of a computation."""
+"""Makes HLO instructions before or after one of a computation."""
 
 from __future__ import annotations
 
@@ -22,11 +22,10 @@ from dialect_utils.layout import (
 
 
 class HloBuilder:
-    """A maker of instructions at one place; each new one comes after the one before.
+    """A maker of instructions before or after one; each new instruction comes after the previous one.
 
-    New instructions get the metadata and the location of `like`. Its frontend attributes stay
-    its own: they speak of the op that carries them. In a module that writes layouts a new shape
-    has the descending one.
+    New instructions get the metadata and the location of `like`, but not its frontend attributes, which describe only
+    the op that has them. In a module that writes layouts a new shape has the descending layout.
     """
 
     def __init__(
@@ -47,18 +46,18 @@ class HloBuilder:
         attributes: Mapping[str, str] | None = None,
         like: Instruction | None = None,
     ) -> Instruction:
-        """Makes an instruction of any opcode, with exactly these attributes; all others are made by it.
+        """Makes an instruction of any opcode, with exactly these attributes; all other methods call it.
 
-        `inner` is what is between the parentheses of a constant or parameter, `like` gives the location.
-        Raises ValueError where the place is gone.
+        `inner` is the text between the parentheses of a constant or parameter, `like` gives the location.
+        Raises ValueError where the instruction to insert before was erased.
         """
-        place = self._after
+        anchor = self._after
         if self._before is not None:
             if self._before not in self._computation.order:
                 raise ValueError(f"%{self._before.name} is no longer in %{self._computation.name}")
-            place = self._computation.order.before(self._before)
+            anchor = self._computation.order.before(self._before)
         made = self._computation.insert(
-            place, name, shape, opcode, operands, inner=inner, attributes=attributes, like=like
+            anchor, name, shape, opcode, operands, inner=inner, attributes=attributes, like=like
         )
         if self._before is None:
             self._after = made
@@ -81,7 +80,7 @@ class HloBuilder:
         return self.emit(name, shape, opcode, operands, inner=inner, attributes=attributes, like=origin)
 
     def _array(self, element_type: ElementType, dimensions: tuple[int, ...], value: Shape) -> ArrayShape:
-        """Returns a new shape, written as `value` is: with a layout or without one."""
+        """Returns a new shape, with a layout if `value` has one."""
         return ArrayShape(
             element_type, dimensions, Layout.descending(len(dimensions)) if self._writes_layout(value) else None
         )
@@ -113,7 +112,7 @@ class HloBuilder:
         return self._make(name, shape, "constant", [], like, inner=format_scalar(element_type, bits))
 
     def broadcast(self, value: Value, dimensions: Sequence[int], *, name: str, like: Value) -> Instruction:
-        """Makes an array of `dimensions` from one scalar; raises ValueError for what is none."""
+        """Makes an array of `dimensions` from one scalar; raises ValueError for any other value."""
         operand = as_instruction(value)
         if not isinstance(operand.shape, ArrayShape) or operand.shape.rank:
             raise ValueError(f"broadcast needs a scalar, not {operand.shape}")
@@ -121,7 +120,7 @@ class HloBuilder:
         return self._make(name, shape, "broadcast", [operand], like, attributes={"dimensions": "{}"})
 
     def convert(self, value: Value, element_type: ElementType, *, name: str, like: Value) -> Instruction:
-        """Makes an element type conversion; raises ValueError for what is no array."""
+        """Makes an element type conversion; raises ValueError for any other value."""
         operand = as_instruction(value)
         if not isinstance(operand.shape, ArrayShape):
             raise ValueError(f"convert needs an array, not {operand.shape}")
@@ -137,7 +136,7 @@ class HloBuilder:
         return self._make(name, shape, "bitcast", [as_instruction(value)], like)
 
     def flatten(self, value: Value, *, name: str) -> list[Value]:
-        """Returns the arrays and tokens of a value, through get-tuple-element where it is no `tuple`."""
+        """Returns the arrays and tokens of a value, through get-tuple-element unless it is a `tuple`."""
         instruction = as_instruction(value)
         shape = instruction.shape
         if not isinstance(shape, TupleShape):
@@ -152,7 +151,7 @@ class HloBuilder:
         return [leaf for index, part in enumerate(parts) for leaf in self.flatten(part, name=f"{name}.{index}")]
 
     def make_tuple(self, leaves: Sequence[Value], shape: Shape, *, name: str, like: Value) -> Instruction:
-        """Joins leaves into a value of `shape`'s nesting; raises ValueError where their number differs."""
+        """Joins leaves into a value of `shape`'s nesting; raises ValueError for another number of leaves."""
         rest = [as_instruction(leaf) for leaf in leaves]
         made = self._tuple(rest, shape, name, like)
         if rest:
@@ -160,7 +159,7 @@ class HloBuilder:
         return made
 
     def _tuple(self, rest: list[Instruction], shape: Shape, name: str, like: Value) -> Instruction:
-        """Takes as many leaves off the front of `rest` as `shape` has."""
+        """Makes a value of `shape` from the first leaves of `rest`, and removes these."""
         if not isinstance(shape, TupleShape):
             if not rest:
                 raise ValueError(f"no leaf is left for {shape}")
@@ -173,7 +172,7 @@ class HloBuilder:
     ) -> Sequence[Instruction]:
         """Makes a copy of an instruction on other operands with another shape.
 
-        Control predecessors are those of the original that are before the new place.
+        The copy keeps the control predecessors that come before it.
         """
         original = as_instruction(operation)
         if len(shapes) != 1:
@@ -186,7 +185,7 @@ class HloBuilder:
         return (made,)
 
 
-# A plan is made many times: the shapes of its steps know their texts then.
+# A plan is built many times, and a cached shape keeps its printed text.
 @lru_cache(maxsize=1 << 12)
 def _stepped(step: Step, element_type: ElementType, dimensions: tuple[int, ...], writes_layout: bool) -> ArrayShape:
     """Returns the shape after a step, in descending order."""

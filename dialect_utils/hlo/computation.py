@@ -1,6 +1,6 @@
 """An HLO computation: instructions in order, one of them the root.
 
-Longer than most files: an edit changes users, order, names, control and what is printed in one go, all of it here.
+Longer than most files: one edit changes users, order, names, control predecessors and the printed text together.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 class Computation:
     """A computation of a module; equal and hashed by identity.
 
-    `written` and `edits` say where it was read and what no longer is as it was; all else is the
-    graph. Its fields are for reading: the methods change them.
+    `written` locates the computation in the text that was read, and `edits` says which parts of that text are outdated.
+    Only methods change the fields.
     """
 
     __slots__ = (
@@ -66,7 +66,7 @@ class Computation:
         self.is_marked_entry = is_entry
         # The instruction in whose attributes it is written, if any.
         self.owner: Instruction | None = None
-        # The names that bare instruction lines use and do not define.
+        # Parameters for the values that bare instruction lines use and do not define.
         self.outside: list[Instruction] = []
         self.by_name: dict[str, Instruction] = {}
         self.parameters: Sequence[Instruction] = ()
@@ -75,11 +75,11 @@ class Computation:
         self.control: ControlEdges[Instruction] = ControlEdges()
         self._uses: Uses[Instruction] | None = None
         self._by_number: dict[int, Instruction] | None = None
-        # The first and the last of the parameters in a row that were found last, until an edit among them.
+        # The first and the last of the consecutive parameters that were found last, until an edit among them.
         self._row: tuple[Instruction, Instruction] | None = None
 
     def fill(self, items: list[Instruction], parameters: Sequence[Instruction], root: Instruction | None) -> None:
-        """Gives it its instructions; the last is the root where none is marked. Readers do this once."""
+        """Sets the instructions, once, after reading; without a ROOT mark the last is the root."""
         self.order = Order(items)
         self.parameters = tuple(parameters)
         self.root = items[-1] if root is None else root
@@ -88,7 +88,7 @@ class Computation:
     def __repr__(self) -> str:
         return f"<Computation %{self.name}>"
 
-    # Properties
+    # Queries
 
     @property
     def source(self) -> Source:
@@ -97,9 +97,9 @@ class Computation:
 
     @property
     def is_inline(self) -> bool:
-        """Is true where it is printed as an attribute's value of the instruction that calls it.
+        """Is true where it is printed as the value of an attribute of its caller, as in `to_apply={...}`.
 
-        An edit of either gives it a place of its own before the computation it was in.
+        After an edit of the computation or the caller, it is printed before the computation that contained it.
         """
         return self.owner is not None and not self.owner.computation.is_edited(self.owner)
 
@@ -110,7 +110,7 @@ class Computation:
 
     @property
     def is_embedded(self) -> bool:
-        """Is true for an embedded computation: applied per element, by reduce, sort, scatter or map."""
+        """Is true for an embedded computation, which an operation such as reduce, sort, scatter or map applies."""
         return any(has(caller.opcode, Trait.APPLIES) for caller in self._callers)
 
     @property
@@ -139,14 +139,14 @@ class Computation:
 
     @property
     def uses(self) -> Uses[Instruction]:
-        """Returns who uses what; it is found when it is first asked for or changed."""
+        """Returns the users of every instruction, which are collected on first use."""
         if self._uses is None:
             self._uses = Uses(self.order.items)
         return self._uses
 
     @property
     def location(self) -> Location | None:
-        """Returns the place of the name in the text that was read."""
+        """Returns the location of the name in the text that was read."""
         return Location(self.source, self.written.frame.name)
 
     def find(self, name: str) -> Instruction | None:
@@ -163,11 +163,11 @@ class Computation:
     # Edits
 
     def is_edited(self, item: Instruction) -> bool:
-        """Is true for an instruction that is printed again."""
+        """Is true for an instruction that is printed from the graph and not copied from the text."""
         return item.number < 0 or item in self.edits.instructions
 
     def mark_edited(self, *items: Instruction) -> None:
-        """Notes that instructions no longer are as they were read; without any, that something else is not."""
+        """Notes that instructions changed since they were read; without arguments, that something else changed."""
         self.edits.any = True
         if items:
             if self.written.inline:
@@ -179,7 +179,7 @@ class Computation:
             self.owner.computation.mark_edited(self.owner)
 
     def _mark_with_inline(self, items: Sequence[Instruction]) -> None:
-        """Gives what is written in the operands of edited instructions, and edited itself, lines of its own."""
+        """Marks instructions and all that share their text, so that those in operands get lines of their own."""
         if self._by_number is None:
             self._by_number = {item.number: item for item in self.order.items}
         inline, edited, found = self.written.inline, self.edits.instructions, self._by_number
@@ -196,7 +196,7 @@ class Computation:
                 waiting += [found[number] for number in (inline[item.number].owner,) if number in found]
 
     def set_root(self, value: Value) -> None:
-        """Returns another instruction; the signature and, for the entry, the entry layout follow."""
+        """Makes another instruction the root; the signature and, for the entry, the entry layout follow."""
         root, old = as_instruction(value), self.root
         if root is old:
             return
@@ -210,13 +210,13 @@ class Computation:
             self.module.header.result_changed(old.shape, root.shape)
 
     def set_results(self, values: Sequence[Value]) -> None:
-        """Returns another value; raises ValueError for any number of values but one."""
+        """Makes another value the result; raises ValueError for any number of values but one."""
         if len(values) != 1:
             raise ValueError(f"an HLO computation returns one value, not {len(values)}")
         self.set_root(values[0])
 
     def rename(self, name: str) -> None:
-        """Changes the name, in the callers too; raises ValueError where the module has another of that name."""
+        """Changes the name, in the callers too; raises ValueError where another computation has the name."""
         if name == self.name:
             return
         self.module.rename_computation(self, name)
@@ -226,7 +226,7 @@ class Computation:
 
     def insert(
         self,
-        place: Instruction | None,
+        anchor: Instruction | None,
         name: str,
         shape: Shape,
         opcode: str,
@@ -236,29 +236,29 @@ class Computation:
         attributes: Mapping[str, str] | None = None,
         like: Instruction | None = None,
     ) -> Instruction:
-        """Makes an instruction after `place` (None: first) under a fresh name like `name`.
+        """Makes an instruction after `anchor` (None: first) under a fresh name like `name`.
 
-        `inner` is what is between the parentheses of an instruction without operands; diagnostics
-        place the new one where `like` is. Raises ValueError where an operand is not defined before it.
+        `inner` is the text between the parentheses of an instruction without operands, as in `constant(1)`.
+        Diagnostics locate the new instruction at `like`. Raises ValueError where an operand is not defined before it.
         """
         order = self.order
-        if place is not None and place not in order:
-            raise ValueError(f"%{place.name} is no longer in %{self.name}")
+        if anchor is not None and anchor not in order:
+            raise ValueError(f"%{anchor.name} is no longer in %{self.name}")
         for operand in operands:
-            if operand is not place and (operand not in order or place is None or order.precedes(place, operand)):
+            if operand is not anchor and (operand not in order or anchor is None or order.precedes(anchor, operand)):
                 raise ValueError(f"%{operand.name} is not defined before the new {opcode}")
         tail = "".join([f", {key}={value}" for key, value in attributes.items()]) if attributes else ""
         name = self.module.fresh_name(name)
         made = Instruction(self, name, shape, opcode, tuple(operands), inner, tail, origin=origin_of(like))
-        self.adopt(made, place)
+        self.adopt(made, anchor)
         return made
 
-    def adopt(self, made: Instruction, place: Instruction | None) -> None:
-        """Takes a new instruction in after `place` (None: first)."""
+    def adopt(self, made: Instruction, anchor: Instruction | None) -> None:
+        """Adds a new instruction after `anchor` (None: first)."""
         self.uses.add(made, made.operands)
-        if self._row is not None and place is not None and place.opcode == "parameter" and place is not self._row[1]:
+        if self._row is not None and anchor is not None and anchor.opcode == "parameter" and anchor is not self._row[1]:
             self._row = None
-        self.order.insert_after(place, made)
+        self.order.insert_after(anchor, made)
         self.by_name[made.name] = made
         text = made.attribute_text
         if "%" in text or made.opcode in CALLING_OPCODES:
@@ -268,11 +268,11 @@ class Computation:
         self.mark_edited()
 
     def remove(self, item: Instruction) -> None:
-        """Takes an instruction out that nothing uses; a comment before it stays."""
+        """Removes an unused instruction; a comment before it stays."""
         self.uses.drop(item, item.operands)
         lead, following = text_before(item, self.written, self.edits), self.order.after(item)
         if "/" in lead:
-            # One that ends with its line keeps the line break.
+            # A `//` comment keeps its line break.
             kept = lead.rstrip(" \t") if "//" in lead else lead.rstrip()
             self.edits.leads[following] = kept + text_before(following, self.written, self.edits)
         if item.opcode == "parameter":
@@ -290,7 +290,7 @@ class Computation:
         self.mark_edited(item)
 
     def drop_parameter(self, parameter: Value) -> None:
-        """Removes a parameter without uses from a computation without callers; raises ValueError for others."""
+        """Removes a parameter without uses from a computation without callers; raises ValueError otherwise."""
         parameter = as_instruction(parameter)
         if parameter.users or self._callers or parameter is self.root:
             raise ValueError(f"%{parameter.name} is still used, or given a value")
@@ -302,7 +302,7 @@ class Computation:
         self.edits.header = True
 
     def last_parameter_in_row(self, parameter: Instruction) -> Instruction:
-        """Returns the last of the parameters that follow one without another instruction between them."""
+        """Returns the last of the consecutive parameters that start with one."""
         precedes = self.order.precedes
         if self._row is None or precedes(parameter, self._row[0]) or precedes(self._row[1], parameter):
             last, following = parameter, self.order.after(parameter)
@@ -319,7 +319,7 @@ class Computation:
         """Notes that an instruction no longer calls it."""
         self._callers.pop(caller, None)
 
-    # Updates after the edit of an instruction
+    # Effects of an edit
 
     def checked_name(self, name: str) -> str:
         """Returns a name for an instruction; raises ValueError where another one has it."""
@@ -328,7 +328,7 @@ class Computation:
         return name
 
     def name_changed(self, item: Instruction, old: str) -> None:
-        """Lets everything that names an instruction follow."""
+        """Updates everything that names a renamed instruction."""
         self.by_name[item.name] = self.by_name.pop(old)
         self.module.note_name(item.name)
         if item.opcode == "parameter":
@@ -338,7 +338,7 @@ class Computation:
         self.mark_edited(item, *self.uses.of(item))
 
     def shape_changed(self, item: Instruction, old: Shape) -> None:
-        """Lets everything that writes an instruction's shape follow."""
+        """Updates everything that writes the shape of an instruction."""
         typed = self.written.typed
         self.mark_edited(item, *([user for user in self.uses.of(item) if user.number in typed] if typed else ()))
         self.module.note_shape(item.shape)
@@ -356,7 +356,7 @@ class Computation:
     # Control predecessors
 
     def link_control(self, item: Instruction) -> None:
-        """Looks up an instruction's control predecessors by name; raises DiagnosticError for an unknown one."""
+        """Resolves an instruction's control predecessors by name; raises DiagnosticError for an unknown one."""
         text = item.attribute(CONTROL)
         if text is not None:
             self.control.set(item, [self._predecessor(item, name) for name in names_in(text)])
@@ -373,13 +373,13 @@ class Computation:
         raise DiagnosticError(Diagnostic(message, item.locate_name(CONTROL, name), hint=hint))
 
     def inherit_control(self, item: Instruction, original: Instruction) -> None:
-        """Lets `item` run after the predecessors of another instruction, as far as they come before it."""
+        """Gives `item` those control predecessors of another instruction that come before `item`."""
         found = [p for p in self.control.of(original) if p in self.order and self.order.precedes(p, item)]
         if found:
             self._write_control(item, found)
 
     def redirect_control(self, old: Instruction, new: Instruction, keep: set[int]) -> None:
-        """Lets what has to run after `old` run after `new`, where that comes before it."""
+        """Replaces the control predecessor `old` by `new` in the instructions that come after `new`."""
         for user, found in self.control.users(old):
             if id(user) not in keep and self.order.precedes(new, user):
                 self._write_control(user, [new if p is old else p for p in found])
@@ -396,15 +396,15 @@ class Computation:
 
     # Copies
 
-    def copied(self, module: HloModule, twins: dict[Instruction, Instruction]) -> Computation:
-        """Returns a copy for a copy of the module; notes the copy of every instruction in `twins`.
+    def copied(self, module: HloModule, copies: dict[Instruction, Instruction]) -> Computation:
+        """Returns a copy for a copy of the module; `copies` gets the copy of every instruction.
 
-        Calls are linked when all computations are copied.
+        `link_copy` links the calls when all computations are copied.
         """
         copy = Computation(module, self.name, self.sigil, self.written, is_entry=self.is_marked_entry)
         for position, item in enumerate([*self.outside, *self.order.items], -len(self.outside)):
-            operands = tuple([twins[operand] for operand in item.operands])
-            twin = Instruction(
+            operands = tuple([copies[operand] for operand in item.operands])
+            made = Instruction(
                 copy,
                 item.name,
                 item.shape,
@@ -415,27 +415,27 @@ class Computation:
                 item.number,
                 item.origin,
             )
-            twin.position = max(position, -1)
-            twins[item] = twin
-        marked = twins[self.root] if self.root_is_marked else None
-        copy.fill([twins[item] for item in self.order.items], [twins[item] for item in self.parameters], marked)
-        copy.root = twins[self.root]
-        copy.outside = [twins[item] for item in self.outside]
-        copy.by_name = {name: twins[item] for name, item in self.by_name.items()}
-        copy.edits = self.edits.copied(twins)
-        copy.control = self.control.copied(twins)
+            made.position = max(position, -1)
+            copies[item] = made
+        marked = copies[self.root] if self.root_is_marked else None
+        copy.fill([copies[item] for item in self.order.items], [copies[item] for item in self.parameters], marked)
+        copy.root = copies[self.root]
+        copy.outside = [copies[item] for item in self.outside]
+        copy.by_name = {name: copies[item] for name, item in self.by_name.items()}
+        copy.edits = self.edits.copied(copies)
+        copy.control = self.control.copied(copies)
         return copy
 
     def link_copy(
-        self, copy: Computation, twins: Mapping[Instruction, Instruction], functions: Mapping[Computation, Computation]
+        self, copy: Computation, copies: Mapping[Instruction, Instruction], functions: Mapping[Computation, Computation]
     ) -> None:
-        """Gives a copy the calls between the copies of the computations."""
-        copy.owner = None if self.owner is None else twins.get(self.owner)
+        """Links the calls of a copy to the copies of the called computations."""
+        copy.owner = None if self.owner is None else copies.get(self.owner)
         for caller in self._callers:
-            copy.add_caller(twins[caller])
+            copy.add_caller(copies[caller])
         for item in self.order.items:
             if item.called:
-                twins[item].called = tuple(functions[callee] for callee in item.called)
+                copies[item].called = tuple(functions[callee] for callee in item.called)
 
     # Text
 
@@ -448,11 +448,11 @@ class Computation:
             self.written.frame = replace(frame, end=text.index("}", frame.tail) + 1)
 
     def marks_root(self, item: Instruction) -> bool:
-        """Is true where `ROOT` is before an instruction when it is printed."""
+        """Is true where an instruction is printed with `ROOT`."""
         return item is self.root and (self.root_is_marked or self._moved_root() is item)
 
     def _moved_root(self) -> Instruction | None:
-        """Returns the root where no mark was read and it no longer is the last; bare lines return nothing."""
+        """Returns an unmarked root that is no longer the last instruction, or None; bare lines have no root."""
         return self.root if self.name and not self.root_is_marked and self.order.last is not self.root else None
 
     def text(self) -> str:
@@ -476,17 +476,17 @@ class Computation:
 
 
 def origin_of(like: Instruction | None) -> Origin | Location | None:
-    """Returns where diagnostics place what is made like an instruction."""
+    """Returns the location in diagnostics of an instruction that is made like another."""
     if like is None:
         return None
     if like.origin is None and like.number >= 0:
-        # One for all that are made like it.
+        # One object for all instructions that are made like it.
         like.origin = Origin(like.computation.written, like.number)
     return like.origin
 
 
 def as_computation(function: object) -> Computation:
-    """Returns a function that is a computation of this package; raises TypeError for others."""
+    """Returns a function that is a computation of this package; raises TypeError for other objects."""
     if not isinstance(function, Computation):
         raise TypeError(f"expected an HLO computation, found {type(function).__name__}")
     return function

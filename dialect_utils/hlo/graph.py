@@ -1,4 +1,4 @@
-"""Keeps what a computation knows beside its instructions: order, users, control predecessors, and names."""
+"""Keeps the order, the users and the control predecessors of instructions, and the names of a module."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Generic, Protocol, TypeVar
 
+# Names instructions that run before one without being operands.
 CONTROL = "control-predecessors"
-# Numbers as read have wide gaps. Items inserted one after another use up a small part of one.
+# Items that were read are numbered in steps of _GAP; items inserted one after another, in steps of _STEP.
 _GAP = 1 << 40
 _STEP = 1 << 20
 _NUMBER = re.compile(r"\.\d+$", re.ASCII)
@@ -16,7 +17,7 @@ _ILLEGAL = re.compile(r"[^\w.\-]", re.ASCII)
 
 
 class Positioned(Protocol):
-    """An item that knows its position in the list that was read; -1 where it is new."""
+    """An item with its position in the list that was read, or -1 for a new item."""
 
     position: int
 
@@ -35,13 +36,16 @@ Using = TypeVar("Using", bound=User)
 
 
 class Order(Generic[Ordered]):
-    """A sequence of distinct items, each of which compares as the same object only."""
+    """A sequence of items that are compared by identity; insertions, removals and comparisons of positions take O(1).
+
+    The list of items that were read never changes. Edits are stored beside it, so an unedited order costs nothing.
+    """
 
     __slots__ = ("_next", "_numbers", "_previous", "_read", "_removed", "_snapshot")
 
     def __init__(self, read: list[Ordered]) -> None:
         self._read = read
-        # Neighbours (None for both ends) and numbers that edits changed.
+        # Neighbours and numbers that edits changed; the key None stands for both ends.
         self._next: dict[Ordered | None, Ordered | None] = {}
         self._previous: dict[Ordered | None, Ordered | None] = {}
         self._numbers: dict[Ordered, int] = {}
@@ -53,7 +57,7 @@ class Order(Generic[Ordered]):
 
     @property
     def items(self) -> Sequence[Ordered]:
-        """Returns all items in order; a later edit leaves the list that was returned as it is."""
+        """Returns all items in order; later edits do not change the returned list."""
         if self._snapshot is None:
             self._snapshot = list(self._walk())
         return self._snapshot
@@ -79,7 +83,7 @@ class Order(Generic[Ordered]):
 
     @property
     def last(self) -> Ordered | None:
-        """Returns the last item, or None where there is none."""
+        """Returns the last item, or None for an empty order."""
         return self.before(None)
 
     def before(self, item: Ordered | None) -> Ordered | None:
@@ -104,22 +108,22 @@ class Order(Generic[Ordered]):
         number = self._numbers.get(item)
         return item.position * _GAP if number is None else number
 
-    def insert_after(self, place: Ordered | None, item: Ordered) -> None:
+    def insert_after(self, anchor: Ordered | None, item: Ordered) -> None:
         """Inserts a new item after another one, or first for None."""
-        following = self.after(place)
-        number = self._between(place, following)
+        following = self.after(anchor)
+        number = self._between(anchor, following)
         if number is None:
-            self._make_room(place)
-            number = self._between(place, following)
-            assert number is not None  # there is room now
+            self._make_room(anchor)
+            number = self._between(anchor, following)
+            assert number is not None  # _make_room made a gap
         item.position = -1
         self._numbers[item] = number
-        self._link(place, item)
+        self._link(anchor, item)
         self._link(item, following)
         self._snapshot = None
 
     def remove(self, item: Ordered) -> None:
-        """Takes an item out."""
+        """Removes an item."""
         self._link(self.before(item), self.after(item))
         self._numbers.pop(item, None)
         self._removed.add(item)
@@ -129,26 +133,26 @@ class Order(Generic[Ordered]):
         self._next[first] = second
         self._previous[second] = first
 
-    def _between(self, place: Ordered | None, following: Ordered | None) -> int | None:
-        """Returns a number between those of two neighbours, or None where no gap is left."""
-        if place is None:
+    def _between(self, anchor: Ordered | None, following: Ordered | None) -> int | None:
+        """Returns a number between the numbers of two neighbours, or None where no gap is left."""
+        if anchor is None:
             return 0 if following is None else self._number(following) - _GAP
-        low = self._number(place)
+        low = self._number(anchor)
         room = _GAP if following is None else self._number(following) - low
         if room <= 1:
             return None
-        # Near the new neighbour, so that repeated insertions at one position, before or after the last, have room left.
-        if place.position < 0:
+        # Close to the neighbour that is new: repeated insertions before or after the last one find room.
+        if anchor.position < 0:
             return low + min(_STEP, room // 2)
         is_new = following is not None and following.position < 0
         return low + (max(room - _STEP, room // 2) if is_new else room // 2)
 
-    def _make_room(self, place: Ordered | None) -> None:
-        """Numbers the items after `place` again, as few of them as leave sparse numbers (Dietz and Sleator, 1987)."""
-        assert place is not None  # before the first item there is always room
-        low = self._number(place)
+    def _make_room(self, anchor: Ordered | None) -> None:
+        """Renumbers items after `anchor`, as few as leave gaps that are wide enough (Dietz and Sleator, 1987)."""
+        assert anchor is not None  # before the first item there is always room
+        low = self._number(anchor)
         dealt: list[Ordered] = []
-        item = self.after(place)
+        item = self.after(anchor)
         while item is not None and self._number(item) - low <= (len(dealt) + 1) ** 2:
             dealt.append(item)
             item = self.after(item)
@@ -158,7 +162,7 @@ class Order(Generic[Ordered]):
 
 
 class Uses(Generic[Using]):
-    """The users of each item, each once, in the order in which they came to use it."""
+    """The users of each item: each user once, the earliest first."""
 
     __slots__ = ("_users",)
 
@@ -205,26 +209,26 @@ class ControlEdges(Generic[Item]):
         return tuple(self._predecessors.get(item, ()))
 
     def set(self, item: Item, predecessors: Sequence[Item]) -> None:
-        """Gives an instruction other control predecessors."""
+        """Replaces the control predecessors of an instruction."""
         if predecessors:
             self._predecessors[item] = list(predecessors)
         else:
             self._predecessors.pop(item, None)
 
     def users(self, item: Item) -> list[tuple[Item, list[Item]]]:
-        """Returns the instructions that have to run after one, each with all its predecessors."""
+        """Returns the instructions that run after one, each with all of its control predecessors."""
         return [(user, found) for user, found in self._predecessors.items() if item in found]
 
-    def copied(self, twins: dict[Item, Item]) -> ControlEdges[Item]:
+    def copied(self, copies: dict[Item, Item]) -> ControlEdges[Item]:
         """Returns the same edges between the copies of the instructions."""
         copy: ControlEdges[Item] = ControlEdges()
         for item, found in self._predecessors.items():
-            copy.set(twins[item], [twins[p] for p in found])
+            copy.set(copies[item], [copies[p] for p in found])
         return copy
 
 
 class NameTable:
-    """Every name ever used in a module; names of erased instructions are not given again."""
+    """All names that a module ever used: a new instruction never gets the name of an erased one."""
 
     def __init__(self, names: Iterable[str]) -> None:
         self._used = set(names)
@@ -235,9 +239,10 @@ class NameTable:
         self._used.add(name)
 
     def fresh(self, base: str) -> str:
-        """Returns `base` or, where it is used, `base.1`, `base.2`, ... and notes it as used.
+        """Returns `base`, or `base.1`, `base.2`, ... where it is used, and notes the result as used.
 
-        What XLA's names may not hold becomes `_`; a number that `base` ends in is counted up.
+        A character that XLA's names cannot contain becomes `_`. A number at the end of a used `base` is replaced:
+        `x.3` gives `x.1`.
         """
         name = base if _LEGAL.fullmatch(base) else self._legal(base)
         if name in self._used:

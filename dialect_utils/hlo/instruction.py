@@ -32,12 +32,11 @@ if TYPE_CHECKING:
 
 
 class Instruction:
-    """An instruction of a computation: the operation and its value in one.
+    """An instruction of a computation: an operation and its one value.
 
-    What it computes is here; where it is in the text that was read, its computation's provenance
-    knows by its `number`. Its fields are for reading: the methods change them, so that users,
-    signatures and the printed text follow. Instructions are equal where they are the same object.
-    Make new ones through `HloModule.before`, `after`, `at_end` or `Computation.insert`.
+    `computation.written` locates an instruction in the text by its `number`. Only methods change the fields, so that
+    users, signatures and the printed text follow. Instructions are compared by identity. `HloModule.before`,
+    `after`, `at_end` and `Computation.insert` make new ones.
     """
 
     __slots__ = (
@@ -68,33 +67,33 @@ class Instruction:
         number: int = -1,
         origin: Origin | Location | None = None,
     ) -> None:
-        # The computation it is in.
+        # The computation that contains it.
         self.computation = computation
         # Without `%`.
         self.name = name
-        # As written (a layout of None: none written).
+        # As written; the layout is None where the text has none.
         self.shape = shape
         # As written, e.g. `dynamic-slice`.
         self.opcode = opcode
         self.operands = operands
         # The text between the parentheses of an instruction without operands.
         self.contents = contents
-        # The attributes as text, `, name=value` each; split when one is asked for.
+        # The attributes as text, each `, name=value`; split on first use.
         self.attribute_text = attribute_text
-        # The number of the instruction in its computation's text, and its position among those that were read; -1: new.
+        # Its number in the computation's text, and its position among the instructions that were read; -1: new.
         self.number = self.position = number
-        # The origin of a new instruction.
+        # The location of a new instruction.
         self.origin = origin
         # The computations it calls, in the order of their roles.
         self.called: tuple[Computation, ...] = ()
         self._attributes: dict[str, str] | None = None
-        # The step, and the attributes and shape that it was read from.
+        # The attributes and shape that the step was read from, and the step.
         self._step: tuple[str, Shape, Step | None] | None = None
 
     def __repr__(self) -> str:
         return f"<Instruction {self.text()}>"
 
-    # Properties
+    # Queries
 
     @property
     def results(self) -> Sequence[Instruction]:
@@ -108,7 +107,7 @@ class Instruction:
 
     @property
     def function(self) -> Computation:
-        """Returns the computation it is in."""
+        """Returns the computation that contains it."""
         return self.computation
 
     @property
@@ -123,16 +122,16 @@ class Instruction:
 
     @property
     def roles(self) -> Sequence[str]:
-        """Returns what each called computation is for."""
+        """Returns the role of each called computation: the attribute (`condition`, `to_apply`) or `branch 0`."""
         calls = in_role_order(self.opcode, called_names(self.attributes))
         return call_roles(self.opcode, [attribute for attribute, _ in calls])
 
     def called_as(self, role: str) -> Computation:
-        """Returns the computation it calls in a role; raises ValueError where there is none."""
+        """Returns the computation it calls in a role; raises ValueError for a role without one."""
         return self.called[role_position(self, role)]
 
     def control_flow(self) -> Sequence[Join]:
-        """Returns where the values that it passes to computations, and that these yield, arrive."""
+        """Returns the joins of the values that it passes to computations and that these return."""
         return joins_of(self)
 
     @property
@@ -145,13 +144,13 @@ class Instruction:
 
     @property
     def callee(self) -> str | None:
-        """Returns `custom_call_target` without quotes, or None where there is none."""
+        """Returns `custom_call_target` without quotes, or None where it is absent."""
         target = self.attribute("custom_call_target")
         return None if target is None else target[1:-1]
 
     @property
     def literal(self) -> str | None:
-        """Returns the text between a constant's parentheses, else None."""
+        """Returns the text between a constant's parentheses, or None for other opcodes."""
         return self.contents if self.opcode == "constant" else None
 
     @property
@@ -165,7 +164,7 @@ class Instruction:
 
     @property
     def attributes(self) -> Mapping[str, str]:
-        """Returns the attributes' texts by name, in order; they are split when first asked for."""
+        """Returns the attributes' texts by name, in order; the text is split on first use."""
         return MappingProxyType(self._split())
 
     def _split(self) -> dict[str, str]:
@@ -173,7 +172,7 @@ class Instruction:
             try:
                 self._attributes = split_attributes(self.attribute_text) if self.attribute_text else {}
             except DiagnosticError:
-                # The same error once more, at its place in the text that was read.
+                # Raises the same error at its location in the text that was read.
                 self.locate("attributes")
                 raise
         return self._attributes
@@ -207,18 +206,18 @@ class Instruction:
             self.computation.link_control(self)
 
     def set_attributes(self, attributes: dict[str, str]) -> None:
-        """Gives it these attributes; computations and control predecessors stay those that it has."""
+        """Replaces all attributes; called computations and control predecessors stay linked as they are."""
         self._attributes = attributes
         self.attribute_text = "".join(f", {name}={text}" for name, text in attributes.items())
         self.computation.mark_edited(self)
 
     def ints(self, name: str) -> tuple[int, ...] | None:
-        """Returns an attribute `{1,0}` as integers, a lone integer as one; None for all others."""
+        """Returns the integers of an attribute `{1,0}` or `1`, or None for any other text."""
         text = self.attribute(name)
         return None if text is None else parse_ints(text)
 
     def set_ints(self, name: str, values: Sequence[int]) -> None:
-        """Changes an attribute of integers, in the spelling it has; raises ValueError where there is none."""
+        """Changes an attribute of integers and keeps the form `{1}` or `1`; raises ValueError for another text."""
         text = self.attribute(name)
         if text is None or parse_ints(text) is None:
             raise ValueError(f"%{self.name} has no integers {name}")
@@ -266,7 +265,7 @@ class Instruction:
         self.computation.mark_edited(self)
 
     def replace_uses(self, new: Value, *, keep: Sequence[Operation] = ()) -> None:
-        """Makes every use, the ROOT included, use `new`, but not in the instructions of `keep`.
+        """Makes every use, the ROOT included, use `new`, except in the instructions of `keep`.
 
         Raises ValueError, and changes nothing, where `new` is not defined before a use.
         """
@@ -281,7 +280,7 @@ class Instruction:
         for user in users:
             if replacement not in user.operands:
                 uses.add(user, (replacement,))
-            user._use_instead(self, replacement)  # noqa: SLF001  # one of its own kind
+            user._use_instead(self, replacement)  # noqa: SLF001  # another instruction
         uses.drop_all(self, users)
         self.computation.redirect_control(self, replacement, kept)
         if self.is_root:
@@ -292,7 +291,7 @@ class Instruction:
         self.computation.mark_edited(self)
 
     def rename(self, name: str) -> None:
-        """Changes the name, everywhere; raises ValueError where the computation has another of that name."""
+        """Changes the name in all uses; raises ValueError where another instruction of the computation has it."""
         if name == self.name:
             return
         old, self.name = self.name, self.computation.checked_name(name)
@@ -308,11 +307,11 @@ class Instruction:
             raise ValueError(f"%{self.name} is the ROOT of %{self.computation.name}")
         self.computation.remove(self)
 
-    # Places
+    # Locations
 
     @property
     def location(self) -> Location | None:
-        """Returns the place of the name in the text that was read; a new one has that of its `like`."""
+        """Returns the location of the name in the text that was read; a new instruction has the one of its `like`."""
         if self.number >= 0:
             return self.computation.written.location(self.number)
         return self.origin.location if isinstance(self.origin, Origin) else self.origin
@@ -331,37 +330,37 @@ class Instruction:
             span = operands[int(part.removeprefix("operand "))].span
         elif span is None:
             scanner = Scanner(source, found.operands.end + 1)
-            places = {name: Span(start.start, value.end) for name, start, value in scan_attributes(scanner)}
-            span = places.get(part)
+            spans = {name: Span(start.start, value.end) for name, start, value in scan_attributes(scanner)}
+            span = spans.get(part)
         return Location(source, span or found.name.span)
 
     def locate_name(self, attribute: str, name: str) -> Location | None:
-        """Returns the place of a name in an attribute's value, or that of the attribute."""
-        place = self.locate(attribute)
-        if place is None:
+        """Returns the location of a name in an attribute's value, else of the attribute."""
+        location = self.locate(attribute)
+        if location is None:
             return None
-        text, start, end = place.source.text, place.span.start, place.span.end
+        text, start, end = location.source.text, location.span.start, location.span.end
         pattern = re.compile(rf"(?<![\w.\-]){re.escape(name)}(?![\w.\-])", re.ASCII)
         match = pattern.search(text, text.find("=", start, end) + 1, end)
-        return place if match is None else Location(place.source, Span(*match.span()))
+        return location if match is None else Location(location.source, Span(*match.span()))
 
     # Text
 
     @property
     def has_own_text(self) -> bool:
-        """Is true where it was read from `name = ...`: not new, and not written in the operands of another one."""
+        """Is true where it was read from `name = ...`: not new, and not written in an operand."""
         return self.number >= 0 and self.number not in self.computation.written.inline
 
     @property
     def sigil(self) -> str:
-        """Returns what is written before names in it: `%` or nothing."""
+        """Returns the prefix of names in its text: `%` or nothing."""
         if not self.has_own_text:
             return self.computation.sigil
         usual = self.computation.written.usual_sigil(self.number)
         return _sigil(self.computation.written.parts(self.number)) if usual is None else usual
 
     def text(self) -> str:
-        """Prints the instruction again in XLA's form; only the shape stays as it was written where it still holds."""
+        """Prints the instruction in XLA's form; an unchanged shape stays as it was written."""
         computation, written = self.computation, self.computation.written
         sigil, shape, is_typed = computation.sigil, str(self.shape), False
         if self.has_own_text:
@@ -381,7 +380,7 @@ def _sigil(parts: InstructionText) -> str:
 
 
 def as_instruction(value: object) -> Instruction:
-    """Returns a value that is an instruction of this package; raises TypeError for others."""
+    """Returns a value that is an instruction of this package; raises TypeError for other objects."""
     if not isinstance(value, Instruction):
         raise TypeError(f"expected an HLO instruction, found {type(value).__name__}")
     return value

@@ -1,6 +1,6 @@
 """An HLO module: its header, its computations, and the text around them.
 
-Longer than most files: what the interface asks of a module, each in a few lines, and what edits keep in step.
+Longer than most files: it implements the interface `ir.Module`, each member in a few lines.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from dialect_utils.text import Diagnostic, DiagnosticError, Source, Span, elided
 
 
 class Maker(Protocol):
-    """The maker of what is added to a module: read from text, or built at a place.
+    """The reader of new computations, and the maker of builders.
 
-    The parser gives it to the module, so that the graph knows neither of the two.
+    The parser passes it to the module, so that the graph imports neither the reader nor the builder.
     """
 
     def computation(self, module: HloModule, text: str) -> Computation:
@@ -37,14 +37,11 @@ class Maker(Protocol):
     def builder(
         self, computation: Computation, *, after: Instruction | None = None, before: Instruction | None = None
     ) -> Builder:
-        """Returns a builder at a place of a computation."""
+        """Returns a builder that inserts before or after an instruction."""
 
 
 class HloModule:
-    """An HLO module read from text; `parse_module` makes one.
-
-    What is not edited prints as it was read, byte for byte.
-    """
+    """An HLO module, made by `parse_module`; unedited parts print byte for byte as they were read."""
 
     dialect: Literal["hlo"] = "hlo"
 
@@ -58,17 +55,17 @@ class HloModule:
         self._entry: Computation | None = None
         self._names: NameTable | None = None
         self._is_edited = False
-        # The header's text and the module's, until the next edit.
+        # The printed header and module, until the next edit.
         self._printed: tuple[str, str] | None = None
-        # From where the first computation begins to where the last one ends.
+        # From the start of the first computation to the end of the last.
         self._read = Span(0, 0)
-        # True where shapes are written with layouts, as in every dump; new shapes then have one.
+        # True where shapes are written with layouts, as in every dump; new shapes then have layouts.
         self.writes_layouts = False
 
     def fill(self, computations: list[Computation], read: Span, writes_layouts: bool) -> None:
-        """Gives it its computations, which were read from this span of the source. Readers do this once.
+        """Sets the computations, once, which were read from this span of the source.
 
-        Raises DiagnosticError where two have one name or are the ENTRY.
+        Raises DiagnosticError where two have the same name or are marked ENTRY.
         """
         self.register(computations)
         self._computations = computations
@@ -76,16 +73,16 @@ class HloModule:
         self.writes_layouts = writes_layouts
 
     def register(self, computations: Sequence[Computation]) -> None:
-        """Makes computations known by their names; raises DiagnosticError where one is not new."""
+        """Adds computations to the table of names; raises DiagnosticError for a name that is in use."""
         for computation in computations:
-            name, place = computation.name, computation.written.frame.name
+            name, span = computation.name, computation.written.frame.name
             if name in self._by_name:
-                raise error_at(computation.source, place, f"computation %{name} is defined twice")
+                raise error_at(computation.source, span, f"computation %{name} is defined twice")
             if name:
                 self._by_name[name] = computation
             if computation.is_marked_entry:
                 if self._entry is not None:
-                    raise error_at(computation.source, place, "a module has only one ENTRY computation")
+                    raise error_at(computation.source, span, "a module has only one ENTRY computation")
                 self._entry = computation
 
     def __repr__(self) -> str:
@@ -109,11 +106,11 @@ class HloModule:
         return callees_first(self._computations)
 
     def operations(self) -> Iterator[Instruction]:
-        """Yields every operation of every function; a function's are a snapshot."""
+        """Yields every operation of every function, from a snapshot of each function."""
         return (operation for function in self.functions for operation in function.operations)
 
     def values(self) -> Iterator[Instruction]:
-        """Yields every value of every function; a function's are a snapshot."""
+        """Yields every value of every function, from a snapshot of each function."""
         return (value for function in self.functions for value in function.values())
 
     def __iter__(self) -> Iterator[Computation]:
@@ -121,14 +118,14 @@ class HloModule:
 
     @property
     def entry(self) -> Computation:
-        """Returns the computation marked ENTRY, else the last one, as XLA takes it.
+        """Returns the computation marked ENTRY, else the last one, as XLA does.
 
         Raises DiagnosticError for bare instruction lines.
         """
         entry = self.try_entry()
         if entry is None:
             message = "this fragment has no entry computation"
-            raise error_at(self.source, Span(0, 0), message, "put the instructions into ENTRY main { ... }")
+            raise error_at(self.source, Span(0, 0), message, "write the instructions inside ENTRY main { ... }")
         return entry
 
     def try_entry(self) -> Computation | None:
@@ -144,32 +141,31 @@ class HloModule:
 
     @collector_paused
     def clone(self) -> HloModule:
-        """Returns an independent copy; places in the text that was read stay known."""
+        """Returns an independent copy with the same locations in the text."""
         copy = HloModule(self.source, self._name, self.header.copied(), self.maker)
-        twins: dict[Instruction, Instruction] = {}
-        functions = {computation: computation.copied(copy, twins) for computation in self._computations}
+        copies: dict[Instruction, Instruction] = {}
+        functions = {computation: computation.copied(copy, copies) for computation in self._computations}
         for computation, function in functions.items():
-            computation.link_copy(function, twins, functions)
+            computation.link_copy(function, copies, functions)
         copy.fill(list(functions.values()), self._read, self.writes_layouts)
         if self._is_edited:
             copy.mark_edited()
         return copy
 
     def before(self, operation: Operation) -> Builder:
-        """Returns a builder that makes instructions before one."""
-        place = as_instruction(operation)
-        return self.maker.builder(place.computation, before=place)
+        """Returns a builder that inserts instructions before one."""
+        instruction = as_instruction(operation)
+        return self.maker.builder(instruction.computation, before=instruction)
 
     def after(self, value: Value) -> Builder:
-        """Returns a builder right after a value; after the parameters that follow it for a parameter.
+        """Returns a builder that inserts right after a value, or after the consecutive parameters from a parameter on.
 
-        In a scheduled dump parameters are anywhere, and users of the first may be in
-        front of the last; only the ones in a row with this one are passed.
+        It does not skip later parameters: in a scheduled dump, users of one parameter may come before the next.
         """
-        place = as_instruction(value)
-        if place.opcode == "parameter":
-            place = place.computation.last_parameter_in_row(place)
-        return self.maker.builder(place.computation, after=place)
+        instruction = as_instruction(value)
+        if instruction.opcode == "parameter":
+            instruction = instruction.computation.last_parameter_in_row(instruction)
+        return self.maker.builder(instruction.computation, after=instruction)
 
     def at_end(self, function: Function) -> Builder:
         """Returns a builder after all instructions of a computation."""
@@ -219,7 +215,7 @@ class HloModule:
         return self.header.entry_layout
 
     def set_entry_computation_layout(self, parameters: Sequence[Shape], result: Shape) -> None:
-        """Writes the entry layout; raises ValueError where the number of parameters is another."""
+        """Writes the entry layout; raises ValueError for another number of parameters."""
         count = len(self.entry.parameters)
         if len(parameters) != count:
             raise ValueError(f"the entry has {count} parameters, not {len(parameters)}")
@@ -231,7 +227,7 @@ class HloModule:
         return self.attributes.get("is_scheduled") == "true"
 
     def note_shape(self, shape: Shape) -> None:
-        """Notes the shape that a value got: from the first with a layout on, the module writes layouts."""
+        """Notes a new shape: after the first one with a layout, the module writes layouts."""
         if not self.writes_layouts:
             self.writes_layouts = any(array.layout is not None for array in shape.arrays())
 
@@ -257,7 +253,7 @@ class HloModule:
     # Computations
 
     def mark_edited(self) -> None:
-        """Notes that something is not as it was read."""
+        """Notes that the module changed since it was read."""
         self._is_edited = True
         self._printed = None
 
@@ -265,23 +261,23 @@ class HloModule:
         """Reads a computation's text and adds it after the last computation that it calls.
 
         Raises DiagnosticError where the text is wrong, calls an unknown computation or has the
-        name of another one; `fresh_name` gives one that is free.
+        name of another one; `fresh_name` returns a free name.
         """
         return self.maker.computation(self, text)
 
     def insert_computations(self, made: Sequence[Computation]) -> None:
-        """Takes new computations in, after the last that they call."""
+        """Adds new computations, after the last that they call."""
         for computation in made:
             self.note_name(computation.name)
             for item in computation.instructions:
                 self.note_name(item.name)
         called = {callee for computation in made for item in computation.instructions for callee in item.called}
-        place = max((i + 1 for i, computation in enumerate(self._computations) if computation in called), default=0)
-        self._computations[place:place] = made
+        index = max((i + 1 for i, computation in enumerate(self._computations) if computation in called), default=0)
+        self._computations[index:index] = made
         self.mark_edited()
 
     def forget(self, computations: Sequence[Computation]) -> None:
-        """Takes names back that `register` took."""
+        """Removes names that `register` added."""
         for computation in computations:
             if self._by_name.get(computation.name) is computation:
                 del self._by_name[computation.name]
@@ -302,7 +298,7 @@ class HloModule:
         self.mark_edited()
 
     def rename_computation(self, computation: Computation, name: str) -> None:
-        """Lets everything that names a computation follow; raises ValueError where another one has the name."""
+        """Changes the name of a computation in its callers; raises ValueError where another one has the name."""
         if name in self._by_name:
             raise ValueError(f"the module already has a computation %{name}")
         old = computation.name
@@ -316,7 +312,7 @@ class HloModule:
             caller.set_attributes(attributes)
 
     def link_calls(self, item: Instruction) -> None:
-        """Looks up the computations an instruction calls by name; raises DiagnosticError for an unknown one."""
+        """Resolves the computations that an instruction calls by name; raises DiagnosticError for an unknown one."""
         called = []
         for attribute, name in in_role_order(item.opcode, called_in(item.attribute_text)):
             computation = self._by_name.get(name)
@@ -330,7 +326,7 @@ class HloModule:
             computation.add_caller(item)
             owner = computation.owner
             if owner is not None and owner is not item:
-                # Another one calls it by name: it cannot stay inside of its owner.
+                # Another instruction calls it by name: its text cannot stay inside the owner.
                 owner.computation.mark_edited(owner)
 
     def _unknown_computation(self, item: Instruction, attribute: str, name: str) -> DiagnosticError:
@@ -343,11 +339,11 @@ class HloModule:
 
     @property
     def hides_instructions(self) -> bool:
-        """Is true where operands are written as elements of tuples or as instructions in place."""
+        """Is true where an operand is written as `%t#1` or as a whole instruction."""
         return any(computation.written.inline for computation in self._computations)
 
     def give_lines(self) -> None:
-        """Gives every instruction that is written in the operands of another one a line of its own."""
+        """Gives a line of its own to every instruction that is written in an operand."""
         for computation in self._computations:
             inline = computation.written.inline
             if inline:
@@ -355,16 +351,16 @@ class HloModule:
 
     @property
     def has_callees_first(self) -> bool:
-        """Is true where each computation is written after those that it calls; XLA's parser reads no others."""
+        """Is true where each computation is written after its callees, as XLA's parser requires."""
         return list(callees_first(self._computations)) == list(self._computations)
 
-    def put_callees_first(self) -> None:
-        """Writes each computation after those that it calls."""
+    def sort_callees_first(self) -> None:
+        """Writes each computation after its callees."""
         self._computations = list(callees_first(self._computations))
         self._is_edited = True
 
     def text(self) -> str:
-        """Prints the module; what was not edited comes back byte for byte."""
+        """Prints the module; unedited parts are byte for byte as they were read."""
         source, header = self.source.text, self.header
         if not self._is_edited and not header.is_edited:
             return source
@@ -377,7 +373,7 @@ class HloModule:
 
 
 def callees_first(computations: Sequence[Computation]) -> Sequence[Computation]:
-    """Returns computations so that each comes after those it calls; keeps the order where that holds.
+    """Returns computations with each one after its callees; keeps an order that satisfies this.
 
     Raises DiagnosticError where a computation calls itself, directly or through others.
     """

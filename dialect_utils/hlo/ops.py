@@ -1,4 +1,4 @@
-"""Makes HLO instructions of any opcode in place of one."""
+"""Makes HLO instructions of any opcode that replace one."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from dialect_utils.text import Diagnostic, DiagnosticError
 
 AttributeValue = str | tuple[int, ...]
 
-# Attributes of the value, not of the computation: the operation that replaces this one gets them.
+# Attributes of the value, not of its computation: the replacement gets them.
 _KEPT = ("metadata", "frontend_attributes")
-# A bitcast means its layout, a tuple has those of its elements.
+# The layout of a bitcast defines its value, and a tuple has the layouts of its elements.
 _FIXED_SHAPE = with_trait(Trait.TUPLES) | named("bitcast parameter")
 PRED = ELEMENT_TYPES["pred"]
 S32 = ELEMENT_TYPES["s32"]
 
 
 def instructions(module: HloModule, *opcodes: str) -> list[Instruction]:
-    """Returns the module's instructions of the given opcodes (all for none), callees first."""
+    """Returns the module's instructions of the given opcodes (by default all), callees first."""
     return [
         item
         for computation in module.functions
@@ -35,14 +35,14 @@ def instructions(module: HloModule, *opcodes: str) -> list[Instruction]:
 
 
 def tuple_elements(value: Instruction) -> tuple[Shape, ...]:
-    """Returns the shapes in a value that has to be a tuple; raises DiagnosticError for others."""
+    """Returns the shapes of the elements of a tuple; raises DiagnosticError for any other value."""
     if not isinstance(value.shape, TupleShape):
         raise DiagnosticError(Diagnostic(f"{value.name} is not a tuple but {value.shape}", value.location))
     return value.shape.elements
 
 
 def format_ints(values: Iterable[int]) -> str:
-    """Writes `{1,0}`."""
+    """Returns `{1,0}` for (1, 0)."""
     return "{" + ",".join(map(str, values)) + "}"
 
 
@@ -52,10 +52,10 @@ def zero_of(element_type: ElementType) -> str:
 
 
 class Ops:
-    """The instructions that take the place of one: made by a builder before it, and named after it.
+    """The instructions that replace one: they are inserted before it and named after it.
 
-    New arrays get the descending layout where the replaced instruction has one, else none.
-    An op that would change nothing is not made: its operand comes back.
+    New arrays get the descending layout if the replaced instruction has layouts.
+    An op that would change nothing is not made: the method returns its operand.
     """
 
     def __init__(self, replaced: Instruction) -> None:
@@ -76,7 +76,7 @@ class Ops:
         inner: str = "",
         name: str | None = None,
     ) -> Instruction:
-        """Makes one instruction; `inner` is what is between the parentheses of a constant."""
+        """Makes one instruction; `inner` is the text between the parentheses of a constant."""
         texts = {
             key: value if isinstance(value, str) else format_ints(value) for key, value in (attributes or {}).items()
         }
@@ -93,7 +93,7 @@ class Ops:
         return made
 
     def copied(self, item: Instruction, operands: Sequence[Instruction], attributes: Mapping[str, str]) -> Instruction:
-        """Makes the same instruction as `item`, which may be elsewhere, on other operands."""
+        """Makes a copy of `item`, which may be in another computation, on other operands."""
         inner = item.literal or ""
         made = self._builder.emit(
             item.name, item.shape, item.opcode, operands, inner=inner, attributes=attributes, like=item
@@ -136,7 +136,7 @@ class Ops:
         return self.emit("convert", self._plain(ArrayShape(element_type, shape.dimensions, shape.layout)), (value,))
 
     def _plain(self, shape: ArrayShape) -> ArrayShape:
-        """Returns the shape without tiles: those of the operand need not fit another element type."""
+        """Returns the shape without tiles, since tiles of one element type may not fit another."""
         if shape.layout is None:
             return shape
         return shape.with_layout(Layout(shape.layout.minor_to_major))
@@ -172,7 +172,7 @@ class Ops:
         return self.emit("transpose", moved, (value,), {"dimensions": tuple(permutation)})
 
     def steps(self, plan: Plan, value: Instruction) -> Instruction:
-        """Makes the ops of a plan; what a pad adds is zero."""
+        """Makes the ops of a plan; pads add zeros."""
         name = self.replaced.name
         made = emit_plan(self._builder, plan, value, base=name, like=self.replaced, scalar_name="constant")
         for item in map(as_instruction, made):
@@ -181,7 +181,7 @@ class Ops:
         return as_instruction(made[-1]) if made else value
 
     def _adopt(self, item: Instruction) -> None:
-        """Gives an op that the builder made what all ops made here have."""
+        """Gives an op of the builder the attributes and the layout that all ops here have."""
         for key, text in self._kept.items():
             item.set_attribute(key, text)
         item.set_shape(self.shape(*array_shape(item).type_and_dimensions))
@@ -194,7 +194,7 @@ class Ops:
         return self.emit("reverse", self._plain(array_shape(value)), (value,), {"dimensions": tuple(dimensions)})
 
     def element(self, value: Instruction, index: int) -> Instruction:
-        """Takes an element of a tuple; of a `tuple` op, its operand."""
+        """Returns an element of a tuple; for a `tuple` op, the operand."""
         if value.opcode == "tuple":
             return value.operands[index]
         return self.emit("get-tuple-element", tuple_elements(value)[index], (value,), {"index": str(index)})
@@ -204,7 +204,7 @@ class Ops:
         return self.emit("tuple", TupleShape(tuple(value.shape for value in values)), values)
 
     def fitted(self, value: Instruction, shape: Shape) -> Instruction:
-        """Gives a value the layouts of `shape`, of the same types: a new one by saying so, others by `copy`."""
+        """Returns a value with the layouts of `shape`: a new value with its shape changed, any other through `copy`."""
         if value.shape == shape:
             return value
         if value in self._made and not value.users and value.opcode not in _FIXED_SHAPE:
@@ -217,7 +217,7 @@ class Ops:
         return self.tuple([self.fitted(self.element(value, i), part) for i, part in enumerate(shape.elements)])
 
     def finish(self, result: Instruction) -> Instruction:
-        """Replaces the instruction by `result` in the layout of the instruction; a new one takes over its name."""
+        """Replaces the instruction by `result` in the same layout; a new instruction takes over the name."""
         replaced, name = self.replaced, self.replaced.name
         result = self.fitted(result, replaced.shape)
         replaced.replace_uses(result)
@@ -227,7 +227,7 @@ class Ops:
         return result
 
     def drop_unused(self) -> None:
-        """Removes what was made and is not used: the other results of a call of which one was wanted."""
+        """Removes unused new instructions, such as the results of a call that nothing reads."""
         waiting = [item for item in self._made if self.computation.find(item.name) is item]
         while dead := [item for item in waiting if not item.users and not item.is_root]:
             for item in dead:
@@ -268,7 +268,7 @@ def rebuild(
 
 
 def erase_unused(module: HloModule, candidates: Iterable[Computation]) -> None:
-    """Removes computations that nothing calls any more, and then those that only they called."""
+    """Removes computations without callers, and then their callees that have no other callers."""
     waiting = list(candidates)
     while waiting:
         computation = waiting.pop()

@@ -1,8 +1,8 @@
-"""Reads HLO text into a module: one pass over the lines, linking uses as it goes.
+"""Reads HLO text into a module in one pass over the lines.
 
 Source: xla/hlo/parser/hlo_parser.cc. Names have to be defined before they are used; a
-computation may come after its caller. Unlike XLA, which fills in or aborts, gaps in
-parameter numbers and recursion are errors here.
+computation may come after its caller. Gaps in parameter numbers and recursion are errors here,
+where XLA fills the gaps and aborts.
 """
 
 from __future__ import annotations
@@ -50,11 +50,11 @@ def parse_module(text: str, name: str = "<hlo>", *, first_line: int = 1) -> HloM
 
 
 class _Maker:
-    """The maker of what is added to a module."""
+    """The reader of new computations, and the maker of builders."""
 
     def computation(self, module: HloModule, text: str) -> Computation:
         """Reads one computation and adds it to a module."""
-        # An empty line is between computations.
+        # An empty line separates computations.
         parser = _Parser(Source("<computation>", f"\n\n{text.strip()}"))
         scanner = parser.scanner
         scanner.seek(parser.computation(module, 0, None))
@@ -75,7 +75,7 @@ class _Maker:
     def builder(
         self, computation: Computation, *, after: Instruction | None = None, before: Instruction | None = None
     ) -> HloBuilder:
-        """Returns a builder at a place of a computation."""
+        """Returns a builder that inserts before or after an instruction."""
         return HloBuilder(computation, after=after, before=before)
 
 
@@ -96,7 +96,7 @@ class _Parser:
         header = HEADER_LINE.match(self.source.text, position)
         while header is not None or not self._at_end(position):
             position = self.computation(module, position, header)
-            # Tables and comments are rare after a computation; most often the next header is there.
+            # Tables and comments are rare after a computation: the next header is tried first.
             header = HEADER_LINE.match(self.source.text, position)
             if header is None:
                 position = self._after_tables(position)
@@ -104,7 +104,7 @@ class _Parser:
             self.scanner.seek(position)
             self.scanner.fail("no HLO computation in this text", hint=_BEGINNING)
         self.name_inline(module)
-        # An instruction or computation in place is inside of another one.
+        # An inline computation is part of another one's text.
         outermost = [computation.written.frame for computation in self.found if computation.owner is None]
         writes_layouts = any("]{" in text for text in self.context.spelling.shapes)
         module.fill(self.found, Span(outermost[0].begin, outermost[-1].end), writes_layouts)
@@ -116,7 +116,7 @@ class _Parser:
         return self.scanner.token.kind == "end"
 
     def name_inline(self, module: HloModule) -> None:
-        """Names the computations written in place after their owners, and the owners' attributes after them."""
+        """Names inline computations after their owners, and writes the names in the owners' attributes."""
         if not self.context.inline:
             return
         owners: dict[Instruction, list[Computation]] = {}
@@ -126,7 +126,7 @@ class _Parser:
             computation.name = names.fresh(f"{inline.owner.name}.{inline.attribute}")
             owners.setdefault(inline.owner, []).append(computation)
         for owner, computations in owners.items():
-            end = owner.computation.written.place(owner.number).end
+            end = owner.computation.written.extent(owner.number).end
             start = end - len(owner.attribute_text)
             parts = []
             for computation in computations:
@@ -158,7 +158,7 @@ class _Parser:
             scanner.fail(f"expected the module's name, found {scanner.found()}")
         name = scanner.next().text
         if scanner.at(":"):
-            # XLA's lexer takes `name:` for a name (xla/hlo/parser/hlo_lexer.cc, LexIdentifier).
+            # XLA's lexer reads `name:` as a name (xla/hlo/parser/hlo_lexer.cc, LexIdentifier).
             scanner.next()
         scan_attributes(scanner, atoms=True)
         return HloModule(self.source, name, Header(self.source, Span(start, scanner.last_end)), _Maker())
@@ -192,7 +192,7 @@ class _Parser:
         return "%" if self.source.text[self.scanner.token.start : self.scanner.token.start + 1] == "%" else ""
 
     def computation(self, module: HloModule, start: int, match: re.Match[str] | None) -> int:
-        """Reads one computation from `start` on, where its header line may match, and returns its end."""
+        """Reads one computation from `start` and returns its end; `match` is its header line in the common form."""
         text = self.source.text
         # A table between two computations belongs to the text before the second.
         begin = self.found[-1].written.frame.end if self.found else start
@@ -262,7 +262,7 @@ class _Parser:
         )
 
     def _found(self, computation: Computation) -> None:
-        """Notes a computation, after the ones that are written in place in it."""
+        """Notes a computation, after its inline computations."""
         inline = self.context.inline[self.inline_count :]
         self.inline_count = len(self.context.inline)
         self.found += [found.computation for found in inline]

@@ -1,6 +1,6 @@
-"""Reads operands, and keeps what the readers of one text share: its source and what was read of it.
+"""Reads operands, and keeps the data that the readers of one text share.
 
-Operands are names, elements of tuples, and instructions written in place.
+Operands are names, elements of tuples (`%t#1`), and whole instructions.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from dialect_utils.ops import HLO_NAMES, infer_shape, is_opcode
 from dialect_utils.ops.inference import Called, ShapeError, is_compatible
 from dialect_utils.text import Diagnostic, DiagnosticError, Location, Source, Span, error_at, nearest
 
-# XLA prints as deep as computations call each other; Python's own stack ends at a few hundred.
+# XLA nests inline computations as deep as calls; Python's stack ends at a few hundred levels.
 MAX_DEPTH = 64
-# int() refuses thousands of digits, and no module has a billion parameters.
+# int() rejects thousands of digits, and no module has a billion parameters.
 PARAMETER_NUMBER = re.compile(r"\s*\d{1,9}\s*", re.ASCII)
 WITHOUT_OPERANDS = frozenset(("constant", "parameter"))
 
-# An instruction in the operands of another one, and its place if that is known.
+# An instruction in the operands of another one, and its span if that is known.
 _Hidden = tuple[Instruction, Span | None]
 
 
@@ -64,17 +64,17 @@ class InlineComputation:
 
 
 class ReadingContext:
-    """The tables that all computations of one text share while it is read."""
+    """The data that all computations of one text share while it is read."""
 
     def __init__(self, source: Source) -> None:
         text = source.text
         self.source = source
-        # One shape for all shapes of equal text, and one text for all uses of an opcode.
+        # One shape object per text of a shape, and one string object per opcode.
         self.spelling = Spelling()
         self.opcodes: dict[str, str] = {}
         # Instructions whose attributes name computations or instructions.
         self.calling: list[Instruction] = []
-        # Computations written in place, in the order in which they end.
+        # Inline computations, in the order in which they end.
         self.inline: list[InlineComputation] = []
         self.has_control = CONTROL in text
         # The computations that were read, by name.
@@ -83,7 +83,7 @@ class ReadingContext:
         self.indents_footers = False
 
     def known_shape(self, text: str) -> Shape | None:
-        """Returns the shape of a text; None where the scanner has to say what is wrong."""
+        """Returns the shape of a text, or None for a wrong text, whose error the scanner reports."""
         shapes = self.spelling.shapes
         if text not in shapes:
             try:
@@ -95,7 +95,7 @@ class ReadingContext:
     def inferred_shape(
         self, what: Attributes, operands: Sequence[Instruction], called: Sequence[Called], span: Span, name: str
     ) -> Shape:
-        """Returns a shape that is not written, as XLA infers it; raises DiagnosticError at `span` where it has none."""
+        """Returns a shape that is not written, as XLA infers it; raises DiagnosticError at `span` without one."""
         try:
             shape = infer_shape(what, [operand.shape for operand in operands], called)
         except ShapeError as error:
@@ -111,14 +111,14 @@ class ReadingContext:
             raise error_at(self.source, name.span, message, f"write %{name.text}")
 
     def unknown_opcode(self, opcode: Token) -> DiagnosticError:
-        """Returns the error of an opcode that is none."""
+        """Returns the error for an unknown opcode."""
         close = nearest(opcode.text, HLO_NAMES)
         hint = f"did you mean {close}?" if close else None
         return error_at(self.source, opcode.span, f"unknown opcode {opcode.text}", hint)
 
 
 def element_at(shape: Shape, path: Sequence[int]) -> Shape | None:
-    """Returns the shape of an element of a tuple, of elements of elements; None where there is none."""
+    """Returns the shape of a nested tuple element, (1, 0) for `%t#1#0`, or None where the tuple has none."""
     for index in path:
         if not isinstance(shape, TupleShape) or index >= len(shape.elements):
             return None
@@ -129,7 +129,7 @@ def element_at(shape: Shape, path: Sequence[int]) -> Shape | None:
 class OperandReader:
     """The reader of the operands of one computation's instructions.
 
-    What is written in the operands of an instruction is appended to `items` before it.
+    Instructions that are written in operands are appended to `items` before their user.
     """
 
     def __init__(
@@ -155,7 +155,7 @@ class OperandReader:
         return operands
 
     def try_common(self, inner: str) -> tuple[Instruction, ...] | None:
-        """Returns operands with shapes or elements of tuples, or None where the scanner has to say what is wrong."""
+        """Returns operands such as `f32[3] %a` and `%t#1`, or None for a text that needs the scanner."""
         matches = []
         position = 0
         while position < len(inner):
@@ -180,7 +180,7 @@ class OperandReader:
         return operands
 
     def name_hidden(self) -> None:
-        """Gives instructions that were written without a name one that no other has."""
+        """Gives a fresh name to each instruction that was written without one."""
         if not self.written.inline:
             return
         names = NameTable(self.visible)
@@ -190,7 +190,7 @@ class OperandReader:
             self.visible[item.name] = item
 
     def _hide(self, hidden: list[_Hidden]) -> None:
-        """Appends instructions that are written in the operands of the one that comes next."""
+        """Appends instructions that are written in the operands of the next one."""
         owner = len(self.items) + len(hidden)
         for item, span in hidden:
             item.number = item.position = len(self.items)
@@ -198,7 +198,7 @@ class OperandReader:
             self.items.append(item)
 
     def _element(self, item: Instruction, path: Sequence[int], span: Span | None, hidden: list[_Hidden]) -> Instruction:
-        """Returns an element of a tuple: one get-tuple-element for all that use it."""
+        """Returns an element of a tuple: one get-tuple-element for all users."""
         for index in path:
             known = self._elements.get((item, index))
             if known is None:
@@ -252,7 +252,7 @@ class OperandReader:
     def _in_place(
         self, text: OperandText, inner: Span, shape: Shape | None, hidden: list[_Hidden], depth: int
     ) -> Instruction:
-        """Makes an instruction that is written as an operand: no name and no attributes."""
+        """Makes an instruction that is written as an operand, without a name and attributes."""
         if depth == MAX_DEPTH:
             raise error_at(self.source, text.span, f"operands are nested deeper than {MAX_DEPTH}")
         opcode = text.name
@@ -270,8 +270,8 @@ class OperandReader:
     def _outside(self, name: Token, shape: Shape) -> Instruction:
         """Makes a parameter for a value that bare instruction lines use and do not define."""
         number = str(len(self.computation.outside))
-        place = Location(self.source, name.span)
-        item = Instruction(self.computation, name.text, shape, "parameter", (), number, "", origin=place)
+        location = Location(self.source, name.span)
+        item = Instruction(self.computation, name.text, shape, "parameter", (), number, "", origin=location)
         self.visible[name.text] = item
         self.computation.outside.append(item)
         return item

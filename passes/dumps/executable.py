@@ -70,7 +70,7 @@ def _readable(module: HloModule) -> HloModule:
         module.set_attribute(name, None)
     # jaxlib before 0.12 cannot read `%t#0`.
     module.give_lines()
-    module.put_callees_first()
+    module.sort_callees_first()
     return module
 
 

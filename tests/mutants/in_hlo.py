@@ -59,8 +59,8 @@ MUTANTS = (
     ),
     Mutant(
         "dialect_utils/hlo/computation.py",
-        " and place is not self._row[1]:\n            self._row = None",
-        " and place is not self._row[1]:\n            pass",
+        " and anchor is not self._row[1]:\n            self._row = None",
+        " and anchor is not self._row[1]:\n            pass",
         ("tests/hlo/test_editing.py",),
     ),
 )

@@ -1,1 +1,1 @@
-"""HLO text: tokens, grammar, attributes, literals, positions. Knows no graph."""
+"""HLO text, without the graph: tokens, grammar, attributes, literals and locations."""

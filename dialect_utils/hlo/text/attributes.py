@@ -92,12 +92,12 @@ def format_frontend_attributes(values: Mapping[str, str]) -> str:
 
 
 def _frontend_value(value: str) -> str:
-    # XLA prints a value in braces as it is and reads it back so.
+    # XLA prints a value in braces without quotes, and reads it back.
     return value if value.startswith("{") and value.endswith("}") else f'"{escape(value)}"'
 
 
 def escape(text: str) -> str:
-    """Returns a string as it is between quotes (absl::CEscape for what HLO text holds)."""
+    """Returns a string as it is between quotes (absl::CEscape for the characters of HLO text)."""
     for char, name in (("\\", "\\\\"), ('"', '\\"'), ("\n", "\\n"), ("\r", "\\r"), ("\t", "\\t")):
         text = text.replace(char, name)
     return text
@@ -123,13 +123,13 @@ def is_calling(attribute: str) -> bool:
 
 
 def called_in(tail: str) -> list[tuple[str, str]]:
-    """Returns what `called_names` returns, from an attribute text that is not split."""
+    """Returns the pairs of `called_names` from an unsplit attribute text."""
     found = list(_CALL.finditer(tail))
     if not found:
         return []
     quote, slash = tail.find('"'), tail.find("/")
     if -1 < quote < found[-1].start() or -1 < slash < found[-1].end():
-        # A name in a string or a comment is no call.
+        # Strings and comments call nothing.
         tail = without_comments(without_strings(tail) or "")
         found = list(_CALL.finditer(tail))
     return [
@@ -157,18 +157,18 @@ def names_in(text: str) -> list[str]:
 
 
 def renamed(text: str, old: str, new: str) -> str:
-    """Returns an attribute text in which one name stands for another."""
+    """Returns an attribute text with one name replaced by another."""
     return _NAME.sub(lambda match: match[0].replace(old, new) if match[1] == old else match[0], text)
 
 
 class Movement(Written, Protocol):
-    """The source of a step: an instruction of the graph, which itself asks for its step."""
+    """An instruction that a step is read from."""
 
     shape: Shape
 
 
 def parse_step(instruction: Movement) -> Step | None:
-    """Returns the step an instruction makes, or None where it makes none (or one with dynamic sizes)."""
+    """Returns the data-movement step of an instruction, or None for any other or dynamic sizes."""
     parse = _PARSERS.get(instruction.opcode)
     shape = instruction.shape
     if parse is None or not isinstance(shape, ArrayShape) or shape.dynamic:
@@ -187,7 +187,7 @@ _PARSERS: dict[str, Callable[[Movement, ArrayShape], Step | None]] = {
 
 @lru_cache(maxsize=1 << 12)
 def format_step(step: Step) -> Mapping[str, str]:
-    """Returns the attributes of the instruction that makes a step; for most its shape says all."""
+    """Returns the attributes of a step's instruction; most steps need only its shape."""
     return MappingProxyType(_format_step(step))
 
 

@@ -1,7 +1,7 @@
 """Splits the text of one instruction, one computation header or one list of attributes.
 
-The common line of a dump is split by one regular expression (`LINE`); everything else, by the
-token scanner. Source: xla/hlo/parser/hlo_parser.cc (ParseInstruction, ParseComputation).
+One regular expression (`line_pattern`) splits the common line of a dump; the token scanner
+splits everything else. Source: xla/hlo/parser/hlo_parser.cc (ParseInstruction, ParseComputation).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dialect_utils.hlo.text.tokens import Kind, Scanner, Token, repeated, withou
 from dialect_utils.layout import Shape, parse_shape
 from dialect_utils.text import Diagnostic, DiagnosticError, Location, Source, Span
 
-# Spelt out: a set with \w in it takes twice the time.
+# Spelt out: a character set with \w takes twice the time.
 _NAME = r"[A-Za-z_][A-Za-z0-9_.\-]*+"
 _PLAIN = r"[^()\r\n\"'/]*+" + repeated(r"/\*index=\d+\*/[^()\r\n\"'/]*+")
 _ARRAY = r"[a-z0-9]++\[[^\]\r\n/]*+\](?:\{[^{}\r\n/]*+\})?+"
@@ -22,13 +22,13 @@ _ARRAY = r"[a-z0-9]++\[[^\]\r\n/]*+\](?:\{[^{}\r\n/]*+\})?+"
 _TUPLE = r"\(" + repeated(r"[^\r\n\"'/=%)]++|\)(?! [a-z])|/\*index=\d+\*/") + r"\)"
 
 
-# Attributes that surely end where they seem to: words, strings, names, and what brackets hold that
-# has no parentheses, so no instruction. JSON of a few levels is among them.
+# Attribute values whose end needs no scanner: words, strings, names, and brackets without parentheses, so without
+# instructions. JSON of a few levels is among them.
 _WORD = r"[A-Za-z0-9_.\-%>]++"
 _STRING = r"\"[^\"\\\r\n]*+\""
 _FLAT = r"[^{}()\[\]\"'\r\n/=%]"
 _NAMES = rf"\{{%?+{_NAME}{repeated(f', %?+{_NAME}')}\}}"
-# Braces in braces in braces, as XLA's configurations have them; deeper ones are looked at by `is_closed`.
+# Nested braces, as in XLA's configurations; `is_closed` checks deeper ones.
 _LEVELS = 1
 
 
@@ -43,8 +43,8 @@ _REST = repeated(r", [a-z_\-]++=[^\r\n]*+", "?")
 _SIMPLE = repeated(rf", [a-z_\-]++={_SIMPLE_VALUE}(?=[,\r\n])")
 
 
-# Attribute values that the scanner, too, reads as one value: brackets to a few levels around anything but comments
-# and quotes that do not pair.
+# Attribute values that the scanner also reads as one value: brackets of a few levels around anything but comments
+# and unpaired quotes.
 _INNER = r"[^{}()\[\]\"'/]++|\"(?:[^\"\\]|\\(?s:.))*+\""
 _NESTING = 3
 
@@ -69,10 +69,10 @@ def attribute_pattern(name: str = r"[A-Za-z_][\w.]*+(?>(?:-[\w.]++)*)") -> re.Pa
 
 @functools.cache
 def line_pattern(sigil: str) -> re.Pattern[str]:
-    """Returns the pattern of any line; it begins with the line break before it.
+    """Returns the pattern of a line, which begins with the line break before it.
 
-    Groups: ROOT, name, shape, opcode, operands, attributes, and those of the attributes that are
-    not simple. All are empty where the line is no common line of a dump with names in this style.
+    Groups: ROOT, name, shape, opcode, operands, attributes, and the part of the attributes that is
+    not simple. All are empty for a line without the common form of a dump with this prefix of names.
     """
     left = rf"\r?\n[ \t]*+(ROOT )?+{sigil}({_NAME})"
     right = rf"({_ARRAY}|{_TUPLE}) ([a-z][a-z0-9\-]*+)\(({_PLAIN})\)({_SIMPLE}({_REST}))"
@@ -107,20 +107,19 @@ class InstructionText:
     shape: Span | None
     opcode: Token
     operands: Span
-    # Name, place of the name and place of the value.
+    # Name, span of the name and span of the value.
     attributes: list[tuple[str, Span, Span]]
     end: int
 
 
-# The ends of a line whose instruction continues.
+# The last characters of a line that continues on the next one.
 _OPEN_ENDS = frozenset(", \t=<")
 
 
 def is_closed(attributes: str) -> bool:
-    """Is true where an attribute text surely ends with its line and holds no second instruction.
+    """Is true where an attribute text certainly ends with its line and contains no second instruction.
 
-    Whether a string, a comment or a bracket goes on in the next line, or a comma asks for more,
-    is decided without splitting the attributes; False means that the scanner has to look.
+    It is false where a string, a comment, a bracket or a list may continue on the next line; the scanner decides then.
     """
     code = without_strings(attributes) if '"' in attributes else attributes
     return (
@@ -213,7 +212,7 @@ def scan_shape(scanner: Scanner) -> Span | None:
 def scan_attributes(scanner: Scanner, *, atoms: bool = False) -> list[tuple[str, Span, Span]]:
     """Moves over `, name=value, ...` and returns each name with its span and its value's span.
 
-    With `atoms` a value is one token or one bracketed group, as after `HloModule` and `}`. A name comes once.
+    With `atoms` a value is one token or one bracketed group, as after `HloModule` and `}`. Each name occurs once.
     """
     attributes: list[tuple[str, Span, Span]] = []
     while scanner.at(","):
@@ -257,7 +256,7 @@ def _ends_value(scanner: Scanner, first: bool) -> bool:
 
 
 def bodies_in(source: Source, value: Span) -> list[Span]:
-    """Returns the places of the computations that are written in place as an attribute's value.
+    """Returns the spans of the inline computations in an attribute's value.
 
     `to_apply={p = ...}` holds one, `branch_computations={{p = ...}, {q = ...}}` several.
     """
@@ -278,7 +277,7 @@ def bodies_in(source: Source, value: Span) -> list[Span]:
 def split_attributes(text: str) -> dict[str, str]:
     """Returns the values of an attribute text such as `, dimensions={0}, to_apply=%f`, by name in order.
 
-    Raises DiagnosticError for a text that is none, or that gives an attribute twice.
+    Raises DiagnosticError for any other text, or for an attribute that is given twice.
     """
     found = attribute_pattern().findall(text)
     by_name = dict(found)
@@ -291,13 +290,13 @@ def split_attributes(text: str) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class OperandText:
-    """The split text of one operand: a name, elements of its tuple (`%t#1#0`), or an instruction written in place."""
+    """The split text of one operand: a name, a tuple element (`%t#1#0`), or a whole instruction."""
 
     shape: Span | None
-    # The name, or the opcode of an instruction in place.
+    # The name, or the opcode of a whole instruction.
     name: Token
     path: tuple[Token, ...]
-    # The text between the parentheses of an instruction in place.
+    # The text between the parentheses of a whole instruction.
     inner: Span | None
     span: Span
 
@@ -339,6 +338,6 @@ def _known_shape(text: str) -> Shape:
 
 
 def _shifted(diagnostic: Diagnostic, source: Source, offset: int) -> Diagnostic:
-    assert diagnostic.location is not None  # the shape parser places every error
+    assert diagnostic.location is not None  # the shape parser locates every error
     location = Location(source, diagnostic.location.span.shifted(offset))
     return Diagnostic(diagnostic.message, location, diagnostic.severity, diagnostic.hint)

@@ -1,7 +1,7 @@
 """Reads and writes headers: `HloModule NAME, attribute=value, ...`, and `(p: f32[3]) -> f32[3]` of a computation.
 
-A module's header stays the text that was read. The entry layout is split once; what follows the edits of
-parameters and the result is kept as shapes and written when the text is asked for.
+A module's header stays text. The entry layout is split once; edits of parameters and the result change its shapes,
+which are written on demand.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _ENTRY_LAYOUT = "entry_computation_layout"
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """A computation's header: parameter names and shapes, and the result's shape."""
+    """The parameter names and shapes and the result's shape in a computation's header."""
 
     names: tuple[str, ...]
     parameters: tuple[Shape, ...]
@@ -46,7 +46,7 @@ def parse_signature(source: Source, span: Span) -> Signature:
         if names:
             scanner.expect(",", "between parameters")
         names.append(scanner.next().text)
-        scanner.take(":")  # XLA's lexer passes over it
+        scanner.take(":")  # XLA's lexer skips it
         shapes.append(_shape(scanner))
     scanner.expect("->", "after the parameters")
     return Signature(tuple(names), tuple(shapes), _shape(scanner))
@@ -76,8 +76,7 @@ def format_entry_layout(parameters: Sequence[Shape], result: Shape) -> str:
 def follow(layout: Shape, old: Shape, new: Shape) -> Shape:
     """Returns the entry layout's shape after a value's shape changed from `old` to `new`.
 
-    Arrays that did not change keep what the entry layout says of them, which may differ from
-    the value's own layout.
+    Arrays that did not change keep their entry layout, which may differ from the value's own layout.
     """
     if old == new:
         return layout
@@ -100,7 +99,7 @@ def _shape(scanner: Scanner) -> Shape:
 
 @dataclass(slots=True)
 class _EntryLayout:
-    """The shapes of the entry layout, and whether the text still says them."""
+    """The shapes of the entry layout, and whether the text has them."""
 
     parameters: list[Shape]
     result: Shape
@@ -114,7 +113,7 @@ class Header:
 
     def __init__(self, source: Source, span: Span | None) -> None:
         self.source = source
-        # The location of the text.
+        # The span that was read.
         self.span = span or Span(0, 0)
         self.is_edited = False
         self._text = source.text[self.span.start : self.span.end]
@@ -130,7 +129,7 @@ class Header:
 
     @property
     def text(self) -> str:
-        """Returns the text as it is now."""
+        """Returns the current text."""
         self._write_entry_layout()
         return self._text
 
@@ -159,7 +158,7 @@ class Header:
         return scan_attributes(scanner, atoms=True)
 
     def set(self, name: str, text: str | None) -> None:
-        """Changes or adds an attribute, or drops it for None; raises ValueError where there is no header."""
+        """Changes or adds an attribute, or drops it for None; raises ValueError without a header."""
         if not self._text and text is None:
             return
         if not self._text:
@@ -170,10 +169,10 @@ class Header:
         self._replace(name, text)
 
     def _replace(self, name: str, text: str | None) -> None:
-        places = {key: (start, value) for key, start, value in self._split()}
+        spans = {key: (start, value) for key, start, value in self._split()}
         old = self._text
-        if name in places:
-            start, value = places[name]
+        if name in spans:
+            start, value = spans[name]
             if text is None:
                 self._text = old[: old.rindex(",", 0, start.start)] + old[value.end :]
             else:
@@ -199,13 +198,13 @@ class Header:
         if not self._is_split:
             for name, _, value in self._split():
                 if name == _ENTRY_LAYOUT:
-                    parameters, result = parse_entry_layout(*self._place(value))
+                    parameters, result = parse_entry_layout(*self._in_file(value))
                     self._entry_layout = _EntryLayout(list(parameters), result)
             self._is_split = True
         return self._entry_layout
 
-    def _place(self, span: Span) -> tuple[Source, Span]:
-        """Returns a span of the header as one of the file where the header still is as it was read."""
+    def _in_file(self, span: Span) -> tuple[Source, Span]:
+        """Returns a span of the header as a span of the file if the header is unchanged."""
         start, end = self.span.start, self.span.end
         if self.source.text.startswith(self._text, start) and len(self._text) == end - start:
             return self.source, span.shifted(start)
@@ -216,7 +215,7 @@ class Header:
         self.set(_ENTRY_LAYOUT, format_entry_layout(parameters, result))
 
     def parameter_changed(self, number: int, old: Shape, new: Shape) -> None:
-        """Lets the entry layout follow the shape of a parameter."""
+        """Updates the entry layout after a change of the shape of a parameter."""
         layout = self._layout()
         if layout is None or number >= len(layout.parameters):
             return
@@ -226,7 +225,7 @@ class Header:
             self._changed(layout)
 
     def result_changed(self, old: Shape, new: Shape) -> None:
-        """Lets the entry layout follow the shape of the result."""
+        """Updates the entry layout after a change of the shape of the result."""
         layout = self._layout()
         if layout is None:
             return

@@ -1,4 +1,4 @@
-"""Writes scalars as XLA reads them back to exactly the same bits, and reads them.
+"""Reads and writes the literals of scalars; XLA reads a written one back to the same bits.
 
 Source: xla/hlo/parser/hlo_parser.cc (ParseDenseLiteral, SetValueInLiteral): a decimal is read
 as a double and rounded to the type; `nan(0x...)` carries a payload. The small floating-point
@@ -24,9 +24,9 @@ _ELEMENT = re.compile(r"[\w.+\-]+(?:\(0x\w+\))?", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class FloatFormat:
-    """How a floating-point type spends its bits.
+    """The bit fields of a floating-point type.
 
-    `specials` names what encodes no finite number: `ieee` (inf and NaN at the top exponent),
+    `specials` names the encodings that are not finite numbers: `ieee` (inf and NaN at the top exponent),
     `fn` (NaN at all ones only), `fnuz` (NaN at what would be -0), `finite` (none) or `e8m0`
     (no sign, NaN at all ones).
     """
@@ -95,7 +95,7 @@ def parse_scalar(element_type: ElementType, text: str) -> int:
     if element_type.is_complex:
         match = _COMPLEX.fullmatch(text)
         if match is None:
-            raise ValueError(f"{text!r} is no complex number (real, imaginary)")
+            raise ValueError(f"{text!r} is not a complex number (real, imaginary)")
         half = element_type.bits // 2
         return _parse_float(f"f{half}", match[1]) | _parse_float(f"f{half}", match[2]) << half
     if element_type.is_floating:
@@ -165,7 +165,7 @@ def _format_float(name: str, bits: int) -> str:
         return "-0.0"
     exact = float(value)
     if Fraction(exact) != value:
-        raise ValueError(f"{value} is no double")
+        raise ValueError(f"{value} is not a double")
     if name == "f32":
         return _shortest_f32(exact)
     # A double's shortest text reads back to it, and so to the narrower value that it is exactly.
@@ -208,7 +208,7 @@ def _encode(form: FloatFormat, name: str, value: float) -> int:
     if negative and form.specials == "e8m0":
         raise ValueError(f"{name} has no negative numbers")
     if form.specials == "e8m0" and _E8M0_LEAST < value < 2 * _E8M0_LEAST:
-        return 1  # the two least numbers: XLA takes what is between them for a subnormal f32, and rounds it up
+        return 1  # between the two least numbers XLA sees a subnormal f32 and rounds it up
     exponent = frexp(value)[1] - 1 + form.bias
     if form.specials != "e8m0":
         exponent = max(exponent, 1)

@@ -1,4 +1,4 @@
-"""Prints computations: unedited instructions as they were read, edited ones in XLA's form."""
+"""Prints computations: unedited runs of instructions are copied from the text, edited ones are in XLA's form."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dialect_utils.text import Source, Span
 # XLA writes the position before every fifth operand.
 _UNMARKED = 5
 
-# Names that XLA's lexer reads as another token without a `%` (xla/hlo/parser/hlo_lexer.cc).
+# Names that XLA's lexer reads as keywords without `%` (xla/hlo/parser/hlo_lexer.cc).
 _KEYWORDS = (
     "true false inf nan HloModule ENTRY ROOT FileLocations FileNames FunctionNames StackFrames maximal replicated "
     "manual last_tile_dim_replicate shard_as shard_like unknown unreduced token opaque"
@@ -31,7 +31,7 @@ class Named(Protocol):
 
 
 class Printed(Protocol):
-    """An instruction: its number in the text (-1: new), whether it has a line there, and its new text."""
+    """An instruction with its number in the text that was read (-1: new)."""
 
     number: int
 
@@ -40,14 +40,14 @@ class Printed(Protocol):
         """Is true where it was read from `name = ...`."""
 
     def text(self) -> str:
-        """Prints the instruction in XLA's form."""
+        """Prints it in XLA's form."""
 
 
 Item = TypeVar("Item", bound=Printed)
 
 
 def text_before(item: Item | None, written: BodyText, edits: Edits[Item]) -> str:
-    """Returns the white space and comments before an instruction; before the end of the computation for None."""
+    """Returns the white space and comments before an instruction, or for None before the end of the computation."""
     if item in edits.leads:
         return edits.leads[item]
     if item is None:
@@ -56,10 +56,10 @@ def text_before(item: Item | None, written: BodyText, edits: Edits[Item]) -> str
 
 
 def format_body(items: Iterable[Item], written: BodyText, edits: Edits[Item], moved: Item | None) -> str:
-    """Returns the text of instructions; `moved` is the root where it has to be marked now."""
+    """Returns the text of instructions; `moved` is a root that needs a new ROOT mark."""
     parts: list[str] = []
     for before, body in _pieces(items, written, edits, moved):
-        # A space separates two instructions of one line that had nothing between them.
+        # Two instructions in one line need a space between them.
         parts += [before or (" " if parts else ""), body]
     return "".join(parts)
 
@@ -67,7 +67,7 @@ def format_body(items: Iterable[Item], written: BodyText, edits: Edits[Item], mo
 def _pieces(
     items: Iterable[Item], written: BodyText, edits: Edits[Item], moved: Item | None
 ) -> Iterator[tuple[str, str]]:
-    """Yields what is printed with what is before it; runs of instructions that are as they were, in one."""
+    """Yields edited instructions, and runs of unedited ones as one text, each with the white space before it."""
     edited, leads, inline = edits.instructions, edits.leads, written.inline
     first = last = -2
     before = ""
@@ -75,7 +75,7 @@ def _pieces(
         number = item.number
         is_kept = number >= 0 and item not in edited and item is not moved
         if is_kept and number in inline:
-            # The text of the instruction that it is in says it.
+            # It is part of the text of its user.
             last = number if last == number - 1 else last
             continue
         if is_kept and number == last + 1 and item not in leads:
@@ -117,7 +117,7 @@ def format_operands(operands: Sequence[Named], sigil: str, *, is_typed: bool) ->
 
 
 def format_shape(shape: Shape, source: Source, span: Span | None) -> str:
-    """Returns a shape as it was written at a span of the text where that still holds."""
+    """Returns a shape as it is written at a span of the text, if that text still means this shape."""
     current = str(shape)
     if span is None:
         return current
@@ -126,7 +126,7 @@ def format_shape(shape: Shape, source: Source, span: Span | None) -> str:
 
 
 def format_header(source: Source, frame: Frame, name: str, current: Signature) -> str:
-    """Returns the line before the instructions with another name and signature; what still holds stays as written."""
+    """Returns the header line with another name and signature; unchanged parts stay as written."""
     text = source.text
     before = text[frame.head : frame.name.start].removesuffix("%")
     if frame.signature is None:

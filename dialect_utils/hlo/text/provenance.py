@@ -1,7 +1,7 @@
-"""Knows where a computation is in the text that was read, and what of that text no longer holds.
+"""Locates the instructions of a computation in the text that was read, and notes outdated parts of that text.
 
-The graph (`instruction`, `computation`, `module`) holds no places of its own but line numbers:
-what is asked of them is found in the text when it is asked for. Nothing here changes the graph.
+The graph (`instruction`, `computation`, `module`) stores only numbers of instructions; their offsets in the text are
+found on demand. Nothing here changes the graph.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dialect_utils.hlo.text.grammar import InstructionText, scan_parts
 from dialect_utils.layout import Shape
 from dialect_utils.text import Location, Source, Span
 
-# One character: a search for it is ten times as fast as one for a pattern.
+# A search for one character is ten times as fast as for any other pattern.
 _LINE_FEED = re.compile("\n")
 _LINE_START = re.compile(r"\r?\n[ \t]*+")
 
@@ -24,10 +24,10 @@ Item = TypeVar("Item")
 
 @dataclass(slots=True)
 class Frame:
-    """The places of a computation's parts in its source.
+    """The offsets of a computation's parts in its source.
 
     The text before it begins at `begin`, the header at `head`; instructions are between `body` and
-    `tail`; `end` is after `}` and what belongs to it. A fragment's header is empty.
+    `tail`; `end` is after `}` and its attributes. A fragment's header is empty.
     """
 
     begin: int
@@ -39,8 +39,8 @@ class Frame:
     end: int
 
 
-class Place(NamedTuple):
-    """The place of one instruction: the white space and comments before it begin at `begin`, itself at `head`."""
+class Extent(NamedTuple):
+    """The offsets of one instruction: white space and comments before it begin at `begin`, its text at `head`."""
 
     begin: int
     head: int
@@ -48,26 +48,26 @@ class Place(NamedTuple):
 
 
 class _Run(NamedTuple):
-    """Instructions from number `first` on: one a line from `begin` to `end`, or a single one at `place`.
+    """Instructions from number `first`: one per line from `begin` to `end`, or a single one at `extent`.
 
-    Lines have the common form, their names written with `sigil`.
+    Lines have the common form, and `sigil` is the prefix of their names.
     """
 
     first: int
     begin: int
     end: int
-    place: Place | None
+    extent: Extent | None
     sigil: str = ""
 
 
 class Spelling:
-    """The shapes of a text by how they are written."""
+    """The shapes of a text, by their spelling."""
 
     __slots__ = ("_is_usual", "_looked", "shapes")
 
     def __init__(self) -> None:
         self.shapes: dict[str, Shape] = {}
-        # How many of them were looked at, and what was found.
+        # The number of shapes that were compared, and the result.
         self._looked = 0
         self._is_usual = True
 
@@ -120,7 +120,7 @@ class BodyText:
         # Numbers of the instructions whose operands are written with shapes, and of those without a shape.
         self.typed: set[int] = set()
         self.shapeless: set[int] = set()
-        # Instructions that are written inside of another one's operands: which one's, and where, if that is known.
+        # Instructions that are written in operands: the number of the user, and the span if that is known.
         self.inline: dict[int, Inline] = {}
         self._hidden: list[int] = []
         self._inside: dict[int, list[int]] = {}
@@ -133,39 +133,39 @@ class BodyText:
         if end > begin:
             self._runs.append(_Run(first, begin, end, None, sigil))
 
-    def add(self, number: int, place: Place) -> None:
-        """Notes the place of one instruction."""
-        self._runs.append(_Run(number, place.begin, place.end, place))
+    def add(self, number: int, extent: Extent) -> None:
+        """Notes the extent of one instruction."""
+        self._runs.append(_Run(number, extent.begin, extent.end, extent))
 
     def add_inline(self, number: int, owner: int, span: Span | None) -> None:
-        """Notes an instruction that is written inside of the operands of a later one."""
+        """Notes an instruction that is written in the operands of a later one."""
         self.inline[number] = Inline(owner, span)
         self._hidden.append(number)
         self._inside.setdefault(owner, []).append(number)
 
-    def forget(self, number: int) -> Place:
-        """Takes the last instruction out again and returns its place."""
-        place = self.place(number)
+    def forget(self, number: int) -> Extent:
+        """Removes the last instruction and returns its extent."""
+        extent = self.extent(number)
         run = self._runs.pop()
         self._breaks.clear()
-        if run.place is None:
-            self.add_lines(run.first, run.begin, place.begin, run.sigil)
+        if run.extent is None:
+            self.add_lines(run.first, run.begin, extent.begin, run.sigil)
         self.typed.discard(number)
         self.shapeless.discard(number)
-        return place
+        return extent
 
-    def place(self, number: int) -> Place:
-        """Returns the place of an instruction by its number; where it is inside of another one's operands, of that."""
+    def extent(self, number: int) -> Extent:
+        """Returns the extent of an instruction, or of the one whose operands contain it."""
         number = self.owner(number)
         index = self._run_of(number)
         run = self._runs[index]
-        if run.place is not None:
-            return run.place
+        if run.extent is not None:
+            return run.extent
         breaks, line = self._lines(index), self._line(run, number)
         begin, end = breaks[line], breaks[line + 1] if line + 1 < len(breaks) else run.end
         start = _LINE_START.match(self.source.text, begin)
-        assert start is not None  # a line break is there
-        return Place(begin, start.end(), end)
+        assert start is not None  # a line begins with its line break
+        return Extent(begin, start.end(), end)
 
     def _run_of(self, number: int) -> int:
         runs = self._runs
@@ -180,27 +180,27 @@ class BodyText:
         return breaks
 
     def _line(self, run: _Run, number: int) -> int:
-        # Instructions inside of others have no lines.
+        # Instructions in operands have no lines.
         hidden = self._hidden
         skipped = bisect_right(hidden, number) - bisect_left(hidden, run.first) if hidden else 0
         return number - run.first - skipped
 
     def usual_sigil(self, number: int) -> str | None:
-        """Returns how names are written in an instruction's own line of the common form and with usual shapes.
+        """Returns the prefix of names in a line of the common form with usual shapes.
 
-        None for any other instruction: the scanner has to look at how it is written.
+        Returns None for any other instruction, whose spelling only the scanner finds.
         """
         if number in self.inline:
             return None
         run = self._runs[self._run_of(number)]
-        return run.sigil if run.place is None and self.spelling.is_usual else None
+        return run.sigil if run.extent is None and self.spelling.is_usual else None
 
     def inside(self, number: int) -> list[int]:
         """Returns the instructions that are written directly in the operands of one."""
         return self._inside.get(number, [])
 
     def owner(self, number: int) -> int:
-        """Returns the instruction in whose text one is written: mostly itself."""
+        """Returns the instruction whose text contains one: mostly the same."""
         while number in self.inline:
             number = self.inline[number].owner
         return number
@@ -211,30 +211,30 @@ class BodyText:
         if usual and number not in self.inline:
             index = self._run_of(number)
             run = self._runs[index]
-            if run.place is None:
+            if run.extent is None:
                 text, begin = self.source.text, self._lines(index)[self._line(run, number)]
                 if text.startswith(usual, begin) and text[begin + len(usual)] not in " \t":
                     return usual
-        place = self.place(number)
-        return self.source.text[place.begin : place.head]
+        extent = self.extent(number)
+        return self.source.text[extent.begin : extent.head]
 
     def between(self, first: int, last: int) -> str:
-        """Returns the text from one instruction to another, both included, without what is before the first."""
-        return self.source.text[self.place(first).head : self.place(last).end]
+        """Returns the text from one instruction to another, both included, without the white space before the first."""
+        return self.source.text[self.extent(first).head : self.extent(last).end]
 
     def parts(self, number: int) -> InstructionText:
         """Returns an instruction's text, split."""
-        return scan_parts(self.source, self.place(number).head)
+        return scan_parts(self.source, self.extent(number).head)
 
     def location(self, number: int) -> Location:
-        """Returns the place of an instruction's name; of its text where it is inside of another one's operands."""
+        """Returns the location of an instruction's name, or of its text if it is written in an operand."""
         if number not in self.inline:
             return Location(self.source, self.parts(number).name.span)
         return Location(self.source, self.inline[number].span or self.parts(number).operands)
 
     @property
     def line_start(self) -> str:
-        """Returns what is to be before a new instruction: a line break and indentation, or a space."""
+        """Returns the text before a new instruction: a line break and indentation, or a space."""
         if self._line_start is None:
             found = _LINE_START.findall(self.before(0))
             self._line_start = found[-1] if found else " "
@@ -243,28 +243,28 @@ class BodyText:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """The origin of a new instruction: the instruction that was read with this number in a text."""
+    """The origin of a new instruction: the instruction with this number in a text."""
 
     text: BodyText
     number: int
 
     @property
     def location(self) -> Location:
-        """Returns the place of its name; it is looked for only now."""
+        """Returns the location of the name, which is found on demand."""
         return self.text.location(self.number)
 
 
 @dataclass(slots=True)
 class Edits(Generic[Item]):
-    """The edited parts of a text: instructions, the text before some of them, the header, or anything at all."""
+    """The outdated parts of a text: instructions, the text before some of them, the header, or anything at all."""
 
     instructions: set[Item] = field(default_factory=set)
     leads: dict[Item | None, str] = field(default_factory=dict)
     header: bool = False
     any: bool = False
 
-    def copied(self, twins: dict[Item, Item]) -> Edits[Item]:
-        """Returns the same edits of the copies of the instructions; those of erased ones are left out."""
-        instructions = {twins[item] for item in self.instructions if item in twins}
-        leads = {None if item is None else twins[item]: lead for item, lead in self.leads.items()}
+    def copied(self, copies: dict[Item, Item]) -> Edits[Item]:
+        """Returns the same edits for the copies of the instructions, without those of erased instructions."""
+        instructions = {copies[item] for item in self.instructions if item in copies}
+        leads = {None if item is None else copies[item]: lead for item, lead in self.leads.items()}
         return Edits(instructions, leads, self.header, self.any)

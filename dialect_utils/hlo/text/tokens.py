@@ -1,4 +1,4 @@
-"""Cuts HLO text into tokens as XLA's lexer does, as far as finding structure needs it.
+"""Splits HLO text into tokens as XLA's lexer does, as far as its structure requires.
 
 Source: xla/hlo/parser/hlo_lexer.cc. White space and comments (`/*...*/` and `//...`) may be
 between any two tokens; `name=` without a space before `=` is an attribute name, so an
@@ -16,13 +16,13 @@ from dialect_utils.text import Source, Span, error_at
 
 Kind = Literal["string", "name", "word", "number", "mark", "end"]
 
-# Python before 3.11.5 does not go back to where the last try of a possessive group began if that fails within
-# (python/cpython#106052); an atomic group does, but reading a dump takes some percent longer.
+# Before 3.11.5, Python does not restore the position after a failed attempt of a possessive group
+# (python/cpython#106052). An atomic group does, but reads a dump some percent slower.
 _IS_POSSESSIVE = sys.version_info >= (3, 11, 5)
 
 
 def repeated(pattern: str, quantifier: str = "*") -> str:
-    """Returns a pattern for as many matches in a row as there are, none of which is given back."""
+    """Returns a pattern that repeats as often as possible and never backtracks."""
     return f"(?:{pattern}){quantifier}+" if _IS_POSSESSIVE else f"(?>(?:{pattern}){quantifier})"
 
 
@@ -36,10 +36,10 @@ _TOKEN = re.compile(
     r"|(?P<mark>->|<=|(?s:.))|\Z)",
     re.ASCII,
 )
-# XLA's own marks in long lists, and every other comment.
+# Comments, among them XLA's `/*index=5*/` in long lists.
 _COMMENT = re.compile(r"/\*.*?\*/|//[^\r\n]*", re.DOTALL)
 
-# Brackets, and what hides brackets; a quote or comment by itself does not end.
+# Brackets, and the strings and comments that hide brackets; a lone quote or `/*` has no end.
 _BRACKET = re.compile(
     r"\"(?:[^\"\\]|\\(?s:.))*+\"|'(?:[^'\\]|\\(?s:.))*+'|/\*(?s:.*?)\*/|//[^\r\n]*+|[()\[\]{}\"']|/\*", re.ASCII
 )
@@ -49,7 +49,7 @@ CLOSERS = {"(": ")", "[": "]", "{": "}"}
 
 @dataclass(slots=True)
 class Token:
-    """One token: its kind, its text (names without `%`) and its place."""
+    """One token: its kind, its text (names without `%`) and its offsets."""
 
     kind: Kind
     text: str
@@ -58,17 +58,17 @@ class Token:
 
     @property
     def span(self) -> Span:
-        """Returns the token's place."""
+        """Returns the token's span."""
         return Span(self.start, self.end)
 
     @property
     def is_name(self) -> bool:
-        """Is true for what may name an instruction or a computation."""
+        """Is true for a token that may name an instruction or a computation."""
         return self.kind in ("name", "word")
 
 
 class Scanner:
-    """A walk over the tokens of one source; `token` is the next one, `last_end` ends the one before."""
+    """A walk over the tokens of one source; `token` is the next one, `last_end` the end of the previous one."""
 
     def __init__(self, source: Source, start: int = 0) -> None:
         self.source = source
@@ -116,7 +116,7 @@ class Scanner:
         return self.token.text == mark and self.token.kind == "mark"
 
     def take(self, mark: str) -> bool:
-        """Moves over a mark where it comes next."""
+        """Moves over a mark if it comes next."""
         if not self.at(mark):
             return False
         self.next()
@@ -162,7 +162,7 @@ class Scanner:
 
 
 def _end_of_group(text: str, start: int) -> int | None:
-    """Returns where a bracketed group ends, or None where only its tokens say what is wrong with it."""
+    """Returns the end of a bracketed group, or None for an unbalanced one, which `group` reports."""
     waiting: list[str] = []
     for match in _BRACKET.finditer(text, start):
         found = match[0]
@@ -179,5 +179,5 @@ def _end_of_group(text: str, start: int) -> int | None:
 
 
 def without_comments(text: str) -> str:
-    """Returns a text of the same length with blanks for comments; strings must not be in it."""
+    """Returns a text of the same length with blanks for comments; the text must not contain strings."""
     return _COMMENT.sub(lambda match: " " * len(match[0]), text) if "/" in text else text
