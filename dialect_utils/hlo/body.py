@@ -32,9 +32,8 @@ from dialect_utils.hlo.text.grammar import (
     scan_instruction,
     split_attributes,
 )
-from dialect_utils.hlo.text.printing import is_reserved
 from dialect_utils.hlo.text.provenance import BodyText, Extent, Frame, line_breaks
-from dialect_utils.hlo.text.tokens import Scanner
+from dialect_utils.hlo.text.tokens import RESERVED, Scanner
 from dialect_utils.ir.control_flow import in_role_order
 from dialect_utils.layout import Shape, TokenShape
 from dialect_utils.ops import is_opcode
@@ -159,7 +158,7 @@ class BodyReader:
         for root, name, shape_text, opcode, inner, tail, rest in lines:
             if not name or name in visible or (root and self.root is not None) or (rest and not is_closed(rest)):
                 return False
-            if not sigil and is_reserved(name):
+            if not sigil and name in RESERVED:
                 return False
             operands: tuple[Instruction, ...] = ()
             if not inner or opcode in WITHOUT_OPERANDS:

@@ -24,9 +24,8 @@ from dialect_utils.hlo.text.grammar import (
     scan_shape,
 )
 from dialect_utils.hlo.text.header import Header
-from dialect_utils.hlo.text.printing import is_reserved
 from dialect_utils.hlo.text.provenance import BodyText, Frame
-from dialect_utils.hlo.text.tokens import Scanner
+from dialect_utils.hlo.text.tokens import RESERVED, Scanner
 from dialect_utils.ir import collector_paused
 from dialect_utils.text import DiagnosticError, Source, Span
 
@@ -196,7 +195,7 @@ class _Parser:
         text = self.source.text
         # A table between two computations belongs to the text before the second.
         begin = self.found[-1].written.frame.end if self.found else start
-        if match is not None and match[4].count("(") == match[4].count(")") and not is_reserved(match[3]):
+        if match is not None and match[4].count("(") == match[4].count(")") and match[3] not in RESERVED:
             computation = self._fast_header(module, begin, match)
         else:
             computation = self._scan_header(module, begin, start)

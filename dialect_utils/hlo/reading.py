@@ -14,9 +14,8 @@ from dialect_utils.hlo.graph import CONTROL, NameTable
 from dialect_utils.hlo.instruction import Instruction
 from dialect_utils.hlo.text.attributes import parse_ints
 from dialect_utils.hlo.text.grammar import OPERAND, OperandText, read_shape_at, split_operands
-from dialect_utils.hlo.text.printing import is_reserved
 from dialect_utils.hlo.text.provenance import Spelling
-from dialect_utils.hlo.text.tokens import Token, without_comments
+from dialect_utils.hlo.text.tokens import RESERVED, Token, without_comments
 from dialect_utils.layout import Shape, TupleShape, parse_shape
 from dialect_utils.ops import HLO_NAMES, infer_shape, is_opcode
 from dialect_utils.ops.inference import Called, ShapeError, is_compatible
@@ -106,7 +105,7 @@ class ReadingContext:
 
     def check_name(self, name: Token) -> None:
         """Raises DiagnosticError for a name without `%` that XLA's lexer reads as another word."""
-        if is_reserved(name.text):
+        if name.text in RESERVED:
             message = f"{name.text} is a word of HLO, not a name"
             raise error_at(self.source, name.span, message, f"write %{name.text}")
 

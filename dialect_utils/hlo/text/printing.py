@@ -8,19 +8,15 @@ from typing import Protocol, TypeVar
 from dialect_utils.hlo.text.grammar import read_shape_at
 from dialect_utils.hlo.text.header import Signature, parse_signature
 from dialect_utils.hlo.text.provenance import BodyText, Edits, Frame
-from dialect_utils.layout import ELEMENT_TYPES, Shape
+from dialect_utils.hlo.text.tokens import RESERVED
+from dialect_utils.layout import Shape
 from dialect_utils.text import Source, Span
 
 # XLA writes the position before every fifth operand.
 _UNMARKED = 5
 
-# Names that XLA's lexer reads as keywords without `%` (xla/hlo/parser/hlo_lexer.cc).
-_KEYWORDS = (
-    "true false inf nan HloModule ENTRY ROOT FileLocations FileNames FunctionNames StackFrames maximal replicated "
-    "manual last_tile_dim_replicate shard_as shard_like unknown unreduced token opaque"
-)
-_NUMBERS = ("inf", "nan")
-_RESERVED = frozenset(_KEYWORDS.split()) | frozenset(ELEMENT_TYPES)
+# Words that XLA misreads without `%`: numbers, too.
+_MISREAD = RESERVED | {"inf", "nan"}
 
 
 class Named(Protocol):
@@ -91,17 +87,9 @@ def _pieces(
         yield before, written.between(first, last)
 
 
-def is_reserved(name: str) -> bool:
-    """Is true for a word that XLA's lexer does not read as a name, such as `f32` or `true`.
-
-    Numbers without digits are read as names where a name is expected, unlike in XLA.
-    """
-    return name in _RESERVED and name not in _NUMBERS
-
-
 def with_sigil(style: str, name: str) -> str:
     """Returns a name in a style (`%` or nothing); with `%` also where XLA would misread the bare name."""
-    return f"%{name}" if style or name in _RESERVED else name
+    return f"%{name}" if style or name in _MISREAD else name
 
 
 def format_operands(operands: Sequence[Named], sigil: str, *, is_typed: bool) -> str:

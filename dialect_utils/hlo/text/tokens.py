@@ -12,6 +12,7 @@ import sys
 from dataclasses import dataclass
 from typing import Literal, NoReturn
 
+from dialect_utils.layout import ELEMENT_TYPES
 from dialect_utils.text import Source, Span, error_at
 
 Kind = Literal["string", "name", "word", "number", "mark", "end"]
@@ -43,6 +44,13 @@ _COMMENT = re.compile(r"/\*.*?\*/|//[^\r\n]*", re.DOTALL)
 _BRACKET = re.compile(
     r"\"(?:[^\"\\]|\\(?s:.))*+\"|'(?:[^'\\]|\\(?s:.))*+'|/\*(?s:.*?)\*/|//[^\r\n]*+|[()\[\]{}\"']|/\*", re.ASCII
 )
+
+# Words that XLA's lexer does not read as names without `%`. Unlike XLA, this package reads `inf` and `nan` as names.
+_WORDS = (
+    "true false HloModule ENTRY ROOT FileLocations FileNames FunctionNames StackFrames maximal replicated "
+    "manual last_tile_dim_replicate shard_as shard_like unknown unreduced token opaque"
+)
+RESERVED = frozenset(_WORDS.split()) | frozenset(ELEMENT_TYPES)
 
 CLOSERS = {"(": ")", "[": "]", "{": "}"}
 
