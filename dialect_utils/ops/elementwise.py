@@ -88,7 +88,7 @@ def is_elementwise(operation: Operation) -> bool:
     """
     if operation.opcode == "bitcast-convert":
         return _keeps_width(operation)
-    if operation.opcode not in _ELEMENTWISE or len(operation.results) != 1:
+    if operation.opcode not in ELEMENTWISE or len(operation.results) != 1:
         return False
     result = operation.results[0].shape
     if not isinstance(result, ArrayShape) or not result.is_static:
@@ -234,4 +234,11 @@ OPERATIONS: tuple[Opcode, ...] = (
         define=define_each,
     ),
 )
-_ELEMENTWISE = frozenset(each.name for each in OPERATIONS if each.has(Trait.ELEMENTWISE))
+# CHLO's elementwise operations; those that round come second.
+CHLO_EACH = "conj is_inf is_neg_inf is_pos_inf next_after"
+CHLO_ROUNDED = (
+    "acos acosh asin asinh atan atanh bessel_i1e cosh digamma erf erf_inv erfc lgamma polygamma sinh square tan zeta"
+)
+ELEMENTWISE = frozenset(each.name for each in OPERATIONS if each.has(Trait.ELEMENTWISE)).union(
+    f"chlo.{name}" for name in f"{CHLO_EACH} {CHLO_ROUNDED}".split()
+)

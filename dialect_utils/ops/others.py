@@ -18,7 +18,7 @@ from dialect_utils.ops.declaration import (
     op,
 )
 from dialect_utils.ops.domain import Domain, V, required_ints, result_array, section
-from dialect_utils.ops.elementwise import define_compare, define_each
+from dialect_utils.ops.elementwise import CHLO_EACH, CHLO_ROUNDED, define_compare, define_each
 from dialect_utils.ops.indexing import gather_numbers
 from dialect_utils.ops.movement import define_iota
 from dialect_utils.ops.windows import convolved
@@ -112,14 +112,8 @@ OPERATIONS: tuple[Opcode, ...] = (
     *_only("stablehlo", Trait.CALLS | Trait.PASSES_OPERANDS, "composite"),
     *_only("stablehlo", NO_TRAITS, "collective_reduce cross-replica-sum einsum unary_einsum return"),
     *_only("stablehlo", NO_TRAITS, "uniform_dequantize uniform_quantize"),
-    *_only("chlo", EACH, "conj is_inf is_neg_inf is_pos_inf next_after", define_each),
-    *_only(
-        "chlo",
-        EACH_ROUNDED,
-        "acos acosh asin asinh atan atanh bessel_i1e cosh digamma erf erf_inv erfc lgamma polygamma sinh square tan "
-        "zeta",
-        define_each,
-    ),
+    *_only("chlo", EACH, CHLO_EACH, define_each),
+    *_only("chlo", EACH_ROUNDED, CHLO_ROUNDED, define_each),
     *_only("chlo", Trait.PURE, "broadcast_add", define_broadcasting),
     *_only("chlo", Trait.PURE, "constant"),
     *_only("chlo", Trait.PURE, "top_k", define_top_k),

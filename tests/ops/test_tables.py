@@ -17,6 +17,7 @@ from dialect_utils.ops import (
     UnknownOpcodeError,
     attribute_name,
     by_opcode,
+    elementwise,
     has,
     hlo_opcode,
     is_opcode,
@@ -266,3 +267,7 @@ def test_attributes_have_stablehlos_names() -> None:
     name = attribute_name("stablehlo.dot_general", "lhs_batch_dims")
     assert name == "dot_dimension_numbers.lhs_batching_dimensions"
     assert len(HLO_NAMES) == 121
+
+
+def test_the_elementwise_operations_are_those_of_the_trait() -> None:
+    assert with_trait(Trait.ELEMENTWISE) == elementwise.ELEMENTWISE
