@@ -1,4 +1,4 @@
-"""Compiles a few programs on four host devices; XLA_FLAGS says where XLA writes what. Run as a program."""
+"""Compiles a few programs on four host devices; XLA_FLAGS sets the dump folder. Run as a program."""
 
 from __future__ import annotations
 

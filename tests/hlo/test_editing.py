@@ -35,7 +35,7 @@ def changed(before: str, after: str) -> list[str]:
     return [f"-{line}" for line in old if line not in new] + [f"+{line}" for line in new if line not in old]
 
 
-def test_only_what_is_edited_is_printed_anew(module: HloModule) -> None:
+def test_only_edited_instructions_are_printed_from_the_graph(module: HloModule) -> None:
     named(module, "r").set_attribute("dimensions", "{1}")
     assert changed(MODULE, module.text()) == [
         "-  %r = f32[5]{0} reduce(%z, %y), dimensions={0}, to_apply=%plus",
@@ -208,7 +208,7 @@ def test_steps_come_back(module: HloModule, step: Step) -> None:
     assert z.step is None
 
 
-def test_builder_refuses_what_does_not_fit(module: HloModule) -> None:
+def test_the_builder_rejects_values_that_do_not_fit(module: HloModule) -> None:
     z = named(module, "z")
     with pytest.raises(ValueError, match="padding value"):
         module.after(z).apply(Pad((0, 0), (1, 1)), z, name="n", like=z)

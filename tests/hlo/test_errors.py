@@ -6,10 +6,10 @@ from dialect_utils.hlo import parse_module
 from dialect_utils.text import DiagnosticError
 
 HEAD = "HloModule m\nENTRY e {\n"
-# More than int() takes.
+# More digits than int() reads.
 MANY_DIGITS = "9" * 5000
 
-# The text, with the place that the error points at between « and », and a part of the message.
+# The text, with the span of the error between « and », and a part of the message.
 CASES = [
     (HEAD + "  p = f32[] parameter(0)\n  q = f32[] negate(«%pp»)\n}", "unknown operand %pp", "did you mean %p?"),
     (HEAD + "  q = f32[] negate(«p»)\n  p = f32[] parameter(0)\n}", "unknown operand %p", None),

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from dialect_utils.hlo import HloModule, parse_module
 from dialect_utils.text import DiagnosticError
-from tests.hlo.texts import IN_TREE, MODULE, REFUSED, SHARED, read
+from tests.hlo.texts import IN_TREE, MODULE, REJECTED, SHARED, read
 
-SAMPLE = [path for path in IN_TREE if path.name not in REFUSED][::7]
+SAMPLE = [path for path in IN_TREE if path.name not in REJECTED][::7]
 
 
 def touch_everything(module: HloModule) -> None:
@@ -28,12 +28,12 @@ def structure(module: HloModule) -> list[object]:
     ]
 
 
-@pytest.mark.parametrize("path", [p for p in IN_TREE if p.name not in REFUSED], ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", [p for p in IN_TREE if p.name not in REJECTED], ids=lambda path: path.stem)
 def test_texts_in_the_tree_come_back_byte_for_byte(path: Path) -> None:
     text = read(path)
     module = parse_module(text, path.name)
     assert module.text() == text
-    # The parts together, too: not only the source that was kept.
+    # The joined parts also equal the source.
     module.mark_edited()
     for computation in module.computations:
         computation.edits.any = computation.owner is None
@@ -51,7 +51,7 @@ def test_shared_dumps_come_back_byte_for_byte() -> None:
         assert module.text() == read(path), path
 
 
-def test_a_text_printed_anew_means_the_same() -> None:
+def test_a_text_printed_from_the_graph_means_the_same() -> None:
     for path in SAMPLE:
         module = parse_module(read(path), path.name)
         before = structure(module)
@@ -86,7 +86,7 @@ def test_white_space_and_comments_anywhere(data: st.DataObject) -> None:
 
 @settings(max_examples=100, deadline=None)
 @given(st.integers(0, len(MODULE)), st.integers(0, 12), st.text('{}()[]",=%/*\\\n ax0', max_size=4))
-def test_damaged_text_is_read_back_or_refused(start: int, length: int, text: str) -> None:
+def test_damaged_text_is_read_back_or_rejected(start: int, length: int, text: str) -> None:
     damaged = MODULE[:start] + text + MODULE[start + length :]
     module = try_parse(damaged)
     if module is not None:

@@ -1,4 +1,4 @@
-"""XLA's own parser accepts what was edited, and reads what was meant."""
+"""XLA's own parser accepts edited modules and reads them as intended."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dialect_utils.ir import Value
 from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, Pad, Transpose, parse_shape
 from tests.hlo.texts import IN_TREE, MODULE, read
 
-# XLA aborts the process on some input; it reads in one of its own.
+# XLA aborts the process on some input, so it reads in a process of its own.
 WORKER = """
 import json, sys
 from jaxlib._hlo import HloPrintOptions, hlo_module_from_text
@@ -61,7 +61,7 @@ def test_xla_reads_edited_modules() -> None:
         assert can_read or not could_read, f"{path}: {message}"
 
 
-def test_xla_refuses_a_wrong_text() -> None:
+def test_xla_rejects_a_wrong_text() -> None:
     ((ok, message),) = read_by_xla([MODULE.replace("negate(%z)", "negate(%missing)")])
     assert not ok
     assert "missing" in message

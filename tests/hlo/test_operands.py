@@ -1,4 +1,4 @@
-"""Operands that are more than names: elements of tuples, and instructions written in place."""
+"""Operands that are more than names: elements of tuples, and whole instructions."""
 
 from __future__ import annotations
 

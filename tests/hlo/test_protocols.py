@@ -12,7 +12,7 @@ from tests.hlo.texts import MODULE
 def conforms(
     module: HloModule, builder: HloBuilder
 ) -> tuple[ir.Module, ir.Builder, ir.Function, ir.Value, ir.Operation]:
-    """Says to the type checker what the room promises."""
+    """Returns its arguments, so that the type checker compares them with the protocols."""
     return module, builder, module.entry, module.entry.root, module.entry.root
 
 
@@ -30,7 +30,7 @@ def test_protocols() -> None:
     assert all(callable(getattr(builder, name, None)) for name in members)
 
 
-def test_what_the_interface_says() -> None:
+def test_the_members_of_the_interface() -> None:
     module = parse_module(MODULE)
     entry = module.entry
     x, w = entry.parameters[0], entry.root
@@ -87,7 +87,7 @@ def test_parameters_stay_where_they_are() -> None:
     assert parse_module(module.text()).text() == module.text()
 
 
-def test_the_room_imports_nothing_heavy() -> None:
+def test_the_package_imports_nothing_heavy() -> None:
     code = (
         "import sys, dialect_utils.hlo; "
         "sys.exit(', '.join({'numpy', 'jaxlib', 'jax', 'ml_dtypes', 'islpy'} & set(sys.modules)) or None)"

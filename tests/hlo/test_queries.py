@@ -1,4 +1,4 @@
-"""Asking a module anything, or for a place to build at, leaves its text as it is."""
+"""A query of a module, or a request for a builder, does not change the text."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import pytest
 
 from dialect_utils.hlo import Computation, HloModule, Instruction, parse_module
 from dialect_utils.text import DiagnosticError
-from tests.hlo.texts import IN_TREE, MODULE, REFUSED, SHARED, read
+from tests.hlo.texts import IN_TREE, MODULE, REJECTED, SHARED, read
 
-# Every method that asks, with arguments made from the object; properties are found by themselves.
+# Every query method, with arguments made from the object; properties are found by inspection.
 QUERIES: dict[type, dict[str, Callable[[object], tuple[object, ...]]]] = {
     HloModule: {
         "try_entry": lambda _: (),
@@ -39,7 +39,7 @@ def objects_of(module: HloModule) -> Iterator[object]:
 
 
 def ask_everything(module: HloModule) -> int:
-    """Asks every property and query of everything in a module, and for every builder; returns how many."""
+    """Reads every property, calls every query and requests every builder of a module; returns the number of answers."""
     asked = 0
     for thing in objects_of(module):
         cls = type(thing)
@@ -60,7 +60,7 @@ def ask_everything(module: HloModule) -> int:
             try:
                 question()
             except DiagnosticError:
-                # An answer, too: a fragment has no entry, a damaged attribute cannot be split.
+                # An error is an answer: a fragment has no entry, a damaged attribute cannot be split.
                 continue
             asked += 1
     return asked
@@ -71,14 +71,14 @@ def leaves_the_text(text: str) -> bool:
     assert ask_everything(module) > len(list(objects_of(module)))
     if module.text() != text or module.clone().text() != text:
         return False
-    # Printed from its parts, too: nothing waits for the first edit.
+    # The joined parts also equal the text.
     module.mark_edited()
     for computation in module.computations:
         computation.edits.any = computation.owner is None
     return module.text() == text
 
 
-@pytest.mark.parametrize("path", [p for p in IN_TREE if p.name not in REFUSED], ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", [p for p in IN_TREE if p.name not in REJECTED], ids=lambda path: path.stem)
 def test_asking_never_edits(path: Path) -> None:
     assert leaves_the_text(read(path))
 

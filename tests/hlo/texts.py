@@ -9,9 +9,9 @@ from tests.paths import OWN_CORPUS, ROOT, SHARED_DATA
 IN_TREE = sorted((OWN_CORPUS).glob("**/*.hlo")) + sorted((ROOT / "examples").glob("*.hlo"))
 SHARED = sorted((SHARED_DATA / "corpus").glob("tpu*/**/*.hlo"))
 
-# Texts of the corpus that are refused for a reason: several modules in one file are for the
-# command line to split, and a tile that ends in `*` means nothing.
-REFUSED = ("by_hand_several_modules.hlo", "by_hand_layouts.hlo")
+# Texts of the corpus that the parser rejects: the command line splits a file of several modules,
+# and a tile that ends in `*` has no meaning.
+REJECTED = ("by_hand_several_modules.hlo", "by_hand_layouts.hlo")
 
 MODULE = """HloModule m, entry_computation_layout={(f32[3,5]{0,1}, f32[])->f32[3,5]{1,0}}
 

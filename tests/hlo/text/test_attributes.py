@@ -14,7 +14,7 @@ from dialect_utils.hlo.text.attributes import (
     with_attribute,
 )
 
-# As XLA prints them (HloInstruction::PrintExtraAttributes and Print).
+# In the order in which XLA prints them (HloInstruction::PrintExtraAttributes and Print).
 IN_ORDER = (
     *(
         "dimensions",

@@ -1,4 +1,4 @@
-"""Attribute texts are split by one pattern where it sees the end of each value, else by the scanner: both agree."""
+"""One pattern and the scanner split attribute texts in the same way."""
 
 import random
 

@@ -48,7 +48,7 @@ def test_decimals_round_as_in_ml_dtypes(name: str, number: float) -> None:
     dtype = numpy_type(name)
     with np.errstate(over="ignore"):
         rounded = np.array([number]).astype(np.float32 if name == "f16" else np.float64).astype(dtype)
-    # XLA refuses what does not fit; ml_dtypes saturates, or gives inf or NaN.
+    # XLA rejects a number that does not fit; ml_dtypes saturates, or gives inf or NaN.
     if abs(number) > float(ml_dtypes.finfo(dtype).max) or (name == "f8e8m0fnu" and number < 2.0**-127):
         return
     assert parse_scalar(ELEMENT_TYPES[name], repr(number)) == int(rounded.view(f"u{dtype.itemsize}")[0])
@@ -148,11 +148,11 @@ def test_examples() -> None:
         ("f32", "x"),
     ],
 )
-def test_what_does_not_fit_is_refused(name: str, text: str) -> None:
+def test_literals_that_do_not_fit_are_rejected(name: str, text: str) -> None:
     with pytest.raises(ValueError, match=r"."):
         parse_scalar(ELEMENT_TYPES[name], text)
 
 
-def test_bits_that_do_not_fit_are_refused() -> None:
+def test_bits_that_do_not_fit_are_rejected() -> None:
     with pytest.raises(ValueError, match="8 bits"):
         format_scalar(ELEMENT_TYPES["s8"], 256)
