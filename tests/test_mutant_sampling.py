@@ -10,6 +10,7 @@ import pytest
 from tests.mutants.changes import changes
 from tests.mutants.coverage_map import CoverageMap, MeasuredFile
 from tests.mutants.sample import Drawn, Judge, chosen, draw, interval, summary
+from tests.mutants.tree import FAILED, LIT, PASSED, lit_files, run_tests
 
 CHANGED = [
     ("x = 3", {"x = 4", "x = 2"}),
@@ -146,3 +147,17 @@ def test_the_score_leaves_out_equivalent_mutants_and_has_an_interval() -> None:
     assert summary(["killed"] * 3 + ["not", "equivalent"]).startswith(
         "3 of 4 mutants killed: 75.0%, 95 % interval 30.1%"
     )
+
+
+def test_lit_files_are_run(tmp_path: Path) -> None:
+    tree = tmp_path / "tree"
+    (tree / LIT).mkdir(parents=True)
+    configuration = "from lit.formats import ShTest\nconfig.name, config.suffixes = 'relayout', ['.test']\n"
+    (tree / LIT / "lit.cfg.py").write_text(configuration + "config.test_format = ShTest()\n")
+    for name, command in (("right", "true"), ("wrong", "false")):
+        (tree / LIT / f"{name}.test").write_text(f"RUN: {command}\n")
+    assert lit_files(tree) == [f"{LIT}right.test", f"{LIT}wrong.test"]
+    assert run_tests(tree, [f"{LIT}right.test"])[0] == PASSED
+    code, output = run_tests(tree, lit_files(tree))
+    assert code == FAILED
+    assert "FAIL: relayout :: wrong.test" in output

@@ -11,6 +11,7 @@ import dataclasses
 import re
 import types
 from collections.abc import Callable, Collection, Iterator, Mapping
+from functools import cache
 from typing import Any, get_args
 
 import pytest
@@ -33,6 +34,7 @@ from tests.test_architecture import modules
 PAGES = [*sorted((ROOT / "docs").rglob("*.md")), ROOT / "README.md"]
 
 
+@cache
 def sources() -> dict[str, str]:
     """Returns the code of every module of the product."""
     return {name: file.read_text("utf-8") for name, file in modules()}
@@ -215,6 +217,7 @@ def _is_namespace(annotation: ast.expr | None) -> bool:
     return annotation is not None and ast.unparse(annotation).endswith("Namespace")
 
 
+@cache
 def read_options(code: str) -> set[str]:
     """Returns the attributes that code reads of argparse's namespaces, by getattr and hasattr, too."""
     nodes = list(ast.walk(ast.parse(code)))
@@ -317,6 +320,7 @@ def declared_rules(codes: Mapping[str, str]) -> dict[tuple[str, str], str]:
     }
 
 
+@cache
 def used_constants(module: str, code: str) -> set[tuple[str, str]]:
     """Returns the constants that the functions of a module use, by the module that declares them."""
     tree = ast.parse(code)

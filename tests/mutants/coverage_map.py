@@ -22,7 +22,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
-from tests.mutants.tree import LIT, PASSED, copy_of_the_tree, lit_files, run
+from tests.mutants.tree import LIT, LIT_PROGRAM, PASSED, copy_of_the_tree, lit_files, run
 from tests.paths import ROOT
 
 PRODUCT = ("dialect_utils", "passes", "relayout")
@@ -260,7 +260,7 @@ def _run(tree: Path, folder: Path, group: Sequence[str]) -> None:
         _run_lit(tree, environment, seconds)
         return
     plugins = ("-p", "no:cacheprovider", "-p", "tests.mutants.contexts")
-    command = ["coverage", "run", f"--rcfile={rc}", "-m", "pytest", "-q", *plugins, *group]
+    command = ["-m", "coverage", "run", f"--rcfile={rc}", "-m", "pytest", "-q", *plugins, *group]
     _, output = run(tree, command, more=environment)
     print(group[0], output.splitlines()[-1:], flush=True)
 
@@ -271,7 +271,7 @@ def _run_lit(tree: Path, environment: dict[str, str], seconds: Path) -> None:
         file.write(f"import os\nconfig.environment.update({{name: os.environ[name] for name in {_OF_COVERAGE}}})\n")
     for test in lit_files(tree):
         start = time.monotonic()
-        code, _ = run(tree, ["lit.main", "-q", test], more={**environment, VARIABLE: test})
+        code, _ = run(tree, [*LIT_PROGRAM, "-q", test], more={**environment, VARIABLE: test})
         if code == PASSED:
             with seconds.open("a", encoding="utf-8") as file:
                 file.write(f"{time.monotonic() - start:.3f} {test}\n")

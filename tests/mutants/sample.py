@@ -177,7 +177,7 @@ def interval(killed: int, count: int) -> tuple[float, float]:
 
 
 def present_tests(tree: Path) -> frozenset[str]:
-    code, output = run(tree, ["pytest", "--collect-only", "-p", "no:cacheprovider", "tests"])
+    code, output = run(tree, ["-m", "pytest", "--collect-only", "-p", "no:cacheprovider", "tests"])
     if code != PASSED:
         raise RuntimeError(f"the tests cannot be collected:\n{output[-2000:]}")
     return frozenset([*(line for line in output.splitlines() if "::" in line), *lit_files(tree)])

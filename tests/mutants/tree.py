@@ -19,6 +19,7 @@ FILES = ("pyproject.toml", "README.md", "CONTRIBUTING.md", "CHANGELOG.md", "dev-
 SECONDS = 300
 PASSED, FAILED = 0, 1
 LIT = "lit_tests/"
+LIT_PROGRAM = ("-c", "from lit.main import main; main()")
 
 
 def copy_of_the_tree(folder: Path) -> Path:
@@ -67,19 +68,19 @@ def run_tests(tree: Path, tests: Sequence[str], seconds: float = SECONDS) -> tup
     if rest := [test for test in tests if not test.startswith(LIT)]:
         names = tree.parent / f"{tree.name}.tests"
         names.write_text("\n".join(rest), "utf-8")
-        code, output = run(tree, ["pytest", "-x", "-q", "-p", "no:cacheprovider", f"@{names}"], seconds)
+        code, output = run(tree, ["-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", f"@{names}"], seconds)
         if code != PASSED or not lit:
             return code, output
-    return run(tree, ["lit.main", "-q", "-j1", "--max-failures=1", *lit], seconds)
+    return run(tree, [*LIT_PROGRAM, "-q", "-j1", "--max-failures=1", *lit], seconds)
 
 
 def run(
-    tree: Path, module: Sequence[str], seconds: float | None = None, more: Mapping[str, str] | None = None
+    tree: Path, arguments: Sequence[str], seconds: float | None = None, more: Mapping[str, str] | None = None
 ) -> tuple[int, str]:
-    """Runs a module of Python in the tree and returns its exit code and its output."""
+    """Runs Python in the tree and returns the exit code and the output."""
     # A session of its own, so that an endless run is killed together with its worker processes.
     process = subprocess.Popen(
-        [sys.executable, "-m", *module],
+        [sys.executable, *arguments],
         cwd=tree,
         env={**os.environ, "PYTHONPATH": str(tree), "JAX_PLATFORMS": "cpu", **(more or {})},
         stdin=subprocess.DEVNULL,
