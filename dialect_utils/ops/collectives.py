@@ -1,10 +1,14 @@
-"""Operations between devices, hosts and programs."""
+"""Operations between devices, hosts and programs.
+
+Longer than others: each operation is declared, checked and defined in one file.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from dialect_utils.layout import ArrayShape, Shape, TokenShape, TupleShape, parse_element_type, parse_shape
 from dialect_utils.ops.declaration import (
     ALL,
     ALL_OPERANDS,
@@ -21,13 +25,291 @@ from dialect_utils.ops.declaration import (
     op,
     texts,
 )
+from dialect_utils.ops.devices import check_pairs, subgroup_size
 from dialect_utils.ops.domain import Domain, UndefinedError, V, result_array
-from dialect_utils.ops.inference import first_array, first_operand, one_or_tuple
-from dialect_utils.ops.shapes import collectives as rules
+from dialect_utils.ops.inference import (
+    Instance,
+    ShapeError,
+    check_applied,
+    first_array,
+    first_operand,
+    is_compatible,
+    made,
+    one_or_tuple,
+)
 from dialect_utils.ops.structured import integers
 
 if TYPE_CHECKING:
     from dialect_utils.ir import Operation
+
+_U32 = parse_element_type("u32")
+_NUMBER = ArrayShape(_U32, ())
+# The operands of a ragged-all-to-all: input, output, and four arrays of offsets and sizes.
+_RAGGED_OPERANDS, _RAGGED_ARRAYS, _OFFSET_RANKS = 6, 2, (1, 2)
+# The operands of a collective-permute in place: input, output, and the offsets in both.
+_IN_PLACE = 4
+
+# Results (ShapeInference::InferAllGatherShape, InferReduceScatterShape, InferAllToAllShape)
+
+
+def all_gather(instance: Instance) -> Shape:
+    """Returns the operands with as many shards along a dimension as the written shape has."""
+    return _resharded(instance, _results(instance), is_gather=True)
+
+
+def all_gather_start(instance: Instance) -> Shape:
+    """Returns the operands and the gathered arrays."""
+    shape = instance.shape
+    parts = shape.elements if isinstance(shape, TupleShape) else ()
+    if len(parts) < len(("operands", "results")):
+        raise ShapeError(f"all-gather-start gives its operands and results, but the shape is {shape}", "shape")
+    gathered = parts[1]
+    results = gathered.elements if isinstance(gathered, TupleShape) else (gathered,)
+    return TupleShape((one_or_tuple(instance), _resharded(instance, results, is_gather=True), *parts[2:]))
+
+
+def reduce_scatter(instance: Instance) -> Shape:
+    """Returns one shard of the operands along a dimension."""
+    return _resharded(instance, _results(instance), is_gather=False)
+
+
+def _results(instance: Instance) -> Sequence[Shape]:
+    shape = instance.shape
+    if shape is None:
+        instance.result_array()
+    if isinstance(shape, TupleShape) and len(instance.operands) > 1:
+        return shape.elements
+    return () if shape is None else (shape,)
+
+
+def _resharded(instance: Instance, results: Sequence[Shape], *, is_gather: bool) -> Shape:
+    arrays = instance.arrays()
+    (dim,) = instance.ints("dimensions")[:1] or (None,)
+    if not arrays or dim is None:
+        raise ShapeError(f"{instance.opcode} needs an array and a dimension", "opcode")
+    for operand in arrays:
+        instance.dims("dimensions", operand.rank)
+    result = results[0] if results else None
+    if not isinstance(result, ArrayShape) or len(results) != len(arrays) or dim >= result.rank:
+        listed = ", ".join(map(str, instance.operands))
+        raise ShapeError(f"{instance.opcode} of {listed} cannot give {instance.shape}", "shape")
+    given, found = arrays[0].dimensions[dim], result.dimensions[dim]
+    small, large = (given, found) if is_gather else (found, given)
+    size = subgroup_size(instance)
+    shards = max(-(-large // small), 1) if small else size
+    if size not in (1, shards):
+        message = f"{instance.opcode} of {arrays[0]} to {result} has a shard count of {shards}, but groups of {size}"
+        raise ShapeError(message, "replica_groups")
+    shapes = [_with_size(instance, operand, dim, shards, is_gather=is_gather) for operand in arrays]
+    return shapes[0] if len(shapes) == 1 else TupleShape(tuple(shapes))
+
+
+def _with_size(instance: Instance, operand: ArrayShape, dim: int, shards: int, *, is_gather: bool) -> ArrayShape:
+    size = operand.dimensions[dim]
+    if not is_gather and size % shards:
+        message = f"{instance.opcode} of dimension {dim} of {operand} in {shards} shards leaves a remainder"
+        raise ShapeError(message, "dimensions")
+    sizes = list(operand.dimensions)
+    sizes[dim] = size * shards if is_gather else size // shards
+    return made(operand.element_type, sizes)
+
+
+def all_to_all(instance: Instance) -> Shape:
+    """Returns the operand, split and joined along one dimension, or the tuple of operands of one shape."""
+    arrays, size = instance.arrays(), subgroup_size(instance)
+    along = instance.ints("dimensions")
+    if along:
+        (dim,) = instance.dims("dimensions", instance.array(0).rank)
+        if len(arrays) != 1 or arrays[0].dimensions[dim] % size:
+            message = f"all-to-all splits dimension {dim} of {', '.join(map(str, arrays))} into {size} parts"
+            raise ShapeError(message, "dimensions")
+        return arrays[0]
+    if isinstance(instance.shape, ArrayShape):
+        raise ShapeError("all-to-all of one array needs a dimension to split", "opcode")
+    for operand in arrays[1:]:
+        first = arrays[0]
+        has_layouts = first.layout is not None and operand.layout is not None
+        if not is_compatible(first, operand) or (has_layouts and _order(first) != _order(operand)):
+            raise ShapeError(f"all-to-all has operands of different shapes: {first} and {operand}", "operands")
+    if instance.attribute("replica_groups") not in (None, "{}") and size not in (1, len(arrays)):
+        raise ShapeError(f"all-to-all among {size} devices has {len(arrays)} operands", "operands")
+    return TupleShape(tuple(arrays))
+
+
+def _order(shape: ArrayShape) -> tuple[int, ...]:
+    return shape.effective_layout.minor_to_major
+
+
+def collective_permute(instance: Instance) -> Shape:
+    """Returns the operands, or the buffer that is written in place."""
+    if instance.attribute("slice_sizes") is None:
+        return one_or_tuple(instance)
+    _check_in_place(instance)
+    return instance.operands[1]
+
+
+def _check_in_place(instance: Instance) -> None:
+    """Raises ShapeError where a collective-permute in place has no buffers and offsets that fit."""
+    if len(instance.operands) != _IN_PLACE:
+        raise ShapeError(f"{instance.opcode} in place takes {_IN_PLACE} operands", "operands")
+    source, target, *offsets = instance.operands
+    buffers = [shape.elements if isinstance(shape, TupleShape) else (shape,) for shape in (source, target)]
+    if isinstance(source, TupleShape) != isinstance(target, TupleShape) or len(buffers[0]) != len(buffers[1]):
+        message = f"{instance.opcode} in place has unmatching input buffers {source} and output buffers {target}"
+        raise ShapeError(message, "operands")
+    for index, (parts, offset) in enumerate(zip(buffers, offsets, strict=True)):
+        wanted = (offset,) if not isinstance((source, target)[index], TupleShape) else _elements(offset)
+        if len(wanted) != len(parts):
+            raise ShapeError(
+                f"{instance.opcode} in place has {len(wanted)} offsets for {len(parts)} buffers", "operands"
+            )
+        for buffer, each in zip(parts, wanted, strict=True):
+            _check_offset(instance, buffer, each)
+
+
+def _elements(shape: Shape) -> Sequence[Shape]:
+    return shape.elements if isinstance(shape, TupleShape) else ()
+
+
+def _check_offset(instance: Instance, buffer: Shape, offset: Shape) -> None:
+    parts = _elements(offset)
+    lists = [_elements(part) for part in parts] if parts and isinstance(parts[0], TupleShape) else [parts]
+    rank = buffer.rank if isinstance(buffer, ArrayShape) else None
+    if any(len(each) != rank for each in lists):
+        message = f"{instance.opcode} in place has the offset {offset} for {buffer}"
+        raise ShapeError(message, "operands")
+
+
+def collective_permute_start(instance: Instance) -> Shape:
+    """Returns the operands, the results, and the contexts that are written."""
+    contexts = _elements(instance.shape)[2:] if instance.shape is not None else (_NUMBER, _NUMBER)
+    result = collective_permute(instance)
+    given = instance.operands[0] if instance.attribute("slice_sizes") is not None else result
+    return TupleShape((given, result, *contexts))
+
+
+def second_element(instance: Instance) -> Shape:
+    """Returns element 1 of the started operation."""
+    parts = _elements(instance.operands[0])
+    if len(parts) < len(("operands", "results")):
+        raise ShapeError(f"{instance.opcode} of {instance.operands[0]}, which no start gives", "operand 0")
+    return parts[1]
+
+
+def sent(instance: Instance) -> Shape:
+    """Returns the data, a context and a token."""
+    return TupleShape((instance.operands[0], _NUMBER, TokenShape()))
+
+
+def received(instance: Instance) -> Shape:
+    """Returns the written data, a context and a token."""
+    parts = _elements(instance.shape) if instance.shape is not None else ()
+    if not parts:
+        instance.result_array()
+    return TupleShape((parts[0], _NUMBER, TokenShape()))
+
+
+def finished_receive(instance: Instance) -> Shape:
+    """Returns the received data and a token."""
+    parts = _elements(instance.operands[0])
+    if not parts:
+        raise ShapeError(f"{instance.opcode} of {instance.operands[0]}, which no recv gives", "operand 0")
+    return TupleShape((parts[0], TokenShape()))
+
+
+def infed(instance: Instance) -> Shape:
+    """Returns the written data and a token."""
+    parts = _elements(instance.shape) if instance.shape is not None else ()
+    if len(parts) != len(("data", "token")):
+        raise ShapeError(f"infeed gives data and a token, but the shape is {instance.shape}", "shape")
+    return TupleShape((parts[0], TokenShape()))
+
+
+def number(instance: Instance) -> Shape:
+    """Returns the number of a device."""
+    return _NUMBER
+
+
+def token(instance: Instance) -> Shape:
+    """Returns a token."""
+    return TokenShape()
+
+
+def second_operand(instance: Instance) -> Shape:
+    """Returns the shape of the output buffer."""
+    return instance.array(1)
+
+
+# Constraints
+
+
+def check_combiner(instance: Instance) -> None:
+    """Raises ShapeError unless the computation combines two values of one type."""
+    if instance.called:
+        first = instance.called[0].parameters[:1]
+        kind = first[0].element_type if first and isinstance(first[0], ArrayShape) else None
+        check_applied(instance, 0, [kind] * 2 if kind else [], [kind] if kind else [])
+
+
+def check_all_reduce(instance: Instance) -> None:
+    """Raises ShapeError where groups or the computation of an all-reduce are not valid."""
+    subgroup_size(instance, is_uniform=False)
+    check_combiner(instance)
+
+
+def check_permute(instance: Instance) -> None:
+    """Raises ShapeError where a device sends or receives too often."""
+    offsets = instance.operands[2] if len(instance.operands) == _IN_PLACE else None
+    most = 1
+    if instance.attribute("slice_sizes") is not None and isinstance(offsets, TupleShape):
+        first = offsets.elements[0] if isinstance(instance.operands[0], TupleShape) and offsets.elements else offsets
+        most = max(len(_elements(first)), 1)
+    check_pairs(instance, most)
+
+
+def check_ragged(instance: Instance) -> None:
+    """Raises ShapeError where groups, offsets or sizes of a ragged-all-to-all do not fit."""
+    subgroup_size(instance)
+    if len(instance.operands) != _RAGGED_OPERANDS:
+        message = f"ragged-all-to-all takes {_RAGGED_OPERANDS} operands, found {len(instance.operands)}"
+        raise ShapeError(message, "operands")
+    rest = instance.arrays(_RAGGED_ARRAYS)
+    for number, shape in enumerate(rest, _RAGGED_ARRAYS):
+        if shape.rank not in _OFFSET_RANKS:
+            message = f"operand {number} of ragged-all-to-all must be of rank 1 or 2, found {shape}"
+            raise ShapeError(message, f"operand {number}")
+        if not is_compatible(shape, rest[0]):
+            raise ShapeError(f"ragged-all-to-all has operands of different shapes: {rest[0]} and {shape}", "operands")
+
+
+def check_token(instance: Instance, index: int) -> None:
+    """Raises ShapeError where an operand is not a token."""
+    if not isinstance(instance.operands[index], TokenShape):
+        message = f"{instance.opcode} waits for tokens, found {instance.operands[index]}"
+        raise ShapeError(message, f"operand {index}")
+
+
+def check_groups(instance: Instance) -> None:
+    """Raises ShapeError where the replica groups are not valid."""
+    subgroup_size(instance, is_uniform=False)
+
+
+def check_first_token(instance: Instance) -> None:
+    """Raises ShapeError where operand 0 is not a token."""
+    check_token(instance, 0)
+
+
+def check_last_token(instance: Instance) -> None:
+    """Raises ShapeError where operand 1 is not a token."""
+    check_token(instance, 1)
+
+
+def check_outfeed(instance: Instance) -> None:
+    """Raises ShapeError where an outfeed has no token or another outfeed_shape."""
+    check_token(instance, 1)
+    text = instance.attribute("outfeed_shape")
+    if text is not None and not is_compatible(parse_shape(text), instance.operands[0]):
+        raise ShapeError(f"outfeed of {instance.operands[0]} has the outfeed_shape {text}", "outfeed_shape")
 
 
 def define_alone(domain: Domain[V], operation: Operation, operands: Sequence[V]) -> list[V]:
@@ -69,9 +351,9 @@ OPERATIONS: tuple[Opcode, ...] = (
         *_GROUPS,
         *flags("constrain_layout use_global_device_ids"),
         typed=ALL_OPERANDS,
-        result=rules.all_gather,
-        on_start=rules.all_gather_start,
-        on_done=rules.second_element,
+        result=all_gather,
+        on_start=all_gather_start,
+        on_done=second_element,
         define=define_alone,
     ),
     op(
@@ -83,10 +365,10 @@ OPERATIONS: tuple[Opcode, ...] = (
         aligned=ALL,
         started=None,
         result=one_or_tuple,
-        check=rules.check_all_reduce,
+        check=check_all_reduce,
         on_start=one_or_tuple,
         on_done=first_operand,
-        check_start=rules.check_all_reduce,
+        check_start=check_all_reduce,
         define=define_alone,
     ),
     op(
@@ -97,7 +379,7 @@ OPERATIONS: tuple[Opcode, ...] = (
         *_GROUPS,
         *flags("constrain_layout"),
         typed=ALL_OPERANDS,
-        result=rules.all_to_all,
+        result=all_to_all,
         define=define_alone,
     ),
     op(
@@ -108,7 +390,7 @@ OPERATIONS: tuple[Opcode, ...] = (
         *flags("has_dynamic_root"),
         typed=(0,),
         result=first_array,
-        check=rules.check_groups,
+        check=check_groups,
         define=define_alone,
     ),
     op(
@@ -119,11 +401,11 @@ OPERATIONS: tuple[Opcode, ...] = (
         *_PAIRED,
         typed=(0,),
         aligned=ALL,
-        result=rules.collective_permute,
-        check=rules.check_permute,
-        on_start=rules.collective_permute_start,
-        on_done=rules.second_element,
-        check_start=rules.check_permute,
+        result=collective_permute,
+        check=check_permute,
+        on_start=collective_permute_start,
+        on_done=second_element,
+        check_start=check_permute,
         define=define_permute,
     ),
     op(
@@ -134,8 +416,8 @@ OPERATIONS: tuple[Opcode, ...] = (
         *_GROUPS,
         mlir="",
         typed=(0, 1),
-        result=rules.second_operand,
-        check=rules.check_ragged,
+        result=second_operand,
+        check=check_ragged,
     ),
     op(
         "reduce-scatter",
@@ -144,29 +426,29 @@ OPERATIONS: tuple[Opcode, ...] = (
         dims("dimensions", 0, "scatter_dimension"),
         *_REDUCE_GROUPS,
         *TO_APPLY,
-        result=rules.reduce_scatter,
-        check=rules.check_combiner,
+        result=reduce_scatter,
+        check=check_combiner,
         define=define_alone,
     ),
-    op("partition-id", 0, Trait.AMONG_DEVICES | Trait.PURE, result=rules.number, define=define_device),
-    op("replica-id", 0, Trait.AMONG_DEVICES | Trait.PURE, result=rules.number, define=define_device),
-    op("infeed", 1, Trait.COMMUNICATES, *texts("infeed_config"), result=rules.infed, check=rules.check_first_token),
+    op("partition-id", 0, Trait.AMONG_DEVICES | Trait.PURE, result=number, define=define_device),
+    op("replica-id", 0, Trait.AMONG_DEVICES | Trait.PURE, result=number, define=define_device),
+    op("infeed", 1, Trait.COMMUNICATES, *texts("infeed_config"), result=infed, check=check_first_token),
     op(
         "outfeed",
         2,
         Trait.COMMUNICATES,
         *texts("outfeed_config outfeed_shape"),
-        result=rules.token,
-        check=rules.check_outfeed,
+        result=token,
+        check=check_outfeed,
     ),
     op(
         "recv",
         1,
         Trait.COMMUNICATES,
         *_HOST,
-        result=rules.received,
-        check=rules.check_first_token,
-        on_done=rules.finished_receive,
+        result=received,
+        check=check_first_token,
+        on_done=finished_receive,
     ),
-    op("send", 2, Trait.COMMUNICATES, *_HOST, result=rules.sent, check=rules.check_last_token),
+    op("send", 2, Trait.COMMUNICATES, *_HOST, result=sent, check=check_last_token),
 )

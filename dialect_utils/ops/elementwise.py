@@ -1,11 +1,14 @@
-"""Operations that compute every element of the result from the operands' elements at the same index."""
+"""Operations that compute every element of the result from the operands' elements at the same index.
+
+Longer than others: each operation is declared, checked and defined in one file.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from dialect_utils.layout import ArrayShape, Shape
+from dialect_utils.layout import ArrayShape, ElementType, Shape, TupleShape, parse_element_type
 from dialect_utils.ops.declaration import (
     ALL_OPERANDS,
     COMPLEX_PARTS,
@@ -30,11 +33,192 @@ from dialect_utils.ops.declaration import (
     texts,
 )
 from dialect_utils.ops.domain import Domain, UndefinedError, V
-from dialect_utils.ops.inference import first_operand
-from dialect_utils.ops.shapes import elementwise as rules
+from dialect_utils.ops.inference import (
+    Instance,
+    ShapeError,
+    first_operand,
+    is_same_kind,
+    of_type,
+    same_sizes,
+    wider,
+)
 
 if TYPE_CHECKING:
     from dialect_utils.ir import Operation
+
+_PRED = parse_element_type("pred")
+_PARTS = {"c64": "f32", "c128": "f64"}
+_WHOLE = {part: whole for whole, part in _PARTS.items()}
+# Layout::kHostMemorySpace
+HOST_MEMORY = 5
+_FLOAT_COMPARISONS, _ACCURACY_MODES = ("FLOAT", "TOTALORDER"), ("mode=default", "mode=highest")
+
+
+# Results (ShapeInference::InferUnaryOpShape, InferBinaryOpShape, InferTernaryOpShape)
+
+
+def same(instance: Instance) -> ArrayShape:
+    """Returns the shape of the operands, which have one shape and one kind of elements."""
+    first = instance.array(0)
+    kind = first.element_type
+    for other in instance.arrays(1):
+        if not same_sizes(first.dimensions, other.dimensions):
+            raise ShapeError(f"{instance.opcode} of {first} and {other}: the dimensions differ", "operands")
+        if kind != other.element_type:
+            _require_kind(instance, first, other)
+            kind = wider(kind, other.element_type)
+    return of_type(first, kind)
+
+
+def _require_kind(instance: Instance, first: ArrayShape, other: ArrayShape) -> None:
+    if not instance.is_lenient and not is_same_kind(first.element_type, other.element_type):
+        raise ShapeError(f"{instance.opcode} of {first} and {other}: the element types differ", "operands")
+
+
+def predicate(instance: Instance) -> Shape:
+    """Returns truth values for the elements of the operands."""
+    return of_type(same(instance), _PRED)
+
+
+def part(instance: Instance) -> ArrayShape:
+    """Returns the shape of real or imaginary parts; parts of real numbers have the operand's type."""
+    only = instance.array(0)
+    return of_type(only, parse_element_type(_PARTS.get(only.element_type.name, only.element_type.name)))
+
+
+def whole(instance: Instance) -> ArrayShape:
+    """Returns the complex numbers of arrays of parts."""
+    only = same(instance)
+    if only.element_type.name not in _WHOLE:
+        raise ShapeError(f"complex of {only.element_type} numbers", "operands")
+    return of_type(only, parse_element_type(_WHOLE[only.element_type.name]))
+
+
+def clamp(instance: Instance) -> Shape:
+    """Returns the shape of the value; the bounds may be scalars."""
+    low, value, high = instance.arrays()
+    for bound in (low, high):
+        if bound.rank and not same_sizes(bound.dimensions, value.dimensions):
+            raise ShapeError(f"clamp of {value} to {bound}: the dimensions differ", "operands")
+        _require_kind(instance, value, bound)
+    return value
+
+
+def select(instance: Instance) -> Shape:
+    """Returns the shape of the two choices; the predicate may be a scalar."""
+    condition, first, second = instance.arrays()
+    if not same_sizes(first.dimensions, second.dimensions):
+        raise ShapeError(f"select of {first} or {second}: the dimensions differ", "operands")
+    _require_kind(instance, first, second)
+    if condition.element_type != _PRED and not instance.is_lenient:
+        raise ShapeError(f"select chooses by truth values, found {condition.element_type}", "operand 0")
+    if condition.rank and not same_sizes(condition.dimensions, first.dimensions):
+        raise ShapeError(f"select of {first} by {condition}: the dimensions differ", "operands")
+    return of_type(condition if condition.rank else first, wider(first.element_type, second.element_type))
+
+
+def converted(instance: Instance) -> Shape:
+    """Returns the operand in the written element type."""
+    return of_type(same_dimensions(instance), instance.result_array().element_type)
+
+
+def same_dimensions(instance: Instance) -> ArrayShape:
+    """Returns the shape of the first operand, whose dimensions all operands have."""
+    first = instance.array(0)
+    for other in instance.arrays(1):
+        if not same_sizes(first.dimensions, other.dimensions):
+            raise ShapeError(f"{instance.opcode} of {first} and {other}: the dimensions differ", "operands")
+    return first
+
+
+def copy_started(instance: Instance) -> Shape:
+    """Returns the destination, the source and a context."""
+    return TupleShape((instance.operands[0], instance.operands[0], ArrayShape(parse_element_type("u32"), ())))
+
+
+def check_copied(instance: Instance) -> None:
+    """Raises ShapeError where a copy-start reorders dimensions, which a transfer between memories cannot."""
+    parts = instance.shape.elements[:2] if isinstance(instance.shape, TupleShape) else ()
+    orders = [[array.layout for array in part.arrays() if array.layout is not None] for part in parts]
+    for one, other in zip(*orders, strict=False) if len(orders) > 1 else ():
+        if one.minor_to_major != other.minor_to_major:
+            message = f"copy-start gives its operand, but the shape {instance.shape} has it in another layout"
+            raise ShapeError(message, "shape")
+
+
+def check_copy(instance: Instance) -> None:
+    """Raises ShapeError where a copy between host and device converts, or from the host reorders dimensions."""
+    source, result = instance.operands[0], instance.shape
+    if not isinstance(source, ArrayShape) or not isinstance(result, ArrayShape):
+        return
+    if source.layout is None or result.layout is None:
+        return
+    spaces = source.layout.memory_space, result.layout.memory_space
+    if spaces[0] == spaces[1] or HOST_MEMORY not in spaces:
+        return
+    is_reordered = spaces[0] == HOST_MEMORY and source.layout.minor_to_major != result.layout.minor_to_major
+    if is_reordered or source.element_type != result.element_type:
+        raise ShapeError(f"copy between host and device of {source} cannot give {result}", "shape")
+
+
+def copy_finished(instance: Instance) -> Shape:
+    """Returns the destination, element 0 of the started copy."""
+    started = instance.operands[0]
+    if not isinstance(started, TupleShape) or len(started.elements) < len(("destination", "source")):
+        raise ShapeError(f"copy-done of {started}, which no copy-start gives", "operand 0")
+    return started.elements[0]
+
+
+# Constraints
+
+
+def check_accuracy(instance: Instance) -> None:
+    """Raises ShapeError for an unknown mode of result_accuracy."""
+    text = instance.attribute("result_accuracy")
+    if text is not None and "=-" in text.replace(" ", ""):
+        raise ShapeError(f"the tolerance in the result_accuracy {text} is negative", "result_accuracy")
+    if text is not None and "mode=" in text and not any(mode in text.lower() for mode in _ACCURACY_MODES):
+        mode = text[text.index("mode=") + len("mode=") :].strip("}")
+        raise ShapeError(f"the mode of result_accuracy is {mode}, but has to be default or highest", "result_accuracy")
+
+
+def check_comparison(instance: Instance) -> None:
+    """Raises ShapeError where the type of a comparison is not that of its operands."""
+    kind, written = instance.array(0).element_type, instance.attribute("type")
+    if kind != instance.array(1).element_type and not instance.is_lenient:
+        raise ShapeError(f"compare of {kind} and {instance.array(1).element_type}", "operands")
+    known = _comparisons(kind)
+    if written is not None and written not in known and not instance.is_lenient:
+        raise ShapeError(f"compare of {kind} has the type {' or '.join(known)}, found {written}", "type")
+
+
+def _comparisons(kind: ElementType) -> tuple[str, ...]:
+    if kind.is_integral or kind == _PRED:
+        return ("SIGNED" if kind.is_signed else "UNSIGNED",)
+    return ("FLOAT",) if kind.is_complex else _FLOAT_COMPARISONS
+
+
+def check_precision(instance: Instance) -> None:
+    """Raises ShapeError where reduce-precision keeps no exponent or fewer than 0 bits."""
+    if instance.number("exponent_bits", 0) < 1:
+        raise ShapeError("reduce-precision keeps no bit of the exponent", "exponent_bits")
+    if instance.number("mantissa_bits", 0) < 0:
+        raise ShapeError("reduce-precision keeps fewer than 0 bits of the mantissa", "mantissa_bits")
+
+
+def check_stochastic(instance: Instance) -> None:
+    """Raises ShapeError where random bits or the result of a stochastic-convert have another type."""
+    operand, random = (each.element_type for each in instance.arrays())
+    given = instance.result_array().element_type
+    if not random.is_unsigned:
+        raise ShapeError(f"stochastic-convert takes random bits that are unsigned, found {random}", "operand 1")
+    if random.bits != operand.bits:
+        raise ShapeError(
+            f"stochastic-convert of {operand} takes {operand.bits} random bits, found {random}", "operand 1"
+        )
+    if not given.is_signed:
+        raise ShapeError(f"stochastic-convert gives signed integers, but the result is {given}", "shape")
+
 
 _TOTAL = ("TOTAL", "TOTALORDER")
 
@@ -138,7 +322,7 @@ def _each(
     mlir: str | None = None,
 ) -> list[Opcode]:
     """Declares operations whose operands and result have one type."""
-    check = rules.check_accuracy if attributes else None
+    check = check_accuracy if attributes else None
     return [
         op(
             name,
@@ -148,7 +332,7 @@ def _each(
             mlir=mlir,
             typed=ALL_OPERANDS,
             takes=takes,
-            result=rules.same,
+            result=same,
             check=check,
             define=define_each,
         )
@@ -178,8 +362,8 @@ OPERATIONS: tuple[Opcode, ...] = (
     *_each("shift-left shift-right-arithmetic shift-right-logical", 2, EACH, takes=INTEGERS),
     *_each("mulhi", 2, EACH, takes=INTEGERS, mlir=""),
     *_each("maximum minimum", 2, EACH_BOUNDED | Trait.COMMUTATIVE | Trait.IDEMPOTENT),
-    op("clamp", 3, EACH_BOUNDED, typed=ALL_OPERANDS, result=rules.clamp, define=define_each),
-    op("abs", 1, EACH_BOUNDED, takes=SIGNED, result=rules.part, define=define_each),
+    op("clamp", 3, EACH_BOUNDED, typed=ALL_OPERANDS, result=clamp, define=define_each),
+    op("abs", 1, EACH_BOUNDED, takes=SIGNED, result=part, define=define_each),
     op(
         "compare",
         2,
@@ -187,12 +371,12 @@ OPERATIONS: tuple[Opcode, ...] = (
         choice("direction", _DIRECTIONS, needed=True),
         choice("type", "FLOAT SIGNED TOTALORDER UNSIGNED"),
         *texts("order"),
-        result=rules.predicate,
-        check=rules.check_comparison,
+        result=predicate,
+        check=check_comparison,
         define=define_compare,
     ),
-    op("complex", 2, EACH, takes=COMPLEX_PARTS, result=rules.whole, define=define_each),
-    op("convert", 1, EACH_BOUNDED, result=rules.converted, define=define_each),
+    op("complex", 2, EACH, takes=COMPLEX_PARTS, result=whole, define=define_each),
+    op("convert", 1, EACH_BOUNDED, result=converted, define=define_each),
     op(
         "copy",
         1,
@@ -201,15 +385,15 @@ OPERATIONS: tuple[Opcode, ...] = (
         typed=(0,),
         started=0,
         result=first_operand,
-        check=rules.check_copy,
-        check_start=rules.check_copied,
-        on_start=rules.copy_started,
-        on_done=rules.copy_finished,
+        check=check_copy,
+        check_start=check_copied,
+        on_start=copy_started,
+        on_done=copy_finished,
         define=define_copy,
     ),
-    op("imag", 1, EACH_BOUNDED, takes=INEXACT, result=rules.part, define=define_each),
-    op("is-finite", 1, EACH, takes=FLOATS, result=rules.predicate, define=define_each),
-    op("real", 1, EACH_BOUNDED, takes=INEXACT, result=rules.part, define=define_each),
+    op("imag", 1, EACH_BOUNDED, takes=INEXACT, result=part, define=define_each),
+    op("is-finite", 1, EACH, takes=FLOATS, result=predicate, define=define_each),
+    op("real", 1, EACH_BOUNDED, takes=INEXACT, result=part, define=define_each),
     op(
         "reduce-precision",
         1,
@@ -218,19 +402,19 @@ OPERATIONS: tuple[Opcode, ...] = (
         integers("mantissa_bits", needed=True),
         typed=(0,),
         takes=FLOATS,
-        result=rules.same,
-        check=rules.check_precision,
+        result=same,
+        check=check_precision,
         define=define_reduce_precision,
     ),
-    op("select", 3, EACH_BOUNDED, typed=(1, 2), result=rules.select, define=define_each),
+    op("select", 3, EACH_BOUNDED, typed=(1, 2), result=select, define=define_each),
     op(
         "stochastic-convert",
         2,
         EACH,
         mlir="",
         takes=FLOATS,
-        result=rules.converted,
-        check=rules.check_stochastic,
+        result=converted,
+        check=check_stochastic,
         define=define_each,
     ),
 )

@@ -3,15 +3,215 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from dialect_utils.layout import ArrayShape, Shape, TupleShape
 from dialect_utils.ops.declaration import ANY, COMBINED, DATA, TO_APPLY, Opcode, dims, flags, integers, op
 from dialect_utils.ops.domain import Domain, UndefinedError, V, required_ints, result_array
-from dialect_utils.ops.shapes import indexing as rules
+from dialect_utils.ops.elementwise import HOST_MEMORY
+from dialect_utils.ops.inference import Instance, ShapeError, check_applied, is_same_kind, made
 
 if TYPE_CHECKING:
     from dialect_utils.ir import Operation
     from dialect_utils.ops.positions import GatherNumbers
+
+
+# Results (ShapeInference::InferDynamicSliceShape, InferGatherShape, InferScatterShape)
+
+
+def dynamic_slice(instance: Instance) -> Shape:
+    """Returns the sizes in `dynamic_slice_sizes`."""
+    operand, sizes = instance.array(0), instance.ints("dynamic_slice_sizes")
+    if len(sizes) != operand.rank:
+        message = f"dynamic-slice of {operand} needs one size for each dimension in dynamic_slice_sizes"
+        raise ShapeError(message, "dynamic_slice_sizes")
+    if any(not 0 <= size <= bound for size, bound in zip(sizes, operand.dimensions, strict=True)):
+        raise ShapeError(f"dynamic-slice takes {list(sizes)} of {operand}, which is smaller", "dynamic_slice_sizes")
+    _check_starts(instance, 1, operand)
+    return made(operand.element_type, sizes)
+
+
+def dynamic_update_slice(instance: Instance) -> Shape:
+    """Returns the shape of the array that is updated."""
+    operand, update = instance.array(0), instance.array(1)
+    if update.rank != operand.rank or any(
+        size > bound for size, bound in zip(update.dimensions, operand.dimensions, strict=True)
+    ):
+        raise ShapeError(f"dynamic-update-slice writes {update} into {operand}, which is smaller", "operand 1")
+    if not instance.is_lenient and not is_same_kind(operand.element_type, update.element_type):
+        raise ShapeError(f"dynamic-update-slice of {operand} and {update}: the element types differ", "operand 1")
+    _check_starts(instance, 2, operand)
+    return operand
+
+
+def _check_starts(instance: Instance, first: int, operand: ArrayShape) -> None:
+    starts = instance.arrays(first)
+    # One vector of all start indices is the legacy form.
+    if len(starts) == 1 and starts[0].rank == 1:
+        if starts[0].dimensions[0] != operand.rank:
+            message = f"{instance.opcode} of {operand} needs {operand.rank} start indices, found {starts[0]}"
+            raise ShapeError(message, "operands")
+        return
+    if len(starts) != operand.rank or any(each.rank for each in starts):
+        raise ShapeError(f"{instance.opcode} of {operand} needs {operand.rank} scalar indices", "operands")
+    if not instance.is_lenient and len({each.element_type for each in starts}) > 1:
+        raise ShapeError(f"{instance.opcode} takes start indices of one type", "operands")
+
+
+def check_memory(instance: Instance) -> None:
+    """Raises ShapeError where a slice leaves the device, or an update comes from the host (HostOffload...)."""
+    array, result = instance.array(0), instance.result_array()
+    if array.layout is None or result.layout is None:
+        return
+    spaces = array.layout.memory_space, result.layout.memory_space
+    is_slice = instance.opcode == "dynamic-slice"
+    if spaces == ((0, HOST_MEMORY) if is_slice else (HOST_MEMORY, 0)):
+        way = "from device to host" if is_slice else "from host to device"
+        message = f"{instance.opcode} should not change the memory space of the layout {way}: {array} to {result}"
+        raise ShapeError(message, "shape")
+
+
+@dataclass(frozen=True, slots=True)
+class _Numbers:
+    """The dimension numbers that gather and scatter share.
+
+    `gone` are the dimensions of the array that no window has, `batched` those that the indices have too; `mapped`
+    are those that the vectors of indices are for.
+    """
+
+    opcode: str
+    array: ArrayShape
+    indices: ArrayShape
+    vector: int
+    gone: tuple[int, ...]
+    batched: tuple[int, ...]
+    batched_indices: tuple[int, ...]
+    mapped: tuple[int, ...]
+
+    @property
+    def batch(self) -> list[int]:
+        """Returns the sizes of the indices' dimensions that hold no vectors."""
+        return [size for dim, size in enumerate(self.indices.dimensions) if dim != self.vector]
+
+    @property
+    def windowed(self) -> list[int]:
+        """Returns the dimensions of the array that windows have."""
+        return [dim for dim in range(self.array.rank) if dim not in (*self.gone, *self.batched)]
+
+    def check(self, names: Sequence[str]) -> None:
+        """Raises ShapeError where the numbers do not fit; `names` are those of mapped, gone, batched and of indices."""
+        sizes, opcode, (mapped, gone, batched, _) = self.indices.dimensions, self.opcode, names
+        if not 0 <= self.vector <= self.indices.rank:
+            message = f"{opcode} has its indices in dimension {self.vector} of {self.indices}"
+            raise ShapeError(message, "index_vector_dim")
+        for name, found in ((mapped, self.mapped), (gone, self.gone), (batched, self.batched)):
+            if any(not 0 <= dim < self.array.rank for dim in found):
+                raise ShapeError(f"{opcode} names a dimension in {name} that {self.array} has not: {list(found)}", name)
+        length = sizes[self.vector] if self.vector < self.indices.rank else 1
+        if len(self.mapped) != length:
+            raise ShapeError(f"{opcode} has {length} indices at a time for {len(self.mapped)} dimensions", mapped)
+        for name, found in ((gone, self.gone), (batched, self.batched)):
+            if list(found) != sorted(set(found)):
+                raise ShapeError(f"{opcode} names dimensions out of order in {name}: {list(found)}", name)
+        if len(set(self.mapped)) < len(self.mapped) or {*self.gone} & {*self.batched}:
+            raise ShapeError(f"{opcode} names a dimension twice", mapped)
+        if {*self.mapped} & {*self.batched}:
+            raise ShapeError(f"{opcode} names a dimension in both {mapped} and {batched}", mapped)
+        self._check_batching(names[-1])
+
+    def _check_batching(self, name: str) -> None:
+        theirs = self.batched_indices
+        if len(theirs) != len(self.batched) or len(set(theirs)) < len(theirs) or self.vector in theirs:
+            message = f"{self.opcode} joins the dimensions {list(self.batched)} of an array and {list(theirs)} of its "
+            raise ShapeError(f"{message}indices", name)
+        for ours, other in zip(self.batched, theirs, strict=True):
+            if not 0 <= other < self.indices.rank or self.array.dimensions[ours] != self.indices.dimensions[other]:
+                message = f"{self.opcode} joins dimension {ours} of {self.array} and {other} of {self.indices}"
+                raise ShapeError(message, name)
+
+
+_GATHER_NAMES = ["start_index_map", "collapsed_slice_dims", "operand_batching_dims", "start_indices_batching_dims"]
+_SCATTER_NAMES = [
+    "scatter_dims_to_operand_dims",
+    "inserted_window_dims",
+    "input_batching_dims",
+    "scatter_indices_batching_dims",
+]
+
+
+def _numbers(instance: Instance, array: ArrayShape, indices: ArrayShape, names: Sequence[str]) -> _Numbers:
+    mapped, gone, batched, joined = (instance.ints(name) for name in names)
+    vector = instance.number("index_vector_dim", -1)
+    found = _Numbers(instance.opcode, array, indices, vector, gone, batched, joined, mapped)
+    found.check(names)
+    return found
+
+
+def gather(instance: Instance) -> Shape:
+    """Returns the batch dimensions of the indices, with those of a slice at `offset_dims`."""
+    array, indices = instance.arrays()
+    numbers, sizes = _numbers(instance, array, indices, _GATHER_NAMES), instance.ints("slice_sizes")
+    if len(sizes) != array.rank or any(
+        not 0 <= size <= bound for size, bound in zip(sizes, array.dimensions, strict=True)
+    ):
+        raise ShapeError(f"gather takes slices of {list(sizes)} from {array}", "slice_sizes")
+    gone = (*numbers.gone, *numbers.batched)
+    if any(sizes[dim] > 1 for dim in gone):
+        message = f"gather takes slices of {list(sizes)}, which are larger than 1 in dimensions {list(gone)}"
+        raise ShapeError(message, "slice_sizes")
+    windows, batch = [sizes[dim] for dim in numbers.windowed], numbers.batch
+    rank = len(windows) + len(batch)
+    offsets = instance.dims("offset_dims", rank)
+    if list(offsets) != sorted(offsets):
+        raise ShapeError(f"gather names dimensions out of order in offset_dims: {list(offsets)}", "offset_dims")
+    if len(offsets) != len(windows):
+        message = f"gather has {len(offsets)} offset_dims for {len(windows)} dimensions of a slice"
+        raise ShapeError(message, "offset_dims")
+    rest_of_windows, rest_of_batch = iter(windows), iter(batch)
+    dimensions = [next(rest_of_windows) if dim in offsets else next(rest_of_batch) for dim in range(rank)]
+    return made(array.element_type, dimensions)
+
+
+def scatter(instance: Instance) -> Shape:
+    """Returns the shapes of the arrays that are scattered into."""
+    count = len(instance.operands) // 2
+    if len(instance.operands) % 2 == 0 or not count:
+        raise ShapeError("scatter takes arrays, indices, and one update for each array", "operands")
+    arrays = instance.arrays(0, count)
+    return arrays[0] if count == 1 else TupleShape(tuple(arrays))
+
+
+def check_scatter(instance: Instance) -> None:
+    """Raises ShapeError where indices, updates or the computation of a scatter do not fit."""
+    count = len(instance.operands) // 2
+    arrays, indices, updates = instance.arrays(0, count), instance.array(count), instance.arrays(count + 1)
+    for each in (arrays, updates):
+        if len({array.dimensions for array in each}) > 1:
+            raise ShapeError(f"scatter of arrays whose dimensions differ: {', '.join(map(str, each))}", "operands")
+    if not instance.is_lenient and not indices.element_type.is_integral:
+        message = f"scatter takes integers as indices, found {indices.element_type}"
+        raise ShapeError(message, f"operand {count}")
+    _check_updates(instance, _numbers(instance, arrays[0], indices, _SCATTER_NAMES), updates[0])
+    kinds = [array.element_type for array in arrays]
+    check_applied(instance, 0, [*kinds, *(update.element_type for update in updates)], kinds)
+
+
+def _check_updates(instance: Instance, numbers: _Numbers, update: ArrayShape) -> None:
+    windowed = instance.ints("update_window_dims")
+    if list(windowed) != sorted(set(windowed)) or any(not 0 <= dim < update.rank for dim in windowed):
+        message = f"scatter has its windows in dimensions {list(windowed)} of {update}"
+        raise ShapeError(message, "update_window_dims")
+    rest = [size for dim, size in enumerate(update.dimensions) if dim not in windowed]
+    if rest != numbers.batch:
+        message = f"scatter has {rest} updates in {update} for {numbers.batch} indices in {numbers.indices}"
+        raise ShapeError(message, "operands")
+    largest = [numbers.array.dimensions[dim] for dim in numbers.windowed]
+    sizes = [update.dimensions[dim] for dim in windowed]
+    if len(sizes) != len(largest) or any(size > most for size, most in zip(sizes, largest, strict=True)):
+        message = f"scatter writes windows of {sizes} into {numbers.array}, which has {largest}"
+        raise ShapeError(message, "update_window_dims")
+
 
 _GATHERED = "dimension_numbers."
 _SCATTERED = "scatter_dimension_numbers."
@@ -89,8 +289,8 @@ OPERATIONS: tuple[Opcode, ...] = (
         typed=(0,),
         aligned=1,
         indices=(1, None),
-        result=rules.dynamic_slice,
-        check=rules.check_memory,
+        result=dynamic_slice,
+        check=check_memory,
         define=define_dynamic_slice,
     ),
     op(
@@ -100,8 +300,8 @@ OPERATIONS: tuple[Opcode, ...] = (
         typed=(0, 1),
         aligned=2,
         indices=(2, None),
-        result=rules.dynamic_update_slice,
-        check=rules.check_memory,
+        result=dynamic_update_slice,
+        check=check_memory,
         define=define_dynamic_update_slice,
     ),
     op(
@@ -118,7 +318,7 @@ OPERATIONS: tuple[Opcode, ...] = (
         *flags("indices_are_sorted"),
         typed=(0,),
         indices=(1, None),
-        result=rules.gather,
+        result=gather,
         define=define_gather,
     ),
     op(
@@ -134,8 +334,8 @@ OPERATIONS: tuple[Opcode, ...] = (
         *flags("indices_are_sorted unique_indices"),
         *TO_APPLY,
         indices=(1, 2),
-        result=rules.scatter,
-        check=rules.check_scatter,
+        result=scatter,
+        check=check_scatter,
         define=define_scatter,
     ),
 )

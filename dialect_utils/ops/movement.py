@@ -2,15 +2,252 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from dialect_utils.ops.declaration import ALL, ALL_OPERANDS, ANY, DATA, Opcode, Trait, dims, op, texts
+from dialect_utils.layout import (
+    ArrayShape,
+    BitcastConvert,
+    Pad,
+    Reshape,
+    Shape,
+    Slice,
+    Step,
+    Transpose,
+    parse_element_type,
+)
+from dialect_utils.ops.declaration import (
+    ALL,
+    ALL_OPERANDS,
+    ANY,
+    DATA,
+    Opcode,
+    Trait,
+    dims,
+    op,
+    texts,
+)
 from dialect_utils.ops.domain import Domain, UndefinedError, V, required_ints, reshaped, result_array
-from dialect_utils.ops.shapes import movement as rules
+from dialect_utils.ops.inference import (
+    Instance,
+    ShapeError,
+    UnwrittenError,
+    Written,
+    is_same_kind,
+    made,
+    of_type,
+    wider,
+)
 
 if TYPE_CHECKING:
     from dialect_utils.ir import Operation
+
+_S32 = parse_element_type("s32")
+# As many digits as an int64 has.
+_SLICE = re.compile(r"\[\s*(\d{1,19})\s*:\s*(\d{1,19})\s*(?::\s*(\d{1,19})\s*)?\]", re.ASCII)
+_PADDING = re.compile(r"(?<!\d)(-?\d{1,19})_(-?\d{1,19})(?:_(\d{1,19}))?(?![\d_])", re.ASCII)
+_COMMENT = re.compile(r"/\*.*?\*/|//[^\r\n]*", re.DOTALL)
+
+
+def transpose_step(written: Written) -> Transpose | None:
+    """Returns the step of a transpose, or None where the permutation is absent."""
+    permutation = written.ints("dimensions")
+    return None if permutation is None else Transpose(permutation)
+
+
+def slice_step(written: Written) -> Slice | None:
+    """Returns the step of `slice={[0:2], [1:5:2]}`, or None where the attribute is absent."""
+    text = written.attribute("slice")
+    if text is None:
+        return None
+    found = _SLICE.findall(_COMMENT.sub("", text))
+    return Slice(
+        tuple(int(start) for start, _, _ in found),
+        tuple(int(limit) for _, limit, _ in found),
+        tuple(int(stride or 1) for _, _, stride in found),
+    )
+
+
+def pad_step(written: Written) -> Pad | None:
+    """Returns the step of `padding=0_1x2_0_1`, or None where the attribute is absent."""
+    text = written.attribute("padding")
+    if text is None:
+        return None
+    found = _PADDING.findall(text)
+    return Pad(
+        tuple(int(low) for low, _, _ in found),
+        tuple(int(high) for _, high, _ in found),
+        tuple(int(gap or 0) for _, _, gap in found),
+    )
+
+
+# Results (ShapeInference::InferTransposeShape, InferSliceShape, InferPadShape, InferConcatOpShape)
+
+
+def _moved(instance: Instance, step: Step | None, part: str) -> ArrayShape:
+    operand = instance.array(0)
+    if step is None:
+        raise ShapeError(f"{instance.opcode} of {operand} needs its attributes", "opcode")
+    try:
+        element_type, dimensions = step.result(*operand.type_and_dimensions)
+    except ValueError as error:
+        raise ShapeError(str(error), part) from None
+    return made(element_type, dimensions)
+
+
+def transposed(instance: Instance) -> Shape:
+    """Returns the permuted operand, whose bytes stay in place (ShapeUtil::PermuteDimensions)."""
+    step = transpose_step(instance.written)
+    result = _moved(instance, step, "dimensions")
+    assert step is not None  # _moved raises without one
+    order = instance.array(0).effective_layout
+    layout = tuple(step.permutation.index(dim) for dim in order.minor_to_major)
+    return ArrayShape(result.element_type, result.dimensions, replace(order, minor_to_major=layout))
+
+
+def sliced(instance: Instance) -> Shape:
+    """Returns the elements that `slice` keeps."""
+    return _moved(instance, slice_step(instance.written), "slice")
+
+
+def padded(instance: Instance) -> Shape:
+    """Returns the padded operand."""
+    result, value = _moved(instance, pad_step(instance.written), "padding"), instance.operands[1]
+    if not isinstance(value, ArrayShape) or value.rank:
+        raise ShapeError(f"pad needs a scalar to pad with, found {value}", "operand 1")
+    if not instance.is_lenient and not is_same_kind(result.element_type, value.element_type):
+        raise ShapeError(f"operand 1 of pad is {value.element_type}, but the result {result.element_type}", "operand 1")
+    return of_type(result, wider(result.element_type, value.element_type))
+
+
+def as_written(instance: Instance) -> Shape:
+    """Returns the written shape, which has as many elements as the operand."""
+    return _moved(instance, Reshape(instance.result_array().dimensions), "shape")
+
+
+def reinterpreted(instance: Instance) -> Shape:
+    """Returns the operand in the written element type; a change of width adds or removes a dimension."""
+    operand, wanted = instance.array(0).element_type, instance.result_array().element_type
+    if operand.is_complex != wanted.is_complex:
+        raise ShapeError(f"bitcast-convert of {operand} to {wanted} is between complex and real numbers", "shape")
+    return _moved(instance, BitcastConvert(wanted), "shape")
+
+
+def broadcasted(instance: Instance) -> Shape:
+    """Returns the written shape, or the one that XLA infers: the sizes in `dimensions`, then the operand's own."""
+    operand, mapping = instance.array(0), instance.ints("dimensions")
+    if instance.shape is None:
+        return made(operand.element_type, (*mapping, *operand.dimensions))
+    result = instance.result_array()
+    if len(mapping) != operand.rank:
+        raise ShapeError(
+            f"broadcast of {operand} needs one entry of dimensions for each operand dimension", "dimensions"
+        )
+    if len(set(mapping)) < len(mapping):
+        raise ShapeError(f"broadcast maps two dimensions to one: {list(mapping)}", "dimensions")
+    for number, dim in enumerate(mapping):
+        before, after = operand.dimensions[number], result.dimensions[dim]
+        if before != after:
+            raise ShapeError(f"broadcast maps a dimension of size {before} to one of size {after}", "dimensions")
+    return of_type(result, operand.element_type)
+
+
+def concatenated(instance: Instance) -> Shape:
+    """Returns the operands' dimensions with the sizes along one of them added up."""
+    found, along = instance.arrays(), instance.ints("dimensions")
+    if not along or not found or not 0 <= along[0] < found[0].rank:
+        raise ShapeError("concatenate needs a dimension that its operands have", "dimensions")
+    dim, first = along[0], found[0].dimensions
+    kind = found[0].element_type
+    for operand in found:
+        others = operand.dimensions
+        if others[:dim] + others[dim + 1 :] != first[:dim] + first[dim + 1 :] or len(others) != len(first):
+            message = f"concatenate of {found[0]} and {operand}: the dimensions other than {dim} differ"
+            raise ShapeError(message, "operands")
+        if not instance.is_lenient and not is_same_kind(kind, operand.element_type):
+            raise ShapeError(f"concatenate of {found[0]} and {operand}: the element types differ", "operands")
+        kind = wider(kind, operand.element_type)
+    return made(kind, (*first[:dim], sum(operand.dimensions[dim] for operand in found), *first[dim + 1 :]))
+
+
+def flipped(instance: Instance) -> Shape:
+    """Returns the shape of the operand."""
+    operand = instance.array(0)
+    instance.dims("dimensions", operand.rank)
+    return operand
+
+
+def counted(instance: Instance) -> Shape:
+    """Returns the written shape of an iota."""
+    result = instance.result_array()
+    if not result.rank:
+        raise ShapeError("iota gives numbers along a dimension, but the shape is a scalar", "shape")
+    if result.element_type.name == "pred":
+        raise ShapeError("iota gives numbers, but the result is pred", "shape")
+    return result
+
+
+def dimension_size(instance: Instance) -> Shape:
+    """Returns an s32 scalar."""
+    instance.dims("dimensions", instance.array(0).rank)
+    return made(_S32, ())
+
+
+def resized(instance: Instance) -> Shape:
+    """Returns the operand with one size that is only a bound."""
+    operand = instance.array(0)
+    (dim,) = instance.dims("dimensions", operand.rank) or (0,)
+    instance.require_type(1, "s32")
+    dynamic = [operand.is_dynamic_dimension(each) or each == dim for each in range(operand.rank)]
+    return ArrayShape(operand.element_type, operand.dimensions, operand.layout, tuple(dynamic))
+
+
+# Constraints
+
+
+def check_resized(instance: Instance) -> None:
+    """Raises ShapeError where set-dimension-size has a static result."""
+    if instance.shape is not None and instance.result_array().is_static:
+        message = f"set-dimension-size gives a dynamic dimension, but the shape is {instance.shape}"
+        raise ShapeError(message, "shape")
+
+
+def check_dynamic_reshape(instance: Instance) -> None:
+    """Raises ShapeError where sizes or elements of a dynamic-reshape do not fit."""
+    operand, result = instance.array(0), instance.result_array()
+    if operand.element_count != result.element_count:
+        message = f"dynamic-reshape of {operand} cannot give {result}: the number of elements differs"
+        raise ShapeError(message, "shape")
+    sizes = len(instance.operands) - 1
+    if sizes != result.rank:
+        message = f"dynamic-reshape takes one size for each dimension of the result, {result.rank}, found {sizes}"
+        raise ShapeError(message, "operands")
+    for index in range(1, len(instance.operands)):
+        instance.require_type(index, "s32")
+
+
+def check_bitcast(instance: Instance) -> None:
+    """Raises ShapeError where a bitcast changes the size in bytes."""
+    # Sizes of layouts are needed here only.
+    from dialect_utils.layout.index.sizes import byte_size
+
+    source, shape = instance.operands[0], instance.shape
+    if not isinstance(source, ArrayShape) or not isinstance(shape, ArrayShape):
+        if shape is not None and source.without_layout != shape.without_layout:
+            raise ShapeError(f"bitcast of {source} to {shape} is not between arrays", "shape")
+        return
+    have, want = byte_size(source), byte_size(shape)
+    if have != want:
+        raise ShapeError(f"bitcast reads {have} bytes of {source} as {want} bytes of {shape}", "shape")
+
+
+def written_only(instance: Instance) -> Shape:
+    """Returns the written shape, which nothing else determines."""
+    if instance.shape is None:
+        raise UnwrittenError(f"{instance.opcode} needs a written shape")
+    return instance.shape
 
 
 def define_step(domain: Domain[V], operation: Operation, operands: Sequence[V]) -> list[V]:
@@ -63,8 +300,8 @@ def define_known_reshape(domain: Domain[V], operation: Operation, operands: Sequ
 _STEP = DATA | Trait.IS_STEP
 
 OPERATIONS: tuple[Opcode, ...] = (
-    op("bitcast", 1, Trait.ALIASES | Trait.PURE, mlir="", check=rules.check_bitcast),
-    op("bitcast-convert", 1, Trait.PURE | Trait.IS_STEP, result=rules.reinterpreted, define=define_step),
+    op("bitcast", 1, Trait.ALIASES | Trait.PURE, mlir="", check=check_bitcast),
+    op("bitcast-convert", 1, Trait.PURE | Trait.IS_STEP, result=reinterpreted, define=define_step),
     op(
         "broadcast",
         1,
@@ -72,7 +309,7 @@ OPERATIONS: tuple[Opcode, ...] = (
         dims("dimensions", None, "broadcast_dimensions"),
         mlir="broadcast broadcast_in_dim",
         typed=(0,),
-        result=rules.broadcasted,
+        result=broadcasted,
         define=define_broadcast,
     ),
     op(
@@ -82,12 +319,12 @@ OPERATIONS: tuple[Opcode, ...] = (
         dims("dimensions", None, "dimension", is_single=True),
         typed=ALL_OPERANDS,
         aligned=ALL,
-        result=rules.concatenated,
+        result=concatenated,
         define=define_concatenate,
     ),
-    op("dynamic-reshape", ANY, DATA, typed=(0,), check=rules.check_dynamic_reshape, define=define_known_reshape),
-    op("pad", 2, _STEP, *texts("padding"), typed=(0, 1), aligned=1, result=rules.padded, define=define_step),
-    op("reshape", 1, _STEP, *texts("inferred_dimension"), typed=(0,), result=rules.reshaped, define=define_step),
+    op("dynamic-reshape", ANY, DATA, typed=(0,), check=check_dynamic_reshape, define=define_known_reshape),
+    op("pad", 2, _STEP, *texts("padding"), typed=(0, 1), aligned=1, result=padded, define=define_step),
+    op("reshape", 1, _STEP, *texts("inferred_dimension"), typed=(0,), result=as_written, define=define_step),
     op(
         "reverse",
         1,
@@ -95,28 +332,28 @@ OPERATIONS: tuple[Opcode, ...] = (
         dims("dimensions", 0, needed=True),
         typed=(0,),
         aligned=1,
-        result=rules.flipped,
+        result=flipped,
         define=define_reverse,
     ),
-    op("slice", 1, _STEP, *texts("slice"), typed=(0,), aligned=1, result=rules.sliced, define=define_step),
+    op("slice", 1, _STEP, *texts("slice"), typed=(0,), aligned=1, result=sliced, define=define_step),
     op(
         "transpose",
         1,
         _STEP,
         dims("dimensions", 0, "permutation"),
         typed=(0,),
-        result=rules.transposed,
+        result=transposed,
         define=define_step,
     ),
-    op("constant", 0, Trait.PURE, result=rules.written_only),
-    op("iota", 0, Trait.PURE, dims("iota_dimension", None, needed=True), result=rules.counted, define=define_iota),
-    op("parameter", 0, Trait.PURE, mlir="", result=rules.written_only),
+    op("constant", 0, Trait.PURE, result=written_only),
+    op("iota", 0, Trait.PURE, dims("iota_dimension", None, needed=True), result=counted, define=define_iota),
+    op("parameter", 0, Trait.PURE, mlir="", result=written_only),
     op(
         "get-dimension-size",
         1,
         Trait.PURE,
         dims("dimensions", 0, "dimension", needed=True, is_single=True),
-        result=rules.dimension_size,
+        result=dimension_size,
         define=define_dimension_size,
     ),
     op(
@@ -124,8 +361,8 @@ OPERATIONS: tuple[Opcode, ...] = (
         2,
         Trait.PURE,
         dims("dimensions", 0, "dimension", needed=True, is_single=True),
-        result=rules.resized,
-        check=rules.check_resized,
+        result=resized,
+        check=check_resized,
         define=define_known_reshape,
     ),
 )

@@ -11,13 +11,60 @@ from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, Generic
 
-from dialect_utils.layout import ELEMENT_TYPES, ElementType
-from dialect_utils.ops.declaration import ANY, NO_TRAITS, Opcode, Trait, choice, integers, op
+from dialect_utils.layout import ELEMENT_TYPES, ElementType, Shape, TupleShape, parse_shape
+from dialect_utils.ops.declaration import (
+    ANY,
+    FLOATS,
+    NO_TRAITS,
+    REAL_NUMBERS,
+    Opcode,
+    Trait,
+    choice,
+    integers,
+    op,
+)
 from dialect_utils.ops.domain import Domain, UndefinedError, V, reshaped, result_array, section
-from dialect_utils.ops.shapes import random as rules
+from dialect_utils.ops.inference import Instance, ShapeError, is_compatible, is_same_kind
 
 if TYPE_CHECKING:
     from dialect_utils.ir import Operation
+
+_STATE = parse_shape("u64[2]")
+
+
+def check_distribution(instance: Instance) -> None:
+    """Raises ShapeError where the bounds of a rng are not two scalars of one type that has the distribution."""
+    shapes = instance.operands
+    if len(shapes) != len(("from", "to")) or any(instance.array(index).rank for index in range(len(shapes))):
+        raise ShapeError("rng takes two scalars", "operands")
+    if instance.is_lenient:
+        return
+    kind, given = instance.array(0).element_type, instance.result_array().element_type
+    other = instance.array(1).element_type
+    if kind != other or not is_same_kind(kind, given):
+        raise ShapeError(f"rng of {kind} and {other} cannot give {given}", "operands")
+    name = instance.attribute("distribution")
+    taken = FLOATS if name == "rng_normal" else REAL_NUMBERS
+    if not taken.includes(kind):
+        raise ShapeError(f"rng of {kind} has no distribution {name}", "distribution")
+
+
+def check_bits(instance: Instance) -> None:
+    """Raises ShapeError where a generator does not return its state and numbers."""
+    state, shape = instance.operands[0], instance.shape
+    if shape is None or not isinstance(shape, TupleShape):
+        return
+    if len(shape.elements) != len(("state", "bits")) or not is_compatible(shape.elements[0], state):
+        message = f"rng-bit-generator of the state {state} gives it and numbers, but the shape is {shape}"
+        raise ShapeError(message, "shape")
+    if not instance.is_lenient and not all(REAL_NUMBERS.includes(leaf.element_type) for leaf in shape.arrays()):
+        raise ShapeError(f"rng-bit-generator gives real numbers, but the shape is {shape}", "shape")
+
+
+def state(instance: Instance) -> Shape:
+    """Returns u64[2]."""
+    return _STATE
+
 
 _U32, _U64 = ELEMENT_TYPES["u32"], ELEMENT_TYPES["u64"]
 _WORD, _LONG = 32, 64
@@ -166,7 +213,7 @@ OPERATIONS: tuple[Opcode, ...] = (
         ANY,
         Trait.ENGINE_DEFINED,
         choice("distribution", "rng_normal rng_uniform", needed=True),
-        check=rules.check_distribution,
+        check=check_distribution,
         define=define_chosen,
     ),
     op(
@@ -174,7 +221,7 @@ OPERATIONS: tuple[Opcode, ...] = (
         1,
         Trait.PURE,
         choice("algorithm", "rng_default rng_philox rng_three_fry", needed=True),
-        check=rules.check_bits,
+        check=check_bits,
         define=define_rng_bit_generator,
     ),
     op(
@@ -183,7 +230,7 @@ OPERATIONS: tuple[Opcode, ...] = (
         NO_TRAITS,
         integers("delta", needed=True),
         mlir="",
-        result=rules.state,
+        result=state,
         define=define_chosen,
     ),
 )

@@ -5,13 +5,145 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from dialect_utils.layout import ArrayShape, ElementType, Shape, TupleShape, parse_element_type
 from dialect_utils.ops.declaration import ANY, COMBINED, TO_APPLY, Opcode, Trait, dims, flags, integers, op, texts
 from dialect_utils.ops.domain import Domain, V, grouped, only_function, required_ints, reshaped, section
-from dialect_utils.ops.inference import one_or_tuple
-from dialect_utils.ops.shapes import reductions as rules
+from dialect_utils.ops.inference import (
+    Called,
+    Instance,
+    ShapeError,
+    check_applied,
+    made,
+    one_or_tuple,
+    scalar_type,
+)
 
 if TYPE_CHECKING:
     from dialect_utils.ir import Operation
+
+PRED = parse_element_type("pred")
+_S32 = parse_element_type("s32")
+
+# Results (ShapeInference::InferReduceShape, InferMapShape, InferVariadicOpShape, InferTopKShape)
+
+
+def reduced_arrays(instance: Instance) -> list[ArrayShape]:
+    """Returns the arrays that are reduced, which have the same dimensions."""
+    count = len(instance.operands) // 2
+    if not count or len(instance.operands) % 2:
+        raise ShapeError(f"{instance.opcode} takes as many initial values as arrays", "operands")
+    found = instance.arrays(0, count)
+    if any(each.dimensions != found[0].dimensions for each in found):
+        listed = ", ".join(map(str, found))
+        raise ShapeError(f"{instance.opcode} of arrays whose dimensions differ: {listed}", "operands")
+    return found
+
+
+def reduced_result(instance: Instance, found: Sequence[ArrayShape], dimensions: Sequence[int]) -> Shape:
+    """Returns arrays of these dimensions with the element types that the computation returns."""
+    kinds = [_returned(instance.called, i, each.element_type) for i, each in enumerate(found)]
+    results = [made(kind, dimensions) for kind in kinds]
+    return results[0] if len(results) == 1 else TupleShape(tuple(results))
+
+
+def _returned(called: Sequence[Called], index: int, default: ElementType) -> ElementType:
+    """Returns the element type of one of the values that the first computation returns."""
+    leaves = list(called[0].result.leaves()) if called else []
+    found = leaves[index] if index < len(leaves) else None
+    return found.element_type if isinstance(found, ArrayShape) else default
+
+
+def reduce(instance: Instance) -> Shape:
+    """Returns the dimensions that are left."""
+    found = reduced_arrays(instance)
+    removed = instance.dims("dimensions", found[0].rank)
+    return reduced_result(instance, found, [size for dim, size in enumerate(found[0].dimensions) if dim not in removed])
+
+
+def map_elements(instance: Instance) -> Shape:
+    """Returns the operands' dimensions with the element type that the computation returns."""
+    found = instance.arrays()
+    if not found or any(each.dimensions != found[0].dimensions for each in found):
+        raise ShapeError("map of arrays whose dimensions differ", "operands")
+    return made(_returned(instance.called, 0, found[0].element_type), found[0].dimensions)
+
+
+def top_k(instance: Instance) -> Shape:
+    """Returns the largest values of the last dimension, and their indices."""
+    operand, kept = instance.array(0), instance.number("k", -1)
+    if not operand.rank or not 0 <= kept <= operand.dimensions[-1]:
+        raise ShapeError(f"topk keeps {kept if kept >= 0 else 'no'} elements of {operand}", "k")
+    dimensions = (*operand.dimensions[:-1], kept)
+    return TupleShape((made(operand.element_type, dimensions), made(_S32, dimensions)))
+
+
+# Constraints
+
+
+def check_reducer(instance: Instance) -> None:
+    """Raises ShapeError where the computation of a reduction does not combine its arrays with its initial values."""
+    count = len(instance.operands) // 2
+    floats = {str(each.element_type) for each in instance.arrays() if each.element_type.is_floating}
+    if len(floats) > 1 and instance.opcode == "reduce" and not instance.is_lenient:
+        raise ShapeError(f"reduce of floats of several precisions: {', '.join(sorted(floats))}", "operands")
+    begun = [scalar_type(instance, index) for index in range(count, 2 * count)]
+    check_applied(instance, 0, [*begun, *(each.element_type for each in instance.arrays(0, count))], begun)
+
+
+def check_map(instance: Instance) -> None:
+    """Raises ShapeError where the computation of a map does not take and give its elements."""
+    found = [each.element_type for each in instance.arrays()]
+    check_applied(instance, 0, found, [instance.result_array().element_type])
+    dimensions = instance.ints("dimensions")
+    if dimensions and dimensions != tuple(range(instance.array(0).rank)):
+        raise ShapeError(f"map covers all dimensions in order, found {list(dimensions)}", "dimensions")
+
+
+def check_sort(instance: Instance) -> None:
+    """Raises ShapeError where arrays or the comparator of a sort do not fit."""
+    found = instance.arrays()
+    if len({each.dimensions for each in found}) > 1:
+        raise ShapeError(f"sort of arrays whose dimensions differ: {', '.join(map(str, found))}", "operands")
+    kinds = [each.element_type for each in found for _ in range(2)]
+    check_applied(instance, 0, kinds, [PRED])
+
+
+def check_scan(instance: Instance) -> None:
+    """Raises ShapeError where the inputs, carries and results of a scan do not fit.
+
+    Operands are the inputs and then the initial carries, results the outputs and then the last carries.
+    """
+    if instance.is_layout_sensitive and instance.attribute("is_associative") == "false":
+        message = (
+            "a scan that is not associative has no layout: ScanExpander makes a loop of it before layout assignment"
+        )
+        raise ShapeError(message, "is_associative")
+    dimensions, carries = instance.ints("dimensions"), instance.number("num_carries", 0)
+    results = instance.shape.elements if isinstance(instance.shape, TupleShape) else (instance.shape,)
+    if len(dimensions) != 1:
+        raise ShapeError(f"scan has one dimension, found {list(dimensions)}", "dimensions")
+    for what, shapes in (("operands", instance.operands), ("results", results)):
+        if carries > len(shapes):
+            raise ShapeError(f"scan has {carries} carries, but only {len(shapes)} {what}", "num_carries")
+    scanned = [*instance.operands[: len(instance.operands) - carries], *results[: len(results) - carries]]
+    for shape in scanned:
+        if not isinstance(shape, ArrayShape) or not 0 <= dimensions[0] < shape.rank:
+            raise ShapeError(f"scan runs over dimension {dimensions[0]}, which {shape} has not", "dimensions")
+    sizes = {shape.dimensions[dimensions[0]] for shape in scanned if isinstance(shape, ArrayShape)}
+    if len(sizes) > 1:
+        raise ShapeError(f"scan runs over dimensions of several sizes: {sorted(sizes)}", "operands")
+    if instance.called:
+        _check_scanned(instance, instance.called[0], len(results))
+
+
+def _check_scanned(instance: Instance, called: Called, count: int) -> None:
+    returned = called.result.elements if isinstance(called.result, TupleShape) else (called.result,)
+    for what, have, want in (
+        ("parameters", len(called.parameters), len(instance.operands)),
+        ("results", len(returned), count),
+    ):
+        if have != want:
+            raise ShapeError(f"scan applies %{called.name} with {want} {what}, but it has {have}", "to_apply")
 
 
 def define_map(domain: Domain[V], operation: Operation, operands: Sequence[V]) -> list[V]:
@@ -81,8 +213,8 @@ OPERATIONS: tuple[Opcode, ...] = (
         Trait.APPLIES | Trait.PURE,
         dims("dimensions", None),
         *TO_APPLY,
-        result=rules.map_elements,
-        check=rules.check_map,
+        result=map_elements,
+        check=check_map,
         define=define_map,
     ),
     op(
@@ -91,8 +223,8 @@ OPERATIONS: tuple[Opcode, ...] = (
         COMBINED,
         dims("dimensions", 0, needed=True),
         *TO_APPLY,
-        result=rules.reduce,
-        check=rules.check_reducer,
+        result=reduce,
+        check=check_reducer,
         define=define_reduce,
     ),
     op(
@@ -104,7 +236,7 @@ OPERATIONS: tuple[Opcode, ...] = (
         integers("num_carries"),
         *TO_APPLY,
         mlir="",
-        check=rules.check_scan,
+        check=check_scan,
         define=define_scan,
     ),
     op(
@@ -115,7 +247,7 @@ OPERATIONS: tuple[Opcode, ...] = (
         *flags("is_stable"),
         *TO_APPLY,
         result=one_or_tuple,
-        check=rules.check_sort,
+        check=check_sort,
         define=define_sort,
     ),
     op(
@@ -125,7 +257,7 @@ OPERATIONS: tuple[Opcode, ...] = (
         integers("k"),
         *flags("largest is_stable"),
         mlir="",
-        result=rules.top_k,
+        result=top_k,
         define=define_topk,
     ),
 )

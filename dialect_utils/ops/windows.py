@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from dialect_utils.layout import ArrayShape, Shape
+from dialect_utils.ops.contractions import widened
 from dialect_utils.ops.declaration import (
     ANY,
     COMBINED,
@@ -16,14 +18,106 @@ from dialect_utils.ops.declaration import (
     texts,
 )
 from dialect_utils.ops.domain import Domain, V, only_function, result_array, transposed
-from dialect_utils.ops.inference import first_array
-from dialect_utils.ops.shapes import windows as rules
-from dialect_utils.ops.shapes.reductions import check_reducer
+from dialect_utils.ops.inference import Instance, ShapeError, check_applied, first_array, made, scalar_type, wider
+from dialect_utils.ops.reductions import PRED, check_reducer, reduced_arrays, reduced_result
 from dialect_utils.ops.structured import convolution_window, group_counts, labels, reduction_window
+from dialect_utils.ops.window import DimensionLabels, WindowDimension, parse_labels, parse_window, positions
 
 if TYPE_CHECKING:
     from dialect_utils.ir import Operation
-    from dialect_utils.ops.window import WindowDimension
+
+# Results (ShapeInference::InferConvolveShape, InferReduceWindowShape, InferSelectAndScatterShape)
+
+
+def written_window(instance: Instance, rank: int) -> tuple[WindowDimension, ...]:
+    """Returns the window of an operation, one entry for each of `rank` dimensions; raises ShapeError."""
+    text = instance.attribute("window")
+    if text is None and rank and instance.opcode != "convolution":
+        raise ShapeError(f"{instance.opcode} needs a window of rank {rank}", "opcode")
+    try:
+        window = parse_window(text, rank)
+    except ValueError as error:
+        message = str(error)
+        is_named = message.startswith("the window")
+        raise ShapeError(message if is_named else f"the window {text} is not valid for rank {rank}", "window") from None
+    positive = (value for each in window for value in (each.size, each.stride, each.lhs_dilation, each.rhs_dilation))
+    if any(value < 1 for value in positive):
+        raise ShapeError(f"the window {text} has a size, stride or dilation below 1", "window")
+    return window
+
+
+def convolution(instance: Instance) -> Shape:
+    """Returns batch, features and the windows that fit, where `dim_labels` says."""
+    lhs, rhs = instance.arrays()
+    numbers = _written_labels(instance, lhs, rhs)
+    window = written_window(instance, lhs.rank - 2)
+    batches = _batch_groups(instance, lhs, rhs, numbers)
+    dimensions = [0] * lhs.rank
+    dimensions[numbers.out_batch] = lhs.dimensions[numbers.lhs_batch] // batches
+    dimensions[numbers.out_feature] = rhs.dimensions[numbers.rhs_output]
+    for spatial, dim in enumerate(window):
+        size = rhs.dimensions[numbers.rhs_spatial[spatial]]
+        if dim.size != size:
+            message = f"the window has {dim.size} elements in dimension {spatial}, but the kernel {size}"
+            raise ShapeError(message, "window")
+        dimensions[numbers.out_spatial[spatial]] = positions(lhs.dimensions[numbers.lhs_spatial[spatial]], dim)
+    return made(widened(instance, wider(lhs.element_type, rhs.element_type)), dimensions)
+
+
+def _written_labels(instance: Instance, lhs: ArrayShape, rhs: ArrayShape) -> DimensionLabels:
+    text = instance.attribute("dim_labels") or ""
+    parts = text.replace("->", "_").split("_")
+    result = instance.shape if isinstance(instance.shape, ArrayShape) else lhs
+    ranks = [lhs.rank, rhs.rank, result.rank]
+    if [len(each) for each in parts] != ranks or len(set(ranks)) != 1:
+        message = f"the labels {text} do not fit arrays of rank {', '.join(map(str, ranks))}"
+        raise ShapeError(message, "dim_labels")
+    digits = "".join(map(str, range(lhs.rank - 2)))
+    if lhs.rank < len("bf") or [sorted(each) for each in parts] != [sorted(f"{ends}{digits}") for ends in _LABEL_ENDS]:
+        raise ShapeError(f"the labels {text} do not name each dimension once", "dim_labels")
+    return parse_labels(text)
+
+
+def _batch_groups(instance: Instance, lhs: ArrayShape, rhs: ArrayShape, numbers: DimensionLabels) -> int:
+    """Returns batch_group_count; raises ShapeError where groups do not divide features, outputs and batches."""
+    features, batches = instance.number("feature_group_count", 1), instance.number("batch_group_count", 1)
+    if features < 1 or batches < 1 or (features > 1 and batches > 1):
+        message = f"convolution in {features} groups of features and {batches} of batches"
+        raise ShapeError(message, "feature_group_count" if features < 1 or batches >= 1 else "batch_group_count")
+    given, kernel = lhs.dimensions[numbers.lhs_feature], rhs.dimensions[numbers.rhs_input]
+    if given != kernel * features:
+        message = f"convolution of {given} features in {features} groups by a kernel of {kernel}"
+        raise ShapeError(message, "operands")
+    outputs, batch = rhs.dimensions[numbers.rhs_output], lhs.dimensions[numbers.lhs_batch]
+    if outputs % features or outputs % batches or batch % batches:
+        message = f"convolution whose {outputs} outputs and {batch} batches are not divided by its groups"
+        raise ShapeError(message, "operands")
+    return batches
+
+
+def reduce_window(instance: Instance) -> Shape:
+    """Returns how many windows fit into each dimension."""
+    found = reduced_arrays(instance)
+    window = written_window(instance, found[0].rank)
+    sizes = [positions(size, dim) for size, dim in zip(found[0].dimensions, window, strict=True)]
+    return reduced_result(instance, found, sizes)
+
+
+def check_select_and_scatter(instance: Instance) -> None:
+    """Raises ShapeError where source, window or computations of a select-and-scatter do not fit."""
+    array, source = instance.arrays(0, 2)
+    window = written_window(instance, array.rank)
+    wanted = tuple(positions(size, each) for size, each in zip(array.dimensions, window, strict=True))
+    if source.dimensions != wanted:
+        message = f"select-and-scatter needs a source of dimensions {list(wanted)}, found {source}"
+        raise ShapeError(message, "operand 1")
+    kind, begun = array.element_type, scalar_type(instance, 2)
+    if not instance.is_lenient:
+        check_applied(instance, 0, [kind, kind], [PRED])
+        check_applied(instance, 1, [begun, source.element_type], [begun])
+
+
+_LABEL_ENDS = ("bf", "io", "bf")
 
 
 def define_convolution(domain: Domain[V], operation: Operation, operands: Sequence[V]) -> list[V]:
@@ -89,7 +183,7 @@ OPERATIONS: tuple[Opcode, ...] = (
         *texts("dim_labels", needed=True),
         *texts("feature_group_count batch_group_count operand_precision"),
         *texts("convolution_kind sparsity_config algorithm block_scaling_config"),
-        result=rules.convolution,
+        result=convolution,
         define=define_convolution,
     ),
     op(
@@ -98,7 +192,7 @@ OPERATIONS: tuple[Opcode, ...] = (
         COMBINED,
         *texts("window", needed=True),
         *TO_APPLY,
-        result=rules.reduce_window,
+        result=reduce_window,
         check=check_reducer,
         define=define_reduce_window,
     ),
@@ -109,7 +203,7 @@ OPERATIONS: tuple[Opcode, ...] = (
         *texts("window"),
         *computations("select scatter"),
         result=first_array,
-        check=rules.check_select_and_scatter,
+        check=check_select_and_scatter,
         define=define_select_and_scatter,
     ),
 )

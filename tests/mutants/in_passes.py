@@ -10,13 +10,13 @@ MUTANTS = (
         ("tests/passes/layouts/test_verification.py",),
     ),
     Mutant(
-        "dialect_utils/ops/shapes/indexing.py",
+        "dialect_utils/ops/indexing.py",
         "if len(self.mapped) != length:",
         "if False:",
         ("tests/passes/layouts/test_verification.py",),
     ),
     Mutant(
-        "dialect_utils/ops/shapes/indexing.py",
+        "dialect_utils/ops/indexing.py",
         "if rest != numbers.batch:",
         "if False:",
         ("tests/passes/layouts/test_verification.py",),

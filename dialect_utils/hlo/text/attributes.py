@@ -17,7 +17,7 @@ from dialect_utils.hlo.text.tokens import Scanner, without_comments
 from dialect_utils.layout import ArrayShape, BitcastConvert, Pad, Reshape, Shape, Slice, Step, Transpose
 from dialect_utils.ops import calling_attributes, calling_opcodes
 from dialect_utils.ops.inference import Written
-from dialect_utils.ops.shapes.movement import pad_step, slice_step, transpose_step
+from dialect_utils.ops.movement import pad_step, slice_step, transpose_step
 from dialect_utils.text import Source
 
 # As many digits as an int64 has.

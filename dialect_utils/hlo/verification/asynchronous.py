@@ -15,8 +15,8 @@ from dialect_utils.hlo.instruction import Instruction
 from dialect_utils.hlo.module import HloModule
 from dialect_utils.layout import BufferShape, Shape, TupleShape
 from dialect_utils.ops import DONE, START, UPDATE, Trait, has, named, split_asynchronous
+from dialect_utils.ops.control import check_aliasing
 from dialect_utils.ops.inference import Instance, ShapeError, is_compatible
-from dialect_utils.ops.shapes.control import check_aliasing
 from dialect_utils.ops.table import STARTED
 from dialect_utils.text import Diagnostic
 

@@ -9,8 +9,8 @@ from dialect_utils.hlo.instruction import Instruction
 from dialect_utils.hlo.module import HloModule
 from dialect_utils.layout import BufferShape, Shape, TupleShape
 from dialect_utils.ops import START, named
+from dialect_utils.ops.control import aliases_of
 from dialect_utils.ops.inference import Instance, ShapeError
-from dialect_utils.ops.shapes.control import aliases_of
 from dialect_utils.text import Diagnostic
 
 _Place = tuple[int, tuple[int, ...]]

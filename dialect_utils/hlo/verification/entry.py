@@ -13,8 +13,8 @@ from dialect_utils.hlo.module import HloModule
 from dialect_utils.hlo.text.header import parse_signature
 from dialect_utils.ir import Module
 from dialect_utils.layout import ArrayShape, Shape, TupleShape
+from dialect_utils.ops.control import agree, subshape
 from dialect_utils.ops.inference import Instance, ShapeError, is_compatible
-from dialect_utils.ops.shapes.control import agree, subshape
 from dialect_utils.text import Diagnostic, Location, Severity, Span, nearest
 
 _PATH = r"\{[\d,\s]*\}"
