@@ -6,11 +6,15 @@ import os
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import settings
 
 from dialect_utils.execution import Worker
 
 # Tests start thousands of processes; each would compile this program again.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+# No test depends on a clock: a loaded machine is slower than hypothesis expects.
+settings.register_profile("untimed", deadline=None)
+settings.load_profile("untimed")
 
 
 class Workers(dict[int, Worker]):

@@ -91,10 +91,11 @@ def test_a_function_without_a_body_is_not_called() -> None:
 
 def test_any_depth_of_calls_is_accepted() -> None:
     chain = "".join(
-        f"c{i + 1} {{\n  p = f32[] parameter(0)\n  ROOT q = f32[] call(p), to_apply=c{i}\n}}\n" for i in range(2000)
+        f"level_{i + 1} {{\n  p = f32[] parameter(0)\n  ROOT q = f32[] call(p), to_apply=level_{i}\n}}\n"
+        for i in range(2000)
     )
-    text = "HloModule m\nc0 {\n  ROOT p = f32[] parameter(0)\n}\n" + chain
-    text += "ENTRY e {\n  p = f32[] parameter(0)\n  ROOT q = f32[] call(p), to_apply=c2000\n}\n"
+    text = "HloModule m\nlevel_0 {\n  ROOT p = f32[] parameter(0)\n}\n" + chain
+    text += "ENTRY e {\n  p = f32[] parameter(0)\n  ROOT q = f32[] call(p), to_apply=level_2000\n}\n"
     assert prepare(parse_bytes(text.encode(), "m"), "m").text == text
 
 

@@ -356,11 +356,11 @@ func.func public @main() -> tensor<f32> {
 
 def test_calls_that_multiply_are_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(evaluation, "_MOST_OPERATIONS", 1000)
-    functions = ["f0 {\n  p = f32[] parameter(0)\n  ROOT n = f32[] negate(p)\n}"]
+    functions = ["level_0 {\n  p = f32[] parameter(0)\n  ROOT n = f32[] negate(p)\n}"]
     for i in range(1, 40):
-        calls = f"  a = f32[] call(p), to_apply=f{i - 1}\n  b = f32[] call(a), to_apply=f{i - 1}\n"
-        functions.append(f"f{i} {{\n  p = f32[] parameter(0)\n{calls}  ROOT c = f32[] add(a, b)\n}}")
-    entry = "ENTRY e {\n  p = f32[] parameter(0)\n  ROOT r = f32[] call(p), to_apply=f39\n}"
+        calls = f"  a = f32[] call(p), to_apply=level_{i - 1}\n  b = f32[] call(a), to_apply=level_{i - 1}\n"
+        functions.append(f"level_{i} {{\n  p = f32[] parameter(0)\n{calls}  ROOT c = f32[] add(a, b)\n}}")
+    entry = "ENTRY e {\n  p = f32[] parameter(0)\n  ROOT r = f32[] call(p), to_apply=level_39\n}"
     module = parse("\n".join(["HloModule m", *functions, entry, ""]))
     found = prove(module, module)
     assert (found.answer, found.reason) == ("unknown", "there are more than 1000 operations where calls are inlined")
