@@ -121,7 +121,10 @@ def elementwise(random: np.random.Generator) -> Iterator[Case]:
     for kind in WIDE_FLOATS:
         ulp = {"f32": 1 << 9, "f64": 1 << 20}.get(kind, 1 << 4)
         for name in _CHLO:
-            yield Case(f"chlo.{name} {kind}", _each([f"chlo.{name}"], kind, 1), draw(kind, 1), ulp, floor=0.1)
+            (operand,) = draw(kind, 1)
+            # Versions of jaxlib differ at the pole (docs/semantics.md).
+            operand = np.where((operand == 0) & (name == "digamma"), np.ones_like(operand), operand)
+            yield Case(f"chlo.{name} {kind}", _each([f"chlo.{name}"], kind, 1), (operand,), ulp, floor=0.1)
         yield Case(f"logistic {kind}", _each(["logistic"], kind, 1), draw(kind, 1), 16)
         yield Case(f"next_after {kind}", _each(["chlo.next_after"], kind, 2), draw(kind, 2))
     for kind in INTEGERS:

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib.metadata import version
 from typing import Any, cast
 
 import numpy as np
@@ -23,6 +24,8 @@ from tests.paths import ROOT
 _PAGE = (ROOT / "docs" / "semantics.md").read_text("utf-8")
 _EXAMPLE = re.compile(r"```(hlo|mlir)\n(.*?)```\n+```text\n(.*?)```", re.DOTALL)
 _INPUTS = re.compile(r"// inputs: (.*)")
+# `xla, interpreter since jaxlib 0.12: [0]`: the engines, and the versions that give this output.
+_RESULT = re.compile(r"(?P<engines>[\w, ]+?)(?: (?P<bound>before|since) jaxlib (?P<version>[\d.]+))?: (?P<outputs>.*)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,15 +41,23 @@ class Example:
 
 def examples(page: str) -> Iterator[Example]:
     """Yields the examples of a page: a module, then one line `engine, engine: outputs` for each different result."""
+    installed = release(version("jaxlib"))
     for found in _EXAMPLE.finditer(page):
         heading = page[: found.start()].rpartition("\n### ")[2].partition("\n")[0]
         inputs = _INPUTS.search(found[2])
         results = {}
-        for line in found[3].splitlines():
-            names, _, outputs = line.partition(": ")
-            results.update(dict.fromkeys(names.split(", "), outputs.strip()))
+        for line in _RESULT.finditer(found[3]):
+            is_newer = line["version"] is not None and installed >= release(line["version"])
+            if line["bound"] is None or is_newer == (line["bound"] == "since"):
+                results.update(dict.fromkeys(line["engines"].split(", "), line["outputs"].strip()))
         dialect: Dialect = "hlo" if found[1] == "hlo" else "stablehlo"
         yield Example(heading, dialect, found[2], json.loads(inputs[1]) if inputs else [], results)
+
+
+def release(text: str) -> tuple[int, int]:
+    """Returns the first two numbers of a version."""
+    major, minor = text.split(".")[:2]
+    return int(major), int(minor)
 
 
 def outcome(worker: Worker, example: Example, engine: str) -> str:
