@@ -79,7 +79,7 @@ class UnknownOpcodeError(ValueError):
 
 
 def opcode_of(name: str) -> Opcode:
-    """Returns what the table says of an opcode; a form such as `slice-start` follows from its opcode.
+    """Returns the table's entry for an opcode; a form such as `slice-start` follows from its opcode.
 
     A name that the table lacks, as an operation of another dialect has, gives an opcode of no traits.
     """

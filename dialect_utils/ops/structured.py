@@ -58,7 +58,7 @@ def labels(operation: Operation) -> DimensionLabels:
 
 
 def convolution_window(operation: Operation, sizes: Sequence[int]) -> tuple[WindowDimension, ...]:
-    """Returns what a convolution's window does in every spatial dimension, given the kernel's sizes there."""
+    """Returns the window of a convolution in every spatial dimension, given the kernel's sizes there."""
     rank = len(sizes)
     if operation.attribute("dim_labels") is not None:
         window = parse_window(operation.attribute("window"), rank)
@@ -69,7 +69,7 @@ def convolution_window(operation: Operation, sizes: Sequence[int]) -> tuple[Wind
 
 
 def reduction_window(operation: Operation, rank: int) -> tuple[WindowDimension, ...]:
-    """Returns what the window of a reduce-window or select-and-scatter does in every dimension."""
+    """Returns the window of a reduce-window or select-and-scatter in every dimension."""
     text = operation.attribute("window")
     if text is not None:
         return parse_window(text, rank)

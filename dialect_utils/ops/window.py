@@ -134,7 +134,7 @@ def parse_labels(text: str) -> DimensionLabels:
 
 
 def classify(dim: WindowDimension, lhs_size: int, out_size: int) -> tuple[Role, bool]:
-    """Returns what a spatial dimension does, and whether the kernel has to be reversed for that.
+    """Returns the role of a spatial dimension, and whether the kernel has to be reversed for that.
 
     `batch`: o, k and i are one index. `contracting`: k and i are one index that is summed over,
     o has size 1. `lhs`: o and i are one, k has size 1. `rhs`: o and k are one, i has size 1.

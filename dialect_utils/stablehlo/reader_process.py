@@ -14,7 +14,7 @@ _SECONDS = 120
 
 
 def run_reader(reader: str, data: bytes, name: str, what: str) -> bytes:
-    """Returns what the module `reader`, run as a program, writes for `data`.
+    """Returns the bytes that the module `reader`, run as a program, writes for `data`.
 
     `name` is the file's name in diagnostics, `what` the expected format. Raises DiagnosticError where the reader
     rejects the data, crashes or exceeds its time limit.

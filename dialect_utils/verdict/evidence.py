@@ -148,7 +148,7 @@ def _not_seen(verdict: Verdict) -> tuple[Planted, ...]:
 
 
 def _of_reals(verdict: Verdict) -> str:
-    """Returns what is proved of outputs whose bits are not: equality over the reals, or the outputs that lack it."""
+    """Returns a phrase on outputs whose bits are not proved: equal over the reals, or the outputs that are not."""
     open_ = [each for each in verdict.proved if not each.is_equal]
     reals = [each.over_reals for each in open_ if each.over_reals is not None]
     if not open_ or len(reals) < len(open_):

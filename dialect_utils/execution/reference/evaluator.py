@@ -197,7 +197,7 @@ class Evaluator:
         ]
 
     def _asynchronous(self, operation: Operation, base: str, phase: str, operands: list[Held]) -> Held:
-        """Returns what has been started, with the operands so far, and computes it where it is done."""
+        """Returns the value of an asynchronous operation: a record of its operands until `done`, which computes it."""
         if phase == START:
             return _Started(operation, tuple(operands))
         started = operands[0]
