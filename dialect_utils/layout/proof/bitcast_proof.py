@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 from dialect_utils.layout.index.index_map import Coordinate
 from dialect_utils.layout.index.positions import Position, follow, unit_bits
 from dialect_utils.layout.moves.bitcast import classify_bitcast, reads_padding
+from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.layout.proof.decide import Question, decide
 from dialect_utils.layout.proof.enumeration import ISL_BUDGET, Proof
 from dialect_utils.layout.proof.witnesses import in_common, physical_units
-from dialect_utils.layout.shape import ArrayShape
+from dialect_utils.layout.shape import ArrayShape, Shape
 
 
 def prove_bitcast(source: ArrayShape, destination: ArrayShape, *, budget: int = ISL_BUDGET) -> Proof:
@@ -39,3 +41,24 @@ def prove_bitcast(source: ArrayShape, destination: ArrayShape, *, budget: int = 
 
     question = Question(source.dimensions, source.element_type.bits // bits, read, held)
     return decide(question, budget)
+
+
+@lru_cache(maxsize=4096)
+def proved_movement(source: Shape, result: Shape) -> Plan | None:
+    """Returns the plan of a bitcast that keeps all elements, where it is proved to move the same bytes."""
+    if not (isinstance(source, ArrayShape) and isinstance(result, ArrayShape)):
+        return None
+    if not (source.is_static and result.is_static):
+        return None
+    plan = classify_bitcast(source, result).decomposition
+    if plan is None or (plan.element_type, plan.result[0]) != (source.element_type, result.element_type):
+        return None
+    if plan.adds_elements or _rereads_elements(plan):
+        return None
+    return plan if prove_bitcast(source, result).holds else None
+
+
+def _rereads_elements(plan: Plan) -> bool:
+    """Is true where a bitcast-convert keeps the width of elements: each is read as another one."""
+    stages = zip(plan.steps, plan.stages, plan.stages[1:], strict=False)
+    return any(step.regroups_bits and before[0].bits == after[0].bits for step, before, after in stages)

@@ -168,6 +168,11 @@ class Lift(Interpretation[Value]):
         assert isinstance(written, Term)  # undefined padding is not specified
         return self.array(written)
 
+    def skipped(self, opcode: str, element_type: ElementType, initial: Value) -> Value:
+        """Returns a random function of the initial value."""
+        word = mixed(word_of(f"padding {opcode} {types_over_reals([element_type])}"), words_of(initial))
+        return random_reals(self.seed, word) if is_real(element_type) else unknown(word)
+
     def reread(self, array: Value, old: ElementType, new: ElementType, sizes: tuple[int, ...]) -> Value:
         """Returns bits read as another type: a random function of the elements that hold them."""
         words, name = words_of(array), word_of(f"{old} {new}")

@@ -23,6 +23,7 @@ from dialect_utils.verdict.proof.algebra.rule import Rule
 from dialect_utils.verdict.proof.cases import Cases
 from dialect_utils.verdict.proof.describe import place_of, where_apart
 from dialect_utils.verdict.proof.evaluation import BATCH_NORM, NORMS, Evaluation
+from dialect_utils.verdict.proof.loops import LoopReading
 from dialect_utils.verdict.proof.normal_forms import Numbers, numbered
 from dialect_utils.verdict.proof.terms import Array, GaveUpError, Moved, Term, Terms, tree_of
 
@@ -32,6 +33,22 @@ if TYPE_CHECKING:
 
 _DEVICES = ("replica_count", "num_partitions", "mhlo.num_replicas", "mhlo.num_partitions")
 _PARAMETER = "parameter"
+
+
+# A rule, the operation at which it was applied, and the two terms that it makes equal.
+ProofStep = tuple[str, Operation | None, Term, Term]
+
+
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    """The steps of a proof, and how the loops of the first and of the last module are read.
+
+    With `is_decomposed` the modules are those without CHLO operations.
+    """
+
+    steps: tuple[ProofStep, ...]
+    readings: tuple[Mapping[Operation, LoopReading], ...]
+    is_decomposed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +67,7 @@ class ProofResult:
     rules: tuple[RuleUse, ...] = ()
     has_equal_effects: bool = True
     expanded: str = ""
+    certificate: Certificate | None = None
 
     @property
     def is_equal_over_reals(self) -> bool:
@@ -107,7 +125,9 @@ def _decided(
 
 
 def _of_chlo(found: ProofResult) -> ProofResult:
-    return replace(found, expanded=CHLO.name, rules=(RuleUse(CHLO.name, ()), *found.rules))
+    certificate = None if found.certificate is None else replace(found.certificate, is_decomposed=True)
+    rules = (RuleUse(CHLO.name, ()), *found.rules)
+    return replace(found, expanded=CHLO.name, rules=rules, certificate=certificate)
 
 
 class _Comparison:
@@ -123,6 +143,7 @@ class _Comparison:
             self.terms.make("leaf", (_PARAMETER, number), port.shape.without_layout)
             for number, port in enumerate(parameters)
         ]
+        self.terms.skips_padding = any(stage.dialect == "hlo" for stage in (first, last))
         before = Evaluation(self.terms, _devices(first))
         expected = _run(before, first.entry, inputs)
         self.terms.place, self.terms.side = None, 1
@@ -167,7 +188,14 @@ class _Comparison:
         answer: Literal["equal", "unknown"] = "unknown" if reason else "equal"
         reason = reason or _told(self.terms.methods)
         rules = _used(self.terms.applied)
-        return ProofResult(answer, reason, outputs=outputs, rules=rules, has_equal_effects=not apart)
+        return ProofResult(
+            answer, reason, outputs=outputs, rules=rules, has_equal_effects=not apart, certificate=self.certificate()
+        )
+
+    def certificate(self) -> Certificate:
+        """Returns the steps that were made so far."""
+        steps = ((rule, place, before, after) for (rule, before, after), place in self.terms.steps.items())
+        return Certificate(tuple(steps), self.terms.readings)
 
     def _over_reals(self, unequal: Sequence[int]) -> dict[int, RealEquality]:
         from dialect_utils.verdict.field import decide_over_reals

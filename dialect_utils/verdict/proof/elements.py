@@ -220,6 +220,10 @@ class ElementProof(Interpretation[Elements]):
         """Returns the reduction of each row."""
         return array_of([reduced(self.terms, opcode, list(row), initial[()]) for row in array], array.shape[:1])
 
+    def skipped(self, opcode: str, element_type: ElementType, initial: Elements) -> Elements:
+        """Returns an unknown function of the initial value, which stands for both meanings of padding."""
+        return mapped(lambda item: self.terms.each_as_is(("padding", opcode), element_type, [item]), [initial])
+
     def _reduced_in_general(self, term: Term) -> list[Elements]:
         *operands, function = (self.values[operand] for operand in term.operands)
         count = len(operands) // 2

@@ -11,8 +11,8 @@ from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.ops import Trait, has, named, opcode_of
 from dialect_utils.ops.domain import UndefinedError
 from dialect_utils.ops.elementwise import is_elementwise, scalar_operands
+from dialect_utils.ops.labels import elementwise_label, is_among_devices, is_pure, key_of
 from dialect_utils.verdict.proof.algebra.rule import Rule
-from dialect_utils.verdict.proof.attributes import elementwise_label, is_among_devices, is_pure, key_of
 from dialect_utils.verdict.proof.rules import RULES
 from dialect_utils.verdict.proof.symbols import Symbols
 from dialect_utils.verdict.proof.terms import Array, GaveUpError, Term, Terms, Tree, leaves_of, tree_of

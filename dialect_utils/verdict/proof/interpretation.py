@@ -51,6 +51,10 @@ class Interpretation(ArrayDomain[V]):
         """Returns the [kept] of an array [kept, reduced], combined by an elementwise operation."""
 
     @abstractmethod
+    def skipped(self, opcode: str, element_type: ElementType, initial: V) -> V:
+        """Returns padding of windows that takes no part in HLO, and takes part in StableHLO, as one unknown scalar."""
+
+    @abstractmethod
     def reread(self, array: V, old: ElementType, new: ElementType, sizes: tuple[int, ...]) -> V:
         """Returns the bits of an array read as another element type; the result has dimensions `sizes`."""
 
@@ -109,15 +113,15 @@ class Interpretation(ArrayDomain[V]):
                 left, right = operands
                 self.spend(prod(sizes) * self.dimensions(left)[2])
                 return self.contract(term, left, right)
-            case ("convolution", window, groups, _):
+            case ("convolution", window, groups, has_padding, _):
                 left, right = operands
-                has_padding = self.terms.multiplied_padding == {True}
                 return self.convolve(term, left, right, window, groups, sizes, has_padding)
             case ("reduce", str(opcode)):
                 array, initial = operands
                 return self.combine(opcode, term.array.element_type, array, initial)
-            case ("reduce-window", str(opcode), window):
-                array, initial, padding = operands
+            case ("reduce-window", str(opcode), window, has_padding):
+                array, initial = operands
+                padding = initial if has_padding else self.skipped(opcode, term.array.element_type, initial)
                 rows = self.windows(array, padding, window, sizes)
                 return self.move(self.combine(opcode, term.array.element_type, rows, initial), Reshape(sizes))
         raise UndefinedError("the term is not a primitive")

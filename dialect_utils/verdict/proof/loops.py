@@ -38,6 +38,16 @@ STATE = Rule(
     "The elements of a loop's state may be in any order, and those that no used result depends on may be left out.",
 )
 
+
+@dataclass(frozen=True, slots=True)
+class LoopReading:
+    """How a loop's state is read: the elements that count, in order, those that change, and plans of physical arrays."""
+
+    order: tuple[int, ...]
+    changed: tuple[int, ...]
+    plans: tuple[Plan | None, ...]
+
+
 # For each array of the state the plan from its logical value, or None where the array is the logical value.
 _Reading = tuple[Plan | None, ...]
 
@@ -131,6 +141,8 @@ class _Loop:
             assert iteration is not None  # nothing is left out
         if any(self.reading) and not iteration.is_specified:
             return None
+        terms = self.evaluation.terms
+        terms.readings[terms.side][self.operation] = LoopReading(tuple(order), tuple(changed), self.reading)
         final = list(start)
         for i, out in zip(order, self._outs(start, order, iteration), strict=True):
             final[i] = out

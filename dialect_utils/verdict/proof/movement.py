@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import prod
 from typing import TYPE_CHECKING
 
 from dialect_utils.execution.constants import as_array
 from dialect_utils.hlo.text.literals import parse_scalar
-from dialect_utils.ir import Operation
+from dialect_utils.ir import Function, Operation
 from dialect_utils.layout import ArrayShape, BitcastConvert, ElementType, Slice, Step
 from dialect_utils.ops.domain import Domain, UndefinedError, reshaped, static_array, transposed
+from dialect_utils.ops.labels import key_of
+from dialect_utils.ops.written import Written
 from dialect_utils.verdict.proof.algebra.numbers import value_of
 from dialect_utils.verdict.proof.algebra.rule import Rule
-from dialect_utils.verdict.proof.attributes import key_of
 from dialect_utils.verdict.proof.terms import Array, Moved, Term, Terms
 
 if TYPE_CHECKING:
@@ -36,11 +37,15 @@ DYNAMIC_SLICE = Rule(
 )
 
 
+IOTA = Rule("iota", "The only number of a vector of one element is 0.")
+
+
 class Movement(Domain[Array]):
     """The primitives that select elements, on terms."""
 
-    def __init__(self, terms: Terms) -> None:
+    def __init__(self, terms: Terms, applied: Callable[[Function], Term]) -> None:
         self.terms = terms
+        self.written: Written[Term] = Written(terms, applied)
 
     def _made(self, label: tuple[object, ...], shape: ArrayShape, operands: Sequence[Array]) -> Term:
         return self.terms.make("op", label, shape, [self.terms.term(each) for each in operands])
@@ -91,30 +96,48 @@ class Movement(Domain[Array]):
         own = self.dimensions(array)
         order = sorted(range(len(own)), key=lambda i: (own[i] == 1, dimensions[i] if own[i] != 1 else i))
         kept = [i for i in order if own[i] != 1]
-        moved = reshaped(self, transposed(self, array, order), [own[i] for i in kept])
-        return self._broadcast(self.terms.term(moved), tuple(dimensions[i] for i in kept), tuple(sizes))
+        term = self.terms.term(array)
+        moved = reshaped(self, transposed(self, term, order), [own[i] for i in kept])
+        targets, large = tuple(dimensions[i] for i in kept), tuple(sizes)
+        plain = self.written.broadcast(self.terms.as_written(moved), targets, large)
+        self.terms.step(BROADCAST, self.written.broadcast(term, dimensions, sizes), plain)
+        return self._broadcast(self.terms.term(moved), targets, large)
 
     def _broadcast(self, term: Term, targets: tuple[int, ...], sizes: tuple[int, ...]) -> Term:
         terms = self.terms
+
+        def written(part: Term) -> Term:
+            return self.written.broadcast(part, targets, sizes)
 
         def made(part: Term) -> Term:
             if part.kind == "splat" or not part.array.dimensions:
                 return terms.splat(part.operands[0] if part.kind == "splat" else part, sizes)
             if len(targets) == sum(size != 1 for size in sizes):
-                return terms.term(reshaped(self, part, sizes))
+                return done(part, reshaped(self, part, sizes))
             if part.kind == "op" and isinstance(part.label, tuple) and part.label[0] == "broadcast":
-                inner = part.label[1]
-                return self._broadcast(part.operands[0], tuple(targets[i] for i in inner), sizes)
+                inner = tuple(targets[i] for i in part.label[1])
+                terms.step(BROADCAST, written(part), self.written.broadcast(part.operands[0], inner, sizes))
+                return self._broadcast(part.operands[0], inner, sizes)
             # Dimensions of size 1 do not affect which elements are repeated.
             large = [i for i, size in enumerate(sizes) if size != 1]
             shape = ArrayShape(part.array.element_type, tuple(sizes[i] for i in large))
             label = ("broadcast", tuple(large.index(i) for i in targets))
-            return terms.term(reshaped(self, self._made(label, shape, [part]), sizes))
+            return done(part, reshaped(self, self._made(label, shape, [part]), sizes))
+
+        def done(part: Term, moved: Array) -> Term:
+            terms.step(BROADCAST, written(part), terms.as_written(moved))
+            return terms.term(moved)
+
+        def noted(part: Term) -> Term:
+            found = made(part)
+            if found.kind == "splat":
+                terms.step(BROADCAST, written(part), found)
+            return found
 
         if 0 in sizes:
             return self._made(("broadcast", targets), ArrayShape(term.array.element_type, sizes), [term])
         terms.note(BROADCAST)
-        return terms.mapped(term, made, ("broadcast", targets, sizes))
+        return terms.mapped(term, noted, written, ("broadcast", targets, sizes))
 
     def reverse(self, array: Array, dimensions: Sequence[int]) -> Term:
         """Returns a reversal; of a reversal the dimensions that are reversed once."""
@@ -130,18 +153,34 @@ class Movement(Domain[Array]):
             rest = reversed_ ^ inner
             return self._made(("reverse", rest), part.array, [part]) if rest else part
 
-        if not reversed_ or 0 in sizes:
+        def written(part: Term) -> Term:
+            return self.written.reverse(part, tuple(reversed_))
+
+        def noted(part: Term) -> Term:
+            found = made(part)
+            self.terms.step(REVERSE, written(part), found)
+            return found
+
+        plain = written(term) if reversed_ and 0 not in sizes else term
+        self.terms.step(REVERSE, self.written.reverse(term, dimensions), plain)
+        if plain is term:
             return term
         self.terms.note(REVERSE)
-        return self.terms.mapped(term, made, ("reverse", reversed_))
+        return self.terms.mapped(term, noted, written, ("reverse", reversed_))
 
     def concatenate(self, arrays: Sequence[Array], dimension: int) -> Term:
         """Returns a concatenation of arrays that are not empty, and not concatenations along the dimension."""
+        terms = [*map(self.terms.term, arrays)]
+        made = self._concatenated(terms, dimension)
+        self.terms.note(CONCATENATE)
+        self.terms.step(CONCATENATE, self.written.concatenate(terms, dimension), made)
+        return made
+
+    def _concatenated(self, terms: Sequence[Term], dimension: int) -> Term:
         parts: list[Term] = []
-        for part in map(self.terms.term, arrays):
+        for part in terms:
             is_inner = part.kind == "op" and part.label == ("concatenate", dimension)
             parts += part.operands if is_inner else [part]
-        self.terms.note(CONCATENATE)
         kept = [part for part in parts if part.array.dimensions[dimension]] or parts[:1]
         if len(kept) == 1:
             return kept[0]
@@ -152,7 +191,9 @@ class Movement(Domain[Array]):
     def iota(self, element_type: ElementType, size: int) -> Term:
         """Returns the vector 0, 1, ... size - 1."""
         if size <= 1 and element_type.is_integral:
-            return self.terms.literal(element_type, 0, (size,))
+            literal = self.terms.literal(element_type, 0, (size,))
+            self.terms.step(IOTA, self.written.iota(element_type, size), literal)
+            return literal
         return self._made(("iota",), ArrayShape(element_type, (size,)), [])
 
     # Slices at computed positions
@@ -163,22 +204,29 @@ class Movement(Domain[Array]):
         indices = self._starts(starts, sizes, operand.array.dimensions)
         self.terms.note(DYNAMIC_SLICE)
         known = [bits for bits in map(self.terms.constant_bits, indices) if bits is not None]
+        made: Array
         if len(known) == len(indices):
             limit = tuple(start + size for start, size in zip(known, sizes, strict=True))
-            return self.move(operand, Slice(tuple(known), limit))
-        if operand.kind == "splat":
-            return self.terms.splat(operand.operands[0], sizes)
-        return self._made(("dynamic-slice",), ArrayShape(operand.array.element_type, sizes), [operand, *indices])
+            made = self.move(operand, Slice(tuple(known), limit))
+        elif operand.kind == "splat":
+            made = self.terms.splat(operand.operands[0], sizes)
+        else:
+            made = self._made(("dynamic-slice",), ArrayShape(operand.array.element_type, sizes), [operand, *indices])
+        written = self.written.slice_at(operand, [*map(self.terms.term, starts)], sizes)
+        self.terms.step(DYNAMIC_SLICE, written, self.terms.as_written(made))
+        return made
 
     def update_at(self, array: Array, update: Array, starts: Sequence[Array]) -> Array:
         """Returns a dynamic-update-slice; an update of all elements is the update."""
         sizes, part = self.dimensions(array), self.dimensions(update)
         self.terms.note(DYNAMIC_SLICE)
-        if part == sizes:
-            return update
         indices = self._starts(starts, part, sizes)
+        whole, new = self.terms.term(array), self.terms.term(update)
         shape = ArrayShape(self.element_type(array), sizes)
-        return self._made(("dynamic-update-slice",), shape, [array, update, *indices])
+        made = new if part == sizes else self._made(("dynamic-update-slice",), shape, [whole, new, *indices])
+        written = self.written.update_at(whole, new, [*map(self.terms.term, starts)])
+        self.terms.step(DYNAMIC_SLICE, written, made)
+        return made
 
     def _starts(self, starts: Sequence[Array], sizes: Sequence[int], whole: Sequence[int]) -> list[Term]:
         """Returns start indices: known ones clamped, and 0 where the slice has the whole size."""

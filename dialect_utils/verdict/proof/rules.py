@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from functools import lru_cache, partial
-from typing import TYPE_CHECKING, TypeGuard
+from functools import partial
+from typing import TYPE_CHECKING
 
 from dialect_utils.execution.constants import contents
 from dialect_utils.ir import Operation
-from dialect_utils.layout import ArrayShape, Shape, TupleShape
-from dialect_utils.layout.moves.bitcast import classify_bitcast
-from dialect_utils.layout.moves.plan import Plan
+from dialect_utils.layout import ArrayShape, TupleShape
 from dialect_utils.ops import by_opcode, opcode_of
 from dialect_utils.verdict.proof.algebra import Rule as AlgebraRule
 from dialect_utils.verdict.proof.loops import loop
@@ -131,44 +129,27 @@ def _chosen(terms: Terms, label: Hashable, selector: Term, results: Sequence[Ter
     """Returns a result of branches: a select where a truth value chooses one of two."""
     shape = results[0].shape
     is_select = isinstance(shape, ArrayShape) and selector.array.element_type.name == "pred" and label is _PURE
-    if not is_select or not all(result.is_specified for result in results):
+    if not is_select:
         return terms.choice(label, selector, results)
-    terms.note(BRANCHES)
     predicate = terms.splat(selector, results[0].array.dimensions)
-    return terms.each("select", results[0].array.element_type, (predicate, *results))
+    operands = (predicate, *results)
+    if all(result.is_specified for result in results):
+        terms.note(BRANCHES)
+        return terms.each("select", results[0].array.element_type, operands)
+    made = terms.choice(label, selector, results)
+    terms.step(BRANCHES, terms.each_as_is("select", results[0].array.element_type, operands), made)
+    return made
 
 
 def _bitcast(evaluation: Evaluation, operation: Operation) -> Sequence[Tree]:
     """Returns the movement that an HLO bitcast's layouts stand for, where that is proved."""
-    source, result = operation.operands[0].shape, operation.results[0].shape
-    plan = _movement(source, result) if _is_static(source) and _is_static(result) else None
+    # Imported here: it loads isl.
+    from dialect_utils.layout.proof.bitcast_proof import proved_movement
+
+    plan = proved_movement(operation.operands[0].shape, operation.results[0].shape)
     if plan is None:
         return evaluation.opaque(operation)
     return [evaluation.terms.chain(evaluation.array(operation.operands[0])).then(plan.with_padding(None))]
-
-
-def _is_static(shape: Shape) -> TypeGuard[ArrayShape]:
-    return isinstance(shape, ArrayShape) and shape.is_static
-
-
-@lru_cache(maxsize=4096)
-def _movement(source: ArrayShape, result: ArrayShape) -> Plan | None:
-    """Returns the plan of a bitcast that keeps all elements, where it is proved to move the same bytes."""
-    plan = classify_bitcast(source, result).decomposition
-    if plan is None or (plan.element_type, plan.result[0]) != (source.element_type, result.element_type):
-        return None
-    if plan.adds_elements or _rereads_elements(plan):
-        return None
-    # Imported here: it loads isl.
-    from dialect_utils.layout.proof.bitcast_proof import prove_bitcast
-
-    return plan if prove_bitcast(source, result).holds else None
-
-
-def _rereads_elements(plan: Plan) -> bool:
-    """Is true where a bitcast-convert keeps the width of elements: each is read as another one."""
-    stages = zip(plan.steps, plan.stages, plan.stages[1:], strict=False)
-    return any(step.regroups_bits and before[0].bits == after[0].bits for step, before, after in stages)
 
 
 # One rule for each opcode that has one of its own.

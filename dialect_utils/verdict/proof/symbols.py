@@ -6,19 +6,20 @@ term after another plan.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from dialect_utils.ir import Function, Operation
-from dialect_utils.layout import ArrayShape, ElementType, TupleShape
+from dialect_utils.ir import Function, Operation, Value
+from dialect_utils.layout import ArrayShape, ElementType
 from dialect_utils.ops import Trait, with_trait
 from dialect_utils.ops.domain import UndefinedError, reshaped, static_array, transposed
+from dialect_utils.ops.elementwise import is_elementwise
+from dialect_utils.ops.labels import elementwise_label, key_of
 from dialect_utils.ops.window import WindowDimension
 from dialect_utils.verdict.proof.algebra.numbers import is_exact, is_idempotent, neutral_bits
 from dialect_utils.verdict.proof.algebra.rule import Rule
-from dialect_utils.verdict.proof.attributes import key_of
 from dialect_utils.verdict.proof.movement import Movement
-from dialect_utils.verdict.proof.terms import Array, Term, tree_of
+from dialect_utils.verdict.proof.terms import Array, Term
 
 if TYPE_CHECKING:
     from dialect_utils.verdict.proof.evaluation import Evaluation
@@ -31,55 +32,42 @@ REDUCE = Rule("reduce", "The dimensions that a reduction keeps, and those that i
 INITIAL = Rule(
     "initial-value", "A reduction by an associative and exact operation takes its initial value once, in any position."
 )
+PADDING = Rule(
+    "convolution-padding",
+    "The engine multiplies the padding of a convolution, as 0, or skips it: finite weights hide it.",
+)
 MAP = Rule("map", "A map whose computation is elementwise computes the same on whole arrays, element by element.")
 
 # Reductions by these may take their elements in any order.
 _COMMUTATIVE = sorted(with_trait(Trait.COMMUTATIVE))
-# Attributes that a convolution's windows, groups and dimension numbers are read from.
-_OF_WINDOWS = frozenset({"feature_group_count", "batch_group_count", "window", "dim_labels", "dimension_numbers"})
-_OF_WINDOWS |= {"window_strides", "padding", "lhs_dilation", "rhs_dilation", "window_reversal"}
 
 
 class Symbols(Movement):
     """The primitives on terms; `evaluation` gives the functions that operations apply."""
 
     def __init__(self, evaluation: Evaluation) -> None:
-        super().__init__(evaluation.terms)
+        super().__init__(evaluation.terms, self._applied)
         self.evaluation = evaluation
 
     def map(self, operation: Operation, function: Function, arrays: Sequence[Array]) -> list[Array]:
         """Returns the computation's operations on whole arrays, where all of them are elementwise."""
-        evaluation = self.evaluation
-        variables = evaluation.variables([parameter.shape.without_layout for parameter in function.parameters])
-        leaves: Iterator[Array] = iter(variables)
-        arguments = [tree_of(parameter.shape, leaves) for parameter in function.parameters]
-        results, effects = evaluation.within(0, lambda: evaluation.run(function, arguments))
-        if effects or len(results) != 1 or len(arrays) != len(variables):
+        if len(function.results) != 1 or len(arrays) != len(function.parameters):
             raise UndefinedError("the computation of a map does more than compute one value")
-        terms = dict(zip(variables, map(self.terms.term, arrays), strict=True))
-        made = self._on_arrays(results[0], terms, self.dimensions(arrays[0]))
+        terms: dict[Value, Term] = dict(zip(function.parameters, map(self.terms.term, arrays), strict=True))
+        for each in function.operations:
+            terms[each.results[0]] = self._on_arrays(each, terms, self.dimensions(arrays[0]))
         self.terms.note(MAP)
-        return [made]
+        return [terms[function.results[0]]]
 
-    def _on_arrays(self, scalar: Term, arrays: Mapping[Term, Term], sizes: tuple[int, ...]) -> Term:
-        """Returns an expression of scalars with arrays instead of its variables."""
-        found = dict(arrays)
-        parts: set[Term] = set()
-        pending = [scalar]
-        while pending:
-            part = pending.pop()
-            if part not in parts and part not in found:
-                parts.add(part)
-                pending += part.operands
-        for part in sorted(parts, key=lambda part: part.number):
-            if part.kind == "each":
-                operands = [found[operand] for operand in part.operands]
-                found[part] = self.terms.each(part.label, part.array.element_type, operands)
-            elif part.kind == "constant":
-                found[part] = self.terms.splat(part, sizes)
-            else:
-                raise UndefinedError("the computation of a map is not elementwise")
-        return found[scalar]
+    def _on_arrays(self, operation: Operation, terms: Mapping[Value, Term], sizes: tuple[int, ...]) -> Term:
+        """Returns an operation of scalars on arrays."""
+        bits, shape = operation.splat_bits, static_array(operation.results[0].shape)
+        if bits is not None:
+            return self.terms.literal(shape.element_type, bits, sizes)
+        if not is_elementwise(operation):
+            raise UndefinedError("the computation of a map is not elementwise")
+        operands = [terms[operand] for operand in operation.operands]
+        return self.terms.each(elementwise_label(operation), shape.element_type, operands)
 
     # Sums of products
 
@@ -88,7 +76,10 @@ class Symbols(Movement):
         texts = key_of(operation)[2]
         self.terms.note(DOT)
         result = static_array(operation.results[0].shape)
-        return self._dot(self.terms.term(left), self.terms.term(right), result.element_type, texts)
+        terms = self.terms.term(left), self.terms.term(right)
+        made = self._dot(*terms, result.element_type, texts)
+        self.terms.step(DOT, self.written.contract(operation, *terms), self.terms.as_written(made))
+        return made
 
     def _dot(self, left: Term, right: Term, element_type: ElementType, texts: tuple[tuple[str, str], ...]) -> Array:
         is_symmetric = not texts or (
@@ -111,35 +102,50 @@ class Symbols(Movement):
         has_padding: bool,
     ) -> Term:
         """Returns a convolution."""
-        if any(dimension.has_padding for dimension in window):
-            self.terms.multiplied_padding.add(has_padding)
-        texts = tuple(text for text in key_of(operation)[2] if text[0] not in _OF_WINDOWS)
-        shape = ArrayShape(static_array(operation.results[0].shape).element_type, sizes)
         self.terms.note(WINDOW)
-        return self._made(("convolution", window, groups, texts), shape, [lhs, rhs])
+        operands = self.terms.term(lhs), self.terms.term(rhs)
+        is_skipped = self.terms.skips_padding or not has_padding
+        made = self.written.convolve(operation, *operands, window, groups, sizes, not is_skipped)
+        written = self.written.convolve(operation, *operands, window, groups, sizes, has_padding)
+        self.terms.step(PADDING, written, made)
+        return made
 
     # Reductions
 
     def combine(self, opcode: str, array: Array, initial: Array) -> Term:
         """Returns a reduction; one that is exact takes its initial value last."""
+        term, first = self.terms.term(array), self.terms.term(initial)
+        made = self._combined(opcode, term, first)
+        self.terms.step(INITIAL, self.written.combine(opcode, term, first), made)
+        return made
+
+    def _combined(self, opcode: str, array: Term, first: Term) -> Term:
         terms = self.terms
-        rows, count = self.dimensions(array)
-        first, element_type = terms.term(initial), self.element_type(array)
+        rows, count = array.array.dimensions
+        element_type = array.array.element_type
         neutral = neutral_bits(opcode, element_type)
         is_neutral = neutral is not None and terms.constant_bits(first) == neutral
         if count == 0:
             return terms.splat(first, (rows,))
-        is_last = neutral is not None and is_exact(opcode, element_type)
-        if is_last:
-            terms.note(INITIAL)
-        if count == 1 and (is_last or is_neutral):
-            bare = terms.term(reshaped(self, array, (rows,)))
-        else:
-            start = terms.literal(element_type, neutral or 0, ()) if is_last else first
-            bare = self._made(("reduce", opcode), ArrayShape(element_type, (rows,)), [array, start])
-        if is_neutral or not is_last:
-            return bare
-        return terms.each(opcode, element_type, (bare, terms.splat(first, (rows,))))
+        last = terms.splat(first, (rows,))
+        if count == 1 and (is_neutral or self._is_last(opcode, element_type)):
+            return self._after(opcode, array, first, reshaped(self, array, (rows,)), last)
+        if is_neutral or not self._is_last(opcode, element_type):
+            return self.written.combine(opcode, array, first)
+        terms.note(INITIAL)
+        start = terms.literal(element_type, neutral or 0, ())
+        return self._after(opcode, array, first, self.written.combine(opcode, array, start), last)
+
+    def _is_last(self, opcode: str, element_type: ElementType) -> bool:
+        return neutral_bits(opcode, element_type) is not None and is_exact(opcode, element_type)
+
+    def _after(self, opcode: str, array: Term, first: Term, bare: Array, last: Term) -> Term:
+        """Returns a reduction whose initial value is combined at the end."""
+        element_type = array.array.element_type
+        operands = self.terms.as_written(bare), last
+        written = self.terms.each_as_is(opcode, element_type, operands)
+        self.terms.step(INITIAL, self.written.combine(opcode, array, first), written)
+        return self.terms.each(opcode, element_type, (self.terms.term(bare), last))
 
     def reduce(
         self, operation: Operation, function: Function, arrays: Sequence[Array], initial: Sequence[Array]
@@ -148,10 +154,14 @@ class Symbols(Movement):
         applied = self._applied(function)
         self.terms.note(REDUCE)
         opcode = self._reducer(applied, arrays, initial)
-        if opcode is not None:
-            return [self.combine(opcode, arrays[0], initial[0])]
-        rows, _ = self.dimensions(arrays[0])
-        return self._in_general(("reduce", None), operation, [*arrays, *initial, applied], (rows,))
+        operands = [self.terms.term(each) for each in (*arrays, *initial)]
+        written = self.written.in_general(
+            ("reduce", None), operation, [*operands, applied], self.dimensions(arrays[0])[:1]
+        )
+        if opcode is None:
+            return [*written]
+        self.terms.step(REDUCE, written[0], self.written.combine(opcode, *operands))
+        return [self.combine(opcode, *operands)]
 
     def reduce_window(
         self,
@@ -167,24 +177,19 @@ class Symbols(Movement):
         applied = self._applied(function)
         self.terms.note(WINDOW)
         opcode = self._reducer(applied, arrays, initial)
-        first = self.terms.term(initial[0])
-        has_padding |= not any(dimension.has_padding for dimension in window)
+        operands = [self.terms.term(each) for each in (*arrays, *initial)]
+        written = self.written.in_general(
+            ("reduce-window", None, window, has_padding), operation, [*operands, applied], sizes
+        )
         if opcode is None:
-            label = ("reduce-window", None, window, has_padding)
-            return self._in_general(label, operation, [*arrays, *initial, applied], sizes)
-        padding = self._padding(opcode, first, has_padding)
-        shape = ArrayShape(self.element_type(arrays[0]), sizes)
-        return [self._made(("reduce-window", opcode, window), shape, [arrays[0], first, padding])]
-
-    def _padding(self, opcode: str, initial: Term, has_padding: bool) -> Term:
-        """Returns the value of padding: the initial value, or where HLO skips that an unknown function of it.
-
-        The function stands for both meanings, because StableHLO's interpreter does not skip the padding of HLO.
-        """
-        kind = initial.array.element_type
-        if has_padding or is_idempotent(opcode, kind, self.terms.constant_bits(initial)):
-            return initial
-        return self.terms.each_as_is(("padding", opcode), kind, [initial])
+            return [*written]
+        kind, bits = self.element_type(arrays[0]), self.terms.constant_bits(operands[1])
+        is_padded = any(dimension.has_padding for dimension in window)
+        is_multiplied = has_padding or not is_padded or is_idempotent(opcode, kind, bits)
+        label = ("reduce-window", opcode, window, is_multiplied)
+        made = self._made(label, ArrayShape(kind, sizes), operands)
+        self.terms.step(WINDOW, written[0], made)
+        return [made]
 
     def _applied(self, function: Function) -> Term:
         applied, has_effects = self.evaluation.function(function)
@@ -205,12 +210,3 @@ class Symbols(Movement):
         variables = [self.terms.make("leaf", ("bound", level, i), scalar) for i in range(2)]
         found = (each for each in _COMMUTATIVE if self.terms.each(each, kind, variables) is applied.operands[0])
         return next(found, None)
-
-    def _in_general(
-        self, label: tuple[object, ...], operation: Operation, operands: Sequence[Array], sizes: tuple[int, ...]
-    ) -> list[Array]:
-        shapes = tuple(
-            ArrayShape(static_array(shape).element_type, sizes) for shape in self.evaluation.result_shapes(operation)
-        )
-        made = self.terms.make("op", label, TupleShape(shapes), [self.terms.term(each) for each in operands])
-        return [*self.evaluation.outs(made, shapes)]

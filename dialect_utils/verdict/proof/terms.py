@@ -10,11 +10,11 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Literal
+from typing import Any, Literal
 
 from dialect_utils.ir import Operation
 from dialect_utils.layout import ArrayShape, ElementType, Shape, Step, TupleShape
-from dialect_utils.layout.moves.plan import Plan
+from dialect_utils.layout.moves.plan import PaddingValue, Plan
 from dialect_utils.verdict.proof.algebra import Rule, build
 from dialect_utils.verdict.proof.algebra.ring import Polynomial
 from dialect_utils.verdict.proof.normal_forms import normalized, split
@@ -32,6 +32,11 @@ _LONGEST_CHAIN = 7
 
 # The label of padding of a convolution that an engine multiplies as 0 or skips: these differ for infinite weights.
 OPTIONAL_ZERO = "optional zero"
+
+
+MOVED = Rule("moved", "Two chains of movement that read the same elements, in bounds or as padding, are equal.")
+ONE_BRANCH = Rule("one-branch", "A choice between equal values is that value.")
+THROUGH = Rule("through", "An elementwise operation commutes with movement that pads nothing.")
 
 
 class GaveUpError(Exception):
@@ -62,19 +67,26 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """A base term after a plan that is not yet in normal form: what chains of data-movement ops build."""
+    """A base term after a plan that is not yet in normal form: what chains of data-movement ops build.
+
+    `source` is the term that the chain of operations began with, `written` the steps and padding values since then.
+    """
 
     base: Term
     plan: Plan
+    source: Term
+    written: tuple[tuple[Step, PaddingValue], ...] = ()
 
     def append(self, step: Step, padding: Term | None) -> Moved:
         """Returns the value after one more step."""
         plan = self.plan.append(step, padding)
-        return Moved(self.base, normalized(plan)[0] if len(plan.steps) > _LONGEST_CHAIN else plan)
+        plan = normalized(plan)[0] if len(plan.steps) > _LONGEST_CHAIN else plan
+        return Moved(self.base, plan, self.source, (*self.written, (step, padding)))
 
     def then(self, plan: Plan) -> Moved:
         """Returns the value after one more plan."""
-        return Moved(self.base, self.plan.followed_by(plan))
+        written = (*self.written, *zip(plan.steps, plan.paddings, strict=True))
+        return Moved(self.base, self.plan.followed_by(plan), self.source, written)
 
 
 Array = Term | Moved
@@ -91,8 +103,12 @@ class Terms:
         self.methods: Counter[str] = Counter()
         # Integer sums and products, taken apart.
         self.polynomials: dict[Term, Polynomial] = {}
-        # Whether convolutions multiply padding (StableHLO) or skip it (HLO).
-        self.multiplied_padding: set[bool] = set()
+        # Convolutions skip padding (HLO) unless both programs multiply it (StableHLO).
+        self.skips_padding = True
+        # The steps of the certificate, and the operation at which each was made.
+        self.steps: dict[tuple[str, Term, Term], Operation | None] = {}
+        # How loops are read, for each module.
+        self.readings: tuple[dict[Operation, Any], ...] = ({}, {})
         # The rules that were applied, and at which operation, in order.
         self.applied: dict[tuple[str, Operation | None], None] = {}
         self.place: Operation | None = None
@@ -104,6 +120,15 @@ class Terms:
     def note(self, rule: Rule) -> None:
         """Remembers that a rule was applied at the operation that is looked at."""
         self.applied[rule.name, self.place] = None
+
+    def step(self, rule: Rule, before: Term, after: Term) -> None:
+        """Adds a step to the certificate: the rule makes two terms equal."""
+        if before is not after:
+            self.steps.setdefault((rule.name, before, after), self.place)
+
+    def shape(self, term: Term) -> Shape:
+        """Returns the shape of a term."""
+        return term.shape
 
     def make(self, kind: Kind, label: Hashable, shape: Shape, operands: Sequence[Term] = ()) -> Term:
         """Returns the term; raises GaveUpError where there are too many."""
@@ -157,10 +182,10 @@ class Terms:
         """Returns an elementwise op as it is written."""
         return self.make("each", label, ArrayShape(element_type, operands[0].array.dimensions), operands)
 
-    def mapped(self, term: Term, make: Callable[[Term], Term], key: Hashable) -> Term:
+    def mapped(self, term: Term, make: Callable[[Term], Term], written: Callable[[Term], Term], key: Hashable) -> Term:
         """Returns an array after a movement: `make` moves all terms that are not elementwise; `key` names the movement.
 
-        Equal keys must mean equal functions. Elementwise operations come after it.
+        Equal keys must mean equal functions; `written` is the movement as it is. Elementwise operations come after it.
         """
         order = [term]
         found: set[Term] = set()
@@ -175,6 +200,8 @@ class Terms:
             if part.kind == "each" and part.is_specified:
                 operands = [self._mapped[key, operand] for operand in part.operands]
                 done = self.each(part.label, part.array.element_type, operands)
+                moved = written(part)
+                self.step(THROUGH, moved, self.make("each", part.label, moved.shape, [*map(written, part.operands)]))
             else:
                 done = make(part)
             self._mapped[key, part] = done
@@ -189,9 +216,11 @@ class Terms:
 
     def choice(self, label: Hashable, selector: Term, branches: Sequence[Term]) -> Term:
         """Returns one of several terms of one shape, by a scalar."""
-        if all(branch is branches[0] for branch in branches):
-            return branches[0]
-        return self.make("choice", label, branches[0].shape, (selector, *branches))
+        made = self.make("choice", label, branches[0].shape, (selector, *branches))
+        if any(branch is not branches[0] for branch in branches):
+            return made
+        self.step(ONE_BRANCH, made, branches[0])
+        return branches[0]
 
     # Movement
 
@@ -203,14 +232,37 @@ class Terms:
             assert isinstance(value.label, Plan)  # so they are made
             scalars = iter(value.operands[1:])
             terms = tuple(None if padding is None else next(scalars) for padding in value.label.paddings)
-            return Moved(value.operands[0], replace(value.label, paddings=terms))
-        return Moved(value, Plan(value.array.element_type, value.array.dimensions))
+            return Moved(value.operands[0], replace(value.label, paddings=terms), value)
+        return Moved(value, Plan(value.array.element_type, value.array.dimensions), value)
 
     def term(self, value: Array) -> Term:
         """Returns the term of a value, its movement in normal form and through elementwise ops."""
         if isinstance(value, Term):
             return value
-        start = self._normal(value)
+        start = self._normal(value.base, value.plan)
+        self.step(MOVED, self.as_written(value), self.moved_as_is(*start))
+        self._push_all(start)
+        return self._pushed[start]
+
+    def as_written(self, value: Array) -> Term:
+        """Returns a value whose movement is as the program has it."""
+        if isinstance(value, Term):
+            return value
+        source = value.source.array
+        steps = tuple(step for step, _ in value.written)
+        paddings = tuple(padding for _, padding in value.written)
+        return self.moved_as_is(value.source, Plan(source.element_type, source.dimensions, steps, paddings))
+
+    def moved_as_is(self, base: Term, plan: Plan) -> Term:
+        """Returns a term after a plan as it is."""
+        if not plan.steps:
+            return base
+        element_type, dimensions = plan.result
+        scalars = [padding for padding in plan.paddings if isinstance(padding, Term)]
+        label = replace(plan, paddings=tuple(None if padding is None else True for padding in plan.paddings))
+        return self.make("moved", label, ArrayShape(element_type, dimensions), (base, *scalars))
+
+    def _push_all(self, start: tuple[Term, Plan]) -> None:
         pending = [start]
         while pending:
             key = pending[-1]
@@ -222,12 +274,11 @@ class Terms:
                 pending += needed
             else:
                 self._pushed[key] = self._push(*key)
-        return self._pushed[start]
 
-    def _normal(self, value: Moved) -> tuple[Term, Plan]:
-        plan, method = normalized(value.plan)
-        self.methods[method] += bool(value.plan.steps)
-        return value.base, plan
+    def _normal(self, base: Term, plan: Plan) -> tuple[Term, Plan]:
+        form, method = normalized(plan)
+        self.methods[method] += bool(plan.steps)
+        return base, form
 
     def _parts(self, base: Term, plan: Plan) -> tuple[Plan, Plan]:
         """Returns the part of a plan that may come before the operation of its base, and the rest."""
@@ -239,9 +290,8 @@ class Terms:
 
     def _arrays(self, base: Term, plan: Plan) -> list[tuple[Term, Plan]]:
         """Returns the operands of an elementwise base, or the branches of a choice, after its plan."""
-        operands = base.operands[1:] if base.kind == "choice" else base.operands
-        chains = map(self.chain, operands)
-        return [self._normal(chain.then(plan.retyped(chain.plan.result[0]))) for chain in chains]
+        chains = [self.chain(operand) for operand in base.operands[base.kind == "choice" :]]
+        return [self._normal(chain.base, chain.then(plan.retyped(chain.plan.result[0])).plan) for chain in chains]
 
     def _needed(self, base: Term, plan: Plan) -> list[tuple[Term, Plan]]:
         before, _ = self._parts(base, plan)
@@ -250,22 +300,34 @@ class Terms:
     def _push(self, base: Term, plan: Plan) -> Term:
         before, after = self._parts(base, plan)
         if before.steps:
-            arrays = [self._pushed[key] for key in self._arrays(base, before)]
-            if base.kind == "choice":
-                base = self.choice(base.label, base.operands[0], arrays)
-            else:
-                base = self.each(base.label, before.result[0], arrays)
-        return self._moved(*self._normal(Moved(base, after)))
+            whole = self.moved_as_is(base, plan)
+            first = self.moved_as_is(base, before)
+            self.step(MOVED, whole, self.moved_as_is(first, after))
+            base = self._through(first, base, before)
+        form = self._normal(base, after)
+        made = self._moved(*form)
+        self.step(MOVED, self.moved_as_is(base, after), made)
+        return made
+
+    def _through(self, whole: Term, base: Term, plan: Plan) -> Term:
+        """Returns an elementwise operation, or a choice, on operands after a plan."""
+        selector = base.operands[: base.kind == "choice"]
+        written = []
+        for operand, key in zip(base.operands[len(selector) :], self._arrays(base, plan), strict=True):
+            written.append(self.moved_as_is(operand, plan.retyped(operand.array.element_type)))
+            self.step(MOVED, written[-1], self.moved_as_is(*key))
+        arrays = [self._pushed[key] for key in self._arrays(base, plan)]
+        shape = ArrayShape(*plan.result)
+        self.step(THROUGH, whole, self.make(base.kind, base.label, shape, (*selector, *written)))
+        if selector:
+            return self.choice(base.label, selector[0], arrays)
+        return self.each(base.label, plan.result[0], arrays)
 
     def _moved(self, base: Term, plan: Plan) -> Term:
-        if not plan.steps:
-            return base
-        element_type, dimensions = plan.result
-        if base.kind == "splat" and not plan.regroups_bits and {*plan.paddings} <= {None, base.operands[0]}:
-            return self.splat(base.operands[0], dimensions)
-        scalars = [padding for padding in plan.paddings if isinstance(padding, Term)]
-        label = replace(plan, paddings=tuple(None if padding is None else True for padding in plan.paddings))
-        return self.make("moved", label, ArrayShape(element_type, dimensions), (base, *scalars))
+        is_plain = base.kind == "splat" and not plan.regroups_bits
+        if plan.steps and is_plain and {*plan.paddings} <= {None, base.operands[0]}:
+            return self.splat(base.operands[0], plan.result[1])
+        return self.moved_as_is(base, plan)
 
 
 _NO_TYPE = ElementType("unspecified", 0)

@@ -6,7 +6,7 @@ import pytest
 
 from dialect_utils.io.files import parse_bytes
 from dialect_utils.ir import Operation
-from dialect_utils.verdict.proof.attributes import elementwise_label, is_pure, key_of
+from dialect_utils.ops.labels import elementwise_label, is_pure, key_of
 from dialect_utils.verdict.proof.terms import GaveUpError
 
 

@@ -18,8 +18,8 @@ from dialect_utils.ops import (
     has,
     opcode_of,
 )
+from dialect_utils.ops.domain import UndefinedError
 from dialect_utils.ops.structured import integers, reduction_window
-from dialect_utils.verdict.proof.terms import GaveUpError
 
 # Attributes that tell where a value is stored, on which device, where it comes from or when it is computed.
 _SILENT = frozenset(attribute.name for attribute in (*GENERAL_ATTRIBUTES, *GENERAL_MLIR_ATTRIBUTES))
@@ -52,7 +52,7 @@ def is_among_devices(operation: Operation) -> bool:
 def key_of(operation: Operation) -> tuple[str, tuple[Hashable, ...], tuple[tuple[str, str], ...], Hashable, Hashable]:
     """Returns all attributes that affect an operation's value.
 
-    Raises GaveUpError where the text does not tell them: elided constants, types without a name.
+    Raises UndefinedError where the text does not tell them: elided constants, types without a name.
     """
     opcode, attributes = operation.opcode, operation.attributes
     integers = [attribute for attribute in opcode_of(opcode_in_common(opcode)).attributes if attribute.is_integers]
@@ -107,7 +107,7 @@ def _is_call(name: str, operation: Operation) -> bool:
 def _normalized(operation: Operation, name: str, text: str) -> list[tuple[str, str]]:
     is_compared = operation.opcode == "compare"
     if _RESOURCE in text:
-        raise GaveUpError("what a resource holds is not in the text")
+        raise UndefinedError("what a resource holds is not in the text")
     if name in _PRECISIONS:
         levels = [word for word in _words(text) if word not in ("STABLEHLO", "PRECISION")]
         return [("precision", " ".join(levels))] if {*levels} - {"DEFAULT"} else []
@@ -139,11 +139,11 @@ def _contents(operation: Operation) -> Hashable:
     """Returns the text between the parentheses of an HLO constant; in StableHLO it is an attribute."""
     literal = getattr(operation, "literal", None)
     if operation.opcode == "constant" and not literal and not operation.attributes.get("value"):
-        raise GaveUpError("a constant is written in a way that is not read")
+        raise UndefinedError("a constant is written in a way that is not read")
     if not isinstance(literal, str):
         return None
     if _ELIDED in literal:
-        raise GaveUpError("a constant has lost its values")
+        raise UndefinedError("a constant has lost its values")
     return _without_space(literal)
 
 
@@ -153,7 +153,7 @@ def _written_shapes(operation: Operation) -> Hashable:
     if operation.opcode == "bitcast":
         return tuple(str(value.shape) for value in values)
     if any(isinstance(value.shape, OpaqueShape) for value in values):
-        raise GaveUpError(f"{operation.opcode} has types that XLA has no name for")
+        raise UndefinedError(f"{operation.opcode} has types that XLA has no name for")
     return None
 
 

@@ -1,0 +1,54 @@
+"""What operations observe of floats: the bits of a NaN, or a rounding error that makes their result jump."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+
+from dialect_utils.layout import ArrayShape, Shape
+from dialect_utils.layout.moves.plan import Plan
+from dialect_utils.ops import Trait, has, named, opcode_of
+
+# Results that jump where an operand of floats changes by a rounding error.
+_JUMPS = named("floor ceil round-nearest-afz round-nearest-even sign is-finite remainder atan2")
+# Functions of complex numbers that jump at a branch cut.
+_CUT = named("log log-plus-one sqrt rsqrt power cbrt")
+# Operations without primitives whose results follow their operands without a jump.
+_SMOOTH = named("cholesky triangular-solve fft all-reduce all-gather all-to-all collective-permute reduce-scatter")
+
+
+def observes_bits(kind: str, label: Hashable, types: Sequence[Shape]) -> bool:
+    """Is true for a term whose value depends on the sign or payload of a NaN in an operand."""
+    if not any(map(_is_float, types)):
+        return False
+    match label:
+        case Plan():
+            return label.regroups_bits
+        case ((str(opcode), *_), *_) if kind == "op":
+            # Operations with a definition treat every NaN as arithmetic does.
+            return opcode_of(opcode).define is None and not has(opcode, Trait.AMONG_DEVICES)
+        case ("compare", _, is_total):
+            return is_total is True
+        case ("bitcast-convert", *_) | ("part", _) | "joined":
+            return True
+    return False
+
+
+def observes_rounding(kind: str, label: Hashable, shape: Shape, types: Sequence[Shape]) -> bool:
+    """Is true for a term whose value jumps where an operand changes by a rounding error."""
+    if not any(map(_is_float, types)):
+        return False
+    match label:
+        case ((str(opcode), *_), *_) if kind == "op":
+            return opcode not in _SMOOTH
+        case "convert":
+            return not _is_float(shape)
+        case str(opcode) if kind == "each":
+            is_complex = isinstance(shape, ArrayShape) and shape.element_type.is_complex
+            return opcode in _JUMPS or (is_complex and opcode in _CUT)
+        case ("compare", *_):
+            return True
+    return observes_bits(kind, label, types)
+
+
+def _is_float(shape: Shape) -> bool:
+    return any(each.element_type.is_floating or each.element_type.is_complex for each in shape.arrays())

@@ -1,0 +1,187 @@
+"""Definitions written down: each primitive becomes one term, and nothing is rewritten.
+
+A term is (kind, label, shape, operands); a store makes it. Kinds: `leaf`; `constant` (its bits, or the bytes of all
+elements); `splat`, one scalar repeated; `each`, an elementwise operation; `moved`, an array after a plan, with padding
+values as further operands; `op`, any other operation; `out`, one of its results.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+from dialect_utils.hlo.text.literals import parse_scalar
+from dialect_utils.ir import Function, Operation
+from dialect_utils.layout import ArrayShape, BitcastConvert, ElementType, Shape, Step, TupleShape
+from dialect_utils.layout.moves.plan import Plan
+from dialect_utils.ops.domain import Domain, UndefinedError, static_array
+from dialect_utils.ops.labels import key_of
+from dialect_utils.ops.window import WindowDimension
+
+if TYPE_CHECKING:
+    from dialect_utils.ops.positions import GatherNumbers
+
+V = TypeVar("V")
+
+
+class Store(Protocol[V]):
+    """The maker of terms: equal terms are one."""
+
+    def make(self, kind: str, label: Hashable, shape: Shape, operands: Sequence[V] = ()) -> V:
+        """Returns the term."""
+
+    def shape(self, term: V) -> Shape:
+        """Returns the shape of a term."""
+
+
+class Written(Domain[V]):
+    """The domain whose arrays are terms. `applied` returns the term of a function with variables as parameters."""
+
+    def __init__(self, store: Store[V], applied: Callable[[Function], V]) -> None:
+        self.store = store
+        self._applied = applied
+
+    def made(self, label: tuple[Hashable, ...], shape: Shape, operands: Sequence[V]) -> V:
+        """Returns the term of an operation."""
+        return self.store.make("op", label, shape, operands)
+
+    def literal(self, element_type: ElementType, bits: int, dimensions: tuple[int, ...]) -> V:
+        """Returns an array all of whose elements have these bits."""
+        return self.splat(self.store.make("constant", bits, ArrayShape(element_type, ())), dimensions)
+
+    def splat(self, scalar: V, dimensions: tuple[int, ...]) -> V:
+        """Returns an array all of whose elements are one scalar."""
+        shape = ArrayShape(self.element_type(scalar), dimensions)
+        return self.store.make("splat", None, shape, (scalar,)) if dimensions else scalar
+
+    def dimensions(self, array: V) -> tuple[int, ...]:
+        """Returns the sizes of an array."""
+        return static_array(self.store.shape(array)).dimensions
+
+    def element_type(self, array: V) -> ElementType:
+        """Returns the element type of an array."""
+        return static_array(self.store.shape(array)).element_type
+
+    def number(self, element_type: ElementType, value: float, dimensions: tuple[int, ...]) -> V:
+        """Returns an array all of whose elements are one number."""
+        return self.literal(element_type, parse_scalar(element_type, repr(value)), dimensions)
+
+    def each(self, label: Hashable, element_type: ElementType, operands: Sequence[V]) -> V:
+        """Returns an elementwise operation."""
+        return self.store.make("each", label, ArrayShape(element_type, self.dimensions(operands[0])), operands)
+
+    def move(self, array: V, step: Step, padding: V | None = None) -> V:
+        """Returns an array after one more step."""
+        stage = self.element_type(array), self.dimensions(array)
+        if isinstance(step, BitcastConvert):
+            if stage[0].bits == step.element_type.bits:
+                return self.reread(array, step.element_type)
+            if "pred" in (stage[0].name, step.element_type.name):
+                raise UndefinedError("truth values are not regrouped")
+        plan = Plan(*stage, (step,), (None if padding is None else True,))
+        operands = (array,) if padding is None else (array, padding)
+        return self.store.make("moved", plan, ArrayShape(*plan.result), operands)
+
+    def reread(self, array: V, element_type: ElementType) -> V:
+        """Returns an array whose bits are read as another element type of the same width."""
+        return self.each(("bitcast-convert", element_type), element_type, [array])
+
+    def broadcast(self, array: V, dimensions: Sequence[int], sizes: Sequence[int]) -> V:
+        """Returns a broadcast."""
+        shape = ArrayShape(self.element_type(array), tuple(sizes))
+        return self.made(("broadcast", tuple(dimensions)), shape, [array])
+
+    def reverse(self, array: V, dimensions: Sequence[int]) -> V:
+        """Returns a reversal."""
+        return self.made(("reverse", frozenset(dimensions)), static_array(self.store.shape(array)), [array])
+
+    def concatenate(self, arrays: Sequence[V], dimension: int) -> V:
+        """Returns a concatenation."""
+        sizes = list(self.dimensions(arrays[0]))
+        sizes[dimension] = sum(self.dimensions(each)[dimension] for each in arrays)
+        return self.made(("concatenate", dimension), ArrayShape(self.element_type(arrays[0]), tuple(sizes)), arrays)
+
+    def iota(self, element_type: ElementType, size: int) -> V:
+        """Returns the vector 0, 1, ... size - 1."""
+        return self.made(("iota",), ArrayShape(element_type, (size,)), [])
+
+    def slice_at(self, array: V, starts: Sequence[V], sizes: tuple[int, ...]) -> V:
+        """Returns a dynamic-slice."""
+        return self.made(("dynamic-slice",), ArrayShape(self.element_type(array), sizes), [array, *starts])
+
+    def update_at(self, array: V, update: V, starts: Sequence[V]) -> V:
+        """Returns a dynamic-update-slice."""
+        return self.made(("dynamic-update-slice",), static_array(self.store.shape(array)), [array, update, *starts])
+
+    def gather(self, operation: Operation, array: V, starts: V, numbers: GatherNumbers, sizes: tuple[int, ...]) -> V:
+        """Returns a gather."""
+        shape = ArrayShape(self.element_type(array), sizes)
+        return self.made(("gather", numbers, key_of(operation)[2]), shape, [array, starts])
+
+    def contract(self, operation: Operation, left: V, right: V) -> V:
+        """Returns a dot."""
+        batch, rows, _ = self.dimensions(left)
+        sizes = (batch, rows, self.dimensions(right)[1])
+        shape = ArrayShape(static_array(operation.results[0].shape).element_type, sizes)
+        return self.made(("dot", key_of(operation)[2]), shape, [left, right])
+
+    def convolve(
+        self,
+        operation: Operation,
+        lhs: V,
+        rhs: V,
+        window: tuple[WindowDimension, ...],
+        groups: tuple[int, int],
+        sizes: tuple[int, ...],
+        has_padding: bool,
+    ) -> V:
+        """Returns a convolution."""
+        shape = ArrayShape(static_array(operation.results[0].shape).element_type, sizes)
+        return self.made(convolution_label(operation, window, groups, has_padding), shape, [lhs, rhs])
+
+    def combine(self, opcode: str, array: V, initial: V) -> V:
+        """Returns a reduction by an operation."""
+        shape = ArrayShape(self.element_type(array), self.dimensions(array)[:1])
+        return self.made(("reduce", opcode), shape, [array, initial])
+
+    def reduce(self, operation: Operation, function: Function, arrays: Sequence[V], initial: Sequence[V]) -> list[V]:
+        """Returns a reduction by a function."""
+        sizes = self.dimensions(arrays[0])[:1]
+        return self.in_general(("reduce", None), operation, [*arrays, *initial, self._applied(function)], sizes)
+
+    def reduce_window(
+        self,
+        operation: Operation,
+        function: Function,
+        arrays: Sequence[V],
+        initial: Sequence[V],
+        window: tuple[WindowDimension, ...],
+        sizes: tuple[int, ...],
+        has_padding: bool,
+    ) -> list[V]:
+        """Returns a reduction of windows by a function."""
+        label = ("reduce-window", None, window, has_padding)
+        return self.in_general(label, operation, [*arrays, *initial, self._applied(function)], sizes)
+
+    def in_general(
+        self, label: tuple[Hashable, ...], operation: Operation, operands: Sequence[V], sizes: tuple[int, ...]
+    ) -> list[V]:
+        """Returns a reduction by a function, the last of the operands."""
+        leaves = [leaf for value in operation.results for leaf in value.shape.leaves()]
+        shapes = tuple(ArrayShape(static_array(leaf).element_type, sizes) for leaf in leaves)
+        made = self.made(label, TupleShape(shapes), operands)
+        return [self.store.make("out", i, shape, (made,)) for i, shape in enumerate(shapes)]
+
+
+# Attributes that a convolution's windows, groups and dimension numbers are read from.
+_OF_WINDOWS = frozenset({"feature_group_count", "batch_group_count", "window", "dim_labels", "dimension_numbers"})
+_OF_WINDOWS |= {"window_strides", "padding", "lhs_dilation", "rhs_dilation", "window_reversal"}
+
+
+def convolution_label(
+    operation: Operation, window: tuple[WindowDimension, ...], groups: tuple[int, int], has_padding: bool
+) -> tuple[Hashable, ...]:
+    """Returns what distinguishes convolutions of the same operands."""
+    texts = tuple(text for text in key_of(operation)[2] if text[0] not in _OF_WINDOWS)
+    is_padded = any(dimension.has_padding for dimension in window)
+    return "convolution", window, groups, has_padding and is_padded, texts

@@ -1,0 +1,410 @@
+"""Steps about whole arrays: each is checked by itself, from the two terms that it calls equal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from math import prod
+from typing import Any
+
+from dialect_utils.hlo.text.literals import FLOAT_FORMATS
+from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType, Reshape, Slice, Transpose
+from dialect_utils.layout.moves.plan import Plan
+from dialect_utils.layout.proof.reads import try_prove_same_reads
+from dialect_utils.ops import Trait, has
+from dialect_utils.verdict.replay.graph import Expression, Level
+
+# Plans that regroup no bits are the same for every element type.
+_ANY_TYPE = ELEMENT_TYPES["u8"]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step of a proof: the rule that makes two terms equal, and the operation at which it was applied."""
+
+    rule: str
+    place: str
+    before: Expression
+    after: Expression
+
+
+class RefusedError(Exception):
+    """Raised for a step that its rule does not justify; the message says which."""
+
+
+def _demand(is_right: bool, why: str) -> None:
+    if not is_right:
+        raise RefusedError(why)
+
+
+def _array(term: Expression) -> ArrayShape:
+    if not isinstance(term.shape, ArrayShape):
+        raise RefusedError(f"{term.kind} is no array")
+    return term.shape
+
+
+def _is_op(term: Expression, name: str) -> bool:
+    return term.kind == "op" and isinstance(term.label, tuple) and term.label[:1] == (name,)
+
+
+# Movement
+
+
+def _chain(term: Expression) -> tuple[Expression, list[tuple[Plan, tuple[Expression, ...]]]]:
+    """Returns the array that plans start from, and the plans, first to last, with their padding values."""
+    plans: list[tuple[Plan, tuple[Expression, ...]]] = []
+    while term.kind == "moved" and isinstance(term.label, Plan):
+        plans.append((term.label, term.operands[1:]))
+        term = term.operands[0]
+    return term, plans[::-1]
+
+
+def _whole_plan(term: Expression, numbers: dict[int, int]) -> tuple[Expression, Plan]:
+    """Returns the array that a chain starts from, and its plan with a number for each padding value."""
+    base, plans = _chain(term)
+    whole = Plan(_array(base).element_type, _array(base).dimensions)
+    for plan, scalars in plans:
+        rest = iter(scalars)
+        values = [None if p is None else numbers.setdefault(id(next(rest)), len(numbers)) for p in plan.paddings]
+        whole = whole.then(Plan(*whole.result, plan.steps, tuple(values)))
+    return base, whole if whole.regroups_bits else whole.retyped(_ANY_TYPE)
+
+
+@lru_cache(maxsize=8192)
+def _same_reads(first: Plan, second: Plan) -> bool:
+    if first == second:
+        return True
+    proof = try_prove_same_reads(first, second)
+    return proof is not None and proof.holds
+
+
+def _reads(step: Step) -> Level:
+    """Checks that both chains of movement read the same elements of one array."""
+    numbers: dict[int, int] = {}
+    (base, first), (other, second) = (_whole_plan(term, numbers) for term in (step.before, step.after))
+    if base.kind == other.kind == "splat" and base.operands[0] is other.operands[0]:
+        scalars = {id(each) for _, paddings in _chain(step.before)[1] for each in paddings}
+        _demand(scalars <= {id(base.operands[0])} and step.after is other, "padding differs from the scalar")
+        _demand(not first.regroups_bits, "the movement regroups bits")
+        return Level.BITS
+    _demand(base is other and _same_reads(first, second), "the movements read other elements")
+    return Level.BITS
+
+
+def _through(step: Step) -> Level:
+    """Checks that a movement of an elementwise operation became that operation on moved operands."""
+    before, after = step.before, step.after
+    inner = before.operands[0]
+    _demand(inner.kind == after.kind and inner.label == after.label, "another operation")
+    _demand(inner.kind in ("each", "choice") and len(before.operands) == 1, "the movement pads, or is of no operation")
+    _demand(before.kind == "moved" or any(_is_op(before, name) for name in ("broadcast", "reverse")), "no movement")
+    pairs = [*zip(inner.operands, after.operands, strict=True)][inner.kind == "choice" :]
+    _demand(inner.kind != "choice" or inner.operands[0] is after.operands[0], "another selector")
+    for operand, moved in pairs:
+        _demand(moved.kind == before.kind and moved.operands == (operand,), "an operand moves otherwise")
+        _demand(_array(moved).dimensions == _array(before).dimensions, "another size")
+        _demand(_is_same_move(before.label, moved.label), "an operand moves otherwise")
+    _demand(_array(after).element_type == _array(before).element_type, "another element type")
+    return Level.BITS
+
+
+def _is_same_move(first: Hashable, second: Hashable) -> bool:
+    if not isinstance(first, Plan) or not isinstance(second, Plan):
+        return first == second
+    is_plain = not first.regroups_bits and not second.regroups_bits and not first.adds_elements
+    return is_plain and (first.dimensions, first.steps) == (second.dimensions, second.steps)
+
+
+Origins = list[int | None]
+
+
+def _origins(term: Expression) -> tuple[Expression, Origins]:
+    """Returns the array that broadcasts start from, and its dimension for each dimension that is not of size 1.
+
+    Dimensions of size 1 do not count on either side; None is a dimension that repeats the array.
+    """
+    sizes = _array(term).dimensions
+    large = [i for i, size in enumerate(sizes) if size != 1]
+    if term.kind == "splat":
+        return term.operands[0], [None for _ in large]
+    if _is_op(term, "broadcast"):
+        (operand,), targets = term.operands, _label(term)[1]
+        base, inner = _origins(operand)
+        kept = [i for i, size in enumerate(_array(operand).dimensions) if size != 1]
+        _demand(len(targets) == len(_array(operand).dimensions) == len({*targets}), "dimensions do not fit")
+        _demand(all(_array(operand).dimensions[i] == sizes[targets[i]] for i in kept), "sizes do not fit")
+        found = dict(zip((targets[i] for i in kept), inner, strict=True))
+        return base, [found.get(i) for i in large]
+    if term.kind == "moved" and isinstance(term.label, Plan) and len(term.operands) == 1:
+        base, origins = _origins(term.operands[0])
+        moved = _rearranged(term.label, origins)
+        if moved is not None:
+            return base, moved
+    return term, [*range(len(large))]
+
+
+def _rearranged(plan: Plan, origins: Origins) -> Origins | None:
+    """Returns origins after transposes and reshapes that add or drop dimensions of size 1; None for other plans."""
+    for step, (_, before), (_, after) in zip(plan.steps, plan.stages, plan.stages[1:], strict=False):
+        large = [i for i, size in enumerate(before) if size != 1]
+        if isinstance(step, Transpose):
+            origins = [origins[large.index(i)] for i in step.permutation if i in large]
+        elif not isinstance(step, Reshape) or [before[i] for i in large] != [size for size in after if size != 1]:
+            return None
+    return origins
+
+
+def _broadcast(step: Step) -> Level:
+    """Checks that both sides repeat one array along the same dimensions."""
+    (base, origins), (other, found) = _origins(step.before), _origins(step.after)
+    _demand(base is other and origins == found, "the broadcasts differ")
+    return Level.BITS
+
+
+def _reversals(term: Expression) -> tuple[Expression, frozenset[int]]:
+    reversed_: frozenset[int] = frozenset()
+    while _is_op(term, "reverse"):
+        sizes = _array(term).dimensions
+        reversed_ ^= frozenset(i for i in _label(term)[1] if sizes[i] > 1)
+        term = term.operands[0]
+    return term, frozenset() if term.kind == "splat" or 0 in _array(term).dimensions else reversed_
+
+
+def _reverse(step: Step) -> Level:
+    """Checks that both sides reverse the same dimensions of one array."""
+    (base, first), (other, second) = _reversals(step.before), _reversals(step.after)
+    _demand(base is other and first == second, "other dimensions are reversed")
+    return Level.BITS
+
+
+def _parts(term: Expression, dimension: int) -> Iterator[Expression]:
+    if _is_op(term, "concatenate") and _label(term)[1] == dimension:
+        for operand in term.operands:
+            yield from _parts(operand, dimension)
+    elif _array(term).dimensions[dimension]:
+        yield term
+
+
+def _concatenate(step: Step) -> Level:
+    """Checks that both sides join the same parts; empty ones do not count."""
+    _demand(_is_op(step.before, "concatenate"), "no concatenation")
+    dimension = _label(step.before)[1]
+    first, second = ([*map(id, _parts(term, dimension))] for term in (step.before, step.after))
+    _demand(first == second and step.before.shape == step.after.shape, "other parts are joined")
+    return Level.BITS
+
+
+def _label(term: Expression) -> tuple[Any, ...]:
+    assert isinstance(term.label, tuple)  # checked by the caller
+    return term.label
+
+
+def _bits(term: Expression) -> int | None:
+    """Returns the bits of a constant scalar, or of an array that repeats one."""
+    scalar = term.operands[0] if term.kind == "splat" else term
+    return scalar.label if scalar.kind == "constant" and isinstance(scalar.label, int) else None
+
+
+def _iota(step: Step) -> Level:
+    _demand(_is_op(step.before, "iota") and prod(_array(step.before).dimensions) <= 1, "more than one number")
+    _demand(_bits(step.after) == 0 and _array(step.after) == _array(step.before), "another constant")
+    _demand(_array(step.after).element_type.is_integral, "no integers")
+    return Level.BITS
+
+
+# Slices at computed positions
+
+
+def _starts(indices: Sequence[Expression], sizes: Sequence[int], whole: Sequence[int]) -> list[Hashable]:
+    """Returns start indices, clamped: numbers where they are known, else the identity of the term."""
+    found: list[Hashable] = []
+    for index, size, full in zip(indices, sizes, whole, strict=True):
+        kind, bits = _array(index).element_type, _bits(index)
+        if size == full:
+            found.append(0)
+        elif bits is None:
+            found.append(("computed", id(index)))
+        else:
+            is_negative = kind.is_signed and bits >> (kind.bits - 1)
+            found.append(0 if is_negative else min(bits, full - size))
+    return found
+
+
+def _slice(term: Expression) -> tuple[Expression, list[Hashable]]:
+    """Returns the array that is sliced, and the start of the slice."""
+    if _is_op(term, "dynamic-slice"):
+        operand, *indices = term.operands
+        return operand, _starts(indices, _array(term).dimensions, _array(operand).dimensions)
+    if term.kind == "moved" and isinstance(term.label, Plan) and len(term.label.steps) == 1:
+        (move,) = term.label.steps
+        if isinstance(move, Slice) and all(stride == 1 for stride in move.strides):
+            return term.operands[0], [*move.start]
+    return term, [0] * len(_array(term).dimensions)
+
+
+def _dynamic_slice(step: Step) -> Level:
+    """Checks that both sides are one slice of one array, or one update of it."""
+    if step.before.shape != step.after.shape:
+        raise RefusedError("another shape")
+    if not _is_op(step.before, "dynamic-update-slice"):
+        (operand, starts), (other, found) = _slice(step.before), _slice(step.after)
+        is_splat = operand.kind == other.kind == "splat" and operand.operands == other.operands
+        _demand(is_splat or (operand is other and starts == found), "other slices")
+        return Level.BITS
+    operand, update, *indices = step.before.operands
+    sizes = _array(update).dimensions, _array(operand).dimensions
+    if step.after is update:
+        _demand(sizes[0] == sizes[1], "the update is a part of the array")
+        return Level.BITS
+    _demand(_is_op(step.after, "dynamic-update-slice") and step.after.operands[:2] == (operand, update), "other arrays")
+    _demand(_starts(indices, *sizes) == _starts(step.after.operands[2:], *sizes), "another position")
+    return Level.BITS
+
+
+# Sums and combinations
+
+
+def _dot(step: Step) -> Level:
+    """Checks that the operands of a dot are swapped, and its rows and columns with them."""
+    before, (inner, plans) = step.before, _chain(step.after)
+    _demand(_is_op(before, "dot") and _is_op(inner, "dot") and before.label == inner.label, "no two dots")
+    _demand([plan.steps for plan, _ in plans] == [(Transpose((0, 2, 1)),)], "no transposed result")
+    _demand(before.operands == inner.operands[::-1], "other operands")
+    texts = dict(_label(before)[1])
+    _demand(
+        not texts or (texts.keys() == {"precision"} and len({*texts["precision"].split()}) == 1), "other precisions"
+    )
+    _demand(_array(before).element_type == _array(inner).element_type, "another element type")
+    return _nan_level(before)
+
+
+def _nan_level(term: Expression) -> Level:
+    kind = _array(term).element_type
+    return Level.BITS if kind.is_integral or kind.name == "pred" else Level.NAN
+
+
+def _convolution(step: Step) -> Level:
+    """Checks that only the meaning of padding differs: multiplied as 0, or skipped."""
+    first, second = _label(step.before), _label(step.after)
+    _demand(_is_op(step.before, "convolution") and step.before.operands == step.after.operands, "other operands")
+    _demand(first[:3] + first[4:] == second[:3] + second[4:] and step.before.shape == step.after.shape, "other windows")
+    return Level.BITS if _array(step.before.operands[0]).element_type.is_integral else Level.ENGINE
+
+
+def neutral(opcode: str, kind: ElementType) -> int | None:
+    """Returns the bits that a combination may take any number of times; None where no bits are known to be such."""
+    ones, form = (1 << kind.bits) - 1, FLOAT_FORMATS.get(kind.name)
+    if kind.is_integral or kind.name == "pred":
+        top = kind.bits - int(kind.is_signed)
+        low, high = (1 << top) & ones if kind.is_signed else 0, (1 << top) - 1
+        found = {"add": 0, "or": 0, "xor": 0, "and": ones, "multiply": 1, "maximum": low, "minimum": high}
+        return found.get(opcode)
+    if form is None or form.specials != "ieee":
+        return None
+    sign = 1 << (form.exponent_bits + form.mantissa_bits)
+    infinity = ((1 << form.exponent_bits) - 1) << form.mantissa_bits
+    one = form.bias << form.mantissa_bits
+    return {"add": sign, "multiply": one, "maximum": sign | infinity, "minimum": infinity}.get(opcode)
+
+
+def is_exact(opcode: str, kind: ElementType) -> bool:
+    """Is true where a combination does not depend on how its elements are grouped."""
+    if opcode in ("maximum", "minimum"):
+        return not kind.is_complex
+    return kind.is_integral or kind.name == "pred"
+
+
+def _initial(step: Step) -> Level:
+    """Checks that the initial value of an exact reduction is combined at the end, or that one element is left."""
+    _demand(_is_op(step.before, "reduce"), "no reduction")
+    opcode, (array, initial) = _label(step.before)[1], step.before.operands
+    kind, (rows, count) = _array(array).element_type, _array(array).dimensions
+    after = step.after
+    if count == 0:
+        _demand(_is_splat_of(after, initial) and _array(after).dimensions == (rows,), "another initial value")
+        return Level.BITS
+    _demand(
+        after.kind == "each" and after.label == opcode and _array(after) == _array(step.before), "another operation"
+    )
+    bare, last = after.operands
+    _demand(_is_splat_of(last, initial), "another initial value")
+    if _is_op(bare, "reduce"):
+        _demand(is_exact(opcode, kind) and neutral(opcode, kind) is not None, "not exact")
+        _demand(bare.label == step.before.label and bare.operands[0] is array, "another reduction")
+        _demand(_bits(bare.operands[1]) == neutral(opcode, kind), "not neutral")
+    else:
+        base, plans = _chain(bare)
+        sizes = [step_ for plan, _ in plans for step_ in plan.steps]
+        _demand(count == 1 and base is array and sizes == [Reshape((rows,))], "more than one element")
+    return _nan_level(step.before)
+
+
+def _is_splat_of(term: Expression, scalar: Expression) -> bool:
+    return term is scalar or (term.kind == "splat" and term.operands[0] is scalar)
+
+
+def reducer(step: Step) -> tuple[Expression, str, ElementType, int]:
+    """Returns a function, and the operation of two variables of a level that it has to be; raises RefusedError."""
+    (general,) = step.before.operands if step.before.kind == "out" else (step.before,)
+    array, initial, function = general.operands
+    kind = _array(array).element_type
+    _demand(step.after.operands[:2] == (array, initial) and _array(initial).element_type == kind, "other operands")
+    _demand(step.before.shape == step.after.shape, "another shape")
+    first, (name, opcode, *rest) = _label(general), _label(step.after)
+    _demand(first == (name, None, *_unskipped(first, rest, opcode, kind, _bits(initial))), "another window")
+    _demand(has(opcode, Trait.COMMUTATIVE) and len(function.operands) == 1, "no operation that commutes")
+    tag, level, shapes, count = _label(function)
+    scalar = ArrayShape(kind, ())
+    _demand((tag, shapes, count) == ("function", (scalar, scalar), 1), "no function of two scalars")
+    return function.operands[0], opcode, kind, level
+
+
+def _unskipped(
+    first: tuple[Any, ...], rest: Sequence[Any], opcode: str, kind: ElementType, initial: int | None
+) -> Sequence[Any]:
+    """Returns the window of a reduction with the meaning of padding that its function had before."""
+    if not rest or rest[-1] == first[-1]:
+        return rest
+    window = first[2]
+    is_idempotent = has(opcode, Trait.IDEMPOTENT) or (initial is not None and _absorbs(opcode, kind, initial))
+    if is_idempotent or not any(dimension.has_padding for dimension in window):
+        return [*rest[:-1], first[-1]]
+    return rest
+
+
+def _absorbs(opcode: str, kind: ElementType, bits: int) -> bool:
+    """Is true for an initial value that a combination may take again: neutral ones, and 0 in a sum of floats."""
+    return bits == neutral(opcode, kind) or (opcode == "add" and bits == 0 and kind.name in FLOAT_FORMATS)
+
+
+def _one_branch(step: Step) -> Level:
+    _demand(step.before.kind == "choice", "no choice")
+    _demand(all(branch is step.after for branch in step.before.operands[1:]), "branches differ")
+    return Level.BITS
+
+
+def _branches(step: Step) -> Level:
+    """Checks that a select by a scalar is the choice between both arrays."""
+    before, after = step.before, step.after
+    _demand((before.kind, before.label, after.kind, after.label) == ("each", "select", "choice", None), "no select")
+    predicate, *results = before.operands
+    _demand(_is_splat_of(predicate, after.operands[0]) and results == [*after.operands[1:]], "other operands")
+    _demand(_array(after.operands[0]) == ArrayShape(ELEMENT_TYPES["pred"], ()), "no truth value")
+    return Level.BITS
+
+
+CHECKS: Mapping[str, Callable[[Step], Level]] = {
+    "branches": _branches,
+    "broadcast": _broadcast,
+    "concatenate": _concatenate,
+    "convolution-padding": _convolution,
+    "dot": _dot,
+    "dynamic-slice": _dynamic_slice,
+    "initial-value": _initial,
+    "iota": _iota,
+    "moved": _reads,
+    "one-branch": _one_branch,
+    "reverse": _reverse,
+    "through": _through,
+}

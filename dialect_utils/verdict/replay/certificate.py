@@ -1,0 +1,152 @@
+"""Replays a proof: both modules are recorded by their definitions, each step is checked, and the results compared."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from dialect_utils.ir import Module, Operation
+from dialect_utils.layout import ArrayShape
+from dialect_utils.layout.moves.physical import physical_plan
+from dialect_utils.ops.domain import UndefinedError
+from dialect_utils.verdict.ports import Port
+from dialect_utils.verdict.replay.arrays import CHECKS, RefusedError, Step, reducer
+from dialect_utils.verdict.replay.graph import UNSPECIFIED, Equality, Graph, Level
+from dialect_utils.verdict.replay.record import NOTHING, Reading, Recorder
+from dialect_utils.verdict.replay.scalars import check_scalar
+
+_DEVICES = ("replica_count", "num_partitions", "mhlo.num_replicas", "mhlo.num_partitions")
+# Steps that hold where a function is one operation.
+_REDUCERS = frozenset({"reduce", "window"})
+
+
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    """A proof: its steps, and how the loops of the first and of the last module are read."""
+
+    steps: tuple[Step, ...]
+    readings: tuple[Mapping[Operation, Reading], Mapping[Operation, Reading]]
+
+
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """For each output the finest equality in which both modules are equal, None where the steps do not prove any.
+
+    `effects` is that of the side effects, `refused` tells why a step was refused.
+    """
+
+    outputs: tuple[Level | None, ...]
+    effects: Level | None
+    refused: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Merge:
+    """Two nodes that a step makes equal at a level, where two others are equal there."""
+
+    level: Level
+    first: int
+    second: int
+    condition: tuple[int, int] | None = None
+
+
+def replay(
+    stages: Sequence[Module], parameters: Sequence[Port], results: Sequence[Port], certificate: Certificate
+) -> Replayed:
+    """Checks a certificate that the first and the last of several forms of a module are equal.
+
+    `parameters` and `results` say how the last one's arrays are laid out.
+    """
+    graph = Graph()
+    inputs = [graph.make("leaf", ("parameter", i), port.shape.without_layout) for i, port in enumerate(parameters)]
+    unspecified = graph.make("leaf", UNSPECIFIED, NOTHING)
+    packed = [_packed(graph, node, port, unspecified) for node, port in zip(inputs, parameters, strict=True)]
+    try:
+        first, expected = _recorded(graph, stages[0], certificate.readings[0], inputs)
+        last, found = _recorded(graph, stages[-1], certificate.readings[1], packed)
+        found = [_unpacked(graph, node, port) for node, port in zip(found, results, strict=True)]
+        merges = [_checked(graph, step) for step in certificate.steps]
+    except (UndefinedError, RefusedError) as error:
+        return Replayed((None,) * len(results), None, str(error))
+    merges += [_Merge(Level.BITS, *pair) for pair in (*first.folds, *last.folds)]
+    pairs = [*zip(expected, found, strict=True)]
+    effects = [*zip(first.effects, last.effects, strict=False)]
+    outputs: list[Level | None] = [None] * len(pairs)
+    told: Level | None = None
+    equality: Equality | None = None
+    for level in Level:
+        equality = Equality(graph, level, equality)
+        _close(equality, merges)
+        if not _holds(equality, last):
+            continue
+        specified = equality.without(frozenset([unspecified]))
+        for i, pair in enumerate(pairs):
+            if outputs[i] is None and equality.same(*pair) and equality.find(pair[0]) in specified:
+                outputs[i] = level
+        if told is None and len(first.effects) == len(last.effects):
+            told = level if all(equality.same(*pair) for pair in effects) else None
+        if told is not None and None not in outputs:
+            break
+    return Replayed(tuple(outputs), told)
+
+
+def _packed(graph: Graph, node: int, port: Port, unspecified: int) -> int:
+    for layout in port.layouts:
+        plan = physical_plan(layout).with_padding(True)
+        node = graph.moved(node, plan, [unspecified for each in plan.paddings if each is not None])
+    return node
+
+
+def _unpacked(graph: Graph, node: int, port: Port) -> int:
+    for layout in reversed(port.layouts):
+        node = graph.moved(node, physical_plan(layout).inverse(), ())
+    return node
+
+
+def _recorded(
+    graph: Graph, module: Module, readings: Mapping[Operation, Reading], inputs: Sequence[int]
+) -> tuple[Recorder, list[int]]:
+    recorder = Recorder(graph, _devices(module), readings)
+    return recorder, recorder.flat(module.entry, inputs)
+
+
+def _devices(module: Module) -> Hashable:
+    counts = [module.attributes.get(name, "1").split(" ")[0] for name in _DEVICES]
+    return tuple(max(int(a), int(b)) for a, b in zip(counts[:2], counts[2:], strict=True))
+
+
+def _checked(graph: Graph, step: Step) -> _Merge:
+    """Returns what a step makes equal; raises RefusedError for one that its rule does not justify."""
+    if step.rule in _REDUCERS:
+        function, opcode, kind, depth = reducer(step)
+        variables = [graph.make("leaf", ("bound", depth, i), ArrayShape(kind, ())) for i in range(2)]
+        condition = graph.insert(function), graph.make("each", opcode, ArrayShape(kind, ()), variables)
+        return _Merge(Level.BITS, graph.insert(step.before), graph.insert(step.after), condition)
+    check = CHECKS.get(step.rule)
+    level = check_scalar(step.rule, step.before, step.after) if check is None else check(step)
+    return _Merge(level, graph.insert(step.before), graph.insert(step.after))
+
+
+def _close(equality: Equality, merges: Iterable[_Merge]) -> None:
+    """Merges all that steps make equal at a level, those with a condition when it holds."""
+    waiting = [merge for merge in merges if merge.level <= equality.level]
+    count = -1
+    while count != len(waiting):
+        count = len(waiting)
+        held = [merge for merge in waiting if merge.condition is None or equality.same(*merge.condition)]
+        equality.merge((merge.first, merge.second) for merge in held)
+        done = {id(merge) for merge in held}
+        waiting = [merge for merge in waiting if id(merge) not in done]
+
+
+def _holds(equality: Equality, recorder: Recorder) -> bool:
+    """Is true where all that a recorder claims of its loops holds."""
+    if not all(equality.same(*claim) for claim in recorder.claims):
+        return False
+    free: dict[frozenset[int], set[int]] = {}
+    for node, leaves in recorder.closed:
+        if leaves not in free:
+            free[leaves] = equality.without(leaves)
+        if equality.find(node) not in free[leaves]:
+            return False
+    return True

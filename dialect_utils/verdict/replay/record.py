@@ -1,0 +1,475 @@
+"""Records a module as nodes of a graph: every operation by its definition, without any rewriting."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dialect_utils.execution.constants import as_array, contents
+from dialect_utils.ir import Function, Operation, Value
+from dialect_utils.ir.control_flow import BODY, CONDITION
+from dialect_utils.layout import ArrayShape, ElementType, Shape, TupleShape
+from dialect_utils.layout.moves.plan import Plan
+from dialect_utils.layout.proof.bitcast_proof import proved_movement
+from dialect_utils.ops import Trait, by_opcode, has, named, opcode_of
+from dialect_utils.ops.domain import UndefinedError, static_array
+from dialect_utils.ops.elementwise import is_elementwise, scalar_operands
+from dialect_utils.ops.labels import elementwise_label, is_among_devices, is_pure, key_of
+from dialect_utils.ops.written import Written
+from dialect_utils.verdict.replay.graph import UNSPECIFIED, Graph
+from dialect_utils.verdict.replay.scalars import folded
+
+Tree = int | tuple["Tree", ...]
+# The type of undefined padding, which has none.
+NOTHING = ArrayShape(ElementType("unspecified", 0), ())
+
+# The definition is thousands of operations.
+_LONG = named("rng-bit-generator")
+_EXPANDED = named("batch-norm-grad batch-norm-inference batch-norm-training")
+_MOST_ITERATIONS = 8
+_LONGEST_BODY = 40
+_DEEPEST_CALL = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A loop's state as a proof reads it: the elements that count, in an order, and the plans of physical arrays.
+
+    `plans` has for each element the plan from its logical value, or None; `changed` lists the elements that the body
+    changes.
+    """
+
+    order: tuple[int, ...]
+    changed: tuple[int, ...]
+    plans: tuple[Plan | None, ...]
+
+
+def leaves_of(tree: Tree) -> Iterator[int]:
+    """Yields the leaves of a tree in order."""
+    if isinstance(tree, tuple):
+        for element in tree:
+            yield from leaves_of(element)
+    else:
+        yield tree
+
+
+def tree_of(shape: Shape, leaves: Iterator[int]) -> Tree:
+    """Returns leaves as a tree of a shape's nesting."""
+    if isinstance(shape, TupleShape):
+        return tuple(tree_of(element, leaves) for element in shape.elements)
+    return next(leaves)
+
+
+class _Nodes(Written[int]):
+    """The primitives as nodes, with the values of constants."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        super().__init__(recorder.graph, recorder.applied)
+        self.recorder = recorder
+
+    def integers(self, array: int) -> NDArray[np.int64]:
+        """Returns the values of a constant; raises UndefinedError for others."""
+        graph = self.recorder.graph
+        kind, label, shape = graph.symbols[array]
+        if kind == "splat":
+            scalar = self.integers(graph.operands[array][0])
+            return np.broadcast_to(scalar, static_array(shape).dimensions)
+        if kind != "constant":
+            raise UndefinedError("integers that are not constant")
+        element_type = static_array(shape).element_type
+        data = label.to_bytes(element_type.storage_bytes, "little") if isinstance(label, int) else label
+        assert isinstance(data, bytes)  # so constants are recorded
+        return as_array(data, element_type, static_array(shape).dimensions).astype("int64")
+
+    def each(self, label: Hashable, element_type: ElementType, operands: Sequence[int]) -> int:
+        """Returns an elementwise operation; of constant scalars the constant."""
+        made = super().each(label, element_type, operands)
+        if not self.dimensions(operands[0]):
+            self.recorder.fold(made)
+        return made
+
+    def map(self, operation: Operation, function: Function, arrays: Sequence[int]) -> list[int]:
+        """Returns the computation's operations on whole arrays, where all of them are elementwise."""
+        (result,) = self.recorder.graph.operands[self.recorder.applied(function)]
+        sizes = self.dimensions(arrays[0])
+        scalars = [ArrayShape(self.element_type(each), ()) for each in arrays]
+        found = dict(zip(self.recorder.variables(scalars), arrays, strict=True))
+        return [self.recorder.lifted(result, found, sizes)]
+
+
+@dataclass(slots=True)
+class Recorder:
+    """One module on a graph. `readings` are those of its loops, `devices` the number of devices that run it.
+
+    `claims` are pairs of nodes that must turn out to be equal, `closed` nodes that must not depend on a leaf.
+    """
+
+    graph: Graph
+    devices: Hashable = None
+    readings: Mapping[Operation, Reading] = field(default_factory=dict)
+    claims: list[tuple[int, int]] = field(default_factory=list)
+    closed: list[tuple[int, frozenset[int]]] = field(default_factory=list)
+    folds: list[tuple[int, int]] = field(default_factory=list)
+    effects: list[int] = field(default_factory=list)
+    values: dict[Value, Tree] = field(default_factory=dict)
+    scope: tuple[int, ...] = ()
+    level: int = 0
+    _depth: int = 0
+    _bits: dict[int, int] = field(default_factory=dict)
+    primitives: _Nodes = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.primitives = _Nodes(self)
+
+    def run(self, function: Function, arguments: Sequence[Tree]) -> list[Tree]:
+        """Returns the results of a function; raises UndefinedError where calls are nested too deeply."""
+        self._depth += 1
+        if self._depth > _DEEPEST_CALL:
+            raise UndefinedError(f"calls are nested deeper than {_DEEPEST_CALL}")
+        if not function.results and not function.operations:
+            raise UndefinedError(f"{function.name} has no body")
+        self.values.update(zip(function.parameters, arguments, strict=True))
+        for operation in function.operations:
+            self.values.update(zip(operation.results, self._results(operation), strict=True))
+        self._depth -= 1
+        return [self.values[value] for value in function.results]
+
+    def flat(self, function: Function, leaves: Sequence[int]) -> list[int]:
+        """Returns the results of a function of arrays, tuples flattened."""
+        rest = iter(leaves)
+        arguments = [tree_of(parameter.shape, rest) for parameter in function.parameters]
+        return [leaf for tree in self.run(function, arguments) for leaf in leaves_of(tree)]
+
+    # Constants
+
+    def fold(self, node: int) -> None:
+        """Notes the constant that an operation on constants is."""
+        graph = self.graph
+        operands = graph.operands[node]
+        known = [bits for bits in map(self._constant, operands) if bits is not None]
+        if len(known) < len(operands):
+            return
+        _, label, shape = graph.symbols[node]
+        kinds = [self.primitives.element_type(each) for each in operands]
+        bits = folded(label, static_array(shape).element_type, list(zip(kinds, known, strict=True)))
+        if bits is not None:
+            self._bits[node] = bits
+            self.folds.append((node, self.primitives.literal(static_array(shape).element_type, bits, ())))
+
+    def _constant(self, node: int) -> int | None:
+        kind, label, _ = self.graph.symbols[node]
+        return label if kind == "constant" and isinstance(label, int) else self._bits.get(node)
+
+    # Operations
+
+    def _results(self, operation: Operation) -> Sequence[Tree]:
+        opcode = operation.opcode
+        rule = _RULES.get(opcode)
+        operands = [self.values[operand] for operand in operation.operands]
+        if rule is not None:
+            return rule(self, operation, operands)
+        if has(opcode, Trait.PASSES_OPERANDS) and len(operation.called) == 1:
+            return self.run(operation.called[0], operands)
+        defined = self._defined(operation)
+        if defined is not None:
+            return defined
+        return [self._each(operation, operands)] if is_elementwise(operation) else self.opaque(operation)
+
+    def _defined(self, operation: Operation) -> Sequence[Tree] | None:
+        """Returns the operation's definition; None where it has none, or its operands' sizes are not known."""
+        known, opcode = opcode_of(operation.opcode), operation.opcode
+        if known.define is None or known.has(Trait.ELEMENTWISE):
+            return None
+        is_whole = opcode in _LONG or (known.has(Trait.ENGINE_DEFINED) and opcode not in _EXPANDED)
+        if is_whole or is_among_devices(operation) or not is_pure(operation):
+            return None
+        leaves = [leaf for value in (*operation.operands, *operation.results) for leaf in value.shape.leaves()]
+        if not all(isinstance(leaf, ArrayShape) and leaf.is_static for leaf in leaves):
+            return None
+        arrays = [leaf for operand in operation.operands for leaf in leaves_of(self.values[operand])]
+        try:
+            return self._trees(operation, known.define(self.primitives, operation, arrays))
+        except UndefinedError:
+            return None
+
+    def _each(self, operation: Operation, operands: Sequence[Tree]) -> int:
+        result = static_array(operation.results[0].shape.without_layout)
+        arrays = [leaf for operand in operands for leaf in leaves_of(operand)]
+        for index in scalar_operands(operation):
+            arrays[index] = self.primitives.splat(arrays[index], result.dimensions)
+        if operation.opcode == "convert" and self.primitives.element_type(arrays[0]) == result.element_type:
+            return arrays[0]
+        return self.primitives.each(elementwise_label(operation), result.element_type, arrays)
+
+    def opaque(self, operation: Operation) -> Sequence[Tree]:
+        """Returns the results of an operation without a definition."""
+        number = len(self.effects)
+        # The dimensions of StableHLO's rng are an operand, too.
+        counted = operation.operands[:2] if operation.opcode == "rng" else operation.operands
+        operands = [leaf for operand in counted for leaf in leaves_of(self.values[operand])]
+        functions = [self.function(called) for called in operation.called]
+        is_effect = not is_pure(operation) or not operation.results or any(effects for _, effects in functions)
+        devices = self.devices if is_among_devices(operation) else None
+        label = (key_of(operation), len(operands), devices, (*self.scope, number) if is_effect else None)
+        shapes = [leaf for value in operation.results for leaf in value.shape.without_layout.leaves()]
+        made = self.primitives.made(label, TupleShape(tuple(shapes)), [*operands, *(node for node, _ in functions)])
+        if is_effect:
+            self.effects.append(made)
+        return self._trees(operation, [self.graph.make("out", i, shape, (made,)) for i, shape in enumerate(shapes)])
+
+    def _trees(self, operation: Operation, leaves: Sequence[int]) -> list[Tree]:
+        rest = iter(leaves)
+        return [tree_of(value.shape, rest) for value in operation.results]
+
+    # Bodies whose parameters are variables
+
+    def variables(self, shapes: Sequence[Shape]) -> list[int]:
+        """Returns the variables of a body on the level inside of this one."""
+        return [self.graph.make("leaf", ("bound", self.level, i), shape) for i, shape in enumerate(shapes)]
+
+    def within(self, part: int, run: Callable[[], list[int]]) -> tuple[list[int], list[int]]:
+        """Returns the results of a body and its own effects, on the level inside of this one."""
+        outer, scope = self.effects, self.scope
+        self.effects, self.scope = [], (*scope, len(outer), part)
+        self.level += 1
+        results, effects = run(), self.effects
+        self.effects, self.scope = outer, scope
+        self.level -= 1
+        return results, effects
+
+    def function(self, function: Function) -> tuple[int, list[int]]:
+        """Returns the function that an operation applies, and its effects."""
+        shapes = [leaf for parameter in function.parameters for leaf in parameter.shape.without_layout.leaves()]
+        variables = self.variables(shapes)
+        results, effects = self.within(0, lambda: self.flat(function, variables))
+        label = ("function", self.level, tuple(shapes), len(results))
+        return self.primitives.made(label, TupleShape(()), (*results, *effects)), effects
+
+    def applied(self, function: Function) -> int:
+        """Returns the function that an operation applies; raises UndefinedError where it has effects."""
+        made, effects = self.function(function)
+        if effects:
+            raise UndefinedError("the function has effects")
+        return made
+
+    def lifted(self, node: int, arrays: dict[int, int], sizes: tuple[int, ...]) -> int:
+        """Returns an expression of scalars with arrays instead of its variables."""
+        if node not in arrays:
+            kind, label, shape = self.graph.symbols[node]
+            if kind == "constant":
+                arrays[node] = self.primitives.splat(node, sizes)
+            elif kind != "each":
+                raise UndefinedError("the computation of a map is not elementwise")
+            else:
+                operands = [self.lifted(each, arrays, sizes) for each in self.graph.operands[node]]
+                arrays[node] = self.primitives.each(label, static_array(shape).element_type, operands)
+        return arrays[node]
+
+    # Control flow
+
+    def branches(self, operation: Operation, operands: Sequence[Tree]) -> Sequence[Tree]:
+        """Returns the results of all branches, chosen array by array; of one where a constant chooses it."""
+        (selector,) = leaves_of(operands[0])
+        called = operation.called
+        arguments = [[operand] for operand in operands[1:]] or [[] for _ in called]
+        bits = self._constant(selector)
+        is_truth = self.primitives.element_type(selector).name == "pred"
+        if bits is not None:
+            chosen = 1 - bits if is_truth else bits if bits < len(called) else len(called) - 1
+            return self.run(called[chosen], arguments[chosen])
+        label = (*self.scope, len(self.effects))
+        leaves = [[leaf for tree in each for leaf in leaves_of(tree)] for each in arguments]
+        found = [
+            self.within(part, partial(self.flat, function, given))
+            for part, (function, given) in enumerate(zip(called, leaves, strict=True))
+        ]
+        nodes = self.primitives
+        effects = [nodes.made(("branch", part), TupleShape(()), made) for part, (_, made) in enumerate(found)]
+        is_pure_ = not any(made for _, made in found)
+        if not is_pure_:
+            self.effects.append(nodes.made(("branches", label), TupleShape(()), (selector, *effects)))
+        chosen_ = [
+            self._chosen(None if is_pure_ else label, selector, results)
+            for results in zip(*(results for results, _ in found), strict=True)
+        ]
+        return self._trees(operation, chosen_)
+
+    def _chosen(self, label: Hashable, selector: int, results: Sequence[int]) -> int:
+        """Returns a result of branches: a select where a truth value chooses one of two arrays."""
+        shape, nodes = self.graph.shape(results[0]), self.primitives
+        if len({*results}) == 1:
+            return results[0]
+        if label is None and isinstance(shape, ArrayShape) and nodes.element_type(selector).name == "pred":
+            predicate = nodes.splat(selector, shape.dimensions)
+            return nodes.each("select", shape.element_type, (predicate, *results))
+        return self.graph.make("choice", label, shape, (selector, *results))
+
+    def loop(self, operation: Operation, operands: Sequence[Tree]) -> Sequence[Tree]:
+        """Returns the results of a `while`: of its iterations where they are few and known, else as a function."""
+        start = [leaf for operand in operands for leaf in leaves_of(operand)]
+        condition, body = (operation.called_as(role) for role in (CONDITION, BODY))
+        unrolled = self._unrolled(condition, body, start)
+        if unrolled is not None:
+            return self._trees(operation, unrolled)
+        every = tuple(range(len(start)))
+        plain = Reading(every, every, (None,) * len(start))
+        return self._trees(operation, self._state(condition, body, start, self.readings.get(operation, plain)))
+
+    def _unrolled(self, condition: Function, body: Function, start: Sequence[int]) -> Sequence[int] | None:
+        if len(body.operations) > _LONGEST_BODY:
+            return None
+        state, effects = start, len(self.effects)
+        for _ in range(_MOST_ITERATIONS + 1):
+            bits = self._constant(self.flat(condition, state)[0])
+            if bits is None or len(self.effects) > effects:
+                break
+            if not bits:
+                return state
+            state = self.flat(body, state)
+        # The attempt leaves no effects.
+        del self.effects[effects:]
+        return None
+
+    def _state(self, condition: Function, body: Function, start: Sequence[int], reading: Reading) -> list[int]:
+        """Returns the final state of a loop; claims that its reading is right."""
+        logical = [self._logical(node, plan) for node, plan in zip(start, reading.plans, strict=True)]
+        variables = self.variables([self.graph.shape(node) for node in logical])
+        _, ends, _ = self._iteration(condition, body, variables, reading)
+        fixed = [i for i in range(len(start)) if i not in reading.changed]
+        self.claims += [(ends[i], variables[i]) for i in fixed]
+        numbered = [*reading.order, *(i for i in reading.changed if i not in reading.order)]
+        state = list(logical)
+        names = self.variables([self.graph.shape(logical[i]) for i in numbered])
+        for i, variable in zip(numbered, names, strict=True):
+            state[i] = variable
+        tested, ends, effects = self._iteration(condition, body, state, reading)
+        final = list(logical)
+        for i, out in zip(reading.order, self._outs(logical, reading.order, tested, ends, effects), strict=True):
+            final[i] = out
+        dropped = names[len(reading.order) :]
+        if dropped:
+            used = [*tested, *(ends[i] for i in reading.order), *effects[0], *effects[1]]
+            self.closed += [(node, frozenset(dropped)) for node in used]
+            every = tuple(range(len(start)))
+            tested, ends, effects = self._iteration(condition, body, variables, reading)
+            outs = self._outs(logical, every, tested, ends, effects)
+            for i in {*reading.changed} - {*reading.order}:
+                final[i] = outs[i]
+        if any(plan is not None for plan in reading.plans):
+            unspecified = frozenset([self.unspecified()])
+            self.closed += [(node, unspecified) for node in (*tested, *ends, *effects[0], *effects[1])]
+        return [self._physical(node, plan) for node, plan in zip(final, reading.plans, strict=True)]
+
+    def _iteration(
+        self, condition: Function, body: Function, state: Sequence[int], reading: Reading
+    ) -> tuple[list[int], list[int], tuple[list[int], list[int]]]:
+        arrays = [self._physical(node, plan) for node, plan in zip(state, reading.plans, strict=True)]
+        tested, test_effects = self.within(0, lambda: self.flat(condition, arrays))
+        ends, effects = self.within(1, lambda: self.flat(body, arrays))
+        logical = [self._logical(end, plan) for end, plan in zip(ends, reading.plans, strict=True)]
+        return tested, logical, (test_effects, effects)
+
+    def _outs(
+        self,
+        start: Sequence[int],
+        order: Sequence[int],
+        tested: Sequence[int],
+        ends: Sequence[int],
+        effects: tuple[list[int], list[int]],
+    ) -> list[int]:
+        number = (*self.scope, len(self.effects)) if any(effects) else None
+        parts = [[start[i] for i in order], [ends[i] for i in order], tested, *effects]
+        shapes = [self.graph.shape(start[i]) for i in order]
+        label = ("while", self.level, tuple(map(len, parts)), number)
+        made = self.primitives.made(label, TupleShape(tuple(shapes)), [node for part in parts for node in part])
+        if number is not None:
+            self.effects.append(made)
+        return [self.graph.make("out", i, shape, (made,)) for i, shape in enumerate(shapes)]
+
+    def unspecified(self) -> int:
+        """Returns the leaf of undefined padding."""
+        return self.graph.make("leaf", UNSPECIFIED, NOTHING)
+
+    def _logical(self, node: int, plan: Plan | None) -> int:
+        return node if plan is None else self.graph.moved(node, plan.inverse(), ())
+
+    def _physical(self, node: int, plan: Plan | None) -> int:
+        if plan is None:
+            return node
+        padded = plan.with_padding(True)
+        return self.graph.moved(node, padded, [self.unspecified() for each in padded.paddings if each is not None])
+
+
+def _element(_: Recorder, operation: Operation, operands: Sequence[Tree]) -> Sequence[Tree]:
+    tree, index = operands[0], operation.ints("index")
+    if not isinstance(tree, tuple) or index is None or index[0] >= len(tree):
+        raise UndefinedError("an element is taken from what has none")
+    return [tree[index[0]]]
+
+
+def _constant(recorder: Recorder, operation: Operation, _: Sequence[Tree]) -> Sequence[Tree]:
+    shape, bits = operation.results[0].shape, operation.splat_bits
+    if not isinstance(shape, ArrayShape):
+        return recorder.opaque(operation)
+    if bits is not None:
+        return [recorder.primitives.literal(shape.element_type, bits, shape.dimensions)]
+    data = contents(operation)
+    if data is None:
+        return recorder.opaque(operation)
+    return [recorder.graph.make("constant", data, shape.without_layout)]
+
+
+def _with_contexts(recorder: Recorder, operation: Operation, *parts: Tree) -> Tree:
+    """Returns the result of a start operation: the parts, and contexts, which hold no values."""
+    shape = operation.results[0].shape
+    count = len(shape.elements) if isinstance(shape, TupleShape) else 0
+    return (*parts, *[recorder.unspecified()] * (count - len(parts)))
+
+
+def _async_start(recorder: Recorder, operation: Operation, operands: Sequence[Tree]) -> Sequence[Tree]:
+    (called,) = operation.called
+    (result,) = recorder.run(called, operands)
+    return [_with_contexts(recorder, operation, tuple(operands), result)]
+
+
+def _done(recorder: Recorder, operation: Operation, operands: Sequence[Tree]) -> Sequence[Tree]:
+    started, position = operands[0], opcode_of(operation.opcode).started
+    if position is None or not isinstance(started, tuple):
+        return recorder.opaque(operation)
+    return [started[position]]
+
+
+def _bitcast(recorder: Recorder, operation: Operation, operands: Sequence[Tree]) -> Sequence[Tree]:
+    """Returns the movement that an HLO bitcast's layouts stand for, where that is proved."""
+    source, result = operation.operands[0].shape, operation.results[0].shape
+    plan = proved_movement(source, result)
+    if plan is None or not isinstance(operands[0], int):
+        return recorder.opaque(operation)
+    return [recorder.graph.moved(operands[0], plan.with_padding(None), ())]
+
+
+_RULES: Mapping[str, Callable[[Recorder, Operation, Sequence[Tree]], Sequence[Tree]]] = by_opcode(
+    {
+        "add-dependency": lambda _, __, operands: operands[:1],
+        "async-done": _done,
+        "async-start": _async_start,
+        "async-update": lambda _, __, operands: operands[:1],
+        "bitcast": _bitcast,
+        "conditional": Recorder.branches,
+        "constant": _constant,
+        "copy": lambda _, __, operands: operands[:1],
+        "copy-done": _done,
+        "copy-start": lambda recorder, operation, operands: [
+            _with_contexts(recorder, operation, operands[0], operands[0])
+        ],
+        "domain": lambda _, __, operands: operands[:1],
+        "get-tuple-element": _element,
+        "opt-barrier": lambda _, __, operands: operands,
+        "tuple": lambda _, __, operands: [tuple(operands)],
+        "while": Recorder.loop,
+    }
+)
