@@ -1,14 +1,12 @@
 """Definitions written down: each primitive becomes one term, and nothing is rewritten.
 
-A term is (kind, label, shape, operands); a store makes it. Kinds: `leaf`; `constant` (its bits, or the bytes of all
-elements); `splat`, one scalar repeated; `each`, an elementwise operation; `moved`, an array after a plan, with padding
-values as further operands; `op`, any other operation; `out`, one of its results.
+A term is (kind, label, shape, operands); a store makes it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, Literal, Protocol, Self, TypeVar
 
 from dialect_utils.hlo.text.literals import parse_scalar
 from dialect_utils.ir import Function, Operation
@@ -22,12 +20,37 @@ if TYPE_CHECKING:
     from dialect_utils.ops.positions import GatherNumbers
 
 V = TypeVar("V")
+# each: an elementwise operation. choice: one of several terms by a scalar. moved: the first operand after a plan; the
+# other operands are padding values. op: any other operation. out: one of its results. element: one element of an array,
+# by its number in row-major order. array: an array given by all its elements.
+Kind = Literal["leaf", "constant", "splat", "each", "choice", "moved", "op", "out", "element", "array"]
+
+
+
+class Term(Hashable, Protocol):
+    """A written term; equal terms are one object."""
+
+    @property
+    def kind(self) -> Kind:
+        """Returns the kind of the term."""
+
+    @property
+    def label(self) -> Hashable:
+        """Returns all that distinguishes the term besides its kind, shape and operands."""
+
+    @property
+    def shape(self) -> Shape:
+        """Returns the shape of the value."""
+
+    @property
+    def operands(self) -> tuple[Self, ...]:
+        """Returns the operands."""
 
 
 class Store(Protocol[V]):
     """The maker of terms: equal terms are one."""
 
-    def make(self, kind: str, label: Hashable, shape: Shape, operands: Sequence[V] = ()) -> V:
+    def make(self, kind: Kind, label: Hashable, shape: Shape, operands: Sequence[V] = ()) -> V:
         """Returns the term."""
 
     def shape(self, term: V) -> Shape:

@@ -14,6 +14,7 @@ from dialect_utils.layout import ArrayShape, ElementType
 from dialect_utils.ops import Trait, has, is_opcode
 from dialect_utils.ops.arrays import Patches
 from dialect_utils.ops.domain import UndefinedError
+from dialect_utils.ops.interpretation import Interpretation
 from dialect_utils.verdict.field import arithmetic as field
 from dialect_utils.verdict.field import functions, integers
 from dialect_utils.verdict.field.arithmetic import P, Q, Words, digest, mixed, word_of
@@ -34,7 +35,6 @@ from dialect_utils.verdict.field.values import (
     whole_reals,
     words_of,
 )
-from dialect_utils.verdict.proof.interpretation import Interpretation
 from dialect_utils.verdict.proof.terms import OPTIONAL_ZERO, Term, Terms
 
 # Elements in all arrays of one evaluation, and products in all sums: some seconds.
@@ -42,14 +42,15 @@ _MOST_ELEMENTS = 1 << 26
 _MOST_PRODUCTS = 1 << 32
 
 
-class Lift(Interpretation[Value]):
+class Lift(Interpretation[Term, Value]):
     """The numbers of all terms that were asked for: random ones for the inputs, by a seed.
 
     With `has_fractions` a constant is the simplest number that rounds to it, else the number of its bits.
     """
 
     def __init__(self, terms: Terms, seed: int, *, has_fractions: bool = False) -> None:
-        super().__init__(terms)
+        super().__init__()
+        self.terms = terms
         self.seed = seed
         self.has_fractions = has_fractions
         self._elements = 0

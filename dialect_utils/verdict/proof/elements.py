@@ -20,11 +20,11 @@ from dialect_utils.execution.constants import bits_of
 from dialect_utils.layout import ArrayShape, ElementType, Shape
 from dialect_utils.ops.arrays import Patches
 from dialect_utils.ops.domain import UndefinedError
+from dialect_utils.ops.interpretation import Interpretation
 from dialect_utils.verdict.proof.algebra.numbers import number_bits, value_of
 from dialect_utils.verdict.proof.algebra.ring import reduced, sum_of_products
 from dialect_utils.verdict.proof.algebra.rule import Rule
 from dialect_utils.verdict.proof.cases import Cases
-from dialect_utils.verdict.proof.interpretation import Interpretation
 from dialect_utils.verdict.proof.picks import Elements, Picks, array_of, mapped
 from dialect_utils.verdict.proof.terms import OPTIONAL_ZERO, GaveUpError, Term, Terms
 
@@ -41,11 +41,12 @@ _MOST_ELEMENTS = 150_000
 _NOTHING = ElementType("unspecified", 0)
 
 
-class ElementProof(Interpretation[Elements]):
+class ElementProof(Interpretation[Term, Elements]):
     """The elements of all terms that were asked for."""
 
     def __init__(self, terms: Terms) -> None:
-        super().__init__(terms)
+        super().__init__()
+        self.terms = terms
         self._cases = Cases(terms, lambda first, second: first is second)
         self._picks = Picks(terms, self.spend)
         self._count = 0

@@ -115,9 +115,7 @@ class Symbols(Movement):
     def combine(self, opcode: str, array: Array, initial: Array) -> Term:
         """Returns a reduction; one that is exact takes its initial value last."""
         term, first = self.terms.term(array), self.terms.term(initial)
-        made = self._combined(opcode, term, first)
-        self.terms.step(INITIAL, self.written.combine(opcode, term, first), made)
-        return made
+        return self._combined(opcode, term, first)
 
     def _combined(self, opcode: str, array: Term, first: Term) -> Term:
         terms = self.terms
@@ -125,9 +123,10 @@ class Symbols(Movement):
         element_type = array.array.element_type
         neutral = neutral_bits(opcode, element_type)
         is_neutral = neutral is not None and terms.constant_bits(first) == neutral
-        if count == 0:
-            return terms.splat(first, (rows,))
         last = terms.splat(first, (rows,))
+        if count == 0:
+            terms.step(INITIAL, self.written.combine(opcode, array, first), last)
+            return last
         if count == 1 and (is_neutral or self._is_last(opcode, element_type)):
             return self._after(opcode, array, first, reshaped(self, array, (rows,)), last)
         if is_neutral or not self._is_last(opcode, element_type):

@@ -10,19 +10,16 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Literal
+from typing import Any
 
 from dialect_utils.ir import Operation
 from dialect_utils.layout import ArrayShape, ElementType, Shape, Step, TupleShape
 from dialect_utils.layout.moves.plan import PaddingValue, Plan
+from dialect_utils.ops.written import Kind
 from dialect_utils.verdict.proof.algebra import Rule, build
 from dialect_utils.verdict.proof.algebra.ring import Polynomial
 from dialect_utils.verdict.proof.normal_forms import normalized, split
 
-# each: an elementwise operation. choice: one of several terms by a scalar. moved: the first operand after a plan; the
-# other operands are padding values. op: any other operation. out: one of its results. element: one element of an array,
-# by its number in row-major order. array: an array given by all its elements.
-Kind = Literal["leaf", "constant", "splat", "each", "choice", "moved", "op", "out", "element", "array"]
 
 # A proof with more terms gives up; so many take some seconds.
 _MOST_TERMS = 400_000

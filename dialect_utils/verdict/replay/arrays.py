@@ -13,7 +13,8 @@ from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType, Reshape
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.layout.proof.reads import try_prove_same_reads
 from dialect_utils.ops import Trait, has
-from dialect_utils.verdict.replay.graph import Expression, Level
+from dialect_utils.ops.written import Term
+from dialect_utils.verdict.replay.graph import Level
 
 # Plans that regroup no bits are the same for every element type.
 _ANY_TYPE = ELEMENT_TYPES["u8"]
@@ -25,8 +26,8 @@ class Step:
 
     rule: str
     place: str
-    before: Expression
-    after: Expression
+    before: Term
+    after: Term
 
 
 class RefusedError(Exception):
@@ -38,29 +39,29 @@ def _demand(is_right: bool, why: str) -> None:
         raise RefusedError(why)
 
 
-def _array(term: Expression) -> ArrayShape:
+def _array(term: Term) -> ArrayShape:
     if not isinstance(term.shape, ArrayShape):
         raise RefusedError(f"{term.kind} is no array")
     return term.shape
 
 
-def _is_op(term: Expression, name: str) -> bool:
+def _is_op(term: Term, name: str) -> bool:
     return term.kind == "op" and isinstance(term.label, tuple) and term.label[:1] == (name,)
 
 
 # Movement
 
 
-def _chain(term: Expression) -> tuple[Expression, list[tuple[Plan, tuple[Expression, ...]]]]:
+def _chain(term: Term) -> tuple[Term, list[tuple[Plan, tuple[Term, ...]]]]:
     """Returns the array that plans start from, and the plans, first to last, with their padding values."""
-    plans: list[tuple[Plan, tuple[Expression, ...]]] = []
+    plans: list[tuple[Plan, tuple[Term, ...]]] = []
     while term.kind == "moved" and isinstance(term.label, Plan):
         plans.append((term.label, term.operands[1:]))
         term = term.operands[0]
     return term, plans[::-1]
 
 
-def _whole_plan(term: Expression, numbers: dict[int, int]) -> tuple[Expression, Plan]:
+def _whole_plan(term: Term, numbers: dict[int, int]) -> tuple[Term, Plan]:
     """Returns the array that a chain starts from, and its plan with a number for each padding value."""
     base, plans = _chain(term)
     whole = Plan(_array(base).element_type, _array(base).dimensions)
@@ -83,12 +84,12 @@ def _reads(step: Step) -> Level:
     """Checks that both chains of movement read the same elements of one array."""
     numbers: dict[int, int] = {}
     (base, first), (other, second) = (_whole_plan(term, numbers) for term in (step.before, step.after))
-    if base.kind == other.kind == "splat" and base.operands[0] is other.operands[0]:
-        scalars = {id(each) for _, paddings in _chain(step.before)[1] for each in paddings}
-        _demand(scalars <= {id(base.operands[0])} and step.after is other, "padding differs from the scalar")
-        _demand(not first.regroups_bits, "the movement regroups bits")
+    if base is other and _same_reads(first, second):
         return Level.BITS
-    _demand(base is other and _same_reads(first, second), "the movements read other elements")
+    _demand(base.kind == "splat" and _is_splat_of(step.after, base.operands[0]), "other elements are read")
+    scalars = [scalar for _, paddings in _chain(step.before)[1] for scalar in paddings]
+    _demand(all(scalar is base.operands[0] for scalar in scalars), "padding differs from the scalar")
+    _demand(not first.regroups_bits and step.before.shape == step.after.shape, "the movement regroups bits")
     return Level.BITS
 
 
@@ -119,7 +120,7 @@ def _is_same_move(first: Hashable, second: Hashable) -> bool:
 Origins = list[int | None]
 
 
-def _origins(term: Expression) -> tuple[Expression, Origins]:
+def _origins(term: Term) -> tuple[Term, Origins]:
     """Returns the array that broadcasts start from, and its dimension for each dimension that is not of size 1.
 
     Dimensions of size 1 do not count on either side; None is a dimension that repeats the array.
@@ -162,7 +163,7 @@ def _broadcast(step: Step) -> Level:
     return Level.BITS
 
 
-def _reversals(term: Expression) -> tuple[Expression, frozenset[int]]:
+def _reversals(term: Term) -> tuple[Term, frozenset[int]]:
     reversed_: frozenset[int] = frozenset()
     while _is_op(term, "reverse"):
         sizes = _array(term).dimensions
@@ -178,7 +179,7 @@ def _reverse(step: Step) -> Level:
     return Level.BITS
 
 
-def _parts(term: Expression, dimension: int) -> Iterator[Expression]:
+def _parts(term: Term, dimension: int) -> Iterator[Term]:
     if _is_op(term, "concatenate") and _label(term)[1] == dimension:
         for operand in term.operands:
             yield from _parts(operand, dimension)
@@ -195,12 +196,12 @@ def _concatenate(step: Step) -> Level:
     return Level.BITS
 
 
-def _label(term: Expression) -> tuple[Any, ...]:
+def _label(term: Term) -> tuple[Any, ...]:
     assert isinstance(term.label, tuple)  # checked by the caller
     return term.label
 
 
-def _bits(term: Expression) -> int | None:
+def _bits(term: Term) -> int | None:
     """Returns the bits of a constant scalar, or of an array that repeats one."""
     scalar = term.operands[0] if term.kind == "splat" else term
     return scalar.label if scalar.kind == "constant" and isinstance(scalar.label, int) else None
@@ -216,7 +217,7 @@ def _iota(step: Step) -> Level:
 # Slices at computed positions
 
 
-def _starts(indices: Sequence[Expression], sizes: Sequence[int], whole: Sequence[int]) -> list[Hashable]:
+def _starts(indices: Sequence[Term], sizes: Sequence[int], whole: Sequence[int]) -> list[Hashable]:
     """Returns start indices, clamped: numbers where they are known, else the identity of the term."""
     found: list[Hashable] = []
     for index, size, full in zip(indices, sizes, whole, strict=True):
@@ -231,7 +232,7 @@ def _starts(indices: Sequence[Expression], sizes: Sequence[int], whole: Sequence
     return found
 
 
-def _slice(term: Expression) -> tuple[Expression, list[Hashable]]:
+def _slice(term: Term) -> tuple[Term, list[Hashable]]:
     """Returns the array that is sliced, and the start of the slice."""
     if _is_op(term, "dynamic-slice"):
         operand, *indices = term.operands
@@ -279,7 +280,7 @@ def _dot(step: Step) -> Level:
     return _nan_level(before)
 
 
-def _nan_level(term: Expression) -> Level:
+def _nan_level(term: Term) -> Level:
     kind = _array(term).element_type
     return Level.BITS if kind.is_integral or kind.name == "pred" else Level.NAN
 
@@ -340,11 +341,11 @@ def _initial(step: Step) -> Level:
     return _nan_level(step.before)
 
 
-def _is_splat_of(term: Expression, scalar: Expression) -> bool:
+def _is_splat_of(term: Term, scalar: Term) -> bool:
     return term is scalar or (term.kind == "splat" and term.operands[0] is scalar)
 
 
-def reducer(step: Step) -> tuple[Expression, str, ElementType, int]:
+def reducer(step: Step) -> tuple[Term, str, ElementType, int]:
     """Returns a function, and the operation of two variables of a level that it has to be; raises RefusedError."""
     (general,) = step.before.operands if step.before.kind == "out" else (step.before,)
     array, initial, function = general.operands

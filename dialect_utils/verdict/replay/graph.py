@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
 from enum import IntEnum
-from typing import Protocol
 
 from dialect_utils.layout import ArrayShape, Shape
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.ops.observed import observes_bits, observes_rounding
+from dialect_utils.ops.written import Kind, Term
 
 
 class Level(IntEnum):
@@ -25,27 +25,7 @@ class Level(IntEnum):
     ENGINE = 2
 
 
-class Expression(Protocol):
-    """A term of a certificate; equal terms are one object."""
-
-    @property
-    def kind(self) -> str:
-        """Returns the kind of the term."""
-
-    @property
-    def label(self) -> Hashable:
-        """Returns all that distinguishes the term besides its kind, shape and operands."""
-
-    @property
-    def shape(self) -> Shape:
-        """Returns the shape of the value."""
-
-    @property
-    def operands(self) -> tuple[Expression, ...]:
-        """Returns the operands."""
-
-
-Symbol = tuple[str, Hashable, Shape]
+Symbol = tuple[Kind, Hashable, Shape]
 UNSPECIFIED = "unspecified"
 
 
@@ -58,9 +38,9 @@ class Graph:
         self.ids: list[int] = []  # the number of the symbol of each node
         self._symbols: dict[Symbol, int] = {}
         self._nodes: dict[tuple[int, ...], int] = {}
-        self._inserted: dict[int, tuple[Expression, int]] = {}
+        self._inserted: dict[int, tuple[Term, int]] = {}
 
-    def make(self, kind: str, label: Hashable, shape: Shape, operands: Sequence[int] = ()) -> int:
+    def make(self, kind: Kind, label: Hashable, shape: Shape, operands: Sequence[int] = ()) -> int:
         """Returns the node of a term; a plan of several steps becomes one node for each step."""
         if isinstance(label, Plan) and len(label.steps) != 1:
             return self.moved(operands[0], label, operands[1:])
@@ -79,7 +59,7 @@ class Graph:
         """Returns the shape of a node."""
         return self.symbols[node][2]
 
-    def insert(self, term: Expression) -> int:
+    def insert(self, term: Term) -> int:
         """Returns the node of a term of a certificate."""
         pending = [term]
         while pending:

@@ -1,43 +1,46 @@
-"""Terms of a proof in another domain: each primitive that a term stands for, on arrays that numpy indexes."""
+"""Written terms in another domain: each primitive that a term stands for, on arrays that numpy indexes."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
 from math import prod
-from typing import Any
+from typing import Any, Generic, TypeVar
 
-from dialect_utils.layout import BitcastConvert, ElementType, Reshape
+from dialect_utils.layout import ArrayShape, BitcastConvert, ElementType, Reshape
+from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.ops.arrays import ArrayDomain
 from dialect_utils.ops.domain import UndefinedError, V
-from dialect_utils.verdict.proof.terms import Term, Terms
+from dialect_utils.ops.written import Term
 
 
-class Interpretation(ArrayDomain[V]):
+T = TypeVar("T", bound=Term)
+
+
+class Interpretation(ArrayDomain[V], Generic[T, V]):
     """The values of all terms that were asked for: an array of the domain, or another value for a tuple or function."""
 
-    def __init__(self, terms: Terms) -> None:
-        self.terms = terms
-        self.values: dict[Term, Any] = {}
+    def __init__(self) -> None:
+        self.values: dict[T, Any] = {}
 
-    def value(self, term: Term) -> Any:
+    def value(self, term: T) -> Any:
         """Returns the value of a term."""
-        found: set[Term] = set()
-        pending = [term]
+        pending: list[T] = [term]
         while pending:
-            part = pending.pop()
-            if part not in found and part not in self.values:
-                found.add(part)
-                pending += part.operands
-        for part in sorted(found, key=lambda part: part.number):
-            self.values[part] = self.interpreted(part)
+            part = pending[-1]
+            missing = [each for each in part.operands if each not in self.values]
+            if part in self.values or not missing:
+                pending.pop()
+                if part not in self.values:
+                    self.values[part] = self.interpreted(part)
+            pending += missing
         return self.values[term]
 
     @abstractmethod
-    def interpreted(self, term: Term) -> Any:
+    def interpreted(self, term: T) -> Any:
         """Returns the value of a term whose operands have values."""
 
-    def index(self, term: Term) -> V:
+    def index(self, term: T) -> V:
         """Returns the value of start indices."""
         found: V = self.values[term]
         return found
@@ -59,37 +62,38 @@ class Interpretation(ArrayDomain[V]):
         """Returns the bits of an array read as another element type; the result has dimensions `sizes`."""
 
     @abstractmethod
-    def padding(self, written: Any, sizes: tuple[int, ...], position: tuple[Term, int]) -> V:
+    def padding(self, written: Any, sizes: tuple[int, ...], position: tuple[T, int]) -> V:
         """Returns a padding value, as a scalar or for each index; `position` is the term and the number of its step."""
 
-    def moved(self, term: Term) -> V:
+    def moved(self, term: T) -> V:
         """Returns the array after a term's steps of data movement."""
-        chain = self.terms.chain(term)
-        array, plan = self.values[chain.base], chain.plan
+        plan, scalars = term.label, iter(term.operands[1:])
+        assert isinstance(plan, Plan)  # so they are made
+        array = self.values[term.operands[0]]
         steps = zip(plan.steps, plan.paddings, plan.stages, plan.stages[1:], strict=False)
         for number, (step, written, (old, _), (new, sizes)) in enumerate(steps):
             if isinstance(step, BitcastConvert):
                 array = self.reread(array, old, new, sizes)
             else:
-                padding = None if written is None else self.padding(written, sizes, (term, number))
+                padding = None if written is None else self.padding(next(scalars), sizes, (term, number))
                 array = self.move(array, step, padding)
         found: V = array
         return found
 
-    def computed(self, term: Term) -> V:
+    def computed(self, term: T) -> V:
         """Returns the primitive that a term stands for; raises UndefinedError for other operations."""
         label: Any = term.label
         if label == ("iota",):
-            return self.iota(term.array.element_type, term.array.dimensions[0])
+            return self.iota(_array(term).element_type, _array(term).dimensions[0])
         if not isinstance(label, tuple) or not term.operands:
             raise UndefinedError("the term is not a primitive")
         operands: list[Any] = [self.values[operand] for operand in term.operands]
         found = self._selected(term, label, operands)
         return self._combined(term, label, operands) if found is None else found
 
-    def _selected(self, term: Term, label: Any, operands: Sequence[Any]) -> V | None:
+    def _selected(self, term: T, label: Any, operands: Sequence[Any]) -> V | None:
         """Returns a primitive whose elements are elements of the operands; None for others."""
-        sizes = term.array.dimensions
+        sizes = _array(term).dimensions
         match label:
             case ("broadcast", dimensions):
                 return self.broadcast(operands[0], dimensions, sizes)
@@ -105,9 +109,9 @@ class Interpretation(ArrayDomain[V]):
                 return self.gather(None, operands[0], self.index(term.operands[1]), numbers, sizes)
         return None
 
-    def _combined(self, term: Term, label: Any, operands: Sequence[Any]) -> V:
+    def _combined(self, term: T, label: Any, operands: Sequence[Any]) -> V:
         """Returns a primitive that combines elements."""
-        sizes = term.array.dimensions
+        sizes = _array(term).dimensions
         match label:
             case ("dot", _):
                 left, right = operands
@@ -118,10 +122,15 @@ class Interpretation(ArrayDomain[V]):
                 return self.convolve(term, left, right, window, groups, sizes, has_padding)
             case ("reduce", str(opcode)):
                 array, initial = operands
-                return self.combine(opcode, term.array.element_type, array, initial)
+                return self.combine(opcode, _array(term).element_type, array, initial)
             case ("reduce-window", str(opcode), window, has_padding):
                 array, initial = operands
-                padding = initial if has_padding else self.skipped(opcode, term.array.element_type, initial)
+                padding = initial if has_padding else self.skipped(opcode, _array(term).element_type, initial)
                 rows = self.windows(array, padding, window, sizes)
-                return self.move(self.combine(opcode, term.array.element_type, rows, initial), Reshape(sizes))
+                return self.move(self.combine(opcode, _array(term).element_type, rows, initial), Reshape(sizes))
         raise UndefinedError("the term is not a primitive")
+
+
+def _array(term: Term) -> ArrayShape:
+    assert isinstance(term.shape, ArrayShape)  # primitives make arrays
+    return term.shape
