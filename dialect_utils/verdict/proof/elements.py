@@ -61,6 +61,9 @@ class ElementProof(Interpretation[Term, Elements]):
             return False
         self.terms.place = None
         self.terms.note(ELEMENTS)
+        for term, value in zip((first, second), values, strict=True):
+            if not isinstance(value, Term) and not isinstance(value, list):
+                self.terms.step(ELEMENTS, term, self.terms.make("array", None, term.shape, [*value.flat]))
         if isinstance(values[0], Term) or isinstance(values[1], Term):
             return values[0] is values[1] and values[0].is_specified
         pairs = zip(values[0].flat, values[1].flat, strict=True)
@@ -121,6 +124,9 @@ class ElementProof(Interpretation[Term, Elements]):
         if term.kind == "leaf":
             return term
         operands = [self._whole(self.values[operand], operand.shape) for operand in term.operands]
+        for operand, whole in zip(term.operands, operands, strict=True):
+            self.terms.step(ELEMENTS, operand, whole)
+            self.terms.step(ELEMENTS, whole, operand)
         return self.terms.make(term.kind, term.label, term.shape, operands)
 
     def _whole(self, value: Value, shape: Shape) -> Term:

@@ -11,6 +11,7 @@ from dialect_utils.layout.moves.physical import physical_plan
 from dialect_utils.ops.domain import UndefinedError
 from dialect_utils.verdict.ports import Port
 from dialect_utils.verdict.replay.arrays import CHECKS, RefusedError, Step, reducer
+from dialect_utils.verdict.replay.elements import Elements
 from dialect_utils.verdict.replay.graph import UNSPECIFIED, Equality, Graph, Level
 from dialect_utils.verdict.replay.record import NOTHING, Reading, Recorder
 from dialect_utils.verdict.replay.scalars import check_scalar
@@ -65,10 +66,11 @@ def replay(
         first, expected = _recorded(graph, stages[0], certificate.readings[0], inputs)
         last, found = _recorded(graph, stages[-1], certificate.readings[1], packed)
         found = [_unpacked(graph, node, port) for node, port in zip(found, results, strict=True)]
-        merges = [_checked(graph, step) for step in certificate.steps]
+        elements = Elements(last)
+        merges = [_checked(graph, elements, step) for step in certificate.steps]
     except (UndefinedError, RefusedError) as error:
         return Replayed((None,) * len(results), None, str(error))
-    merges += [_Merge(Level.BITS, *pair) for pair in (*first.folds, *last.folds)]
+    merges += [_Merge(Level.BITS, *pair) for pair in (*first.folds, *last.folds, *elements.equal)]
     pairs = [*zip(expected, found, strict=True)]
     effects = [*zip(first.effects, last.effects, strict=False)]
     outputs: list[Level | None] = [None] * len(pairs)
@@ -115,8 +117,12 @@ def _devices(module: Module) -> Hashable:
     return tuple(max(int(a), int(b)) for a, b in zip(counts[:2], counts[2:], strict=True))
 
 
-def _checked(graph: Graph, step: Step) -> _Merge:
+def _checked(graph: Graph, elements: Elements, step: Step) -> _Merge:
     """Returns what a step makes equal; raises RefusedError for one that its rule does not justify."""
+    if step.rule == "elements":
+        # The elements are equal by definition; nothing else is claimed.
+        elements.value(step.before)
+        return _Merge(Level.BITS, (node := graph.insert(step.before)), node)
     if step.rule in _REDUCERS:
         function, opcode, kind, depth = reducer(step)
         variables = [graph.make("leaf", ("bound", depth, i), ArrayShape(kind, ())) for i in range(2)]

@@ -160,6 +160,14 @@ class Recorder:
             self._bits[node] = bits
             self.folds.append((node, self.primitives.literal(static_array(shape).element_type, bits, ())))
 
+    def integer(self, node: int) -> int:
+        """Returns the value of a constant, at most the largest signed one; raises UndefinedError for other nodes."""
+        bits, kind = self._constant(node), self.primitives.element_type(node)
+        if bits is None:
+            raise UndefinedError("an index is not known")
+        is_negative = kind.is_signed and bits >> (kind.bits - 1)
+        return bits - (1 << kind.bits) if is_negative else min(bits, np.iinfo(np.int64).max)
+
     def _constant(self, node: int) -> int | None:
         kind, label, _ = self.graph.symbols[node]
         return label if kind == "constant" and isinstance(label, int) else self._bits.get(node)

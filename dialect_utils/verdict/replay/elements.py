@@ -1,0 +1,170 @@
+"""Arrays of a replayed proof as their elements: each element is a scalar node, made by the definitions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import product
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dialect_utils.execution.constants import bits_of
+from dialect_utils.layout import ArrayShape, ElementType, Shape
+from dialect_utils.ops.arrays import Patches
+from dialect_utils.ops.domain import UndefinedError, static_array
+from dialect_utils.ops.interpretation import Interpretation
+from dialect_utils.ops.written import Term
+from dialect_utils.verdict.replay.record import Recorder
+
+Nodes = NDArray[np.int64]
+# Nodes that a replay makes before it gives up: twice as many as a proof.
+_MOST_ELEMENTS = 300_000
+
+
+class Elements(Interpretation[Term, Any]):
+    """The elements of terms; `equal` lists pairs of nodes that are equal by definition."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        super().__init__()
+        self.graph, self.nodes, self.recorder = recorder.graph, recorder.primitives, recorder
+        self.equal: list[tuple[int, int]] = []
+        self._count = 0
+
+    def spend(self, count: int) -> None:
+        """Counts nodes that are made; raises UndefinedError where there are too many."""
+        self._count += count
+        if self._count > _MOST_ELEMENTS:
+            raise UndefinedError("the arrays are too large to be compared element by element")
+
+    def interpreted(self, term: Term) -> Nodes | None:
+        """Returns the elements of an array, None for other values."""
+        node, shape = self.graph.insert(term), term.shape
+        if not isinstance(shape, ArrayShape) or not shape.is_static:
+            return None
+        self.spend(prod(shape.dimensions))
+        found = self._of(term, shape, node).reshape(shape.dimensions)
+        if shape.dimensions:
+            self.equal.append((node, self.graph.make("array", None, shape, [*map(int, found.flat)])))
+        return found
+
+    def _of(self, term: Term, shape: ArrayShape, node: int) -> Nodes:
+        operands = [self.values[operand] for operand in term.operands]
+        scalar = ArrayShape(shape.element_type, ())
+        match term.kind:
+            case _ if not shape.dimensions:
+                return np.array(node)
+            case "constant" if isinstance(term.label, bytes):
+                bits = bits_of(term.label, shape.element_type)
+                return np.array([self.nodes.literal(shape.element_type, each, ()) for each in bits], np.int64)
+            case "splat":
+                return np.broadcast_to(operands[0], shape.dimensions)
+            case "array":
+                return np.array([self.graph.insert(each) for each in term.operands], np.int64)
+            case "each":
+                return self._mapped(lambda *each: self.nodes.each(term.label, shape.element_type, each), operands)
+            case "choice":
+                selector, *branches = operands
+                return self._mapped(
+                    lambda *each: self.graph.make("choice", term.label, scalar, [int(selector), *each]), branches
+                )
+            case "moved":
+                return np.asarray(self.moved(term))
+            case "out" if (rows := self._rows(term)) is not None:
+                return rows
+        try:
+            return np.asarray(self.computed(term))
+        except UndefinedError:
+            made = (self.graph.make("element", i, scalar, (node,)) for i in range(prod(shape.dimensions)))
+            return np.fromiter(made, np.int64)
+
+    def _rows(self, term: Term) -> Nodes | None:
+        """Returns a result of a reduction by a function, row by row; None for other operations."""
+        (general,) = term.operands
+        if general.label != ("reduce", None):
+            return None
+        *operands, function = general.operands
+        count = len(operands) // 2
+        arrays, initial = ([self.values[each] for each in part] for part in (operands[:count], operands[count:]))
+        found = []
+        scalar = ArrayShape(static_array(term.shape).element_type, ())
+        for row in range(len(arrays[0])):
+            items = [int(each) for array in arrays for each in array[row]]
+            items += [*(int(each) for each in initial), self.graph.insert(function)]
+            made = self.graph.make("op", ("reduce-row", count), general.shape, items)
+            found.append(self.graph.make("out", term.label, scalar, (made,)))
+        return np.array(found, np.int64)
+
+    def _mapped(self, make: Callable[..., int], arrays: Sequence[Nodes]) -> Nodes:
+        rows = zip(*(array.flat for array in arrays), strict=True)
+        return np.array([make(*map(int, row)) for row in rows], np.int64).reshape(arrays[0].shape)
+
+    def select(self, make: Callable[..., NDArray[Any]], *arrays: Nodes) -> Nodes:
+        """Returns the array that a function of numpy arrays makes."""
+        return make(*arrays)
+
+    def dimensions(self, array: Nodes) -> tuple[int, ...]:
+        """Returns the sizes of an array."""
+        return array.shape
+
+    def integers(self, array: Nodes) -> NDArray[np.int64]:
+        """Returns the values of constants; raises UndefinedError for other elements."""
+        found = [self.recorder.integer(int(each)) for each in array.flat]
+        return np.array(found, np.int64).reshape(array.shape)
+
+    def iota(self, element_type: ElementType, size: int) -> Nodes:
+        """Returns the constants 0, 1, ... size - 1."""
+        return np.array([self.nodes.number(element_type, i, ()) for i in range(size)], np.int64)
+
+    def contract(self, operation: Term, left: Nodes, right: Nodes, present: object = None) -> Nodes:
+        """Returns sums of products; `operation` is the term of a dot or convolution."""
+        assert isinstance(operation.label, tuple)  # the attributes are the last part
+        kind, texts = static_array(operation.shape).element_type, operation.label[-1]
+        self.spend(left.size * right.shape[1])
+        found = np.empty((*left.shape[:2], right.shape[1]), np.int64)
+        for b, i, j in product(*map(range, found.shape)):
+            pairs = zip(left[b, i], right[b, j], strict=True)
+            products = [self.nodes.each("product", kind, (int(x), int(y))) for x, y in pairs]
+            found[b, i, j] = self._sum(kind, texts, products)
+        return found
+
+    def _sum(self, kind: ElementType, texts: Any, products: Sequence[int]) -> int:
+        if not products:
+            return self.nodes.literal(kind, 0, ())
+        return self.nodes.each(("sum-of-products", texts), kind, products)
+
+    def convolved(self, operation: Term, lhs: Nodes, rhs: Nodes, patches: Patches) -> Nodes:
+        """Returns a convolution; padding that is skipped is a number of its own."""
+        kind = static_array(operation.operands[0].shape).element_type
+        zero = self.nodes.literal(kind, 0, ())
+        left = patches.left(lhs)
+        is_zero = patches.has_padding or kind.is_integral
+        left[:, ~patches.present] = zero if is_zero else self.graph.make("leaf", "optional zero", ArrayShape(kind, ()))
+        return patches.result(self.contract(operation, left, patches.right(rhs)))
+
+    def combine(self, opcode: str, element_type: ElementType, array: Nodes, initial: Nodes) -> Nodes:
+        """Returns the combination of each row, which begins with the initial value."""
+        rows = [[int(initial), *map(int, row)] for row in array]
+        return np.array([self.nodes.each(("sum", opcode), element_type, row) for row in rows], np.int64)
+
+    def skipped(self, opcode: str, element_type: ElementType, initial: Nodes) -> Nodes:
+        """Returns an unknown function of the initial value."""
+        return np.array(self.nodes.each(("padding", opcode), element_type, [int(initial)]))
+
+    def padding(self, written: Any, sizes: tuple[int, ...], position: tuple[Term, int]) -> Nodes:
+        """Returns a padding value; undefined padding has no elements."""
+        if written.kind == "leaf":
+            raise UndefinedError("undefined padding is not compared element by element")
+        return np.asarray(self.values[written])
+
+    def reread(self, array: Nodes, old: ElementType, new: ElementType, sizes: tuple[int, ...]) -> Nodes:
+        """Returns elements of another type: parts of an element, or several elements joined."""
+        if old.bits == new.bits:
+            return self._mapped(lambda item: self.nodes.reread(item, new), [array])
+        if old.bits > new.bits:
+            parts = range(old.bits // new.bits)
+            return np.stack([self._mapped(lambda e, i=i: self.nodes.each(("part", i), new, [e]), [array]) for i in parts], -1)
+        rows = array.reshape(-1, new.bits // old.bits)
+        found = [self.nodes.each("joined", new, [*map(int, row)]) for row in rows]
+        return np.array(found, np.int64).reshape(sizes)
