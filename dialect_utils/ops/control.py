@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from dialect_utils.layout import ArrayShape, BufferShape, Shape, TokenShape, TupleShape, parse_shape
+from dialect_utils.layout import ArrayShape, BufferShape, Shape, TupleShape, parse_shape
 from dialect_utils.ops.declaration import (
     ANY,
     CONVOLUTION,
@@ -20,7 +20,16 @@ from dialect_utils.ops.declaration import (
     op,
     texts,
 )
-from dialect_utils.ops.inference import Called, Instance, ShapeError, first_operand, is_compatible
+from dialect_utils.ops.inference import (
+    Called,
+    Instance,
+    ShapeError,
+    check_second_token,
+    check_tokens,
+    first_operand,
+    is_compatible,
+    token,
+)
 from dialect_utils.text import DiagnosticError
 
 _ALIASING = "output_to_operand_aliasing"
@@ -28,11 +37,6 @@ _ALIAS = re.compile(r"\{([\d,\s]*)\}\s*:\s*\(\s*(-?\d{1,9})\s*,\s*\{([\d,\s]*)\}
 _COMPOSITE = re.compile(r"composite\.(name|version|attributes)\s*=\s*\"([^\"]*)\"")
 
 # Results (ShapeInference::InferGetTupleElementShape, InferCallShape, InferWhileShape)
-
-
-def token(instance: Instance) -> Shape:
-    """Returns a token."""
-    return TokenShape()
 
 
 def made_tuple(instance: Instance) -> Shape:
@@ -262,19 +266,6 @@ def _is_one_buffer(operand: Shape, result: Shape) -> bool:
     )
 
 
-def check_tokens(instance: Instance) -> None:
-    """Raises ShapeError where an operand of after-all is not a token."""
-    for index, shape in enumerate(instance.operands):
-        if not isinstance(shape, TokenShape):
-            raise ShapeError(f"after-all waits for tokens, found {shape}", f"operand {index}")
-
-
-def check_dependency(instance: Instance) -> None:
-    """Raises ShapeError where operand 1 of add-dependency is not a token."""
-    if not isinstance(instance.operands[1], TokenShape):
-        raise ShapeError(f"add-dependency waits for tokens, found {instance.operands[1]}", "operand 1")
-
-
 _FORWARDED = Trait.FORWARDS | Trait.ALIASES | Trait.BOUNDED
 _TUPLED = Trait.TUPLES | Trait.ALIASES | Trait.BOUNDED | Trait.PURE
 
@@ -283,7 +274,7 @@ _FUSION_KINDS = choice("kind", "kCustom kInput kLoop kOutput")
 OPERATIONS: tuple[Opcode, ...] = (
     op("get-tuple-element", 1, _TUPLED, integers("index", needed=True), result=element),
     op("tuple", ANY, _TUPLED, result=made_tuple),
-    op("add-dependency", 2, _FORWARDED | Trait.PURE, mlir="", result=first_operand, check=check_dependency),
+    op("add-dependency", 2, _FORWARDED | Trait.PURE, mlir="", result=first_operand, check=check_second_token),
     op("after-all", ANY, NO_TRAITS, mlir="after_all create_token", result=token, check=check_tokens),
     op("domain", 1, _FORWARDED, *texts("domain", needed=True), mlir="", result=first_operand),
     op("opt-barrier", 1, _FORWARDED, mlir="optimization_barrier", result=first_operand),

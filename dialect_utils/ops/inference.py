@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
-from dialect_utils.layout import ArrayShape, ElementType, Layout, Shape, TupleShape
+from dialect_utils.layout import ArrayShape, ElementType, Layout, Shape, TokenShape, TupleShape
 from dialect_utils.layout.shape import UNBOUNDED
 from dialect_utils.ops.declaration import Opcode
 
@@ -253,6 +253,23 @@ def scalar_type(instance: Instance, index: int) -> ElementType:
     return shape.element_type
 
 
+def check_tokens(instance: Instance) -> None:
+    """Raises ShapeError where an operand is not a token."""
+    for index in range(len(instance.operands)):
+        _check_token(instance, index)
+
+
+def check_second_token(instance: Instance) -> None:
+    """Raises ShapeError where operand 1 is not a token."""
+    _check_token(instance, 1)
+
+
+def _check_token(instance: Instance, index: int) -> None:
+    if not isinstance(instance.operands[index], TokenShape):
+        message = f"{instance.opcode} waits for tokens, found {instance.operands[index]}"
+        raise ShapeError(message, f"operand {index}")
+
+
 # Results that several families share
 
 
@@ -264,6 +281,16 @@ def first_operand(instance: Instance) -> Shape:
 def first_array(instance: Instance) -> Shape:
     """Returns the shape of the first operand, which has to be an array."""
     return instance.array(0)
+
+
+def second_array(instance: Instance) -> Shape:
+    """Returns the shape of operand 1, which has to be an array."""
+    return instance.array(1)
+
+
+def token(instance: Instance) -> Shape:
+    """Returns a token."""
+    return TokenShape()
 
 
 def one_or_tuple(instance: Instance) -> Shape:

@@ -22,7 +22,7 @@ from dialect_utils.ops.declaration import (
 )
 from dialect_utils.ops.domain import Domain, UndefinedError, V, grouped, required_ints, transposed
 from dialect_utils.ops.elementwise import part, whole
-from dialect_utils.ops.inference import Instance, ShapeError, first_array, made
+from dialect_utils.ops.inference import Instance, ShapeError, first_array, made, second_array
 from dialect_utils.ops.structured import single
 
 if TYPE_CHECKING:
@@ -72,11 +72,6 @@ def _check_lengths(instance: Instance, array: ArrayShape, lengths: tuple[int, ..
 
 def _with_last(shape: ArrayShape, size: int) -> ArrayShape:
     return ArrayShape(shape.element_type, (*shape.dimensions[:-1], size), shape.layout)
-
-
-def solved(instance: Instance) -> Shape:
-    """Returns the right side."""
-    return instance.array(1)
 
 
 # Constraints
@@ -330,7 +325,7 @@ OPERATIONS: tuple[Opcode, ...] = (
         *flags("left_side lower unit_diagonal"),
         choice("transpose_a", "ADJOINT NO_TRANSPOSE TRANSPOSE", needed=True),
         takes=INEXACT,
-        result=solved,
+        result=second_array,
         check=check_triangular,
         define=define_triangular_solve,
     ),

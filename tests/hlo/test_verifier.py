@@ -54,6 +54,10 @@ MISTAKES = [
     ("p = f32[4] parameter(0)\n  ROOT c = f32[4] collective-permute(p), source_target_pairs={{0,1},{0,2}}", "", "", "the source 0 is in source_target_pairs more than once"),
     ("p = f32[4] parameter(0)\n  ROOT c = f32[4] collective-permute(p), source_target_pairs={{0,5},{1,2}}", "", ", replica_count=3", "the target 5 in source_target_pairs must be below 3"),
     ("t = f32[] parameter(0)\n  ROOT i = (u32[3], token[]) infeed(t)", "", "", "infeed waits for tokens"),
+    ("p = f32[4] parameter(0)\n  ROOT o = token[] outfeed(p, p)", "", "", "outfeed waits for tokens, found f32[4]"),
+    ("p = f32[4] parameter(0)\n  ROOT a = token[] after-all(p)", "", "", "after-all waits for tokens, found f32[4]"),
+    ("p = f32[4] parameter(0)\n  r = (f32[4], u32[], token[]) recv(p), channel_id=1\n  ROOT d = (f32[4], token[]) recv-done(r), channel_id=1", "", "", "recv waits for tokens, found f32[4]"),
+    ("p = f32[4] parameter(0)\n  s = (f32[4], u32[], token[]) send(p, p), channel_id=1\n  ROOT d = token[] send-done(s), channel_id=1", "", "", "send waits for tokens, found f32[4]"),
     ("p = f32[4] parameter(0)\n  t = token[] after-all()\n  ROOT o = token[] outfeed(p, t), outfeed_shape=f32[5]", "", "", "has the outfeed_shape f32[5]"),
     # Sends, receives and asynchronous operations.
     (f"{_SENT}\n  ROOT d = token[] send-done(s), channel_id=2", "", "", "the same channel id, found 1 and 2"),
