@@ -42,6 +42,7 @@ from dialect_utils.ops.inference import (
     same_sizes,
     wider,
 )
+from dialect_utils.ops.structured import last_word
 
 if TYPE_CHECKING:
     from dialect_utils.ir import Operation
@@ -237,15 +238,10 @@ def repeated(domain: Domain[V], operands: Sequence[V]) -> list[V]:
 
 def define_compare(domain: Domain[V], operation: Operation, operands: Sequence[V]) -> list[V]:
     """Returns a comparison; floats are unordered with NaN unless the type is TOTALORDER."""
-    direction = _last_word(operation.attribute("direction") or operation.attribute("comparison_direction"))
+    direction = last_word(operation.attribute("direction") or operation.attribute("comparison_direction"))
     kinds = (operation.attribute(name) for name in ("type", "compare_type", "order"))
-    is_total = any(_last_word(kind) in _TOTAL for kind in kinds)
+    is_total = any(last_word(kind) in _TOTAL for kind in kinds)
     return [domain.compare(direction, *repeated(domain, operands), is_total=is_total)]
-
-
-def _last_word(text: str | None) -> str:
-    """Returns `LT` of `#stablehlo<comparison_direction LT>`."""
-    return (text or "").rstrip(">").rpartition(" ")[2]
 
 
 def define_reduce_precision(domain: Domain[V], operation: Operation, operands: Sequence[V]) -> list[V]:

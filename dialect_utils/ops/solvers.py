@@ -23,7 +23,7 @@ from dialect_utils.ops.declaration import (
 from dialect_utils.ops.domain import Domain, UndefinedError, V, grouped, required_ints, transposed
 from dialect_utils.ops.elementwise import part, whole
 from dialect_utils.ops.inference import Instance, ShapeError, first_array, made, second_array
-from dialect_utils.ops.structured import single
+from dialect_utils.ops.structured import last_word, single
 
 if TYPE_CHECKING:
     from dialect_utils.ir import Operation
@@ -212,7 +212,7 @@ def define_batch_norm_grad(domain: Domain[V], operation: Operation, operands: Se
 
 def define_fft(domain: Domain[V], operation: Operation, operands: Sequence[V]) -> list[V]:
     """Returns a Fourier transform of the last dimensions; source: StableHLO's specification of fft."""
-    kind = (operation.attribute("fft_type") or "").rstrip(">").rpartition(" ")[2]
+    kind = last_word(operation.attribute("fft_type"))
     return [domain.fourier(operation, operands[0], kind, required_ints(operation, "fft_length"))]
 
 
@@ -230,7 +230,7 @@ def define_triangular_solve(domain: Domain[V], operation: Operation, operands: S
     """Returns x of a * x = b or x * a = b; source: StableHLO's specification of triangular_solve."""
     matrix, right = operands
     sizes = domain.dimensions(right)
-    kind = (operation.attribute("transpose_a") or "NO_TRANSPOSE").rstrip(">").rpartition(" ")[2]
+    kind = last_word(operation.attribute("transpose_a") or "NO_TRANSPOSE")
     is_lower, is_left = (operation.attribute(name) == "true" for name in ("lower", "left_side"))
     if kind == "ADJOINT":
         matrix = _adjoint(domain, matrix)
