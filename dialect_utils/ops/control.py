@@ -20,6 +20,7 @@ from dialect_utils.ops.declaration import (
     op,
     texts,
 )
+from dialect_utils.ops.devices import numbers_in
 from dialect_utils.ops.inference import (
     Called,
     Instance,
@@ -28,6 +29,7 @@ from dialect_utils.ops.inference import (
     check_tokens,
     first_operand,
     is_compatible,
+    is_equally_ordered,
     token,
 )
 from dialect_utils.text import DiagnosticError
@@ -171,7 +173,7 @@ def check_custom_call(instance: Instance) -> None:
     target = (instance.attribute("custom_call_target") or "")[1:-1]
     if target == "GetRngSeed" and any(leaf.element_type.name != "u64" for leaf in _shape(instance).arrays()):
         raise ShapeError(f"the custom call GetRngSeed must return u64, but the shape is {instance.shape}", "shape")
-    if target in _BUFFER_CALLS:
+    if target in BUFFER_CALLS:
         _check_buffer_call(instance, target)
     check_aliasing(instance)
 
@@ -195,7 +197,7 @@ def _check_constraints(instance: Instance, text: str) -> None:
 
 
 # Custom calls that make buffers of arrays and arrays of buffers.
-_BUFFER_CALLS = ("Pin", "Unpin", "CreateBuffer")
+BUFFER_CALLS = ("Pin", "Unpin", "CreateBuffer")
 
 
 def _check_buffer_call(instance: Instance, target: str) -> None:
@@ -221,11 +223,7 @@ def _check_buffer_call(instance: Instance, target: str) -> None:
 def aliases_of(instance: Instance) -> Iterator[tuple[tuple[int, ...], int, tuple[int, ...]]]:
     """Yields (path in the result, operand, path in the operand) of every alias of an instruction."""
     for result, number, operand in _ALIAS.findall(instance.attribute(_ALIASING) or ""):
-        yield _path(result), int(number), _path(operand)
-
-
-def _path(text: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in text.replace(",", " ").split())
+        yield tuple(numbers_in(result)), int(number), tuple(numbers_in(operand))
 
 
 def subshape(shape: Shape | None, path: tuple[int, ...]) -> Shape | None:
@@ -258,12 +256,7 @@ def _is_one_buffer(operand: Shape, result: Shape) -> bool:
     """Is true for shapes that one buffer may have; buffers are compared by their arrays, whatever their layouts."""
     has_buffers = isinstance(operand, BufferShape) or isinstance(result, BufferShape)
     first, second = [each.array if isinstance(each, BufferShape) else each for each in (operand, result)]
-    if not is_compatible(first, second):
-        return False
-    return has_buffers or all(
-        one.layout is None or other.layout is None or one.layout.minor_to_major == other.layout.minor_to_major
-        for one, other in zip(first.arrays(), second.arrays(), strict=True)
-    )
+    return is_compatible(first, second) if has_buffers else is_equally_ordered(first, second)
 
 
 _FORWARDED = Trait.FORWARDS | Trait.ALIASES | Trait.BOUNDED

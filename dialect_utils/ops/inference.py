@@ -171,6 +171,14 @@ def is_compatible(first: Shape, second: Shape) -> bool:
     return first.without_layout == second.without_layout
 
 
+def is_equally_ordered(first: Shape, second: Shape) -> bool:
+    """Is true for compatible shapes with equal minor_to_major in each array for which both have a layout."""
+    return is_compatible(first, second) and all(
+        one.layout is None or other.layout is None or one.layout.minor_to_major == other.layout.minor_to_major
+        for one, other in zip(first.arrays(), second.arrays(), strict=True)
+    )
+
+
 # The shape of a result that is not written
 
 
