@@ -1,7 +1,4 @@
-"""Operations that compute every element of the result from the operands' elements at the same index.
-
-Longer than others: each operation is declared, checked and defined in one file.
-"""
+"""Operations that compute every element of the result from the operands' elements at the same index."""
 
 from __future__ import annotations
 
@@ -257,58 +254,6 @@ def define_copy(domain: Domain[V], operation: Operation, operands: Sequence[V]) 
     return list(operands[:1])
 
 
-# Whether one operation is elementwise, given its shapes
-
-
-def is_elementwise(operation: Operation) -> bool:
-    """Is true where the result's element at an index depends on the operands' elements at that index only.
-
-    A bitcast-convert between types of one width is elementwise too. Operands of other
-    dimensions are allowed where the op takes a scalar for all indices.
-    """
-    if operation.opcode == "bitcast-convert":
-        return _keeps_width(operation)
-    if operation.opcode not in ELEMENTWISE or len(operation.results) != 1:
-        return False
-    result = operation.results[0].shape
-    if not isinstance(result, ArrayShape) or not result.is_static:
-        return False
-    dimensions, scalar = result.dimensions, _SCALAR_OPERANDS.get(operation.opcode, ())
-    for index, operand in enumerate(operation.operands):
-        shape = operand.shape
-        if not isinstance(shape, ArrayShape) or shape.dynamic:
-            return False
-        if shape.dimensions != dimensions and (shape.dimensions or index not in scalar):
-            return False
-    return True
-
-
-def scalar_operands(operation: Operation) -> tuple[int, ...]:
-    """Returns the operands that are scalars used at every index."""
-    allowed = _SCALAR_OPERANDS.get(operation.opcode, ())
-    if not allowed:
-        return ()
-    result = operation.results[0].shape
-    if isinstance(result, ArrayShape) and result.rank == 0:
-        return ()
-    return tuple(index for index in allowed if _is_scalar(operation.operands[index].shape))
-
-
-def _is_scalar(shape: Shape) -> bool:
-    return isinstance(shape, ArrayShape) and not shape.dimensions
-
-
-def _keeps_width(operation: Operation) -> bool:
-    source, result = operation.operands[0].shape, operation.results[0].shape
-    if not isinstance(source, ArrayShape) or not isinstance(result, ArrayShape):
-        return False
-    return source.element_type.bits == result.element_type.bits and result.is_static
-
-
-# Operands that may be scalars beside arrays of any size: the predicate of select, the bounds of clamp.
-_SCALAR_OPERANDS = {"select": (0,), "clamp": (0, 2)}
-
-
 def _each(
     names: str,
     operands: int,
@@ -418,7 +363,4 @@ OPERATIONS: tuple[Opcode, ...] = (
 CHLO_EACH = "conj is_inf is_neg_inf is_pos_inf next_after"
 CHLO_ROUNDED = (
     "acos acosh asin asinh atan atanh bessel_i1e cosh digamma erf erf_inv erfc lgamma polygamma sinh square tan zeta"
-)
-ELEMENTWISE = frozenset(each.name for each in OPERATIONS if each.has(Trait.ELEMENTWISE)).union(
-    f"chlo.{name}" for name in f"{CHLO_EACH} {CHLO_ROUNDED}".split()
 )
