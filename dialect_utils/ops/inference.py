@@ -182,10 +182,14 @@ def is_equally_ordered(first: Shape, second: Shape) -> bool:
 # The shape of a result that is not written
 
 
-def inferred_shape(
-    opcode: Opcode, written: Written, operands: Sequence[Shape], called: Sequence[Called]
+def infer_shape(
+    opcode: Opcode, written: Written, operands: Sequence[Shape], called: Sequence[Called] = ()
 ) -> Shape | None:
-    """Returns what `dialect_utils.ops.infer_shape` does, given the declaration of the opcode."""
+    """Returns the shape of an instruction, given the declaration of its opcode, or None where it has to be written.
+
+    A result whose rule gives no layout has the descending one where an operand has a layout. Raises ShapeError where
+    operands or attributes give no shape.
+    """
     if opcode.result is None:
         return None
     instance = Instance(written, operands, called)
