@@ -15,11 +15,11 @@ from dialect_utils.hlo.instruction import Instruction
 from dialect_utils.hlo.text.attributes import parse_ints
 from dialect_utils.hlo.text.grammar import OPERAND, OperandText, read_shape_at, split_operands
 from dialect_utils.hlo.text.provenance import Spelling
-from dialect_utils.hlo.text.tokens import RESERVED, Token, without_comments
+from dialect_utils.hlo.text.tokens import RESERVED, Token
 from dialect_utils.layout import Shape, TupleShape, parse_shape
 from dialect_utils.ops import HLO_NAMES, is_opcode, opcode_of
 from dialect_utils.ops.inference import Called, ShapeError, infer_shape, is_compatible
-from dialect_utils.text import Diagnostic, DiagnosticError, Location, Source, Span, error_at, nearest
+from dialect_utils.text import Diagnostic, DiagnosticError, Location, Source, Span, error_at, nearest, without_comments
 
 # XLA nests inline computations as deep as calls; Python's stack ends at a few hundred levels.
 MAX_DEPTH = 64

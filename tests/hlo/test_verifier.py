@@ -84,6 +84,7 @@ MISTAKES = [
     ("p = f32[4] parameter(0)\n  ROOT c = f32[4] custom-call(p), custom_call_target=\"f\", output_to_operand_aliasing={{}: (1, {})}", "", "", "invalid operand number 1"),
     ("ROOT c = f32[] custom-call(), custom_call_target=\"GetRngSeed\"", "", "", "must return u64"),
     # Data movement, windows and products.
+    ("p = f32[20] parameter(0)\n  ROOT s = f32[12] slice(p), slice={[0:1/*x*/2]}", "", "", "slice[] does not fit rank 1"),
     ("p = f32[1024,1024]{1,0:T(8,128)S(5)} parameter(0)\n  ROOT c = bf16[1024,1024]{1,0:T(8,128)} copy(p)", "", "", "copy between host and device"),
     ("p = f32[4,8]{1,0} parameter(0)\n  i = s32[] parameter(1)\n  ROOT d = f32[1,8]{1,0:S(5)} dynamic-slice(p, i, i), dynamic_slice_sizes={1,8}", "", "", "from device to host"),
     ("p = f32[4,<=8] parameter(0)\n  i = s32[] parameter(1)\n  ROOT d = f32[4,<=8] dynamic-reshape(p, i)", "", "", "one size for each dimension of the result"),

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import frexp, isinf, isnan
 
-from dialect_utils.hlo.text.tokens import without_comments
 from dialect_utils.layout import ElementType
+from dialect_utils.text import without_comments
 
 _SPECIAL = re.compile(r"-?(nan|inf)(?:\((0x[0-9a-fA-F]+)\))?", re.ASCII)
 _COMPLEX = re.compile(r"\(\s*([^\s,()]+(?:\(0x\w+\))?)\s*,\s*([^\s,()]+(?:\(0x\w+\))?)\s*\)", re.ASCII)

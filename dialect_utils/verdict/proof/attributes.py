@@ -7,7 +7,6 @@ import struct
 from collections.abc import Callable, Hashable, Iterator
 
 from dialect_utils.hlo.text.attributes import is_calling
-from dialect_utils.hlo.text.tokens import without_comments
 from dialect_utils.ir import Operation, array_shape
 from dialect_utils.layout import ArrayShape, OpaqueShape
 from dialect_utils.ops import (
@@ -19,6 +18,7 @@ from dialect_utils.ops import (
     opcode_of,
 )
 from dialect_utils.ops.structured import integers, reduction_window
+from dialect_utils.text import without_comments
 from dialect_utils.verdict.proof.terms import GaveUpError
 
 # Attributes that tell where a value is stored, on which device, where it comes from or when it is computed.
