@@ -97,6 +97,7 @@ MISTAKES = [
     ("i = f32[4] parameter(0)\n  z = f32[] parameter(1)\n  ROOT s = (f32[4], f32[]) scan(i, z), dimensions={0}, num_carries=3, to_apply=g", _SCANNED, "", "scan has 3 carries, but only 2 operands"),
     ("p = f32[4] parameter(0)\n  ROOT c = f32[4] exponential(p), result_accuracy={tolerance={rtol=-1, atol=0, ulps=2}}", "", "", "is negative"),
     # Literals.
+    ("ROOT c = f32[1] constant({1/* one */2})", "", "", "has 2 elements, but needs 1"),
     ("ROOT c = f64[] constant(-1.8e308)", "", "", "is out of the range of f64"),
     ("ROOT c = f8e4m3fn[] constant(nan(0x1))", "", "", "has one NaN"),
     # Shardings.
@@ -129,6 +130,7 @@ ACCEPTED = [
     ("p = f32[4] parameter(0)\n  ROOT f = f32[4] fusion(p, p), kind=kLoop, calls=c", "c {\n  x = f32[4] parameter(0)\n  ROOT r = f32[4] negate(x)\n}\n"),
     ("a = c64[0,3] parameter(0)\n  ROOT f = c64[0,3] fft(a), fft_type=FFT, fft_length={3}", ""),
     ("ROOT c = u64[] constant(-1)", ""),
+    ("ROOT c = f32[2,2] constant({ /* rows */ {1, 2}, // one\n  {3, 4}})", ""),
 ]  # fmt: skip
 
 

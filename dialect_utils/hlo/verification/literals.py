@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from dialect_utils.layout import ArrayShape, ElementType, Shape, TupleShape
+from dialect_utils.text import without_comments
 
-_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 # The parts of a complex number are in parentheses.
 _TOKEN = re.compile(r"\{|\}|,|\([^()]*\)|[^\s{},()]+(?:\([^()]*\))?|\S")
 _PUNCTUATION = re.compile(r"[(){},]")
@@ -31,7 +31,7 @@ _PARTS = {"c64": ElementType("f32", 32), "c128": ElementType("f64", 64)}
 
 def literal_problem(text: str, shape: Shape) -> str | None:
     """Returns why a text is not the literal of a shape, or None."""
-    return None if _ELIDED in text else _problem(_COMMENT.sub("", text).strip(), shape)
+    return None if _ELIDED in text else _problem(without_comments(text).strip(), shape)
 
 
 def _problem(text: str, shape: Shape) -> str | None:
