@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from dialect_utils.layout import ArrayShape, ElementType, Shape, TupleShape, parse_element_type
+from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType, Shape, TupleShape, parse_element_type
 from dialect_utils.ops.declaration import (
     ALL_OPERANDS,
     COMPLEX_PARTS,
@@ -45,8 +45,7 @@ if TYPE_CHECKING:
     from dialect_utils.ir import Operation
 
 _PRED = parse_element_type("pred")
-_PARTS = {"c64": "f32", "c128": "f64"}
-_WHOLE = {part: whole for whole, part in _PARTS.items()}
+_WHOLE = {kind.part: kind for kind in ELEMENT_TYPES.values() if kind.is_complex}
 # Layout::kHostMemorySpace
 HOST_MEMORY = 5
 _FLOAT_COMPARISONS, _ACCURACY_MODES = ("FLOAT", "TOTALORDER"), ("mode=default", "mode=highest")
@@ -81,15 +80,15 @@ def predicate(instance: Instance) -> Shape:
 def part(instance: Instance) -> ArrayShape:
     """Returns the shape of real or imaginary parts; parts of real numbers have the operand's type."""
     only = instance.array(0)
-    return of_type(only, parse_element_type(_PARTS.get(only.element_type.name, only.element_type.name)))
+    return of_type(only, only.element_type.part)
 
 
 def whole(instance: Instance) -> ArrayShape:
     """Returns the complex numbers of arrays of parts."""
     only = same(instance)
-    if only.element_type.name not in _WHOLE:
+    if only.element_type not in _WHOLE:
         raise ShapeError(f"complex of {only.element_type} numbers", "operands")
-    return of_type(only, parse_element_type(_WHOLE[only.element_type.name]))
+    return of_type(only, _WHOLE[only.element_type])
 
 
 def clamp(instance: Instance) -> Shape:
