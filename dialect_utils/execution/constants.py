@@ -7,10 +7,10 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from dialect_utils.hlo.text.literals import parse_scalar
-from dialect_utils.hlo.text.tokens import without_comments
 from dialect_utils.ir import Operation
 from dialect_utils.layout import ArrayShape, ElementType
 from dialect_utils.stablehlo.constants import literal_bits
+from dialect_utils.text import without_comments
 
 if TYPE_CHECKING:
     import numpy as np

@@ -43,8 +43,7 @@ _BOOLEANS = {"true": 1, "false": 0}
 
 _LAPACK = re.compile(r"lapack_(?P<type>[sdcz])(?P<routine>\w+?)_ffi")
 _LAPACK_TYPES = {"s": "f32", "d": "f64", "c": "c64", "z": "c128"}
-_REAL = {"c64": "f32", "c128": "f64"}
-_COMPLEX = {real: name for name, real in _REAL.items()}
+_COMPLEX = {kind.part.name: name for name, kind in ELEMENT_TYPES.items() if kind.is_complex}
 _REAL_ONLY, _COMPLEX_ONLY = "sd", "cz"
 
 
@@ -202,7 +201,7 @@ class _Sizes:
         element_type = {
             "": self.own.name,
             "i": "s32",
-            "r": _REAL.get(self.own.name, self.own.name),
+            "r": self.own.part.name,
             "c": _COMPLEX.get(self.own.name, self.own.name),
         }[kind]
         split = len(array.dimensions) - len(letters)

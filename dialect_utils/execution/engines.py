@@ -13,7 +13,7 @@ import numpy as np
 from dialect_utils.execution import adapter
 from dialect_utils.execution.arrays import Array, bits_type, from_bits, is_numpy_type, to_bits
 from dialect_utils.ir import Dialect, Module
-from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType
+from dialect_utils.layout import ArrayShape, ElementType
 from dialect_utils.layout.arrays.dtypes import dtype_of
 from dialect_utils.stablehlo import parse_module
 from dialect_utils.stablehlo.bindings import context, ir
@@ -33,7 +33,6 @@ from dialect_utils.text import Diagnostic
 
 Run = Callable[[Sequence[Array]], list[tuple[ElementType, Array]]]
 
-_COMPLEX_PARTS = {"c64": ELEMENT_TYPES["f32"], "c128": ELEMENT_TYPES["f64"]}
 _BYTE = 8
 
 
@@ -159,7 +158,7 @@ def _return_plain(main: Any, results: Sequence[ArrayShape]) -> None:
 
 def _plain_values(value: Any, kind: ElementType) -> list[Any]:
     if kind.is_complex:
-        return [_unary(f"stablehlo.{name}", value, _COMPLEX_PARTS[kind.name].name) for name in ("real", "imag")]
+        return [_unary(f"stablehlo.{name}", value, kind.part.name) for name in ("real", "imag")]
     if is_numpy_type(kind):
         return [value]
     if not kind.is_integral:

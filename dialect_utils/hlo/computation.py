@@ -24,6 +24,9 @@ from dialect_utils.text import Diagnostic, DiagnosticError, Location, Source, ne
 if TYPE_CHECKING:
     from dialect_utils.hlo.module import HloModule
 
+# The execution thread of a computation that names none.
+MAIN_THREAD = "main"
+
 
 class Computation:
     """A computation of a module; equal and hashed by identity.

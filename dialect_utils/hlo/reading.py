@@ -15,11 +15,11 @@ from dialect_utils.hlo.instruction import Instruction
 from dialect_utils.hlo.text.attributes import parse_ints
 from dialect_utils.hlo.text.grammar import OPERAND, OperandText, read_shape_at, split_operands
 from dialect_utils.hlo.text.provenance import Spelling
-from dialect_utils.hlo.text.tokens import RESERVED, Token, without_comments
+from dialect_utils.hlo.text.tokens import RESERVED, Token
 from dialect_utils.layout import Shape, TupleShape, parse_shape
-from dialect_utils.ops import HLO_NAMES, infer_shape, is_opcode
-from dialect_utils.ops.inference import Called, ShapeError, is_compatible
-from dialect_utils.text import Diagnostic, DiagnosticError, Location, Source, Span, error_at, nearest
+from dialect_utils.ops import HLO_NAMES, is_opcode, opcode_of
+from dialect_utils.ops.inference import Called, ShapeError, infer_shape, is_compatible
+from dialect_utils.text import Diagnostic, DiagnosticError, Location, Source, Span, error_at, nearest, without_comments
 
 # XLA nests inline computations as deep as calls; Python's stack ends at a few hundred levels.
 MAX_DEPTH = 64
@@ -96,7 +96,7 @@ class ReadingContext:
     ) -> Shape:
         """Returns a shape that is not written, as XLA infers it; raises DiagnosticError at `span` without one."""
         try:
-            shape = infer_shape(what, [operand.shape for operand in operands], called)
+            shape = infer_shape(opcode_of(what.opcode), what, [operand.shape for operand in operands], called)
         except ShapeError as error:
             raise error_at(self.source, span, f"{name} has no shape: {error}") from None
         if shape is None:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from functools import cache
 from re import Match, Pattern
 
-from dialect_utils.hlo.computation import Computation
+from dialect_utils.hlo.computation import MAIN_THREAD, Computation
 from dialect_utils.hlo.instruction import Instruction
 from dialect_utils.hlo.module import HloModule
 from dialect_utils.hlo.reading import interface_of
@@ -42,7 +42,6 @@ _TRANSFERS = named("recv send")
 # Instructions that have to agree with each other or with their computations in more than shapes.
 _JOINING = named("all-reduce conditional fusion while")
 _THREAD = re.compile(r"execution_thread\s*=\s*\"([^\"]*)\"")
-_MAIN_THREAD = "main"
 
 
 def is_written_by_compiler(module: HloModule) -> bool:
@@ -277,7 +276,7 @@ def _thread_problems(module: HloModule) -> Iterator[Diagnostic]:
 def _thread_of(computation: Computation) -> str:
     frame = computation.written.frame
     found = _THREAD.search(computation.source.text, frame.tail, frame.end)
-    return found[1] if found else _MAIN_THREAD
+    return found[1] if found else MAIN_THREAD
 
 
 def _signature_of(instruction: Instruction) -> _Signature:

@@ -12,10 +12,10 @@ from functools import lru_cache
 from typing import Literal
 
 from dialect_utils.ir import Builder, Function, Operation, Value, array_shape
+from dialect_utils.ir.elementwise import is_elementwise
 from dialect_utils.layout import ArrayShape, ElementType, Step
 from dialect_utils.layout.moves.normal_form import normal_form
 from dialect_utils.layout.moves.plan import PaddingValue, Plan
-from dialect_utils.ops.elementwise import is_elementwise
 
 # The contents of unspecified padding: zeros, or poison, which reveals an op that reads the padding.
 Contents = Literal["zero", "poison"]

@@ -79,11 +79,16 @@ class ElementType(CachedText):
         return self.is_signed or self.is_unsigned
 
     @property
+    def part(self) -> ElementType:
+        """Returns the type of the real and imaginary parts of a complex type; the part of another type is that type."""
+        return ELEMENT_TYPES[f"f{self.bits // 2}"] if self.is_complex else self
+
+    @property
     def poison_bits(self) -> int:
         """Returns bits that no program expects: a NaN where the type has one, else 1010... from the top."""
         if self.is_complex:
-            part = _NAN_BITS["f32" if self.bits == _COMPLEX64_BITS else "f64"]
-            return part << (self.bits // 2) | part
+            part = self.part
+            return part.poison_bits << part.bits | part.poison_bits
         if self.name == "pred":
             return 1
         alternating = int("10" * self.bits, 2) >> self.bits
@@ -92,8 +97,6 @@ class ElementType(CachedText):
     def __str__(self) -> str:
         return self.name
 
-
-_COMPLEX64_BITS = 64
 
 # Quiet NaNs. The types whose names end in `fnuz` have one NaN, encoded as -0; f4 and f6 have no NaN.
 _NAN_BITS = {

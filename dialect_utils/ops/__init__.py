@@ -6,13 +6,11 @@ a name that no opcode has raises UnknownOpcodeError where it is written, when it
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cache
 from typing import TypeVar
 
-from dialect_utils.layout import Shape
 from dialect_utils.ops.declaration import ALL_OPERANDS, Attribute, Opcode, Trait
-from dialect_utils.ops.inference import Called, Written, inferred_shape
 from dialect_utils.ops.table import (
     CALLING_MLIR_ATTRIBUTES,
     GENERAL_ATTRIBUTES,
@@ -43,7 +41,6 @@ __all__ = [
     "calling_opcodes",
     "has",
     "hlo_opcode",
-    "infer_shape",
     "is_opcode",
     "named",
     "opcode_of",
@@ -129,15 +126,6 @@ def has(name: str, traits: Trait) -> bool:
     # Flags themselves take a microsecond to compare.
     wanted = traits._value_
     return opcode_of(name).traits._value_ & wanted == wanted
-
-
-def infer_shape(written: Written, operands: Sequence[Shape], called: Sequence[Called] = ()) -> Shape | None:
-    """Returns the shape of an instruction, or None where its opcode needs one that is written.
-
-    A result whose rule gives no layout has the descending one where an operand has a layout. Raises ShapeError where
-    operands or attributes give no shape.
-    """
-    return inferred_shape(opcode_of(written.opcode), written, operands, called)
 
 
 @cache

@@ -31,11 +31,15 @@ from dialect_utils.ops.inference import (
     Instance,
     ShapeError,
     check_applied,
+    check_second_token,
+    check_tokens,
     first_array,
     first_operand,
     is_compatible,
     made,
     one_or_tuple,
+    second_array,
+    token,
 )
 from dialect_utils.ops.structured import integers
 
@@ -230,16 +234,6 @@ def number(instance: Instance) -> Shape:
     return _NUMBER
 
 
-def token(instance: Instance) -> Shape:
-    """Returns a token."""
-    return TokenShape()
-
-
-def second_operand(instance: Instance) -> Shape:
-    """Returns the shape of the output buffer."""
-    return instance.array(1)
-
-
 # Constraints
 
 
@@ -282,31 +276,14 @@ def check_ragged(instance: Instance) -> None:
             raise ShapeError(f"ragged-all-to-all has operands of different shapes: {rest[0]} and {shape}", "operands")
 
 
-def check_token(instance: Instance, index: int) -> None:
-    """Raises ShapeError where an operand is not a token."""
-    if not isinstance(instance.operands[index], TokenShape):
-        message = f"{instance.opcode} waits for tokens, found {instance.operands[index]}"
-        raise ShapeError(message, f"operand {index}")
-
-
 def check_groups(instance: Instance) -> None:
     """Raises ShapeError where the replica groups are not valid."""
     subgroup_size(instance, is_uniform=False)
 
 
-def check_first_token(instance: Instance) -> None:
-    """Raises ShapeError where operand 0 is not a token."""
-    check_token(instance, 0)
-
-
-def check_last_token(instance: Instance) -> None:
-    """Raises ShapeError where operand 1 is not a token."""
-    check_token(instance, 1)
-
-
 def check_outfeed(instance: Instance) -> None:
     """Raises ShapeError where an outfeed has no token or another outfeed_shape."""
-    check_token(instance, 1)
+    check_second_token(instance)
     text = instance.attribute("outfeed_shape")
     if text is not None and not is_compatible(parse_shape(text), instance.operands[0]):
         raise ShapeError(f"outfeed of {instance.operands[0]} has the outfeed_shape {text}", "outfeed_shape")
@@ -416,7 +393,7 @@ OPERATIONS: tuple[Opcode, ...] = (
         *_GROUPS,
         mlir="",
         typed=(0, 1),
-        result=second_operand,
+        result=second_array,
         check=check_ragged,
     ),
     op(
@@ -432,7 +409,7 @@ OPERATIONS: tuple[Opcode, ...] = (
     ),
     op("partition-id", 0, Trait.AMONG_DEVICES | Trait.PURE, result=number, define=define_device),
     op("replica-id", 0, Trait.AMONG_DEVICES | Trait.PURE, result=number, define=define_device),
-    op("infeed", 1, Trait.COMMUNICATES, *texts("infeed_config"), result=infed, check=check_first_token),
+    op("infeed", 1, Trait.COMMUNICATES, *texts("infeed_config"), result=infed, check=check_tokens),
     op(
         "outfeed",
         2,
@@ -447,8 +424,8 @@ OPERATIONS: tuple[Opcode, ...] = (
         Trait.COMMUNICATES,
         *_HOST,
         result=received,
-        check=check_first_token,
+        check=check_tokens,
         on_done=finished_receive,
     ),
-    op("send", 2, Trait.COMMUNICATES, *_HOST, result=sent, check=check_last_token),
+    op("send", 2, Trait.COMMUNICATES, *_HOST, result=sent, check=check_second_token),
 )

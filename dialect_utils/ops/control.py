@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from dialect_utils.layout import ArrayShape, BufferShape, Shape, TokenShape, TupleShape, parse_shape
+from dialect_utils.layout import ArrayShape, BufferShape, Shape, TupleShape, parse_shape
 from dialect_utils.ops.declaration import (
     ANY,
     CONVOLUTION,
@@ -20,7 +20,18 @@ from dialect_utils.ops.declaration import (
     op,
     texts,
 )
-from dialect_utils.ops.inference import Called, Instance, ShapeError, first_operand, is_compatible
+from dialect_utils.ops.devices import numbers_in
+from dialect_utils.ops.inference import (
+    Called,
+    Instance,
+    ShapeError,
+    check_second_token,
+    check_tokens,
+    first_operand,
+    is_compatible,
+    is_equally_ordered,
+    token,
+)
 from dialect_utils.text import DiagnosticError
 
 _ALIASING = "output_to_operand_aliasing"
@@ -28,11 +39,6 @@ _ALIAS = re.compile(r"\{([\d,\s]*)\}\s*:\s*\(\s*(-?\d{1,9})\s*,\s*\{([\d,\s]*)\}
 _COMPOSITE = re.compile(r"composite\.(name|version|attributes)\s*=\s*\"([^\"]*)\"")
 
 # Results (ShapeInference::InferGetTupleElementShape, InferCallShape, InferWhileShape)
-
-
-def token(instance: Instance) -> Shape:
-    """Returns a token."""
-    return TokenShape()
 
 
 def made_tuple(instance: Instance) -> Shape:
@@ -167,7 +173,7 @@ def check_custom_call(instance: Instance) -> None:
     target = (instance.attribute("custom_call_target") or "")[1:-1]
     if target == "GetRngSeed" and any(leaf.element_type.name != "u64" for leaf in _shape(instance).arrays()):
         raise ShapeError(f"the custom call GetRngSeed must return u64, but the shape is {instance.shape}", "shape")
-    if target in _BUFFER_CALLS:
+    if target in BUFFER_CALLS:
         _check_buffer_call(instance, target)
     check_aliasing(instance)
 
@@ -191,7 +197,7 @@ def _check_constraints(instance: Instance, text: str) -> None:
 
 
 # Custom calls that make buffers of arrays and arrays of buffers.
-_BUFFER_CALLS = ("Pin", "Unpin", "CreateBuffer")
+BUFFER_CALLS = ("Pin", "Unpin", "CreateBuffer")
 
 
 def _check_buffer_call(instance: Instance, target: str) -> None:
@@ -217,11 +223,7 @@ def _check_buffer_call(instance: Instance, target: str) -> None:
 def aliases_of(instance: Instance) -> Iterator[tuple[tuple[int, ...], int, tuple[int, ...]]]:
     """Yields (path in the result, operand, path in the operand) of every alias of an instruction."""
     for result, number, operand in _ALIAS.findall(instance.attribute(_ALIASING) or ""):
-        yield _path(result), int(number), _path(operand)
-
-
-def _path(text: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in text.replace(",", " ").split())
+        yield tuple(numbers_in(result)), int(number), tuple(numbers_in(operand))
 
 
 def subshape(shape: Shape | None, path: tuple[int, ...]) -> Shape | None:
@@ -254,25 +256,7 @@ def _is_one_buffer(operand: Shape, result: Shape) -> bool:
     """Is true for shapes that one buffer may have; buffers are compared by their arrays, whatever their layouts."""
     has_buffers = isinstance(operand, BufferShape) or isinstance(result, BufferShape)
     first, second = [each.array if isinstance(each, BufferShape) else each for each in (operand, result)]
-    if not is_compatible(first, second):
-        return False
-    return has_buffers or all(
-        one.layout is None or other.layout is None or one.layout.minor_to_major == other.layout.minor_to_major
-        for one, other in zip(first.arrays(), second.arrays(), strict=True)
-    )
-
-
-def check_tokens(instance: Instance) -> None:
-    """Raises ShapeError where an operand of after-all is not a token."""
-    for index, shape in enumerate(instance.operands):
-        if not isinstance(shape, TokenShape):
-            raise ShapeError(f"after-all waits for tokens, found {shape}", f"operand {index}")
-
-
-def check_dependency(instance: Instance) -> None:
-    """Raises ShapeError where operand 1 of add-dependency is not a token."""
-    if not isinstance(instance.operands[1], TokenShape):
-        raise ShapeError(f"add-dependency waits for tokens, found {instance.operands[1]}", "operand 1")
+    return is_compatible(first, second) if has_buffers else is_equally_ordered(first, second)
 
 
 _FORWARDED = Trait.FORWARDS | Trait.ALIASES | Trait.BOUNDED
@@ -283,7 +267,7 @@ _FUSION_KINDS = choice("kind", "kCustom kInput kLoop kOutput")
 OPERATIONS: tuple[Opcode, ...] = (
     op("get-tuple-element", 1, _TUPLED, integers("index", needed=True), result=element),
     op("tuple", ANY, _TUPLED, result=made_tuple),
-    op("add-dependency", 2, _FORWARDED | Trait.PURE, mlir="", result=first_operand, check=check_dependency),
+    op("add-dependency", 2, _FORWARDED | Trait.PURE, mlir="", result=first_operand, check=check_second_token),
     op("after-all", ANY, NO_TRAITS, mlir="after_all create_token", result=token, check=check_tokens),
     op("domain", 1, _FORWARDED, *texts("domain", needed=True), mlir="", result=first_operand),
     op("opt-barrier", 1, _FORWARDED, mlir="optimization_barrier", result=first_operand),

@@ -1,14 +1,11 @@
-"""Operations that compute every element of the result from the operands' elements at the same index.
-
-Longer than others: each operation is declared, checked and defined in one file.
-"""
+"""Operations that compute every element of the result from the operands' elements at the same index."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from dialect_utils.layout import ArrayShape, ElementType, Shape, TupleShape, parse_element_type
+from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType, Shape, TupleShape, parse_element_type
 from dialect_utils.ops.declaration import (
     ALL_OPERANDS,
     COMPLEX_PARTS,
@@ -42,13 +39,13 @@ from dialect_utils.ops.inference import (
     same_sizes,
     wider,
 )
+from dialect_utils.ops.structured import last_word
 
 if TYPE_CHECKING:
     from dialect_utils.ir import Operation
 
 _PRED = parse_element_type("pred")
-_PARTS = {"c64": "f32", "c128": "f64"}
-_WHOLE = {part: whole for whole, part in _PARTS.items()}
+_WHOLE = {kind.part: kind for kind in ELEMENT_TYPES.values() if kind.is_complex}
 # Layout::kHostMemorySpace
 HOST_MEMORY = 5
 _FLOAT_COMPARISONS, _ACCURACY_MODES = ("FLOAT", "TOTALORDER"), ("mode=default", "mode=highest")
@@ -83,15 +80,15 @@ def predicate(instance: Instance) -> Shape:
 def part(instance: Instance) -> ArrayShape:
     """Returns the shape of real or imaginary parts; parts of real numbers have the operand's type."""
     only = instance.array(0)
-    return of_type(only, parse_element_type(_PARTS.get(only.element_type.name, only.element_type.name)))
+    return of_type(only, only.element_type.part)
 
 
 def whole(instance: Instance) -> ArrayShape:
     """Returns the complex numbers of arrays of parts."""
     only = same(instance)
-    if only.element_type.name not in _WHOLE:
+    if only.element_type not in _WHOLE:
         raise ShapeError(f"complex of {only.element_type} numbers", "operands")
-    return of_type(only, parse_element_type(_WHOLE[only.element_type.name]))
+    return of_type(only, _WHOLE[only.element_type])
 
 
 def clamp(instance: Instance) -> Shape:
@@ -237,15 +234,10 @@ def repeated(domain: Domain[V], operands: Sequence[V]) -> list[V]:
 
 def define_compare(domain: Domain[V], operation: Operation, operands: Sequence[V]) -> list[V]:
     """Returns a comparison; floats are unordered with NaN unless the type is TOTALORDER."""
-    direction = _last_word(operation.attribute("direction") or operation.attribute("comparison_direction"))
+    direction = last_word(operation.attribute("direction") or operation.attribute("comparison_direction"))
     kinds = (operation.attribute(name) for name in ("type", "compare_type", "order"))
-    is_total = any(_last_word(kind) in _TOTAL for kind in kinds)
+    is_total = any(last_word(kind) in _TOTAL for kind in kinds)
     return [domain.compare(direction, *repeated(domain, operands), is_total=is_total)]
-
-
-def _last_word(text: str | None) -> str:
-    """Returns `LT` of `#stablehlo<comparison_direction LT>`."""
-    return (text or "").rstrip(">").rpartition(" ")[2]
 
 
 def define_reduce_precision(domain: Domain[V], operation: Operation, operands: Sequence[V]) -> list[V]:
@@ -259,58 +251,6 @@ def define_reduce_precision(domain: Domain[V], operation: Operation, operands: S
 def define_copy(domain: Domain[V], operation: Operation, operands: Sequence[V]) -> list[V]:
     """Returns the operand, whose elements a copy writes in another layout."""
     return list(operands[:1])
-
-
-# Whether one operation is elementwise, given its shapes
-
-
-def is_elementwise(operation: Operation) -> bool:
-    """Is true where the result's element at an index depends on the operands' elements at that index only.
-
-    A bitcast-convert between types of one width is elementwise too. Operands of other
-    dimensions are allowed where the op takes a scalar for all indices.
-    """
-    if operation.opcode == "bitcast-convert":
-        return _keeps_width(operation)
-    if operation.opcode not in ELEMENTWISE or len(operation.results) != 1:
-        return False
-    result = operation.results[0].shape
-    if not isinstance(result, ArrayShape) or not result.is_static:
-        return False
-    dimensions, scalar = result.dimensions, _SCALAR_OPERANDS.get(operation.opcode, ())
-    for index, operand in enumerate(operation.operands):
-        shape = operand.shape
-        if not isinstance(shape, ArrayShape) or shape.dynamic:
-            return False
-        if shape.dimensions != dimensions and (shape.dimensions or index not in scalar):
-            return False
-    return True
-
-
-def scalar_operands(operation: Operation) -> tuple[int, ...]:
-    """Returns the operands that are scalars used at every index."""
-    allowed = _SCALAR_OPERANDS.get(operation.opcode, ())
-    if not allowed:
-        return ()
-    result = operation.results[0].shape
-    if isinstance(result, ArrayShape) and result.rank == 0:
-        return ()
-    return tuple(index for index in allowed if _is_scalar(operation.operands[index].shape))
-
-
-def _is_scalar(shape: Shape) -> bool:
-    return isinstance(shape, ArrayShape) and not shape.dimensions
-
-
-def _keeps_width(operation: Operation) -> bool:
-    source, result = operation.operands[0].shape, operation.results[0].shape
-    if not isinstance(source, ArrayShape) or not isinstance(result, ArrayShape):
-        return False
-    return source.element_type.bits == result.element_type.bits and result.is_static
-
-
-# Operands that may be scalars beside arrays of any size: the predicate of select, the bounds of clamp.
-_SCALAR_OPERANDS = {"select": (0,), "clamp": (0, 2)}
 
 
 def _each(
@@ -422,7 +362,4 @@ OPERATIONS: tuple[Opcode, ...] = (
 CHLO_EACH = "conj is_inf is_neg_inf is_pos_inf next_after"
 CHLO_ROUNDED = (
     "acos acosh asin asinh atan atanh bessel_i1e cosh digamma erf erf_inv erfc lgamma polygamma sinh square tan zeta"
-)
-ELEMENTWISE = frozenset(each.name for each in OPERATIONS if each.has(Trait.ELEMENTWISE)).union(
-    f"chlo.{name}" for name in f"{CHLO_EACH} {CHLO_ROUNDED}".split()
 )

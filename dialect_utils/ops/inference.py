@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
-from dialect_utils.layout import ArrayShape, ElementType, Layout, Shape, TupleShape
+from dialect_utils.layout import ArrayShape, ElementType, Layout, Shape, TokenShape, TupleShape
 from dialect_utils.layout.shape import UNBOUNDED
 from dialect_utils.ops.declaration import Opcode
 
@@ -171,13 +171,25 @@ def is_compatible(first: Shape, second: Shape) -> bool:
     return first.without_layout == second.without_layout
 
 
+def is_equally_ordered(first: Shape, second: Shape) -> bool:
+    """Is true for compatible shapes with equal minor_to_major in each array for which both have a layout."""
+    return is_compatible(first, second) and all(
+        one.layout is None or other.layout is None or one.layout.minor_to_major == other.layout.minor_to_major
+        for one, other in zip(first.arrays(), second.arrays(), strict=True)
+    )
+
+
 # The shape of a result that is not written
 
 
-def inferred_shape(
-    opcode: Opcode, written: Written, operands: Sequence[Shape], called: Sequence[Called]
+def infer_shape(
+    opcode: Opcode, written: Written, operands: Sequence[Shape], called: Sequence[Called] = ()
 ) -> Shape | None:
-    """Returns what `dialect_utils.ops.infer_shape` does, given the declaration of the opcode."""
+    """Returns the shape of an instruction, given the declaration of its opcode, or None where it has to be written.
+
+    A result whose rule gives no layout has the descending one where an operand has a layout. Raises ShapeError where
+    operands or attributes give no shape.
+    """
     if opcode.result is None:
         return None
     instance = Instance(written, operands, called)
@@ -253,6 +265,23 @@ def scalar_type(instance: Instance, index: int) -> ElementType:
     return shape.element_type
 
 
+def check_tokens(instance: Instance) -> None:
+    """Raises ShapeError where an operand is not a token."""
+    for index in range(len(instance.operands)):
+        _check_token(instance, index)
+
+
+def check_second_token(instance: Instance) -> None:
+    """Raises ShapeError where operand 1 is not a token."""
+    _check_token(instance, 1)
+
+
+def _check_token(instance: Instance, index: int) -> None:
+    if not isinstance(instance.operands[index], TokenShape):
+        message = f"{instance.opcode} waits for tokens, found {instance.operands[index]}"
+        raise ShapeError(message, f"operand {index}")
+
+
 # Results that several families share
 
 
@@ -264,6 +293,16 @@ def first_operand(instance: Instance) -> Shape:
 def first_array(instance: Instance) -> Shape:
     """Returns the shape of the first operand, which has to be an array."""
     return instance.array(0)
+
+
+def second_array(instance: Instance) -> Shape:
+    """Returns the shape of operand 1, which has to be an array."""
+    return instance.array(1)
+
+
+def token(instance: Instance) -> Shape:
+    """Returns a token."""
+    return TokenShape()
 
 
 def one_or_tuple(instance: Instance) -> Shape:

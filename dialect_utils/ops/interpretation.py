@@ -13,7 +13,6 @@ from dialect_utils.ops.arrays import ArrayDomain
 from dialect_utils.ops.domain import UndefinedError, V
 from dialect_utils.ops.written import Term
 
-
 T = TypeVar("T", bound=Term)
 
 

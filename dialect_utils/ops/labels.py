@@ -7,7 +7,6 @@ import struct
 from collections.abc import Callable, Hashable, Iterator
 
 from dialect_utils.hlo.text.attributes import is_calling
-from dialect_utils.hlo.text.tokens import without_comments
 from dialect_utils.ir import Operation, array_shape
 from dialect_utils.layout import ArrayShape, OpaqueShape
 from dialect_utils.ops import (
@@ -20,6 +19,7 @@ from dialect_utils.ops import (
 )
 from dialect_utils.ops.domain import UndefinedError
 from dialect_utils.ops.structured import integers, reduction_window
+from dialect_utils.text import without_comments
 
 # Attributes that tell where a value is stored, on which device, where it comes from or when it is computed.
 _SILENT = frozenset(attribute.name for attribute in (*GENERAL_ATTRIBUTES, *GENERAL_MLIR_ATTRIBUTES))

@@ -40,6 +40,7 @@ from dialect_utils.ops.inference import (
     of_type,
     wider,
 )
+from dialect_utils.text import without_comments
 
 if TYPE_CHECKING:
     from dialect_utils.ir import Operation
@@ -48,7 +49,6 @@ _S32 = parse_element_type("s32")
 # As many digits as an int64 has.
 _SLICE = re.compile(r"\[\s*(\d{1,19})\s*:\s*(\d{1,19})\s*(?::\s*(\d{1,19})\s*)?\]", re.ASCII)
 _PADDING = re.compile(r"(?<!\d)(-?\d{1,19})_(-?\d{1,19})(?:_(\d{1,19}))?(?![\d_])", re.ASCII)
-_COMMENT = re.compile(r"/\*.*?\*/|//[^\r\n]*", re.DOTALL)
 
 
 def transpose_step(written: Written) -> Transpose | None:
@@ -62,7 +62,7 @@ def slice_step(written: Written) -> Slice | None:
     text = written.attribute("slice")
     if text is None:
         return None
-    found = _SLICE.findall(_COMMENT.sub("", text))
+    found = _SLICE.findall(without_comments(text))
     return Slice(
         tuple(int(start) for start, _, _ in found),
         tuple(int(limit) for _, limit, _ in found),

@@ -17,10 +17,11 @@ from dialect_utils.ops.declaration import (
     Trait,
     op,
 )
-from dialect_utils.ops.domain import Domain, V, required_ints, result_array, section
+from dialect_utils.ops.domain import Domain, V, required_ints, result_array
 from dialect_utils.ops.elementwise import CHLO_EACH, CHLO_ROUNDED, define_compare, define_each
 from dialect_utils.ops.indexing import gather_numbers
 from dialect_utils.ops.movement import define_iota
+from dialect_utils.ops.reductions import define_topk
 from dialect_utils.ops.windows import convolved
 
 if TYPE_CHECKING:
@@ -89,13 +90,6 @@ def define_broadcasting(domain: Domain[V], operation: Operation, operands: Seque
     return [domain.each(opcode, result.element_type, spread)]
 
 
-def define_top_k(domain: Domain[V], operation: Operation, operands: Sequence[V]) -> list[V]:
-    """Returns the k largest elements of the last dimension, the first one of equal ones first, and their indices."""
-    (count,) = required_ints(operation, "k")
-    last = len(domain.dimensions(operands[0])) - 1
-    return [section(domain, each, last, count) for each in domain.ranked(operands[0], is_descending=True)]
-
-
 def _only(dialect: str, traits: Trait, names: str, define: Define | None = None) -> list[Opcode]:
     """Declares operations by their full names."""
     return [op(f"{dialect}.{name}", ANY, traits, mlir=name, define=define) for name in names.split()]
@@ -116,7 +110,7 @@ OPERATIONS: tuple[Opcode, ...] = (
     *_only("chlo", EACH_ROUNDED, CHLO_ROUNDED, define_each),
     *_only("chlo", Trait.PURE, "broadcast_add", define_broadcasting),
     *_only("chlo", Trait.PURE, "constant"),
-    *_only("chlo", Trait.PURE, "top_k", define_top_k),
+    *_only("chlo", Trait.PURE, "top_k", define_topk),
     *_only("chlo", NO_TRAITS, "_asin_acos_kernel constant_like ragged_dot scan"),
     *_only("chlo", NO_TRAITS, "mulhi", define_each),
     *_only(

@@ -25,6 +25,7 @@ from dialect_utils.ops.declaration import (
 )
 from dialect_utils.ops.domain import Domain, UndefinedError, V, reshaped, result_array, section
 from dialect_utils.ops.inference import Instance, ShapeError, is_compatible, is_same_kind
+from dialect_utils.ops.structured import last_word
 
 if TYPE_CHECKING:
     from dialect_utils.ir import Operation
@@ -144,8 +145,7 @@ class _Words(Generic[V]):
 def define_rng_bit_generator(domain: Domain[V], operation: Operation, operands: Sequence[V]) -> list[V]:
     """Returns the state after drawing, and random bits."""
     (state,), shape = operands, result_array(operation, 1)
-    written = operation.attribute("algorithm") or operation.attribute("rng_algorithm") or ""
-    algorithm = written.rstrip(">").rpartition(" ")[2].lower()
+    algorithm = last_word(operation.attribute("algorithm") or operation.attribute("rng_algorithm")).lower()
     if algorithm not in ("rng_three_fry", "three_fry", "rng_philox", "philox"):
         raise UndefinedError(f"rng-bit-generator: the engine chooses the algorithm {algorithm}")
     words = _Words(domain)

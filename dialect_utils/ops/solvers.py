@@ -22,8 +22,8 @@ from dialect_utils.ops.declaration import (
 )
 from dialect_utils.ops.domain import Domain, UndefinedError, V, grouped, required_ints, transposed
 from dialect_utils.ops.elementwise import part, whole
-from dialect_utils.ops.inference import Instance, ShapeError, first_array, made
-from dialect_utils.ops.structured import single
+from dialect_utils.ops.inference import Instance, ShapeError, first_array, made, second_array
+from dialect_utils.ops.structured import last_word, single
 
 if TYPE_CHECKING:
     from dialect_utils.ir import Operation
@@ -72,11 +72,6 @@ def _check_lengths(instance: Instance, array: ArrayShape, lengths: tuple[int, ..
 
 def _with_last(shape: ArrayShape, size: int) -> ArrayShape:
     return ArrayShape(shape.element_type, (*shape.dimensions[:-1], size), shape.layout)
-
-
-def solved(instance: Instance) -> Shape:
-    """Returns the right side."""
-    return instance.array(1)
 
 
 # Constraints
@@ -217,7 +212,7 @@ def define_batch_norm_grad(domain: Domain[V], operation: Operation, operands: Se
 
 def define_fft(domain: Domain[V], operation: Operation, operands: Sequence[V]) -> list[V]:
     """Returns a Fourier transform of the last dimensions; source: StableHLO's specification of fft."""
-    kind = (operation.attribute("fft_type") or "").rstrip(">").rpartition(" ")[2]
+    kind = last_word(operation.attribute("fft_type"))
     return [domain.fourier(operation, operands[0], kind, required_ints(operation, "fft_length"))]
 
 
@@ -235,7 +230,7 @@ def define_triangular_solve(domain: Domain[V], operation: Operation, operands: S
     """Returns x of a * x = b or x * a = b; source: StableHLO's specification of triangular_solve."""
     matrix, right = operands
     sizes = domain.dimensions(right)
-    kind = (operation.attribute("transpose_a") or "NO_TRANSPOSE").rstrip(">").rpartition(" ")[2]
+    kind = last_word(operation.attribute("transpose_a") or "NO_TRANSPOSE")
     is_lower, is_left = (operation.attribute(name) == "true" for name in ("lower", "left_side"))
     if kind == "ADJOINT":
         matrix = _adjoint(domain, matrix)
@@ -330,7 +325,7 @@ OPERATIONS: tuple[Opcode, ...] = (
         *flags("left_side lower unit_diagonal"),
         choice("transpose_a", "ADJOINT NO_TRANSPOSE TRANSPOSE", needed=True),
         takes=INEXACT,
-        result=solved,
+        result=second_array,
         check=check_triangular,
         define=define_triangular_solve,
     ),

@@ -29,6 +29,11 @@ def integers(operation: Operation, name: str) -> tuple[int, ...] | None:
     return tuple(int(_TRUTH.get(word, word)) for word in _LIST.findall(text))
 
 
+def last_word(text: str | None) -> str:
+    """Returns `LT` of `#stablehlo<comparison_direction LT>` and of HLO's `LT`, and "" of None."""
+    return (text or "").rstrip(">").rpartition(" ")[2]
+
+
 def single(text: str) -> float:
     """Returns the number of an f32 attribute: `0.001`, `1.000000e-03 : f32`, or its bits `0x3A83126F : f32`."""
     written = text.split(" : ")[0]

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from dialect_utils.layout import ELEMENT_TYPES, ElementType
+from dialect_utils.layout import ElementType
 
 if TYPE_CHECKING:
     # `literal_bits` must not load MLIR.
@@ -30,7 +30,7 @@ def literal(element_type: ElementType, bits: int) -> str:
     if element_type.name == "pred":
         return "true" if bits else "false"
     if element_type.is_complex:
-        half = element_type.bits // 2
+        half = element_type.part.bits
         real, imaginary = bits & ((1 << half) - 1), bits >> half
         return f"({real:#0{half // 4 + 2}x}, {imaginary:#0{half // 4 + 2}x})"
     if element_type.is_floating:
@@ -68,8 +68,8 @@ def literal_bits(element_type: ElementType, text: str) -> int:
         return int(text == "true")
     if element_type.is_complex:
         real, imaginary = text.strip("()").split(",")
-        half = ELEMENT_TYPES[f"f{element_type.bits // 2}"]
-        return literal_bits(half, real) | literal_bits(half, imaginary) << half.bits
+        part = element_type.part
+        return literal_bits(part, real) | literal_bits(part, imaginary) << part.bits
     if text.startswith("0x"):
         return int(text, 16)
     if element_type.is_floating:

@@ -1,5 +1,6 @@
 """Source text, spans of it, and diagnostics."""
 
+from dialect_utils.text.comments import without_comments
 from dialect_utils.text.diagnostics import (
     Diagnostic,
     DiagnosticError,
@@ -35,4 +36,5 @@ __all__ = [
     "read_input",
     "read_start",
     "render",
+    "without_comments",
 ]

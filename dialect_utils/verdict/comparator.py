@@ -170,7 +170,7 @@ class Comparator:
 def _are_flushed(a: Array, b: Array, kind: ElementType, *, signs_of_zero: bool) -> Mask:
     """Is true where both elements are subnormal or zero, of one sign if signs count."""
     if kind.is_complex:
-        part = ElementType(f"f{kind.bits // 2}", kind.bits // 2)
+        part = kind.part
         parts = ((a.real, b.real), (a.imag, b.imag))
         real, imaginary = (
             _are_flushed(x, y, part, signs_of_zero=signs_of_zero) | ~different_elements(x, y, part) for x, y in parts

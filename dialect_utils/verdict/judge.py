@@ -189,7 +189,7 @@ def _violations(kind: str, element_type: ElementType, actual: Array, expected: A
 
 def _far_elements(element_type: ElementType, actual: Array, expected: Array) -> Mask:
     if element_type.is_complex:
-        part = ElementType(f"f{element_type.bits // 2}", element_type.bits // 2)
+        part = element_type.part
         return _far_elements(part, actual.real, expected.real) | _far_elements(part, actual.imag, expected.imag)
     x, y = actual.astype(np.float64), expected.astype(np.float64)
     with np.errstate(invalid="ignore"):

@@ -190,7 +190,7 @@ def different_elements(a: Array, b: Array, element_type: ElementType, tolerance:
     """Returns a mask of the elements in which two arrays of the same element type and dimensions differ."""
     if element_type.is_complex:
         # Units in the last place and NaNs are properties of each part.
-        part = _FLOATS[element_type.bits // 2]
+        part = element_type.part
         return different_elements(a.real, b.real, part, tolerance) | different_elements(a.imag, b.imag, part, tolerance)
     differs: Mask = to_bits(a, element_type) != to_bits(b, element_type)
     if not element_type.is_floating or not differs.any():
@@ -249,9 +249,6 @@ def _positive(text: str) -> float:
     if not 0 <= number < float("inf"):
         raise ValueError
     return number
-
-
-_FLOATS = {32: ElementType("f32", 32), 64: ElementType("f64", 64)}
 
 
 @dataclass(frozen=True, slots=True)

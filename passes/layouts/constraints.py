@@ -12,6 +12,7 @@ from itertools import accumulate
 from typing import Literal, NamedTuple
 
 from dialect_utils.ir import Module, Operand, Operation, Passed, Value, Yielded
+from dialect_utils.ir.elementwise import is_elementwise, scalar_operands
 from dialect_utils.layout import ArrayShape, Shape, TupleShape
 from dialect_utils.layout.moves.steps import inverse_permutation
 from dialect_utils.layout.targets.propagation import (
@@ -23,7 +24,6 @@ from dialect_utils.layout.targets.propagation import (
     propagate_unbroadcast,
 )
 from dialect_utils.ops import DONE, START, UPDATE, Trait, by_opcode, has, named, opcode_of, with_trait
-from dialect_utils.ops.elementwise import is_elementwise, scalar_operands
 
 # Operations whose result depends on layouts, or whose result layouts repeat those of the operands.
 _FIXED = with_trait(Trait.COMMUNICATES) | named("bitcast custom-call domain")

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 
 from dialect_utils.ir import Operation, Value, array_shape
+from dialect_utils.ir.elementwise import is_elementwise, scalar_operands
 from dialect_utils.layout import ArrayShape, Layout, Shape
 from dialect_utils.layout.moves.steps import Stage, inverse_permutation
 from dialect_utils.ops import by_opcode
-from dialect_utils.ops.elementwise import is_elementwise, scalar_operands
 
 NamedInts = tuple[str, tuple[int, ...]]
 

@@ -19,10 +19,10 @@ from dialect_utils.ir.chains import (
     is_returned,
     padding_unless_unread,
 )
+from dialect_utils.ir.elementwise import is_elementwise, scalar_operands
 from dialect_utils.layout import ArrayShape, Pad
 from dialect_utils.layout.moves.normal_form import is_identity, normal_form
 from dialect_utils.layout.moves.plan import Plan
-from dialect_utils.ops.elementwise import is_elementwise, scalar_operands
 
 # The most ops of a chain that is tried as one packing or unpacking.
 LONGEST_CHAIN = 12

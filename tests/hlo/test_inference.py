@@ -8,8 +8,8 @@ import pytest
 from dialect_utils.hlo import parse_module
 from dialect_utils.hlo.reading import Attributes
 from dialect_utils.layout import Shape, parse_shape
-from dialect_utils.ops import ALL_OPERANDS, Trait, infer_shape, opcode_of, with_trait
-from dialect_utils.ops.inference import ShapeError
+from dialect_utils.ops import ALL_OPERANDS, Trait, opcode_of, with_trait
+from dialect_utils.ops.inference import ShapeError, infer_shape
 from dialect_utils.text import DiagnosticError
 
 HEAD = """HloModule m
@@ -205,7 +205,7 @@ def test_what_gives_no_shape(text: str, message: str) -> None:
 
 def test_the_operands_have_to_be_as_many_as_the_opcode_takes() -> None:
     with pytest.raises(ShapeError, match="add takes 2 operands, found 1"):
-        infer_shape(Attributes("add", {}), [parse_shape("f32[3]")])
+        infer_shape(opcode_of("add"), Attributes("add", {}), [parse_shape("f32[3]")])
 
 
 def test_a_computation_in_place_says_what_a_conditional_gives() -> None:

@@ -54,6 +54,10 @@ MISTAKES = [
     ("p = f32[4] parameter(0)\n  ROOT c = f32[4] collective-permute(p), source_target_pairs={{0,1},{0,2}}", "", "", "the source 0 is in source_target_pairs more than once"),
     ("p = f32[4] parameter(0)\n  ROOT c = f32[4] collective-permute(p), source_target_pairs={{0,5},{1,2}}", "", ", replica_count=3", "the target 5 in source_target_pairs must be below 3"),
     ("t = f32[] parameter(0)\n  ROOT i = (u32[3], token[]) infeed(t)", "", "", "infeed waits for tokens"),
+    ("p = f32[4] parameter(0)\n  ROOT o = token[] outfeed(p, p)", "", "", "outfeed waits for tokens, found f32[4]"),
+    ("p = f32[4] parameter(0)\n  ROOT a = token[] after-all(p)", "", "", "after-all waits for tokens, found f32[4]"),
+    ("p = f32[4] parameter(0)\n  r = (f32[4], u32[], token[]) recv(p), channel_id=1\n  ROOT d = (f32[4], token[]) recv-done(r), channel_id=1", "", "", "recv waits for tokens, found f32[4]"),
+    ("p = f32[4] parameter(0)\n  s = (f32[4], u32[], token[]) send(p, p), channel_id=1\n  ROOT d = token[] send-done(s), channel_id=1", "", "", "send waits for tokens, found f32[4]"),
     ("p = f32[4] parameter(0)\n  t = token[] after-all()\n  ROOT o = token[] outfeed(p, t), outfeed_shape=f32[5]", "", "", "has the outfeed_shape f32[5]"),
     # Sends, receives and asynchronous operations.
     (f"{_SENT}\n  ROOT d = token[] send-done(s), channel_id=2", "", "", "the same channel id, found 1 and 2"),
@@ -80,6 +84,7 @@ MISTAKES = [
     ("p = f32[4] parameter(0)\n  ROOT c = f32[4] custom-call(p), custom_call_target=\"f\", output_to_operand_aliasing={{}: (1, {})}", "", "", "invalid operand number 1"),
     ("ROOT c = f32[] custom-call(), custom_call_target=\"GetRngSeed\"", "", "", "must return u64"),
     # Data movement, windows and products.
+    ("p = f32[20] parameter(0)\n  ROOT s = f32[12] slice(p), slice={[0:1/*x*/2]}", "", "", "slice[] does not fit rank 1"),
     ("p = f32[1024,1024]{1,0:T(8,128)S(5)} parameter(0)\n  ROOT c = bf16[1024,1024]{1,0:T(8,128)} copy(p)", "", "", "copy between host and device"),
     ("p = f32[4,8]{1,0} parameter(0)\n  i = s32[] parameter(1)\n  ROOT d = f32[1,8]{1,0:S(5)} dynamic-slice(p, i, i), dynamic_slice_sizes={1,8}", "", "", "from device to host"),
     ("p = f32[4,<=8] parameter(0)\n  i = s32[] parameter(1)\n  ROOT d = f32[4,<=8] dynamic-reshape(p, i)", "", "", "one size for each dimension of the result"),
@@ -92,6 +97,7 @@ MISTAKES = [
     ("i = f32[4] parameter(0)\n  z = f32[] parameter(1)\n  ROOT s = (f32[4], f32[]) scan(i, z), dimensions={0}, num_carries=3, to_apply=g", _SCANNED, "", "scan has 3 carries, but only 2 operands"),
     ("p = f32[4] parameter(0)\n  ROOT c = f32[4] exponential(p), result_accuracy={tolerance={rtol=-1, atol=0, ulps=2}}", "", "", "is negative"),
     # Literals.
+    ("ROOT c = f32[1] constant({1/* one */2})", "", "", "has 2 elements, but needs 1"),
     ("ROOT c = f64[] constant(-1.8e308)", "", "", "is out of the range of f64"),
     ("ROOT c = f8e4m3fn[] constant(nan(0x1))", "", "", "has one NaN"),
     # Shardings.
@@ -124,6 +130,7 @@ ACCEPTED = [
     ("p = f32[4] parameter(0)\n  ROOT f = f32[4] fusion(p, p), kind=kLoop, calls=c", "c {\n  x = f32[4] parameter(0)\n  ROOT r = f32[4] negate(x)\n}\n"),
     ("a = c64[0,3] parameter(0)\n  ROOT f = c64[0,3] fft(a), fft_type=FFT, fft_length={3}", ""),
     ("ROOT c = u64[] constant(-1)", ""),
+    ("ROOT c = f32[2,2] constant({ /* rows */ {1, 2}, // one\n  {3, 4}})", ""),
 ]  # fmt: skip
 
 

@@ -29,6 +29,14 @@ def test_widths_and_kinds_are_those_of_the_dtype(element_type: ElementType) -> N
     assert kinds.count(True) == 1
 
 
+def test_the_part_of_a_complex_type_is_the_dtype_of_real_and_imaginary_parts() -> None:
+    for name in ("c64", "c128"):
+        kind = ELEMENT_TYPES[name]
+        assert dtype_of(kind.part) == np.zeros(1, dtype_of(kind)).real.dtype
+        assert not kind.part.is_complex
+    assert all(kind.part is kind for kind in ELEMENT_TYPES.values() if not kind.is_complex)
+
+
 @pytest.mark.parametrize("element_type", ELEMENT_TYPES.values(), ids=str)
 def test_poison_is_nan_where_the_type_has_one(element_type: ElementType) -> None:
     assert 0 < element_type.poison_bits < 1 << element_type.bits

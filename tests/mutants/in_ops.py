@@ -94,6 +94,18 @@ MUTANTS = (
         ("tests/execution/reference/test_engines.py",),
     ),
     Mutant(
+        "dialect_utils/execution/reference/evaluator.py",
+        "is_spread = not shape.rank and array.shape == self._sizes",
+        "is_spread = not shape.rank",
+        ("tests/execution/reference/test_evaluator.py",),
+    ),
+    Mutant(
+        "dialect_utils/execution/reference/evaluator.py",
+        "self._sizes = outer",
+        "pass",
+        ("tests/execution/reference/test_evaluator.py",),
+    ),
+    Mutant(
         "dialect_utils/execution/reference/domain.py",
         "kept = np.full(at.shape, True) if has_padding else at != padding",
         "kept = at != padding",

@@ -269,5 +269,6 @@ def test_attributes_have_stablehlos_names() -> None:
     assert len(HLO_NAMES) == 121
 
 
-def test_the_elementwise_operations_are_those_of_the_trait() -> None:
-    assert with_trait(Trait.ELEMENTWISE) == elementwise.ELEMENTWISE
+def test_the_elementwise_operations_are_those_of_their_family_and_of_chlo() -> None:
+    chlo = {f"chlo.{name}" for name in f"{elementwise.CHLO_EACH} {elementwise.CHLO_ROUNDED}".split()}
+    assert with_trait(Trait.ELEMENTWISE) == {each.name for each in elementwise.OPERATIONS} | chlo

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from dialect_utils.execution.arrays import Array, from_bits, to_bits
-from dialect_utils.layout import ELEMENT_TYPES, ElementType
+from dialect_utils.hlo.text.literals import FLOAT_FORMATS
+from dialect_utils.layout import ElementType
 from dialect_utils.layout.arrays.dtypes import dtype_of, element_type_of
 from dialect_utils.ops.domain import UndefinedError
 
-_F32, _F64 = ELEMENT_TYPES["f32"], ELEMENT_TYPES["f64"]
 _BYTE, _SINGLE = 8, 32
 
 
@@ -51,7 +51,7 @@ def convert(kind: ElementType, array: Array) -> Array:
     """Returns elements converted to a type: floats to integers truncate and saturate, and NaN gives 0."""
     source = kind_of(array)
     if source.is_complex and not kind.is_complex:
-        array, source = array.real, (_F32 if source.bits == 2 * _SINGLE else _F64)
+        array, source = array.real, source.part
     if source == kind:
         return array
     if kind.name == "pred":
@@ -108,7 +108,7 @@ _COMPARISONS: dict[str, Callable[..., Any]] = {
 def reduce_precision(array: Array, exponent_bits: int, mantissa_bits: int) -> Array:
     """Returns floats rounded to fewer bits; numbers below the smallest normal one become zero, NaN stays NaN."""
     kind = kind_of(array)
-    mantissa = int(np.log2(1 / float(np.array(_step(kind)))))
+    mantissa = FLOAT_FORMATS[kind.name].mantissa_bits
     bits = to_bits(array, kind).astype(np.uint64)
     one, exponent = np.uint64(1), kind.bits - 1 - mantissa
     if mantissa_bits < mantissa:
@@ -125,12 +125,6 @@ def reduce_precision(array: Array, exponent_bits: int, mantissa_bits: int) -> Ar
     reduced = from_bits(bits.astype(f"u{kind.storage_bytes}"), kind)
     of_nan = array if mantissa_bits > 0 else np.full(array.shape, np.inf).astype(array.dtype)
     return np.where(np.isnan(widened(array)), of_nan, reduced)
-
-
-def _step(kind: ElementType) -> float:
-    """Returns the distance from 1 to the next number of a type."""
-    one = np.array(1.0, dtype_of(kind))
-    return float(np.nextafter(one, np.array(2.0, dtype_of(kind)))) - 1.0
 
 
 def stochastic_convert(kind: ElementType, array: Array, random: Array) -> Array:

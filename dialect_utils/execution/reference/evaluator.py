@@ -17,6 +17,7 @@ from dialect_utils.layout import ArrayShape, Shape, TupleShape
 from dialect_utils.layout.arrays.dtypes import bits_scalar, dtype_of
 from dialect_utils.ops import START, UPDATE, Trait, by_opcode, has, opcode_of, split_asynchronous
 from dialect_utils.ops.domain import UndefinedError, static_array
+from dialect_utils.ops.inference import same_sizes
 from dialect_utils.text import Diagnostic, DiagnosticError
 
 # An array, a tuple of values, or None for a token.
@@ -98,6 +99,8 @@ class Evaluator:
         self._bodies: dict[Function, _Body] = {}
         # Values of the functions around a region, which the region may use.
         self._scopes: list[dict[Value, Held]] = [{}]
+        # The dimensions of the arrays whose elements a function of scalars is applied to.
+        self._sizes: tuple[int, ...] = ()
 
     def call(self, function: Function, arguments: Sequence[Held]) -> list[Held]:
         """Returns the results of a function."""
@@ -108,14 +111,21 @@ class Evaluator:
         body = self._body(function)
         sizes = arrays[0].shape
         if body.is_elementwise:
-            found = self._run(body, arrays)
-            return [np.broadcast_to(value, sizes) for value in _flat(found)]
+            return [np.broadcast_to(value, sizes) for value in _flat(self._run_on_arrays(body, arrays))]
         flat = [array.reshape(-1) for array in arrays]
         rows = [_flat(self.call(function, [array[i] for array in flat])) for i in range(flat[0].size)]
         if not rows:
             kinds = [leaf.element_type for value in function.results for leaf in value.shape.arrays()]
             return [np.empty(sizes, dtype_of(kind)) for kind in kinds]
         return [np.array(column, column[0].dtype).reshape(sizes) for column in zip(*rows, strict=True)]
+
+    def _run_on_arrays(self, body: _Body, arrays: Sequence[Array]) -> list[Held]:
+        """Returns the results of a function of scalars, computed on arrays of them."""
+        outer, self._sizes = self._sizes, arrays[0].shape
+        try:
+            return self._run(body, arrays)
+        finally:
+            self._sizes = outer
 
     def _call_flat(self, function: Function, arguments: Sequence[Held]) -> list[Array]:
         return _flat(self.call(function, arguments))
@@ -189,11 +199,18 @@ class Evaluator:
         return list(found)
 
     def _typed(self, operation: Operation, found: Sequence[Array]) -> list[Array]:
-        """Returns results in their element types: XLA allows a reduction in f32 whose result is bf16."""
+        """Returns results in their element types: XLA allows a reduction in f32 whose result is bf16.
+
+        Raises UndefinedError where the dimensions are not those of the type. A scalar may be an array of scalars.
+        """
         shapes = [leaf for value in operation.results for leaf in value.shape.arrays()]
+        for shape, array in zip(shapes, found, strict=True):
+            is_spread = not shape.rank and array.shape == self._sizes
+            if not is_spread and not same_sizes(shape.dimensions, array.shape):
+                given = list(array.shape)
+                raise UndefinedError(f"{operation.opcode} gives the dimensions {given}, but its shape is {shape}")
         return [
-            array if shape.dimensions != array.shape else self.domain.each("convert", shape.element_type, [array])
-            for shape, array in zip(shapes, found, strict=True)
+            self.domain.each("convert", shape.element_type, [array]) for shape, array in zip(shapes, found, strict=True)
         ]
 
     def _asynchronous(self, operation: Operation, base: str, phase: str, operands: list[Held]) -> Held:

@@ -13,12 +13,12 @@ from types import MappingProxyType
 from typing import Protocol
 
 from dialect_utils.hlo.text.grammar import without_strings
-from dialect_utils.hlo.text.tokens import Scanner, without_comments
+from dialect_utils.hlo.text.tokens import Scanner
 from dialect_utils.layout import ArrayShape, BitcastConvert, Pad, Reshape, Shape, Slice, Step, Transpose
 from dialect_utils.ops import calling_attributes, calling_opcodes
 from dialect_utils.ops.inference import Written
 from dialect_utils.ops.movement import pad_step, slice_step, transpose_step
-from dialect_utils.text import Source
+from dialect_utils.text import Source, without_comments
 
 # As many digits as an int64 has.
 _INTS = re.compile(r"\s*(?:\{\s*(?:-?\d{1,19}\s*(?:,\s*-?\d{1,19}\s*)*)?\}|-?\d{1,19})\s*", re.ASCII)

@@ -10,9 +10,9 @@ import functools
 import re
 from dataclasses import dataclass
 
-from dialect_utils.hlo.text.tokens import Kind, Scanner, Token, repeated, without_comments
+from dialect_utils.hlo.text.tokens import Kind, Scanner, Token, repeated
 from dialect_utils.layout import Shape, parse_shape
-from dialect_utils.text import Diagnostic, DiagnosticError, Location, Source, Span
+from dialect_utils.text import Diagnostic, DiagnosticError, Location, Source, Span, without_comments
 
 # Spelt out: a character set with \w takes twice the time.
 _NAME = r"[A-Za-z_][A-Za-z0-9_.\-]*+"

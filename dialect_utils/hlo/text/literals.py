@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import frexp, isinf, isnan
 
-from dialect_utils.hlo.text.tokens import without_comments
 from dialect_utils.layout import ElementType
+from dialect_utils.text import without_comments
 
 _SPECIAL = re.compile(r"-?(nan|inf)(?:\((0x[0-9a-fA-F]+)\))?", re.ASCII)
 _COMPLEX = re.compile(r"\(\s*([^\s,()]+(?:\(0x\w+\))?)\s*,\s*([^\s,()]+(?:\(0x\w+\))?)\s*\)", re.ASCII)
@@ -73,9 +73,9 @@ def format_scalar(element_type: ElementType, bits: int) -> str:
     if element_type.name == "pred":
         return "true" if bits else "false"
     if element_type.is_complex:
-        half = element_type.bits // 2
-        part = f"f{half}"
-        return f"({_format_float(part, bits & ((1 << half) - 1))}, {_format_float(part, bits >> half)})"
+        part = element_type.part
+        real, imaginary = bits & ((1 << part.bits) - 1), bits >> part.bits
+        return f"({_format_float(part.name, real)}, {_format_float(part.name, imaginary)})"
     if element_type.is_floating:
         return _format_float(element_type.name, bits)
     sign = 1 << (element_type.bits - 1)
@@ -96,8 +96,8 @@ def parse_scalar(element_type: ElementType, text: str) -> int:
         match = _COMPLEX.fullmatch(text)
         if match is None:
             raise ValueError(f"{text!r} is not a complex number (real, imaginary)")
-        half = element_type.bits // 2
-        return _parse_float(f"f{half}", match[1]) | _parse_float(f"f{half}", match[2]) << half
+        part = element_type.part
+        return _parse_float(part.name, match[1]) | _parse_float(part.name, match[2]) << part.bits
     if element_type.is_floating:
         return _parse_float(name, text)
     value = int(text)

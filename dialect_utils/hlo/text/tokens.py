@@ -37,8 +37,6 @@ _TOKEN = re.compile(
     r"|(?P<mark>->|<=|(?s:.))|\Z)",
     re.ASCII,
 )
-# Comments, among them XLA's `/*index=5*/` in long lists.
-_COMMENT = re.compile(r"/\*.*?\*/|//[^\r\n]*", re.DOTALL)
 
 # Brackets, and the strings and comments that hide brackets; a lone quote or `/*` has no end.
 _BRACKET = re.compile(
@@ -184,8 +182,3 @@ def _end_of_group(text: str, start: int) -> int | None:
         elif len(found) == 1 or found == "/*":
             return None
     return None
-
-
-def without_comments(text: str) -> str:
-    """Returns a text of the same length with blanks for comments; the text must not contain strings."""
-    return _COMMENT.sub(lambda match: " " * len(match[0]), text) if "/" in text else text

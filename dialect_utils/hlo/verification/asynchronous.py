@@ -10,17 +10,16 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from dialect_utils.hlo.computation import Computation
+from dialect_utils.hlo.computation import MAIN_THREAD, Computation
 from dialect_utils.hlo.instruction import Instruction
 from dialect_utils.hlo.module import HloModule
 from dialect_utils.layout import BufferShape, Shape, TupleShape
 from dialect_utils.ops import DONE, START, UPDATE, Trait, has, named, split_asynchronous
 from dialect_utils.ops.control import check_aliasing
-from dialect_utils.ops.inference import Instance, ShapeError, is_compatible
+from dialect_utils.ops.inference import Instance, ShapeError, is_compatible, is_equally_ordered
 from dialect_utils.ops.table import STARTED
 from dialect_utils.text import Diagnostic
 
-_MAIN_THREAD = "main"
 _THREAD = "async_execution_thread"
 _PAIRS = re.compile(r"_xla_send_recv_source_target_pairs\s*=\s*\"?(\{[\d{},\s]*\})")
 _PAIR = re.compile(r"\{\s*(\d+)\s*,\s*(\d+)\s*\}")
@@ -161,7 +160,7 @@ def _check_start(instruction: Instruction) -> None:
         )
     _check_bound(instruction, instruction.operands, bound, 0)
     for index, (shape, parameter) in enumerate(zip(bound, _parameters(instruction) or bound, strict=False)):
-        if not _is_same(shape, parameter):
+        if not is_equally_ordered(shape, parameter):
             message = (
                 f"{instruction.opcode} expects the async shape at index {{0}} to be a tuple with parameter shapes, "
             )
@@ -184,17 +183,9 @@ def _parameters(start: Instruction) -> list[Shape]:
 
 def _check_bound(instruction: Instruction, operands: Sequence[Instruction], bound: Sequence[Shape], first: int) -> None:
     for index, (operand, shape) in enumerate(zip(operands, bound[first:], strict=False)):
-        if not _is_same(operand.shape, shape):
+        if not is_equally_ordered(operand.shape, shape):
             message = f"{instruction.opcode} expects the shape of operand {first + index} to match the async shape at "
             raise ShapeError(f"{message}index {{0}}: {operand.shape} and {shape}", "operands")
-
-
-def _is_same(first: Shape, second: Shape) -> bool:
-    """Is true for one type, and one order of dimensions where both are written."""
-    return is_compatible(first, second) and all(
-        a.layout is None or b.layout is None or a.layout.minor_to_major == b.layout.minor_to_major
-        for a, b in zip(first.arrays(), second.arrays(), strict=True)
-    )
 
 
 def _check_later(instruction: Instruction, phase: str) -> None:
@@ -254,7 +245,7 @@ def _check_wrapped(instruction: Instruction, start: Instruction) -> None:
     bases = [split_asynchronous(each.opcode)[0] for each in (start, instruction)]
     if "async" not in bases and bases[0] != bases[1]:
         raise ShapeError(f"expected the async wrapped opcode to be {bases[0]}, found {bases[1]}", "opcode")
-    thread, wanted = instruction.attribute(_THREAD), start.attribute(_THREAD) or f'"{_MAIN_THREAD}"'
+    thread, wanted = instruction.attribute(_THREAD), start.attribute(_THREAD) or f'"{MAIN_THREAD}"'
     if thread is not None and thread.strip('"') != wanted.strip('"'):
         raise ShapeError(f"expected {_THREAD} to be {wanted}, found {thread}", _THREAD)
 
@@ -285,7 +276,7 @@ def _check_output(instruction: Instruction, phase: str, before: Instruction, sta
         if has_late_outputs:
             _check_late_output(instruction, phase, start.called[0].root.shape)
             return
-    if phase == DONE and not has_late_outputs and not _is_same(instruction.shape, output):
+    if phase == DONE and not has_late_outputs and not is_equally_ordered(instruction.shape, output):
         message = f"{instruction.opcode} expects its shape to match the async shape at index {{1}}"
         raise ShapeError(f"{message}: {instruction.shape} and {output}", "shape")
 

@@ -9,14 +9,13 @@ from dialect_utils.hlo.instruction import Instruction
 from dialect_utils.hlo.module import HloModule
 from dialect_utils.layout import BufferShape, Shape, TupleShape
 from dialect_utils.ops import START, named
-from dialect_utils.ops.control import aliases_of
+from dialect_utils.ops.control import BUFFER_CALLS, aliases_of
 from dialect_utils.ops.inference import Instance, ShapeError
 from dialect_utils.text import Diagnostic
 
 _Place = tuple[int, tuple[int, ...]]
 # They pass buffers on without writing them.
 _FORWARDING = named("tuple get-tuple-element parameter opt-barrier")
-_PINS = ("Pin", "Unpin", "CreateBuffer")
 
 
 def find_buffer_problems(module: HloModule) -> Iterator[Diagnostic]:
@@ -49,7 +48,7 @@ def _buffers_taken(instruction: Instruction) -> list[_Place]:
 
 def _check_returned(instruction: Instruction, taken: list[_Place]) -> None:
     """Raises ShapeError unless a call returns each buffer that it takes once, and no other one."""
-    is_call = instruction.opcode == "custom-call" and instruction.callee not in _PINS
+    is_call = instruction.opcode == "custom-call" and instruction.callee not in BUFFER_CALLS
     if not is_call and not instruction.opcode.endswith(START):
         return
     instance = Instance(instruction, [each.shape for each in instruction.operands], shape=instruction.shape)

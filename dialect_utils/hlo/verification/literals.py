@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from dialect_utils.layout import ArrayShape, ElementType, Shape, TupleShape
+from dialect_utils.text import without_comments
 
-_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 # The parts of a complex number are in parentheses.
 _TOKEN = re.compile(r"\{|\}|,|\([^()]*\)|[^\s{},()]+(?:\([^()]*\))?|\S")
 _PUNCTUATION = re.compile(r"[(){},]")
@@ -26,12 +26,11 @@ _LARGEST = {"f16": 65504.0, "bf16": 3.3895313892515355e38, "f32": 3.402823567797
 _PAYLOAD_BITS = {"f64": 52, "f32": 23, "bf16": 7, "f16": 10, "f8e5m2": 2, "f8e4m3": 3, "f8e3m4": 4}
 # Types with one NaN, which has no payload.
 _ONE_NAN = frozenset({"f8e4m3fn", "f8e4m3fnuz", "f8e5m2fnuz", "f8e4m3b11fnuz", "f8e8m0fnu"})
-_PARTS = {"c64": ElementType("f32", 32), "c128": ElementType("f64", 64)}
 
 
 def literal_problem(text: str, shape: Shape) -> str | None:
     """Returns why a text is not the literal of a shape, or None."""
-    return None if _ELIDED in text else _problem(_COMMENT.sub("", text).strip(), shape)
+    return None if _ELIDED in text else _problem(without_comments(text).strip(), shape)
 
 
 def _problem(text: str, shape: Shape) -> str | None:
@@ -140,7 +139,7 @@ def _complex_problem(token: str, element_type: ElementType) -> str | None:
     parts = token[1:-1].split(",")
     if not token.startswith("(") or len(parts) != 2:
         return f"{token} is not a {element_type}: write (real, imaginary)"
-    problems = (_float_problem(part.strip(), _PARTS[element_type.name]) for part in parts)
+    problems = (_float_problem(part.strip(), element_type.part) for part in parts)
     return next((problem for problem in problems if problem is not None), None)
 
 

@@ -8,11 +8,10 @@ from itertools import accumulate
 from math import prod
 
 from dialect_utils.hlo.instruction import Instruction
-from dialect_utils.hlo.text.tokens import without_comments
 from dialect_utils.layout import ArrayShape, TupleShape
 from dialect_utils.ops.devices import check_iota, numbers_in
 from dialect_utils.ops.inference import ShapeError
-from dialect_utils.text import Diagnostic
+from dialect_utils.text import Diagnostic, without_comments
 
 # `devices=[2,1]0,1` and `devices=[2,1]<=[2]`, the last dimensions being subgroups.
 _TILES = re.compile(r"devices=\[(?P<sizes>[\d,]+)\](?:(?P<listed>\d+(?:,\d+)*)|<=\[(?P<iota>[\d,]+)\])?")

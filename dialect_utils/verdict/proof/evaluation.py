@@ -6,11 +6,11 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from dialect_utils.ir import Function, Operation, Value
+from dialect_utils.ir.elementwise import is_elementwise, scalar_operands
 from dialect_utils.layout import ArrayShape, Shape, TupleShape
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.ops import Trait, has, named, opcode_of
 from dialect_utils.ops.domain import UndefinedError
-from dialect_utils.ops.elementwise import is_elementwise, scalar_operands
 from dialect_utils.ops.labels import elementwise_label, is_among_devices, is_pure, key_of
 from dialect_utils.verdict.proof.algebra.rule import Rule
 from dialect_utils.verdict.proof.rules import RULES

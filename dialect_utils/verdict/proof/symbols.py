@@ -10,10 +10,10 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from dialect_utils.ir import Function, Operation, Value
+from dialect_utils.ir.elementwise import is_elementwise
 from dialect_utils.layout import ArrayShape, ElementType
 from dialect_utils.ops import Trait, with_trait
 from dialect_utils.ops.domain import UndefinedError, reshaped, static_array, transposed
-from dialect_utils.ops.elementwise import is_elementwise
 from dialect_utils.ops.labels import elementwise_label, key_of
 from dialect_utils.ops.window import WindowDimension
 from dialect_utils.verdict.proof.algebra.numbers import is_exact, is_idempotent, neutral_bits

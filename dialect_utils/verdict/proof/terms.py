@@ -20,7 +20,6 @@ from dialect_utils.verdict.proof.algebra import Rule, build
 from dialect_utils.verdict.proof.algebra.ring import Polynomial
 from dialect_utils.verdict.proof.normal_forms import normalized, split
 
-
 # A proof with more terms gives up; so many take some seconds.
 _MOST_TERMS = 400_000
 # A chain of more steps is normalized at once: the normal form of a long chain is slow.

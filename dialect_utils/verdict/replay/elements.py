@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dialect_utils.execution.constants import bits_of
-from dialect_utils.layout import ArrayShape, ElementType, Shape
+from dialect_utils.layout import ArrayShape, ElementType
 from dialect_utils.ops.arrays import Patches
 from dialect_utils.ops.domain import UndefinedError, static_array
 from dialect_utils.ops.interpretation import Interpretation

@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from dialect_utils.execution.constants import as_array, contents
 from dialect_utils.ir import Function, Operation, Value
 from dialect_utils.ir.control_flow import BODY, CONDITION
+from dialect_utils.ir.elementwise import is_elementwise, scalar_operands
 from dialect_utils.layout import ArrayShape, ElementType, Shape, TupleShape
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.layout.proof.bitcast_proof import proved_movement
 from dialect_utils.ops import Trait, by_opcode, has, named, opcode_of
 from dialect_utils.ops.domain import UndefinedError, static_array
-from dialect_utils.ops.elementwise import is_elementwise, scalar_operands
 from dialect_utils.ops.labels import elementwise_label, is_among_devices, is_pure, key_of
 from dialect_utils.ops.written import Written
 from dialect_utils.verdict.replay.graph import UNSPECIFIED, Graph

@@ -134,7 +134,7 @@ def tagged_inputs(shapes: Sequence[ArrayShape]) -> list[list[Array]]:
     for shape in shapes:
         name = shape.element_type.name
         counts[name] = counts.get(name, 0) + shape.element_count
-    digits = max((_digits(_part(shape.element_type), counts[shape.element_type.name]) for shape in shapes), default=0)
+    digits = max((_digits(shape.element_type.part, counts[shape.element_type.name]) for shape in shapes), default=0)
     return [_set(shapes, counts, number) for number in range(digits)]
 
 
@@ -151,7 +151,7 @@ def _set(shapes: Sequence[ArrayShape], counts: dict[str, int], digit: int) -> li
 
 def _values(kind: ElementType, count: int, numbers: Any, digit: int) -> Array:
     """Returns one digit of the numbers, skipping codes whose digits are all the same."""
-    part = _part(kind)
+    part = kind.part
     base, digits = _base(part, count), _digits(part, count)
     step = sum(base**i for i in range(digits))
     codes = numbers + 1 + numbers // (step - 1)
@@ -161,10 +161,6 @@ def _values(kind: ElementType, count: int, numbers: Any, digit: int) -> Array:
     whole = np.empty(values.shape, dtype_of(kind))
     whole.real, whole.imag = values, values
     return whole
-
-
-def _part(kind: ElementType) -> ElementType:
-    return ElementType(f"f{kind.bits // 2}", kind.bits // 2) if kind.is_complex else kind
 
 
 def _base(kind: ElementType, count: int) -> int:

@@ -162,13 +162,13 @@ def _sets(needs: Sequence[Need], size: Callable[[Need], int]) -> int:
 def _pool_size(need: Need) -> int:
     kind = need.shape.element_type
     if kind.is_floating or kind.is_complex:
-        return len(float_pool(need, _part(kind)))
+        return len(float_pool(need, kind.part))
     return 2 if kind.name == "pred" else len(integer_pool(need))
 
 
 def _special_size(need: Need) -> int:
     kind = need.shape.element_type
-    return 2 * len(special_floats(_part(kind))) if kind.is_floating or kind.is_complex else 1
+    return 2 * len(special_floats(kind.part)) if kind.is_floating or kind.is_complex else 1
 
 
 def _pairs(need: Need) -> int:
@@ -178,10 +178,6 @@ def _pairs(need: Need) -> int:
 
 def _has_floats(need: Need) -> bool:
     return need.shape.element_type.is_floating or need.shape.element_type.is_complex
-
-
-def _part(kind: ElementType) -> ElementType:
-    return ElementType(f"f{kind.bits // 2}", kind.bits // 2) if kind.is_complex else kind
 
 
 def _arrays(needs: Sequence[Need], kind: DataKind, seed: int, run: int, *, sums: bool) -> list[Array]:
@@ -197,7 +193,7 @@ def _array(draw: _Draw) -> Array:
     kind = draw.need.shape.element_type
     if kind.is_complex:
         whole = np.empty(draw.size, dtype_of(kind))
-        whole.real, whole.imag = _floats(draw, _part(kind)), _floats(draw, _part(kind))
+        whole.real, whole.imag = _floats(draw, kind.part), _floats(draw, kind.part)
         return whole
     if kind.is_floating:
         return _floats(draw, kind)

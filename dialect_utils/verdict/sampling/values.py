@@ -45,7 +45,7 @@ def random_inputs(
 def _array(rng: np.random.Generator, shape: ArrayShape, style: Style, small: bool) -> Array:
     element_type, size = shape.element_type, shape.dimensions
     if element_type.is_complex:
-        part = ElementType(f"f{element_type.bits // 2}", element_type.bits // 2)
+        part = element_type.part
         whole = np.empty(size, dtype_of(element_type))
         whole.real, whole.imag = _floats(rng, part, size, style), _floats(rng, part, size, style)
         return whole

@@ -70,7 +70,7 @@ def shape_text(element_type: str, batch: Sequence[int], *dimensions: int) -> str
 
 def real_type(a: ArrayShape) -> str:
     """Returns the element type of an array's real part."""
-    return f"f{a.element_type.bits // 2}" if a.element_type.is_complex else a.element_type.name
+    return a.element_type.part.name
 
 
 def conjugate(a: ArrayShape, name: str, value: str, dims: str) -> str:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from dialect_utils.execution import Worker
 from dialect_utils.hlo import HloModule, Instruction, parse_module
+from dialect_utils.ir.elementwise import is_elementwise
 from dialect_utils.layout import ArrayShape, Reshape, Transpose, parse_array_shape
 from dialect_utils.layout.moves.bitcast import is_bitcast
 from dialect_utils.layout.moves.plan import Plan
@@ -22,7 +23,6 @@ from dialect_utils.layout.targets.propagation import (
     propagate_transposed,
     propagate_unbroadcast,
 )
-from dialect_utils.ops.elementwise import is_elementwise
 from dialect_utils.verdict import compare_stages
 from passes.framework.pipeline import verify
 from passes.layouts import propagate_layouts as room
