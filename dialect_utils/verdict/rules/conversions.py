@@ -68,6 +68,8 @@ EXACT = Rule(
         _exact("convert[T](abs(convert[U](x))) = abs(x)", OPPOSITES, _FLOAT_U),
         _exact("convert[T](maximum(convert[U](x), convert[U](y))) = maximum(x, y)", REAL),
         _exact("convert[T](minimum(convert[U](x), convert[U](y))) = minimum(x, y)", REAL),
+        _exact("convert[U](maximum(x, y)) = maximum(convert[U](x), convert[U](y))", REAL),
+        _exact("convert[U](minimum(x, y)) = minimum(convert[U](x), convert[U](y))", REAL),
         _exact("convert[T](select(p, convert[U](x), convert[U](y))) = select(p, x, y)"),
     ),
     wrong=(
