@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 from dialect_utils.ir import Operation
@@ -19,6 +18,8 @@ from dialect_utils.ops.written import Kind
 from dialect_utils.verdict.proof.algebra import Rule, build
 from dialect_utils.verdict.proof.algebra.ring import Polynomial
 from dialect_utils.verdict.proof.normal_forms import normalized, split
+from dialect_utils.verdict.rules.arrays import SPLAT
+from dialect_utils.verdict.rules.conversions import REREAD
 
 # A proof with more terms gives up; so many take some seconds.
 _MOST_TERMS = 400_000
@@ -118,9 +119,22 @@ class Terms:
         self.applied[rule.name, self.place] = None
 
     def step(self, rule: Rule, before: Term, after: Term) -> None:
-        """Adds a step to the certificate: the rule makes two terms equal."""
+        """Adds a step to the certificate, and to the list of applied rules: the rule makes two terms equal."""
+        if before is not after:
+            self.note(rule)
+            self.certify(rule, before, after)
+
+    def certify(self, rule: Rule, before: Term, after: Term) -> None:
+        """Adds a step to the certificate."""
         if before is not after:
             self.steps.setdefault((rule.name, before, after), self.place)
+
+    def by(
+        self, rule: Rule, before: Term, label: Hashable, element_type: ElementType, operands: Sequence[Term]
+    ) -> Term:
+        """Returns the normal form of an elementwise operation that a rule makes equal to a term."""
+        self.step(rule, before, self.each_as_is(label, element_type, operands))
+        return self.each(label, element_type, operands)
 
     def shape(self, term: Term) -> Shape:
         """Returns the shape of a term."""
@@ -155,24 +169,32 @@ class Terms:
 
     def each(self, label: Hashable, element_type: ElementType, operands: Sequence[Term]) -> Term:
         """Returns an elementwise op on arrays of the same dimensions, in normal form."""
-        dimensions = operands[0].array.dimensions
-        if dimensions and all(operand.kind == "splat" for operand in operands):
-            scalars = [operand.operands[0] for operand in operands]
-            return self.splat(self.each(label, element_type, scalars), dimensions)
         key = (label, element_type, *operands)
         known = self._built.get(key)
         if known is None:
             outer, self.applied = self.applied, {}
-            # Each undefined padding value is distinct: no rule may merge two of them.
-            is_known = all(operand.is_specified for operand in operands)
-            make = partial(build, self) if is_known else self.each_as_is
-            made = make(label, element_type, operands)
+            made = self._each(label, element_type, operands)
             known = self._built[key] = made, tuple({rule: None for rule, _ in self.applied})
             self.applied = outer
         for rule in known[1]:
             self.applied[rule, self.place] = None
         self.origins[self.side].setdefault(known[0], self.place)
         return known[0]
+
+    def _each(self, label: Hashable, element_type: ElementType, operands: Sequence[Term]) -> Term:
+        if operands[0].array.dimensions and all(operand.kind == "splat" for operand in operands):
+            return self.of_splats(label, element_type, operands)
+        # Each undefined padding value is distinct: no rule may merge two of them.
+        is_known = all(operand.is_specified for operand in operands)
+        return (build if is_known else Terms.each_as_is)(self, label, element_type, operands)
+
+    def of_splats(self, label: Hashable, element_type: ElementType, operands: Sequence[Term]) -> Term:
+        """Returns an elementwise operation on arrays that each repeat one scalar."""
+        scalars = [operand.operands[0] for operand in operands]
+        dimensions = operands[0].array.dimensions
+        as_is = self.splat(self.each_as_is(label, element_type, scalars), dimensions)
+        self.certify(SPLAT, self.each_as_is(label, element_type, operands), as_is)
+        return self.splat(self.each(label, element_type, scalars), dimensions)
 
     def each_as_is(self, label: Hashable, element_type: ElementType, operands: Sequence[Term]) -> Term:
         """Returns an elementwise op as it is written."""
@@ -197,7 +219,7 @@ class Terms:
                 operands = [self._mapped[key, operand] for operand in part.operands]
                 done = self.each(part.label, part.array.element_type, operands)
                 moved = written(part)
-                self.step(THROUGH, moved, self.make("each", part.label, moved.shape, [*map(written, part.operands)]))
+                self.certify(THROUGH, moved, self.make("each", part.label, moved.shape, [*map(written, part.operands)]))
             else:
                 done = make(part)
             self._mapped[key, part] = done
@@ -206,16 +228,20 @@ class Terms:
     def reread(self, operand: Term, element_type: ElementType) -> Term:
         """Returns an array whose bits are read as another element type of the same width."""
         label = ("bitcast-convert", element_type)
-        if operand.kind == "each" and isinstance(operand.label, tuple) and operand.label[:1] == label[:1]:
-            operand = operand.operands[0]
-        return operand if operand.array.element_type == element_type else self.each(label, element_type, [operand])
+        while operand.kind == "each" and isinstance(operand.label, tuple) and operand.label[:1] == label[:1]:
+            before, operand = self.each_as_is(label, element_type, [operand]), operand.operands[0]
+            self.step(REREAD, before, self.each_as_is(label, element_type, [operand]))
+        if operand.array.element_type == element_type:
+            self.step(REREAD, self.each_as_is(label, element_type, [operand]), operand)
+            return operand
+        return self.each(label, element_type, [operand])
 
     def choice(self, label: Hashable, selector: Term, branches: Sequence[Term]) -> Term:
         """Returns one of several terms of one shape, by a scalar."""
         made = self.make("choice", label, branches[0].shape, (selector, *branches))
         if any(branch is not branches[0] for branch in branches):
             return made
-        self.step(ONE_BRANCH, made, branches[0])
+        self.certify(ONE_BRANCH, made, branches[0])
         return branches[0]
 
     # Movement
@@ -236,7 +262,7 @@ class Terms:
         if isinstance(value, Term):
             return value
         start = self._normal(value.base, value.plan)
-        self.step(MOVED, self.as_written(value), self.moved_as_is(*start))
+        self.certify(MOVED, self.as_written(value), self.moved_as_is(*start))
         self._push_all(start)
         return self._pushed[start]
 
@@ -298,11 +324,11 @@ class Terms:
         if before.steps:
             whole = self.moved_as_is(base, plan)
             first = self.moved_as_is(base, before)
-            self.step(MOVED, whole, self.moved_as_is(first, after))
+            self.certify(MOVED, whole, self.moved_as_is(first, after))
             base = self._through(first, base, before)
         form = self._normal(base, after)
         made = self._moved(*form)
-        self.step(MOVED, self.moved_as_is(base, after), made)
+        self.certify(MOVED, self.moved_as_is(base, after), made)
         return made
 
     def _through(self, whole: Term, base: Term, plan: Plan) -> Term:
@@ -311,10 +337,10 @@ class Terms:
         written = []
         for operand, key in zip(base.operands[len(selector) :], self._arrays(base, plan), strict=True):
             written.append(self.moved_as_is(operand, plan.retyped(operand.array.element_type)))
-            self.step(MOVED, written[-1], self.moved_as_is(*key))
+            self.certify(MOVED, written[-1], self.moved_as_is(*key))
         arrays = [self._pushed[key] for key in self._arrays(base, plan)]
         shape = ArrayShape(*plan.result)
-        self.step(THROUGH, whole, self.make(base.kind, base.label, shape, (*selector, *written)))
+        self.certify(THROUGH, whole, self.make(base.kind, base.label, shape, (*selector, *written)))
         if selector:
             return self.choice(base.label, selector[0], arrays)
         return self.each(base.label, plan.result[0], arrays)

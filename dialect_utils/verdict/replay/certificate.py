@@ -17,6 +17,7 @@ from dialect_utils.verdict.replay.record import NOTHING, Reading, Recorder
 from dialect_utils.verdict.replay.scalars import check_scalar
 
 _DEVICES = ("replica_count", "num_partitions", "mhlo.num_replicas", "mhlo.num_partitions")
+_LEVELS = {"bits": Level.BITS, "nan": Level.NAN, "order": Level.ENGINE}
 # Steps that hold where a function is one operation.
 _REDUCERS = frozenset({"reduce", "window"})
 
@@ -128,9 +129,15 @@ def _checked(graph: Graph, elements: Elements, step: Step) -> _Merge:
         variables = [graph.make("leaf", ("bound", depth, i), ArrayShape(kind, ())) for i in range(2)]
         condition = graph.insert(function), graph.make("each", opcode, ArrayShape(kind, ()), variables)
         return _Merge(Level.BITS, graph.insert(step.before), graph.insert(step.after), condition)
-    check = CHECKS.get(step.rule)
-    level = check_scalar(step.rule, step.before, step.after) if check is None else check(step)
-    return _Merge(level, graph.insert(step.before), graph.insert(step.after))
+    check, nodes = CHECKS.get(step.rule), (graph.insert(step.before), graph.insert(step.after))
+    if check is not None:
+        return _Merge(check(step), *nodes)
+    found = check_scalar(step.rule, step.before, step.after)
+    if found is None:
+        raise RefusedError(f"{step.rule} does not make two terms equal at {step.place}")
+    if step.rule != "splat" and not all(graph.is_specified[node] for node in nodes):
+        raise RefusedError(f"{step.rule} is applied to undefined padding at {step.place}")
+    return _Merge(_LEVELS[found], *nodes)
 
 
 def _close(equality: Equality, merges: Iterable[_Merge]) -> None:

@@ -36,6 +36,8 @@ class Graph:
         self.symbols: list[Symbol] = []
         self.operands: list[tuple[int, ...]] = []
         self.ids: list[int] = []  # the number of the symbol of each node
+        # Whether no undefined padding occurs in a node.
+        self.is_specified: list[bool] = []
         self._symbols: dict[Symbol, int] = {}
         self._nodes: dict[tuple[int, ...], int] = {}
         self._inserted: dict[int, tuple[Term, int]] = {}
@@ -53,6 +55,7 @@ class Graph:
             self.symbols.append(symbol)
             self.operands.append(tuple(operands))
             self.ids.append(number)
+            self.is_specified.append(label != UNSPECIFIED and all(self.is_specified[each] for each in operands))
         return found
 
     def shape(self, node: int) -> Shape:

@@ -155,7 +155,7 @@ class Recorder:
             return
         _, label, shape = graph.symbols[node]
         kinds = [self.primitives.element_type(each) for each in operands]
-        bits = folded(label, static_array(shape).element_type, list(zip(kinds, known, strict=True)))
+        bits = folded(label, static_array(shape).element_type, tuple(zip(kinds, known, strict=True)))
         if bits is not None:
             self._bits[node] = bits
             self.folds.append((node, self.primitives.literal(static_array(shape).element_type, bits, ())))
