@@ -111,7 +111,9 @@ class Movement(Domain[Array]):
 
         def made(part: Term) -> Term:
             if part.kind == "splat" or not part.array.dimensions:
-                return terms.splat(part.operands[0] if part.kind == "splat" else part, sizes)
+                found = terms.splat(part.operands[0] if part.kind == "splat" else part, sizes)
+                terms.certify(BROADCAST, written(part), found)
+                return found
             if len(targets) == sum(size != 1 for size in sizes):
                 return done(part, reshaped(self, part, sizes))
             if part.kind == "op" and isinstance(part.label, tuple) and part.label[0] == "broadcast":
@@ -128,16 +130,10 @@ class Movement(Domain[Array]):
             terms.certify(BROADCAST, written(part), terms.as_written(moved))
             return terms.term(moved)
 
-        def noted(part: Term) -> Term:
-            found = made(part)
-            if found.kind == "splat":
-                terms.certify(BROADCAST, written(part), found)
-            return found
-
         if 0 in sizes:
             return self._made(("broadcast", targets), ArrayShape(term.array.element_type, sizes), [term])
         terms.note(BROADCAST)
-        return terms.mapped(term, noted, written, ("broadcast", targets, sizes))
+        return terms.mapped(term, made, written, ("broadcast", targets, sizes))
 
     def reverse(self, array: Array, dimensions: Sequence[int]) -> Term:
         """Returns a reversal; of a reversal the dimensions that are reversed once."""

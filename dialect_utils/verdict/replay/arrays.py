@@ -128,7 +128,7 @@ def _origins(term: Term) -> tuple[Term, Origins]:
     sizes = _array(term).dimensions
     large = [i for i, size in enumerate(sizes) if size != 1]
     if term.kind == "splat":
-        return term.operands[0], [None for _ in large]
+        return _origins(term.operands[0])[0], [None for _ in large]
     if _is_op(term, "broadcast"):
         (operand,), targets = term.operands, _label(term)[1]
         base, inner = _origins(operand)
@@ -335,9 +335,8 @@ def _initial(step: Step) -> Level:
         _demand(bare.label == step.before.label and bare.operands[0] is array, "another reduction")
         _demand(_bits(bare.operands[1]) == neutral(opcode, kind), "not neutral")
     else:
-        base, plans = _chain(bare)
-        sizes = [step_ for plan, _ in plans for step_ in plan.steps]
-        _demand(count == 1 and base is array and sizes == [Reshape((rows,))], "more than one element")
+        is_moved = bare.kind == "moved" and isinstance(bare.label, Plan) and bare.label.steps == (Reshape((rows,)),)
+        _demand(count == 1 and is_moved and bare.operands == (array,), "more than one element")
     return _nan_level(step.before)
 
 
