@@ -174,7 +174,7 @@ class Terms:
         scalars = [operand.operands[0] for operand in operands]
         dimensions = operands[0].array.dimensions
         as_is = self.splat(self.each_as_is(label, element_type, scalars), dimensions)
-        self.steps.append((SPLAT.name, self.place, self.each_as_is(label, element_type, operands), as_is))
+        self.steps.append((SPLAT, self.place, self.each_as_is(label, element_type, operands), as_is))
         return self.splat(self.each(label, element_type, scalars), dimensions)
 
     def each_as_is(self, label: Hashable, element_type: ElementType, operands: Sequence[Term]) -> Term:
