@@ -1,0 +1,9 @@
+"""Rules as data: equations with guards that name properties of formats, which the replay and `make rules` check."""
+
+from dialect_utils.verdict.rules import arrays, comparisons, conversions, extremes, floats, integers
+from dialect_utils.verdict.rules.pattern import Pattern
+from dialect_utils.verdict.rules.rule import Equation, Level, Rule, all_rules, try_rule
+
+FILES = (arrays, comparisons, conversions, extremes, floats, integers)
+
+__all__ = ["Equation", "Level", "Pattern", "Rule", "all_rules", "try_rule"]

@@ -1,0 +1,239 @@
+"""Conditions of equations: properties of formats, relations between two formats, and properties of constants.
+
+`types` gives each type name of an equation (T, U, V) its type; `constants` gives c, d and e their bits.
+The constants of a condition are numbers of T.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from dialect_utils.layout import ELEMENT_TYPES, ElementType
+from dialect_utils.verdict.rules.formats import (
+    PROPERTIES,
+    exact_log2,
+    float_bits,
+    has,
+    highest_bits,
+    is_lossless,
+    is_nan,
+    sort_key,
+    value_of,
+)
+
+# The largest power of two that a double has.
+_LARGEST_POWER = 1023
+
+Types = Mapping[str, ElementType]
+Constants = Mapping[str, int]
+
+
+class Condition(Protocol):
+    """A condition on the formats and the constants of one use of an equation."""
+
+    def holds(self, types: Types, constants: Constants) -> bool:
+        """Is true where the equation may be used."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Has:
+    """The condition that a format has a property (see `formats.has`)."""
+
+    property: str
+    type: str = "T"
+
+    def __post_init__(self) -> None:
+        if self.property not in PROPERTIES:
+            raise ValueError(f"{self.property} is no property of formats")
+
+    def holds(self, types: Types, constants: Constants) -> bool:
+        """Is true where the format has the property."""
+        return has(types[self.type], self.property)
+
+
+@dataclass(frozen=True, slots=True)
+class Lacks:
+    """The condition that a format does not have a property."""
+
+    property: str
+    type: str = "T"
+
+    def __post_init__(self) -> None:
+        if self.property not in PROPERTIES:
+            raise ValueError(f"{self.property} is no property of formats")
+
+    def holds(self, types: Types, constants: Constants) -> bool:
+        """Is true where the format does not have the property."""
+        return not has(types[self.type], self.property)
+
+
+@dataclass(frozen=True, slots=True)
+class Real:
+    """The condition that a format has an order: integers, floats and truth values, not complex numbers."""
+
+    type: str = "T"
+
+    def holds(self, types: Types, constants: Constants) -> bool:
+        """Is true for formats of real numbers."""
+        return any(has(types[self.type], name) for name in ("integer", "float", "pred"))
+
+
+@dataclass(frozen=True, slots=True)
+class Logical:
+    """The condition that a format has bitwise operations: integers and truth values."""
+
+    type: str = "T"
+
+    def holds(self, types: Types, constants: Constants) -> bool:
+        """Is true for integers and truth values."""
+        return has(types[self.type], "integer") or has(types[self.type], "pred")
+
+
+@dataclass(frozen=True, slots=True)
+class Holds:
+    """The condition that each value of a format is one of another format, and a NaN stays a NaN."""
+
+    source: str = "T"
+    target: str = "U"
+
+    def holds(self, types: Types, constants: Constants) -> bool:
+        """Is true where a conversion from the source to the target loses nothing."""
+        return is_lossless(_named(self.source, types), _named(self.target, types))
+
+
+def _named(name: str, types: Types) -> ElementType:
+    return types[name] if name in types else ELEMENT_TYPES[name]
+
+
+@dataclass(frozen=True, slots=True)
+class NoWider:
+    """The condition that a format has at most as many bits as another format."""
+
+    type: str = "U"
+    other: str = "T"
+
+    def holds(self, types: Types, constants: Constants) -> bool:
+        """Is true where the first format is as wide as the second one, or narrower."""
+        return types[self.type].bits <= types[self.other].bits
+
+
+@dataclass(frozen=True, slots=True)
+class SameWidth:
+    """The condition that two formats have the same number of bits."""
+
+    type: str = "T"
+    other: str = "U"
+
+    def holds(self, types: Types, constants: Constants) -> bool:
+        """Is true where both formats have the same number of bits."""
+        return types[self.type].bits == types[self.other].bits
+
+
+@dataclass(frozen=True, slots=True)
+class PartOf:
+    """The condition that a float format is that of the parts of a complex format."""
+
+    type: str = "T"
+    whole: str = "U"
+
+    def holds(self, types: Types, constants: Constants) -> bool:
+        """Is true for f32 and c64, and for f64 and c128."""
+        part, whole = types[self.type], types[self.whole]
+        return whole.is_complex and part.name == f"f{whole.bits // 2}"
+
+
+@dataclass(frozen=True, slots=True)
+class PowerOfTwo:
+    """The condition that an unsigned integer is a power of two."""
+
+    constant: str = "c"
+
+    def holds(self, types: Types, constants: Constants) -> bool:
+        """Is true for 1, 2, 4, 8 and so on."""
+        bits = constants[self.constant]
+        return types["T"].is_unsigned and bits > 0 and not bits & (bits - 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """The condition that a float is a power of two whose inverse is normal, in an IEEE format."""
+
+    constant: str = "c"
+
+    def holds(self, types: Types, constants: Constants) -> bool:
+        """Is true where the constant and its inverse are normal powers of two."""
+        return exact_log2(types["T"], constants[self.constant]) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Doublings:
+    """The condition that two floats are powers of two above 1, and so is their product, with normal inverses."""
+
+    first: str = "c"
+    second: str = "d"
+
+    def holds(self, types: Types, constants: Constants) -> bool:
+        """Is true where neither factor nor their product rounds or overflows."""
+        kind = types["T"]
+        powers = [exact_log2(kind, constants[name]) or 0 for name in (self.first, self.second)]
+        if min(powers) <= 0:
+            return False
+        bits = float_bits(kind, 2.0 ** sum(powers)) if sum(powers) <= _LARGEST_POWER else None
+        return bits is not None and exact_log2(kind, bits) == sum(powers)
+
+
+@dataclass(frozen=True, slots=True)
+class BelowWidth:
+    """The condition that the sum of integers, read without sign, is below the width of their format."""
+
+    constants: tuple[str, ...] = ("c",)
+
+    def holds(self, types: Types, constants: Constants) -> bool:
+        """Is true where a shift by all of them keeps a bit."""
+        return types["T"].is_integral and sum(constants[name] for name in self.constants) < types["T"].bits
+
+
+@dataclass(frozen=True, slots=True)
+class AtMost:
+    """The condition that a constant is at most another one, neither of them a NaN."""
+
+    low: str = "c"
+    high: str = "d"
+
+    def holds(self, types: Types, constants: Constants) -> bool:
+        """Is true where both are numbers, the first of them not above the second; -0 and +0 are equal."""
+        low, high = (value_of(types["T"], constants[name]) for name in (self.low, self.high))
+        return low is not None and high is not None and low <= high
+
+
+@dataclass(frozen=True, slots=True)
+class Ordered:
+    """The condition that a constant is at most another one in the order of maximum: -0 is below +0."""
+
+    low: str = "c"
+    high: str = "d"
+
+    def holds(self, types: Types, constants: Constants) -> bool:
+        """Is true where neither is a NaN, and the maximum of both is the second one."""
+        kind = types["T"]
+        if kind.is_complex or any(is_nan(kind, constants[name]) for name in (self.low, self.high)):
+            return False
+        return sort_key(kind, constants[self.low]) <= sort_key(kind, constants[self.high])
+
+
+@dataclass(frozen=True, slots=True)
+class NotHighest:
+    """The condition that an integer is not the highest number of its format."""
+
+    constant: str = "c"
+
+    def holds(self, types: Types, constants: Constants) -> bool:
+        """Is true where the next integer is one of the format, too."""
+        return types["T"].is_integral and constants[self.constant] != highest_bits(types["T"])
+
+
+FLOAT, INTEGER, SIGNED, UNSIGNED = Has("float"), Has("integer"), Has("signed"), Has("unsigned")
+OPPOSITES, SIGN, NEVER_NAN, LOGICAL, REAL = Has("opposites"), Has("sign"), Lacks("nan"), Logical(), Real()

@@ -1,0 +1,90 @@
+"""Rules of conversions."""
+
+from __future__ import annotations
+
+from dialect_utils.verdict.rules.conditions import (
+    FLOAT,
+    INTEGER,
+    OPPOSITES,
+    REAL,
+    Has,
+    Holds,
+    Lacks,
+    NoWider,
+    Real,
+    SameWidth,
+)
+from dialect_utils.verdict.rules.rule import Equation, Rule, bits, nan
+
+_FLOAT_U, _INTEGER_U, _INTEGER_V = Has("float", "U"), Has("integer", "U"), Has("integer", "V")
+
+LOSSLESS = Rule(
+    "convert-lossless",
+    "A conversion into a type that holds every value of its operand's may be left out before another conversion; "
+    "but not of integers by way of a float into integers that do not hold them: floats saturate, integers wrap around.",
+    (
+        nan("convert[T](x) = x"),
+        nan("convert[V](convert[U](x)) = convert[V](x)", Holds(), Lacks("integer")),
+        nan("convert[V](convert[U](x)) = convert[V](x)", Holds(), Lacks("float", "U")),
+        nan("convert[V](convert[U](x)) = convert[V](x)", Holds(), Lacks("integer", "V")),
+        nan("convert[V](convert[U](x)) = convert[V](x)", Holds(), Holds("T", "V")),
+    ),
+    wrong=(
+        "convert[T](convert[s4](x)) = x",
+        "convert[s8](convert[f64](convert[s32](x))) = convert[s8](convert[s32](x))",
+    ),
+    examples=("convert[f32](convert[f64](x)) = convert[f32](x)",),
+    domain=(Holds("T", "f64"),),
+)
+NARROWED = Rule(
+    "convert-narrower",
+    "The low bits of an integer are those of its wider forms; those of sums, products and bitwise operations are what "
+    "these make of low bits.",
+    (
+        bits("convert[V](convert[U](x)) = convert[V](x)", INTEGER, _INTEGER_U, _INTEGER_V, NoWider("V", "U")),
+        *(
+            bits(f"convert[U]({each}(x, y)) = {each}(convert[U](x), convert[U](y))", INTEGER, _INTEGER_U, NoWider())
+            for each in ("add", "multiply", "and", "or", "xor")
+        ),
+    ),
+    wrong=("convert[s8](maximum(x, y)) = maximum(convert[s8](x), convert[s8](y))",),
+    examples=(
+        "convert[s8](convert[s16](x)) = convert[s8](x)",
+        "convert[s8](add(x, y)) = add(convert[s8](x), convert[s8](y))",
+    ),
+    domain=(INTEGER,),
+)
+
+
+def _exact(text: str, *guard: Has | Real) -> Equation:
+    return nan(text, *guard, Holds())
+
+
+EXACT = Rule(
+    "convert-exact",
+    "Extremes and choices round nothing, nor do signs of floats (-128 has none in s8): the narrower type will do.",
+    (
+        _exact("convert[T](negate(convert[U](x))) = negate(x)", OPPOSITES, _FLOAT_U),
+        _exact("convert[T](abs(convert[U](x))) = abs(x)", OPPOSITES, _FLOAT_U),
+        _exact("convert[T](maximum(convert[U](x), convert[U](y))) = maximum(x, y)", REAL),
+        _exact("convert[T](minimum(convert[U](x), convert[U](y))) = minimum(x, y)", REAL),
+        _exact("convert[T](select(p, convert[U](x), convert[U](y))) = select(p, x, y)"),
+    ),
+    wrong=(
+        "convert[T](minimum(convert[f64](x), convert[f64](y))) = maximum(x, y)",
+        "convert[s8](negate(convert[f32](convert[s8](x)))) = negate(convert[s8](x))",
+    ),
+    domain=(FLOAT, Holds("T", "f64")),
+)
+REREAD = Rule(
+    "bits-read-again",
+    "Bits that are read as one type and then as another one are read as the second type.",
+    (
+        bits("bitcast-convert[T](x) = x"),
+        bits(
+            "bitcast-convert[V](bitcast-convert[U](x)) = bitcast-convert[V](x)",
+            SameWidth("T", "U"),
+            SameWidth("U", "V"),
+        ),
+    ),
+)

@@ -1,0 +1,105 @@
+"""Patterns of elementwise expressions, parsed from text such as `select(compare[LT](x, y), y, x)`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from dialect_utils.layout import ELEMENT_TYPES, ElementType
+
+# variable: any expression. constant: any constant (c, d, e). number: one constant. each: an operation.
+Kind = Literal["variable", "constant", "number", "each"]
+
+VARIABLES, TRUTHS, CONSTANTS = "xyzw", "pqr", "cde"
+_TOKEN = re.compile(r"\s*(-?\d+(?:\.\d+)?|[a-z][a-z-]*(?:\[[\w ]+\])?|[(),])")
+# Operations whose result has the type of their second operand.
+_TYPED_BY_SECOND = ("select", "clamp")
+_REREAD = "bitcast-convert"
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """A variable, a constant, or an operation on patterns.
+
+    `type` names the element type: T is that of variables and numbers, U and V are written in brackets
+    (`convert[U](x)`); `pred` and other lower-case names are themselves. A comparison has a direction.
+    """
+
+    kind: Kind
+    name: str
+    type: str
+    operands: tuple[Pattern, ...] = ()
+    direction: str = ""
+    is_total: bool = False
+
+    def label(self, types: Mapping[str, ElementType]) -> object:
+        """Returns the label of the operation's term."""
+        if self.name == "compare":
+            return ("compare", self.direction, self.is_total)
+        return (_REREAD, types[self.type]) if self.name == _REREAD else self.name
+
+    def parts(self) -> Iterator[Pattern]:
+        """Yields the pattern and all patterns in it."""
+        yield self
+        for operand in self.operands:
+            yield from operand.parts()
+
+    def __str__(self) -> str:
+        if self.kind != "each":
+            return self.name
+        attribute = f"[{self.type}]" if self.name in ("convert", _REREAD) else ""
+        if self.direction:
+            attribute = f"[{self.direction} TOTAL]" if self.is_total else f"[{self.direction}]"
+        return f"{self.name}{attribute}({', '.join(map(str, self.operands))})"
+
+
+def element_type(name: str, types: Mapping[str, ElementType]) -> ElementType | None:
+    """Returns the type that a type name stands for; None for a name that is not bound."""
+    return types.get(name) or ELEMENT_TYPES.get(name)
+
+
+def parse_pattern(text: str) -> Pattern:
+    """Returns the pattern of a text; raises ValueError."""
+    tokens = _TOKEN.findall(text)
+    if "".join(tokens) != re.sub(r"\s+(?!TOTAL)", "", text):
+        raise ValueError(f"{text!r} is not a pattern")
+    found, rest = _parsed(tokens)
+    if rest:
+        raise ValueError(f"{text!r} goes on after {found}")
+    return found
+
+
+def _parsed(tokens: Sequence[str]) -> tuple[Pattern, Sequence[str]]:
+    head, rest = tokens[0], tokens[1:]
+    if list(rest[:1]) != ["("]:
+        return _leaf(head), rest
+    operands: list[Pattern] = []
+    while rest[0] != ")":
+        operand, rest = _parsed(rest[1:])
+        operands.append(operand)
+    name, _, attribute = head.rstrip("]").partition("[")
+    return _operation(name, attribute, tuple(operands)), rest[1:]
+
+
+def _leaf(word: str) -> Pattern:
+    if word in VARIABLES:
+        return Pattern("variable", word, "T")
+    if word in TRUTHS:
+        return Pattern("variable", word, "pred")
+    if word in CONSTANTS:
+        return Pattern("constant", word, "T")
+    return Pattern("number", word, "pred" if word in ("true", "false") else "T")
+
+
+def _operation(name: str, attribute: str, operands: tuple[Pattern, ...]) -> Pattern:
+    if name == "compare":
+        direction, _, order = attribute.partition(" ")
+        return Pattern("each", name, "pred", operands, direction, order == "TOTAL")
+    if name in ("convert", _REREAD):
+        return Pattern("each", name, attribute, operands)
+    if name in ("complex", "real", "imag"):
+        # One of T and U is a complex type, the other one that of its parts.
+        return Pattern("each", name, "U" if operands[0].type == "T" else "T", operands)
+    return Pattern("each", name, operands[1 if name in _TYPED_BY_SECOND else 0].type, operands)

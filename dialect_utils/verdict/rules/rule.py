@@ -1,0 +1,88 @@
+"""Rules of the algebra: equations that hold in IEEE and machine integer arithmetic, each declared once, as data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from dialect_utils.layout import ElementType
+from dialect_utils.verdict.rules.conditions import Condition
+from dialect_utils.verdict.rules.formats import has
+from dialect_utils.verdict.rules.pattern import Pattern, parse_pattern
+
+# The same bits; the same but for the sign and the payload of a NaN; also the same but for the order of float sums.
+Level = Literal["bits", "nan", "order"]
+
+_BY_NAME: dict[str, Rule] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Equation:
+    """An equation `left = right` of two patterns, and the condition under which it holds.
+
+    `level` is the finest equality that holds for all formats of the guard; without a NaN both sides have the same bits.
+    """
+
+    text: str
+    guard: tuple[Condition, ...] = ()
+    level: Level = "bits"
+    left: Pattern = field(init=False)
+    right: Pattern = field(init=False)
+
+    def __post_init__(self) -> None:
+        left, right = self.text.split(" = ")
+        object.__setattr__(self, "left", parse_pattern(left))
+        object.__setattr__(self, "right", parse_pattern(right))
+
+    def holds(self, types: Mapping[str, ElementType], constants: Mapping[str, int]) -> bool:
+        """Is true where all conditions of the guard hold."""
+        return all(condition.holds(types, constants) for condition in self.guard)
+
+    def level_of(self, types: Mapping[str, ElementType]) -> Level:
+        """Returns the level of the equation over these types."""
+        return self.level if any(has(kind, "nan") for kind in types.values()) else "bits"
+
+
+def bits(text: str, *guard: Condition) -> Equation:
+    """Returns an equation both sides of which have the same bits, those of a NaN included."""
+    return Equation(text, guard)
+
+
+def nan(text: str, *guard: Condition) -> Equation:
+    """Returns an equation whose sides have the same bits, but may be different NaN."""
+    return Equation(text, guard, "nan")
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One rule: its name, why it is exact, its equations, and examples.
+
+    Patterns are written over variables x, y, z of a type T, truth values p, q and constants c, d: operators are opcodes
+    with their attribute in brackets (`compare[LT](x, y)`, `convert[U](x)`), numbers are constants of T. Each equation
+    is verified by itself. Tests execute the equations and `examples` with random data, for the formats of `domain`, and
+    prove them; execution refutes each equation of `wrong`, which looks similar. A rule about whole arrays has no
+    equations; its examples are modules.
+    """
+
+    name: str
+    why: str
+    equations: tuple[Equation, ...] = ()
+    wrong: tuple[str, ...] = ()
+    examples: tuple[str, ...] = ()
+    domain: tuple[Condition, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.name in _BY_NAME:
+            raise ValueError(f"two rules are named {self.name}")
+        _BY_NAME[self.name] = self
+
+
+def all_rules() -> tuple[Rule, ...]:
+    """Returns every declared rule, in the order of declaration."""
+    return tuple(_BY_NAME.values())
+
+
+def try_rule(name: str) -> Rule | None:
+    """Returns the rule of a name, or None."""
+    return _BY_NAME.get(name)
