@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import product
 
-from dialect_utils.execution.arrays import from_bits
+import numpy as np
+
 from dialect_utils.execution.reference import elementwise
 from dialect_utils.layout import ELEMENT_TYPES, ElementType
 from dialect_utils.layout.arrays.dtypes import dtype_of
@@ -16,6 +17,7 @@ from dialect_utils.verdict.rules.conditions import Types
 from dialect_utils.verdict.rules.formats import word_bits
 from dialect_utils.verdict.rules.pattern import Pattern, element_type
 from dialect_utils.verdict.rules.rule import Equation, Level
+from tests.rules.samples import special_bits
 
 _TYPE_NAMES = "TUV"
 
@@ -89,7 +91,17 @@ def cases(equation: Equation) -> Iterator[Case]:
     for kinds in product(ELEMENT_TYPES.values(), repeat=len(names)):
         types = dict(zip(names, kinds, strict=True))
         if _may_hold(equation, types) and _has_meaning(equation, types):
-            yield Case(equation, tuple(types.items()))
+            case = Case(equation, tuple(types.items()))
+            if has_constants(case):
+                yield case
+
+
+def has_constants(case: Case) -> bool:
+    """Is true where the guard admits some special constants of the format, or the equation has none."""
+    choices = [special_bits(case.leaves[name]) for name in case.constants]
+    return any(
+        case.equation.holds(case.types, dict(zip(case.constants, bits, strict=True))) for bits in product(*choices)
+    )
 
 
 def _may_hold(equation: Equation, types: Types) -> bool:
@@ -120,27 +132,8 @@ def _is_defined(part: Pattern, types: Types) -> bool:
 @cache
 def is_defined(opcode: str, result: ElementType, operands: tuple[ElementType, ...]) -> bool:
     """Is true where an operation has a definition for operands of some types."""
-    if not all(has_dtype(kind) for kind in (result, *operands)):
-        return opcode != "convert" or not result.is_complex  # one bit wide, as their wider forms
     try:
-        elementwise.each(opcode, result, [_zeros(kind) for kind in operands])
+        elementwise.each(opcode, result, [np.zeros(1, dtype_of(kind)) for kind in operands])
     except UndefinedError:
-        return False
-    return True
-
-
-def _zeros(kind: ElementType):  # type: ignore[no-untyped-def]
-    import numpy as np
-
-    shape = (1, 2) if kind.name == "c128" else (1,)
-    return from_bits(np.zeros(shape, np.uint64), kind)
-
-
-@cache
-def has_dtype(kind: ElementType) -> bool:
-    """Is true where numpy or ml_dtypes has the type."""
-    try:
-        dtype_of(kind)
-    except ValueError:
         return False
     return True

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from itertools import product
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +20,9 @@ from dialect_utils.verdict.rules.formats import word_bits
 from dialect_utils.verdict.rules.pattern import Pattern
 from tests.rules.cases import Case, required_type
 
-Bits = NDArray[np.uint64]
+# Unsigned integers; of c128, which is wider, the bytes of each element.
+Bits = NDArray[Any]
+WIDE = np.dtype("V16")
 # Assignments that are computed at once.
 _CHUNK = 1 << 20
 _TABLE_BITS = 16
@@ -53,13 +56,13 @@ def assignments(case: Case) -> Iterator[dict[str, Bits]]:
     variables = {name: kind for name, kind in case.leaves.items() if name not in constants}
     total = len(chosen) << sum(kind.bits for kind in variables.values())
     for start in range(0, total, _CHUNK):
-        rest = np.arange(start, min(start + _CHUNK, total), dtype=np.uint64)
+        rest = np.arange(start, min(start + _CHUNK, total), dtype=np.uint32)
         values = {}
         for name, kind in variables.items():
-            values[name] = rest & np.uint64((1 << kind.bits) - 1)
-            rest = rest >> np.uint64(kind.bits)
+            values[name] = rest & np.uint32((1 << kind.bits) - 1)
+            rest = rest >> np.uint32(kind.bits)
         for i, name in enumerate(constants):
-            values[name] = chosen[rest, i]
+            values[name] = chosen[:, i][rest]
         yield values
 
 
@@ -71,7 +74,7 @@ def admitted(case: Case) -> Bits:
         for bits in product(*kinds)
         if case.equation.holds(case.types, dict(zip(case.constants, bits, strict=True)))
     ]
-    return np.array(rows, np.uint64).reshape(len(rows), len(case.constants))
+    return np.array(rows, np.uint32).reshape(len(rows), len(case.constants))
 
 
 def evaluate(pattern: Pattern, case: Case, values: Mapping[str, Bits]) -> Bits:
@@ -93,9 +96,9 @@ def applied(operation: Operation, kinds: tuple[ElementType, ...], operands: Sequ
     width = sum(kind.bits for kind in kinds)
     if width > _TABLE_BITS or len(operands[0]) < 1 << width:
         return _defined(operation, kinds, operands)
-    index = np.zeros(len(operands[0]), np.uint64)
-    for kind, bits in zip(kinds, operands, strict=True):
-        index = index << np.uint64(kind.bits) | bits
+    index = operands[0].astype(np.uint32)
+    for kind, bits in zip(kinds[1:], operands[1:], strict=True):
+        index = index << np.uint32(kind.bits) | bits.astype(np.uint32)
     return _table(operation, kinds)[index]
 
 
@@ -107,7 +110,8 @@ def _table(operation: Operation, kinds: tuple[ElementType, ...]) -> Bits:
     for kind in reversed(kinds):
         columns.append(rest & np.uint64((1 << kind.bits) - 1))
         rest = rest >> np.uint64(kind.bits)
-    return _defined(operation, kinds, columns[::-1])
+    found = _defined(operation, kinds, columns[::-1])
+    return found if operation[-1].bits > _TABLE_BITS else found.astype(np.uint32)
 
 
 def _defined(operation: Operation, kinds: Sequence[ElementType], operands: Sequence[Bits]) -> Bits:
@@ -123,14 +127,19 @@ def _defined(operation: Operation, kinds: Sequence[ElementType], operands: Seque
 
 def array_of(bits: Bits, kind: ElementType) -> Array:
     """Returns the array with these bits."""
+    if kind.name == "c128":
+        return bits.view(np.complex128)
     return from_bits(bits.astype(f"u{kind.storage_bytes}"), kind)
 
 
 def bits_of(array: Array, kind: ElementType) -> Bits:
     """Returns the bits of an array."""
+    if kind.name == "c128":
+        return np.ascontiguousarray(array).view(WIDE)
     return to_bits(array, kind).astype(np.uint64)
 
 
 def _is_nan(bits: Bits, kind: ElementType) -> NDArray[np.bool_]:
     wide = conversions.widened(array_of(bits, kind))
-    return np.asarray(wide != wide)
+    with np.errstate(invalid="ignore"):
+        return np.asarray(wide != wide)
