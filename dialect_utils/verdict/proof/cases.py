@@ -5,26 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from dialect_utils.ops import named
-from dialect_utils.verdict.proof.algebra.rule import NUMBERS, Rule
 from dialect_utils.verdict.proof.terms import Term, Terms
-
-CASES = Rule(
-    "cases",
-    "At every index a predicate is true or false: expressions that are equal in both cases are equal.",
-    (
-        "negate(select(p, x, y)) = select(p, negate(x), negate(y))",
-        "add(select(p, x, y), z) = select(p, add(x, z), add(y, z))",
-        "add(select(p, x, y), select(p, y, x)) = add(x, y)",
-        "select(p, select(q, x, y), y) = select(and(p, q), x, y)",
-        "select(p, select(q, x, y), select(q, y, x)) = select(q, select(p, x, y), select(p, y, x))",
-    ),
-    (
-        "negate(select(p, x, y)) = select(p, negate(y), negate(x))",
-        "add(select(p, x, y), select(q, y, x)) = add(x, y)",
-        "select(p, select(q, x, y), y) = select(or(p, q), x, y)",
-    ),
-    NUMBERS,
-)
+from dialect_utils.verdict.rules.comparisons import CASES
 
 # Operations that combine truth values to a predicate.
 _LOGIC = named("and or xor not")

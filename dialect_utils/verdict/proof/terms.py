@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Literal
 
 from dialect_utils.ir import Operation
@@ -18,6 +17,8 @@ from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.verdict.proof.algebra import Rule, build
 from dialect_utils.verdict.proof.algebra.ring import Polynomial
 from dialect_utils.verdict.proof.normal_forms import normalized, split
+from dialect_utils.verdict.rules.arrays import SPLAT
+from dialect_utils.verdict.rules.conversions import REREAD
 
 # each: an elementwise operation. choice: one of several terms by a scalar. moved: the first operand after a plan; the
 # other operands are padding values. op: any other operation. out: one of its results. element: one element of an array,
@@ -96,6 +97,8 @@ class Terms:
         # The rules that were applied, and at which operation, in order.
         self.applied: dict[tuple[str, Operation | None], None] = {}
         self.place: Operation | None = None
+        # The equations between terms that were used: rule, operation, and both terms.
+        self.steps: list[tuple[str, Operation | None, Term, Term]] = []
         # The operations that made each term first, in the first and in the last module.
         self.origins: tuple[dict[Term, Operation | None], ...] = ({}, {})
         self.side = 0
@@ -104,6 +107,19 @@ class Terms:
     def note(self, rule: Rule) -> None:
         """Remembers that a rule was applied at the operation that is looked at."""
         self.applied[rule.name, self.place] = None
+
+    def step(self, rule: Rule, before: Term, after: Term) -> None:
+        """Remembers that a rule makes two terms equal, as a step of the certificate."""
+        if before is not after:
+            self.note(rule)
+            self.steps.append((rule.name, self.place, before, after))
+
+    def by(
+        self, rule: Rule, before: Term, label: Hashable, element_type: ElementType, operands: Sequence[Term]
+    ) -> Term:
+        """Returns the normal form of an elementwise operation that a rule makes equal to a term."""
+        self.step(rule, before, self.each_as_is(label, element_type, operands))
+        return self.each(label, element_type, operands)
 
     def make(self, kind: Kind, label: Hashable, shape: Shape, operands: Sequence[Term] = ()) -> Term:
         """Returns the term; raises GaveUpError where there are too many."""
@@ -134,24 +150,32 @@ class Terms:
 
     def each(self, label: Hashable, element_type: ElementType, operands: Sequence[Term]) -> Term:
         """Returns an elementwise op on arrays of the same dimensions, in normal form."""
-        dimensions = operands[0].array.dimensions
-        if dimensions and all(operand.kind == "splat" for operand in operands):
-            scalars = [operand.operands[0] for operand in operands]
-            return self.splat(self.each(label, element_type, scalars), dimensions)
         key = (label, element_type, *operands)
         known = self._built.get(key)
         if known is None:
             outer, self.applied = self.applied, {}
-            # Each undefined padding value is distinct: no rule may merge two of them.
-            is_known = all(operand.is_specified for operand in operands)
-            make = partial(build, self) if is_known else self.each_as_is
-            made = make(label, element_type, operands)
+            made = self._each(label, element_type, operands)
             known = self._built[key] = made, tuple({rule: None for rule, _ in self.applied})
             self.applied = outer
         for rule in known[1]:
             self.applied[rule, self.place] = None
         self.origins[self.side].setdefault(known[0], self.place)
         return known[0]
+
+    def _each(self, label: Hashable, element_type: ElementType, operands: Sequence[Term]) -> Term:
+        if operands[0].array.dimensions and all(operand.kind == "splat" for operand in operands):
+            return self.of_splats(label, element_type, operands)
+        # Each undefined padding value is distinct: no rule may merge two of them.
+        is_known = all(operand.is_specified for operand in operands)
+        return (build if is_known else Terms.each_as_is)(self, label, element_type, operands)
+
+    def of_splats(self, label: Hashable, element_type: ElementType, operands: Sequence[Term]) -> Term:
+        """Returns an elementwise operation on arrays that each repeat one scalar."""
+        scalars = [operand.operands[0] for operand in operands]
+        dimensions = operands[0].array.dimensions
+        as_is = self.splat(self.each_as_is(label, element_type, scalars), dimensions)
+        self.steps.append((SPLAT, self.place, self.each_as_is(label, element_type, operands), as_is))
+        return self.splat(self.each(label, element_type, scalars), dimensions)
 
     def each_as_is(self, label: Hashable, element_type: ElementType, operands: Sequence[Term]) -> Term:
         """Returns an elementwise op as it is written."""
@@ -183,9 +207,13 @@ class Terms:
     def reread(self, operand: Term, element_type: ElementType) -> Term:
         """Returns an array whose bits are read as another element type of the same width."""
         label = ("bitcast-convert", element_type)
-        if operand.kind == "each" and isinstance(operand.label, tuple) and operand.label[:1] == label[:1]:
-            operand = operand.operands[0]
-        return operand if operand.array.element_type == element_type else self.each(label, element_type, [operand])
+        while operand.kind == "each" and isinstance(operand.label, tuple) and operand.label[:1] == label[:1]:
+            before, operand = self.each_as_is(label, element_type, [operand]), operand.operands[0]
+            self.step(REREAD, before, self.each_as_is(label, element_type, [operand]))
+        if operand.array.element_type == element_type:
+            self.step(REREAD, self.each_as_is(label, element_type, [operand]), operand)
+            return operand
+        return self.each(label, element_type, [operand])
 
     def choice(self, label: Hashable, selector: Term, branches: Sequence[Term]) -> Term:
         """Returns one of several terms of one shape, by a scalar."""

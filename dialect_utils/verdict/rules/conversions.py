@@ -67,8 +67,10 @@ EXACT = Rule(
     (
         _exact("convert[T](negate(convert[U](x))) = negate(x)", OPPOSITES, _FLOAT_U),
         _exact("convert[T](abs(convert[U](x))) = abs(x)", OPPOSITES, _FLOAT_U),
-        _exact("convert[T](maximum(convert[U](x), convert[U](y))) = maximum(x, y)", REAL),
-        _exact("convert[T](minimum(convert[U](x), convert[U](y))) = minimum(x, y)", REAL),
+        _exact("convert[T](maximum(convert[U](x), convert[U](y))) = maximum(x, y)", REAL, _FLOAT_U),
+        _exact("convert[T](minimum(convert[U](x), convert[U](y))) = minimum(x, y)", REAL, _FLOAT_U),
+        _exact("convert[U](maximum(x, y)) = maximum(convert[U](x), convert[U](y))", REAL, _FLOAT_U),
+        _exact("convert[U](minimum(x, y)) = minimum(convert[U](x), convert[U](y))", REAL, _FLOAT_U),
         _exact("convert[T](select(p, convert[U](x), convert[U](y))) = select(p, x, y)"),
     ),
     wrong=(
@@ -88,4 +90,6 @@ REREAD = Rule(
             SameWidth("U", "V"),
         ),
     ),
+    wrong=("bitcast-convert[s32](x) = convert[s32](x)",),
+    domain=(FLOAT,),
 )

@@ -11,6 +11,7 @@ from dialect_utils.verdict.rules.conditions import (
     SIGNED,
     Doublings,
     Has,
+    Lacks,
     PartOf,
     Scale,
 )
@@ -48,7 +49,6 @@ NEGATION = Rule(
         nan("divide(negate(x), y) = negate(divide(x, y))", OPPOSITES, Has("nan")),
         nan("divide(x, negate(y)) = negate(divide(x, y))", OPPOSITES, Has("nan")),
         bits("abs(negate(x)) = abs(x)", OPPOSITES),
-        bits("abs(negate(x)) = abs(x)", SIGNED),
         bits("abs(abs(x)) = abs(x)", OPPOSITES),
         bits("abs(abs(x)) = abs(x)", SIGNED),
     ),
@@ -80,10 +80,13 @@ POWERS_OF_TWO = Rule(
 REMAINDER = Rule(
     "remainder-twice",
     "A remainder is smaller than the divisor, so its remainder is itself.",
-    (nan("remainder(remainder(x, y), y) = remainder(x, y)", REAL),),
+    (
+        bits("remainder(remainder(x, y), y) = remainder(x, y)", INTEGER),
+        nan("remainder(remainder(x, y), y) = remainder(x, y)", FLOAT),
+    ),
     wrong=("remainder(remainder(x, 5), 7) = remainder(x, 7)",),
     examples=("remainder(remainder(x, 7), 7) = remainder(x, 7)",),
-    domain=(REAL,),
+    domain=(REAL, Lacks("pred")),
 )
 _ROUNDINGS = ("floor", "ceil", "round-nearest-even", "round-nearest-afz")
 WHOLE = Rule(

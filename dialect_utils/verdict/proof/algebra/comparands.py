@@ -6,62 +6,14 @@ from typing import TYPE_CHECKING
 
 from dialect_utils.layout import ELEMENT_TYPES
 from dialect_utils.verdict.proof.algebra import ring
-from dialect_utils.verdict.proof.algebra.conversions import is_lossless
-from dialect_utils.verdict.proof.algebra.numbers import highest_bits, lowest_bits, number_bits, sign_bit
-from dialect_utils.verdict.proof.algebra.rule import FLOATS, INTEGERS, PREDICATE, Rule
+from dialect_utils.verdict.proof.algebra.lattice import complement
+from dialect_utils.verdict.rules.arrays import FOLDED
+from dialect_utils.verdict.rules.comparisons import CONVERTED, DIFFERENCES, ENDS, MIRRORED, NEGATIVES, TRUTH
+from dialect_utils.verdict.rules.formats import has, highest_bits, is_lossless, lowest_bits, number_bits
+from dialect_utils.verdict.rules.integers import RING
 
 if TYPE_CHECKING:
     from dialect_utils.verdict.proof.terms import Term, Terms
-
-CONVERTED = Rule(
-    "compare-converted",
-    "A conversion that loses nothing keeps the order, and what is equal.",
-    (
-        "compare[LT](convert[f64](x), convert[f64](y)) = compare[LT](x, y)",
-        "compare[EQ](convert[f64](x), convert[f64](y)) = compare[EQ](x, y)",
-    ),
-    ("compare[LT](convert[s8](x), convert[s8](y)) = compare[LT](x, y)",),
-    ("s32", "u8", "f32", "bf16", "f16"),
-)
-NEGATIVES = Rule(
-    "compare-negatives",
-    "A change of both signs turns the order of floats around.",
-    (
-        "compare[LT](negate(x), negate(y)) = compare[LT](y, x)",
-        "compare[EQ](negate(x), negate(y)) = compare[EQ](x, y)",
-    ),
-    ("compare[LT](negate(x), negate(y)) = compare[LT](x, y)",),
-    FLOATS,
-)
-ENDS = Rule(
-    "compare-with-ends",
-    "Nothing is below the lowest number; below the next integer is only the lowest, below the highest all others.",
-    (
-        "compare[LT](x, lowest) = false",
-        "compare[LT](x, highest) = compare[NE](x, highest)",
-        "compare[LE](x, lowest) = compare[EQ](x, lowest)",
-    ),
-    ("compare[LE](x, lowest) = false",),
-    INTEGERS,
-)
-DIFFERENCES = Rule(
-    "compare-differences",
-    "Two integers are equal where the same added to both is.",
-    (
-        "compare[EQ](add(x, z), add(y, z)) = compare[EQ](x, y)",
-        "compare[EQ](subtract(x, y), 0) = compare[EQ](x, y)",
-        "compare[NE](add(x, 3), 5) = compare[NE](x, 2)",
-    ),
-    ("compare[EQ](add(x, y), 0) = compare[EQ](x, y)", "compare[EQ](multiply(x, 2), 4) = compare[EQ](x, 2)"),
-    INTEGERS,
-)
-TRUTH = Rule(
-    "compare-truth",
-    "A truth value as a number is 0 or 1.",
-    ("compare[NE](convert[s32](p), convert[s32](false)) = p", "compare[EQ](convert[f32](p), convert[f32](true)) = p"),
-    ("compare[EQ](convert[s32](p), convert[s32](false)) = p",),
-    PREDICATE,
-)
 
 TRUTH_TYPE = ELEMENT_TYPES["pred"]
 
@@ -74,13 +26,17 @@ def simpler(terms: Terms, direction: str, left: Term, right: Term) -> tuple[Term
     if left.kind == right.kind == "each" and left.label == right.label:
         first, second = left.operands[0], right.operands[0]
         kinds = first.array.element_type, second.array.element_type
-        if left.label == "negate" and sign_bit(left.array.element_type) is not None:
-            terms.note(NEGATIVES)
+        if left.label == "negate" and has(left.array.element_type, "opposites"):
+            terms.step(NEGATIVES, _compare(terms, direction, left, right), _compare(terms, direction, second, first))
             return second, first
         if left.label == "convert" and kinds[0] == kinds[1] and is_lossless(kinds[0], left.array.element_type):
-            terms.note(CONVERTED)
+            terms.step(CONVERTED, _compare(terms, direction, left, right), _compare(terms, direction, first, second))
             return first, second
     return _of_difference(terms, left, right) if direction == "EQ" else None
+
+
+def _compare(terms: Terms, direction: str, left: Term, right: Term) -> Term:
+    return terms.each_as_is(("compare", direction, False), TRUTH_TYPE, (left, right))
 
 
 def _of_difference(terms: Terms, left: Term, right: Term) -> tuple[Term, Term] | None:
@@ -101,12 +57,23 @@ def _of_difference(terms: Terms, left: Term, right: Term) -> tuple[Term, Term] |
     if len(atoms) == 1:
         # x + c, or -x + c, is 0 where x is -c, or c.
         bits = -constant if signs[0] == 1 else constant
-        terms.note(DIFFERENCES)
-        return atoms[0], terms.literal(kind, bits & mask, sizes)
+        return _equal(terms, (left, right), (atoms[0], terms.literal(kind, bits & mask, sizes)), signs[0] == 1)
     if len(atoms) == len(("x", "y")) and not constant and signs[0] != signs[1]:
-        terms.note(DIFFERENCES)
-        return atoms[0], atoms[1]
+        return _equal(terms, (left, right), (atoms[0], atoms[1]), signs[0] == 1)
     return None
+
+
+def _equal(terms: Terms, pair: tuple[Term, Term], found: tuple[Term, Term], in_order: bool) -> tuple[Term, Term]:
+    """Returns two integers that differ by the same as others, or by its opposite."""
+    kind = pair[0].array.element_type
+    zero = terms.literal(kind, 0, pair[0].array.dimensions)
+    ordered = found if in_order else (found[1], found[0])
+    first, second = (terms.each_as_is("subtract", kind, each) for each in (pair, ordered))
+    terms.step(DIFFERENCES, _compare(terms, "EQ", *pair), _compare(terms, "EQ", first, zero))
+    terms.step(RING, first, second)
+    terms.step(DIFFERENCES, _compare(terms, "EQ", *ordered), _compare(terms, "EQ", second, zero))
+    terms.step(MIRRORED, _compare(terms, "EQ", *ordered), _compare(terms, "EQ", *found))
+    return found
 
 
 def decided(terms: Terms, direction: str, left: Term, right: Term) -> Term | None:
@@ -117,36 +84,51 @@ def decided(terms: Terms, direction: str, left: Term, right: Term) -> Term | Non
     bits, element_type = terms.constant_bits(right), left.array.element_type
     if direction != "LT" or bits is None or not element_type.is_integral or bits != lowest_bits(element_type):
         return None
-    terms.note(ENDS)
-    return terms.literal(TRUTH_TYPE, 0, left.array.dimensions)
+    found = terms.literal(TRUTH_TYPE, 0, left.array.dimensions)
+    terms.step(ENDS, _compare(terms, direction, left, right), found)
+    return found
 
 
 def _with_end(terms: Terms, left: Term, right: Term) -> Term | None:
     """Returns x = lowest as x < lowest + 1, and x = highest as what x < highest is not; None for others."""
     kind, sizes = left.array.element_type, left.array.dimensions
-    lowest, highest = (lowest_bits(kind), highest_bits(kind)) if kind.is_integral else (None, None)
+    one = number_bits(kind, 1) if kind.is_integral else None
+    if one is None:
+        return None
     for value, other in ((left, right), (right, left)):
         bits = terms.constant_bits(other)
-        if bits is None or bits not in (lowest, highest):
+        if bits is None or bits not in (lowest_bits(kind), highest_bits(kind)):
             continue
-        terms.note(ENDS)
-        if bits == highest:
+        before = _compare(terms, "EQ", value, other)
+        terms.step(MIRRORED, _compare(terms, "EQ", left, right), before)
+        if bits == highest_bits(kind):
+            written = _compare(terms, "LT", value, other)
+            terms.step(ENDS, before, terms.each_as_is("not", TRUTH_TYPE, [written]))
             return terms.each("not", TRUTH_TYPE, [terms.each(_BELOW, TRUTH_TYPE, (value, other))])
         above = terms.literal(kind, (bits + 1) % (1 << kind.bits), sizes)
+        following = terms.each_as_is("add", kind, (other, terms.literal(kind, one, sizes)))
+        terms.step(FOLDED, following, above)
+        terms.step(ENDS, before, _compare(terms, "LT", value, following))
         return terms.each(_BELOW, TRUTH_TYPE, (value, above))
     return None
 
 
 def _of_truth(terms: Terms, left: Term, right: Term) -> Term | None:
+    """Returns a comparison of a converted truth value with 0 or 1 as that value or its opposite; None for others."""
     for value, other in ((left, right), (right, left)):
-        bits = terms.constant_bits(other)
+        bits, kind = terms.constant_bits(other), value.array.element_type
         is_converted = value.kind == "each" and value.label == "convert"
         is_truth = is_converted and value.operands[0].array.element_type == TRUTH_TYPE
-        if bits is None or not is_truth:
+        if bits is None or not is_truth or not (kind.is_integral or has(kind, "opposites")):
             continue
-        kind, inner = value.array.element_type, value.operands[0]
-        terms.note(TRUTH)
+        if bits not in (number_bits(kind, 1), number_bits(kind, 0)):
+            continue
+        (inner,) = value.operands
+        before = _compare(terms, "EQ", value, other)
+        terms.step(MIRRORED, _compare(terms, "EQ", left, right), before)
         if bits == number_bits(kind, 1):
+            terms.step(TRUTH, before, inner)
             return inner
-        return terms.each("not", TRUTH_TYPE, [inner]) if bits == number_bits(kind, 0) else None
+        terms.step(TRUTH, before, terms.each_as_is("not", TRUTH_TYPE, [inner]))
+        return complement(terms, inner)
     return None

@@ -3,106 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from dialect_utils.layout import ElementType
 from dialect_utils.ops import by_opcode, named
-from dialect_utils.verdict.proof.algebra.numbers import Number, highest_bits, is_nan, lowest_bits, value_of
-from dialect_utils.verdict.proof.algebra.rule import INTEGERS, NUMBERS, PREDICATE, Rule
+from dialect_utils.verdict.proof.algebra.chains import REGROUPED, Join, distributed
+from dialect_utils.verdict.rules.arrays import FOLDED
+from dialect_utils.verdict.rules.extremes import ABSORBING, BITWISE, BOOLEAN, BOUNDS, CLAMP, EXTREMES, SIZE
+from dialect_utils.verdict.rules.formats import Number, has, highest_bits, is_nan, lowest_bits, sort_key, value_of
+from dialect_utils.verdict.rules.integers import RING
 
 if TYPE_CHECKING:
     from dialect_utils.verdict.proof.terms import Term, Terms
 
-EXTREMES = Rule(
-    "max-min",
-    "Maximum and minimum order -0 below +0 and give NaN for a NaN (IEEE 754-2019), so they are a lattice's operations.",
-    (
-        "maximum(x, y) = maximum(y, x)",
-        "maximum(maximum(x, y), z) = maximum(x, maximum(y, z))",
-        "minimum(x, minimum(y, x)) = minimum(y, x)",
-        "maximum(x, lowest) = x",
-        "minimum(x, highest) = x",
-        "minimum(minimum(x, 3), 2) = minimum(x, 2)",
-        "maximum(maximum(x, y), minimum(x, y)) = maximum(x, y)",
-    ),
-    ("maximum(x, minimum(y, x)) = minimum(x, y)", "maximum(x, 0) = maximum(x, 1)"),
-    NUMBERS,
-)
-ABSORBING = Rule(
-    "max-min-absorbing",
-    "An integer is never above the largest one (a float may be NaN).",
-    ("maximum(x, highest) = highest", "minimum(x, lowest) = lowest"),
-    ("maximum(x, 0) = 0",),
-    INTEGERS,
-)
-CLAMP = Rule(
-    "clamp",
-    "clamp is minimum(maximum(x, low), high); constant bounds in order may be taken in either order (NaN stays NaN).",
-    (
-        "clamp(y, x, z) = minimum(maximum(x, y), z)",
-        "maximum(1, minimum(x, 5)) = clamp(1, x, 5)",
-        "minimum(5, maximum(x, 1)) = clamp(1, x, 5)",
-        "clamp(1, clamp(1, x, 5), 5) = clamp(1, x, 5)",
-    ),
-    ("maximum(y, minimum(x, z)) = clamp(y, x, z)", "maximum(5, minimum(x, 1)) = clamp(5, x, 1)"),
-    NUMBERS,
-)
-BITWISE = Rule(
-    "bitwise",
-    "And, or and xor work bit by bit: commutative, associative, with identities; and, or are idempotent, xor cancels.",
-    (
-        "and(x, y) = and(y, x)",
-        "or(or(x, y), z) = or(x, or(y, z))",
-        "and(x, x) = x",
-        "xor(xor(x, y), y) = x",
-        "or(x, zeros) = x",
-        "and(x, ones) = x",
-        "and(x, zeros) = zeros",
-        "or(x, ones) = ones",
-    ),
-    ("or(x, ones) = x", "xor(x, x) = x"),
-    (*PREDICATE, *INTEGERS),
-)
-BOOLEAN = Rule(
-    "boolean",
-    "On truth values multiply and minimum are and, add and maximum are or; complements and De Morgan's laws hold.",
-    (
-        "not(not(p)) = p",
-        "not(and(p, q)) = or(not(p), not(q))",
-        "and(p, not(p)) = false",
-        "or(p, not(p)) = true",
-        "multiply(p, q) = and(p, q)",
-        "add(p, q) = or(p, q)",
-        "and(p, or(p, q)) = p",
-        "xor(not(p), q) = not(xor(p, q))",
-        "compare[NE](p, q) = xor(p, q)",
-    ),
-    ("not(and(p, q)) = and(not(p), not(q))", "and(p, or(p, q)) = q"),
-    PREDICATE,
-)
-
-BOUNDS = Rule(
-    "nearest-bound",
-    "Of two constant bounds on one side of a number an and keeps the nearer one, an or the other.",
-    (
-        "and(compare[LT](x, 3), compare[LT](x, 5)) = compare[LT](x, 3)",
-        "or(compare[LT](x, 3), compare[LT](x, 5)) = compare[LT](x, 5)",
-        "and(compare[LT](1, x), compare[LT](2, x)) = compare[LT](2, x)",
-    ),
-    ("and(compare[LT](x, 3), compare[LT](x, 5)) = compare[LT](x, 5)",),
-    NUMBERS,
-)
-
-SIZE = Rule(
-    "abs-as-extreme",
-    "Of a number and its opposite the maximum is the absolute value: 0.0 of both zeros, NaN of NaN; of integers, too.",
-    ("maximum(x, negate(x)) = abs(x)", "minimum(negate(x), x) = negate(abs(x))"),
-    ("maximum(x, negate(y)) = abs(x)", "minimum(x, negate(x)) = abs(x)"),
-    ("s8", "s32", "f32", "f16", "bf16", "f64"),
-)
-
 # Arithmetic of truth values is logic.
-_MEANT = by_opcode({"add": "or", "maximum": "or", "multiply": "and", "minimum": "and"})
+MEANT = by_opcode({"add": "or", "maximum": "or", "multiply": "and", "minimum": "and"})
 _EXTREMES = frozenset({"maximum", "minimum"})
 # The other operation of a lattice: it absorbs, and a complement turns one into the other.
 _OPPOSITE = by_opcode({"maximum": "minimum", "minimum": "maximum", "and": "or", "or": "and"})
@@ -113,17 +29,25 @@ OPCODES = named("maximum minimum and or xor")
 def build(terms: Terms, opcode: str, element_type: ElementType, operands: Sequence[Term]) -> Term | None:
     """Returns an operation of this kind in normal form, or None for other operations."""
     is_predicate = element_type.name == "pred"
-    if is_predicate and opcode in _MEANT:
-        terms.note(BOOLEAN)
-        opcode = _MEANT[opcode]
+    if is_predicate and opcode in MEANT:
+        meant = MEANT[opcode]
+        if len(operands) > len(("first", "second")):
+            terms.step(
+                REGROUPED[opcode], terms.each_as_is(opcode, element_type, operands), mean(terms, opcode, operands)
+            )
+            return terms.each(meant, element_type, operands)
+        before = terms.each_as_is(opcode, element_type, operands)
+        return terms.by(BOOLEAN, before, meant, element_type, operands)
     if is_predicate and opcode == "not":
         return complement(terms, operands[0])
     if element_type.is_complex:
         return None
     if opcode == "clamp":
-        terms.note(CLAMP)
-        raised = terms.each("maximum", element_type, [operands[1], operands[0]])
-        return terms.each("minimum", element_type, [raised, operands[2]])
+        low, value, high = operands
+        raised = terms.each_as_is("maximum", element_type, (value, low))
+        before = terms.each_as_is("clamp", element_type, operands)
+        terms.step(CLAMP, before, terms.each_as_is("minimum", element_type, (raised, high)))
+        return terms.each("minimum", element_type, [terms.each("maximum", element_type, (value, low)), high])
     if opcode not in OPCODES or not (is_predicate or element_type.is_integral or element_type.is_floating):
         return None
     if opcode == "xor":
@@ -131,65 +55,101 @@ def build(terms: Terms, opcode: str, element_type: ElementType, operands: Sequen
     return _joined(terms, opcode, element_type, operands)
 
 
+def mean(terms: Terms, opcode: str, parts: Sequence[Term]) -> Term:
+    """Returns arithmetic of truth values, one after the other, and notes that it is one operation of logic on all."""
+    kind, meant = parts[0].array.element_type, MEANT[opcode]
+    total = written = parts[0]
+    for part in parts[1:]:
+        total, other = (terms.each_as_is(each, kind, (total, part)) for each in (opcode, meant))
+        terms.step(BOOLEAN, total, other)
+        written = terms.each_as_is(meant, kind, (written, part))
+    terms.step(REGROUPED[meant], written, terms.each_as_is(meant, kind, parts))
+    return total
+
+
 def complement(terms: Terms, term: Term) -> Term:
     """Returns the opposite of a truth value."""
-    bits = terms.constant_bits(term)
+    kind, bits = term.array.element_type, terms.constant_bits(term)
+    before = _not(terms, term)
     if bits is not None:
-        return terms.literal(term.array.element_type, 1 - bits, term.array.dimensions)
+        found = terms.literal(kind, 1 - bits, term.array.dimensions)
+        terms.step(FOLDED, before, found)
+        return found
     if term.kind == "splat":
-        return terms.splat(complement(terms, term.operands[0]), term.array.dimensions)
+        return terms.of_splats("not", kind, [term])
     if term.kind == "each" and term.label == "not":
-        terms.note(BOOLEAN)
+        terms.step(BOOLEAN, before, term.operands[0])
         return term.operands[0]
     if term.kind == "each" and term.label in ("and", "or"):
-        terms.note(BOOLEAN)
-        parts = [complement(terms, operand) for operand in term.operands]
-        return terms.each(_OPPOSITE[str(term.label)], term.array.element_type, parts)
+        other = _OPPOSITE[str(term.label)]
+        distributed(terms, BOOLEAN, str(term.label), other, term.operands, partial(_not, terms))
+        return terms.each(other, kind, [complement(terms, operand) for operand in term.operands])
+    return before
+
+
+def _not(terms: Terms, term: Term) -> Term:
     return terms.each_as_is("not", term.array.element_type, [term])
 
 
 def _joined(terms: Terms, opcode: str, element_type: ElementType, operands: Sequence[Term]) -> Term:
     """Returns an idempotent operation on a set: flat, sorted, its constants as one."""
-    rule = EXTREMES if opcode in ("maximum", "minimum") else BITWISE
-    array = operands[0].array
-    flat: dict[Term, None] = {}
-    constant: int | None = None
-    for operand in operands:
-        for part in operand.operands if operand.kind == "each" and operand.label == opcode else (operand,):
-            bits = terms.constant_bits(part)
-            if bits is None:
-                flat[part] = None
-            else:
-                constant = bits if constant is None else _folded(opcode, element_type, constant, bits)
-    terms.note(rule)
+    join = Join(terms, opcode, element_type, list(operands))
+    constant = _flattened(join)
     neutral, absorbing = _bounds(opcode, element_type)
-    if constant is not None and constant == absorbing:
-        terms.note(ABSORBING if opcode in ("maximum", "minimum") else BITWISE)
-        return terms.literal(element_type, constant, array.dimensions)
-    if constant is not None and constant == neutral and flat:
-        constant = None
-    if constant is None and element_type.name == "pred" and _is_decided(terms, flat):
-        return terms.literal(element_type, int(opcode == "or"), array.dimensions)
-    kept = _without_absorbed(terms, opcode, element_type, list(flat))
-    kept = _with_sizes(terms, opcode, element_type, kept)
+    if constant is not None and len(join.parts) == 1:
+        return constant
+    bits = None if constant is None else terms.constant_bits(constant)
+    if constant is not None and bits in (neutral, absorbing):
+        rest = join.of(join.without(constant))
+        rule = ABSORBING if opcode in _EXTREMES and bits == absorbing else REGROUPED[opcode]
+        join.grouped([rest, constant])
+        terms.step(rule, join.pair(rest, constant), constant if bits == absorbing else rest)
+        if bits == absorbing:
+            return constant
+        join.parts, constant = join.without(constant), None
+    if constant is None and element_type.name == "pred" and _is_decided(join):
+        return terms.literal(element_type, int(opcode == "or"), operands[0].array.dimensions)
+    _drop_absorbed(join)
+    _join_opposites(join)
     if element_type.name == "pred":
-        kept = _nearest_bounds(terms, opcode, kept)
-    if constant is not None:
-        clamped = _clamped(terms, opcode, element_type, kept, constant)
-        if clamped is not None:
-            return clamped
-        kept.append(terms.literal(element_type, constant, array.dimensions))
-    return _made(terms, opcode, element_type, kept)
+        _keep_nearest(join)
+    clamped = None if constant is None else _clamped(join, constant)
+    return _made(join) if clamped is None else clamped
 
 
-def _made(terms: Terms, opcode: str, element_type: ElementType, items: Sequence[Term]) -> Term:
+def _flattened(join: Join) -> Term | None:
+    """Makes the parts of a join flat, and the constants one, which it returns."""
+    terms, kind = join.terms, join.element_type
+    flat: dict[Term, None] = {}
+    constants: dict[Term, None] = {}
+    for operand in join.parts:
+        for part in operand.operands if operand.kind == "each" and operand.label == join.opcode else (operand,):
+            (flat if terms.constant_bits(part) is None else constants)[part] = None
+    if not constants:
+        join.grouped([*flat])
+        join.parts = [*flat]
+        return None
+    written, *rest = constants
+    total = written
+    for part in rest:
+        bits = _folded(join.opcode, kind, terms.constant_bits(total), terms.constant_bits(part))
+        found = terms.literal(kind, bits, part.array.dimensions)
+        terms.step(FOLDED, join.pair(total, part), found)
+        total, written = found, join.pair(written, part)
+    join.grouped([*flat, written])
+    join.parts = [*flat, total]
+    return total
+
+
+def _made(join: Join) -> Term:
+    """Returns the normal form of a join: its parts sorted."""
+    terms, items = join.terms, sorted(join.parts, key=lambda item: item.number)
+    join.grouped(items)
     if len(items) == 1:
         return items[0]
-    items = sorted(items, key=lambda item: item.number)
-    dimensions = items[0].array.dimensions
-    if dimensions and all(item.kind == "splat" for item in items):
-        return terms.splat(_made(terms, opcode, element_type, [item.operands[0] for item in items]), dimensions)
-    return terms.each_as_is(opcode, element_type, items)
+    if items[0].array.dimensions and all(item.kind == "splat" for item in items):
+        return terms.of_splats(join.opcode, join.element_type, items)
+    return join.of(items)
 
 
 def _bounds(opcode: str, element_type: ElementType) -> tuple[int | None, int | None]:
@@ -202,57 +162,97 @@ def _bounds(opcode: str, element_type: ElementType) -> tuple[int | None, int | N
     return neutral, None if element_type.is_floating else absorbing
 
 
-def _folded(opcode: str, element_type: ElementType, first: int, second: int) -> int:
+def _folded(opcode: str, element_type: ElementType, first: int | None, second: int | None) -> int:
+    assert first is not None  # both are constants
+    assert second is not None
     if opcode in ("and", "or"):
         return first & second if opcode == "and" else first | second
     if is_nan(element_type, first) or is_nan(element_type, second):
         return first if is_nan(element_type, first) else second
-    if first == second:
-        return first
     ordered = sorted((first, second), key=lambda bits: sort_key(element_type, bits))
     return ordered[1] if opcode == "maximum" else ordered[0]
 
 
-def sort_key(element_type: ElementType, bits: int) -> tuple[object, int]:
-    """Returns a key that orders numbers as maximum does: -0 below +0."""
-    value = value_of(element_type, bits)
-    assert value is not None  # complex numbers are not ordered
-    return value, 0 if str(value) == "-0.0" else 1
-
-
-def _is_decided(terms: Terms, parts: dict[Term, None]) -> bool:
+def _is_decided(join: Join) -> bool:
     """Is true where a truth value and its complement are both among the parts."""
-    found = any(complement(terms, part) in parts for part in parts if part.label == "not")
-    if found:
-        terms.note(BOOLEAN)
-    return found
+    terms = join.terms
+    for part in join.parts:
+        if part.label != "not" or part.kind != "each" or part.operands[0] not in join.parts:
+            continue
+        (opposite,) = part.operands
+        rest = join.without(part, opposite)
+        pair = join.pair(opposite, part)
+        found = terms.literal(join.element_type, int(join.opcode == "or"), part.array.dimensions)
+        join.grouped([join.of(rest), pair] if rest else [pair])
+        terms.step(BOOLEAN, pair, found)
+        if rest:
+            terms.step(BITWISE, join.pair(join.of(rest), found), found)
+        return True
+    return False
 
 
-def _without_absorbed(terms: Terms, opcode: str, element_type: ElementType, parts: list[Term]) -> list[Term]:
+def _drop_absorbed(join: Join) -> None:
     """Drops a & b from a | a & b: parts with another part as operand, of floats with all operands (NaN)."""
-    other, are_enough = _OPPOSITE[opcode], all if element_type.is_floating else any
-    kept = [
-        part
-        for part in parts
-        if not (part.kind == "each" and part.label == other and are_enough(each in parts for each in part.operands))
-    ]
-    if len(kept) < len(parts):
-        terms.note(BOOLEAN)
-    return kept
+    other = _OPPOSITE[join.opcode]
+    # A part is dropped before the parts that it is made of.
+    for part in sorted(join.parts, key=lambda part: -part.number):
+        if part.kind != "each" or part.label != other:
+            continue
+        present = [operand for operand in part.operands if operand in join.parts]
+        if join.element_type.is_floating:
+            if len(present) == len(part.operands):
+                _drop_middle(join, part, other)
+        elif present:
+            _drop_smaller(join, part, other, present[0])
 
 
-def _with_sizes(terms: Terms, opcode: str, element_type: ElementType, parts: list[Term]) -> list[Term]:
+def _drop_smaller(join: Join, part: Term, other: str, member: Term) -> None:
+    """Drops a part that is a join of the other kind of a member and more."""
+    terms, inner = join.terms, Join(join.terms, other, join.element_type, list(part.operands))
+    grouped = inner.pair(member, inner.of(inner.without(member)))
+    terms.step(REGROUPED[other], part, grouped)
+    pair, others = join.pair(member, part), join.without(member, part)
+    join.grouped([pair, *others])
+    terms.note(BOOLEAN)
+    terms.step(REGROUPED[join.opcode], join.pair(member, grouped), member)
+    join.parts = [member, *others]
+
+
+def _drop_middle(join: Join, part: Term, other: str) -> None:
+    """Drops a part of floats that is a join of the other kind of other parts: a NaN in it is in these, too."""
+    terms, rest = join.terms, join.of(join.without(part))
+    join.grouped([rest, part])
+    terms.note(BOOLEAN)
+    distributed(terms, EXTREMES, other, other, part.operands, lambda each: join.pair(rest, each))
+    for operand in part.operands:
+        terms.step(EXTREMES, join.pair(rest, operand), rest)
+    terms.step(EXTREMES, terms.each_as_is(other, join.element_type, [rest] * len(part.operands)), rest)
+    join.parts = join.without(part)
+
+
+def _join_opposites(join: Join) -> None:
     """Replaces x and -x by abs(x) in a maximum, by -abs(x) in a minimum."""
-    if opcode not in _EXTREMES or not (element_type.is_floating or element_type.is_signed):
-        return parts
-    for negative in parts:
+    kind = join.element_type
+    if join.opcode not in _EXTREMES or not (has(kind, "opposites") or has(kind, "signed")):
+        return
+    terms = join.terms
+    for negative in join.parts:
         positive = _opposite(terms, negative)
-        if positive is not None and positive in parts:
-            terms.note(SIZE)
-            size = terms.each("abs", element_type, [positive])
-            made = size if opcode == "maximum" else terms.each("negate", element_type, [size])
-            return list(dict.fromkeys([*(part for part in parts if part not in (positive, negative)), made]))
-    return parts
+        if positive is None or positive not in join.parts:
+            continue
+        negated = terms.each_as_is("negate", kind, [positive])
+        terms.step(RING, negated, negative)
+        size = terms.each("abs", kind, [positive])
+        written = terms.each_as_is("abs", kind, [positive])
+        if join.opcode == "minimum":
+            written = terms.each_as_is("negate", kind, [written])
+            size = terms.each("negate", kind, [size])
+        terms.step(SIZE, join.pair(positive, negated), written)
+        others = join.without(positive, negative)
+        join.grouped([join.pair(positive, negative), *others])
+        join.parts = [size, *others]
+        join.unique()
+        return
 
 
 def _opposite(terms: Terms, part: Term) -> Term | None:
@@ -270,21 +270,22 @@ def _opposite(terms: Terms, part: Term) -> Term | None:
 _Bounded = tuple["Term", str, bool]
 
 
-def _nearest_bounds(terms: Terms, opcode: str, parts: list[Term]) -> list[Term]:
+def _keep_nearest(join: Join) -> None:
     """Drops one of x < a and x < b: the larger bound of an and, the smaller bound of an or."""
     best: dict[_Bounded, tuple[Term, Number]] = {}
-    bounds = {part: _bound_of(terms, part) for part in parts}
-    for part, found in bounds.items():
+    for part in list(join.parts):
+        found = _bound_of(join.terms, part)
         if found is None:
             continue
         key, bound = found
         known = best.get(key)
-        if known is None or (bound < known[1]) == ((opcode == "and") == key[2]):
+        if known is None:
             best[key] = part, bound
-    kept = [part for part, found in bounds.items() if found is None or best[found[0]][0] is part]
-    if len(kept) < len(parts):
-        terms.note(BOUNDS)
-    return kept
+            continue
+        takes_lower = (join.opcode == "and") == key[2]
+        lower, higher = sorted(((part, bound), known), key=lambda each: each[1])
+        best[key] = kept = lower if takes_lower else higher
+        join.replace(BOUNDS, lower[0], higher[0], kept[0])
 
 
 def _bound_of(terms: Terms, part: Term) -> tuple[_Bounded, Number] | None:
@@ -303,9 +304,11 @@ def _bound_of(terms: Terms, part: Term) -> tuple[_Bounded, Number] | None:
     return None
 
 
-def _clamped(terms: Terms, opcode: str, element_type: ElementType, parts: list[Term], bound: int) -> Term | None:
+def _clamped(join: Join, constant: Term) -> Term | None:
     """Returns maximum(low, minimum(x, high)) as minimum(maximum(x, low), high), or None where it is none."""
-    if opcode != "maximum" or len(parts) != 1 or is_nan(element_type, bound):
+    terms, kind, bound = join.terms, join.element_type, join.terms.constant_bits(constant)
+    parts = join.without(constant)
+    if join.opcode != "maximum" or len(parts) != 1 or bound is None or is_nan(kind, bound):
         return None
     (inner,) = parts
     if inner.kind != "each" or inner.label != "minimum":
@@ -313,19 +316,21 @@ def _clamped(terms: Terms, opcode: str, element_type: ElementType, parts: list[T
     others = [operand for operand in inner.operands if terms.constant_bits(operand) is None]
     constants = [operand for operand in inner.operands if terms.constant_bits(operand) is not None]
     high = terms.constant_bits(constants[0]) if constants else None
-    if high is None or is_nan(element_type, high):
+    if high is None or is_nan(kind, high) or sort_key(kind, bound) > sort_key(kind, high):
         return None
-    if sort_key(element_type, bound)[0] > sort_key(element_type, high)[0]:  # type: ignore[operator]  # both numbers
-        return None
-    if sort_key(element_type, bound) > sort_key(element_type, high):  # -0 and +0
-        return None
-    terms.note(CLAMP)
-    low = terms.literal(element_type, bound, inner.array.dimensions)
-    raised = terms.each("maximum", element_type, [_made(terms, "minimum", element_type, others), low])
-    return terms.each("minimum", element_type, [raised, constants[0]])
+    lowered = Join(terms, "minimum", kind, list(inner.operands))
+    rest = lowered.of(others)
+    lowered.grouped([rest, constants[0]])
+    join.grouped([inner, constant])
+    before = join.pair(lowered.pair(rest, constants[0]), constant)
+    terms.step(CLAMP, before, lowered.pair(join.pair(rest, constant), constants[0]))
+    raised = terms.each("maximum", kind, (_made(Join(terms, "minimum", kind, others)), constant))
+    return terms.each("minimum", kind, [raised, constants[0]])
 
 
 def _exclusive(terms: Terms, element_type: ElementType, operands: Sequence[Term]) -> Term:
+    """Returns the exclusive or of the parts that are there an odd number of times."""
+    before = terms.each_as_is("xor", element_type, operands)
     dimensions = operands[0].array.dimensions
     odd: dict[Term, None] = {}
     constant = 0
@@ -339,11 +344,12 @@ def _exclusive(terms: Terms, element_type: ElementType, operands: Sequence[Term]
                 constant ^= 1
                 part = part.operands[0]
             odd.pop(part) if part in odd else odd.setdefault(part)
-    terms.note(BITWISE)
     items = list(odd)
-    if constant and element_type.name != "pred":
+    is_flipped = bool(constant and items and element_type.name == "pred")
+    if not items or (constant and not is_flipped):
         items.append(terms.literal(element_type, constant, dimensions))
-    if not items:
-        return terms.literal(element_type, constant, dimensions)
-    made = _made(terms, "xor", element_type, items)
-    return complement(terms, made) if constant and element_type.name == "pred" else made
+    join = Join(terms, "xor", element_type, items)
+    written = join.of(items)
+    terms.step(BITWISE, before, _not(terms, written) if is_flipped else written)
+    made = _made(join)
+    return complement(terms, made) if is_flipped else made

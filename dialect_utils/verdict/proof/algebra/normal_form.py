@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from dialect_utils.layout import ElementType
 from dialect_utils.verdict.proof.algebra import comparisons, conversions, floats, lattice, ring
-from dialect_utils.verdict.proof.algebra.floats import PARTS
-from dialect_utils.verdict.proof.algebra.numbers import FOLDED, folded
+from dialect_utils.verdict.proof.algebra.numbers import folded
+from dialect_utils.verdict.rules.arrays import FOLDED
+from dialect_utils.verdict.rules.floats import PARTS
 
 if TYPE_CHECKING:
     from dialect_utils.verdict.proof.terms import Term, Terms
@@ -31,7 +32,9 @@ def build(terms: Terms, label: Hashable, element_type: ElementType, operands: Se
         found = comparisons.build_compare(terms, label[1], label[2], operands)
     elif isinstance(label, tuple) and label[0] == "bitcast-convert" and len(label) == len(("opcode", "type")):
         bits = terms.constant_bits(operands[0])
-        found = None if bits is None else terms.literal(element_type, bits, operands[0].array.dimensions)
+        if bits is not None:
+            found = terms.literal(element_type, bits, operands[0].array.dimensions)
+            terms.step(FOLDED, terms.each_as_is(label, element_type, operands), found)
     return terms.each_as_is(label, element_type, operands) if found is None else found
 
 
@@ -48,7 +51,7 @@ def _build(terms: Terms, opcode: str, element_type: ElementType, operands: Seque
     if opcode == "convert":
         return conversions.build(terms, element_type, operands)
     if opcode in ("real", "imag", "complex"):
-        return _parts(terms, opcode, operands)
+        return _parts(terms, opcode, element_type, operands)
     if element_type.is_integral and element_type.bits >= _NARROWEST:
         found = ring.build(terms, opcode, element_type, operands)
         if found is None:
@@ -71,20 +74,22 @@ def _folded(terms: Terms, opcode: str, element_type: ElementType, operands: Sequ
     bits = folded(opcode, element_type, types.pop(), known)
     if bits is None:
         return None
-    terms.note(FOLDED)
-    return terms.literal(element_type, bits, operands[0].array.dimensions)
+    found = terms.literal(element_type, bits, operands[0].array.dimensions)
+    terms.step(FOLDED, terms.each_as_is(opcode, element_type, operands), found)
+    return found
 
 
-def _parts(terms: Terms, opcode: str, operands: Sequence[Term]) -> Term | None:
+def _parts(terms: Terms, opcode: str, element_type: ElementType, operands: Sequence[Term]) -> Term | None:
     """Returns the part of a complex number that is made of parts, or the number that its parts make."""
-    first = operands[0]
+    first, second = operands[0], operands[-1]
     if first.kind != "each":
         return None
+    found = None
     if opcode != "complex" and first.label == "complex":
-        terms.note(PARTS)
-        return first.operands[opcode == "imag"]
-    second = operands[-1]
+        found = first.operands[opcode == "imag"]
     if opcode == "complex" and (first.label, second.label) == ("real", "imag") and second.kind == "each":
-        terms.note(PARTS)
-        return first.operands[0] if first.operands == second.operands else None
-    return None
+        found = first.operands[0] if first.operands == second.operands else None
+    if found is None or found.array.element_type != element_type:
+        return None
+    terms.step(PARTS, terms.each_as_is(opcode, element_type, operands), found)
+    return found

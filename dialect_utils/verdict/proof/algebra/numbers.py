@@ -6,105 +6,33 @@ from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
 
-from dialect_utils.hlo.text.literals import FLOAT_FORMATS, decode_float
+from dialect_utils.hlo.text.literals import FLOAT_FORMATS
 from dialect_utils.layout import ElementType
 from dialect_utils.ops import Trait, by_opcode, has, named, with_trait
-from dialect_utils.verdict.proof.algebra.rule import NUMBERS, Rule
+from dialect_utils.verdict.rules.formats import (
+    float_bits,
+    highest_bits,
+    lowest_bits,
+    number_bits,
+    sign_bit,
+    value_of,
+)
 
-Number = Fraction | int | float
+__all__ = [
+    "compared",
+    "folded",
+    "highest_bits",
+    "is_exact",
+    "is_idempotent",
+    "neutral_bits",
+    "number_bits",
+    "value_of",
+]
 
 # Maximum and minimum.
 _EXTREMES = with_trait(Trait.IDEMPOTENT | Trait.BOUNDED)
 # The neutral elements of integers and truth values; -1 has only ones.
 _NEUTRAL = by_opcode({"add": 0, "or": 0, "xor": 0, "and": -1, "multiply": 1})
-
-
-@lru_cache(maxsize=4096)
-def value_of(element_type: ElementType, bits: int) -> Number | None:
-    """Returns the exact number; -0.0, infinities and NaN as floats. None for types that have no numbers."""
-    if element_type.name in FLOAT_FORMATS:
-        return decode_float(element_type.name, bits)
-    if element_type.is_complex:
-        return None
-    half = 1 << (element_type.bits - 1)
-    return bits - 2 * half if element_type.is_signed and bits & half else bits
-
-
-def is_nan(element_type: ElementType, bits: int) -> bool:
-    """Is true for the bits of a NaN."""
-    value = value_of(element_type, bits)
-    return isinstance(value, float) and value != value
-
-
-@lru_cache(maxsize=1024)
-def infinity_bits(element_type: ElementType, *, negative: bool) -> int | None:
-    """Returns the bits of an infinity, or None for types without."""
-    form = FLOAT_FORMATS.get(element_type.name)
-    if form is None or form.specials != "ieee":
-        return None
-    top = ((1 << form.exponent_bits) - 1) << form.mantissa_bits
-    return top | (int(negative) << (form.exponent_bits + form.mantissa_bits))
-
-
-def lowest_bits(element_type: ElementType) -> int | None:
-    """Returns the bits of what no value is below (NaN aside), or None."""
-    if element_type.is_signed:
-        return 1 << (element_type.bits - 1)
-    if element_type.is_unsigned or element_type.name == "pred":
-        return 0
-    return infinity_bits(element_type, negative=True)
-
-
-def highest_bits(element_type: ElementType) -> int | None:
-    """Returns the bits of what no value is above (NaN aside), or None."""
-    if element_type.is_signed:
-        return (1 << (element_type.bits - 1)) - 1
-    if element_type.is_unsigned or element_type.name == "pred":
-        return (1 << element_type.bits) - 1
-    return infinity_bits(element_type, negative=False)
-
-
-@lru_cache(maxsize=1024)
-def float_bits(element_type: ElementType, value: float) -> int | None:
-    """Returns the bits of a small exact number (1, -1, 0.5), or None where the type does not have it."""
-    from dialect_utils.hlo.text.literals import parse_scalar
-
-    try:
-        bits = parse_scalar(element_type, repr(value))
-    except ValueError:
-        return None
-    found = decode_float(element_type.name, bits)
-    is_same = found == value and str(float(found)) == str(float(value))
-    return bits if is_same else None
-
-
-def number_bits(element_type: ElementType, value: int) -> int | None:
-    """Returns the bits of a whole number in a type that has it, else None."""
-    if element_type.is_integral:
-        low = -(1 << (element_type.bits - 1)) if element_type.is_signed else 0
-        return value % (1 << element_type.bits) if low <= value < low + (1 << element_type.bits) else None
-    return float_bits(element_type, float(value)) if element_type.is_floating else None
-
-
-def sign_bit(element_type: ElementType) -> int | None:
-    """Returns the bit that says a float is negative, or None for types whose sign is no bit of its own."""
-    form = FLOAT_FORMATS.get(element_type.name)
-    if form is None or form.specials in ("e8m0", "fnuz"):
-        return None
-    return 1 << (form.exponent_bits + form.mantissa_bits)
-
-
-def exact_log2(element_type: ElementType, bits: int) -> int | None:
-    """Returns k where a float is 2^k and so far from the ends of the range that 2^-k is normal, too; else None."""
-    value = value_of(element_type, bits)
-    form = FLOAT_FORMATS.get(element_type.name)
-    if form is None or form.specials != "ieee" or not isinstance(value, Fraction) or value <= 0:
-        return None
-    top, bottom = value.numerator, value.denominator
-    if top & (top - 1) or bottom & (bottom - 1):
-        return None
-    power = top.bit_length() - bottom.bit_length()
-    return power if abs(power) <= form.bias - 1 else None
 
 
 def neutral_bits(opcode: str, element_type: ElementType) -> int | None:
@@ -132,23 +60,6 @@ def is_exact(opcode: str, element_type: ElementType) -> bool:
     if opcode in _EXTREMES:
         return not element_type.is_complex
     return element_type.is_integral or element_type.name == "pred"
-
-
-FOLDED = Rule(
-    "constants",
-    "Integer operations, comparisons, and float operations that need no rounding have one result.",
-    (
-        "add(2, 3) = 5",
-        "divide(7, 2) = divide(7, 2)",
-        "multiply(maximum(2, 3), 2) = 6",
-        "multiply(0, 3) = 0",
-        "subtract(3, 3) = 0",
-        "compare[LT](2, 3) = true",
-        "select(compare[LT](2, 3), x, y) = x",
-    ),
-    ("add(2, 3) = 6",),
-    NUMBERS,
-)
 
 
 def compared(direction: str, element_type: ElementType, first: int, second: int) -> int | None:

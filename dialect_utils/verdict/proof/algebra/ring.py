@@ -1,14 +1,15 @@
-"""Integers of n bits as the ring of numbers modulo 2^n; shifts; sums and products of many scalars."""
+"""Integers of n bits as the ring of numbers modulo 2^n, and shifts."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from dialect_utils.layout import ElementType
+from dialect_utils.layout import ArrayShape, ElementType
 from dialect_utils.ops import named
-from dialect_utils.verdict.proof.algebra.numbers import is_exact, neutral_bits
-from dialect_utils.verdict.proof.algebra.rule import INTEGERS, Rule
+from dialect_utils.verdict.rules.arrays import FOLDED
+from dialect_utils.verdict.rules.formats import number_bits
+from dialect_utils.verdict.rules.integers import ABS_SQUARED, HALVED, NOT, RING, SHIFT, SHIFTED_TWICE
 
 if TYPE_CHECKING:
     from dialect_utils.verdict.proof.terms import Term, Terms
@@ -21,71 +22,44 @@ Polynomial = dict[Monomial, int]
 # Products of longer sums stay products: expanding them takes long and proves little.
 _LONGEST_PRODUCT = 4096
 
-RING = Rule(
-    "integer-ring",
-    "Integer add, subtract, multiply and negate wrap around, so they are a commutative ring modulo 2^n.",
-    (
-        "add(x, y) = add(y, x)",
-        "multiply(x, y) = multiply(y, x)",
-        "add(add(x, y), z) = add(x, add(y, z))",
-        "multiply(multiply(x, y), z) = multiply(x, multiply(y, z))",
-        "add(multiply(x, z), multiply(y, z)) = multiply(add(x, y), z)",
-        "subtract(x, x) = 0",
-        "subtract(x, y) = add(x, negate(y))",
-        "multiply(x, 0) = 0",
-        "multiply(add(x, 3), 2) = add(multiply(x, 2), 6)",
-        "negate(negate(x)) = x",
-    ),
-    ("add(multiply(x, z), multiply(y, z)) = multiply(add(x, y), y)", "subtract(x, y) = subtract(y, x)"),
-    INTEGERS,
-)
-NOT = Rule(
-    "not-as-arithmetic",
-    "In two's complement the bits of not x are those of -1 - x.",
-    ("not(x) = subtract(-1, x)", "not(not(x)) = x", "not(add(x, y)) = subtract(not(x), y)"),
-    ("not(x) = negate(x)",),
-    ("s8", "s32", "s64"),
-)
-SHIFT = Rule(
-    "shift-as-product",
-    "Shifting left by k bits, k below the width, multiplies by 2^k modulo 2^n.",
-    ("shift-left(x, 3) = multiply(x, 8)", "shift-left(shift-left(x, 1), 2) = shift-left(x, 3)"),
-    ("shift-left(x, 3) = multiply(x, 6)",),
-    INTEGERS,
-)
-ABS_SQUARED = Rule(
-    "abs-squared",
-    "The sign cancels in a square; -2^(n-1) is its own absolute value.",
-    ("multiply(abs(x), abs(x)) = multiply(x, x)",),
-    ("multiply(abs(x), abs(y)) = multiply(x, y)",),
-    ("s8", "s32", "s64", "f32", "f16", "f64"),
-)
-
 # Operations that are written with sums and products.
 OPCODES = named("add subtract multiply negate not shift-left")
 
 
 def build(terms: Terms, opcode: str, element_type: ElementType, operands: Sequence[Term]) -> Term | None:
     """Returns a ring operation in normal form, or None for other operations."""
-    if opcode == "shift-left":
-        count = terms.constant_bits(operands[1])
-        if count is None or count >= element_type.bits:
-            return None
-        terms.note(SHIFT)
-        return from_polynomial(terms, _scaled(polynomial(terms, operands[0]), 1 << count), operands[0])
     if opcode not in OPCODES:
         return None
-    found = [polynomial(terms, operand) for operand in operands]
+    before = terms.each_as_is(opcode, element_type, operands)
+    if opcode == "shift-left":
+        return _shifted(terms, before)
     if opcode == "not":
-        terms.note(NOT)
-        return from_polynomial(terms, _sum({(): -1}, _scaled(found[0], -1)), operands[0])
-    terms.note(RING)
+        minus_one = terms.literal(element_type, (1 << element_type.bits) - 1, operands[0].array.dimensions)
+        written = terms.each_as_is("subtract", element_type, (minus_one, operands[0]))
+        terms.step(NOT, before, written)
+        return from_polynomial(terms, _sum({(): -1}, _scaled(polynomial(terms, operands[0]), -1)), written)
+    found = [polynomial(terms, operand) for operand in operands]
     if opcode == "multiply":
-        return from_polynomial(terms, _product(terms, operands, found), operands[0])
+        return from_polynomial(terms, _product(terms, operands, found), before)
     if opcode == "negate":
-        return from_polynomial(terms, _scaled(found[0], -1), operands[0])
+        return from_polynomial(terms, _scaled(found[0], -1), before)
     second = found[1] if opcode == "add" else _scaled(found[1], -1)
-    return from_polynomial(terms, _sum(found[0], second), operands[0])
+    return from_polynomial(terms, _sum(found[0], second), before)
+
+
+def _shifted(terms: Terms, before: Term) -> Term | None:
+    """Returns a shift to the left by a constant as a product, or None for other shifts."""
+    value, count = before.operands
+    kind, sizes = before.array.element_type, before.array.dimensions
+    bits, one = terms.constant_bits(count), number_bits(kind, 1)
+    if bits is None or bits >= kind.bits or one is None:
+        return None
+    power = terms.each_as_is("shift-left", kind, (terms.literal(kind, one, sizes), count))
+    terms.step(SHIFT, before, terms.each_as_is("multiply", kind, (value, power)))
+    factor = terms.literal(kind, 1 << bits, sizes)
+    terms.step(FOLDED, power, factor)
+    written = terms.each_as_is("multiply", kind, (value, factor))
+    return from_polynomial(terms, _scaled(polynomial(terms, value), 1 << bits), written)
 
 
 def rebuilt(terms: Terms, label: tuple[Any, ...], operands: Sequence[Term]) -> Term:
@@ -98,16 +72,16 @@ def rebuilt(terms: Terms, label: tuple[Any, ...], operands: Sequence[Term]) -> T
                 factor = operands[position]
                 product = _product_of(terms, product, polynomial(terms, factor))
         total = _sum(total, product)
-    return from_polynomial(terms, total, operands[0])
+    return from_polynomial(terms, total, terms.each_as_is(label, operands[0].array.element_type, operands))
 
 
-def sum_of(terms: Terms, items: Sequence[Term]) -> Term:
-    """Returns the sum of integers, of any number of them."""
+def sum_of(terms: Terms, before: Term) -> Term:
+    """Returns the sum of the operands of a term, which are integers, of any number of them."""
     total: Polynomial = {}
-    for item in items:
+    for item in before.operands:
         for monomial, coefficient in polynomial(terms, item).items():
             total[monomial] = total.get(monomial, 0) + coefficient
-    return from_polynomial(terms, total, items[0])
+    return from_polynomial(terms, total, before)
 
 
 def polynomial(terms: Terms, term: Term) -> Polynomial:
@@ -118,27 +92,40 @@ def polynomial(terms: Terms, term: Term) -> Polynomial:
     return terms.polynomials.get(term) or {((term, 1),): 1}
 
 
-def from_polynomial(terms: Terms, found: Polynomial, like: Term) -> Term:
-    """Returns the term of a polynomial, of the type and dimensions of `like`."""
-    array = like.array
-    bits = array.element_type.bits
-    kept = {monomial: c % (1 << bits) for monomial, c in found.items() if c % (1 << bits)}
+def from_polynomial(terms: Terms, found: Polynomial, before: Term) -> Term:
+    """Returns the term of a polynomial, of the type and dimensions of `before`, which has the same value."""
+    array = before.array
+    modulus = 1 << array.element_type.bits
+    kept = {monomial: c % modulus for monomial, c in found.items() if c % modulus}
+    made = _plain(terms, kept, array)
+    if made is None:
+        return _of_atoms(terms, kept, before)
+    terms.step(RING, before, made)
+    return made
+
+
+def _plain(terms: Terms, kept: Polynomial, array: ArrayShape) -> Term | None:
+    """Returns the term of a polynomial that is a constant or an atom; None for others."""
     if not kept:
         return terms.literal(array.element_type, 0, array.dimensions)
-    if len(kept) == 1:
-        ((monomial, coefficient),) = kept.items()
-        if not monomial:
-            return terms.literal(array.element_type, coefficient, array.dimensions)
-        if coefficient == 1 and len(monomial) == 1 and monomial[0][1] == 1:
-            return monomial[0][0]
+    (monomial, coefficient), *others = kept.items()
+    if others:
+        return None
+    if not monomial:
+        return terms.literal(array.element_type, coefficient, array.dimensions)
+    return monomial[0][0] if coefficient == 1 and len(monomial) == 1 and monomial[0][1] == 1 else None
+
+
+def _of_atoms(terms: Terms, kept: Polynomial, before: Term) -> Term:
+    array = before.array
     atoms = sorted({atom for monomial in kept for atom, _ in monomial}, key=lambda atom: atom.number)
     position = {atom: i for i, atom in enumerate(atoms)}
     label = sorted((tuple((position[atom], power) for atom, power in monomial), c) for monomial, c in kept.items())
+    spoken = ("ring", *((c, powers) for powers, c in label))
+    made = terms.each_as_is(spoken, array.element_type, atoms)
+    terms.step(RING, before, made)
     if array.dimensions and all(atom.kind == "splat" for atom in atoms):
-        scalars = [atom.operands[0] for atom in atoms]
-        spoken = ("ring", *((c, powers) for powers, c in label))
-        return terms.splat(rebuilt(terms, spoken, scalars), array.dimensions)
-    made = terms.each_as_is(("ring", *((c, powers) for powers, c in label)), array.element_type, atoms)
+        return terms.of_splats(spoken, array.element_type, atoms)
     terms.polynomials[made] = kept
     return made
 
@@ -185,95 +172,44 @@ def _joined(terms: Terms, first: Monomial, second: Monomial) -> Monomial:
 
 
 _SHIFT = "shift-right-logical"
-HALVED = Rule(
-    "unsigned-power-of-two",
-    "Dividing an unsigned integer by 2^k drops its last k bits, which are the remainder.",
-    ("divide(x, 8) = shift-right-logical(x, 3)", "remainder(x, 8) = and(x, 7)"),
-    ("divide(x, 6) = shift-right-logical(x, 3)", "remainder(x, 6) = and(x, 5)"),
-    ("u8", "u32"),
-)
-SHIFTED_TWICE = Rule(
-    "shifted-twice",
-    "Shifting right by j and by k bits is shifting by j + k, both below the width.",
-    ("shift-right-logical(shift-right-logical(x, 3), 2) = shift-right-logical(x, 5)",),
-    ("shift-right-logical(shift-right-logical(x, 3), 2) = shift-right-logical(x, 6)",),
-    ("u8", "s8", "s32", "u32", "s64"),
-)
 
 
 def build_unsigned(terms: Terms, opcode: str, operands: Sequence[Term]) -> Term | None:
     """Returns a division, remainder or shift by a constant in normal form; None where nothing is known of it."""
     left, right = operands[0], operands[-1]
-    kind, bits = left.array.element_type, terms.constant_bits(right)
+    bits = terms.constant_bits(right)
     if bits is None:
         return None
-    if opcode in ("divide", "remainder") and kind.is_unsigned and bits and not bits & (bits - 1):
-        terms.note(HALVED)
-        if opcode == "remainder":
-            return terms.each("and", kind, (left, terms.literal(kind, bits - 1, left.array.dimensions)))
-        return terms.each(_SHIFT, kind, (left, terms.literal(kind, bits.bit_length() - 1, left.array.dimensions)))
+    if opcode in ("divide", "remainder") and left.array.element_type.is_unsigned and bits and not bits & (bits - 1):
+        return _halved(terms, opcode, left, right, bits)
     if opcode != _SHIFT or left.kind != "each" or left.label != _SHIFT:
         return None
-    first = terms.constant_bits(left.operands[1])
+    return _shifted_twice(terms, left, right, bits)
+
+
+def _halved(terms: Terms, opcode: str, left: Term, right: Term, bits: int) -> Term | None:
+    kind, sizes = left.array.element_type, left.array.dimensions
+    ones, count = terms.literal(kind, bits - 1, sizes), terms.literal(kind, bits.bit_length() - 1, sizes)
+    below = terms.each_as_is("subtract", kind, (right, terms.literal(kind, 1, sizes)))
+    terms.step(FOLDED, below, ones)
+    before = terms.each_as_is(opcode, kind, (left, right))
+    if opcode == "remainder":
+        terms.step(HALVED, before, terms.each_as_is("and", kind, (left, below)))
+        return terms.each("and", kind, (left, ones))
+    counted = terms.each_as_is("popcnt", kind, [below])
+    terms.step(FOLDED, terms.each_as_is("popcnt", kind, [ones]), count)
+    terms.step(HALVED, before, terms.each_as_is(_SHIFT, kind, (left, counted)))
+    return terms.each(_SHIFT, kind, (left, count))
+
+
+def _shifted_twice(terms: Terms, left: Term, right: Term, bits: int) -> Term | None:
+    """Returns a logical shift to the right of such a shift as one shift."""
+    kind, first = left.array.element_type, terms.constant_bits(left.operands[1])
     if first is None or max(first, bits, first + bits) >= kind.bits:
         return None
-    terms.note(SHIFTED_TWICE)
-    return terms.each(_SHIFT, kind, (left.operands[0], terms.literal(kind, first + bits, left.array.dimensions)))
-
-
-ONE_SUM = Rule(
-    "one-sum", "The engine chooses the order in which one reduction by a commutative operation takes its elements."
-)
-
-
-def sum_of_products(terms: Terms, kind: ElementType, texts: Any, pairs: Iterable[tuple[Term, Term]]) -> Term:
-    """Returns a sum of products, each rounded or not as the engine likes: of integers one number, else a set."""
-    products = [_term_of_product(terms, kind, a, b) for a, b in pairs]
-    if not products:
-        return terms.literal(kind, 0, ())
-    if kind.is_integral:
-        return sum_of(terms, products)
-    if len(products) == 1 and products[0].label != "product" and not texts:
-        return _one_sum(terms, "add", products, terms.literal(kind, 0, ()))
-    return terms.each_as_is(("sum-of-products", texts), kind, _sorted(products))
-
-
-def _term_of_product(terms: Terms, kind: ElementType, left: Term, right: Term) -> Term:
-    types = {left.array.element_type, right.array.element_type}
-    if types == {kind}:
-        return terms.each("multiply", kind, (left, right))
-    if kind.is_integral and all(each.is_integral for each in types):
-        converted = [terms.each("convert", kind, [item]) for item in (left, right)]
-        return terms.each("multiply", kind, converted)
-    return terms.each_as_is("product", kind, _sorted((left, right)))
-
-
-def reduced(terms: Terms, opcode: str, items: Sequence[Term], initial: Term) -> Term:
-    """Returns the reduction of scalars by a commutative operation."""
-    kind = initial.array.element_type
-    if not is_exact(opcode, kind):
-        return _one_sum(terms, opcode, items, initial)
-    if not items:
-        return initial
-    if opcode == "add" and kind.is_integral:
-        return sum_of(terms, [initial, *items])
-    if opcode == "multiply" and kind.is_integral:
-        for item in items:
-            initial = terms.each("multiply", kind, (initial, item))
-        return initial
-    return terms.each(opcode, kind, [initial, *items])
-
-
-def _one_sum(terms: Terms, opcode: str, items: Sequence[Term], initial: Term) -> Term:
-    """Returns a float sum or product whose terms the engine takes in an order of its own."""
-    kind = initial.array.element_type
-    if not items:
-        return initial
-    if len(items) == 1 and terms.constant_bits(initial) == neutral_bits(opcode, kind):
-        return items[0]
-    terms.note(ONE_SUM)
-    return terms.each_as_is(("sum", opcode), kind, (initial, *_sorted(items)))
-
-
-def _sorted(items: Sequence[Term]) -> list[Term]:
-    return sorted(items, key=lambda item: item.number)
+    total = terms.each_as_is("add", kind, (left.operands[1], right))
+    count = terms.literal(kind, first + bits, left.array.dimensions)
+    terms.step(FOLDED, total, count)
+    before = terms.each_as_is(_SHIFT, kind, (left, right))
+    terms.step(SHIFTED_TWICE, before, terms.each_as_is(_SHIFT, kind, (left.operands[0], total)))
+    return terms.each(_SHIFT, kind, (left.operands[0], count))

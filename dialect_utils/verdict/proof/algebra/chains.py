@@ -1,0 +1,81 @@
+"""Operations of any number of operands as chains of two, which equations are about."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from dialect_utils.layout import ElementType
+from dialect_utils.ops import by_opcode
+from dialect_utils.verdict.rules import Rule
+from dialect_utils.verdict.rules.extremes import BITWISE, EXTREMES
+
+if TYPE_CHECKING:
+    from dialect_utils.verdict.proof.terms import Term, Terms
+
+# The rule by which an operation takes its operands in any order and grouping.
+REGROUPED = by_opcode({"maximum": EXTREMES, "minimum": EXTREMES, "and": BITWISE, "or": BITWISE, "xor": BITWISE})
+
+
+def chained(terms: Terms, opcode: str, parts: Sequence[Term]) -> Term:
+    """Returns an operation on any number of operands, one after the other, as it is written."""
+    total = parts[0]
+    for part in parts[1:]:
+        total = terms.each_as_is(opcode, part.array.element_type, (total, part))
+    return total
+
+
+def distributed(
+    terms: Terms, rule: Rule, opcode: str, other: str, parts: Sequence[Term], wrap: Callable[[Term], Term]
+) -> None:
+    """Notes that a function of an operation is another operation on the function of each part, by a rule for two."""
+    total, wrapped = parts[0], wrap(parts[0])
+    kind, result = parts[0].array.element_type, wrapped.array.element_type
+    for part in parts[1:]:
+        joined = terms.each_as_is(opcode, kind, (total, part))
+        terms.step(rule, wrap(joined), terms.each_as_is(other, result, (wrap(total), wrap(part))))
+        wrapped = terms.each_as_is(other, result, (wrapped, wrap(part)))
+        total = joined
+    terms.step(REGROUPED[opcode], total, terms.each_as_is(opcode, kind, parts))
+    terms.step(REGROUPED[other], wrapped, terms.each_as_is(other, result, [wrap(part) for part in parts]))
+
+
+@dataclass(slots=True)
+class Join:
+    """Parts that one operation joins, in any order and grouping; each change is a step of the proof."""
+
+    terms: Terms
+    opcode: str
+    element_type: ElementType
+    parts: list[Term]
+
+    def of(self, parts: Sequence[Term]) -> Term:
+        """Returns the join of some parts, as it is written."""
+        return parts[0] if len(parts) == 1 else self.terms.each_as_is(self.opcode, self.element_type, parts)
+
+    def pair(self, left: Term, right: Term) -> Term:
+        """Returns the join of two parts, as it is written."""
+        return self.terms.each_as_is(self.opcode, self.element_type, (left, right))
+
+    def grouped(self, groups: Sequence[Term]) -> None:
+        """Notes that the join is that of groups, each of them a part or the join of some parts."""
+        self.terms.step(REGROUPED[self.opcode], self.of(self.parts), self.of(groups))
+
+    def without(self, *parts: Term) -> list[Term]:
+        """Returns the other parts."""
+        return [part for part in self.parts if part not in parts]
+
+    def replace(self, rule: Rule, first: Term, second: Term, found: Term) -> None:
+        """Replaces two parts by a term that a rule makes equal to their join, in this order."""
+        others, pair = self.without(first, second), self.pair(first, second)
+        self.grouped([pair, *others])
+        self.terms.step(rule, pair, found)
+        self.parts = [found, *others]
+        self.unique()
+
+    def unique(self) -> None:
+        """Keeps each part once."""
+        kept = list(dict.fromkeys(self.parts))
+        self.grouped(kept)
+        self.parts = kept

@@ -1,0 +1,1 @@
+"""Checks a certificate step by step; imports nothing of the prover."""

@@ -1,0 +1,347 @@
+"""Checks one step between elementwise expressions: by the equations of its rule, or by a procedure of that name.
+
+A step is checked from its two expressions alone. Every type of every node that an equation matches is bound, so an
+expression of wrong types is rejected.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any, Protocol
+
+from dialect_utils.layout import ArrayShape, ElementType, Shape
+from dialect_utils.ops import named
+from dialect_utils.verdict.replay.polynomials import is_narrowed_ring, is_same_polynomial
+from dialect_utils.verdict.rules import Equation, Level, Pattern, try_rule
+from dialect_utils.verdict.rules.formats import has, is_nan, value_of, word_bits
+from dialect_utils.verdict.rules.pattern import element_type
+
+
+class Expression(Protocol):
+    """A term of a certificate; equal terms are one object."""
+
+    @property
+    def kind(self) -> str:
+        """Returns the kind of the term."""
+
+    @property
+    def label(self) -> Hashable:
+        """Returns all that distinguishes the term besides its kind, shape and operands."""
+
+    @property
+    def shape(self) -> Shape:
+        """Returns the shape of the value."""
+
+    @property
+    def operands(self) -> tuple[Expression, ...]:
+        """Returns the operands."""
+
+
+def check_scalar(rule: str, before: Any, after: Any) -> Level | None:
+    """Returns the finest known equality in which a rule makes two expressions equal, or None where it does not."""
+    if before.shape != after.shape or not isinstance(before.shape, ArrayShape):
+        return None
+    for first, second in ((before, after), (after, before)):
+        for equation, left, right in _oriented(rule, _root(first)):
+            use = _Use()
+            if use.matches(left, first) and use.matches(right, second) and equation.holds(use.types, use.constants):
+                return equation.level_of(use.types)
+    procedure = _PROCEDURES.get(rule)
+    return None if procedure is None else procedure(before, after)
+
+
+@lru_cache(maxsize=4096)
+def _oriented(rule: str, root: str) -> tuple[tuple[Equation, Pattern, Pattern], ...]:
+    """Returns the equations of a rule whose first pattern has a root, each in the orientations that have."""
+    found = try_rule(rule)
+    sides = [
+        (each, *pair)
+        for each in (found.equations if found else ())
+        for pair in ((each.left, each.right), (each.right, each.left))
+    ]
+    return tuple(side for side in sides if side[1].kind == "each" and side[1].name == root)
+
+
+def _root(term: Expression) -> str:
+    label = term.label[0] if isinstance(term.label, tuple) and term.label else term.label
+    return label if term.kind == "each" and isinstance(label, str) else ""
+
+
+def constant_bits(term: Expression) -> int | None:
+    """Returns the bits that all elements of a constant have, or None for anything else."""
+    if term.kind == "splat":
+        term = term.operands[0]
+    return term.label if term.kind == "constant" and isinstance(term.label, int) else None
+
+
+@dataclass(slots=True)
+class _Use:
+    """The types, the expressions and the constants that the names of an equation stand for."""
+
+    types: dict[str, ElementType] = field(default_factory=dict)
+    values: dict[str, Expression] = field(default_factory=dict)
+    constants: dict[str, int] = field(default_factory=dict)
+
+    def matches(self, pattern: Pattern, term: Expression) -> bool:
+        """Is true where an expression is an instance of a pattern; binds its names."""
+        if not isinstance(term.shape, ArrayShape):
+            return False
+        kind = term.shape.element_type
+        if (element_type(pattern.type, self.types) or self.types.setdefault(pattern.type, kind)) != kind:
+            return False
+        if pattern.kind == "variable":
+            return self.values.setdefault(pattern.name, term) is term
+        if pattern.kind == "each":
+            return self._matches_operation(pattern, term)
+        bits = constant_bits(term)
+        if pattern.kind == "number":
+            return bits is not None and bits == word_bits(kind, pattern.name)
+        return bits is not None and self.constants.setdefault(pattern.name, bits) == bits
+
+    def _matches_operation(self, pattern: Pattern, term: Expression) -> bool:
+        if term.kind != "each" or len(term.operands) != len(pattern.operands):
+            return False
+        return (
+            term.label == pattern.label(self.types)
+            and all(_sizes(operand) == _sizes(term) for operand in term.operands)
+            and all(map(self.matches, pattern.operands, term.operands))
+        )
+
+
+def _sizes(term: Expression) -> tuple[int, ...] | None:
+    return term.shape.dimensions if isinstance(term.shape, ArrayShape) else None
+
+
+# Procedures
+
+
+def _splat(before: Expression, after: Expression) -> Level | None:
+    """Compares an operation on repeated scalars with the repeated operation on the scalars."""
+    if before.kind == "splat":
+        before, after = after, before
+    inner = after.operands[0] if after.kind == "splat" else after
+    is_lifted = (
+        before.kind == inner.kind == "each"
+        and after.kind == "splat"
+        and before.label == inner.label
+        and _type(before) == _type(inner)
+        and len(before.operands) == len(inner.operands)
+        and all(
+            each.kind == "splat" and _sizes(each) == _sizes(before) and each.operands[0] is scalar
+            for each, scalar in zip(before.operands, inner.operands, strict=True)
+        )
+    )
+    return "bits" if is_lifted else None
+
+
+def _type(term: Expression) -> ElementType:
+    assert isinstance(term.shape, ArrayShape)  # checked for the roots of a step
+    return term.shape.element_type
+
+
+def _level(kind: ElementType) -> Level:
+    return "nan" if has(kind, "nan") else "bits"
+
+
+def _flat(term: Expression, opcode: str) -> Iterator[Expression]:
+    """Yields what an operation of any number of operands combines, operations of the same kind taken apart."""
+    pending, left = [term], _MOST_PARTS
+    while pending:
+        part, left = pending.pop(), left - 1
+        is_same = part.kind == "each" and part.label in (opcode, ("sum", opcode)) and left > 0
+        if is_same and part.operands:
+            pending += part.operands
+        else:
+            yield part
+
+
+# Operations that a step takes apart; a step of a proof has few.
+_MOST_PARTS = 100_000
+_EXTREMES, _BITWISE = named("maximum minimum"), named("and or")
+
+
+def _sets(before: Expression, after: Expression) -> Level | None:
+    """Compares two expressions of one operation that takes its operands in any order and number."""
+    kind = _type(before)
+    is_logical = has(kind, "integer") or has(kind, "pred")
+    allowed = (*(_EXTREMES if is_logical or has(kind, "float") else ()), *(_BITWISE if is_logical else ()))
+    for opcode in {_opcode(before), _opcode(after)} & {*allowed}:
+        first, second = ({*_flat(term, opcode)} for term in (before, after))
+        if first == second and all(term.shape == before.shape for term in first):
+            return _level(kind)
+    return None
+
+
+def _opcode(term: Expression) -> str:
+    """Returns the opcode of an operation or of a reduction by one."""
+    if isinstance(term.label, tuple) and len(term.label) == len(("sum", "opcode")) and term.label[0] == "sum":
+        return str(term.label[1])
+    return _root(term)
+
+
+def _parity(before: Expression, after: Expression) -> Level | None:
+    """Compares the operands that two exclusive ors have an odd number of times; not x is x with all bits flipped."""
+    if not (has(_type(before), "integer") or has(_type(before), "pred")):
+        return None
+    first, second = _odd(before), _odd(after)
+    return "bits" if first is not None and first == second else None
+
+
+def _odd(term: Expression) -> tuple[set[Expression], int] | None:
+    odd: set[Expression] = set()
+    constant, ones = 0, (1 << _type(term).bits) - 1
+    pending = list(_flat(term, "xor"))
+    while pending:
+        part = pending.pop()
+        if part.shape != term.shape:
+            return None
+        bits = constant_bits(part)
+        if part.kind == "each" and part.label == "not":
+            constant ^= ones
+            pending += _flat(part.operands[0], "xor")
+        elif bits is None:
+            odd ^= {part}
+        else:
+            constant ^= bits
+    return odd, constant
+
+
+def _logical(before: Expression, after: Expression) -> Level | None:
+    return _sets(before, after) or _parity(before, after)
+
+
+def _ring(before: Expression, after: Expression) -> Level | None:
+    return "bits" if is_same_polynomial(before, after) else None
+
+
+def _narrowed(before: Expression, after: Expression) -> Level | None:
+    return "bits" if is_narrowed_ring(before, after) or is_narrowed_ring(after, before) else None
+
+
+def _one_sum(before: Expression, after: Expression) -> Level | None:
+    """Compares two sums of the same terms, the first of them the initial value; or a sum and its only term."""
+    if _is_sum(before) and before.label == after.label and before.kind == after.kind:
+        fixed = int(_root(before) == "sum")
+        same = before.operands[:fixed] == after.operands[:fixed]
+        same &= Counter(before.operands[fixed:]) == Counter(after.operands[fixed:])
+        return "order" if same and _type(before) == _type(after) else None
+    return (
+        _only_term(before, after) or _only_term(after, before) or _in_order(before, after) or _in_order(after, before)
+    )
+
+
+def _is_sum(term: Expression) -> bool:
+    return term.kind == "each" and _root(term) in ("sum", "sum-of-products", "product")
+
+
+def _only_term(total: Expression, single: Expression) -> Level | None:
+    """Compares a sum of one term with that term, where the sum adds nothing; and of products with a sum from 0."""
+    if total.kind != "each" or not isinstance(total.label, tuple):
+        return None
+    match total.label:
+        case ("sum", str(opcode)):
+            initial, *rest = total.operands
+            neutral = word_bits(_type(total), {"add": "-0.0", "multiply": "1"}.get(opcode, "none"))
+            if not rest:
+                return "bits" if single is initial else None
+            is_whole = rest == [single] and neutral is not None and constant_bits(initial) == neutral
+            return "nan" if is_whole and has(_type(total), "float") else None
+        case ("sum-of-products", ()):
+            is_sum = single.kind == "each" and single.label == ("sum", "add") and len(total.operands) == 1
+            is_zero = is_sum and constant_bits(single.operands[0]) == 0
+            is_same = is_zero and single.operands[1:] == total.operands and _root(total.operands[0]) != "product"
+            return "order" if is_same else None
+    return None
+
+
+def _in_order(total: Expression, nested: Expression) -> Level | None:
+    """Compares a reduction with its operation on the initial value and each term, one after the other."""
+    opcode = total.label[1] if _root(total) == "sum" and isinstance(total.label, tuple) else None
+    for term in reversed(total.operands[1:]):
+        if nested.kind != "each" or nested.label != opcode or len(nested.operands) != len(("total", "term")):
+            return None
+        nested, last = nested.operands
+        if last is not term:
+            return None
+    return "order" if opcode is not None and nested is total.operands[0] else None
+
+
+# Exact operations: the definition leaves nothing of their results to the engine.
+_EXACT = named(
+    "add subtract multiply divide remainder negate abs sign and or xor not maximum minimum floor ceil convert popcnt "
+    "round-nearest-even round-nearest-afz shift-left shift-right-logical shift-right-arithmetic count-leading-zeros"
+)
+
+
+@lru_cache(maxsize=65536)
+def folded(label: Hashable, result: ElementType, operands: Sequence[tuple[ElementType, int]]) -> int | None:
+    """Returns the bits of an exact operation on constants, given as types and bits; None for others."""
+    kinds, bits = [kind for kind, _ in operands], [each for _, each in operands]
+    if len({*kinds}) != 1:
+        return None
+    if isinstance(label, tuple) and label[:1] == ("compare",) and len(label) == len(("opcode", "direction", "order")):
+        return _compared(str(label[1]), kinds[0], bits) if label[2] is False and result.name == "pred" else None
+    if label == ("bitcast-convert", result):
+        return bits[0] if kinds[0].bits == result.bits else None
+    if label == "negate" and has(result, "sign"):
+        return bits[0] ^ 1 << (result.bits - 1)
+    is_divided = label in ("divide", "remainder") and kinds[0].is_integral and bits[-1] == 0
+    if label not in _EXACT or is_divided or (kinds[0] != result and label != "convert"):
+        return None
+    return _computed(str(label), result, kinds[0], bits)
+
+
+def _computed(opcode: str, result: ElementType, kind: ElementType, bits: Sequence[int]) -> int | None:
+    """Returns an operation on scalars by the reference evaluator's definition."""
+    import numpy as np
+
+    from dialect_utils.execution.reference.elementwise import each
+    from dialect_utils.layout.arrays.dtypes import as_bits, dtype_of
+    from dialect_utils.ops.domain import UndefinedError
+
+    try:
+        dtype = dtype_of(kind)
+        arrays = [np.array([value], f"u{dtype.itemsize}").view(dtype) for value in bits]
+        found = int(as_bits(np.asarray(each(opcode, result, arrays), dtype_of(result)))[0])
+    except (UndefinedError, ValueError):
+        return None
+    return found & ((1 << result.bits) - 1)
+
+
+def _compared(direction: str, kind: ElementType, bits: Sequence[int]) -> int | None:
+    left, right = (value_of(kind, each) for each in bits)
+    if left is None or right is None:
+        return None
+    below, same, above = left < right, left == right, left > right
+    found = {"LT": below, "LE": below or same, "GT": above, "GE": above or same, "EQ": same, "NE": not same}
+    return int(found[direction])
+
+
+def _constants(before: Expression, after: Expression) -> Level | None:
+    """Compares an operation on constants with its result."""
+    if constant_bits(before) is not None:
+        before, after = after, before
+    known = [(_type(each), constant_bits(each)) for each in before.operands if _sizes(each) == _sizes(before)]
+    operands = tuple((kind, bits) for kind, bits in known if bits is not None)
+    if before.kind != "each" or len(operands) < len(before.operands) or not operands:
+        return None
+    found, bits = folded(before.label, _type(before), operands), constant_bits(after)
+    if found is None or bits is None:
+        return None
+    if is_nan(_type(before), found) and is_nan(_type(before), bits):
+        return "nan"
+    return "bits" if found == bits else None
+
+
+_PROCEDURES: dict[str, Callable[[Any, Any], Level | None]] = {
+    "splat": _splat,
+    "constants": _constants,
+    "integer-ring": _ring,
+    "max-min": _sets,
+    "bitwise": _logical,
+    "convert-narrower": _narrowed,
+    "one-sum": _one_sum,
+}
