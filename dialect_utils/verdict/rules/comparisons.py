@@ -150,7 +150,9 @@ SELECT_PREDICATE = Rule(
 CONVERTED = Rule(
     "compare-converted",
     "A conversion that loses nothing keeps the order, and what is equal.",
-    tuple(bits(f"compare[{each}](convert[U](x), convert[U](y)) = compare[{each}](x, y)", Holds()) for each in _ALL),
+    tuple(
+        bits(f"compare[{each}](convert[U](x), convert[U](y)) = compare[{each}](x, y)", REAL, Holds()) for each in _ALL
+    ),
     wrong=("compare[LT](convert[s8](x), convert[s8](y)) = compare[LT](x, y)",),
     domain=(REAL,),
 )

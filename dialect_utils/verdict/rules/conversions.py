@@ -24,7 +24,8 @@ LOSSLESS = Rule(
     "but not of integers by way of a float into integers that do not hold them: floats saturate, integers wrap around.",
     (
         nan("convert[T](x) = x"),
-        nan("convert[V](convert[U](x)) = convert[V](x)", Holds(), Lacks("integer")),
+        # A float, and no truth value: true as a float saturates to 0 in s1, and as an integer wraps around to -1.
+        nan("convert[V](convert[U](x)) = convert[V](x)", Holds(), FLOAT),
         nan("convert[V](convert[U](x)) = convert[V](x)", Holds(), Lacks("float", "U")),
         nan("convert[V](convert[U](x)) = convert[V](x)", Holds(), Lacks("integer", "V")),
         nan("convert[V](convert[U](x)) = convert[V](x)", Holds(), Holds("T", "V")),
