@@ -106,6 +106,11 @@ campaign-dumps: $(STAMP) ## compile 98 programs for TPUs, run their dumps on the
 campaign-proof: $(STAMP) ## try 1,500 mutants and attribute flips against proofs (a minute)
 	python -m tests.campaign_proof
 
+.PHONY: rules
+rules: $(STAMP) ## verify every equation of every rule by enumeration or by solvers, and write the table (five minutes)
+	python -m pip install --quiet --constraint dev-constraints.txt --editable '.[dev,rules]'
+	python -m tests.rules
+
 docs: $(STAMP) ## build the site into build/site; a broken link is an error
 	python -m pip install --quiet --constraint dev-constraints.txt --editable '.[dev,docs]'
 	NO_MKDOCS_2_WARNING=1 PYTHONPATH=$(CURDIR) python -m mkdocs build --strict  # not quiet: it would count no warnings

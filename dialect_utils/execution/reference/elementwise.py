@@ -54,6 +54,8 @@ def _found(opcode: str, result: ElementType, operands: Sequence[Array]) -> Array
         return None if function is None else function(*operands).astype(dtype_of(result))
     if opcode == "chlo.next_after":
         return np.nextafter(*operands)
+    if opcode in _SIGNS:
+        return np.asarray(_SIGNS[opcode](*operands))
     if opcode in _FLOAT:
         return rounded(_FLOAT[opcode](*map(widened, operands)), result)
     if opcode in _FUNCTIONS:
@@ -234,10 +236,12 @@ def _sign(array: Array) -> Array:
     return np.where(np.isnan(array) | (array == 0), array, np.copysign(1, array))
 
 
+# Of the sign alone, in the type itself: they keep the payload of a NaN, which a conversion to f32 may change.
+_SIGNS: Mapping[str, _Function] = by_opcode({"abs": np.abs, "negate": np.negative})
+
 # Exact, or rounded once, in the type itself or in f32.
 _FLOAT: Mapping[str, _Function] = by_opcode(
     {
-        "abs": np.abs,
         "add": np.add,
         "ceil": np.ceil,
         "divide": np.divide,
@@ -249,7 +253,6 @@ _FLOAT: Mapping[str, _Function] = by_opcode(
         "maximum": _maximum,
         "minimum": _minimum,
         "multiply": np.multiply,
-        "negate": np.negative,
         "remainder": np.fmod,
         "round-nearest-afz": _round_away,
         "round-nearest-even": np.rint,

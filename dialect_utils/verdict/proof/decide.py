@@ -25,7 +25,7 @@ from dialect_utils.verdict.proof.describe import place_of, where_apart
 from dialect_utils.verdict.proof.evaluation import BATCH_NORM, NORMS, Evaluation
 from dialect_utils.verdict.proof.loops import LoopReading
 from dialect_utils.verdict.proof.normal_forms import Numbers, numbered
-from dialect_utils.verdict.proof.terms import Array, GaveUpError, Moved, Term, Terms, tree_of
+from dialect_utils.verdict.proof.terms import MOVED, Array, GaveUpError, Moved, Term, Terms, tree_of
 
 if TYPE_CHECKING:
     from dialect_utils.verdict.proof.elements import ElementProof
@@ -35,8 +35,8 @@ _DEVICES = ("replica_count", "num_partitions", "mhlo.num_replicas", "mhlo.num_pa
 _PARAMETER = "parameter"
 
 
-# A rule, the operation at which it was applied, and the two terms that it makes equal.
-ProofStep = tuple[str, Operation | None, Term, Term]
+# A rule, the operation at which it was applied, the two terms that it makes equal, and a predicate that it decides.
+ProofStep = tuple[str, Operation | None, tuple[Term, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +194,7 @@ class _Comparison:
 
     def certificate(self) -> Certificate:
         """Returns the steps that were made so far."""
-        steps = ((rule, place, before, after) for (rule, before, after), place in self.terms.steps.items())
+        steps = ((rule, place, (*terms,)) for (rule, *terms), place in self.terms.steps.items())
         return Certificate(tuple(steps), self.terms.readings)
 
     def _over_reals(self, unequal: Sequence[int]) -> dict[int, RealEquality]:
@@ -248,6 +248,7 @@ class _Comparison:
         if proof is None or not proof.holds:
             return False
         self.terms.methods[proof.method] += 1
+        self.terms.certify(MOVED, self.terms.moved_as_is(a.base, a.plan), self.terms.moved_as_is(a.base, b.plan))
         return True
 
     def _moved(self, output: int, a: Term, b: Term) -> MovedElement | None:

@@ -113,10 +113,14 @@ class Picks:
         if all(item is taken[0] for item in taken):
             return taken[0]
         kind = taken[0].array.element_type
-        counted = [self.terms.constant_bits(item) for item in taken]
-        if kind.is_integral and counted == [number_bits(kind, i) for i in range(len(taken))]:
+        if kind.is_integral and all(map(self._is_number, taken, range(len(taken)))):
             return self.terms.each("convert", kind, [index])
         return self.terms.each_as_is(("pick", len(items)), kind, (index, *taken))
+
+    def _is_number(self, item: Term, value: int) -> bool:
+        """Is true for a constant that is a whole number, of a type that has the number."""
+        bits = self.terms.constant_bits(item)
+        return bits is not None and bits == number_bits(item.array.element_type, value)
 
     def _bounded_source(self, index: Term, count: int) -> tuple[Term, list[int]] | None:
         """Returns a clamped term that an index is computed from, and the index for each of its values; or None."""
@@ -135,10 +139,17 @@ class Picks:
             kind = part.array.element_type
             values = [number_bits(kind, i) for i in range(last + 1)]
             results = [self._with_value(index, part, self.terms.literal(kind, bits or 0, ())) for bits in values]
-            found = [self.terms.constant_bits(result) for result in results]
-            if all(bits is not None and bits < count for bits in found):
-                return part, [bits or 0 for bits in found]
+            found = [self._position(result, count) for result in results]
+            positions = [position for position in found if position is not None]
+            if len(positions) == len(found):
+                return part, positions
         return None
+
+    def _position(self, index: Term, count: int) -> int | None:
+        """Returns the value of a constant index, or None where it is none of that many positions."""
+        bits = self.terms.constant_bits(index)
+        value = None if bits is None else value_of(index.array.element_type, bits)
+        return value if isinstance(value, int) and 0 <= value < count else None
 
     def _with_value(self, term: Term, part: Term, value: Term) -> Term:
         """Returns a term in which a part has a value."""
@@ -163,11 +174,12 @@ def _last_value(terms: Terms, term: Term) -> int | None:
     """Returns n for a term that is clamped between 0 and n, small enough to be tried; else None."""
     if term.kind != "each" or term.label != "minimum" or not term.array.element_type.is_integral:
         return None
-    bounds = [value for value in map(terms.constant_bits, term.operands) if value is not None]
+    kind = term.array.element_type
+    bounds = [value_of(kind, bits) for bits in map(terms.constant_bits, term.operands) if bits is not None]
     inner = [part for part in term.operands if terms.constant_bits(part) is None]
-    if len(bounds) != 1 or len(inner) != 1 or not 0 <= bounds[0] < _MOST_VALUES:
+    if len(bounds) != 1 or len(inner) != 1 or not isinstance(bounds[0], int) or not 0 <= bounds[0] < _MOST_VALUES:
         return None
-    if term.array.element_type.is_unsigned:
+    if kind.is_unsigned:
         return bounds[0]
     is_raised = inner[0].label == "maximum" and any(terms.constant_bits(part) == 0 for part in inner[0].operands)
     return bounds[0] if is_raised and inner[0].kind == "each" else None

@@ -103,7 +103,7 @@ class Terms:
         # Convolutions skip padding (HLO) unless both programs multiply it (StableHLO).
         self.skips_padding = True
         # The steps of the certificate, and the operation at which each was made.
-        self.steps: dict[tuple[str, Term, Term], Operation | None] = {}
+        self.steps: dict[tuple[Any, ...], Operation | None] = {}
         # How loops are read, for each module.
         self.readings: tuple[dict[Operation, Any], ...] = ({}, {})
         # The rules that were applied, and at which operation, in order.
@@ -124,10 +124,10 @@ class Terms:
             self.note(rule)
             self.certify(rule, before, after)
 
-    def certify(self, rule: Rule, before: Term, after: Term) -> None:
-        """Adds a step to the certificate."""
+    def certify(self, rule: Rule, before: Term, after: Term, *predicate: Term) -> None:
+        """Adds a step to the certificate; `predicate` is what a proof by cases decides."""
         if before is not after:
-            self.steps.setdefault((rule.name, before, after), self.place)
+            self.steps.setdefault((rule.name, before, after, *predicate), self.place)
 
     def by(
         self, rule: Rule, before: Term, label: Hashable, element_type: ElementType, operands: Sequence[Term]

@@ -22,12 +22,16 @@ _ANY_TYPE = ELEMENT_TYPES["u8"]
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One step of a proof: the rule that makes two terms equal, and the operation at which it was applied."""
+    """One step of a proof: the rule that makes two terms equal, and the operation at which it was applied.
+
+    `predicate` is what a proof by cases decides.
+    """
 
     rule: str
     place: str
     before: Term
     after: Term
+    predicate: Term | None = None
 
 
 class RefusedError(Exception):

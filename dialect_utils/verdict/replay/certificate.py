@@ -44,12 +44,12 @@ class Replayed:
 
 @dataclass(frozen=True, slots=True)
 class _Merge:
-    """Two nodes that a step makes equal at a level, where two others are equal there."""
+    """Two nodes that a step makes equal at a level, where other pairs are equal there."""
 
     level: Level
     first: int
     second: int
-    condition: tuple[int, int] | None = None
+    conditions: tuple[tuple[int, int], ...] = ()
 
 
 def replay(
@@ -128,8 +128,10 @@ def _checked(graph: Graph, elements: Elements, step: Step) -> _Merge:
         function, opcode, kind, depth = reducer(step)
         variables = [graph.make("leaf", ("bound", depth, i), ArrayShape(kind, ())) for i in range(2)]
         condition = graph.insert(function), graph.make("each", opcode, ArrayShape(kind, ()), variables)
-        return _Merge(Level.BITS, graph.insert(step.before), graph.insert(step.after), condition)
+        return _Merge(Level.BITS, graph.insert(step.before), graph.insert(step.after), (condition,))
     check, nodes = CHECKS.get(step.rule), (graph.insert(step.before), graph.insert(step.after))
+    if step.predicate is not None:
+        return _by_cases(graph, step, *nodes)
     if check is not None:
         return _Merge(check(step), *nodes)
     found = check_scalar(step.rule, step.before, step.after)
@@ -140,13 +142,45 @@ def _checked(graph: Graph, elements: Elements, step: Step) -> _Merge:
     return _Merge(_LEVELS[found], *nodes)
 
 
+def _by_cases(graph: Graph, step: Step, first: int, second: int) -> _Merge:
+    """Returns two elementwise expressions as equal where they are with a predicate true, and with it false."""
+    predicate = graph.insert(step.predicate) if step.predicate is not None else first
+    shape = graph.shape(predicate)
+    if not isinstance(shape, ArrayShape) or shape.element_type.name != "pred" or step.before.shape != step.after.shape:
+        raise RefusedError("a proof by cases needs a truth value")
+    if not graph.is_specified[first] or not graph.is_specified[second]:
+        raise RefusedError("a proof by cases is about undefined padding")
+    conditions = []
+    for bits in (0, 1):
+        scalar = graph.make("constant", bits, ArrayShape(shape.element_type, ()))
+        known = graph.make("splat", None, shape, [scalar]) if shape.dimensions else scalar
+        conditions.append((_where(graph, first, {predicate: known}), _where(graph, second, {predicate: known})))
+    return _Merge(Level.BITS, first, second, tuple(conditions))
+
+
+def _where(graph: Graph, node: int, found: dict[int, int]) -> int:
+    """Returns an elementwise expression with other nodes instead of some, at whose indices these are equal."""
+    pending = [node]
+    while pending:
+        part = pending[-1]
+        kind, label, shape = graph.symbols[part]
+        operands = graph.operands[part] if kind == "each" else ()
+        missing = [each for each in operands if each not in found]
+        if part in found or not missing:
+            pending.pop()
+            if part not in found:
+                found[part] = graph.make(kind, label, shape, [found[each] for each in operands]) if operands else part
+        pending += missing
+    return found[node]
+
+
 def _close(equality: Equality, merges: Iterable[_Merge]) -> None:
     """Merges all that steps make equal at a level, those with a condition when it holds."""
     waiting = [merge for merge in merges if merge.level <= equality.level]
     count = -1
     while count != len(waiting):
         count = len(waiting)
-        held = [merge for merge in waiting if merge.condition is None or equality.same(*merge.condition)]
+        held = [merge for merge in waiting if all(equality.same(*pair) for pair in merge.conditions)]
         equality.merge((merge.first, merge.second) for merge in held)
         done = {id(merge) for merge in held}
         waiting = [merge for merge in waiting if id(merge) not in done]

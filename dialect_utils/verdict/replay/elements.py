@@ -125,9 +125,15 @@ class Elements(Interpretation[Term, Any]):
         found = np.empty((*left.shape[:2], right.shape[1]), np.int64)
         for b, i, j in product(*map(range, found.shape)):
             pairs = zip(left[b, i], right[b, j], strict=True)
-            products = [self.nodes.each("product", kind, (int(x), int(y))) for x, y in pairs]
-            found[b, i, j] = self._sum(kind, texts, products)
+            found[b, i, j] = self._sum(kind, texts, [self._product(kind, int(x), int(y)) for x, y in pairs])
         return found
+
+    def _product(self, kind: ElementType, left: int, right: int) -> int:
+        types = {self.nodes.element_type(left), self.nodes.element_type(right)}
+        if kind.is_integral and types != {kind} and all(each.is_integral for each in types):
+            left, right = (self.nodes.each("convert", kind, [each]) for each in (left, right))
+            types = {kind}
+        return self.nodes.each("multiply" if types == {kind} else "product", kind, (left, right))
 
     def _sum(self, kind: ElementType, texts: Any, products: Sequence[int]) -> int:
         if not products:

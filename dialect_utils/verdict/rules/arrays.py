@@ -1,4 +1,4 @@
-"""Rules that the replay checks by a procedure: constants, repeated scalars, and one sum of many elements."""
+"""Rules that the replay checks by a procedure: constants, repeated scalars, and sums of many elements."""
 
 from __future__ import annotations
 
@@ -20,9 +20,8 @@ FOLDED = Rule(
     ),
     domain=(REAL,),
 )
-SPLAT = Rule(
-    "splat", "An elementwise operation on arrays that each repeat one scalar repeats the operation on scalars."
-)
+# The name of a step that takes an elementwise operation on arrays that each repeat one scalar to the scalars.
+SPLAT = "splat"
 ONE_SUM = Rule(
     "one-sum", "The engine chooses the order in which one reduction by a commutative operation takes its elements."
 )

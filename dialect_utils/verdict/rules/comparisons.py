@@ -10,6 +10,7 @@ from dialect_utils.verdict.rules.conditions import (
     REAL,
     Has,
     Holds,
+    Lacks,
     NotHighest,
     Real,
 )
@@ -18,6 +19,7 @@ from dialect_utils.verdict.rules.rule import Equation, Rule, bits, nan
 _PRED = Has("pred")
 _ALL = ("EQ", "NE", "LT", "LE", "GT", "GE")
 _ORDERS = ("", " TOTAL")
+_NUMBER = (INTEGER, FLOAT)
 
 
 def _of_orders(text: str, *guard: Real | Has) -> tuple[Equation, ...]:
@@ -35,16 +37,6 @@ MIRRORED = Rule(
     ),
     wrong=("compare[GT](x, y) = compare[LT](x, y)", "compare[LE](x, y) = compare[LT](x, y)"),
     domain=(REAL,),
-)
-TOTAL = Rule(
-    "compare-total",
-    "The total order of numbers that are no floats is their order.",
-    tuple(
-        bits(f"compare[{each} TOTAL](x, y) = compare[{each}](x, y)", REAL, NEVER_NAN, Has("integer")) for each in _ALL
-    )
-    + tuple(bits(f"compare[{each} TOTAL](p, q) = compare[{each}](p, q)") for each in _ALL),
-    wrong=("compare[LT TOTAL](x, y) = compare[LT](y, x)",),
-    domain=(INTEGER,),
 )
 NEGATED = Rule(
     "compare-negated",
@@ -93,13 +85,17 @@ NEXT = Rule(
 EXTREME = Rule(
     "compare-extreme",
     "x is below a minimum where it is below each part, below a maximum of itself and others where it is below these.",
-    (
-        bits("compare[LT](x, minimum(y, z)) = and(compare[LT](x, y), compare[LT](x, z))", REAL),
-        bits("compare[LE](x, minimum(y, z)) = and(compare[LE](x, y), compare[LE](x, z))", REAL),
-        bits("compare[LT](maximum(y, z), x) = and(compare[LT](y, x), compare[LT](z, x))", REAL),
-        bits("compare[LE](maximum(y, z), x) = and(compare[LE](y, x), compare[LE](z, x))", REAL),
-        bits("compare[LT](x, maximum(x, y)) = compare[LT](x, y)", REAL),
-        bits("compare[LT](minimum(x, y), x) = compare[LT](y, x)", REAL),
+    tuple(
+        equation
+        for each in _NUMBER
+        for equation in (
+            bits("compare[LT](x, minimum(y, z)) = and(compare[LT](x, y), compare[LT](x, z))", each),
+            bits("compare[LE](x, minimum(y, z)) = and(compare[LE](x, y), compare[LE](x, z))", each),
+            bits("compare[LT](maximum(y, z), x) = and(compare[LT](y, x), compare[LT](z, x))", each),
+            bits("compare[LE](maximum(y, z), x) = and(compare[LE](y, x), compare[LE](z, x))", each),
+            bits("compare[LT](x, maximum(x, y)) = compare[LT](x, y)", each),
+            bits("compare[LT](minimum(x, y), x) = compare[LT](y, x)", each),
+        )
     ),
     wrong=("compare[GE](maximum(x, y), y) = compare[GE](x, y)", "compare[LT](x, minimum(y, z)) = compare[LT](x, y)"),
     examples=(
@@ -108,7 +104,7 @@ EXTREME = Rule(
         "compare[GT](maximum(x, y), x) = compare[GT](y, x)",
         "compare[LT](minimum(x, y), y) = compare[LT](x, y)",
     ),
-    domain=(REAL,),
+    domain=(REAL, Lacks("pred")),
 )
 SELECT = Rule(
     "select",
@@ -154,7 +150,9 @@ SELECT_PREDICATE = Rule(
 CONVERTED = Rule(
     "compare-converted",
     "A conversion that loses nothing keeps the order, and what is equal.",
-    tuple(bits(f"compare[{each}](convert[U](x), convert[U](y)) = compare[{each}](x, y)", Holds()) for each in _ALL),
+    tuple(
+        bits(f"compare[{each}](convert[U](x), convert[U](y)) = compare[{each}](x, y)", REAL, Holds()) for each in _ALL
+    ),
     wrong=("compare[LT](convert[s8](x), convert[s8](y)) = compare[LT](x, y)",),
     domain=(REAL,),
 )
@@ -208,9 +206,7 @@ TRUTH = Rule(
         "compare[NE](convert[s32](p), convert[s32](false)) = p",
         "compare[EQ](convert[f32](p), convert[f32](true)) = p",
     ),
-    domain=(_PRED,),
 )
-_NUMBER = (INTEGER, FLOAT)
 CASES = Rule(
     "cases",
     "At every index a predicate is true or false: expressions that are equal in both cases are equal.",
@@ -226,5 +222,5 @@ CASES = Rule(
         "add(select(p, x, y), select(q, y, x)) = add(x, y)",
         "select(p, select(q, x, y), y) = select(or(p, q), x, y)",
     ),
-    domain=(REAL,),
+    domain=(REAL, Lacks("pred")),
 )

@@ -24,7 +24,8 @@ LOSSLESS = Rule(
     "but not of integers by way of a float into integers that do not hold them: floats saturate, integers wrap around.",
     (
         nan("convert[T](x) = x"),
-        nan("convert[V](convert[U](x)) = convert[V](x)", Holds(), Lacks("integer")),
+        # A float, and no truth value: true as a float saturates to 0 in s1, and as an integer wraps around to -1.
+        nan("convert[V](convert[U](x)) = convert[V](x)", Holds(), FLOAT),
         nan("convert[V](convert[U](x)) = convert[V](x)", Holds(), Lacks("float", "U")),
         nan("convert[V](convert[U](x)) = convert[V](x)", Holds(), Lacks("integer", "V")),
         nan("convert[V](convert[U](x)) = convert[V](x)", Holds(), Holds("T", "V")),
@@ -66,10 +67,10 @@ EXACT = Rule(
     (
         _exact("convert[T](negate(convert[U](x))) = negate(x)", OPPOSITES, _FLOAT_U),
         _exact("convert[T](abs(convert[U](x))) = abs(x)", OPPOSITES, _FLOAT_U),
-        _exact("convert[T](maximum(convert[U](x), convert[U](y))) = maximum(x, y)", REAL),
-        _exact("convert[T](minimum(convert[U](x), convert[U](y))) = minimum(x, y)", REAL),
-        _exact("convert[U](maximum(x, y)) = maximum(convert[U](x), convert[U](y))", REAL),
-        _exact("convert[U](minimum(x, y)) = minimum(convert[U](x), convert[U](y))", REAL),
+        _exact("convert[T](maximum(convert[U](x), convert[U](y))) = maximum(x, y)", REAL, _FLOAT_U),
+        _exact("convert[T](minimum(convert[U](x), convert[U](y))) = minimum(x, y)", REAL, _FLOAT_U),
+        _exact("convert[U](maximum(x, y)) = maximum(convert[U](x), convert[U](y))", REAL, _FLOAT_U),
+        _exact("convert[U](minimum(x, y)) = minimum(convert[U](x), convert[U](y))", REAL, _FLOAT_U),
         _exact("convert[T](select(p, convert[U](x), convert[U](y))) = select(p, x, y)"),
     ),
     wrong=(
@@ -89,4 +90,6 @@ REREAD = Rule(
             SameWidth("U", "V"),
         ),
     ),
+    wrong=("bitcast-convert[s32](x) = convert[s32](x)",),
+    domain=(FLOAT,),
 )

@@ -11,6 +11,7 @@ from dialect_utils.verdict.rules.conditions import (
     SIGNED,
     Doublings,
     Has,
+    Lacks,
     PartOf,
     Scale,
 )
@@ -44,10 +45,10 @@ NEGATION = Rule(
         nan("subtract(x, y) = add(x, negate(y))", OPPOSITES),
         nan("multiply(negate(x), y) = negate(multiply(x, y))", OPPOSITES),
         nan("multiply(x, negate(y)) = negate(multiply(x, y))", OPPOSITES),
-        nan("divide(negate(x), y) = negate(divide(x, y))", OPPOSITES),
-        nan("divide(x, negate(y)) = negate(divide(x, y))", OPPOSITES),
+        # Without a NaN 0 / 0 is some number, whose sign is not that of the operands.
+        nan("divide(negate(x), y) = negate(divide(x, y))", OPPOSITES, Has("nan")),
+        nan("divide(x, negate(y)) = negate(divide(x, y))", OPPOSITES, Has("nan")),
         bits("abs(negate(x)) = abs(x)", OPPOSITES),
-        bits("abs(negate(x)) = abs(x)", SIGNED),
         bits("abs(abs(x)) = abs(x)", OPPOSITES),
         bits("abs(abs(x)) = abs(x)", SIGNED),
     ),
@@ -79,18 +80,29 @@ POWERS_OF_TWO = Rule(
 REMAINDER = Rule(
     "remainder-twice",
     "A remainder is smaller than the divisor, so its remainder is itself.",
-    (nan("remainder(remainder(x, y), y) = remainder(x, y)", REAL),),
+    (
+        bits("remainder(remainder(x, y), y) = remainder(x, y)", INTEGER),
+        nan("remainder(remainder(x, y), y) = remainder(x, y)", FLOAT),
+    ),
     wrong=("remainder(remainder(x, 5), 7) = remainder(x, 7)",),
     examples=("remainder(remainder(x, 7), 7) = remainder(x, 7)",),
-    domain=(REAL,),
+    domain=(REAL, Lacks("pred")),
 )
 _ROUNDINGS = ("floor", "ceil", "round-nearest-even", "round-nearest-afz")
 WHOLE = Rule(
     "whole-numbers",
     "Rounding to whole numbers changes nothing a second time, nor does it change a converted integer.",
     (
-        *(nan(f"{outer}({inner}(x)) = {inner}(x)", OPPOSITES) for outer in _ROUNDINGS for inner in _ROUNDINGS),
-        *(nan(f"{outer}(convert[U](x)) = convert[U](x)", INTEGER, Has("opposites", "U")) for outer in _ROUNDINGS),
+        # Where neither NaN nor infinity is above the largest number, that is the result above it: 7.5 of f6e2m3fn.
+        *(
+            nan(f"{outer}({inner}(x)) = {inner}(x)", OPPOSITES, Has("nan"))
+            for outer in _ROUNDINGS
+            for inner in _ROUNDINGS
+        ),
+        *(
+            nan(f"{outer}(convert[U](x)) = convert[U](x)", INTEGER, Has("opposites", "U"), Has("nan", "U"))
+            for outer in _ROUNDINGS
+        ),
     ),
     wrong=("floor(ceil(x)) = floor(x)",),
     domain=(OPPOSITES,),

@@ -22,7 +22,6 @@ from dialect_utils.verdict.rules.comparisons import (
     SELECT,
     SELECT_EXTREME,
     SELECT_PREDICATE,
-    TOTAL,
 )
 from dialect_utils.verdict.rules.extremes import BOOLEAN
 from dialect_utils.verdict.rules.formats import has, highest_bits, number_bits
@@ -40,11 +39,7 @@ def _compare(terms: Terms, direction: str, is_total: bool, operands: Sequence[Te
 def build_compare(terms: Terms, direction: str, is_total: bool, operands: Sequence[Term]) -> Term:
     """Returns a comparison in normal form: of integers only EQ and LT, of floats LE too."""
     left, right = operands
-    element_type = left.array.element_type
     before = _compare(terms, direction, is_total, operands)
-    if is_total and (element_type.is_integral or element_type.name == "pred"):
-        terms.step(TOTAL, before, _compare(terms, direction, False, operands))
-        return build_compare(terms, direction, False, operands)
     if direction in ("GT", "GE"):
         mirrored = _MIRROR[direction]
         terms.step(MIRRORED, before, _compare(terms, mirrored, is_total, (right, left)))

@@ -30,8 +30,14 @@ def build(terms: Terms, opcode: str, element_type: ElementType, operands: Sequen
     """Returns an operation of this kind in normal form, or None for other operations."""
     is_predicate = element_type.name == "pred"
     if is_predicate and opcode in MEANT:
+        meant = MEANT[opcode]
+        if len(operands) > len(("first", "second")):
+            terms.step(
+                REGROUPED[opcode], terms.each_as_is(opcode, element_type, operands), mean(terms, opcode, operands)
+            )
+            return terms.each(meant, element_type, operands)
         before = terms.each_as_is(opcode, element_type, operands)
-        return terms.by(BOOLEAN, before, MEANT[opcode], element_type, operands)
+        return terms.by(BOOLEAN, before, meant, element_type, operands)
     if is_predicate and opcode == "not":
         return complement(terms, operands[0])
     if element_type.is_complex:
@@ -47,6 +53,18 @@ def build(terms: Terms, opcode: str, element_type: ElementType, operands: Sequen
     if opcode == "xor":
         return _exclusive(terms, element_type, operands)
     return _joined(terms, opcode, element_type, operands)
+
+
+def mean(terms: Terms, opcode: str, parts: Sequence[Term]) -> Term:
+    """Returns arithmetic of truth values, one after the other, and notes that it is one operation of logic on all."""
+    kind, meant = parts[0].array.element_type, MEANT[opcode]
+    total = written = parts[0]
+    for part in parts[1:]:
+        total, other = (terms.each_as_is(each, kind, (total, part)) for each in (opcode, meant))
+        terms.step(BOOLEAN, total, other)
+        written = terms.each_as_is(meant, kind, (written, part))
+    terms.step(REGROUPED[meant], written, terms.each_as_is(meant, kind, parts))
+    return total
 
 
 def complement(terms: Terms, term: Term) -> Term:

@@ -6,12 +6,11 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dialect_utils.layout import ElementType
-from dialect_utils.verdict.proof.algebra.chains import REGROUPED, chained
-from dialect_utils.verdict.proof.algebra.lattice import MEANT
+from dialect_utils.verdict.proof.algebra.chains import REGROUPED
+from dialect_utils.verdict.proof.algebra.lattice import MEANT, mean
 from dialect_utils.verdict.proof.algebra.numbers import is_exact, neutral_bits
 from dialect_utils.verdict.proof.algebra.ring import sum_of
 from dialect_utils.verdict.rules.arrays import ONE_SUM
-from dialect_utils.verdict.rules.extremes import BOOLEAN
 from dialect_utils.verdict.rules.integers import RING
 
 if TYPE_CHECKING:
@@ -66,22 +65,10 @@ def reduced(terms: Terms, opcode: str, items: Sequence[Term], initial: Term) -> 
     meant = MEANT.get(opcode, opcode) if kind.name == "pred" else opcode
     parts = [initial, *items]
     if meant != opcode:
-        _mean(terms, opcode, meant, before)
+        terms.step(ONE_SUM, before, mean(terms, opcode, parts))
     else:
         terms.step(REGROUPED[opcode], before, terms.each_as_is(opcode, kind, parts))
     return terms.each(meant, kind, parts)
-
-
-def _mean(terms: Terms, opcode: str, meant: str, before: Term) -> None:
-    """Notes that a sum or product of truth values, one after the other, is an or or an and of all of them."""
-    kind, parts = before.array.element_type, before.operands
-    terms.step(ONE_SUM, before, chained(terms, opcode, parts))
-    total = written = parts[0]
-    for part in parts[1:]:
-        total, other = (terms.each_as_is(each, kind, (total, part)) for each in (opcode, meant))
-        terms.step(BOOLEAN, total, other)
-        written = terms.each_as_is(meant, kind, (written, part))
-    terms.step(REGROUPED[meant], written, terms.each_as_is(meant, kind, parts))
 
 
 def _one_sum(terms: Terms, opcode: str, items: Sequence[Term], initial: Term) -> Term:

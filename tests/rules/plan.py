@@ -1,0 +1,178 @@
+"""How each case of an equation is verified: the method follows from its formats and operations alone."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+from typing import Literal
+
+import numpy as np
+
+from dialect_utils.layout import ELEMENT_TYPES, ElementType
+from dialect_utils.verdict.rules import Rule
+from dialect_utils.verdict.rules.formats import value_of
+from tests.rules import by_solver, exhaustive, ring
+from tests.rules.cases import Case
+from tests.rules.samples import random_bits, special_bits
+from tests.rules.translation import UntranslatedError
+
+Method = Literal["every bit pattern", "polynomial", "solver", "argument"]
+METHODS: tuple[Method, ...] = ("every bit pattern", "polynomial", "solver", "argument")
+# Operands of at most so many bits together are enumerated; the second number is for floats of at most 8 bits, many of
+# which no solver has.
+_FEW_BITS, _MANY_BITS = 16, 27
+_SAMPLES = 4000
+_NARROW_FLOAT = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """A reason why a rule holds for formats that no other method decides; random bits have to agree with it."""
+
+    rule: str
+    text: str
+    covers: Callable[[Mapping[str, ElementType]], bool]
+
+
+def _is_narrow(kind: ElementType) -> bool:
+    return kind.is_floating and kind.bits <= _NARROW_FLOAT
+
+
+ARGUMENTS = (
+    Argument(
+        "convert-lossless",
+        "U holds the number itself, so both sides round one number to V. A definition that rounds to f32 before it "
+        "rounds to a V of at most 8 bits gives the same: f32 has more than twice the digits of V, and its range.",
+        lambda types: _is_narrow(types["V"]),
+    ),
+    Argument(
+        "whole-numbers",
+        "Every number of U from an integer is whole: a U of at most 8 bits either holds the integer, or rounds it to a "
+        "number so large that its distance to the next is at least 1, or to infinity or NaN.",
+        lambda types: "U" in types and _is_narrow(types["U"]),
+    ),
+    Argument(
+        "remainder-twice",
+        "The remainder is exact, below the divisor, and has the sign of the dividend. The quotient of a number below "
+        "the divisor is 0 after truncation, so its remainder is itself. NaN, infinities and zeros are sampled.",
+        lambda types: types["T"].is_floating,
+    ),
+)
+
+
+def method_of(rule: Rule, case: Case) -> Method | None:
+    """Returns the method that verifies a case, None where there is none."""
+    if case.bits <= (_MANY_BITS if any(map(_is_narrow, case.types.values())) else _FEW_BITS):
+        return "every bit pattern"
+    if _is_polynomial(case):
+        return "polynomial"
+    if _is_translated(case):
+        return "solver"
+    return "argument" if argument_for(rule, case) is not None else None
+
+
+def argument_for(rule: Rule, case: Case) -> Argument | None:
+    """Returns the argument that covers a case."""
+    found = (each for each in ARGUMENTS if each.rule == rule.name and each.covers(case.types))
+    return next(found, None)
+
+
+def _is_polynomial(case: Case) -> bool:
+    """Is true where both sides are polynomials over integers, of which no solver multiplies wide ones well."""
+    return case.types.get("T", ELEMENT_TYPES["pred"]).is_integral and ring.is_equation_of_polynomials(case.equation)
+
+
+def _is_translated(case: Case) -> bool:
+    try:
+        by_solver.query(case, {})
+    except UntranslatedError:
+        return False
+    return True
+
+
+# Verification
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """The result of a verification: `holds`, `refuted` with the bits of variables and constants, or `undecided`."""
+
+    outcome: str
+    bits: tuple[tuple[str, int], ...] = ()
+    seconds: float = 0.0
+
+
+def verify(case: Case, method: Method, limit_s: float) -> Result:
+    """Verifies a case by a method."""
+    if method == "solver":
+        found = by_solver.answer(case, limit_s)
+        return Result(found.outcome, found.bits, found.seconds)
+    if method == "polynomial":
+        return Result("holds" if _is_polynomial(case) else "undecided")
+    counterexample = exhaustive.counterexample(case) if method == "every bit pattern" else sampled(case)
+    return Result("holds") if counterexample is None else Result("refuted", tuple(sorted(counterexample.items())))
+
+
+def is_confirmed(case: Case, bits: Mapping[str, int]) -> bool:
+    """Is true where the definitions give two results for the bits of a counterexample, which the guard admits."""
+    values = {name: _column([bits[name]], kind) for name, kind in case.leaves.items()}
+    return _is_admitted(case, bits) and bool(len(exhaustive.differences(case, values)))
+
+
+def _is_admitted(case: Case, bits: Mapping[str, int]) -> bool:
+    return case.equation.holds(case.types, {name: bits[name] for name in case.constants})
+
+
+def _column(bits: Sequence[int], kind: ElementType) -> exhaustive.Bits:
+    """Returns numbers as an array of the bits of a type."""
+    if kind.name != "c128":
+        return np.array(bits, np.uint64)
+    low = (1 << 64) - 1
+    return np.array([(each & low, each >> 64) for each in bits], np.uint64).view(exhaustive.WIDE).reshape(-1)
+
+
+def sampled(case: Case) -> dict[str, int] | None:
+    """Returns random bits for which both sides differ, None where none were found."""
+    rng = random.Random(str(case))
+    rows = [bits for bits in _samples(case, rng) if _is_admitted(case, bits)]
+    values = {name: _column([bits[name] for bits in rows], kind) for name, kind in case.leaves.items()}
+    at = exhaustive.differences(case, values)
+    return rows[at[0]] if len(at) else None
+
+
+def _samples(case: Case, rng: random.Random) -> Iterator[dict[str, int]]:
+    leaves = case.leaves
+    narrow = [kind for kind in case.types.values() if _is_narrow(kind)]
+    for name, kind in leaves.items():
+        near = [bits for target in narrow for bits in _near_ties(target, kind)]
+        for bits in (*special_bits(kind), *near):
+            yield {other: random_bits(leaves[other], rng) for other in leaves} | {name: bits}
+    for _ in range(_SAMPLES):
+        yield {name: random_bits(kind, rng) for name, kind in leaves.items()}
+
+
+@cache
+def _near_ties(target: ElementType, source: ElementType) -> tuple[int, ...]:
+    """Returns the bits of a wider type at the numbers of a narrow one, between two of them, and next to both."""
+    if source.is_complex:
+        return ()
+    found = (value_of(target, bits) for bits in range(1 << target.bits))
+    numbers = sorted({Fraction(value) for value in found if isinstance(value, Fraction | int)})
+    middles = [(low + high) / 2 for low, high in zip(numbers, numbers[1:], strict=False)]
+    beyond = [2 * numbers[-1] - numbers[-2], 2 * numbers[0] - numbers[1]]
+    bits = set()
+    for value in (*numbers, *middles, *beyond):
+        at = _bits_near(source, value)
+        bits |= {(at + step) & ((1 << source.bits) - 1) for step in (-2, -1, 0, 1, 2)}
+    return tuple(sorted(bits))
+
+
+def _bits_near(kind: ElementType, value: Fraction) -> int:
+    """Returns the bits of a number of a wide type that is near a value."""
+    if kind.is_integral:
+        return int(value) & ((1 << kind.bits) - 1)
+    wide = np.array([float(value)]).astype(f"f{kind.storage_bytes}")
+    return int(exhaustive.bits_of(wide, kind)[0])

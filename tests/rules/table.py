@@ -1,0 +1,91 @@
+"""The tables of docs/proofs.md: which equation holds for which formats, and how that is verified."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+
+from dialect_utils.layout import ELEMENT_TYPES
+from dialect_utils.verdict.rules import Equation, Level, Rule, all_rules
+from tests.rules.cases import Case, cases
+from tests.rules.plan import ARGUMENTS, METHODS, Method, method_of
+
+PAGE = Path(__file__).parents[2] / "docs" / "proofs.md"
+BEGIN, END = "<!-- rules: begin -->", "<!-- rules: end -->"
+
+
+@cache
+def planned(rule: Rule) -> tuple[tuple[Equation, Case, Method | None], ...]:
+    """Returns every case of a rule and its method."""
+    return tuple((equation, case, method_of(rule, case)) for equation in rule.equations for case in cases(equation))
+
+
+def table() -> str:
+    """Returns the table of equations, and the arguments below it."""
+    head = f"| rule | equation | level | {' | '.join(METHODS)} |"
+    lines = [head, "|---" * (3 + len(METHODS)) + "|"]
+    for rule in all_rules():
+        lines += [row(rule, *key) for key in dict.fromkeys((each.text, each.level) for each in rule.equations)]
+    lines += ["", *(f"- Argument for {each.rule}: {each.text}" for each in ARGUMENTS)]
+    return "\n".join(lines)
+
+
+def row(rule: Rule, text: str, level: Level) -> str:
+    """Returns the line of the equations of one text, which differ in their guards."""
+    found = [
+        (case, method) for own, case, method in planned(rule) if own.text == text and own.level == level
+    ]
+    cells = [formats([case for case, method in found if method == each]) for each in METHODS]
+    return f"| {rule.name} | `{text}` | {level} | {' | '.join(cells)} |"
+
+
+def formats(found: Sequence[Case]) -> str:
+    """Returns the formats T of cases, and the number of cases where an equation has other formats, too."""
+    if not found:
+        return "-"
+    if not found[0].types:
+        return "pred"
+    first = [case.formats[0][1].name for case in found]
+    text = compressed([name for name in ELEMENT_TYPES if name in first])
+    others = " and ".join([*found[0].types][1:])
+    return f"{text}; {len({case.formats for case in found})} cases with {others}" if others else text
+
+
+_INTEGERS = [[name for name, kind in ELEMENT_TYPES.items() if kind.is_integral and name[0] == sign] for sign in "su"]
+_KINDS = {width: [name for name in ELEMENT_TYPES if name.startswith(f"{width}e")] for width in ("f6", "f8")}
+
+
+def compressed(names: Sequence[str]) -> str:
+    """Returns formats as text: s2-s8 for s2, s4 and s8; f8 for all of its kinds."""
+    floats = [name for name in names if name[0] in "fbc"]
+    for width, kinds in _KINDS.items():
+        missing = [name for name in kinds if name not in names]
+        if len(missing) < 2:
+            at = next(i for i, name in enumerate(floats) if name in kinds)
+            floats = [name for name in floats if name not in kinds]
+            floats.insert(at, " but ".join((width, *missing)))
+    runs = [run for family in _INTEGERS for run in _ranges([name for name in names if name in family], family)]
+    return " ".join((*(name for name in names if name == "pred"), *runs, *floats))
+
+
+def _ranges(names: Sequence[str], family: Sequence[str]) -> list[str]:
+    """Returns the first and the last name of each run of neighbours in a family."""
+    runs: list[list[str]] = []
+    for name in names:
+        if runs and family.index(name) == family.index(runs[-1][-1]) + 1:
+            runs[-1].append(name)
+        else:
+            runs.append([name])
+    return [run[0] if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs]
+
+
+def written_table() -> str:
+    """Returns the table that the page holds."""
+    return PAGE.read_text("utf-8").split(BEGIN)[1].split(END)[0].strip()
+
+
+def write_table() -> None:
+    """Writes the table into the page."""
+    head, rest = PAGE.read_text("utf-8").split(BEGIN)
+    PAGE.write_text(f"{head}{BEGIN}\n{table()}\n{END}{rest.split(END)[1]}", "utf-8")
