@@ -44,7 +44,7 @@ class Cases:
             pair = [self._where(term, predicate, value) for term in (first, second)]
             if not self._same(pair[0], pair[1], depth - 1):
                 return False
-        self.terms.certify(CASES, first, second, predicate)
+        self.terms.certify(CASES.name, first, second, predicate)
         return True
 
     def _predicate(self, first: Term, second: Term) -> Term | None:

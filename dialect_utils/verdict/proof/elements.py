@@ -63,7 +63,7 @@ class ElementProof(Interpretation[Term, Elements]):
         self.terms.note(ELEMENTS)
         for term, value in zip((first, second), values, strict=True):
             if not isinstance(value, Term) and not isinstance(value, list):
-                self.terms.certify(ELEMENTS, term, self.terms.make("array", None, term.shape, [*value.flat]))
+                self.terms.certify(ELEMENTS.name, term, self.terms.make("array", None, term.shape, [*value.flat]))
         if isinstance(values[0], Term) or isinstance(values[1], Term):
             return values[0] is values[1] and values[0].is_specified
         pairs = zip(values[0].flat, values[1].flat, strict=True)
@@ -125,8 +125,8 @@ class ElementProof(Interpretation[Term, Elements]):
             return term
         operands = [self._whole(self.values[operand], operand.shape) for operand in term.operands]
         for operand, whole in zip(term.operands, operands, strict=True):
-            self.terms.certify(ELEMENTS, operand, whole)
-            self.terms.certify(ELEMENTS, whole, operand)
+            self.terms.certify(ELEMENTS.name, operand, whole)
+            self.terms.certify(ELEMENTS.name, whole, operand)
         return self.terms.make(term.kind, term.label, term.shape, operands)
 
     def _whole(self, value: Value, shape: Shape) -> Term:

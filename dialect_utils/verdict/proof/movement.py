@@ -37,7 +37,8 @@ DYNAMIC_SLICE = Rule(
 )
 
 
-IOTA = Rule("iota", "The only number of a vector of one element is 0.")
+# The only number of a vector of one element is 0.
+IOTA = "iota"
 
 
 class Movement(Domain[Array]):
@@ -100,7 +101,7 @@ class Movement(Domain[Array]):
         moved = reshaped(self, transposed(self, term, order), [own[i] for i in kept])
         targets, large = tuple(dimensions[i] for i in kept), tuple(sizes)
         plain = self.written.broadcast(self.terms.as_written(moved), targets, large)
-        self.terms.certify(BROADCAST, self.written.broadcast(term, dimensions, sizes), plain)
+        self.terms.certify(BROADCAST.name, self.written.broadcast(term, dimensions, sizes), plain)
         return self._broadcast(self.terms.term(moved), targets, large)
 
     def _broadcast(self, term: Term, targets: tuple[int, ...], sizes: tuple[int, ...]) -> Term:
@@ -112,13 +113,13 @@ class Movement(Domain[Array]):
         def made(part: Term) -> Term:
             if part.kind == "splat" or not part.array.dimensions:
                 found = terms.splat(part.operands[0] if part.kind == "splat" else part, sizes)
-                terms.certify(BROADCAST, written(part), found)
+                terms.certify(BROADCAST.name, written(part), found)
                 return found
             if len(targets) == sum(size != 1 for size in sizes):
                 return done(part, reshaped(self, part, sizes))
             if part.kind == "op" and isinstance(part.label, tuple) and part.label[0] == "broadcast":
                 inner = tuple(targets[i] for i in part.label[1])
-                terms.certify(BROADCAST, written(part), self.written.broadcast(part.operands[0], inner, sizes))
+                terms.certify(BROADCAST.name, written(part), self.written.broadcast(part.operands[0], inner, sizes))
                 return self._broadcast(part.operands[0], inner, sizes)
             # Dimensions of size 1 do not affect which elements are repeated.
             large = [i for i, size in enumerate(sizes) if size != 1]
@@ -127,7 +128,7 @@ class Movement(Domain[Array]):
             return done(part, reshaped(self, self._made(label, shape, [part]), sizes))
 
         def done(part: Term, moved: Array) -> Term:
-            terms.certify(BROADCAST, written(part), terms.as_written(moved))
+            terms.certify(BROADCAST.name, written(part), terms.as_written(moved))
             return terms.term(moved)
 
         if 0 in sizes:
@@ -154,11 +155,11 @@ class Movement(Domain[Array]):
 
         def noted(part: Term) -> Term:
             found = made(part)
-            self.terms.certify(REVERSE, written(part), found)
+            self.terms.certify(REVERSE.name, written(part), found)
             return found
 
         plain = written(term) if reversed_ and 0 not in sizes else term
-        self.terms.certify(REVERSE, self.written.reverse(term, dimensions), plain)
+        self.terms.certify(REVERSE.name, self.written.reverse(term, dimensions), plain)
         if plain is term:
             return term
         self.terms.note(REVERSE)
@@ -169,7 +170,7 @@ class Movement(Domain[Array]):
         terms = [*map(self.terms.term, arrays)]
         made = self._concatenated(terms, dimension)
         self.terms.note(CONCATENATE)
-        self.terms.certify(CONCATENATE, self.written.concatenate(terms, dimension), made)
+        self.terms.certify(CONCATENATE.name, self.written.concatenate(terms, dimension), made)
         return made
 
     def _concatenated(self, terms: Sequence[Term], dimension: int) -> Term:
@@ -209,7 +210,7 @@ class Movement(Domain[Array]):
         else:
             made = self._made(("dynamic-slice",), ArrayShape(operand.array.element_type, sizes), [operand, *indices])
         written = self.written.slice_at(operand, [*map(self.terms.term, starts)], sizes)
-        self.terms.certify(DYNAMIC_SLICE, written, self.terms.as_written(made))
+        self.terms.certify(DYNAMIC_SLICE.name, written, self.terms.as_written(made))
         return made
 
     def update_at(self, array: Array, update: Array, starts: Sequence[Array]) -> Array:
@@ -221,7 +222,7 @@ class Movement(Domain[Array]):
         shape = ArrayShape(self.element_type(array), sizes)
         made = new if part == sizes else self._made(("dynamic-update-slice",), shape, [whole, new, *indices])
         written = self.written.update_at(whole, new, [*map(self.terms.term, starts)])
-        self.terms.certify(DYNAMIC_SLICE, written, made)
+        self.terms.certify(DYNAMIC_SLICE.name, written, made)
         return made
 
     def _starts(self, starts: Sequence[Array], sizes: Sequence[int], whole: Sequence[int]) -> list[Term]:

@@ -78,7 +78,7 @@ class Symbols(Movement):
         result = static_array(operation.results[0].shape)
         terms = self.terms.term(left), self.terms.term(right)
         made = self._dot(*terms, result.element_type, texts)
-        self.terms.certify(DOT, self.written.contract(operation, *terms), self.terms.as_written(made))
+        self.terms.certify(DOT.name, self.written.contract(operation, *terms), self.terms.as_written(made))
         return made
 
     def _dot(self, left: Term, right: Term, element_type: ElementType, texts: tuple[tuple[str, str], ...]) -> Array:
@@ -125,7 +125,7 @@ class Symbols(Movement):
         is_neutral = neutral is not None and terms.constant_bits(first) == neutral
         last = terms.splat(first, (rows,))
         if count == 0:
-            terms.certify(INITIAL, self.written.combine(opcode, array, first), last)
+            terms.certify(INITIAL.name, self.written.combine(opcode, array, first), last)
             return last
         if count == 1 and (is_neutral or self._is_last(opcode, element_type)):
             return self._after(opcode, array, first, reshaped(self, array, (rows,)), last)
@@ -143,7 +143,7 @@ class Symbols(Movement):
         element_type = array.array.element_type
         operands = self.terms.as_written(bare), last
         written = self.terms.each_as_is(opcode, element_type, operands)
-        self.terms.certify(INITIAL, self.written.combine(opcode, array, first), written)
+        self.terms.certify(INITIAL.name, self.written.combine(opcode, array, first), written)
         return self.terms.each(opcode, element_type, (self.terms.term(bare), last))
 
     def reduce(
@@ -159,7 +159,7 @@ class Symbols(Movement):
         )
         if opcode is None:
             return [*written]
-        self.terms.certify(REDUCE, written[0], self.written.combine(opcode, *operands))
+        self.terms.certify(REDUCE.name, written[0], self.written.combine(opcode, *operands))
         return [self.combine(opcode, *operands)]
 
     def reduce_window(
@@ -187,7 +187,7 @@ class Symbols(Movement):
         is_multiplied = has_padding or not is_padded or is_idempotent(opcode, kind, bits)
         label = ("reduce-window", opcode, window, is_multiplied)
         made = self._made(label, ArrayShape(kind, sizes), operands)
-        self.terms.certify(WINDOW, written[0], made)
+        self.terms.certify(WINDOW.name, written[0], made)
         return [made]
 
     def _applied(self, function: Function) -> Term:

@@ -31,9 +31,12 @@ _LONGEST_CHAIN = 7
 OPTIONAL_ZERO = "optional zero"
 
 
-MOVED = Rule("moved", "Two chains of movement that read the same elements, in bounds or as padding, are equal.")
-ONE_BRANCH = Rule("one-branch", "A choice between equal values is that value.")
-THROUGH = Rule("through", "An elementwise operation commutes with movement that pads nothing.")
+# Steps that are no rules of algebra. Two chains of movement that read the same elements are equal.
+MOVED = "moved"
+# A choice between equal values is that value.
+ONE_BRANCH = "one-branch"
+# An elementwise operation commutes with movement that pads nothing.
+THROUGH = "through"
 
 
 class GaveUpError(Exception):
@@ -122,12 +125,12 @@ class Terms:
         """Adds a step to the certificate, and to the list of applied rules: the rule makes two terms equal."""
         if before is not after:
             self.note(rule)
-            self.certify(rule, before, after)
+            self.certify(rule.name, before, after)
 
-    def certify(self, rule: Rule, before: Term, after: Term, *predicate: Term) -> None:
+    def certify(self, rule: str, before: Term, after: Term, *predicate: Term) -> None:
         """Adds a step to the certificate; `predicate` is what a proof by cases decides."""
         if before is not after:
-            self.steps.setdefault((rule.name, before, after, *predicate), self.place)
+            self.steps.setdefault((rule, before, after, *predicate), self.place)
 
     def by(
         self, rule: Rule, before: Term, label: Hashable, element_type: ElementType, operands: Sequence[Term]
