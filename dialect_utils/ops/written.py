@@ -26,7 +26,6 @@ V = TypeVar("V")
 Kind = Literal["leaf", "constant", "splat", "each", "choice", "moved", "op", "out", "element", "array"]
 
 
-
 class Term(Hashable, Protocol):
     """A written term; equal terms are one object."""
 

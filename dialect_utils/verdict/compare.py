@@ -19,13 +19,14 @@ from dialect_utils.execution import (
 )
 from dialect_utils.ir import Module
 from dialect_utils.text import Diagnostic, DiagnosticError
+from dialect_utils.verdict.certified import choices_of, prove
 from dialect_utils.verdict.comparator import Options
 from dialect_utils.verdict.evidence import Verdict
 from dialect_utils.verdict.examination import Examination
 from dialect_utils.verdict.judge import checks_of_both
 from dialect_utils.verdict.outcome import NOT_GUARANTEED, PROOF, Counterexample
 from dialect_utils.verdict.ports import entry_ports
-from dialect_utils.verdict.proof import ProofResult, try_prove
+from dialect_utils.verdict.proof import ProofResult
 
 # Operations whose results differ from run to run.
 _STATEFUL = frozenset({"rng"})
@@ -73,7 +74,7 @@ def _as_it_is(module: Module) -> Module:
 
 
 def _try_prove(stages: Sequence[Module]) -> ProofResult:
-    return try_prove(stages, *entry_ports(stages), over_reals=True)
+    return prove(stages, *entry_ports(stages), over_reals=True)
 
 
 def _executed(
@@ -149,7 +150,9 @@ def combined(proved: ProofResult | None, run: Verdict | None) -> Verdict:
     """
     if proved is None:
         return run or Verdict("unknown", reason="neither a proof nor an engine was asked for")
-    return replace(_combined(proved, run), proved=proved.outputs, rules=proved.rules)
+    found = _combined(proved, run)
+    choices = choices_of(proved.outputs) if found.verdict == "equal" and PROOF in found.methods else ()
+    return replace(found, proved=proved.outputs, rules=proved.rules, choices=choices, certificate=proved.certificate)
 
 
 def _combined(proved: ProofResult, run: Verdict | None) -> Verdict:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dialect_utils.engine_names import ENGINE_TITLES
+from dialect_utils.verdict.certificate import Certificate
 from dialect_utils.verdict.outcome import (
     NOT_GUARANTEED,
     PROOF,
@@ -16,6 +17,7 @@ from dialect_utils.verdict.outcome import (
     Planted,
     Power,
     RuleUse,
+    up_to,
 )
 
 _TOLERATED = "some bits differ, by no more than floating-point sums in another order may"
@@ -30,7 +32,8 @@ class Verdict:
     `reason` adds remarks, `proof` names what a proof used or why there is none. `data` describes the data, `power`
     the injected faults that it detects. `outputs` says for each executed output whether all of its bits were equal,
     `unreached` lists values that the data lacks. `proved` has the result of the proof for each output, `rules` the
-    rules that it applied, with locations.
+    rules that it applied, with locations. `choices` lists what a proof leaves to the engine: the verdict is `equal up
+    to` these. `certificate` holds the steps of the proof.
     """
 
     verdict: Answer
@@ -45,6 +48,8 @@ class Verdict:
     unreached: tuple[str, ...] = field(default=(), compare=False)
     proved: tuple[OutputProof, ...] = field(default=(), compare=False)
     rules: tuple[RuleUse, ...] = field(default=(), compare=False)
+    choices: tuple[str, ...] = ()
+    certificate: Certificate | None = field(default=None, compare=False)
     seconds: float = field(default=0.0, compare=False)
 
     @property
@@ -62,6 +67,7 @@ class Verdict:
         used = self.proof if PROOF in self.methods else ""
         return {
             "verdict": self.verdict,
+            "up_to": list(self.choices),
             "methods": list(self.methods),
             "compared": "; ".join(filter(None, [self.compared, used])),
             "counterexample": self.counterexample.as_json() if self.counterexample else None,
@@ -76,7 +82,7 @@ class Verdict:
     @property
     def details(self) -> str:
         """Returns the complete result as lines: the comparison, the counterexample, the reason."""
-        parts = [self.verdict + (f" ({', '.join(self.methods)})" if self.methods else "")]
+        parts = [self.verdict + up_to(self.choices) + (f" ({', '.join(self.methods)})" if self.methods else "")]
         if self.compared:
             parts.append(f"compared {self.compared}")
         elif not self.gave_up and self.proof:
@@ -97,7 +103,7 @@ class Verdict:
     def lines(self, sides: tuple[str, str] = ("in the first", "in the second")) -> list[str]:
         """Returns the answer, the methods and the evidence; `sides` says which module a value belongs to."""
         methods = f" ({', '.join(self.methods)})" if self.methods else ""
-        return [self.verdict + methods, *evidence(self, sides)]
+        return [self.verdict + up_to(self.choices) + methods, *evidence(self, sides)]
 
     def __str__(self) -> str:
         """Returns the lines of `relayout check`: the answer and its evidence."""

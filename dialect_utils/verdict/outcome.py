@@ -6,6 +6,7 @@ and f8 NaNs even when it only moves data. Zeros of different sign differ.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil
 from typing import Any, Final, Literal
@@ -299,21 +300,28 @@ class RuleUse:
         return {"rule": self.name, "places": list(self.places)}
 
 
+def up_to(choices: Sequence[str]) -> str:
+    """Returns the choices of the engine that an equality leaves open as text; empty for none."""
+    return f" up to [{', '.join(choices)}]" if choices else ""
+
+
 @dataclass(frozen=True, slots=True)
 class OutputProof:
     """The result for one output: equal bits, or the operations that differ and whether they are equal over the reals.
 
-    `over_reals` is None where the bits are equal, or where equality over the reals was not asked for.
+    `over_reals` is None where the bits are equal, or where equality over the reals was not asked for. `choices` lists
+    what the proof leaves to the engine; without any the bits are equal, those of a NaN included.
     """
 
     output: int
     is_equal: bool
     reason: str = ""
     over_reals: RealEquality | None = None
+    choices: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         if self.is_equal:
-            return f"output {self.output}: equal"
+            return f"output {self.output}: equal{up_to(self.choices)}"
         return f"output {self.output}: " + "; ".join(filter(None, [str(self.over_reals or ""), self.reason]))
 
     def as_json(self) -> dict[str, Any]:
@@ -323,4 +331,5 @@ class OutputProof:
             "equal": self.is_equal,
             "reason": self.reason,
             "over_reals": None if self.over_reals is None else self.over_reals.as_json(),
+            "up_to": list(self.choices),
         }

@@ -17,13 +17,14 @@ from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.layout.proof.reads import origin_of, try_prove_same_reads
 from dialect_utils.ops.domain import UndefinedError
 from dialect_utils.text import DiagnosticError
+from dialect_utils.verdict.certificate import Certificate, Step, place_of
+from dialect_utils.verdict.chlo import without_chlo
 from dialect_utils.verdict.outcome import MovedElement, OutputProof, Place, RealEquality, RuleUse
 from dialect_utils.verdict.ports import Port
 from dialect_utils.verdict.proof.algebra.rule import Rule
 from dialect_utils.verdict.proof.cases import Cases
-from dialect_utils.verdict.proof.describe import place_of, where_apart
+from dialect_utils.verdict.proof.describe import where_apart
 from dialect_utils.verdict.proof.evaluation import BATCH_NORM, NORMS, Evaluation
-from dialect_utils.verdict.proof.loops import LoopReading
 from dialect_utils.verdict.proof.normal_forms import Numbers, numbered
 from dialect_utils.verdict.proof.terms import MOVED, Array, GaveUpError, Moved, Term, Terms, tree_of
 
@@ -33,22 +34,6 @@ if TYPE_CHECKING:
 
 _DEVICES = ("replica_count", "num_partitions", "mhlo.num_replicas", "mhlo.num_partitions")
 _PARAMETER = "parameter"
-
-
-# A rule, the operation at which it was applied, the two terms that it makes equal, and a predicate that it decides.
-ProofStep = tuple[str, Operation | None, tuple[Term, ...]]
-
-
-@dataclass(frozen=True, slots=True)
-class Certificate:
-    """The steps of a proof, and how the loops of the first and of the last module are read.
-
-    With `is_decomposed` the modules are those without CHLO operations.
-    """
-
-    steps: tuple[ProofStep, ...]
-    readings: tuple[Mapping[Operation, LoopReading], ...]
-    is_decomposed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,8 +95,8 @@ def _decided(
     stages: Sequence[Module], parameters: Sequence[Port], results: Sequence[Port], over_reals: bool
 ) -> ProofResult:
     comparison = _Comparison(stages, parameters, results)
-    without_chlo = None if comparison.is_equal_as_arrays() else decomposed(stages)
-    again = None if without_chlo is None else _Comparison(without_chlo, parameters, results)
+    decomposed = None if comparison.is_equal_as_arrays() else without_chlo(stages)
+    again = None if decomposed is stages or decomposed is None else _Comparison(decomposed, parameters, results)
     if again is not None and again.is_equal_as_arrays():
         return _of_chlo(again.result(over_reals=False))
     # The slow comparisons come last: element by element, and over the reals.
@@ -194,7 +179,7 @@ class _Comparison:
 
     def certificate(self) -> Certificate:
         """Returns the steps that were made so far."""
-        steps = ((rule, place, (*terms,)) for (rule, *terms), place in self.terms.steps.items())
+        steps = (Step(rule, place, *terms) for (rule, *terms), place in self.terms.steps.items())
         return Certificate(tuple(steps), self.terms.readings)
 
     def _over_reals(self, unequal: Sequence[int]) -> dict[int, RealEquality]:
@@ -340,15 +325,3 @@ def _place(value: Moved, index: tuple[int, ...]) -> Place | None:
 
 
 CHLO = Rule("chlo", "A CHLO operation is its decomposition into StableHLO by CHLO's own pass.")
-
-
-def decomposed(stages: Sequence[Module]) -> list[Module] | None:
-    """Returns modules without CHLO operations; None where no operation is of CHLO."""
-    if all(stage.dialect == "hlo" for stage in stages):
-        # MLIR is not loaded for HLO.
-        return None
-    from dialect_utils.stablehlo.module import StableHloModule
-    from dialect_utils.stablehlo.parse import try_decompose_chlo
-
-    found = [try_decompose_chlo(stage) if isinstance(stage, StableHloModule) else None for stage in stages]
-    return [made or stage for made, stage in zip(found, stages, strict=True)] if any(found) else None

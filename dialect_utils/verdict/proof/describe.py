@@ -4,21 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 
-from dialect_utils.ir import Operation
+from dialect_utils.verdict.certificate import place_of
 from dialect_utils.verdict.proof.terms import Term, Terms
 
 _MOST_TEXT = 60
 # A name and a value.
 _PAIR = 2
-
-
-def place_of(operation: Operation) -> str:
-    """Returns the location of an operation, `file:line:column`, or its name where that is not known."""
-    location = operation.location
-    if location is not None:
-        line, column = location.source.line_and_column(location.span.start)
-        return f"{location.source.name}:{line}:{column}"
-    return operation.results[0].name if operation.results else operation.opcode
 
 
 def where_apart(terms: Terms, a: Term, b: Term, is_same: Callable[[Term, Term], bool]) -> str:

@@ -18,6 +18,7 @@ from dialect_utils.ir.control_flow import BODY, CONDITION
 from dialect_utils.layout import Shape, TupleShape
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.ops import Trait, named, with_trait
+from dialect_utils.verdict.certificate import Reading
 from dialect_utils.verdict.proof.algebra import Rule
 from dialect_utils.verdict.proof.terms import Array, Term, Tree, tree_of
 
@@ -37,15 +38,6 @@ STATE = Rule(
     "loop-state",
     "The elements of a loop's state may be in any order, and those that no used result depends on may be left out.",
 )
-
-
-@dataclass(frozen=True, slots=True)
-class LoopReading:
-    """How a loop's state is read: the elements that count, in order, those that change, and plans of physical arrays."""
-
-    order: tuple[int, ...]
-    changed: tuple[int, ...]
-    plans: tuple[Plan | None, ...]
 
 
 # For each array of the state the plan from its logical value, or None where the array is the logical value.
@@ -142,7 +134,7 @@ class _Loop:
         if any(self.reading) and not iteration.is_specified:
             return None
         terms = self.evaluation.terms
-        terms.readings[terms.side][self.operation] = LoopReading(tuple(order), tuple(changed), self.reading)
+        terms.readings[terms.side][self.operation] = Reading(tuple(order), tuple(changed), self.reading)
         final = list(start)
         for i, out in zip(order, self._outs(start, order, iteration), strict=True):
             final[i] = out

@@ -1,1 +1,5 @@
-"""Checks a certificate step by step; imports nothing of the prover."""
+"""Checks the certificate of a proof, with no code of the proof."""
+
+from dialect_utils.verdict.replay.check import Replayed, replay
+
+__all__ = ["Replayed", "replay"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from math import prod
 from typing import Any
@@ -14,24 +13,11 @@ from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.layout.proof.reads import try_prove_same_reads
 from dialect_utils.ops import Trait, has
 from dialect_utils.ops.written import Term
+from dialect_utils.verdict.certificate import Step
 from dialect_utils.verdict.replay.graph import Level
 
 # Plans that regroup no bits are the same for every element type.
 _ANY_TYPE = ELEMENT_TYPES["u8"]
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One step of a proof: the rule that makes two terms equal, and the operation at which it was applied.
-
-    `predicate` is what a proof by cases decides.
-    """
-
-    rule: str
-    place: str
-    before: Term
-    after: Term
-    predicate: Term | None = None
 
 
 class RefusedError(Exception):

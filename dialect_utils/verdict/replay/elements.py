@@ -170,7 +170,9 @@ class Elements(Interpretation[Term, Any]):
             return self._mapped(lambda item: self.nodes.reread(item, new), [array])
         if old.bits > new.bits:
             parts = range(old.bits // new.bits)
-            return np.stack([self._mapped(lambda e, i=i: self.nodes.each(("part", i), new, [e]), [array]) for i in parts], -1)
+            return np.stack(
+                [self._mapped(lambda e, i=i: self.nodes.each(("part", i), new, [e]), [array]) for i in parts], -1
+            )
         rows = array.reshape(-1, new.bits // old.bits)
         found = [self.nodes.each("joined", new, [*map(int, row)]) for row in rows]
         return np.array(found, np.int64).reshape(sizes)

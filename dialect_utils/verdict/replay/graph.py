@@ -123,17 +123,29 @@ class Equality:
         self._pending += pairs
         self._close()
 
-    def _observing(self) -> list[bool]:
-        """Returns for each node whether its operands are compared in the finer equality."""
-        found: list[bool] = []
-        inside: list[bool] = []
+    def _observing(self) -> list[Equality | None]:
+        """Returns for each node the equality in which its operands are compared; None for this one."""
+        found: list[Equality | None] = []
+        inside: list[Level] = []  # the finest equality that a node, or an operation before it, needs
         for node, (kind, label, shape) in enumerate(self.graph.symbols):
             operands = self.graph.operands[node]
-            types = [self.graph.symbols[each][2] for each in operands]
-            own = self._observes(kind, label, shape, types)
-            inside.append(own or any(inside[each] for each in operands))
-            found.append(own or any(inside[each] for each in self._bodies(node)))
+            own = self._needed(kind, label, shape, [self.graph.symbols[each][2] for each in operands])
+            inside.append(min([own, *(inside[each] for each in operands)]))
+            found.append(self._at(min([own, *(inside[each] for each in self._bodies(node))])))
         return found
+
+    def _needed(self, kind: Kind, label: Hashable, shape: Shape, types: Sequence[Shape]) -> Level:
+        if self.level > Level.BITS and observes_bits(kind, label, types):
+            return Level.BITS
+        if self.level > Level.NAN and observes_rounding(kind, label, shape, types):
+            return Level.NAN
+        return self.level
+
+    def _at(self, level: Level) -> Equality | None:
+        if level == self.level:
+            return None
+        assert self._finer is not None  # a finer level exists
+        return self._finer if self._finer.level == level else self._finer._at(level)
 
     def _bodies(self, node: int) -> Sequence[int]:
         """Returns the operands that hold what an operation computes from the others."""
@@ -143,17 +155,13 @@ class Equality:
             return operands[label[2][0] :]
         return [each for each in operands if _is_function(self.graph.symbols[each])] if kind == "op" else ()
 
-    def _observes(self, kind: str, label: Hashable, shape: Shape, types: Sequence[Shape]) -> bool:
-        if self.level == Level.NAN:
-            return observes_bits(kind, label, types)
-        return self.level == Level.ENGINE and observes_rounding(kind, label, shape, types)
-
     def _key(self, node: int) -> tuple[int, ...]:
         operands = self.graph.operands[node]
         if self._finer is None:
             return (self.graph.ids[node], *map(self.find, operands))
-        if self._observed[node]:
-            return (self.graph.ids[node], *map(self._finer.find, operands))
+        observed = self._observed[node]
+        if observed is not None:
+            return (self.graph.ids[node], *map(observed.find, operands))
         found = [*map(self.find, operands)]
         if len({*found}) == len(found):
             return (self.graph.ids[node], *found)

@@ -20,6 +20,7 @@ from dialect_utils.ops import Trait, by_opcode, has, named, opcode_of
 from dialect_utils.ops.domain import UndefinedError, static_array
 from dialect_utils.ops.labels import elementwise_label, is_among_devices, is_pure, key_of
 from dialect_utils.ops.written import Written
+from dialect_utils.verdict.certificate import Reading
 from dialect_utils.verdict.replay.graph import UNSPECIFIED, Graph
 from dialect_utils.verdict.replay.scalars import folded
 
@@ -33,19 +34,6 @@ _EXPANDED = named("batch-norm-grad batch-norm-inference batch-norm-training")
 _MOST_ITERATIONS = 8
 _LONGEST_BODY = 40
 _DEEPEST_CALL = 60
-
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """A loop's state as a proof reads it: the elements that count, in an order, and the plans of physical arrays.
-
-    `plans` has for each element the plan from its logical value, or None; `changed` lists the elements that the body
-    changes.
-    """
-
-    order: tuple[int, ...]
-    changed: tuple[int, ...]
-    plans: tuple[Plan | None, ...]
 
 
 def leaves_of(tree: Tree) -> Iterator[int]:

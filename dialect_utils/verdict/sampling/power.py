@@ -13,11 +13,11 @@ from dialect_utils.ir import Module, Operation, Value
 from dialect_utils.layout import ELEMENT_TYPES, ArrayShape
 from dialect_utils.ops import Trait, has, named
 from dialect_utils.text import DiagnosticError
+from dialect_utils.verdict.certificate import place_of
+from dialect_utils.verdict.certified import prove
 from dialect_utils.verdict.comparator import Comparator
 from dialect_utils.verdict.outcome import Planted, Power
 from dialect_utils.verdict.ports import entry_ports
-from dialect_utils.verdict.proof import try_prove
-from dialect_utils.verdict.proof.describe import place_of
 from dialect_utils.verdict.sampling import DataSet
 from dialect_utils.verdict.scale import Scale
 
@@ -67,7 +67,7 @@ class Trial:
     def _is_harmless(self, planted: Module) -> bool:
         """Is true where the faulty module is proved to be equal to the original."""
         modules = [self.original, planted]
-        return try_prove(modules, *entry_ports(modules)).answer == "equal"
+        return prove(modules, *entry_ports(modules)).answer == "equal"
 
     def _is_seen(self, found: Sequence[Sequence[Array]]) -> bool:
         pairs = list(zip(self.data, self.expected, found, strict=True))

@@ -9,37 +9,43 @@ from dialect_utils.ir import Module, Operation
 from dialect_utils.layout import ArrayShape
 from dialect_utils.layout.moves.physical import physical_plan
 from dialect_utils.ops.domain import UndefinedError
+from dialect_utils.verdict.certificate import Certificate, Reading, Step
+from dialect_utils.verdict.chlo import without_chlo
 from dialect_utils.verdict.ports import Port
-from dialect_utils.verdict.replay.arrays import CHECKS, RefusedError, Step, reducer
+from dialect_utils.verdict.replay.arrays import CHECKS, RefusedError, reducer
 from dialect_utils.verdict.replay.elements import Elements
 from dialect_utils.verdict.replay.graph import UNSPECIFIED, Equality, Graph, Level
-from dialect_utils.verdict.replay.record import NOTHING, Reading, Recorder
+from dialect_utils.verdict.replay.record import NOTHING, Recorder
 from dialect_utils.verdict.replay.scalars import check_scalar
 
 _DEVICES = ("replica_count", "num_partitions", "mhlo.num_replicas", "mhlo.num_partitions")
+_NAN_BITS, _ORDER = "NaN bits", "order of sums"
+# What the definition leaves to the engine, by the rules that use it.
+_CHOICES = {"convolution-padding": "convolution padding"}
 _LEVELS = {"bits": Level.BITS, "nan": Level.NAN, "order": Level.ENGINE}
 # Steps that hold where a function is one operation.
 _REDUCERS = frozenset({"reduce", "window"})
 
 
 @dataclass(frozen=True, slots=True)
-class Certificate:
-    """A proof: its steps, and how the loops of the first and of the last module are read."""
-
-    steps: tuple[Step, ...]
-    readings: tuple[Mapping[Operation, Reading], Mapping[Operation, Reading]]
-
-
-@dataclass(frozen=True, slots=True)
 class Replayed:
     """For each output the finest equality in which both modules are equal, None where the steps do not prove any.
 
-    `effects` is that of the side effects, `refused` tells why a step was refused.
+    `effects` is that of the side effects, `used` lists what steps leave to the engine besides the bits of NaN, and
+    `refused` tells why a step was refused.
     """
 
     outputs: tuple[Level | None, ...]
     effects: Level | None
+    used: tuple[str, ...] = ()
     refused: str = ""
+
+    def choices(self, output: int) -> tuple[str, ...]:
+        """Returns what the proof of an output leaves to the engine."""
+        level = self.outputs[output]
+        if not level:
+            return ()
+        return (*(self.used if level is Level.ENGINE else ()), _NAN_BITS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +65,9 @@ def replay(
 
     `parameters` and `results` say how the last one's arrays are laid out.
     """
-    graph = Graph()
+    graph, steps = Graph(), certificate.steps
+    if certificate.is_decomposed:
+        stages = without_chlo(stages)
     inputs = [graph.make("leaf", ("parameter", i), port.shape.without_layout) for i, port in enumerate(parameters)]
     unspecified = graph.make("leaf", UNSPECIFIED, NOTHING)
     packed = [_packed(graph, node, port, unspecified) for node, port in zip(inputs, parameters, strict=True)]
@@ -68,9 +76,9 @@ def replay(
         last, found = _recorded(graph, stages[-1], certificate.readings[1], packed)
         found = [_unpacked(graph, node, port) for node, port in zip(found, results, strict=True)]
         elements = Elements(last)
-        merges = [_checked(graph, elements, step) for step in certificate.steps]
+        merges = [_checked(graph, elements, step) for step in steps]
     except (UndefinedError, RefusedError) as error:
-        return Replayed((None,) * len(results), None, str(error))
+        return Replayed((None,) * len(results), None, refused=str(error))
     merges += [_Merge(Level.BITS, *pair) for pair in (*first.folds, *last.folds, *elements.equal)]
     pairs = [*zip(expected, found, strict=True)]
     effects = [*zip(first.effects, last.effects, strict=False)]
@@ -90,7 +98,8 @@ def replay(
             told = level if all(equality.same(*pair) for pair in effects) else None
         if told is not None and None not in outputs:
             break
-    return Replayed(tuple(outputs), told)
+    open_ = [step for step, merge in zip(steps, merges, strict=False) if merge.level is Level.ENGINE]
+    return Replayed(tuple(outputs), told, tuple(dict.fromkeys(_CHOICES.get(step.rule, _ORDER) for step in open_)))
 
 
 def _packed(graph: Graph, node: int, port: Port, unspecified: int) -> int:
@@ -136,9 +145,9 @@ def _checked(graph: Graph, elements: Elements, step: Step) -> _Merge:
         return _Merge(check(step), *nodes)
     found = check_scalar(step.rule, step.before, step.after)
     if found is None:
-        raise RefusedError(f"{step.rule} does not make two terms equal at {step.place}")
+        raise RefusedError(f"{step.rule} does not make two terms equal at {step.where}")
     if step.rule != "splat" and not all(graph.is_specified[node] for node in nodes):
-        raise RefusedError(f"{step.rule} is applied to undefined padding at {step.place}")
+        raise RefusedError(f"{step.rule} is applied to undefined padding at {step.where}")
     return _Merge(_LEVELS[found], *nodes)
 
 

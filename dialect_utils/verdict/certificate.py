@@ -1,0 +1,202 @@
+"""Certificates: the steps of a proof over a table of terms, in memory and as JSON files."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Any
+
+from dialect_utils import layout
+from dialect_utils.ir import Module, Operation
+from dialect_utils.layout import Shape
+from dialect_utils.layout.moves import steps as moves
+from dialect_utils.layout.moves.plan import Plan
+from dialect_utils.ops.positions import GatherNumbers
+from dialect_utils.ops.window import WindowDimension
+from dialect_utils.ops.written import Kind, Term
+from dialect_utils.text import Diagnostic, DiagnosticError
+
+_FORMAT = "relayout certificate 1"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step of a proof: a rule, the operation at which it was applied, and the two terms that it makes equal.
+
+    `predicate` is the truth value that a step of the rule `cases` decides.
+    """
+
+    rule: str
+    place: Operation | str | None
+    before: Term
+    after: Term
+    predicate: Term | None = None
+
+    @property
+    def where(self) -> str:
+        """Returns the location of the operation; empty where the step belongs to none."""
+        return place_of(self.place) if isinstance(self.place, Operation) else self.place or ""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A loop's state as a proof reads it.
+
+    `order` lists the elements of the state that count, `changed` those that the body changes. `plans` has for each
+    element the plan from its logical value to its physical array, or None where the state holds the logical value.
+    """
+
+    order: tuple[int, ...]
+    changed: tuple[int, ...]
+    plans: tuple[Plan | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    """A proof that two modules are equal: its steps, and how the loops of the first and of the last module are read.
+
+    With `is_decomposed` the modules are those without CHLO operations.
+    """
+
+    steps: tuple[Step, ...]
+    readings: tuple[Mapping[Operation, Reading], ...]
+    is_decomposed: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ReadTerm:
+    """A term that was read from a file."""
+
+    kind: Kind
+    label: Hashable
+    shape: Shape
+    operands: tuple[ReadTerm, ...]
+
+
+def place_of(operation: Operation) -> str:
+    """Returns the location of an operation, `file:line:column`, or its name where that is not known."""
+    location = operation.location
+    if location is not None:
+        line, column = location.source.line_and_column(location.span.start)
+        return f"{location.source.name}:{line}:{column}"
+    return operation.results[0].name if operation.results else operation.opcode
+
+
+# The classes that labels and shapes are made of.
+_CLASSES: Mapping[str, Any] = {
+    each.__name__: each
+    for each in (
+        *(value for value in vars(layout).values() if isinstance(value, type) and is_dataclass(value)),
+        *(value for value in vars(moves).values() if isinstance(value, type) and is_dataclass(value)),
+        Plan,
+        GatherNumbers,
+        WindowDimension,
+    )
+}
+
+
+def certificate_text(certificate: Certificate, modules: Sequence[Module]) -> str:
+    """Returns a certificate for the first and the last of several modules as JSON."""
+    table = _Table()
+    steps = []
+    for step in certificate.steps:
+        terms = [step.before, step.after, *([] if step.predicate is None else [step.predicate])]
+        steps.append([step.rule, step.where, *map(table.number, terms)])
+    readings = [
+        [[numbers[loop], *map(table.plain, (read.order, read.changed, read.plans))] for loop, read in found.items()]
+        for numbers, found in zip(map(_numbered, (modules[0], modules[-1])), certificate.readings, strict=True)
+    ]
+    found = {"format": _FORMAT, "decomposed": certificate.is_decomposed, "terms": table.rows, "steps": steps}
+    return json.dumps({**found, "readings": readings}, separators=(",", ":"))
+
+
+def _numbered(module: Module) -> dict[Operation, int]:
+    return {operation: number for number, operation in enumerate(module.operations())}
+
+
+class _Table:
+    """The terms of a certificate, each as a row that refers to earlier rows."""
+
+    def __init__(self) -> None:
+        self.rows: list[list[Any]] = []
+        self._numbers: dict[Term, int] = {}
+
+    def number(self, term: Term) -> int:
+        """Returns the number of a term's row."""
+        pending = [term]
+        while pending:
+            part = pending[-1]
+            missing = [each for each in part.operands if each not in self._numbers]
+            if part in self._numbers or not missing:
+                pending.pop()
+                if part not in self._numbers:
+                    row = [part.kind, self.plain(part.label), self.plain(part.shape)]
+                    self.rows.append([*row, [self._numbers[each] for each in part.operands]])
+                    self._numbers[part] = len(self.rows) - 1
+            pending += missing
+        return self._numbers[term]
+
+    def plain(self, value: Any) -> Any:
+        """Returns a label or a shape as JSON."""
+        if value is None or isinstance(value, (bool, int, str)):
+            return value
+        if isinstance(value, bytes):
+            return {"bytes": base64.b64encode(value).decode()}
+        if isinstance(value, tuple):
+            return [*map(self.plain, value)]
+        if isinstance(value, frozenset):
+            return {"set": sorted(value)}
+        name = type(value).__name__
+        if name not in _CLASSES:
+            return {"term": self.number(value)}
+        values = (getattr(value, each.name) for each in fields(value) if each.init)
+        return {"is": name, "of": [*map(self.plain, values)]}
+
+
+def read_certificate(text: str, modules: Sequence[Module]) -> Certificate:
+    """Reads a certificate for two modules; raises DiagnosticError where the text is none."""
+    try:
+        found = json.loads(text)
+        if found["format"] != _FORMAT:
+            raise ValueError(f"the format is {found['format']!r}, not {_FORMAT!r}")
+        return _certificate(found, modules)
+    except (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError) as error:
+        raise DiagnosticError(Diagnostic(f"this is no certificate that can be read: {error}")) from error
+
+
+def _certificate(found: Mapping[str, Any], modules: Sequence[Module]) -> Certificate:
+    terms: list[ReadTerm] = []
+    for kind, label, shape, operands in found["terms"]:
+        if not all(0 <= each < len(terms) for each in operands):
+            raise ValueError(f"term {len(terms)} refers to a later one")
+        parts = tuple(terms[each] for each in operands)
+        terms.append(ReadTerm(kind, _value(label, terms), _value(shape, terms), parts))
+    steps = [
+        Step(rule, place, terms[before], terms[after], *(terms[each] for each in rest))
+        for rule, place, before, after, *rest in found["steps"]
+    ]
+    readings = []
+    for module, rows in zip((modules[0], modules[-1]), found["readings"], strict=True):
+        loops = [*module.operations()]
+        readings.append({loops[number]: Reading(*(_value(each, terms) for each in rest)) for number, *rest in rows})
+    return Certificate(tuple(steps), tuple(readings), bool(found["decomposed"]))
+
+
+def _value(plain: Any, terms: Sequence[ReadTerm]) -> Any:
+    """Returns what a label or shape in JSON stands for."""
+    if isinstance(plain, list):
+        return tuple(_value(each, terms) for each in plain)
+    if not isinstance(plain, dict):
+        return plain
+    match plain:
+        case {"bytes": str(text)}:
+            return base64.b64decode(text, validate=True)
+        case {"set": list(items)}:
+            return frozenset(items)
+        case {"term": int(number)}:
+            return terms[number]
+        case {"is": str(name), "of": list(parts)}:
+            return _CLASSES[name](*(_value(each, terms) for each in parts))
+    raise ValueError(f"{plain} stands for nothing")

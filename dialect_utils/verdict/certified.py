@@ -1,0 +1,49 @@
+"""Proofs that count: every output that a proof calls equal is so only after a replay of the certificate."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from dialect_utils.ir import Module
+from dialect_utils.verdict.certificate import Certificate
+from dialect_utils.verdict.outcome import OutputProof
+from dialect_utils.verdict.ports import Port
+from dialect_utils.verdict.proof import ProofResult, try_prove
+
+_NO_REPLAY = "internal error: the proof does not replay, so it counts as none"
+
+
+def prove(
+    stages: Sequence[Module], parameters: Sequence[Port], results: Sequence[Port], *, over_reals: bool = False
+) -> ProofResult:
+    """Decides as `try_prove` does whether modules are equal; only what a replay of the certificate confirms counts.
+
+    The replay shares no code with the proof but the definitions of operations, the layout algebra and the rules.
+    """
+    found = try_prove(stages, parameters, results, over_reals=over_reals)
+    if found.certificate is None or not any(each.is_equal for each in found.outputs):
+        return found
+    # Imported here: `different` and `unknown` need no replay.
+    from dialect_utils.verdict.replay import replay
+
+    replayed = replay(stages, parameters, results, found.certificate)
+    outputs = tuple(
+        replace(each, choices=replayed.choices(each.output))
+        if not each.is_equal or replayed.outputs[each.output] is not None
+        else OutputProof(each.output, is_equal=False, reason=_NO_REPLAY)
+        for each in found.outputs
+    )
+    has_equal_effects = found.has_equal_effects and replayed.effects is not None
+    if found.answer != "equal" or (has_equal_effects and all(each.is_equal for each in outputs)):
+        return replace(found, outputs=outputs, has_equal_effects=has_equal_effects)
+    reason = ": ".join(filter(None, [_NO_REPLAY, replayed.refused]))
+    return replace(found, answer="unknown", reason=reason, outputs=outputs, has_equal_effects=has_equal_effects)
+
+
+def choices_of(outputs: Sequence[OutputProof]) -> tuple[str, ...]:
+    """Returns what the proofs of outputs leave to the engine, each choice once."""
+    return tuple(dict.fromkeys(choice for each in outputs for choice in each.choices))
+
+
+__all__ = ["Certificate", "choices_of", "prove"]
