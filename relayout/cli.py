@@ -18,7 +18,7 @@ from relayout.arguments import Command, Parser, add_shared_options, choice, usag
 from relayout.console import COLOURS, DONE, WRONG_COMMAND, Console, UsageError
 from relayout.process import LEAST_SECONDS, UNLIMITED, ended_by_signals, exit_code
 
-COMMANDS = ("opt", "check", "reduce", "run", "report", "explain", "index", "bitcast")
+COMMANDS = ("opt", "check", "replay", "reduce", "run", "report", "explain", "index", "bitcast")
 
 # The exit code that a shell reports for a program ended by SIGPIPE.
 _CLOSED_PIPE = 141

@@ -16,17 +16,11 @@ from dialect_utils.execution.errors import RefusedError
 from dialect_utils.ir import Module, Operation, Value
 from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType
 from dialect_utils.ops import named
+from dialect_utils.ops.observed import IDENTITIES
 from dialect_utils.text import Diagnostic, nearest
 
 # Operations that name a target.
 _CALLS = named("custom-call custom-call-start")
-# Targets that return their operand and only inform the compiler of a program for several devices.
-_IDENTITIES = frozenset(
-    (
-        *("Sharding", "SPMDFullToShardShape", "SPMDShardToFullShape", "LayoutConstraint"),
-        *("annotate_device_placement", "MoveToHost", "MoveToDevice"),
-    )
-)
 # Prefixes of targets that a bare jaxlib implements: no other compiler writes them.
 _LOCAL = ("lapack_", "blas_", "xla_ffi_", "xla_python_", "tridiagonal_solve_", "dce_sink")
 # The worker removes these calls before compilation; they have no results. Other check.* calls read files.
@@ -283,7 +277,7 @@ def _problem(operation: Operation) -> Diagnostic | None:
     target = operation.callee or ""
     if target in _REPLACED or (target in _CHECKS and not operation.results):
         return None
-    if target not in _IDENTITIES and not has_signature(target):
+    if target not in IDENTITIES and not has_signature(target):
         return Diagnostic(f"the custom call {target} must not run here", operation.location, hint=_hint(target))
     if operation.opcode != "custom-call":
         # Its shapes are those of the asynchronous form; the worker checks the converted call again.
@@ -296,13 +290,13 @@ def _problem(operation: Operation) -> Diagnostic | None:
 
 
 def _hint(target: str) -> str:
-    close = nearest(target, _IDENTITIES)
+    close = nearest(target, IDENTITIES)
     return f"did you mean {close}?" if close else _HINT
 
 
 def _check_shapes(operation: Operation, target: str) -> None:
     operands, results = _arrays(operation.operands), _arrays(operation.results)
-    if target not in _IDENTITIES:
+    if target not in IDENTITIES:
         check_call(target, operands, results, _configuration(operation) if is_lapack(target) else {})
         return
     bare = [shape.without_layout for shape in (*operands, *results)]

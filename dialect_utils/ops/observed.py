@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from typing import Any
 
 from dialect_utils.layout import ArrayShape, Shape
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.ops import Trait, has, named, opcode_of
 
+# Targets of custom calls that return their operand and only inform the compiler.
+IDENTITIES = frozenset({"Sharding", "SPMDFullToShardShape", "SPMDShardToFullShape", "LayoutConstraint"})
+IDENTITIES |= {"annotate_device_placement", "MoveToHost", "MoveToDevice"}
+_MARKERS = IDENTITIES | {"xla.sdy.FuncResultSharding"}
 # Results that jump where an operand of floats changes by a rounding error.
 _JUMPS = named("floor ceil round-nearest-afz round-nearest-even sign is-finite remainder atan2")
 # Functions of complex numbers that jump at a branch cut.
@@ -23,9 +28,10 @@ def observes_bits(kind: str, label: Hashable, types: Sequence[Shape]) -> bool:
     match label:
         case Plan():
             return label.regroups_bits
-        case ((str(opcode), *_), *_) if kind == "op":
-            # Operations with a definition treat every NaN as arithmetic does.
-            return opcode_of(opcode).define is None and not has(opcode, Trait.AMONG_DEVICES)
+        case ((str(opcode), *_) as key, *_) if kind == "op":
+            # Operations with a definition treat every NaN as arithmetic does, and so do markers of custom calls.
+            is_known = opcode_of(opcode).define is not None or has(opcode, Trait.AMONG_DEVICES)
+            return not is_known and not _is_marker(key)
         case ("compare", _, is_total):
             return is_total is True
         case ("bitcast-convert", *_) | ("part", _) | "joined":
@@ -38,8 +44,8 @@ def observes_rounding(kind: str, label: Hashable, shape: Shape, types: Sequence[
     if not any(map(_is_float, types)):
         return False
     match label:
-        case ((str(opcode), *_), *_) if kind == "op":
-            return opcode not in _SMOOTH
+        case ((str(opcode), *_) as key, *_) if kind == "op":
+            return opcode not in _SMOOTH and not _is_marker(key)
         case "convert":
             return not _is_float(shape)
         case str(opcode) if kind == "each":
@@ -48,6 +54,12 @@ def observes_rounding(kind: str, label: Hashable, shape: Shape, types: Sequence[
         case ("compare", *_):
             return True
     return observes_bits(kind, label, types)
+
+
+def _is_marker(key: Any) -> bool:
+    """Is true for the label of a custom call that only marks a value, and for StableHLO's own checks."""
+    targets = [text for name, text in key[2] if name == "custom_call_target"]
+    return any(text in _MARKERS or text.startswith("check.") for text in targets)
 
 
 def _is_float(shape: Shape) -> bool:

@@ -34,6 +34,7 @@ from relayout.arguments import (
 from relayout.batch.run import add_batch_options, run_batch
 from relayout.batch.unit import Job, Unit, Work
 from relayout.console import DONE, FAILED, WRONG_COMMAND, Console, print_json
+from relayout.output import write_output
 from relayout.pipelines import add_pipeline_options, first_breaking, read_pipeline, reproducer, run_pipeline
 from relayout.process import CHECKING_SECONDS_PER_MEGABYTE, seconds_for_bytes
 
@@ -60,7 +61,12 @@ def _add_arguments(parser: Parser) -> None:
     )
     parser.option("--pairs", metavar="FILE", help="judge many pairs, one `A B` a line; - is standard input")
     parser.option("--bisect", action="store_true", help="with -p: name the first pass after which results differ")
-    parser.option("--require", type=choice("equal"), help="equal: `agrees` is not enough for exit code 0")
+    parser.option(
+        "--require",
+        type=choice("equal", "equal-up-to"),
+        help="what exit code 0 needs: equal, which assumes nothing, or equal-up-to the choices in brackets",
+    )
+    parser.option("--certificate", metavar="FILE", help="write the proof, which `relayout replay A B FILE` checks")
     parser.option("--power", metavar="N", type=natural, help="plant N mistakes to measure the data; 0: none")
     parser.option("--seeds", metavar="N", type=count, default=1, help="how often each kind of data is drawn")
     parser.option("--compare", default="auto", help="auto, bits, ulp:N or rel:X (default auto: bits where guaranteed)")
@@ -94,6 +100,8 @@ def _open(arguments: Namespace, console: Console) -> Iterator[Work]:
 def _units(arguments: Namespace, console: Console) -> list[Unit]:
     """Returns the pairs of files to compare, or the files whose pipeline is checked."""
     files = arguments.files
+    if arguments.certificate is not None and (len(files) != 2 or arguments.passes is not None):
+        raise usage_error("--certificate is about two FILEs", "leave out -p and --pairs")
     if arguments.pairs is not None:
         if files or arguments.passes is not None:
             raise usage_error("--pairs names all files itself", "leave out -p and other FILEs")
@@ -167,6 +175,8 @@ class _Check:
             modules.extend(map(_read, unit.inputs))
             verdict = self._compare(modules) if len(modules) > 1 else self._compare_with_pipeline(modules[0])
             codes.append(self._exit_code(verdict))
+            if self.arguments.certificate is not None:
+                self._write_certificate(modules, verdict)
             self._print(files, verdict.as_json(), "\n  ".join(self._lines(files, verdict)))
             return DONE
 
@@ -176,6 +186,16 @@ class _Check:
         if not codes:
             return UNKNOWN if len(modules) == len(files) else WRONG_COMMAND
         return codes[0]
+
+    def _write_certificate(self, modules: Sequence[Module], verdict: Verdict) -> None:
+        from dialect_utils.verdict.certificate import certificate_text
+        from dialect_utils.verdict.outcome import PROOF
+
+        if verdict.certificate is None or PROOF not in verdict.methods or verdict.verdict != "equal":
+            message = f"{self.arguments.certificate} is not written: the modules are not proved equal"
+            self.console.diagnose([Diagnostic(message, severity="warning")])
+            return
+        write_output(self.arguments.certificate, certificate_text(verdict.certificate, modules).encode())
 
     def _lines(self, files: Sequence[str], verdict: Verdict) -> list[str]:
         """Returns the verdict, its reasons in plain words, and with --verbose all details."""
@@ -187,9 +207,9 @@ class _Check:
         return lines
 
     def _exit_code(self, verdict: Verdict) -> int:
-        if verdict.verdict == "agrees" and self.arguments.require == "equal":
-            return UNKNOWN
-        return _EXIT_CODES[verdict.verdict]
+        code = _EXIT_CODES[verdict.verdict]
+        is_enough = verdict.verdict == "equal" and (not verdict.choices or self.arguments.require != "equal")
+        return UNKNOWN if code == DONE and self.arguments.require is not None and not is_enough else code
 
     def _compare_with_pipeline(self, module: Module) -> Verdict:
         """Compares a module with the output of the pipeline."""
@@ -254,8 +274,8 @@ COMMAND = Command(
     open=_open,
     notes="""verdicts and exit codes:
   0  equal (proved, or executed on data that leaves nothing open) or agrees (executed, no difference found);
-     with --require equal only equal
+     with --require equal only equal without brackets, with --require equal-up-to also with brackets
   1  different
-  3  unknown, and agrees with --require equal
+  3  unknown, and what --require does not take
   2  the command is wrong, or a file cannot be read""",
 )

@@ -40,6 +40,16 @@ class Replayed:
     used: tuple[str, ...] = ()
     refused: str = ""
 
+    @property
+    def is_equal(self) -> bool:
+        """Is true where all outputs and the side effects are proved equal."""
+        return self.effects is not None and None not in self.outputs
+
+    @property
+    def all_choices(self) -> tuple[str, ...]:
+        """Returns what the proof of all outputs leaves to the engine."""
+        return tuple(dict.fromkeys(choice for i in range(len(self.outputs)) for choice in self.choices(i)))
+
     def choices(self, output: int) -> tuple[str, ...]:
         """Returns what the proof of an output leaves to the engine."""
         level = self.outputs[output]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import product
 from math import prod
 from typing import Any
@@ -164,15 +165,16 @@ class Elements(Interpretation[Term, Any]):
             raise UndefinedError("undefined padding is not compared element by element")
         return np.asarray(self.values[written])
 
+    def _part(self, position: int, element_type: ElementType, node: int) -> int:
+        return self.nodes.each(("part", position), element_type, [node])
+
     def reread(self, array: Nodes, old: ElementType, new: ElementType, sizes: tuple[int, ...]) -> Nodes:
         """Returns elements of another type: parts of an element, or several elements joined."""
         if old.bits == new.bits:
             return self._mapped(lambda item: self.nodes.reread(item, new), [array])
         if old.bits > new.bits:
             parts = range(old.bits // new.bits)
-            return np.stack(
-                [self._mapped(lambda e, i=i: self.nodes.each(("part", i), new, [e]), [array]) for i in parts], -1
-            )
+            return np.stack([self._mapped(partial(self._part, i, new), [array]) for i in parts], -1)
         rows = array.reshape(-1, new.bits // old.bits)
         found = [self.nodes.each("joined", new, [*map(int, row)]) for row in rows]
         return np.array(found, np.int64).reshape(sizes)

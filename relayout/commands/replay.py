@@ -1,0 +1,54 @@
+"""`relayout replay`: checks the certificate of a proof that two modules are equal."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+
+from dialect_utils.io.files import read_bytes, read_module
+from dialect_utils.text import Diagnostic, DiagnosticError
+from passes.framework.pipeline import verify
+from relayout.arguments import Command, Parser
+from relayout.console import DONE, Console, print_json
+
+
+def _add_arguments(parser: Parser) -> None:
+    parser.option("first", metavar="FILE", help="the first module")
+    parser.option("last", metavar="FILE", help="the module that computes the same")
+    parser.option("certificate", metavar="CERTIFICATE", help="what `relayout check --certificate` wrote for both")
+
+
+def _run(arguments: Namespace, console: Console) -> int:
+    modules = [read_module(file) for file in (arguments.first, arguments.last)]
+    for module in modules:
+        verify(module)
+    # Imported here: --help and wrong commands work without numpy.
+    from dialect_utils.verdict.certificate import read_certificate
+    from dialect_utils.verdict.outcome import up_to
+    from dialect_utils.verdict.ports import entry_ports
+    from dialect_utils.verdict.replay import replay
+
+    certificate = read_certificate(read_bytes(arguments.certificate).decode(errors="replace"), modules)
+    replayed = replay(modules, *entry_ports(modules), certificate)
+    if not replayed.is_equal:
+        open_ = [f"output {i}" for i, level in enumerate(replayed.outputs) if level is None]
+        open_ += [] if replayed.effects is not None else ["the side effects"]
+        reason = replayed.refused or f"the steps do not prove {', '.join(open_)} equal"
+        raise DiagnosticError(Diagnostic(f"{arguments.certificate} does not replay: {reason}"))
+    choices = replayed.all_choices
+    if arguments.json:
+        print_json({"verdict": "equal", "up_to": list(choices), "steps": len(certificate.steps)})
+    else:
+        print(f"equal{up_to(choices)}: all {len(certificate.steps)} steps replay")
+    return DONE
+
+
+COMMAND = Command(
+    name="replay",
+    summary="checks the certificate of a proof that two modules are equal, without the proof's code",
+    examples=(
+        "relayout check a.hlo b.hlo --certificate proof.json && relayout replay a.hlo b.hlo proof.json",
+        "relayout replay a.hlo b.hlo proof.json --json",
+    ),
+    add_arguments=_add_arguments,
+    run=_run,
+)
