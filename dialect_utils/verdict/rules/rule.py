@@ -40,9 +40,13 @@ class Equation:
         return all(condition.holds(types, constants) for condition in self.guard)
 
     def level_of(self, types: Mapping[str, ElementType]) -> Level:
-        """Returns the level of the equation over these types: results of a type without a NaN have the same bits."""
+        """Returns the level of the equation over these types.
+
+        Integers and truth values have no NaN. A float without one still shows the sign of a NaN that was converted.
+        """
         kind = element_type(self.left.type, types)
-        return self.level if kind is None or has(kind, "nan") else "bits"
+        kinds = [*types.values()] if kind is None or has(kind, "float") else [kind]
+        return self.level if any(has(each, "nan") for each in kinds) else "bits"
 
 
 def bits(text: str, *guard: Condition) -> Equation:
