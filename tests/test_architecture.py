@@ -210,6 +210,7 @@ ALLOWED_CIRCLES = {
     "dialect_utils.verdict": {
         "proof.terms",
         "proof.algebra",
+        "proof.algebra.chains",
         "proof.algebra.comparands",
         "proof.algebra.comparisons",
         "proof.algebra.conversions",

@@ -27,7 +27,9 @@ def main(names: Sequence[str]) -> int:
         print(f"not installed: {', '.join(missing)} (pip install 'relayout[rules]')", file=sys.stderr)
         return 1
     failures = [text for rule in all_rules() if not names or rule.name in names for text in verified(rule)]
-    failures += [text for name in array_instances.INSTANCES if not names or name in names for text in instantiated(name)]
+    failures += [
+        text for name in array_instances.INSTANCES if not names or name in names for text in instantiated(name)
+    ]
     if not names and not failures:
         table.write_table()
     print("\n".join(failures) or "all equations hold")

@@ -1,4 +1,4 @@
-"""Equations as questions to solvers: are there variables and constants, under the guard, for which both sides differ?"""
+"""Equations as questions to solvers: for which variables and constants under the guard do both sides differ?"""
 
 from __future__ import annotations
 

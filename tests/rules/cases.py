@@ -134,6 +134,6 @@ def is_defined(opcode: str, result: ElementType, operands: tuple[ElementType, ..
     """Is true where an operation has a definition for operands of some types."""
     try:
         elementwise.each(opcode, result, [np.zeros(1, dtype_of(kind)) for kind in operands])
-    except UndefinedError:
+    except (UndefinedError, TypeError):  # numpy raises TypeError where a complex number is made in another type
         return False
     return True

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from dialect_utils.execution.arrays import Array, from_bits, to_bits
 from dialect_utils.execution.reference import conversions, elementwise
 from dialect_utils.layout import ElementType
+from dialect_utils.verdict.rules.conditions import Condition
 from dialect_utils.verdict.rules.formats import word_bits
 from dialect_utils.verdict.rules.pattern import Pattern
 from tests.rules.cases import Case, required_type
@@ -23,8 +24,10 @@ from tests.rules.cases import Case, required_type
 # Unsigned integers; of c128, which is wider, the bytes of each element.
 Bits = NDArray[Any]
 WIDE = np.dtype("V16")
+Guard = tuple[Condition, ...]
+Formats = tuple[tuple[str, ElementType], ...]
 # Assignments that are computed at once.
-_CHUNK = 1 << 20
+_CHUNK = 1 << 17
 _TABLE_BITS = 16
 # How an operation is named: its opcode, its direction, whether it orders totally, and the type of its result.
 Operation = tuple[str, str, bool, ElementType]
@@ -42,11 +45,11 @@ def counterexample(case: Case) -> dict[str, int] | None:
 def differences(case: Case, values: Mapping[str, Bits]) -> NDArray[np.intp]:
     """Returns the positions of the assignments for which both sides differ."""
     left, right = (evaluate(side, case, values) for side in (case.equation.left, case.equation.right))
-    is_same = left == right
+    at = np.flatnonzero(left != right)
     kind = required_type(case.equation.left, case.types)
-    if case.level != "bits" and (kind.is_floating or kind.is_complex):
-        is_same |= _is_nan(left, kind) & _is_nan(right, kind)
-    return np.flatnonzero(~is_same)
+    if not len(at) or case.level == "bits" or not (kind.is_floating or kind.is_complex):
+        return at
+    return at[~(_is_nan(left[at], kind) & _is_nan(right[at], kind))]
 
 
 def assignments(case: Case) -> Iterator[dict[str, Bits]]:
@@ -59,22 +62,28 @@ def assignments(case: Case) -> Iterator[dict[str, Bits]]:
         rest = np.arange(start, min(start + _CHUNK, total), dtype=np.uint32)
         values = {}
         for name, kind in variables.items():
-            values[name] = rest & np.uint32((1 << kind.bits) - 1)
+            values[name] = _narrowed(rest & np.uint32((1 << kind.bits) - 1), kind)
             rest = rest >> np.uint32(kind.bits)
         for i, name in enumerate(constants):
-            values[name] = chosen[:, i][rest]
+            values[name] = _narrowed(chosen[:, i], case.leaves[name])[rest]
         yield values
 
 
 def admitted(case: Case) -> Bits:
     """Returns the bits of constants that the guard admits, a row for each choice."""
-    kinds = [range(1 << case.leaves[name].bits) for name in case.constants]
+    widths = tuple(case.leaves[name].bits for name in case.constants)
+    return _admitted(case.equation.guard, case.formats, tuple(case.constants), widths)
+
+
+@cache
+def _admitted(guard: Guard, formats: Formats, constants: tuple[str, ...], widths: tuple[int, ...]) -> Bits:
+    types = dict(formats)
     rows = [
         bits
-        for bits in product(*kinds)
-        if case.equation.holds(case.types, dict(zip(case.constants, bits, strict=True)))
+        for bits in product(*(range(1 << width) for width in widths))
+        if all(condition.holds(types, dict(zip(constants, bits, strict=True))) for condition in guard)
     ]
-    return np.array(rows, np.uint32).reshape(len(rows), len(case.constants))
+    return np.array(rows, np.uint32).reshape(len(rows), len(constants))
 
 
 def evaluate(pattern: Pattern, case: Case, values: Mapping[str, Bits]) -> Bits:
@@ -83,7 +92,7 @@ def evaluate(pattern: Pattern, case: Case, values: Mapping[str, Bits]) -> Bits:
     if pattern.kind == "number":
         bits = word_bits(kind, pattern.name)
         assert bits is not None  # a case has numbers of its types only
-        return np.full(len(next(iter(values.values()), np.zeros(1))), bits, np.uint64)
+        return _narrowed(np.full(len(next(iter(values.values()), np.zeros(1))), bits, np.uint64), kind)
     if pattern.kind != "each":
         return values[pattern.name]
     operands = [evaluate(operand, case, values) for operand in pattern.operands]
@@ -96,9 +105,9 @@ def applied(operation: Operation, kinds: tuple[ElementType, ...], operands: Sequ
     width = sum(kind.bits for kind in kinds)
     if width > _TABLE_BITS or len(operands[0]) < 1 << width:
         return _defined(operation, kinds, operands)
-    index = operands[0].astype(np.uint32)
+    index = operands[0].astype(np.uint16)
     for kind, bits in zip(kinds[1:], operands[1:], strict=True):
-        index = index << np.uint32(kind.bits) | bits.astype(np.uint32)
+        index = index << np.uint16(kind.bits) | bits.astype(np.uint16)
     return _table(operation, kinds)[index]
 
 
@@ -110,8 +119,12 @@ def _table(operation: Operation, kinds: tuple[ElementType, ...]) -> Bits:
     for kind in reversed(kinds):
         columns.append(rest & np.uint64((1 << kind.bits) - 1))
         rest = rest >> np.uint64(kind.bits)
-    found = _defined(operation, kinds, columns[::-1])
-    return found if operation[-1].bits > _TABLE_BITS else found.astype(np.uint32)
+    return _narrowed(_defined(operation, kinds, columns[::-1]), operation[-1])
+
+
+def _narrowed(bits: Bits, kind: ElementType) -> Bits:
+    """Returns bits in an unsigned integer as short as an element, so that tables and columns stay in the cache."""
+    return bits if kind.bits > 64 else bits.astype(f"u{kind.storage_bytes}")
 
 
 def _defined(operation: Operation, kinds: Sequence[ElementType], operands: Sequence[Bits]) -> Bits:
@@ -136,7 +149,7 @@ def bits_of(array: Array, kind: ElementType) -> Bits:
     """Returns the bits of an array."""
     if kind.name == "c128":
         return np.ascontiguousarray(array).view(WIDE)
-    return to_bits(array, kind).astype(np.uint64)
+    return to_bits(array, kind)
 
 
 def _is_nan(bits: Bits, kind: ElementType) -> NDArray[np.bool_]:

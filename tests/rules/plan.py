@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
+from itertools import pairwise
 from typing import Literal
 
 import numpy as np
@@ -161,7 +162,7 @@ def _near_ties(target: ElementType, source: ElementType) -> tuple[int, ...]:
         return ()
     found = (value_of(target, bits) for bits in range(1 << target.bits))
     numbers = sorted({Fraction(value) for value in found if isinstance(value, Fraction | int)})
-    middles = [(low + high) / 2 for low, high in zip(numbers, numbers[1:], strict=False)]
+    middles = [(low + high) / 2 for low, high in pairwise(numbers)]
     beyond = [2 * numbers[-1] - numbers[-2], 2 * numbers[0] - numbers[1]]
     bits = set()
     for value in (*numbers, *middles, *beyond):

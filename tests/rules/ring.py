@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from itertools import product
 
 from dialect_utils.verdict.rules.pattern import Pattern
@@ -76,7 +76,7 @@ def _negated(polynomial: Polynomial) -> Polynomial:
     return Counter({monomial: -count for monomial, count in polynomial.items()})
 
 
-_OPERATIONS = {
+_OPERATIONS: dict[str, Callable[..., Polynomial]] = {
     "add": _added,
     "multiply": _multiplied,
     "negate": _negated,

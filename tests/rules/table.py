@@ -33,9 +33,7 @@ def table() -> str:
 
 def row(rule: Rule, text: str, level: Level) -> str:
     """Returns the line of the equations of one text, which differ in their guards."""
-    found = [
-        (case, method) for own, case, method in planned(rule) if own.text == text and own.level == level
-    ]
+    found = [(case, method) for own, case, method in planned(rule) if own.text == text and own.level == level]
     cells = [formats([case for case, method in found if method == each]) for each in METHODS]
     return f"| {rule.name} | `{text}` | {level} | {' | '.join(cells)} |"
 

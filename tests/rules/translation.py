@@ -346,7 +346,9 @@ def _leading_zeros(script: Script, value: Value) -> Value:
     width, bits = value.element_type.bits, value.bits()
     found = literal(width, width)
     for i in range(width):
-        found = script.word(width, f"(ite (= ((_ extract {i} {i}) {bits}) #b1) {literal(width - 1 - i, width)} {found})")
+        found = script.word(
+            width, f"(ite (= ((_ extract {i} {i}) {bits}) #b1) {literal(width - 1 - i, width)} {found})"
+        )
     return script.of_term(value.element_type, found)
 
 

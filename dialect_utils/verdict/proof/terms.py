@@ -22,7 +22,7 @@ from dialect_utils.verdict.rules.arrays import SPLAT
 from dialect_utils.verdict.rules.conversions import REREAD
 
 # A proof with more terms gives up; so many take some seconds.
-_MOST_TERMS = 400_000
+_MOST_TERMS = 1_000_000
 # A chain of more steps is normalized at once: the normal form of a long chain is slow.
 _LONGEST_CHAIN = 7
 

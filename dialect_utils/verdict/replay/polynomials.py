@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from dialect_utils.verdict.rules.matching import constant_bits
+
 # The parts of a product with their powers; a polynomial gives every product its coefficient.
 _Product = frozenset[tuple[Any, int]]
 _Polynomial = dict[_Product, int]
@@ -28,7 +30,8 @@ def is_same_polynomial(before: Any, after: Any) -> bool:
 def _is_same(before: Any, after: Any, depth: int) -> bool:
     try:
         return _expanded(before, depth) == _expanded(after, depth)
-    except _TooLargeError:
+    except (_TooLargeError, IndexError, TypeError, ValueError):
+        # The last three are those of a label that is no polynomial.
         return False
 
 
@@ -55,17 +58,12 @@ def is_narrowed_ring(before: Any, after: Any) -> bool:
 def _expanded(term: Any, depth: int) -> _Polynomial:
     """Returns the polynomial of a term over the parts that many levels below it."""
     modulus = 1 << term.shape.element_type.bits
-    bits = _bits(term)
+    bits = constant_bits(term)
     if bits is not None:
         return _reduced({_UNIT: bits}, modulus)
     is_sum = depth > 0 and term.kind == "each" and all(each.shape == term.shape for each in term.operands)
     found = _of_operation(term, depth - 1, modulus) if is_sum else None
     return {frozenset([(term, 1)]): 1} if found is None else _reduced(found, modulus)
-
-
-def _bits(term: Any) -> int | None:
-    scalar = term.operands[0] if term.kind == "splat" else term
-    return scalar.label if scalar.kind == "constant" and isinstance(scalar.label, int) else None
 
 
 def _of_operation(term: Any, depth: int, modulus: int) -> _Polynomial | None:

@@ -1,43 +1,21 @@
 """Checks one step between elementwise expressions: by the equations of its rule, or by a procedure of that name.
 
-A step is checked from its two expressions alone. Every type of every node that an equation matches is bound, so an
-expression of wrong types is rejected.
+A step is checked from its two expressions alone.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, Protocol
+from typing import Any
 
-from dialect_utils.layout import ArrayShape, ElementType, Shape
+from dialect_utils.layout import ArrayShape, ElementType
 from dialect_utils.ops import named
 from dialect_utils.verdict.replay.polynomials import is_narrowed_ring, is_same_polynomial
 from dialect_utils.verdict.rules import Equation, Level, Pattern, try_rule
 from dialect_utils.verdict.rules.formats import has, is_nan, value_of, word_bits
-from dialect_utils.verdict.rules.pattern import element_type
-
-
-class Expression(Protocol):
-    """A term of a certificate; equal terms are one object."""
-
-    @property
-    def kind(self) -> str:
-        """Returns the kind of the term."""
-
-    @property
-    def label(self) -> Hashable:
-        """Returns all that distinguishes the term besides its kind, shape and operands."""
-
-    @property
-    def shape(self) -> Shape:
-        """Returns the shape of the value."""
-
-    @property
-    def operands(self) -> tuple[Expression, ...]:
-        """Returns the operands."""
+from dialect_utils.verdict.rules.matching import Expression, Use, constant_bits, sizes_of
 
 
 def check_scalar(rule: str, before: Any, after: Any) -> Level | None:
@@ -46,7 +24,7 @@ def check_scalar(rule: str, before: Any, after: Any) -> Level | None:
         return None
     for first, second in ((before, after), (after, before)):
         for equation, left, right in _oriented(rule, _root(first)):
-            use = _Use()
+            use = Use()
             if use.matches(left, first) and use.matches(right, second) and equation.holds(use.types, use.constants):
                 return equation.level_of(use.types)
     procedure = _PROCEDURES.get(rule)
@@ -70,51 +48,6 @@ def _root(term: Expression) -> str:
     return label if term.kind == "each" and isinstance(label, str) else ""
 
 
-def constant_bits(term: Expression) -> int | None:
-    """Returns the bits that all elements of a constant have, or None for anything else."""
-    if term.kind == "splat":
-        term = term.operands[0]
-    return term.label if term.kind == "constant" and isinstance(term.label, int) else None
-
-
-@dataclass(slots=True)
-class _Use:
-    """The types, the expressions and the constants that the names of an equation stand for."""
-
-    types: dict[str, ElementType] = field(default_factory=dict)
-    values: dict[str, Expression] = field(default_factory=dict)
-    constants: dict[str, int] = field(default_factory=dict)
-
-    def matches(self, pattern: Pattern, term: Expression) -> bool:
-        """Is true where an expression is an instance of a pattern; binds its names."""
-        if not isinstance(term.shape, ArrayShape):
-            return False
-        kind = term.shape.element_type
-        if (element_type(pattern.type, self.types) or self.types.setdefault(pattern.type, kind)) != kind:
-            return False
-        if pattern.kind == "variable":
-            return self.values.setdefault(pattern.name, term) is term
-        if pattern.kind == "each":
-            return self._matches_operation(pattern, term)
-        bits = constant_bits(term)
-        if pattern.kind == "number":
-            return bits is not None and bits == word_bits(kind, pattern.name)
-        return bits is not None and self.constants.setdefault(pattern.name, bits) == bits
-
-    def _matches_operation(self, pattern: Pattern, term: Expression) -> bool:
-        if term.kind != "each" or len(term.operands) != len(pattern.operands):
-            return False
-        return (
-            term.label == pattern.label(self.types)
-            and all(_sizes(operand) == _sizes(term) for operand in term.operands)
-            and all(map(self.matches, pattern.operands, term.operands))
-        )
-
-
-def _sizes(term: Expression) -> tuple[int, ...] | None:
-    return term.shape.dimensions if isinstance(term.shape, ArrayShape) else None
-
-
 # Procedures
 
 
@@ -130,7 +63,7 @@ def _splat(before: Expression, after: Expression) -> Level | None:
         and _type(before) == _type(inner)
         and len(before.operands) == len(inner.operands)
         and all(
-            each.kind == "splat" and _sizes(each) == _sizes(before) and each.operands[0] is scalar
+            each.kind == "splat" and sizes_of(each) == sizes_of(before) and each.operands[0] is scalar
             for each, scalar in zip(before.operands, inner.operands, strict=True)
         )
     )
@@ -223,7 +156,7 @@ def _narrowed(before: Expression, after: Expression) -> Level | None:
 
 def _one_sum(before: Expression, after: Expression) -> Level | None:
     """Compares two sums of the same terms, the first of them the initial value; or a sum and its only term."""
-    if _is_sum(before) and before.label == after.label and before.kind == after.kind:
+    if _is_sum(before) and before.label == after.label and before.kind == after.kind and _opcode(before) in _SUMS:
         fixed = int(_root(before) == "sum")
         same = before.operands[:fixed] == after.operands[:fixed]
         same &= Counter(before.operands[fixed:]) == Counter(after.operands[fixed:])
@@ -231,6 +164,10 @@ def _one_sum(before: Expression, after: Expression) -> Level | None:
     return (
         _only_term(before, after) or _only_term(after, before) or _in_order(before, after) or _in_order(after, before)
     )
+
+
+# Operations that take the terms of a reduction in any order, and sums of products.
+_SUMS = (*named("add multiply maximum minimum and or xor"), "sum-of-products", "product")
 
 
 def _is_sum(term: Expression) -> bool:
@@ -244,7 +181,8 @@ def _only_term(total: Expression, single: Expression) -> Level | None:
     match total.label:
         case ("sum", str(opcode)):
             initial, *rest = total.operands
-            neutral = word_bits(_type(total), {"add": "-0.0", "multiply": "1"}.get(opcode, "none"))
+            word = {"add": "-0.0", "multiply": "1"}.get(opcode)
+            neutral = None if word is None else word_bits(_type(total), word)
             if not rest:
                 return "bits" if single is initial else None
             is_whole = rest == [single] and neutral is not None and constant_bits(initial) == neutral
@@ -324,7 +262,7 @@ def _constants(before: Expression, after: Expression) -> Level | None:
     """Compares an operation on constants with its result."""
     if constant_bits(before) is not None:
         before, after = after, before
-    known = [(_type(each), constant_bits(each)) for each in before.operands if _sizes(each) == _sizes(before)]
+    known = [(_type(each), constant_bits(each)) for each in before.operands if sizes_of(each) == sizes_of(before)]
     operands = tuple((kind, bits) for kind, bits in known if bits is not None)
     if before.kind != "each" or len(operands) < len(before.operands) or not operands:
         return None

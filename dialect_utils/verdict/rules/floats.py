@@ -93,7 +93,7 @@ WHOLE = Rule(
     "whole-numbers",
     "Rounding to whole numbers changes nothing a second time, nor does it change a converted integer.",
     (
-        # Where neither NaN nor infinity is above the largest number, that is the result above it: 7.5 of f6e2m3fn.
+        # A format without NaN and infinities saturates: 7.5 is the result of ceil(7.5) in f6e2m3fn.
         *(
             nan(f"{outer}({inner}(x)) = {inner}(x)", OPPOSITES, Has("nan"))
             for outer in _ROUNDINGS

@@ -24,6 +24,7 @@ _VARIABLES = {"x": 0, "y": 1, "z": 2, "p": 3, "q": 4}
 _DIVISIONS = ("divide", "remainder")
 # Instances of one equation for one type T.
 _MOST = 2
+_MOST_UNGUARDED = 8
 
 
 @dataclass(frozen=True)
@@ -72,6 +73,12 @@ def instances(equation: Equation, kind: str) -> list[Instance]:
     parts = [*equation.left.parts(), *equation.right.parts()]
     found = [each for each in _all(equation, parts, kind) if equation.holds(each.types, each.constants)]
     return random.Random(f"{equation.text} {kind}").sample(found, min(_MOST, len(found)))
+
+
+def unguarded(equation: Equation, kind: str) -> list[Instance]:
+    """Returns some instances of an equation whose T is a type, whether its guard holds or not."""
+    found = [*_all(equation, [*equation.left.parts(), *equation.right.parts()], kind)]
+    return random.Random(f"{equation.text} {kind}").sample(found, min(_MOST_UNGUARDED, len(found)))
 
 
 def written(text: str, kind: str) -> list[Instance]:

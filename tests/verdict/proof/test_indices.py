@@ -34,6 +34,29 @@ def test_one_index_picks_from_arrays_that_it_does_not_fill(kind: str, sizes: tup
     assert proved(wrong, program(parameters, joined)).answer != "equal"
 
 
+def test_a_table_of_numbers_is_not_its_index_where_the_type_lacks_the_last_number() -> None:
+    numbers = ", ".join(map(str, range(128)))
+    table = [f"t = s8[128] constant({{{numbers}}})", "k = s8[129] concatenate(t, p0), dimensions={0}"]
+    clamped = ["z = s32[] constant(0)", "l = s32[] constant(128)", "c = s32[] clamp(z, p1, l)", "r = s8[] convert(c)"]
+    picked = program("s8[1] s32[]", [*table, f"d = s8[1] dynamic-slice(k, p1), {ONE}", "r = s8[] reshape(d)"])
+    assert proved(picked, program("s8[1] s32[]", clamped)).answer != "equal"
+
+
+def test_a_bound_below_zero_is_no_bound_of_an_index() -> None:
+    bounded = [
+        "z = s4[] constant(0)",
+        "h = s4[] constant(-1)",
+        "m = s4[] maximum(p1, z)",
+        "p = s4[] minimum(m, h)",
+    ]
+    ends = ["c = s32[] convert(p)", "q = u4[] convert(p)", "u = s32[] convert(q)"]
+    texts = [
+        program("f32[12] s4[]", [*bounded, *ends, f"r = f32[1] dynamic-slice(p0, {index}), {ONE}"])
+        for index in ("c", "u")
+    ]
+    assert proved(*texts).answer != "equal"
+
+
 def gathered(start: int) -> str:
     numbers = "offset_dims={}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1}"
     return program("f32[5]", [f"i = u64[1,1] constant({{{{{start}}}}})", f"r = f32[1] gather(p0, i), {numbers}"])

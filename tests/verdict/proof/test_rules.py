@@ -81,3 +81,19 @@ def test_the_wrong_twins_of_a_rule_are_refuted_and_not_proved(rule: Rule, worker
                 assert not is_proved(instance), str(instance)
                 refuted.add(text)
     assert refuted == {*rule.wrong}
+
+
+SIGNS = (
+    ("negate(negate(x))", "x"),
+    ("add(x, negate(y))", "subtract(x, y)"),
+    ("maximum(negate(x), x)", "abs(x)"),
+    ("negate(maximum(x, y))", "minimum(negate(x), negate(y))"),
+)
+
+
+@pytest.mark.parametrize("pair", SIGNS, ids=" = ".join)
+def test_a_format_without_signs_has_no_equations_about_signs(pair: tuple[str, str]) -> None:
+    (unsigned,) = written(" = ".join(pair), "f8e8m0fnu")
+    (signed,) = written(" = ".join(pair), "f8e4m3fnuz")
+    assert is_proved(signed)
+    assert not is_proved(unsigned)

@@ -10,7 +10,11 @@ from dialect_utils.hlo.text.literals import parse_scalar
 from dialect_utils.layout import ELEMENT_TYPES, ArrayShape
 from dialect_utils.verdict.proof.terms import Term, Terms
 from dialect_utils.verdict.replay.scalars import check_scalar, folded
+from dialect_utils.verdict.rules import Rule, all_rules
 from tests.expression_classes import KINDS
+from tests.verdict.proof import expressions as ex
+from tests.verdict.proof.equations import KINDS as RULE_KINDS
+from tests.verdict.proof.equations import instances, unguarded, written
 from tests.verdict.replay.expressions import evaluated, of_module
 
 F32, S8, S32, U8, PRED = (ELEMENT_TYPES[name] for name in ("f32", "s8", "s32", "u8", "pred"))
@@ -22,6 +26,22 @@ def test_the_steps_of_random_expressions_lead_from_their_text_to_their_normal_fo
     assert len(found.steps) > 100
     assert not found.unchecked()
     assert not found.missing()
+
+
+SMALL = ("s4", "u4", "f4e2m1fn", "f8e4m3fn", "f8e5m2", "f8e4m3fnuz", "f8e8m0fnu")
+
+
+@pytest.mark.parametrize("rule", [rule for rule in all_rules() if rule.equations], ids=lambda rule: rule.name)
+def test_the_steps_of_both_sides_of_every_equation_lead_to_their_normal_forms(rule: Rule) -> None:
+    for kind in (*RULE_KINDS, *SMALL):
+        found = [each for equation in rule.equations for each in instances(equation, kind)]
+        # A rewriting that ignores its guard makes steps that are rejected.
+        found += [each for equation in rule.equations for each in unguarded(equation, kind)]
+        found += [each for text in (*rule.examples, *rule.wrong) for each in written(text, kind)]
+        roots = [side for each in found for side in each.sides()]
+        made = of_module(ex.module(*roots, parameters=ex.parameters_of(*roots)))
+        assert not made.unchecked(), kind
+        assert not made.missing(), kind
 
 
 REDUCED = """HloModule m
@@ -136,6 +156,7 @@ def test_polynomials_are_compared_modulo_the_width(terms: Terms) -> None:
     assert check_scalar("integer-ring", square, each(terms, label, x, y)) == "bits"
     other = (*label[:3], (2, ((1, 2),)))
     assert check_scalar("integer-ring", square, each(terms, other, x, y)) is None
+    assert check_scalar("integer-ring", square, each(terms, ("ring", (1, ((2, 1),))), x, y)) is None
     for kind in ("f32", "pred"):
         z = leaf(terms, "z", kind)
         both = each(terms, "add", z, z), each(terms, ("ring", (2, ((0, 1),))), z)
@@ -163,6 +184,8 @@ def test_a_sum_keeps_its_terms_and_its_initial_value(terms: Terms) -> None:
     assert check_scalar("one-sum", total, each(terms, ("sum", "multiply"), x, y, z)) is None
     assert check_scalar("one-sum", total, each(terms, "add", each(terms, "add", x, y), z)) == "order"
     assert check_scalar("one-sum", total, each(terms, "add", each(terms, "add", x, z), z)) is None
+    ordered = [each(terms, ("sum", "remainder"), *items) for items in ((x, y, z), (x, z, y))]
+    assert check_scalar("one-sum", *ordered) is None
     zeros = terms.literal(F32, 0, ()), terms.literal(F32, 1 << 31, ())
     assert check_scalar("one-sum", each(terms, ("sum", "add"), zeros[0], x), x) is None
     assert check_scalar("one-sum", each(terms, ("sum", "add"), zeros[1], x), x) == "nan"

@@ -208,7 +208,7 @@ def _turned(terms: Terms, predicate: Term, first: Term, second: Term) -> None:
     kind, opposite = first.array.element_type, terms.each_as_is("not", TRUTH_TYPE, [predicate])
     found = terms.each_as_is("select", kind, (opposite, second, first))
     terms.step(SELECT, terms.each_as_is("select", kind, (predicate, first, second)), found)
-    # What follows is about the opposite, of which the predicate is the opposite.
+    # Both values are looked at in the case of the opposite, and the predicate is the opposite of that.
     terms.step(BOOLEAN, terms.each_as_is("not", TRUTH_TYPE, [opposite]), predicate)
 
 

@@ -93,5 +93,5 @@ def _may_be_left_out(inner: ElementType, source: ElementType, target: ElementTyp
     """Is true where a conversion from one type by way of a second into a third is one from the first."""
     if not is_lossless(inner, source):
         return False
-    is_by_float = inner.is_integral and source.is_floating and target.is_integral
+    is_by_float = not inner.is_floating and source.is_floating and target.is_integral
     return not is_by_float or is_lossless(inner, target)

@@ -53,7 +53,7 @@ def build(terms: Terms, opcode: str, element_type: ElementType, operands: Sequen
         return terms.each("add", element_type, (operands[0], negated(terms, operands[1])))
     if opcode == "abs":
         return _absolute(terms, element_type, operands[0])
-    if opcode in _ROUNDED and operands[0].kind == "each" and _is_whole(operands[0]):
+    if opcode in _ROUNDED and has(element_type, "nan") and operands[0].kind == "each" and _is_whole(operands[0]):
         terms.step(WHOLE, before, operands[0])
         return operands[0]
     return None
@@ -123,16 +123,14 @@ def _commuted(terms: Terms, opcode: str, element_type: ElementType, operands: Se
 
 def _scaled(terms: Terms, opcode: str, element_type: ElementType, operands: Sequence[Term]) -> Term:
     """Returns a product or quotient: signs outside, powers of two as factors."""
-    if not has(element_type, "sign"):
-        is_product = opcode == "multiply"
+    is_product = opcode == "multiply"
+    # Without a NaN 0 / 0 is a number, whose sign is not that of the operands.
+    if not has(element_type, "sign") or not (is_product or has(element_type, "nan")):
         return _commuted(terms, opcode, element_type, operands) if is_product else _as_is(terms, element_type, operands)
     (left, first), (right, second) = (_magnitude(terms, operand) for operand in operands)
     if first or second:
         _signs(terms, opcode, operands, (left, right), (first, second))
-    if opcode == "divide":
-        found = _divided(terms, element_type, left, right)
-    else:
-        found = _multiplied(terms, element_type, left, right)
+    found = (_multiplied if is_product else _divided)(terms, element_type, left, right)
     return negated(terms, found) if first != second else found
 
 

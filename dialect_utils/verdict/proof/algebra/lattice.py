@@ -48,7 +48,8 @@ def build(terms: Terms, opcode: str, element_type: ElementType, operands: Sequen
         before = terms.each_as_is("clamp", element_type, operands)
         terms.step(CLAMP, before, terms.each_as_is("minimum", element_type, (raised, high)))
         return terms.each("minimum", element_type, [terms.each("maximum", element_type, (value, low)), high])
-    if opcode not in OPCODES or not (is_predicate or element_type.is_integral or element_type.is_floating):
+    is_logical = is_predicate or element_type.is_integral
+    if opcode not in OPCODES or not (is_logical or (element_type.is_floating and opcode in _EXTREMES)):
         return None
     if opcode == "xor":
         return _exclusive(terms, element_type, operands)

@@ -77,6 +77,8 @@ def rebuilt(terms: Terms, label: tuple[Any, ...], operands: Sequence[Term]) -> T
 
 def sum_of(terms: Terms, before: Term) -> Term:
     """Returns the sum of the operands of a term, which are integers, of any number of them."""
+    if not before.is_specified:
+        return before
     total: Polynomial = {}
     for item in before.operands:
         for monomial, coefficient in polynomial(terms, item).items():

@@ -1,0 +1,80 @@
+"""Matches expressions with the patterns of an equation.
+
+The type of every node is bound or compared, so an expression of wrong types is no instance of an equation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from dialect_utils.layout import ArrayShape, ElementType, Shape
+from dialect_utils.verdict.rules.formats import word_bits
+from dialect_utils.verdict.rules.pattern import Pattern, element_type
+
+
+class Expression(Protocol):
+    """A term of a certificate; equal terms are one object."""
+
+    @property
+    def kind(self) -> str:
+        """Returns the kind of the term."""
+
+    @property
+    def label(self) -> Hashable:
+        """Returns all that distinguishes the term besides its kind, shape and operands."""
+
+    @property
+    def shape(self) -> Shape:
+        """Returns the shape of the value."""
+
+    @property
+    def operands(self) -> tuple[Expression, ...]:
+        """Returns the operands."""
+
+
+def constant_bits(term: Expression) -> int | None:
+    """Returns the bits that all elements of a constant have, or None for anything else."""
+    if term.kind == "splat":
+        term = term.operands[0]
+    return term.label if term.kind == "constant" and isinstance(term.label, int) else None
+
+
+@dataclass(slots=True)
+class Use:
+    """The types, the expressions and the constants that the names of an equation stand for."""
+
+    types: dict[str, ElementType] = field(default_factory=dict)
+    values: dict[str, Expression] = field(default_factory=dict)
+    constants: dict[str, int] = field(default_factory=dict)
+
+    def matches(self, pattern: Pattern, term: Expression) -> bool:
+        """Is true where an expression is an instance of a pattern; binds its names."""
+        if not isinstance(term.shape, ArrayShape):
+            return False
+        kind = term.shape.element_type
+        if (element_type(pattern.type, self.types) or self.types.setdefault(pattern.type, kind)) != kind:
+            return False
+        if pattern.kind == "variable":
+            return self.values.setdefault(pattern.name, term) is term
+        if pattern.kind == "each":
+            return self._matches_operation(pattern, term)
+        bits = constant_bits(term)
+        if pattern.kind == "number":
+            return bits is not None and bits == word_bits(kind, pattern.name)
+        return bits is not None and self.constants.setdefault(pattern.name, bits) == bits
+
+    def _matches_operation(self, pattern: Pattern, term: Expression) -> bool:
+        if term.kind != "each" or len(term.operands) != len(pattern.operands):
+            return False
+        return (
+            term.label == pattern.label(self.types)
+            and all(sizes_of(operand) == sizes_of(term) for operand in term.operands)
+            and all(map(self.matches, pattern.operands, term.operands))
+        )
+
+
+def sizes_of(term: Expression) -> tuple[int, ...] | None:
+    """Returns the dimensions of an array, None for others."""
+    return term.shape.dimensions if isinstance(term.shape, ArrayShape) else None
