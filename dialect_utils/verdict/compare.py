@@ -19,6 +19,7 @@ from dialect_utils.execution import (
 )
 from dialect_utils.ir import Module
 from dialect_utils.text import Diagnostic, DiagnosticError
+from dialect_utils.verdict.cause import cause_of_move, with_proofs
 from dialect_utils.verdict.comparator import Options
 from dialect_utils.verdict.evidence import Verdict
 from dialect_utils.verdict.examination import Examination
@@ -149,7 +150,9 @@ def combined(proved: ProofResult | None, run: Verdict | None) -> Verdict:
     """
     if proved is None:
         return run or Verdict("unknown", reason="neither a proof nor an engine was asked for")
-    return replace(_combined(proved, run), proved=proved.outputs, rules=proved.rules)
+    verdict = _combined(proved, run)
+    cause = with_proofs(verdict.cause, proved.outputs)
+    return replace(verdict, proved=proved.outputs, rules=proved.rules, cause=cause)
 
 
 def _combined(proved: ProofResult, run: Verdict | None) -> Verdict:
@@ -175,7 +178,8 @@ def _different(proved: ProofResult, run: Verdict | None) -> Verdict:
     """Returns the verdict `different`, with an engine's bits where it found a difference, and the moved element."""
     found = run.counterexample if run is not None else None
     if run is None or run.verdict != "different" or not isinstance(found, Counterexample):
-        return Verdict("different", (PROOF,), "", proved.moved, proved.reason)
+        cause = cause_of_move(proved.moved) if proved.moved is not None else None
+        return Verdict("different", (PROOF,), "", proved.moved, proved.reason, cause=cause)
     return replace(run, methods=(PROOF, *run.methods), counterexample=replace(found, moved=proved.moved))
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dialect_utils.engine_names import ENGINE_TITLES
+from dialect_utils.verdict.cause import Cause
 from dialect_utils.verdict.outcome import (
     NOT_GUARANTEED,
     PROOF,
@@ -30,7 +31,7 @@ class Verdict:
     `reason` adds remarks, `proof` names what a proof used or why there is none. `data` describes the data, `power`
     the injected faults that it detects. `outputs` says for each executed output whether all of its bits were equal,
     `unreached` lists values that the data lacks. `proved` has the result of the proof for each output, `rules` the
-    rules that it applied, with locations.
+    rules that it applied, with locations. `cause` is the cause of an answer `different`, which a reduction keeps.
     """
 
     verdict: Answer
@@ -46,6 +47,7 @@ class Verdict:
     proved: tuple[OutputProof, ...] = field(default=(), compare=False)
     rules: tuple[RuleUse, ...] = field(default=(), compare=False)
     seconds: float = field(default=0.0, compare=False)
+    cause: Cause | None = field(default=None, compare=False)
 
     @property
     def found_no_difference(self) -> bool:

@@ -190,4 +190,28 @@ MUTANTS = (
         "    if True:\n        low, high =",
         ("tests/verdict/sampling/test_data.py",),
     ),
+    Mutant(
+        "dialect_utils/verdict/cause.py",
+        "replace(self, size=None) != replace(other, size=None)",
+        "self.output != other.output",
+        ("tests/verdict/test_cause.py",),
+    ),
+    Mutant(
+        "dialect_utils/verdict/cause.py",
+        "_LIKE_ORDERS = 1.0",
+        "_LIKE_ORDERS = 9.0",
+        ("tests/verdict/test_cause.py",),
+    ),
+    Mutant(
+        "dialect_utils/verdict/cause.py",
+        "(int(mask.sum()), bool(mask[0]))",
+        "(bool(mask[0]), int(mask.sum()))",
+        ("tests/verdict/test_cause.py",),
+    ),
+    Mutant(
+        "dialect_utils/verdict/cause.py",
+        "if each.output == cause.output",
+        "if True",
+        ("tests/verdict/test_cause.py",),
+    ),
 )
