@@ -58,9 +58,9 @@ MUTANTS = (
         ("tests/relayout/test_shadowing.py::test_a_module_of_ours_that_is_hidden_is_said_in_one_line",),
     ),
     Mutant(
-        "relayout/reduction.py",
-        "            return (self.output,)\n",
-        "            return range(2)\n",
+        "relayout/findings.py",
+        "replace(wanted, output=0) if is_only else wanted",
+        "wanted",
         ("tests/relayout/test_cause_kept.py",),
     ),
     Mutant(

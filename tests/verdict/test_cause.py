@@ -29,6 +29,7 @@ def cause(first: list[object], second: list[object], kind: ElementType = F32, dt
     [
         ([1, 2, NAN], [2, 3, 1], "numbers"),
         ([NAN, NAN, 1], [1, 1, 2], "NaN in the first"),
+        ([NAN, 1, 2], [1, 2, 3], "numbers"),
         ([1], [NAN], "NaN in the second"),
         ([INF], [1], "infinities in the first"),
         ([1], [-INF], "infinities in the second"),
