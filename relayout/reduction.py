@@ -17,6 +17,7 @@ from dialect_utils.hlo import HloModule
 from dialect_utils.hlo.text.literals import FLOAT_FORMATS
 from dialect_utils.io.files import parse_bytes
 from dialect_utils.ir import Function, Module, Operation, Value
+from dialect_utils.ir.control_flow import remove_uncalled
 from dialect_utils.layout import ArrayShape, ElementType, Shape
 from dialect_utils.ops import Trait, has
 from dialect_utils.text import DiagnosticError
@@ -176,14 +177,7 @@ def reduce_modules(
 def remove_dead(module: Module) -> None:
     """Erases operations without side effects whose results have no users, and functions that nothing calls."""
     _remove_dead_operations(module)
-    while uncalled := _uncalled(module):
-        for function in uncalled:
-            module.remove_function(function)
-
-
-def _uncalled(module: Module) -> list[Function]:
-    called = {function for operation in module.operations() for function in operation.called}
-    return [function for function in module.functions if not function.is_entry and function not in called]
+    remove_uncalled(module)
 
 
 def _remove_dead_operations(module: Module) -> None:

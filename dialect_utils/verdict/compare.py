@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from dialect_utils.execution import (
     Program,
@@ -23,8 +23,9 @@ from dialect_utils.verdict.cause import cause_of_move, with_proofs
 from dialect_utils.verdict.comparator import Options
 from dialect_utils.verdict.evidence import Verdict
 from dialect_utils.verdict.examination import Examination
-from dialect_utils.verdict.judge import checks_of_both
+from dialect_utils.verdict.judge import SelfCheck, checks_of_both
 from dialect_utils.verdict.outcome import NOT_GUARANTEED, PROOF, Counterexample
+from dialect_utils.verdict.parts import executable_part
 from dialect_utils.verdict.ports import entry_ports
 from dialect_utils.verdict.proof import ProofResult, try_prove
 
@@ -87,26 +88,82 @@ def _executed(
     """Returns the verdict of proof and engines together; a proof also holds for modules that cannot be executed."""
     if not options.executes:
         return combined(proved, None)
-    # An executable form may lack layouts; the stages still have the layouts by which arrays are packed.
     try:
-        forms = executable(stages[0]), executable(stages[-1])
-        _refuse_state(forms)
-        programs = _programs(*forms, options.memory)
-        checks = checks_of_both(*forms)
-        devices = common_device_count(forms)
+        prepared = _prepare(stages, options, executable)
     except RefusedError:
         raise
     except DiagnosticError as error:
         if proved is None or proved.answer == "unknown":
             raise
-        return combined(proved, Verdict("unknown", reason=f"not executed: {error.diagnostics[0].message}"))
+        reason = f"not executed: {error.diagnostics[0].message}"
+        return combined(proved, _of_part(stages, options, worker, proved, executable, reason))
+    return combined(proved, _run(stages, options, worker, proved, prepared))
+
+
+@dataclass(frozen=True, slots=True)
+class _Prepared:
+    """The forms of the first and the last module that engines execute, and what execution needs."""
+
+    forms: tuple[Module, Module]
+    programs: tuple[Program, Program]
+    checks: list[SelfCheck]
+    devices: int
+
+
+def _prepare(stages: Sequence[Module], options: Options, executable: Callable[[Module], Module]) -> _Prepared:
+    """Returns the executable forms; raises DiagnosticError where no engine executes one of them."""
+    # An executable form may lack layouts; the stages still have the layouts by which arrays are packed.
+    forms = executable(stages[0]), executable(stages[-1])
+    _refuse_state(forms)
+    return _Prepared(forms, _programs(*forms, options.memory), checks_of_both(*forms), common_device_count(forms))
+
+
+def _run(
+    stages: Sequence[Module],
+    options: Options,
+    worker: Worker | None,
+    proved: ProofResult | None,
+    prepared: _Prepared,
+) -> Verdict:
+    forms, devices = prepared.forms, prepared.devices
     unseen = unseen_differences(*forms)
-    examination = Examination.of([forms[0], *stages, forms[1]], programs, checks, options, devices)
+    examination = Examination.of([forms[0], *stages, forms[1]], prepared.programs, prepared.checks, options, devices)
     is_proved = proved is not None and proved.answer == "equal"
     if worker is not None and worker.devices == devices:
-        return combined(proved, _remarked(examination.run(worker, is_proved=is_proved), unseen))
+        return _remarked(examination.run(worker, is_proved=is_proved), unseen)
     with Worker(devices=devices, memory=options.memory) as own:
-        return combined(proved, _remarked(examination.run(own, is_proved=is_proved), unseen))
+        return _remarked(examination.run(own, is_proved=is_proved), unseen)
+
+
+def _of_part(
+    stages: Sequence[Module],
+    options: Options,
+    worker: Worker | None,
+    proved: ProofResult,
+    executable: Callable[[Module], Module],
+    reason: str,
+) -> Verdict:
+    """Executes the outputs that do not depend on the operations that no engine executes; `reason` names these.
+
+    The verdict is `different` where they differ, else `unknown`: of the other outputs nothing is known.
+    """
+
+    def is_executable(part: Sequence[Module]) -> bool:
+        try:
+            _prepare(part, options, executable)
+        except DiagnosticError:
+            return False
+        return True
+
+    whole = Verdict("unknown", reason=reason)
+    part = executable_part(stages, is_executable) if proved.answer == "equal" else None
+    if part is None:
+        return whole
+    try:
+        found = _run(part.stages, options, worker, proved, _prepare(part.stages, options, executable))
+    except DiagnosticError:
+        return whole
+    return part.of_whole(found, reason)
 
 
 def _remarked(verdict: Verdict, unseen: str) -> Verdict:
