@@ -214,4 +214,34 @@ MUTANTS = (
         "if True",
         ("tests/verdict/test_cause.py",),
     ),
+    Mutant(
+        "dialect_utils/verdict/parts.py",
+        "return output if output in self.outputs else self.outputs[0]",
+        "return output",
+        ("tests/verdict/test_parts.py",),
+    ),
+    Mutant(
+        "dialect_utils/verdict/parts.py",
+        "    remove_uncalled(copy)\n",
+        "",
+        ("tests/verdict/test_parts.py",),
+    ),
+    Mutant(
+        "dialect_utils/verdict/parts.py",
+        "    copy.set_entry_layout(parameters, shapes)\n",
+        "",
+        ("tests/verdict/test_parts.py",),
+    ),
+    Mutant(
+        "dialect_utils/verdict/parts.py",
+        "            waiting += outputs[:half], outputs[half:]\n",
+        "            pass\n",
+        ("tests/verdict/test_parts.py",),
+    ),
+    Mutant(
+        "dialect_utils/verdict/compare.py",
+        'if proved.answer == "equal" else None\n    if part is None:',
+        "if False else None\n    if part is None:",
+        ("tests/verdict/test_parts.py",),
+    ),
 )

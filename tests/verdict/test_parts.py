@@ -123,19 +123,19 @@ ENTRY e {{
 
 @pytest.mark.usefixtures("proves_everything")
 def test_outputs_of_physical_arrays(worker: Worker) -> None:
-    """The layouts of outputs that are cut out stay."""
+    """The header's layouts of outputs that are cut out stay."""
     layout = "{1,0:T(2,2)}"
     text = f"""HloModule m, entry_computation_layout={{(f32[3,5]{layout})->(f32[], f32[3,5]{layout})}}
 ENTRY e {{
-  x = f32[3,5]{layout} parameter(0)
+  x = f32[3,5] parameter(0)
   t = token[] after-all()
   i = (f32[], token[]) infeed(t)
   d = f32[] get-tuple-element(i), index=0
-  n = f32[3,5]{layout} negate(x)
-  ROOT r = (f32[], f32[3,5]{layout}) tuple(d, n)
+  n = f32[3,5] negate(x)
+  ROOT r = (f32[], f32[3,5]) tuple(d, n)
 }}
 """
-    physical = text.partition(",")[0] + text[text.index("\n") :].replace(f"f32[3,5]{layout}", "f32[2,3,2,2]")
+    physical = text.partition(",")[0] + text[text.index("\n") :].replace("f32[3,5]", "f32[2,3,2,2]")
     right = compare_modules(parse(text), parse(physical), worker=worker)
     assert "output 1 alone" in right.reason
     wrong = compare_modules(parse(text), parse(physical.replace("negate", "abs")), worker=worker)
