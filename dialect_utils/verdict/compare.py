@@ -23,6 +23,7 @@ from dialect_utils.verdict.cause import cause_of_move, with_proofs
 from dialect_utils.verdict.comparator import Options
 from dialect_utils.verdict.evidence import Verdict
 from dialect_utils.verdict.examination import Examination
+from dialect_utils.verdict.feeding import fed_stages
 from dialect_utils.verdict.judge import SelfCheck, checks_of_both
 from dialect_utils.verdict.outcome import NOT_GUARANTEED, PROOF, Counterexample
 from dialect_utils.verdict.parts import executable_part
@@ -100,6 +101,11 @@ def _executed(
     return combined(proved, _run(stages, options, worker, proved, prepared))
 
 
+# Ones may make a loop endless that ends with the data of another program.
+_PART_SECONDS = 20.0
+_ONES = " with ones for the data of other programs"
+
+
 @dataclass(frozen=True, slots=True)
 class _Prepared:
     """The forms of the first and the last module that engines execute, and what execution needs."""
@@ -143,27 +149,33 @@ def _of_part(
     executable: Callable[[Module], Module],
     reason: str,
 ) -> Verdict:
-    """Executes the outputs that do not depend on the operations that no engine executes; `reason` names these.
+    """Executes outputs of modules that no engine executes as they are; `reason` says why.
 
-    The verdict is `different` where they differ, else `unknown`: of the other outputs nothing is known.
+    The first part are the outputs that do not depend on the reason, the second part those that do if ones replace the
+    data of other programs. The verdict is `different` where a part differs, else `unknown`.
     """
 
-    def is_executable(part: Sequence[Module]) -> bool:
+    def is_executable(forms: Sequence[Module]) -> bool:
         try:
-            _prepare(part, options, executable)
+            _prepare(forms, options, executable)
         except DiagnosticError:
             return False
         return True
 
-    whole = Verdict("unknown", reason=reason)
-    part = executable_part(stages, is_executable) if proved.answer == "equal" else None
-    if part is None:
-        return whole
-    try:
-        found = _run(part.stages, options, worker, proved, _prepare(part.stages, options, executable))
-    except DiagnosticError:
-        return whole
-    return part.of_whole(found, reason)
+    options = replace(options, timeout=min(options.timeout, _PART_SECONDS))
+    verdict = Verdict("unknown", reason=reason)
+    for forms, data in ((stages, ""), (fed_stages(stages), _ONES)) if proved.answer == "equal" else ():
+        part = executable_part(forms, is_executable) if forms else None
+        if part is None:
+            continue
+        try:
+            found = _run(part.stages, options, worker, proved, _prepare(part.stages, options, executable))
+        except DiagnosticError:
+            continue
+        verdict = part.of_whole(found, f"{verdict.reason}; {part}{data}")
+        if verdict.verdict == "different" or part.is_whole:
+            break
+    return verdict
 
 
 def _remarked(verdict: Verdict, unseen: str) -> Verdict:

@@ -34,18 +34,21 @@ class Part:
         """Returns the number, in the whole module, of an output of the part."""
         return output if output in self.outputs else self.outputs[0]
 
-    def named(self) -> str:
-        """Returns a text with the numbers of the outputs."""
-        return f"output{'s' if len(self.outputs) > 1 else ''} {', '.join(map(str, self.outputs))}"
+    @property
+    def is_whole(self) -> bool:
+        """Is true where the part has all outputs."""
+        return len(self.outputs) == output_count(self.stages[0])
+
+    def __str__(self) -> str:
+        return f"output{'s' if len(self.outputs) > 1 else ''} {', '.join(map(str, self.outputs))} alone"
 
     def of_whole(self, found: Verdict, reason: str) -> Verdict:
-        """Returns the verdict on the whole module, `different` or `unknown`; `reason` says why it was not executed."""
+        """Returns the verdict on the whole module, `different` or `unknown`; `reason` says which part was executed."""
         if found.found_no_difference:
             engines = " and ".join(ENGINE_TITLES[method] for method in found.methods)
-            rest = f"{self.named()} alone, executed by {engines} {found.data}: no difference"
-            return Verdict("unknown", reason=f"{reason}; {rest}")
+            return Verdict("unknown", reason=f"{reason}, executed by {engines} {found.data}: no difference")
         if found.verdict != "different":
-            return Verdict("unknown", reason="; ".join(filter(None, [reason, found.reason])))
+            return Verdict("unknown", reason=": ".join(filter(None, [reason, found.reason])))
         example, cause = found.counterexample, found.cause
         if isinstance(example, Counterexample):
             example = replace(example, output=self.origin(example.output))
@@ -54,13 +57,18 @@ class Part:
         return replace(found, counterexample=example, cause=cause, reason=f"{found.reason}; {reason}")
 
 
+def output_count(module: Module) -> int:
+    """Returns the number of arrays that the entry yields."""
+    return sum(len(list(shape.arrays())) for shape in module.entry_layout[1])
+
+
 def executable_part(stages: Sequence[Module], is_executable: Callable[[Sequence[Module]], bool]) -> Part | None:
     """Returns outputs for which the forms of a module are executable; None where none was found.
 
     Outputs are tried by halves, because most modules have few operations that are not executable.
     """
     found: list[int] = []
-    waiting = deque([range(sum(len(list(shape.arrays())) for shape in stages[0].entry_layout[1]))])
+    waiting = deque([range(output_count(stages[0]))])
     for _ in range(_MOST_TRIALS):
         if not waiting:
             break

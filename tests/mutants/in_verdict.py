@@ -240,8 +240,26 @@ MUTANTS = (
     ),
     Mutant(
         "dialect_utils/verdict/compare.py",
-        'if proved.answer == "equal" else None\n    if part is None:',
-        "if False else None\n    if part is None:",
+        'for forms, data in ((stages, ""), (fed_stages(stages), _ONES))',
+        'for forms, data in ((stages, ""),)',
+        ("tests/verdict/test_parts.py",),
+    ),
+    Mutant(
+        "dialect_utils/verdict/compare.py",
+        'for forms, data in ((stages, ""), (fed_stages(stages), _ONES))',
+        "for forms, data in ((fed_stages(stages), _ONES),)",
+        ("tests/verdict/test_parts.py",),
+    ),
+    Mutant(
+        "dialect_utils/verdict/compare.py",
+        'if verdict.verdict == "different" or part.is_whole:',
+        "if part.is_whole:",
+        ("tests/verdict/test_parts.py",),
+    ),
+    Mutant(
+        "dialect_utils/verdict/feeding.py",
+        "    return fed if any(map(_communicates, stages)) else []\n",
+        "    return fed\n",
         ("tests/verdict/test_parts.py",),
     ),
 )

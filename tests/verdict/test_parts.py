@@ -61,8 +61,11 @@ def proves_everything(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_other_outputs_are_executed(text: str, worker: Worker) -> None:
     verdict = compare_modules(parse(text), parse(text), worker=worker)
     assert (verdict.verdict, verdict.methods) == ("equal", ("proof",))
-    assert verdict.reason.startswith(f"{WAITS}; outputs 0, 2 alone, executed by XLA on ")
-    assert verdict.reason.endswith(" sets of inputs: no difference")
+    first, second, third = verdict.reason.split("; ")
+    assert first == WAITS
+    assert second.startswith("outputs 0, 2 alone, executed by XLA on ")
+    assert second.endswith(" sets of inputs: no difference")
+    assert third.startswith("outputs 0, 1, 2 alone with ones for the data of other programs, executed by XLA on ")
 
 
 @pytest.mark.usefixtures("proves_everything")
@@ -76,16 +79,84 @@ def test_a_difference_in_them_contradicts_the_proof(text: str, old: str, new: st
     assert verdict.cause is not None
     assert verdict.cause.output == output
     assert WAITS in verdict.reason
+    assert "with ones" not in verdict.reason
 
 
 @pytest.mark.usefixtures("proves_everything")
 @TEXTS
-def test_outputs_that_depend_on_it_are_not_executed(text: str, worker: Worker) -> None:
+def test_outputs_that_depend_on_it_are_executed_with_ones(
+    text: str, worker: Worker, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The planted fault is in the second output, which needs the data of another program."""
     wrong = text.replace("add", "subtract")
     verdict = compare_modules(parse(text), parse(wrong), worker=worker)
-    assert verdict.verdict == "equal"
-    assert "outputs 0, 2 alone" in verdict.reason
+    assert (verdict.verdict, verdict.counterexample and verdict.counterexample.output) == ("unknown", 1)
+    assert "with ones for the data of other programs" in verdict.reason
+    monkeypatch.setattr(comparing, "fed_stages", lambda stages: [])
+    unfed = compare_modules(parse(text), parse(wrong), worker=worker)
+    assert unfed.verdict == "equal"
+    assert unfed.reason.count(" alone") == 1
+
+
+# Both outputs come from one loop, in which the module receives data.
+RECEIVES = """HloModule m
+body {
+  s = (f32[4], f32[4], s32[], token[]) parameter(0)
+  a = f32[4] get-tuple-element(s), index=0
+  b = f32[4] get-tuple-element(s), index=1
+  k = s32[] get-tuple-element(s), index=2
+  t = token[] get-tuple-element(s), index=3
+  r = (f32[4], u32[], token[]) recv(t), channel_id=1, is_host_transfer=true
+  d = (f32[4], token[]) recv-done(r), channel_id=1, is_host_transfer=true
+  e = f32[4] get-tuple-element(d), index=0
+  u = token[] get-tuple-element(d), index=1
+  c = f32[4] add(b, e)
+  n = f32[4] negate(a)
+  one = s32[] constant(1)
+  j = s32[] add(k, one)
+  ROOT next = (f32[4], f32[4], s32[], token[]) tuple(n, c, j, u)
+}
+condition {
+  s = (f32[4], f32[4], s32[], token[]) parameter(0)
+  k = s32[] get-tuple-element(s), index=2
+  three = s32[] constant(3)
+  ROOT is = pred[] compare(k, three), direction=LT
+}
+ENTRY e {
+  x = f32[4] parameter(0)
+  y = f32[4] parameter(1)
+  zero = s32[] constant(0)
+  t = token[] after-all()
+  s = (f32[4], f32[4], s32[], token[]) tuple(x, y, zero, t)
+  w = (f32[4], f32[4], s32[], token[]) while(s), condition=condition, body=body
+  a = f32[4] get-tuple-element(w), index=0
+  b = f32[4] get-tuple-element(w), index=1
+  ROOT r = (f32[4], f32[4]) tuple(a, b)
+}
+"""
+
+
+@pytest.mark.usefixtures("proves_everything")
+def test_a_loop_that_receives_data_is_executed_with_ones(worker: Worker) -> None:
+    right = compare_modules(parse(RECEIVES), parse(RECEIVES), worker=worker)
+    assert right.verdict == "equal"
+    assert right.reason.startswith(f"{WAITS.replace('infeed', 'recv')}; outputs 0, 1 alone with ones for the data")
+    wrong = compare_modules(parse(RECEIVES), parse(RECEIVES.replace("negate", "abs")), worker=worker)
+    assert (wrong.verdict, wrong.counterexample and wrong.counterexample.output) == ("unknown", 0)
+
+
+@pytest.mark.parametrize("kind", ["c64", "f8e8m0fnu", "pred", "s4"])
+def test_ones_of_other_types(kind: str, worker: Worker) -> None:
+    text = f"""HloModule m
+ENTRY e {{
+  t = token[] after-all()
+  i = (({kind}[2], {kind}[]), token[]) infeed(t)
+  d = ({kind}[2], {kind}[]) get-tuple-element(i), index=0
+  ROOT a = {kind}[2] get-tuple-element(d), index=0
+}}
+"""
+    verdict = compare_modules(parse(text), parse(text), worker=worker)
+    assert (" alone with ones" in verdict.reason) == (kind != "c64")
 
 
 @pytest.mark.usefixtures("proves_everything")
@@ -115,6 +186,8 @@ ENTRY e {{
   ROOT r = (f32[4], f32[4]) tuple(g, n)
 }}
 """
+    right = compare_modules(parse(text), parse(text), worker=worker)
+    assert (right.verdict, right.reason.count("output 1 alone")) == ("equal", 1)
     verdict = compare_modules(parse(text), parse(text.replace("negate", "abs")), worker=worker)
     assert verdict.verdict == "unknown"
     assert verdict.counterexample is not None
