@@ -60,7 +60,8 @@ class Finder:
 
     def _of_verdict(self, verdict: Verdict) -> Cause | Crash | None:
         if self.keep == "different":
-            return verdict.cause
+            # The verdict `unknown` where an engine contradicts a proof has a cause, too.
+            return verdict.cause if verdict.verdict == "different" else None
         return Crash(verdict.reason) if "crash" in verdict.reason else None
 
     def find_in(self, step: Pass, module: Module) -> Cause | Crash | None:

@@ -31,7 +31,8 @@ class Verdict:
     `reason` adds remarks, `proof` names what a proof used or why there is none. `data` describes the data, `power`
     the injected faults that it detects. `outputs` says for each executed output whether all of its bits were equal,
     `unreached` lists values that the data lacks. `proved` has the result of the proof for each output, `rules` the
-    rules that it applied, with locations. `cause` is the cause of an answer `different`, which a reduction keeps.
+    rules that it applied, with locations. `cause` is the cause of the difference that an engine
+    or a proof found, which a reduction keeps.
     """
 
     verdict: Answer

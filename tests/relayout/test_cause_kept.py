@@ -11,7 +11,7 @@ from dialect_utils.execution import Worker
 from dialect_utils.hlo import HloModule
 from dialect_utils.io.files import parse_bytes, read_module
 from dialect_utils.ir import Module
-from dialect_utils.verdict import Cause
+from dialect_utils.verdict import Cause, ProofResult
 from passes.framework.base import BUILTIN_PASSES, Report, module_pass
 from relayout.cli import main
 from relayout.findings import Finder, is_kept, reduce_finding
@@ -98,6 +98,13 @@ def test_an_inner_value_replaces_the_output_only_if_it_carries_the_difference(
         monkeypatch.setattr(Reduction, "_carries", lambda reduction, before, numbers: True)
     small = reduce_finding(modules, found, finder.find)
     assert [opcodes(module)[0] for module in small] == left
+
+
+def test_a_contradicted_proof_is_no_difference(finder: Finder, monkeypatch: pytest.MonkeyPatch) -> None:
+    modules = parsed(NAN)
+    assert finder.find(modules) is not None
+    monkeypatch.setattr("dialect_utils.verdict.compare.try_prove", lambda *arguments, **options: ProofResult("equal"))
+    assert finder.find(modules) is None
 
 
 def test_the_command_prints_the_cause(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
