@@ -1,7 +1,9 @@
 """Reduction of modules while they still show a difference or a crash.
 
 All modules get the same edits at corresponding operations: fewer outputs, an inner value as the only output, operations
-replaced by an operand or a constant, unused inputs removed, smaller dimensions.
+replaced by an operand or a constant, unused inputs removed, smaller dimensions. Where one output is to stay, an inner
+value replaces it only if the value carries the difference: with the value made constant in all modules, the output no
+longer shows it.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from dialect_utils.hlo import HloModule
 from dialect_utils.hlo.text.literals import FLOAT_FORMATS
 from dialect_utils.io.files import parse_bytes
 from dialect_utils.ir import Function, Module, Operation, Value
+from dialect_utils.ir.control_flow import remove_uncalled
 from dialect_utils.layout import ArrayShape, ElementType, Shape
 from dialect_utils.ops import Trait, has
 from dialect_utils.text import DiagnosticError
@@ -29,15 +32,20 @@ _SIZE = r"(?<![\w.%@#-]){}(?=[\],x:}}])|(?<=[\[,<x:]){}(?=[\],x:}}>])"
 
 @dataclass(slots=True)
 class Reduction:
-    """A reduction in progress: the smallest modules so far for which `shows` is true."""
+    """A reduction in progress: the smallest modules so far for which `shows` is true.
+
+    `output` is the number of the output that stays; None: any output or inner value may become the only result.
+    """
 
     modules: tuple[Module, ...]
     shows: Shows
     trials: int = DEFAULT_TRIALS
+    output: int | None = None
     tried: int = field(default=0, init=False)
 
     def run(self) -> tuple[Module, ...]:
         """Returns modules that no edit reduces further, or the smallest so far once the trials are used up."""
+        self._keep([module.clone() for module in self.modules])
         before = -1
         while before != _size(self.modules) and self.tried < self.trials:
             before = _size(self.modules)
@@ -49,31 +57,44 @@ class Reduction:
 
     def _keep(self, candidate: Sequence[Module] | None) -> bool:
         """Keeps a candidate that verifies, is smaller, and for which `shows` is true; returns whether it did."""
-        if candidate is None or self.tried >= self.trials:
+        if candidate is None or not _is_valid(candidate) or _size(candidate) >= _size(self.modules):
             return False
-        try:
-            for module in candidate:
-                remove_dead(module)
-                verify(module)
-        except (DiagnosticError, ValueError):
-            return False
-        if _size(candidate) >= _size(self.modules):
-            return False
-        self.tried += 1
-        if not self.shows(candidate):
+        if not self._shows(candidate):
             return False
         self.modules = tuple(candidate)
         return True
 
+    def _shows(self, candidate: Sequence[Module]) -> bool:
+        """Is true where `shows` is; false once the trials are used up."""
+        if self.tried >= self.trials:
+            return False
+        self.tried += 1
+        return self.shows(candidate)
+
     def _cut(self) -> None:
         """Makes one output, or the earliest inner value that `shows` accepts, the only result."""
-        functions = [module.entry for module in self.modules]
-        for position in range(max(len(_leaves(function)) for function in functions)):
+        for position in self._positions():
             if self._keep(self._with_output(position)):
                 break
         for numbers in list(self._corresponding()):
+            before = self.modules
             if self._keep(self._cut_at(numbers)):
-                return
+                if self._carries(before, numbers):
+                    return
+                self.modules = before
+
+    def _positions(self) -> Sequence[int]:
+        """Returns the numbers of the outputs that may become the only one."""
+        if self.output is not None:
+            return (self.output,)
+        return range(max(len(output_values(module)) for module in self.modules))
+
+    def _carries(self, before: Sequence[Module], numbers: Sequence[int]) -> bool:
+        """Is true where a value may replace the output: constant in all modules, it leaves no such difference."""
+        if self.output is None:
+            return True
+        constant = _replaced(before, numbers, _by_constant)
+        return constant is not None and _is_valid(constant) and self.tried < self.trials and not self._shows(constant)
 
     def _cut_at(self, numbers: Sequence[int]) -> list[Module] | None:
         copies = [module.clone() for module in self.modules]
@@ -89,7 +110,10 @@ class Reduction:
         copies = [module.clone() for module in self.modules]
         try:
             for copy in copies:
-                _yield(copy.entry, _leaves(copy.entry)[position])
+                value = output_values(copy)[position]
+                if value is None:
+                    return None
+                _yield(copy.entry, value)
         except (IndexError, ValueError):
             return None
         return copies
@@ -98,17 +122,8 @@ class Reduction:
         """Replaces each operation by an operand, or else by a constant, the last operation first."""
         for numbers in reversed(list(self._corresponding())):
             for replace in (_by_operand, _by_constant):
-                if self._keep(self._replaced(numbers, replace)):
+                if self._keep(_replaced(self.modules, numbers, replace)):
                     break
-
-    def _replaced(self, numbers: Sequence[int], replace: Callable[[Module, Operation], bool]) -> list[Module] | None:
-        copies = [module.clone() for module in self.modules]
-        try:
-            found = [list(copy.operations())[number] for copy, number in zip(copies, numbers, strict=True)]
-            done = [replace(copy, operation) for copy, operation in zip(copies, found, strict=True)]
-        except (IndexError, ValueError, DiagnosticError):
-            return None
-        return copies if all(done) else None
 
     def _drop_inputs(self) -> None:
         """Removes inputs that no module uses, the last one first; all modules keep the same interface."""
@@ -148,16 +163,24 @@ class Reduction:
             yield from ((block.a + i, block.b + i) for i in range(block.size))
 
 
-def reduce_modules(modules: Sequence[Module], shows: Shows, trials: int = DEFAULT_TRIALS) -> tuple[Module, ...]:
+def reduce_modules(
+    modules: Sequence[Module], shows: Shows, trials: int = DEFAULT_TRIALS, output: int | None = None
+) -> tuple[Module, ...]:
     """Returns smaller modules for which `shows` is still true, of one module (the input of a pass) or of a pair.
 
-    `trials` limits the calls of `shows`. The modules given stay as they are.
+    `trials` limits the calls of `shows`. `output` is the number of the output that stays; None: any output or inner
+    value may become the only result. The modules given stay as they are.
     """
-    return Reduction(tuple(module.clone() for module in modules), shows, trials).run()
+    return Reduction(tuple(module.clone() for module in modules), shows, trials, output).run()
 
 
 def remove_dead(module: Module) -> None:
-    """Erases operations without side effects whose results have no users."""
+    """Erases operations without side effects whose results have no users, and functions that nothing calls."""
+    _remove_dead_operations(module)
+    remove_uncalled(module)
+
+
+def _remove_dead_operations(module: Module) -> None:
     for function in module.functions:
         used = set(function.results)
         for operation in reversed(function.operations):
@@ -174,14 +197,46 @@ def _is_pure(operation: Operation) -> bool:
     return calls and all(_is_pure(inner) for function in operation.called for inner in function.operations)
 
 
+def _is_valid(modules: Sequence[Module]) -> bool:
+    """Is true for modules that verify without their dead operations, which it removes."""
+    try:
+        for module in modules:
+            remove_dead(module)
+            verify(module)
+    except (DiagnosticError, ValueError):
+        return False
+    return True
+
+
+def _replaced(
+    modules: Sequence[Module], numbers: Sequence[int], replace: Callable[[Module, Operation], bool]
+) -> list[Module] | None:
+    """Returns copies with one operation of each replaced; None where one cannot be replaced."""
+    copies = [module.clone() for module in modules]
+    try:
+        found = [list(copy.operations())[number] for copy, number in zip(copies, numbers, strict=True)]
+        done = [replace(copy, operation) for copy, operation in zip(copies, found, strict=True)]
+    except (IndexError, ValueError, DiagnosticError):
+        return None
+    return copies if all(done) else None
+
+
 def _key(operation: Operation) -> tuple[str, ...]:
     return operation.opcode, *(str(value.shape) for value in operation.results)
 
 
-def _leaves(function: Function) -> Sequence[Value]:
-    """Returns the values that a function yields; a tuple counts as its elements."""
-    first = function.results[0].operation if len(function.results) == 1 else None
-    return first.operands if first is not None and first.opcode == "tuple" else function.results
+def output_values(module: Module) -> list[Value | None]:
+    """Returns the value of each output array of the entry, None for an array in a tuple that no `tuple` makes."""
+    return [leaf for value in module.entry.results for leaf in _leaves(value)]
+
+
+def _leaves(value: Value) -> list[Value | None]:
+    operation, shape = value.operation, value.shape
+    if isinstance(shape, ArrayShape):
+        return [value]
+    if operation is None or operation.opcode != "tuple":
+        return [None for _ in shape.arrays()]
+    return [leaf for operand in operation.operands for leaf in _leaves(operand)]
 
 
 def _yield(function: Function, value: Value) -> None:
@@ -195,7 +250,7 @@ def _size(modules: Sequence[Module]) -> int:
     for module in modules:
         shapes = _shapes(module)
         elements = sum(shape.element_count for shape in shapes if isinstance(shape, ArrayShape) and shape.is_static)
-        total += 1_000_000_000 * len(shapes) + 1_000 * elements + len(_leaves(module.entry))
+        total += 1_000_000_000 * len(shapes) + 1_000 * elements + len(output_values(module)) + len(module.functions)
     return total
 
 

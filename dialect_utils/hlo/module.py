@@ -297,6 +297,10 @@ class HloModule:
         del self._by_name[computation.name]
         self.mark_edited()
 
+    def remove_function(self, function: Function) -> None:
+        """Removes a computation, as `remove_computation` does."""
+        self.remove_computation(as_computation(function))
+
     def rename_computation(self, computation: Computation, name: str) -> None:
         """Changes the name of a computation in its callers; raises ValueError where another one has the name."""
         if name in self._by_name:

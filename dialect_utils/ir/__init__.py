@@ -337,6 +337,9 @@ class Module(Protocol):
     def entry(self) -> Function:
         """Returns the entry; raises DiagnosticError for a module fragment without an entry."""
 
+    def remove_function(self, function: Function) -> None:
+        """Removes a function without callers; raises ValueError for others and for the entry."""
+
     def clone(self) -> Module:
         """Returns an independent copy."""
 

@@ -169,5 +169,17 @@ def recursive_call(module: Module) -> Operation | None:
     return None
 
 
+def remove_uncalled(module: Module) -> None:
+    """Removes the functions that nothing calls, except the entry."""
+    while uncalled := _uncalled(module):
+        for function in uncalled:
+            module.remove_function(function)
+
+
+def _uncalled(module: Module) -> list[Function]:
+    called = {function for operation in module.operations() for function in operation.called}
+    return [function for function in module.functions if not function.is_entry and function not in called]
+
+
 def _calls_in(function: Function) -> Iterator[tuple[Operation, Function]]:
     return ((operation, called) for operation in function.operations for called in operation.called)

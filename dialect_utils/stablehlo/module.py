@@ -166,6 +166,19 @@ class StableHloModule:
         calls = (self.operation(mlir) for mlir in walk(self._root) if mlir.name in _CALLING)
         return tuple(operation for operation in calls if name in operation.symbols)
 
+    def remove_function(self, function: Function) -> None:
+        """Removes a function; raises ValueError for a region, where it is called, and for the entry."""
+        removed = as_function(function)
+        if removed.is_region or removed.callers or removed.is_entry:
+            raise ValueError(f"{removed.name} is the entry, or still called")
+        func = removed.holder
+        del self._named[removed.name]
+        self._interfaces.pop(address(func), None)
+        self._functions.pop(address(func), None)
+        self.forget(walk(func))
+        removed.forget()
+        func.erase()
+
     @property
     def entry(self) -> StableHloFunction:
         """Returns the public function `main`; raises DiagnosticError without one."""

@@ -1,5 +1,6 @@
 """Whether two modules compute the same, and how that is known."""
 
+from dialect_utils.verdict.cause import Cause
 from dialect_utils.verdict.comparator import Method, Options
 from dialect_utils.verdict.compare import compare_modules, compare_stages
 from dialect_utils.verdict.evidence import Verdict
@@ -19,6 +20,7 @@ from dialect_utils.verdict.sampling import random_inputs, small_integer_position
 
 __all__ = [
     "Answer",
+    "Cause",
     "Counterexample",
     "Method",
     "MovedElement",

@@ -12,6 +12,7 @@ from dialect_utils.engine_names import ENGINES, Engine
 from dialect_utils.execution import DEFAULT_MEMORY_BYTES, DEFAULT_TIMEOUT_SECONDS, Array, SavedArray
 from dialect_utils.layout import ElementType
 from dialect_utils.text import Diagnostic, DiagnosticError
+from dialect_utils.verdict.cause import Cause, cause_in
 from dialect_utils.verdict.guarantees import Guarantee
 from dialect_utils.verdict.outcome import (
     BITS,
@@ -45,6 +46,8 @@ class Finding:
     undecided: frozenset[int] = frozenset()
     # All bits are equal, on data where that decides: on tagged inputs, or on all possible data.
     exact: bool = field(default=True, compare=False)
+    # The cause of an answer `different`.
+    cause: Cause | None = field(default=None, compare=False)
     # The original's outputs on each set of data, on the engine.
     expected: Sequence[Sequence[Array]] = field(default=(), compare=False, repr=False)
 
@@ -106,7 +109,8 @@ class Comparator:
             wrong, why = self._wrong(data, output, x, y, differs, scales)
             if wrong.any():
                 reason = f"the results differ on {data}" + (f": {why}" if why else "")
-                return Finding("different", reason, first_of(output, x, y, kind, wrong))
+                cause = cause_in(output, data, (x, y), kind, wrong)
+                return Finding("different", reason, first_of(output, x, y, kind, wrong), cause=cause)
             tolerated = tolerated or f"on {data} {first_of(output, x, y, kind, differs)}, {NOT_GUARANTEED}"
         return Finding("agrees", tolerated, None, frozenset(differing), frozenset(undecided))
 

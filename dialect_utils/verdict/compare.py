@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from dialect_utils.execution import (
     Program,
@@ -19,12 +19,15 @@ from dialect_utils.execution import (
 )
 from dialect_utils.ir import Module
 from dialect_utils.text import Diagnostic, DiagnosticError
+from dialect_utils.verdict.cause import cause_of_move, with_proofs
 from dialect_utils.verdict.certified import choices_of, prove
 from dialect_utils.verdict.comparator import Options
 from dialect_utils.verdict.evidence import Verdict
 from dialect_utils.verdict.examination import Examination
-from dialect_utils.verdict.judge import checks_of_both
+from dialect_utils.verdict.feeding import fed_stages
+from dialect_utils.verdict.judge import SelfCheck, checks_of_both
 from dialect_utils.verdict.outcome import NOT_GUARANTEED, PROOF, Counterexample
+from dialect_utils.verdict.parts import executable_part
 from dialect_utils.verdict.ports import entry_ports
 from dialect_utils.verdict.proof import ProofResult
 
@@ -87,26 +90,93 @@ def _executed(
     """Returns the verdict of proof and engines together; a proof also holds for modules that cannot be executed."""
     if not options.executes:
         return combined(proved, None)
-    # An executable form may lack layouts; the stages still have the layouts by which arrays are packed.
     try:
-        forms = executable(stages[0]), executable(stages[-1])
-        _refuse_state(forms)
-        programs = _programs(*forms, options.memory)
-        checks = checks_of_both(*forms)
-        devices = common_device_count(forms)
+        prepared = _prepare(stages, options, executable)
     except RefusedError:
         raise
     except DiagnosticError as error:
         if proved is None or proved.answer == "unknown":
             raise
-        return combined(proved, Verdict("unknown", reason=f"not executed: {error.diagnostics[0].message}"))
+        reason = f"not executed: {error.diagnostics[0].message}"
+        return combined(proved, _of_part(stages, options, worker, proved, executable, reason))
+    return combined(proved, _run(stages, options, worker, proved, prepared))
+
+
+# Ones may make a loop endless that ends with the data of another program.
+_PART_SECONDS = 20.0
+_ONES = " with ones for the data of other programs"
+
+
+@dataclass(frozen=True, slots=True)
+class _Prepared:
+    """The forms of the first and the last module that engines execute, and what execution needs."""
+
+    forms: tuple[Module, Module]
+    programs: tuple[Program, Program]
+    checks: list[SelfCheck]
+    devices: int
+
+
+def _prepare(stages: Sequence[Module], options: Options, executable: Callable[[Module], Module]) -> _Prepared:
+    """Returns the executable forms; raises DiagnosticError where no engine executes one of them."""
+    # An executable form may lack layouts; the stages still have the layouts by which arrays are packed.
+    forms = executable(stages[0]), executable(stages[-1])
+    _refuse_state(forms)
+    return _Prepared(forms, _programs(*forms, options.memory), checks_of_both(*forms), common_device_count(forms))
+
+
+def _run(
+    stages: Sequence[Module],
+    options: Options,
+    worker: Worker | None,
+    proved: ProofResult | None,
+    prepared: _Prepared,
+) -> Verdict:
+    forms, devices = prepared.forms, prepared.devices
     unseen = unseen_differences(*forms)
-    examination = Examination.of([forms[0], *stages, forms[1]], programs, checks, options, devices)
+    examination = Examination.of([forms[0], *stages, forms[1]], prepared.programs, prepared.checks, options, devices)
     is_proved = proved is not None and proved.answer == "equal"
     if worker is not None and worker.devices == devices:
-        return combined(proved, _remarked(examination.run(worker, is_proved=is_proved), unseen))
+        return _remarked(examination.run(worker, is_proved=is_proved), unseen)
     with Worker(devices=devices, memory=options.memory) as own:
-        return combined(proved, _remarked(examination.run(own, is_proved=is_proved), unseen))
+        return _remarked(examination.run(own, is_proved=is_proved), unseen)
+
+
+def _of_part(
+    stages: Sequence[Module],
+    options: Options,
+    worker: Worker | None,
+    proved: ProofResult,
+    executable: Callable[[Module], Module],
+    reason: str,
+) -> Verdict:
+    """Executes outputs of modules that no engine executes as they are; `reason` says why.
+
+    The first part are the outputs that do not depend on the reason, the second part those that do if ones replace the
+    data of other programs. The verdict is `different` where a part differs, else `unknown`.
+    """
+
+    def is_executable(forms: Sequence[Module]) -> bool:
+        try:
+            _prepare(forms, options, executable)
+        except DiagnosticError:
+            return False
+        return True
+
+    options = replace(options, timeout=min(options.timeout, _PART_SECONDS))
+    verdict = Verdict("unknown", reason=reason)
+    for forms, data in ((stages, ""), (fed_stages(stages), _ONES)) if proved.answer == "equal" else ():
+        part = executable_part(forms, is_executable) if forms else None
+        if part is None:
+            continue
+        try:
+            found = _run(part.stages, options, worker, proved, _prepare(part.stages, options, executable))
+        except DiagnosticError:
+            continue
+        verdict = part.of_whole(found, f"{verdict.reason}; {part}{data}")
+        if verdict.verdict == "different" or part.is_whole:
+            break
+    return verdict
 
 
 def _remarked(verdict: Verdict, unseen: str) -> Verdict:
@@ -152,7 +222,10 @@ def combined(proved: ProofResult | None, run: Verdict | None) -> Verdict:
         return run or Verdict("unknown", reason="neither a proof nor an engine was asked for")
     found = _combined(proved, run)
     choices = choices_of(proved.outputs) if found.verdict == "equal" and PROOF in found.methods else ()
-    return replace(found, proved=proved.outputs, rules=proved.rules, choices=choices, certificate=proved.certificate)
+    cause = with_proofs(found.cause, proved.outputs)
+    return replace(
+        found, proved=proved.outputs, rules=proved.rules, cause=cause, choices=choices, certificate=proved.certificate
+    )
 
 
 def _combined(proved: ProofResult, run: Verdict | None) -> Verdict:
@@ -178,7 +251,8 @@ def _different(proved: ProofResult, run: Verdict | None) -> Verdict:
     """Returns the verdict `different`, with an engine's bits where it found a difference, and the moved element."""
     found = run.counterexample if run is not None else None
     if run is None or run.verdict != "different" or not isinstance(found, Counterexample):
-        return Verdict("different", (PROOF,), "", proved.moved, proved.reason)
+        cause = cause_of_move(proved.moved) if proved.moved is not None else None
+        return Verdict("different", (PROOF,), "", proved.moved, proved.reason, cause=cause)
     return replace(run, methods=(PROOF, *run.methods), counterexample=replace(found, moved=proved.moved))
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dialect_utils.engine_names import ENGINE_TITLES
+from dialect_utils.verdict.cause import Cause
 from dialect_utils.verdict.certificate import Certificate
 from dialect_utils.verdict.outcome import (
     NOT_GUARANTEED,
@@ -33,7 +34,8 @@ class Verdict:
     the injected faults that it detects. `outputs` says for each executed output whether all of its bits were equal,
     `unreached` lists values that the data lacks. `proved` has the result of the proof for each output, `rules` the
     rules that it applied, with locations. `choices` lists what a proof leaves to the engine: the verdict is `equal up
-    to` these. `certificate` holds the steps of the proof.
+    to` these. `certificate` holds the steps of the proof. `cause` is the cause of the difference that an engine or a
+    proof found, which a reduction keeps.
     """
 
     verdict: Answer
@@ -51,6 +53,7 @@ class Verdict:
     choices: tuple[str, ...] = ()
     certificate: Certificate | None = field(default=None, compare=False)
     seconds: float = field(default=0.0, compare=False)
+    cause: Cause | None = field(default=None, compare=False)
 
     @property
     def found_no_difference(self) -> bool:

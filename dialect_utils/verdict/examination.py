@@ -92,9 +92,7 @@ class Examination:
                 reasons += [f"{engine}: {error.failure}: {error.message}"] if is_asked else []
                 continue
             if found.answer == "different":
-                return Verdict(
-                    "different", (engine,), self.judge.comparator.compared(), found.counterexample, found.reason
-                )
+                return self._of_difference(engine, found)
             if found.answer == "unknown":
                 reasons.append(f"{engine}: {found.reason}")
                 continue
@@ -172,7 +170,11 @@ class Examination:
         _, finding = replace(self, runs=only).on_engine(worker, "xla")
         if finding.answer != "different":
             return None
-        return Verdict("different", ("xla",), self.judge.comparator.compared(), finding.counterexample, finding.reason)
+        return self._of_difference("xla", finding)
+
+    def _of_difference(self, engine: Engine, found: Finding) -> Verdict:
+        compared = self.judge.comparator.compared()
+        return Verdict("different", (engine,), compared, found.counterexample, found.reason, cause=found.cause)
 
     def _engines(self, is_proved: bool) -> Iterator[tuple[Engine, bool]]:
         """Yields the engines, each with true where a failure to execute the modules has to be reported."""

@@ -17,6 +17,7 @@ from dialect_utils.execution import Array, Engine, ExecutionError
 from dialect_utils.ir import Module, Operation, Value
 from dialect_utils.layout import ArrayShape, ElementType
 from dialect_utils.text import Diagnostic, DiagnosticError
+from dialect_utils.verdict.cause import PADDING, SELF_CHECK, Cause
 from dialect_utils.verdict.comparator import Comparator, Finding
 from dialect_utils.verdict.outcome import Answer, Mask, Tolerance, different_elements
 from dialect_utils.verdict.runs import Rewritten, Widened
@@ -54,10 +55,12 @@ class Judge:
             return found
         leaks = self.comparator.differences(zeros, results.rewritten.poison)
         if leaks:
-            return Finding("different", "padding reaches a result: it changes with what padding holds", leaks[0])
+            cause = Cause(leaks[0].output, str(results.data), PADDING)
+            reason = "padding reaches a result: it changes with what padding holds"
+            return Finding("different", reason, leaks[0], cause=cause)
         checked = self._self_checks(expected, zeros)
         if checked.answer == "different":
-            return checked
+            return replace(checked, cause=Cause(None, str(results.data), SELF_CHECK))
         exact = results.data.kind not in _DECIDING or not self.comparator.differences(expected, zeros)
         return replace(found, reason="; ".join(filter(None, [checked.reason, found.reason])), exact=exact)
 

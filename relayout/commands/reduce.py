@@ -5,27 +5,24 @@ from __future__ import annotations
 import shlex
 from argparse import Namespace
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dialect_utils.io.files import read_module
 from dialect_utils.ir import Module
 from dialect_utils.text import Diagnostic, DiagnosticError
-from passes.dumps.executable import checked_form
 from passes.framework.base import Pass
-from passes.framework.pipeline import PassError, Pipeline, verify
+from passes.framework.pipeline import Pipeline, verify
 from relayout.arguments import Command, Parser, choice, count, usage_error
 from relayout.console import DONE, Console, print_json
+from relayout.findings import Crash, Find, Finder, is_kept, reduce_finding
 from relayout.output import write_output
 from relayout.pipelines import add_pipeline_options, read_pipeline
-from relayout.reduction import DEFAULT_TRIALS, reduce_modules
+from relayout.reduction import DEFAULT_TRIALS
 
 if TYPE_CHECKING:
-    from dialect_utils.execution import Worker
+    from dialect_utils.verdict import Cause
 
-# The first word of a finding where a pass, not an engine, crashes.
-_OF_PASS = "pass"
 _FINDINGS = {"different": "difference", "crash": "crash"}
 _SUFFIX = {"hlo": ".hlo", "stablehlo": ".mlir"}
 
@@ -56,79 +53,57 @@ def _run(arguments: Namespace, console: Console) -> int:
     for module in modules:
         verify(module)
     with Worker() as worker:
+        finder = Finder(worker, arguments.keep, arguments.verify_each)
         if arguments.passes is None:
-            return _reduce_modules(arguments, modules, worker)
-        return _reduce_pass(arguments, modules[0], pipeline, worker)
+            return _reduce_modules(arguments, modules, finder)
+        return _reduce_pass(arguments, modules[0], pipeline, finder)
 
 
-def _reduce_modules(arguments: Namespace, modules: Sequence[Module], worker: Worker) -> int:
+def _reduce_modules(arguments: Namespace, modules: Sequence[Module], finder: Finder) -> int:
     """Reduces two modules that differ, or one or two modules that crash an engine."""
-    finding = partial(_finding, worker, arguments.keep)
-    found = finding(modules)
+    found = finder.find(modules)
     if found is None:
         subject = "two modules show" if len(modules) > 1 else "module shows"
         raise DiagnosticError(Diagnostic(f"the {subject} no {_FINDINGS[arguments.keep]} to reduce"))
-    small = reduce_modules(modules, lambda candidate: finding(candidate) == found, arguments.trials)
-    files = _write(arguments.output, [".a", ".b"] if len(small) > 1 else [""], small)
-    verb = "check" if len(small) > 1 else "run"
-    return _report(arguments, files, f"relayout {verb} {' '.join(map(shlex.quote, files))}")
+    files, kept = _reduced(arguments, modules, found, finder.find)
+    verb = "check" if len(files) > 1 else "run"
+    return _report(arguments, files, f"relayout {verb} {' '.join(map(shlex.quote, files))}", kept)
 
 
-def _reduce_pass(arguments: Namespace, module: Module, pipeline: Pipeline, worker: Worker) -> int:
-    first = _first_pass(module, pipeline, worker, arguments)
+def _reduce_pass(arguments: Namespace, module: Module, pipeline: Pipeline, finder: Finder) -> int:
+    first = _first_pass(module, pipeline, finder)
     if first is None:
         raise DiagnosticError(Diagnostic(f"no pass of the pipeline makes a {_FINDINGS[arguments.keep]} to reduce"))
     step, before, found = first
-
-    def shows(candidate: Sequence[Module]) -> bool:
-        return _finding_of_pass(step, candidate[0], worker, arguments) == found
-
-    [small] = reduce_modules([before], shows, arguments.trials)
-    files = _write(arguments.output, [""], [small])
-    verb = "opt" if found.startswith(_OF_PASS) else "check"
-    return _report(arguments, files, f"relayout {verb} {shlex.quote(files[0])} -p {shlex.quote(str(step))}")
+    files, kept = _reduced(arguments, [before], found, lambda candidate: finder.find_in(step, candidate[0]))
+    verb = "opt" if isinstance(found, Crash) and found.of_pass else "check"
+    return _report(arguments, files, f"relayout {verb} {shlex.quote(files[0])} -p {shlex.quote(str(step))}", kept)
 
 
-def _first_pass(
-    module: Module, pipeline: Pipeline, worker: Worker, arguments: Namespace
-) -> tuple[Pass, Module, str] | None:
+def _reduced(
+    arguments: Namespace, modules: Sequence[Module], found: Cause | Crash, find: Find
+) -> tuple[list[str], Cause | Crash]:
+    """Writes smaller modules; returns the files and the finding that they show, read again.
+
+    Raises DiagnosticError where this is not the finding of the modules.
+    """
+    small = reduce_finding(modules, found, find, arguments.trials)
+    files = _write(arguments.output, [".a", ".b"] if len(small) > 1 else [""], small)
+    written = [read_module(file) for file in files]
+    shown = find(written)
+    if shown is None or not is_kept(found, shown, written):
+        raise DiagnosticError(Diagnostic(f"the reduced files show {shown or 'nothing'}, not {found}"))
+    return files, shown
+
+
+def _first_pass(module: Module, pipeline: Pipeline, finder: Finder) -> tuple[Pass, Module, Cause | Crash] | None:
     """Returns the first pass with a finding, the module before it, and the finding."""
     for step in pipeline.passes:
-        found = _finding_of_pass(step, module, worker, arguments)
+        found = finder.find_in(step, module)
         if found is not None:
             return step, module, found
         module = step.run(module).module
     return None
-
-
-def _finding_of_pass(step: Pass, module: Module, worker: Worker, arguments: Namespace) -> str | None:
-    try:
-        result = Pipeline((step,)).run(module, verify_each=arguments.verify_each)
-    except PassError as error:
-        return f"{_OF_PASS}: {type(error.__cause__).__name__}" if arguments.keep == "crash" else None
-    except DiagnosticError:
-        return None
-    return _finding(worker, arguments.keep, [module, result.module])
-
-
-def _finding(worker: Worker, keep: str, modules: Sequence[Module]) -> str | None:
-    """Returns `different` for modules that differ, or (`crash`) the engine's message as it crashes; else None.
-
-    A reduction keeps the message, and so reduces one crash to the same crash.
-    """
-    from dialect_utils.execution import ExecutionError
-    from dialect_utils.verdict import Options, compare_stages
-
-    options = Options(engines=None if keep == "different" else ("xla",), power=0)
-    try:
-        verdict = compare_stages([modules[0], modules[-1]], options, worker, executable=checked_form)
-    except ExecutionError as error:
-        return error.message if keep == "crash" and error.failure == "crash" else None
-    except DiagnosticError:
-        return None
-    if keep == "different":
-        return keep if verdict.verdict == keep else None
-    return verdict.reason if "crash" in verdict.reason else None
 
 
 def _write(prefix: str, letters: Sequence[str], modules: Sequence[Module]) -> list[str]:
@@ -140,11 +115,13 @@ def _write(prefix: str, letters: Sequence[str], modules: Sequence[Module]) -> li
     return files
 
 
-def _report(arguments: Namespace, files: Sequence[str], command: str) -> int:
+def _report(arguments: Namespace, files: Sequence[str], command: str, kept: Cause | Crash) -> int:
     if arguments.json:
-        print_json({"file": arguments.files[0], "reduced": list(files), "command": command})
+        found = {"file": arguments.files[0], "reduced": list(files), "command": command, "kept": kept.as_json()}
+        print_json(found)
     else:
         print(command)
+        print(f"  kept: {kept}")
     return DONE
 
 
@@ -158,10 +135,11 @@ COMMAND = Command(
     ),
     add_arguments=_add_arguments,
     run=_run,
-    notes="""Prints the command that shows what is left, and writes PREFIX.a.*, PREFIX.b.* or PREFIX.*.
+    notes="""Prints the command that shows what is left, and the cause that was kept; writes PREFIX.a.*, PREFIX.b.* or
+PREFIX.*. A difference stays in the same output, on the same kind of data, and of a similar size.
 
 exit codes:
-  0  reduced
+  0  reduced, and the files show the cause that the line `kept:` names
   1  nothing to reduce: no difference, or no crash
   2  the command is wrong, or a file cannot be read""",
 )

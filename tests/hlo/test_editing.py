@@ -259,7 +259,9 @@ def test_erase(module: HloModule) -> None:
     assert module.computations[0].callers == ()
     # The comment before the erased instruction belongs to the line above.
     assert "/* zed */\n  ROOT %w" in module.text()
-    module.remove_computation(module.computations[0])
+    with pytest.raises(ValueError, match="is the entry"):
+        module.remove_function(module.entry)
+    module.remove_function(module.computations[0])
     assert "plus" not in module.text()
     assert parse_module(module.text()).text() == module.text()
 

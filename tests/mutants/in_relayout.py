@@ -57,4 +57,40 @@ MUTANTS = (
         "if False:",
         ("tests/relayout/test_shadowing.py::test_a_module_of_ours_that_is_hidden_is_said_in_one_line",),
     ),
+    Mutant(
+        "relayout/findings.py",
+        "replace(wanted, output=0) if is_only else wanted",
+        "wanted",
+        ("tests/relayout/test_cause_kept.py",),
+    ),
+    Mutant(
+        "relayout/reduction.py",
+        "        if self.output is None:\n            return True\n",
+        "        if True:\n            return True\n",
+        ("tests/relayout/test_cause_kept.py",),
+    ),
+    Mutant(
+        "relayout/reduction.py",
+        "    remove_uncalled(module)\n",
+        "",
+        ("tests/relayout/test_reduce.py",),
+    ),
+    Mutant(
+        "relayout/findings.py",
+        "return found.is_like(",
+        "return True or found.is_like(",
+        ("tests/relayout/test_cause_kept.py",),
+    ),
+    Mutant(
+        "relayout/findings.py",
+        "None if isinstance(found, Crash) else found.output",
+        "None",
+        ("tests/relayout/test_cause_kept.py",),
+    ),
+    Mutant(
+        "relayout/commands/reduce.py",
+        "if shown is None or not is_kept(found, shown, written):",
+        "if shown is None:",
+        ("tests/relayout/test_cause_kept.py",),
+    ),
 )

@@ -39,4 +39,10 @@ MUTANTS = (
         "if True:",
         ("tests/stablehlo/test_layouts.py",),
     ),
+    Mutant(
+        "dialect_utils/stablehlo/module.py",
+        "if removed.is_region or removed.callers or removed.is_entry:",
+        "if removed.is_region or removed.is_entry:",
+        ("tests/stablehlo/test_edit.py",),
+    ),
 )

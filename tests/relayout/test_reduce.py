@@ -102,7 +102,8 @@ def test_a_crash_of_the_engine_stays_the_crash_that_it_was(tmp_path: Path, capsy
     file, prefix = tmp_path / "a.hlo", str(tmp_path / "small")
     file.write_text(CRASHING)
     assert main(["reduce", str(file), "--keep", "crash", "-o", prefix]) == 0
-    assert capsys.readouterr().out == f"relayout run {prefix}.hlo\n"
+    kept = "crash of an engine: the worker process was ended by SIGSEGV while the module was compiled"
+    assert capsys.readouterr().out == f"relayout run {prefix}.hlo\n  kept: {kept}\n"
     assert opcodes(read_module(f"{prefix}.hlo")) == ["tanh"]
 
 
@@ -117,7 +118,7 @@ def test_a_real_crash_is_reduced(tmp_path: Path, capsys: pytest.CaptureFixture[s
     file, prefix = tmp_path / "a.hlo", str(tmp_path / "small")
     file.write_text(text + "  ROOT m = s32[4] multiply(x, b)\n}\n")
     assert main(["reduce", str(file), "--keep", "crash", "-o", prefix]) == 0
-    assert capsys.readouterr().out == f"relayout run {prefix}.hlo\n"
+    assert capsys.readouterr().out.startswith(f"relayout run {prefix}.hlo\n  kept: crash of an engine: ")
     assert opcodes(read_module(f"{prefix}.hlo")) == ["constant", "constant", "divide"]
 
 
@@ -137,7 +138,8 @@ def test_a_pass_that_breaks_the_module_is_a_crash_unless_passes_are_not_verified
     file.write_text(HLO)
     command = ["reduce", str(file), "-p", "break-shape", "--keep", "crash", "-o", prefix]
     assert main(command) == 0
-    assert capsys.readouterr().out == f"relayout opt {prefix}.hlo -p break-shape\n"
+    kept = "crash of the pass: DiagnosticError"
+    assert capsys.readouterr().out == f"relayout opt {prefix}.hlo -p break-shape\n  kept: {kept}\n"
     assert "tanh" in opcodes(read_module(f"{prefix}.hlo"))
     assert main([*command, "--no-verify-each"]) == 1
     assert "no pass of the pipeline makes a crash to reduce" in capsys.readouterr().err
@@ -160,6 +162,64 @@ def test_unused_operations_are_removed() -> None:
     module = parse_bytes(HLO.replace("tuple(c, n)", "tuple(c, c)").encode(), "m")
     remove_dead(module)
     assert opcodes(module) == ["cosine", "tuple"]
+
+
+UNCALLED = """HloModule m
+inner {
+  ROOT p = f32[2] parameter(0)
+}
+outer {
+  q = f32[2] parameter(0)
+  ROOT c = f32[2] call(q), to_apply=inner
+}
+less {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT is = pred[] compare(a, b), direction=LT
+}
+ENTRY e {
+  x = f32[2] parameter(0)
+  s = f32[2] sort(x), dimensions={0}, to_apply=less
+  d = f32[2] call(x), to_apply=outer
+  ROOT n = f32[2] negate(s)
+}
+"""
+UNCALLED_MLIR = """func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
+  %d = func.call @outer(%x) : (tensor<2xf32>) -> tensor<2xf32>
+  %n = stablehlo.negate %x : tensor<2xf32>
+  return %n : tensor<2xf32>
+}
+func.func private @outer(%q: tensor<2xf32>) -> tensor<2xf32> {
+  %c = func.call @inner(%q) : (tensor<2xf32>) -> tensor<2xf32>
+  return %c : tensor<2xf32>
+}
+func.func private @inner(%p: tensor<2xf32>) -> tensor<2xf32> {
+  %s = "stablehlo.sort"(%p) ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %is = stablehlo.compare LT, %a, %b : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    stablehlo.return %is : tensor<i1>
+  }) {dimension = 0 : i64} : (tensor<2xf32>) -> tensor<2xf32>
+  return %s : tensor<2xf32>
+}
+func.func @other(%p: tensor<2xf32>) -> tensor<2xf32> {
+  return %p : tensor<2xf32>
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "left"), [(UNCALLED, {"less", "e"}), (UNCALLED_MLIR, {"main"})], ids=["hlo", "stablehlo"]
+)
+def test_functions_that_nothing_calls_are_removed(text: str, left: set[str]) -> None:
+    """Removes them from both modules, even where no other edit is possible."""
+    module = parse_bytes(text.encode(), "m")
+    remove_dead(module)
+    assert {function.name for function in module.functions} == left
+    assert parse_bytes(module.text().encode(), "m").text() == module.text()
+    pair = [parse_bytes(each.encode(), "m") for each in (text, text.replace("negate", "abs"))]
+    used = opcodes(module)
+    small = reduce_modules(pair, lambda modules: opcodes(modules[0]) == used)
+    assert [{function.name for function in each.functions} for each in small] == [left, left]
 
 
 NEGATED = """HloModule m, entry_computation_layout={(f32[2]{0}, f32[6,8]{1,0:T(2,128)}, pred[]{:T(512)})->f32[6,8]{0,1}}

@@ -345,3 +345,41 @@ def test_an_argument_without_attributes_is_dropped() -> None:
     )
     module.entry.drop_parameter(module.entry.parameters[0])
     assert [str(value.shape) for value in parse_module(module.text()).entry.parameters] == ["f32[3]"]
+
+
+CALLS = """func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
+  %n = func.call @called(%x) : (tensor<2xf32>) -> tensor<2xf32>
+  return %n : tensor<2xf32>
+}
+func.func private @called(%p: tensor<2xf32>) -> tensor<2xf32> {
+  %n = stablehlo.negate %p : tensor<2xf32>
+  return %n : tensor<2xf32>
+}
+func.func private @alone(%p: tensor<2xf32>) -> tensor<2xf32> {
+  %s = "stablehlo.sort"(%p) ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %is = stablehlo.compare LT, %a, %b : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    stablehlo.return %is : tensor<i1>
+  }) {dimension = 0 : i64} : (tensor<2xf32>) -> tensor<2xf32>
+  return %s : tensor<2xf32>
+}
+func.func private @declared(tensor<2xf32>) -> tensor<2xf32>
+"""
+
+
+def test_a_function_without_callers_is_removed() -> None:
+    module = parse_module(CALLS)
+    alone, declared = module.function_named("alone"), module.function_named("declared")
+    [sort] = alone.operations
+    [region] = sort.called
+    for kept in (module.entry, module.function_named("called"), region):
+        with pytest.raises(ValueError, match="is the entry, or still called"):
+            module.remove_function(kept)
+    module.remove_function(alone)
+    module.remove_function(declared)
+    gc.collect()
+    for gone in (lambda: sort.operands, lambda: alone.operations, lambda: region.operations, lambda: declared.results):
+        with pytest.raises(ValueError, match="erased"):
+            gone()
+    assert [function.name for function in module.functions] == ["called", "main"]
+    assert parse_module(module.text()).text() == module.text()

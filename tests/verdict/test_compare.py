@@ -5,7 +5,7 @@ from dialect_utils.execution import ExecutionError, Worker
 from dialect_utils.io.files import parse_bytes
 from dialect_utils.ir import Module
 from dialect_utils.text import DiagnosticError
-from dialect_utils.verdict import Method, Options, Verdict, compare_modules, compare_stages
+from dialect_utils.verdict import Cause, Method, Options, Verdict, compare_modules, compare_stages
 from tests.execution.rejected import A_REDUCTION_OF_ANOTHER_TYPE
 
 BOTH = Options(engines=("xla", "interpreter"))
@@ -151,6 +151,7 @@ def test_padding_that_leaks_into_a_sum_is_found(worker: Worker) -> None:
     wrong = compare_modules(parse(SUM), parse(leak), worker=worker)
     assert wrong.verdict == "different"
     assert wrong.reason == "padding reaches a result: it changes with what padding holds"
+    assert wrong.cause == Cause(0, "small whole numbers", "values that depend on padding")
 
 
 def test_the_layout_may_stand_in_a_stage_between(worker: Worker) -> None:
@@ -232,6 +233,7 @@ def test_modules_that_check_themselves(worker: Worker) -> None:
     assert verdict.reason == "xla: the module's own check 0 (expect_close) fails in both modules"
     loose = compare_modules(module, failing, Options(compare="rel:0.5"), worker)
     assert (loose.verdict, loose.reason) == ("different", "check 0 of the module holds before and fails after")
+    assert loose.cause == Cause(None, "its own data", "a check of the module itself that fails")
 
 
 def test_what_no_engine_executes_is_unknown(worker: Worker) -> None:

@@ -1,0 +1,124 @@
+"""The cause of a difference: the output, the kind of data, the form and the size with which two programs differ."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from math import isclose
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dialect_utils.execution import Array
+from dialect_utils.layout import ElementType
+from dialect_utils.verdict.outcome import Mask, MovedElement, OutputProof
+
+# Forms of a difference that are not found element by element.
+PADDING: Final = "values that depend on padding"
+SELF_CHECK: Final = "a check of the module itself that fails"
+MOVED: Final = "elements of an input from different positions"
+# Forms whose size is the median difference: relative to the larger magnitude, or in units.
+_FLOATS: Final = "numbers"
+_INTEGERS: Final = "integers"
+_ALL_DATA: Final = "all data"
+# Decimal orders of magnitude by which sizes of one cause may differ: dimensions of 64 become dimensions of 2.
+_LIKE_ORDERS = 1.0
+# The largest relative difference: a number and its negation.
+_LARGEST = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """The output that differs, the first kind of data that shows it, and the form and size of the difference there.
+
+    `form` is the most frequent one among the differing elements, such as `numbers` or `NaN in the first`. `size` is
+    the decimal logarithm of their median difference, relative for floats, absolute for integers, None for other forms.
+    `is_rounding`: the output is proved equal over the real numbers. `output` is None where a self-check differs.
+    """
+
+    output: int | None
+    data: str
+    form: str
+    size: float | None = None
+    is_rounding: bool = False
+
+    def is_like(self, other: Cause) -> bool:
+        """Is true where all fields are equal, and the sizes differ by one order of magnitude at most."""
+        if replace(self, size=None) != replace(other, size=None):
+            return False
+        if self.size is None or other.size is None:
+            return self.size is other.size
+        return isclose(self.size, other.size, abs_tol=_LIKE_ORDERS)
+
+    def as_json(self) -> dict[str, Any]:
+        """Returns the fields by name; the size as a number, not as a logarithm."""
+        size = None if self.size is None else float(f"{10**self.size:.2g}")
+        is_rounding = self.is_rounding
+        return {"output": self.output, "data": self.data, "form": self.form, "size": size, "is_rounding": is_rounding}
+
+    def __str__(self) -> str:
+        output = "the module" if self.output is None else f"output {self.output}"
+        size = "" if self.size is None else f" that differ by about {10**self.size:.1g}"
+        unit = " of their magnitude" if self.form == _FLOATS else ""
+        rounding = ", equal over the real numbers" if self.is_rounding else ""
+        return f"{output} on {self.data}: {self.form}{size}{unit}{rounding}"
+
+
+def cause_in(output: int, data: object, pair: tuple[Array, Array], kind: ElementType, differs: Mask) -> Cause:
+    """Returns the cause of a difference in the elements of a mask, of which one at least is true."""
+    first, second = (_numbers(array[differs], kind) for array in pair)
+    if not kind.is_floating and not kind.is_complex:
+        return Cause(output, str(data), *_of_integers(first, second, kind))
+    # Of two forms with equally many elements, that of the first element, which a counterexample shows.
+    forms = {form: (int(mask.sum()), bool(mask[0])) for form, mask in _forms(first, second)}
+    form = max(forms, key=forms.__getitem__)
+    return Cause(output, str(data), form, _size(first, second) if form == _FLOATS else None)
+
+
+def cause_of_move(moved: MovedElement) -> Cause:
+    """Returns the cause of a difference that a proof found: elements of an input at other positions."""
+    return Cause(moved.output, _ALL_DATA, MOVED)
+
+
+def with_proofs(cause: Cause | None, proofs: Sequence[OutputProof]) -> Cause | None:
+    """Returns the cause of a difference, with the answer of a proof over the reals for the output."""
+    if cause is None:
+        return None
+    answers = (each.over_reals for each in proofs if each.output == cause.output)
+    return replace(cause, is_rounding=any(answer is not None and answer.is_equal is True for answer in answers))
+
+
+def _numbers(elements: Array, kind: ElementType) -> NDArray[Any]:
+    """Returns elements in 64 bits, complex ones in 128."""
+    with np.errstate(invalid="ignore"):
+        return elements.astype(np.complex128 if kind.is_complex else np.float64)
+
+
+def _of_integers(first: NDArray[Any], second: NDArray[Any], kind: ElementType) -> tuple[str, float | None]:
+    if kind.name == "pred":
+        return "booleans", None
+    return _INTEGERS, float(np.log10(max(1.0, float(np.median(np.abs(first - second))))))
+
+
+def _forms(first: NDArray[Any], second: NDArray[Any]) -> Iterator[tuple[str, Mask]]:
+    """Yields each form with the elements that have it; every element has one."""
+    nan, inf = (np.isnan(first), np.isnan(second)), (np.isinf(first), np.isinf(second))
+    rest = ~(nan[0] | nan[1])
+    finite = rest & ~(inf[0] | inf[1])
+    yield _FLOATS, finite & (first != second)
+    yield "NaN in the first", nan[0] & ~nan[1]
+    yield "NaN in the second", nan[1] & ~nan[0]
+    yield "infinities in the first", rest & inf[0] & ~inf[1]
+    yield "infinities in the second", rest & inf[1] & ~inf[0]
+    yield "opposite infinities", inf[0] & inf[1] & rest
+    yield "zeros of opposite signs", finite & (first == second)
+    yield "bits of NaN", nan[0] & nan[1]
+
+
+def _size(first: NDArray[Any], second: NDArray[Any]) -> float:
+    """Returns the decimal logarithm of the median relative difference of finite numbers that differ."""
+    with np.errstate(all="ignore"):
+        relative = np.abs(first - second) / np.maximum(np.abs(first), np.abs(second))
+        is_finite = np.isfinite(first) & np.isfinite(second) & (first != second)
+        return float(np.log10(np.median(np.minimum(relative, _LARGEST)[is_finite])))
