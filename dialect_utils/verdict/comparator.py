@@ -119,6 +119,11 @@ class Comparator:
             differs &= ~((x == 0) & (y == 0))
         return differs
 
+    def differing_outputs(self, expected: Sequence[Array], actual: Sequence[Array], *, flushes: bool) -> list[int]:
+        """Returns the outputs with an element that `_differing` finds."""
+        pairs = zip(expected, actual, self.element_types, strict=True)
+        return [output for output, pair in enumerate(pairs) if self._differing(*pair, flushes=flushes).any()]
+
     def _is_decided(self, output: int, data: DataSet) -> bool:
         return self.compare != AUTO or self.is_guaranteed(output, data)
 

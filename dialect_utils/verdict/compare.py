@@ -6,6 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 from dialect_utils.execution import (
     Program,
@@ -23,7 +24,7 @@ from dialect_utils.verdict.comparator import Options
 from dialect_utils.verdict.evidence import Verdict
 from dialect_utils.verdict.examination import Examination
 from dialect_utils.verdict.judge import checks_of_both
-from dialect_utils.verdict.outcome import NOT_GUARANTEED, PROOF, Counterexample
+from dialect_utils.verdict.outcome import NOT_GUARANTEED, PROOF, Answer, Counterexample
 from dialect_utils.verdict.ports import entry_ports
 from dialect_utils.verdict.proof import ProofResult, try_prove
 
@@ -102,17 +103,20 @@ def _executed(
     unseen = unseen_differences(*forms)
     examination = Examination.of([forms[0], *stages, forms[1]], programs, checks, options, devices)
     is_proved = proved is not None and proved.answer == "equal"
+    is_equal_over_reals = proved is not None and proved.is_equal_over_reals
+    run = partial(examination.run, is_proved=is_proved, is_equal_over_reals=is_equal_over_reals)
     if worker is not None and worker.devices == devices:
-        return combined(proved, _remarked(examination.run(worker, is_proved=is_proved), unseen))
+        return combined(proved, _remarked(run(worker), unseen))
     with Worker(devices=devices, memory=options.memory) as own:
-        return combined(proved, _remarked(examination.run(own, is_proved=is_proved), unseen))
+        return combined(proved, _remarked(run(own), unseen))
 
 
 def _remarked(verdict: Verdict, unseen: str) -> Verdict:
-    if not verdict.found_no_difference or not unseen:
+    if not (verdict.found_no_difference or verdict.verdict == "close") or not unseen:
         return verdict
     # No execution can show that attributes are equal which every engine ignores.
-    return replace(verdict, verdict="agrees", reason="; ".join(filter(None, [unseen, verdict.reason])))
+    answer: Answer = "agrees" if verdict.found_no_difference else verdict.verdict
+    return replace(verdict, verdict=answer, reason="; ".join(filter(None, [unseen, verdict.reason])))
 
 
 def _refuse_state(modules: Sequence[Module]) -> None:

@@ -11,11 +11,12 @@ from dialect_utils.execution import Array, Engine, ExecutionError, Program, Work
 from dialect_utils.ir import Module, Operation
 from dialect_utils.layout import ArrayShape, Shape
 from dialect_utils.ops import Trait, has, named
-from dialect_utils.verdict.comparator import Comparator, Finding, Options
+from dialect_utils.verdict.closeness import closeness
+from dialect_utils.verdict.comparator import AUTO, Comparator, Finding, Options
 from dialect_utils.verdict.evidence import Verdict
 from dialect_utils.verdict.guarantees import Guarantee, result_guarantees
 from dialect_utils.verdict.judge import Compared, Judge, SelfCheck, also, joined, self_checks
-from dialect_utils.verdict.outcome import PROOF, Power
+from dialect_utils.verdict.outcome import PROOF, Closeness, Power
 from dialect_utils.verdict.ports import Port, entry_ports
 from dialect_utils.verdict.runs import Runs
 from dialect_utils.verdict.sampling import DataSet
@@ -76,8 +77,12 @@ class Examination:
         judge = Judge(comparator, checks, is_interpreter_optional=options.engines is None)
         return cls(first, last, runs, judge, options, work, tuple(missing))
 
-    def run(self, worker: Worker, *, is_proved: bool = False) -> Verdict:
-        """Runs the engines in order until one finds a difference; after a proof, only engines that were asked for."""
+    def run(self, worker: Worker, *, is_proved: bool = False, is_equal_over_reals: bool = False) -> Verdict:
+        """Runs the engines in order until one finds a difference; after a proof, only engines that were asked for.
+
+        Where the programs are equal over the reals, a difference of a few units in the last place is `close`.
+        """
+        near: list[tuple[Closeness, Finding]] = []
         agreed: list[Engine] = []
         ways: dict[Engine, tuple[Runs, Finding]] = {}
         reasons: list[str] = []
@@ -92,9 +97,14 @@ class Examination:
                 reasons += [f"{engine}: {error.failure}: {error.message}"] if is_asked else []
                 continue
             if found.answer == "different":
-                return Verdict(
-                    "different", (engine,), self.judge.comparator.compared(), found.counterexample, found.reason
-                )
+                close = self._closeness(way, worker, engine) if is_equal_over_reals and not is_proved else None
+                if close is None:
+                    return Verdict(
+                        "different", (engine,), self.judge.comparator.compared(), found.counterexample, found.reason
+                    )
+                near.append((close, found))
+                agreed.append(engine)
+                continue
             if found.answer == "unknown":
                 reasons.append(f"{engine}: {found.reason}")
                 continue
@@ -116,12 +126,19 @@ class Examination:
             outputs=self._outputs(differing),
             unreached=self.unreached,
         )
+        if near:
+            close, found = max(near, key=lambda each: each[0])
+            return replace(verdict, verdict="close", closeness=close, counterexample=found.counterexample)
         if is_proved:
             return verdict
         decided = (
             None if reasons or differing else self._completed(worker, verdict, [found for _, found in ways.values()])
         )
         return decided or replace(verdict, power=self._measured(worker, ways))
+
+    def _closeness(self, runs: Runs, worker: Worker, engine: Engine) -> Closeness | None:
+        """Returns how close the results are; None where they are not, or where another comparison was asked for."""
+        return closeness(runs, self.judge, worker, engine) if self.options.compare == AUTO else None
 
     def _completed(self, worker: Worker, verdict: Verdict, findings: Sequence[Finding]) -> Verdict | None:
         """Returns the verdict where exhaustive or tagged data decides it; None where there is no such data."""

@@ -23,7 +23,7 @@ from dialect_utils.verdict.runs import Rewritten, Widened
 from dialect_utils.verdict.sampling import DataSet
 from dialect_utils.verdict.scale import Scale
 
-_BY_SEVERITY: tuple[Answer, ...] = ("equal", "agrees", "unknown", "different")
+_BY_SEVERITY: tuple[Answer, ...] = ("equal", "agrees", "close", "unknown", "different")
 # Kinds of data on which equal bits prove equality.
 _DECIDING = ("tagged", "own")
 
@@ -60,6 +60,30 @@ class Judge:
             return checked
         exact = results.data.kind not in _DECIDING or not self.comparator.differences(expected, zeros)
         return replace(found, reason="; ".join(filter(None, [checked.reason, found.reason])), exact=exact)
+
+    def keeps_promises(self, results: Compared) -> bool:
+        """Is true where no padding reaches a result, and every check of the module that held before still holds."""
+        zeros, poison = results.rewritten.zeros, results.rewritten.poison
+        return (
+            not self.comparator.differences(zeros, poison)
+            and self._self_checks(results.expected, zeros).answer != "different"
+        )
+
+    def differing(self, engine: Engine, results: Sequence[Compared]) -> frozenset[int]:
+        """Returns the outputs with a bit that differs on any data, as far as the engine's bits mean anything."""
+        return frozenset(
+            output
+            for each in results
+            for output in self.comparator.differing_outputs(
+                each.expected, each.rewritten.zeros, flushes=engine == "xla"
+            )
+            if self.is_heard(engine, output, each.data)
+        )
+
+    def is_heard(self, engine: Engine, output: int, data: DataSet) -> bool:
+        """Is false for sums in the interpreter, which loses bits that XLA keeps, unless it was asked for."""
+        abstains = engine == "interpreter" and self.is_interpreter_optional
+        return not abstains or self.comparator.is_guaranteed(output, data)
 
     def decided(
         self, engine: Engine, results: Sequence[Compared], findings: Sequence[Finding], widened: Widened

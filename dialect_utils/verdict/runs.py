@@ -10,8 +10,10 @@ import numpy as np
 
 from dialect_utils.execution import Array, Engine, ExecutionError, Program, Worker
 from dialect_utils.layout import ArrayShape, ElementType
+from dialect_utils.layout.arrays.dtypes import element_type_of
 from dialect_utils.verdict.ports import Port
 from dialect_utils.verdict.sampling import DataSet
+from dialect_utils.verdict.ulps import ulps_of
 
 # The input that says in which order programs sort: two numbers (stablehlo/rewrites/ordering.py).
 _RANKS = Port(ArrayShape(ElementType("s32", 32), (2,)))
@@ -70,6 +72,19 @@ class Runs:
     def widened(self, worker: Worker, engine: Engine) -> Widened:
         """Returns the original in higher precision."""
         return Widened(self.programs[0], worker, engine, self.timeout, self.xla_options)
+
+    def unrounded(self, worker: Worker, engine: Engine) -> list[list[list[Array]]]:
+        """Returns the original's outputs in 64 bits without roundings; raises ExecutionError.
+
+        For each set of data the first outputs are of its inputs, the others of inputs that moved by up to one unit
+        in the last place of the largest number of their array.
+        """
+        program, _ = worker.rewrite("unround", self.programs[0])
+        rng = np.random.default_rng(_SEED)
+        count = 1 + _MOVED
+        inputs = [each for data in self.data for each in [data.arrays, *_all_moved(data.arrays, rng)]]
+        found = self._execute(worker, engine, program, inputs)
+        return [found[start : start + count] for start in range(0, len(found), count)]
 
     def ordered(self, worker: Worker, *, nan_first: bool) -> tuple[Runs, tuple[int, ...], tuple[int, ...]]:
         """Returns the runs of programs whose last input says in which order they sort.
@@ -178,6 +193,27 @@ def _beside(array: Array, rng: np.random.Generator) -> Array:
     with np.errstate(all="ignore"):
         moved = np.nextafter(array, ends)
     return np.where((ends == 0) | ~np.isfinite(moved), array, moved)
+
+
+# Runs of the unrounded original on moved inputs.
+_MOVED = 4
+
+
+def _all_moved(arrays: Sequence[Array], rng: np.random.Generator) -> list[list[Array]]:
+    return [[_moved(array, rng) for array in arrays] for _ in range(_MOVED)]
+
+
+def _moved(array: Array, rng: np.random.Generator) -> Array:
+    """Returns finite floats, each moved up or down by a unit in the last place of the largest of them."""
+    kind = element_type_of(array.dtype)
+    if not kind.is_floating:
+        return array
+    with np.errstate(all="ignore"):
+        values = array.astype(np.float64)
+        is_finite = np.isfinite(values)
+        unit = ulps_of(np.asarray(np.abs(values[is_finite]).max(initial=0.0)), kind)
+        moved = (values + rng.choice([-unit, unit], values.shape)).astype(array.dtype)
+        return np.where(is_finite & np.isfinite(moved.astype(np.float64)), moved, array).astype(array.dtype)
 
 
 # The simplifier would make different programs the same.

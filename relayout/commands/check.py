@@ -43,7 +43,9 @@ if TYPE_CHECKING:
 
 _ENGINES = ("proof", *ENGINES)
 UNKNOWN = 3
-_EXIT_CODES = {"equal": DONE, "agrees": DONE, "different": FAILED, "unknown": UNKNOWN}
+_EXIT_CODES = {"equal": DONE, "agrees": DONE, "close": DONE, "different": FAILED, "unknown": UNKNOWN}
+# The answers that suffice for exit code 0, by the value of --require.
+_ENOUGH = {"equal": {"equal"}, "agrees": {"equal", "agrees"}, "close": {"equal", "agrees", "close"}}
 # The most severe of several verdicts decides the exit code.
 _SEVERITY = (DONE, UNKNOWN, WRONG_COMMAND, FAILED)
 
@@ -60,7 +62,12 @@ def _add_arguments(parser: Parser) -> None:
     )
     parser.option("--pairs", metavar="FILE", help="judge many pairs, one `A B` a line; - is standard input")
     parser.option("--bisect", action="store_true", help="with -p: name the first pass after which results differ")
-    parser.option("--require", type=choice("equal"), help="equal: `agrees` is not enough for exit code 0")
+    parser.option(
+        "--require",
+        type=choice(*_ENOUGH),
+        default="close",
+        help="the weakest answer that ends with exit code 0: equal, agrees or close (default close)",
+    )
     parser.option("--power", metavar="N", type=natural, help="plant N mistakes to measure the data; 0: none")
     parser.option("--seeds", metavar="N", type=count, default=1, help="how often each kind of data is drawn")
     parser.option("--compare", default="auto", help="auto, bits, ulp:N or rel:X (default auto: bits where guaranteed)")
@@ -187,9 +194,9 @@ class _Check:
         return lines
 
     def _exit_code(self, verdict: Verdict) -> int:
-        if verdict.verdict == "agrees" and self.arguments.require == "equal":
-            return UNKNOWN
-        return _EXIT_CODES[verdict.verdict]
+        code = _EXIT_CODES[verdict.verdict]
+        is_enough = code != DONE or verdict.verdict in _ENOUGH[self.arguments.require]
+        return code if is_enough else UNKNOWN
 
     def _compare_with_pipeline(self, module: Module) -> Verdict:
         """Compares a module with the output of the pipeline."""
@@ -253,9 +260,9 @@ COMMAND = Command(
     run=_run,
     open=_open,
     notes="""verdicts and exit codes:
-  0  equal (proved, or executed on data that leaves nothing open) or agrees (executed, no difference found);
-     with --require equal only equal
+  0  equal (proved, or executed on data that leaves nothing open), agrees (executed, no difference found) or
+     close (equal over the real numbers, and few units in the last place apart)
   1  different
-  3  unknown, and agrees with --require equal
+  3  unknown, and answers below --require: with --require equal, agrees and close; with --require agrees, close
   2  the command is wrong, or a file cannot be read""",
 )
