@@ -7,16 +7,18 @@ are compared with it, so that a program which loses digits is not close, whichev
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
 
 import numpy as np
 
 from dialect_utils.execution import Array, Engine, ExecutionError, Worker
 from dialect_utils.layout import ElementType
+from dialect_utils.layout.arrays.dtypes import element_type_of
 from dialect_utils.verdict.judge import Compared, Judge
 from dialect_utils.verdict.outcome import Closeness, Mask
 from dialect_utils.verdict.runs import Runs
+from dialect_utils.verdict.sampling import DataSet
 from dialect_utils.verdict.ulps import Numbers, digits, largest, smallest_normal, ulps_of
 
 # A rewrite may be this many times as far off as the original, and by this many units more.
@@ -32,6 +34,7 @@ _OVERFLOWING = "saturated"
 
 def closeness(runs: Runs, judge: Judge, worker: Worker, engine: Engine) -> Closeness | None:
     """Runs both programs and the original in higher precision; returns None where the results are not close."""
+    runs = replace(runs, data=[_without_subnormals(each) for each in runs.data])
     try:
         expected, rewritten = runs.original_on(worker, engine), runs.rewrite_on(worker, engine)
         results = [Compared(*each) for each in zip(runs.data, expected, rewritten, strict=True)]
@@ -53,14 +56,31 @@ def closeness(runs: Runs, judge: Judge, worker: Worker, engine: Engine) -> Close
     return max(close) if close and len(close) == len(found) else None
 
 
+def _without_subnormals(data: DataSet) -> DataSet:
+    """Returns data with zeros for subnormal numbers, which one engine flushes and another does not."""
+    return replace(data, arrays=[_flushed(array) for array in data.arrays])
+
+
+def _flushed(array: Array) -> Array:
+    kind = element_type_of(array.dtype)
+    if not kind.is_floating:
+        return array
+    with np.errstate(invalid="ignore"):
+        return np.where(np.abs(array.astype(np.float64)) < smallest_normal(kind), np.zeros_like(array), array)
+
+
 @dataclass(frozen=True, slots=True)
 class _Sample:
-    """One output on one set of data: of both programs, and of the higher-precision run on its inputs and near them."""
+    """One output on one set of data: of both programs, and of the higher-precision run.
+
+    `moves`: the largest change of the higher-precision run where the inputs move by about one unit in the last place
+    of the largest number of their array.
+    """
 
     first: Numbers
     second: Numbers
     exact: Numbers
-    near: Sequence[Numbers]
+    moves: Numbers
     is_ordinary: bool
 
     @property
@@ -79,9 +99,11 @@ def _sample(compared: Compared, runs: Sequence[Sequence[Array]], output: int) ->
     programs = compared.expected, compared.rewritten.zeros
     with np.errstate(invalid="ignore"):
         first, second, exact, *near = (each[output].astype(np.float64) for each in (*programs, *runs))
-    # Beyond the range of 64 bits the original is the best that is known.
-    exact = np.where(np.isfinite(exact), exact, first)
-    return _Sample(first, second, exact, near, compared.data.kind == _ORDINARY)
+        # Beyond the range of 64 bits the original is the best that is known.
+        exact = np.where(np.isfinite(exact), exact, first)
+        moves = np.abs(np.stack(near) - exact)
+    moves = np.where(np.isfinite(moves), moves, 0.0).max(axis=0)
+    return _Sample(first, second, exact, moves, compared.data.kind == _ORDINARY)
 
 
 def _of_output(kind: ElementType, samples: Sequence[_Sample]) -> Closeness | None:
@@ -105,10 +127,8 @@ def _of_largest(sample: _Sample, kind: ElementType, ordinary: float) -> Numbers:
     A unit is one unit in the last place of the largest number in the output, on this data or on ordinary data, or the
     change of the exact result after such a change of the inputs, whichever is more.
     """
-    largest_unit = ulps_of(np.asarray(max(sample.size, ordinary)), kind)
-    with np.errstate(invalid="ignore"):
-        moves = [np.abs(each - sample.exact) for each in sample.near]
-    return np.max([np.full(sample.exact.shape, largest_unit), *(np.where(np.isfinite(m), m, 0.0) for m in moves)], axis=0)
+    unit = ulps_of(np.asarray(max(sample.size, ordinary)), kind)
+    return np.maximum(unit, sample.moves)
 
 
 def _error(sample: _Sample, units: Numbers, kind: ElementType, program: int) -> float:
@@ -122,11 +142,12 @@ def _error(sample: _Sample, units: Numbers, kind: ElementType, program: int) -> 
 def _leaves_range(sample: _Sample, kind: ElementType) -> Mask:
     """Is true for elements that are a number in one program, and NaN or an infinity in the other.
 
-    A large number, above the square root of the largest of its type, may be NaN or an infinity in the other program:
-    an intermediate result overflows. So may an infinity be NaN, but not the infinity of the other sign.
+    A large number may be NaN or an infinity in the other program, where an intermediate result overflows. So may an
+    infinity be NaN, but not the infinity of the other sign. Large is above the square root of the largest number of the
+    type; a number that moves by so much with the inputs counts as large.
     """
     limit = largest(kind) ** 0.5
     x, y = sample.first, sample.second
-    is_small: Mask = (np.abs(x) < limit) | (np.abs(y) < limit)
+    is_small: Mask = ((np.abs(x) < limit) | (np.abs(y) < limit)) & (sample.moves < limit)
     are_opposite: Mask = np.isinf(x) & (x == -y)
     return ~sample.is_finite & (is_small | are_opposite)

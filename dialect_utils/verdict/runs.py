@@ -195,8 +195,10 @@ def _beside(array: Array, rng: np.random.Generator) -> Array:
     return np.where((ends == 0) | ~np.isfinite(moved), array, moved)
 
 
-# Runs of the unrounded original on moved inputs.
-_MOVED = 4
+# Runs of the unrounded original on moved inputs, and the units by which an input may move: any number up to one and a
+# half, which rounds to none or one.
+_FARTHEST = 1.5
+_MOVED = 8
 
 
 def _all_moved(arrays: Sequence[Array], rng: np.random.Generator) -> list[list[Array]]:
@@ -212,7 +214,7 @@ def _moved(array: Array, rng: np.random.Generator) -> Array:
         values = array.astype(np.float64)
         is_finite = np.isfinite(values)
         unit = ulps_of(np.asarray(np.abs(values[is_finite]).max(initial=0.0)), kind)
-        moved = (values + rng.choice([-unit, unit], values.shape)).astype(array.dtype)
+        moved = (values + unit * rng.uniform(-_FARTHEST, _FARTHEST, values.shape)).astype(array.dtype)
         return np.where(is_finite & np.isfinite(moved.astype(np.float64)), moved, array).astype(array.dtype)
 
 

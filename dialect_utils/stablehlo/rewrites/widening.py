@@ -37,6 +37,8 @@ _SMALLEST_PRECISION = 3
 _OPAQUE = named("bitcast-convert custom-call rng-bit-generator rng infeed")
 _CONSTANT, _DOT_GENERAL = "stablehlo.constant", "stablehlo.dot_general"
 _DOT = "dot_dimension_numbers"
+# XLA's conversion of HLO leaves this operation in its own dialect.
+_COPY = "mhlo.copy"
 # Sums of as many terms as the last dimension of their first operand has elements.
 _SOLVED = named("fft cholesky triangular-solve")
 # The number of offsets at which operations read the noise.
@@ -267,6 +269,8 @@ def _sum_unit(operation: Any, kind: Any) -> float:
 
 def _is_opaque(operation: Any) -> bool:
     dialect = operation.name.partition(".")[0]
+    if operation.name == _COPY:
+        return False
     return dialect not in ("stablehlo", "func") or hlo_opcode(operation.name) in _OPAQUE
 
 
