@@ -13,52 +13,69 @@ from math import ceil
 import numpy as np
 
 from dialect_utils.execution import Array, Engine, ExecutionError, Worker
+from dialect_utils.ir import Module
 from dialect_utils.layout import ElementType
 from dialect_utils.layout.arrays.dtypes import element_type_of
+from dialect_utils.verdict.comparator import Finding
 from dialect_utils.verdict.judge import Compared, Judge
 from dialect_utils.verdict.outcome import Closeness, Mask
-from dialect_utils.verdict.runs import Runs
+from dialect_utils.verdict.runs import Runs, Unrounded
 from dialect_utils.verdict.sampling import DataSet
-from dialect_utils.verdict.ulps import Numbers, digits, largest, smallest_normal, ulps_of
+from dialect_utils.verdict.ulps import Numbers, digits, epsilon, largest, smallest_normal, ulps_of
 
 # A rewrite may be this many times as far off as the original, and by this many units more.
 _FACTOR = 3.0
 _ULPS = 4.0
-# Neither program may be farther off: six bits, or half of the digits of a type with fewer than twelve.
-_MOST_ULPS = 64.0
+# Neither program may be farther off: five bits, or half of the digits of a type with fewer than ten.
+_MOST_ULPS = 32.0
+# Terms of a sum nearly overflow above this share of the largest number.
+_NEARLY = 1 / 16
 # Data whose numbers say how large an output ordinarily is.
 _ORDINARY = "random"
-# Data on which sums may overflow in one order and not in another.
-_OVERFLOWING = "saturated"
 
 
-def closeness(runs: Runs, judge: Judge, worker: Worker, engine: Engine) -> Closeness | None:
-    """Runs both programs and the original in higher precision; returns None where the results are not close."""
-    runs = replace(runs, data=[_without_subnormals(each) for each in runs.data])
+def close_finding(runs: Runs, judge: Judge, worker: Worker, engine: Engine, found: Finding) -> Finding | None:
+    """Returns the finding `close` in place of a difference that was found, or None where results are not close.
+
+    Runs both programs again, and the original in higher precision.
+    """
+    kinds = judge.comparator.element_types
     try:
-        expected, rewritten = runs.original_on(worker, engine), runs.rewrite_on(worker, engine)
-        results = [Compared(*each) for each in zip(runs.data, expected, rewritten, strict=True)]
+        results = _compared(replace(runs, data=[*runs.data, *_without_subnormals(runs.data)]), worker, engine)
         if not all(judge.keeps_promises(each) for each in results):
             return None
-        differing = judge.differing(engine, results)
-        exact = runs.unrounded(worker, engine) if differing else []
+        outputs = judge.differing(engine, results)
+        if not outputs or any(not kinds[output].is_floating for output in outputs):
+            return None
+        measured = results[len(runs.data) :]
+        exact = replace(runs, data=[each.data for each in measured]).unrounded(worker, engine)
     except ExecutionError:
         return None
-    runs_of = list(zip(results, exact, strict=bool(differing)))
-    kinds = judge.comparator.element_types
-    found = [
+    measures = [
         _of_output(
-            kinds[output], [_sample(*each, output) for each in runs_of if judge.is_heard(engine, output, each[0].data)]
+            kinds[output],
+            [
+                _Sample.of(*each, output)
+                for each in zip(measured, exact, strict=True)
+                if judge.is_heard(engine, output, each[0].data)
+            ],
         )
-        for output in sorted(differing)
+        for output in sorted(outputs)
     ]
-    close = [each for each in found if each is not None]
-    return max(close) if close and len(close) == len(found) else None
+    close = [each for each in measures if each is not None]
+    if len(close) < len(measures):
+        return None
+    return Finding("close", "", found.counterexample, outputs, closeness=max(close))
 
 
-def _without_subnormals(data: DataSet) -> DataSet:
+def _compared(runs: Runs, worker: Worker, engine: Engine) -> list[Compared]:
+    expected, rewritten = runs.original_on(worker, engine), runs.rewrite_on(worker, engine)
+    return [Compared(*each) for each in zip(runs.data, expected, rewritten, strict=True)]
+
+
+def _without_subnormals(data: Sequence[DataSet]) -> list[DataSet]:
     """Returns data with zeros for subnormal numbers, which one engine flushes and another does not."""
-    return replace(data, arrays=[_flushed(array) for array in data.arrays])
+    return [replace(each, arrays=[_flushed(array) for array in each.arrays]) for each in data]
 
 
 def _flushed(array: Array) -> Array:
@@ -74,14 +91,31 @@ class _Sample:
     """One output on one set of data: of both programs, and of the higher-precision run.
 
     `moves`: the largest change of the higher-precision run where the inputs move by about one unit in the last place
-    of the largest number of their array.
+    of the largest number of their array. `depends_on_nan`: the elements that NaN among the inputs changes;
+    `depends_on_special`: those that NaN or an infinity among the inputs changes.
     """
 
     first: Numbers
     second: Numbers
     exact: Numbers
     moves: Numbers
+    depends_on_nan: Mask
+    depends_on_special: Mask
     is_ordinary: bool
+
+    @classmethod
+    def of(cls, compared: Compared, unrounded: Unrounded, output: int) -> _Sample:
+        """Returns the numbers of an output."""
+        programs = compared.expected, compared.rewritten.zeros
+        others = unrounded.exact, unrounded.numbers, unrounded.finite
+        with np.errstate(invalid="ignore"):
+            first, second, exact, numbers, finite = (each[output].astype(np.float64) for each in (*programs, *others))
+            moves = np.abs(np.stack([each[output] for each in unrounded.near]) - exact)
+        moves = np.where(np.isfinite(moves), moves, 0.0).max(axis=0)
+        depends = ~_are_same(exact, numbers), ~_are_same(exact, finite)
+        # Beyond the range of 64 bits the original is the best that is known.
+        exact = np.where(np.isfinite(exact), exact, first)
+        return cls(first, second, exact, moves, *depends, compared.data.kind == _ORDINARY)
 
     @property
     def is_finite(self) -> Mask:
@@ -95,59 +129,57 @@ class _Sample:
         return float(np.abs(self.exact[self.is_finite]).max(initial=0.0))
 
 
-def _sample(compared: Compared, runs: Sequence[Sequence[Array]], output: int) -> _Sample:
-    programs = compared.expected, compared.rewritten.zeros
-    with np.errstate(invalid="ignore"):
-        first, second, exact, *near = (each[output].astype(np.float64) for each in (*programs, *runs))
-        # Beyond the range of 64 bits the original is the best that is known.
-        exact = np.where(np.isfinite(exact), exact, first)
-        moves = np.abs(np.stack(near) - exact)
-    moves = np.where(np.isfinite(moves), moves, 0.0).max(axis=0)
-    return _Sample(first, second, exact, moves, compared.data.kind == _ORDINARY)
+def _are_same(x: Numbers, y: Numbers) -> Mask:
+    found: Mask = (x == y) | (np.isnan(x) & np.isnan(y))
+    return found
 
 
 def _of_output(kind: ElementType, samples: Sequence[_Sample]) -> Closeness | None:
     """Returns how close an output is on all data, in units of each element or, if that fails, of the largest."""
-    if not kind.is_floating or any(_leaves_range(each, kind).any() for each in samples):
+    if any(_is_special_in_one(each, kind).any() for each in samples):
         return None
     ordinary = max((each.size for each in samples if each.is_ordinary), default=0.0)
     of_each = [ulps_of(each.exact, kind) for each in samples]
-    of_largest = [_of_largest(each, kind, ordinary) for each in samples]
+    of_largest = [np.maximum(ulps_of(max(each.size, ordinary), kind), each.moves) for each in samples]
+    most = min(_MOST_ULPS, 2.0 ** (digits(kind) // 2))
     for is_of_largest, units in ((False, of_each), (True, of_largest)):
-        own, other = (max(map(_error, samples, units, [kind] * len(units), [i] * len(units))) for i in (0, 1))
-        most = min(_MOST_ULPS, 2.0 ** (digits(kind) // 2))
+        measured = list(zip(samples, units, strict=True))
+        own = max(_error(sample, sample.first, unit, kind) for sample, unit in measured)
+        other = max(_error(sample, sample.second, unit, kind) for sample, unit in measured)
         if own <= most and other <= min(most, _FACTOR * own + _ULPS):
             return Closeness(is_of_largest, ceil(max(own, other)))
     return None
 
 
-def _of_largest(sample: _Sample, kind: ElementType, ordinary: float) -> Numbers:
-    """Returns the units of an output as a whole.
-
-    A unit is one unit in the last place of the largest number in the output, on this data or on ordinary data, or the
-    change of the exact result after such a change of the inputs, whichever is more.
-    """
-    unit = ulps_of(np.asarray(max(sample.size, ordinary)), kind)
-    return np.maximum(unit, sample.moves)
-
-
-def _error(sample: _Sample, units: Numbers, kind: ElementType, program: int) -> float:
-    """Returns the largest distance of a program from the exact result; an engine may flush subnormal numbers."""
-    values = (sample.first, sample.second)[program]
-    with np.errstate(invalid="ignore"):
+def _error(sample: _Sample, values: Numbers, units: Numbers, kind: ElementType) -> float:
+    """Returns the largest distance from the exact result; an engine may flush subnormal numbers."""
+    with np.errstate(all="ignore"):
         errors = np.maximum(0.0, np.abs(values - sample.exact) - smallest_normal(kind)) / units
     return float(errors[sample.is_finite].max(initial=0.0))
 
 
-def _leaves_range(sample: _Sample, kind: ElementType) -> Mask:
-    """Is true for elements that are a number in one program, and NaN or an infinity in the other.
+def _is_special_in_one(sample: _Sample, kind: ElementType) -> Mask:
+    """Is true for NaN and infinities of one program that another result of the other program does not excuse.
 
-    A large number may be NaN or an infinity in the other program, where an intermediate result overflows. So may an
-    infinity be NaN, but not the infinity of the other sign. Large is above the square root of the largest number of the
-    type; a number that moves by so much with the inputs counts as large.
+    The other infinity is none. NaN excuses an infinity, unless it comes from NaN among the inputs. A number excuses
+    both where an intermediate result overflows: the number is above the square root of the largest number of its type,
+    or a sum of terms that nearly overflow, and depends on no NaN or infinity among the inputs.
     """
-    limit = largest(kind) ** 0.5
     x, y = sample.first, sample.second
-    is_small: Mask = ((np.abs(x) < limit) | (np.abs(y) < limit)) & (sample.moves < limit)
-    are_opposite: Mask = np.isinf(x) & (x == -y)
-    return ~sample.is_finite & (is_small | are_opposite)
+    are_finite = np.isfinite(x) | np.isfinite(y)
+    is_large = np.abs(np.where(np.isfinite(x), x, y)) >= largest(kind) ** 0.5
+    is_large |= sample.moves >= epsilon(kind) * largest(kind) * _NEARLY
+    overflows = is_large & ~sample.depends_on_special
+    is_excused = np.where(are_finite, overflows, ~sample.depends_on_nan & ~(np.isinf(x) & np.isinf(y)))
+    found: Mask = ~sample.is_finite & ~_are_same(x, y) & ~is_excused
+    return found
+
+
+def narrows(original: Module, rewrite: Module) -> bool:
+    """Is true where a rewrite computes with narrower floats than the original: over the reals that is no difference."""
+    return _fewest_digits(rewrite) < _fewest_digits(original)
+
+
+def _fewest_digits(module: Module) -> int:
+    kinds = {array.element_type for value in module.values() for array in value.shape.arrays()}
+    return min((digits(kind) for kind in kinds if kind.is_floating), default=0)

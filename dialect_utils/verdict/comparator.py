@@ -18,6 +18,7 @@ from dialect_utils.verdict.outcome import (
     NOT_GUARANTEED,
     PROOF,
     Answer,
+    Closeness,
     Counterexample,
     Mask,
     Tolerance,
@@ -47,6 +48,8 @@ class Finding:
     exact: bool = field(default=True, compare=False)
     # The original's outputs on each set of data, on the engine.
     expected: Sequence[Sequence[Array]] = field(default=(), compare=False, repr=False)
+    # Only of the answer `close`.
+    closeness: Closeness | None = None
 
 
 @dataclass(frozen=True, slots=True)

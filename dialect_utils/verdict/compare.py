@@ -6,7 +6,6 @@ import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
 
 from dialect_utils.execution import (
     Program,
@@ -103,12 +102,12 @@ def _executed(
     unseen = unseen_differences(*forms)
     examination = Examination.of([forms[0], *stages, forms[1]], programs, checks, options, devices)
     is_proved = proved is not None and proved.answer == "equal"
-    is_equal_over_reals = proved is not None and proved.is_equal_over_reals
-    run = partial(examination.run, is_proved=is_proved, is_equal_over_reals=is_equal_over_reals)
+    if proved is not None and not is_proved:
+        examination = replace(examination, is_equal_over_reals=proved.is_equal_over_reals)
     if worker is not None and worker.devices == devices:
-        return combined(proved, _remarked(run(worker), unseen))
+        return combined(proved, _remarked(examination.run(worker, is_proved=is_proved), unseen))
     with Worker(devices=devices, memory=options.memory) as own:
-        return combined(proved, _remarked(run(own), unseen))
+        return combined(proved, _remarked(examination.run(own, is_proved=is_proved), unseen))
 
 
 def _remarked(verdict: Verdict, unseen: str) -> Verdict:

@@ -11,12 +11,12 @@ from dialect_utils.execution import Array, Engine, ExecutionError, Program, Work
 from dialect_utils.ir import Module, Operation
 from dialect_utils.layout import ArrayShape, Shape
 from dialect_utils.ops import Trait, has, named
-from dialect_utils.verdict.closeness import closeness
+from dialect_utils.verdict.closeness import close_finding, narrows
 from dialect_utils.verdict.comparator import AUTO, Comparator, Finding, Options
 from dialect_utils.verdict.evidence import Verdict
 from dialect_utils.verdict.guarantees import Guarantee, result_guarantees
 from dialect_utils.verdict.judge import Compared, Judge, SelfCheck, also, joined, self_checks
-from dialect_utils.verdict.outcome import PROOF, Closeness, Power
+from dialect_utils.verdict.outcome import PROOF, Power
 from dialect_utils.verdict.ports import Port, entry_ports
 from dialect_utils.verdict.runs import Runs
 from dialect_utils.verdict.sampling import DataSet
@@ -49,6 +49,8 @@ class Examination:
     # Approximate number of elements that a run of both computes; None where the interpreter lacks an operation.
     work: int | None
     unreached: tuple[str, ...] = ()
+    # Decided by a proof over the reals that left bits open.
+    is_equal_over_reals: bool = False
 
     @classmethod
     def of(
@@ -77,12 +79,8 @@ class Examination:
         judge = Judge(comparator, checks, is_interpreter_optional=options.engines is None)
         return cls(first, last, runs, judge, options, work, tuple(missing))
 
-    def run(self, worker: Worker, *, is_proved: bool = False, is_equal_over_reals: bool = False) -> Verdict:
-        """Runs the engines in order until one finds a difference; after a proof, only engines that were asked for.
-
-        Where the programs are equal over the reals, a difference of a few units in the last place is `close`.
-        """
-        near: list[tuple[Closeness, Finding]] = []
+    def run(self, worker: Worker, *, is_proved: bool = False) -> Verdict:
+        """Runs the engines in order until one finds a difference; after a proof, only engines that were asked for."""
         agreed: list[Engine] = []
         ways: dict[Engine, tuple[Runs, Finding]] = {}
         reasons: list[str] = []
@@ -90,6 +88,7 @@ class Examination:
         for engine, is_asked in self._engines(is_proved):
             try:
                 way, found = self.on_engine(worker, engine)
+                found = self._weighed(way, found, worker, engine)
             except ExecutionError as error:
                 # A module that XLA rejects has no meaning that a proof could be about.
                 if engine == "xla" and error.is_refusal:
@@ -97,14 +96,9 @@ class Examination:
                 reasons += [f"{engine}: {error.failure}: {error.message}"] if is_asked else []
                 continue
             if found.answer == "different":
-                close = self._closeness(way, worker, engine) if is_equal_over_reals and not is_proved else None
-                if close is None:
-                    return Verdict(
-                        "different", (engine,), self.judge.comparator.compared(), found.counterexample, found.reason
-                    )
-                near.append((close, found))
-                agreed.append(engine)
-                continue
+                return Verdict(
+                    "different", (engine,), self.judge.comparator.compared(), found.counterexample, found.reason
+                )
             if found.answer == "unknown":
                 reasons.append(f"{engine}: {found.reason}")
                 continue
@@ -126,19 +120,22 @@ class Examination:
             outputs=self._outputs(differing),
             unreached=self.unreached,
         )
-        if near:
-            close, found = max(near, key=lambda each: each[0])
-            return replace(verdict, verdict="close", closeness=close, counterexample=found.counterexample)
         if is_proved:
             return verdict
+        if any(found.answer == "close" for _, found in ways.values()):
+            return _close(verdict, [found for _, found in ways.values()])
         decided = (
             None if reasons or differing else self._completed(worker, verdict, [found for _, found in ways.values()])
         )
         return decided or replace(verdict, power=self._measured(worker, ways))
 
-    def _closeness(self, runs: Runs, worker: Worker, engine: Engine) -> Closeness | None:
-        """Returns how close the results are; None where they are not, or where another comparison was asked for."""
-        return closeness(runs, self.judge, worker, engine) if self.options.compare == AUTO else None
+    def _weighed(self, runs: Runs, found: Finding, worker: Worker, engine: Engine) -> Finding:
+        """Returns `close` for a difference of a few units in the last place between equal functions of reals."""
+        if found.answer != "different" or not self.is_equal_over_reals or self.options.compare != AUTO:
+            return found
+        if narrows(self.original, self.last):
+            return found
+        return close_finding(runs, self.judge, worker, engine, found) or found
 
     def _completed(self, worker: Worker, verdict: Verdict, findings: Sequence[Finding]) -> Verdict | None:
         """Returns the verdict where exhaustive or tagged data decides it; None where there is no such data."""
@@ -277,6 +274,13 @@ class Examination:
 
         trial = Trial(self.original, self.judge.comparator, runs.data, found.expected, execute, scale, engine == "xla")
         return trial.measure(count)
+
+
+def _close(verdict: Verdict, findings: Sequence[Finding]) -> Verdict:
+    """Returns the verdict of several engines with the largest distance that one of them found."""
+    near = [(found.closeness, found.counterexample) for found in findings if found.closeness is not None]
+    largest, example = max(near, key=lambda each: each[0])
+    return replace(verdict, verdict="close", closeness=largest, counterexample=example)
 
 
 def _has_extrema(module: Module) -> bool:

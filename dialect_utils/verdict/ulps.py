@@ -14,10 +14,11 @@ from dialect_utils.layout.arrays.dtypes import dtype_of
 Numbers = NDArray[Any]
 
 
-def ulps_of(values: Numbers, kind: ElementType) -> Numbers:
+def ulps_of(values: Numbers | float, kind: ElementType) -> Numbers:
     """Returns the unit in the last place of each number; subnormal numbers have that of the smallest normal number."""
     _, exponents = np.frexp(np.maximum(np.abs(values), smallest_normal(kind)))
-    return np.ldexp(epsilon(kind), exponents - 1)
+    units: Numbers = np.ldexp(epsilon(kind), exponents - 1)
+    return units
 
 
 def epsilon(kind: ElementType) -> float:
