@@ -83,7 +83,7 @@ def _flushed(array: Array) -> Array:
     if not kind.is_floating:
         return array
     with np.errstate(invalid="ignore"):
-        return np.where(np.abs(array.astype(np.float64)) < smallest_normal(kind), np.zeros_like(array), array)
+        return np.where(np.abs(array.astype(np.float64)) < smallest_normal(kind), array * 0, array).astype(array.dtype)
 
 
 @dataclass(frozen=True, slots=True)

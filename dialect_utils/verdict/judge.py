@@ -131,8 +131,11 @@ class Judge:
 
 
 def joined(findings: Sequence[Finding]) -> Finding:
-    """Returns the most severe finding, with the tolerated differences of all sets of data."""
-    worst = max(findings, key=lambda finding: _BY_SEVERITY.index(finding.answer))
+    """Returns the most severe finding, with the tolerated differences of all sets of data.
+
+    Of several differences it is one of numbers, if there is any, rather than of zeros and subnormal numbers.
+    """
+    worst = max(findings, key=lambda finding: (_BY_SEVERITY.index(finding.answer), not _is_flushed(finding)))
     if worst.answer == "different":
         return worst
     differing = frozenset[int]().union(*(finding.differing for finding in findings))
@@ -141,6 +144,20 @@ def joined(findings: Sequence[Finding]) -> Finding:
         reasons[1:] = [f"the same on {len(reasons) - 1} other sets"]
     exact = all(finding.exact for finding in findings)
     return replace(worst, reason="; ".join(reasons), differing=differing, exact=exact)
+
+
+def _is_flushed(finding: Finding) -> bool:
+    """Is true where the element that a finding shows is 0, -0 or a subnormal number of 32 bits in both programs."""
+    values = finding.counterexample.values if finding.counterexample else ()
+    return bool(values) and all(map(_is_tiny, values))
+
+
+def _is_tiny(value: str) -> bool:
+    try:
+        return abs(complex(value)) < np.finfo(np.float32).tiny
+    except ValueError:
+        # A truth value.
+        return False
 
 
 def also(found: Finding, remark: str) -> Finding:
