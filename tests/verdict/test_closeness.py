@@ -70,6 +70,10 @@ def variance_by_squares(x: Array) -> Array:
     return (x * x).rows() / 32 - mean * mean
 
 
+def shifted_square(x: Array, shift: float) -> Array:
+    return (x + shift) * (x + shift) - shift * shift - (2 * shift) * x
+
+
 def sigmoid(x: Array) -> Array:
     return 1 / (1 + exp(-x))
 
@@ -111,6 +115,8 @@ DIFFERENT: dict[str, Pair] = {
     "Winograd, without a term": (convolved, lambda d, g: winograd(d, g, last=0.0), TILES),
     "softmax that overflows": (softmax_of_shifted, softmax, ROWS),
     "a variance that loses digits": (variance, variance_by_squares, ROWS),
+    "a square that loses digits": (lambda x: x * x, lambda x: shifted_square(x, 16.0), ("64",)),
+    "a square that lost digits": (lambda x: shifted_square(x, 1000.0), lambda x: x * x, ("64",)),
     "tanh that overflows": (tanh, lambda x: (exp(2 * x) - 1) / (exp(2 * x) + 1), ("64",)),
     "log1p of another number": (lambda x: x.op("log-plus-one"), lambda x: log(1.001 + x), ("64",)),
     "through f16": (tanh, lambda x: tanh(x).converted("f16").converted("f32"), ("64",)),
@@ -196,3 +202,14 @@ def test_a_rewrite_may_not_use_narrower_floats() -> None:
     assert narrows(wide, narrow)
     assert not narrows(narrow, wide)
     assert not narrows(wide, wide)
+
+
+def test_a_counterexample_shows_numbers_rather_than_zeros(worker: Worker) -> None:
+    """Small whole numbers show only that 0 is -0; a number above 1000 is clamped on other data."""
+
+    def clamped(x: Array) -> Array:
+        return x.op("negate").op("maximum", -1000.0)
+
+    verdict = judged(worker, (lambda x: 0 - x, clamped, ("64",)), options=Options(engines=("xla",), power=0))
+    assert verdict.verdict == "different"
+    assert "1000" in str(verdict.counterexample)
