@@ -23,11 +23,9 @@ from dialect_utils.verdict.runs import Runs, Unrounded
 from dialect_utils.verdict.sampling import DataSet
 from dialect_utils.verdict.ulps import Numbers, digits, epsilon, largest, smallest_normal, ulps_of
 
-# A rewrite may be this many times as far off as the original, and by this many units more.
-_FACTOR = 3.0
-_ULPS = 4.0
-# Neither program may be farther off: five bits, or half of the digits of a type with fewer than ten.
+# Neither program may be farther off: five bits, or a quarter of the digits of a type with fewer than twenty.
 _MOST_ULPS = 32.0
+_SHARE_OF_DIGITS = 1 / 4
 # Terms of a sum nearly overflow above this share of the largest number.
 _NEARLY = 1 / 16
 # Data whose numbers say how large an output ordinarily is.
@@ -141,20 +139,19 @@ def _of_output(kind: ElementType, samples: Sequence[_Sample]) -> Closeness | Non
     ordinary = max((each.size for each in samples if each.is_ordinary), default=0.0)
     of_each = [ulps_of(each.exact, kind) for each in samples]
     of_largest = [np.maximum(ulps_of(max(each.size, ordinary), kind), each.moves) for each in samples]
-    most = min(_MOST_ULPS, 2.0 ** (digits(kind) // 2))
+    most = min(_MOST_ULPS, 2.0 ** (digits(kind) * _SHARE_OF_DIGITS))
     for is_of_largest, units in ((False, of_each), (True, of_largest)):
-        measured = list(zip(samples, units, strict=True))
-        own = max(_error(sample, sample.first, unit, kind) for sample, unit in measured)
-        other = max(_error(sample, sample.second, unit, kind) for sample, unit in measured)
-        if own <= most and other <= min(most, _FACTOR * own + _ULPS):
-            return Closeness(is_of_largest, ceil(max(own, other)))
+        farthest = max(_error(sample, unit, kind) for sample, unit in zip(samples, units, strict=True))
+        if farthest <= most:
+            return Closeness(is_of_largest, ceil(farthest))
     return None
 
 
-def _error(sample: _Sample, values: Numbers, units: Numbers, kind: ElementType) -> float:
-    """Returns the largest distance from the exact result; an engine may flush subnormal numbers."""
+def _error(sample: _Sample, units: Numbers, kind: ElementType) -> float:
+    """Returns the largest distance of both programs from the exact result; an engine may flush subnormal numbers."""
     with np.errstate(all="ignore"):
-        errors = np.maximum(0.0, np.abs(values - sample.exact) - smallest_normal(kind)) / units
+        distances = [np.abs(values - sample.exact) for values in (sample.first, sample.second)]
+        errors = np.maximum(0.0, np.maximum(*distances) - smallest_normal(kind)) / units
     return float(errors[sample.is_finite].max(initial=0.0))
 
 

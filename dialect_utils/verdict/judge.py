@@ -154,7 +154,7 @@ def _is_flushed(finding: Finding) -> bool:
 
 def _is_tiny(value: str) -> bool:
     try:
-        return bool(abs(complex(value)) < np.finfo(np.float32).tiny)
+        return abs(complex(value)) < float(np.finfo(np.float32).tiny)
     except ValueError:
         # A truth value.
         return False

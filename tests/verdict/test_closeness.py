@@ -115,7 +115,7 @@ DIFFERENT: dict[str, Pair] = {
     "Winograd, without a term": (convolved, lambda d, g: winograd(d, g, last=0.0), TILES),
     "softmax that overflows": (softmax_of_shifted, softmax, ROWS),
     "a variance that loses digits": (variance, variance_by_squares, ROWS),
-    "a square that loses digits": (lambda x: x * x, lambda x: shifted_square(x, 16.0), ("64",)),
+    "a square that loses digits": (lambda x: x * x, lambda x: shifted_square(x, 64.0), ("64",)),
     "a square that lost digits": (lambda x: shifted_square(x, 1000.0), lambda x: x * x, ("64",)),
     "tanh that overflows": (tanh, lambda x: (exp(2 * x) - 1) / (exp(2 * x) + 1), ("64",)),
     "log1p of another number": (lambda x: x.op("log-plus-one"), lambda x: log(1.001 + x), ("64",)),
