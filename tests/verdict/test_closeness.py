@@ -141,7 +141,7 @@ def test_equal_functions_that_round_differently_are_close(worker: Worker, name: 
 
 
 @pytest.mark.parametrize("name", DIFFERENT)
-def test_other_functions_and_lost_digits_are_different(worker: Worker, name: str) -> None:
+def test_lost_digits_are_different(worker: Worker, name: str) -> None:
     assert judged(worker, DIFFERENT[name]).verdict == "different"
 
 
