@@ -37,7 +37,12 @@ from dialect_utils.execution.requirements import DEFAULT_MEMORY_BYTES
 from dialect_utils.io.protos import MalformedProtoError, find_proto
 from dialect_utils.text import Diagnostic, DiagnosticError, Source
 
-_REWRITTEN: dict[Rewriting, str] = {"widen": "widened", "order": "ordered", "repeat": "repeated"}
+_REWRITTEN: dict[Rewriting, str] = {
+    "widen": "widened",
+    "unround": "unrounded",
+    "order": "ordered",
+    "repeat": "repeated",
+}
 
 DEFAULT_TIMEOUT_SECONDS = 120.0
 # Loading jaxlib on a busy machine takes seconds.
@@ -129,7 +134,7 @@ class Worker:
         """Returns a program rewritten by `dialect_utils.stablehlo.rewrites`, in StableHLO, and numbers about it.
 
         `widen`: the number of noise elements. `order` (option `nan_first`): the number of operations with an open
-        order, and of sorts that are not stable. `repeat` (option `count`): none. Raises ExecutionError.
+        order, and of sorts that are not stable. `unround`, `repeat` (option `count`): none. Raises ExecutionError.
         """
         header = {"rewrite": rewriting, "options": options, "dialect": program.dialect, "timeout": self.timeout}
         answer = self._answer(Message(header, [program.data]), self.timeout, program.source)

@@ -16,7 +16,7 @@ from dialect_utils.stablehlo import parse_module
 from dialect_utils.stablehlo.rewrites.editing import take_check_calls
 from dialect_utils.stablehlo.rewrites.ordering import order
 from dialect_utils.stablehlo.rewrites.repeating import as_replicas, repeat
-from dialect_utils.stablehlo.rewrites.widening import widen
+from dialect_utils.stablehlo.rewrites.widening import unround, widen
 
 # A function that runs a program on arrays, and the shapes of these.
 Prepared = tuple[engines.Run, list[ArrayShape]]
@@ -26,7 +26,12 @@ _CONVERSIONS: dict[str, Callable[[bytes], bytes]] = {
     "text-to-proto": lambda data: adapter.hlo_proto_from_text(data.decode()),
     "hlo-to-stablehlo": lambda data: adapter.stablehlo_from_hlo(data.decode()).encode(),
 }
-_REWRITINGS: dict[str, Callable[..., tuple[Any, ...]]] = {"widen": widen, "order": order, "repeat": repeat}
+_REWRITINGS: dict[str, Callable[..., tuple[Any, ...]]] = {
+    "widen": widen,
+    "unround": unround,
+    "order": order,
+    "repeat": repeat,
+}
 
 
 def warm_up(devices: int) -> None:

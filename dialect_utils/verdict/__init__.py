@@ -6,6 +6,7 @@ from dialect_utils.verdict.compare import compare_modules, compare_stages
 from dialect_utils.verdict.evidence import Verdict
 from dialect_utils.verdict.outcome import (
     Answer,
+    Closeness,
     Counterexample,
     MovedElement,
     Place,
@@ -21,6 +22,7 @@ from dialect_utils.verdict.sampling import random_inputs, small_integer_position
 __all__ = [
     "Answer",
     "Cause",
+    "Closeness",
     "Counterexample",
     "Method",
     "MovedElement",

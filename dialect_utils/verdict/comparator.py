@@ -19,6 +19,7 @@ from dialect_utils.verdict.outcome import (
     NOT_GUARANTEED,
     PROOF,
     Answer,
+    Closeness,
     Counterexample,
     Mask,
     Tolerance,
@@ -50,6 +51,8 @@ class Finding:
     cause: Cause | None = field(default=None, compare=False)
     # The original's outputs on each set of data, on the engine.
     expected: Sequence[Sequence[Array]] = field(default=(), compare=False, repr=False)
+    # Only of the answer `close`.
+    closeness: Closeness | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +125,11 @@ class Comparator:
         elif not self.signs_of_zero and kind.is_floating and differs.any():
             differs &= ~((x == 0) & (y == 0))
         return differs
+
+    def differing_outputs(self, expected: Sequence[Array], actual: Sequence[Array], *, flushes: bool) -> list[int]:
+        """Returns the outputs with an element that `_differing` finds."""
+        pairs = zip(expected, actual, self.element_types, strict=True)
+        return [output for output, pair in enumerate(pairs) if self._differing(*pair, flushes=flushes).any()]
 
     def _is_decided(self, output: int, data: DataSet) -> bool:
         return self.compare != AUTO or self.is_guaranteed(output, data)

@@ -26,7 +26,7 @@ from dialect_utils.verdict.evidence import Verdict
 from dialect_utils.verdict.examination import Examination
 from dialect_utils.verdict.feeding import fed_stages
 from dialect_utils.verdict.judge import SelfCheck, checks_of_both
-from dialect_utils.verdict.outcome import NOT_GUARANTEED, PROOF, Counterexample
+from dialect_utils.verdict.outcome import NOT_GUARANTEED, PROOF, Answer, Counterexample
 from dialect_utils.verdict.parts import executable_part
 from dialect_utils.verdict.ports import entry_ports
 from dialect_utils.verdict.proof import ProofResult
@@ -136,6 +136,8 @@ def _run(
     unseen = unseen_differences(*forms)
     examination = Examination.of([forms[0], *stages, forms[1]], prepared.programs, prepared.checks, options, devices)
     is_proved = proved is not None and proved.answer == "equal"
+    if proved is not None and not is_proved:
+        examination = replace(examination, is_equal_over_reals=proved.is_equal_over_reals)
     if worker is not None and worker.devices == devices:
         return _remarked(examination.run(worker, is_proved=is_proved), unseen)
     with Worker(devices=devices, memory=options.memory) as own:
@@ -180,10 +182,11 @@ def _of_part(
 
 
 def _remarked(verdict: Verdict, unseen: str) -> Verdict:
-    if not verdict.found_no_difference or not unseen:
+    if not (verdict.found_no_difference or verdict.verdict == "close") or not unseen:
         return verdict
     # No execution can show that attributes are equal which every engine ignores.
-    return replace(verdict, verdict="agrees", reason="; ".join(filter(None, [unseen, verdict.reason])))
+    answer: Answer = "agrees" if verdict.found_no_difference else verdict.verdict
+    return replace(verdict, verdict=answer, reason="; ".join(filter(None, [unseen, verdict.reason])))
 
 
 def _refuse_state(modules: Sequence[Module]) -> None:

@@ -12,6 +12,7 @@ from dialect_utils.verdict.outcome import (
     NOT_GUARANTEED,
     PROOF,
     Answer,
+    Closeness,
     Counterexample,
     MovedElement,
     OutputProof,
@@ -28,7 +29,8 @@ _TOLERATED = "some bits differ, by no more than floating-point sums in another o
 class Verdict:
     """The answer to whether two modules compute the same, and its evidence.
 
-    `equal`: proved, or executed on data that leaves nothing open. `agrees`: executed, no difference found.
+    `equal`: proved, or executed on data that leaves nothing open. `agrees`: executed, no difference found. `close`:
+    some bits differ by a few units in the last place, as `closeness` states, and both are equal over the reals.
     `methods` are those that decided (`proof`, `xla`, `interpreter`), `compared` says how outputs were compared,
     `reason` adds remarks, `proof` names what a proof used or why there is none. `data` describes the data, `power`
     the injected faults that it detects. `outputs` says for each executed output whether all of its bits were equal,
@@ -54,6 +56,7 @@ class Verdict:
     certificate: Certificate | None = field(default=None, compare=False)
     seconds: float = field(default=0.0, compare=False)
     cause: Cause | None = field(default=None, compare=False)
+    closeness: Closeness | None = None
 
     @property
     def found_no_difference(self) -> bool:
@@ -74,6 +77,7 @@ class Verdict:
             "methods": list(self.methods),
             "compared": "; ".join(filter(None, [self.compared, used])),
             "counterexample": self.counterexample.as_json() if self.counterexample else None,
+            "closeness": self.closeness.as_json() if self.closeness else None,
             "reason": "; ".join(filter(None, [self.reason, self.gave_up])),
             "power": None if self.power is None else round(self.power.share, 4),
             "not_seen": [str(planted) for planted in self.power.not_seen] if self.power else [],
@@ -125,6 +129,8 @@ def evidence(verdict: Verdict, sides: tuple[str, str]) -> list[str]:
         return [_of_equal(verdict)]
     if verdict.verdict == "agrees":
         return [_of_agreement(verdict), *(f"not noticed: {each}" for each in _not_seen(verdict))]
+    if verdict.verdict == "close":
+        return _of_closeness(verdict, sides)
     if verdict.verdict == "different":
         return _of_difference(verdict, sides)
     return [part for part in (verdict.reason, verdict.gave_up) if part]
@@ -167,6 +173,14 @@ def _of_reals(verdict: Verdict) -> str:
         return f"not proved, nor known to be equal over the real numbers (output {', '.join(unknown)})"
     weakest = max(reals, key=lambda each: (each.has_fractions, each.log_error))
     return f"not proved in bits, but {weakest}"
+
+
+def _of_closeness(verdict: Verdict, sides: tuple[str, str]) -> list[str]:
+    executed = f"executed by {_engines(verdict)} {verdict.data}: both are {verdict.closeness}"
+    lines = [f"{_of_reals(verdict)}; {executed}"]
+    if isinstance(verdict.counterexample, Counterexample):
+        lines.append(f"for example, {_values(verdict.counterexample, sides)}")
+    return [*lines, *filter(None, [verdict.reason])]
 
 
 def _of_difference(verdict: Verdict, sides: tuple[str, str]) -> list[str]:

@@ -11,7 +11,8 @@ from dialect_utils.execution import Array, Engine, ExecutionError, Program, Work
 from dialect_utils.ir import Module, Operation
 from dialect_utils.layout import ArrayShape, Shape
 from dialect_utils.ops import Trait, has, named
-from dialect_utils.verdict.comparator import Comparator, Finding, Options
+from dialect_utils.verdict.closeness import close_finding, narrows
+from dialect_utils.verdict.comparator import AUTO, Comparator, Finding, Options
 from dialect_utils.verdict.evidence import Verdict
 from dialect_utils.verdict.guarantees import Guarantee, result_guarantees
 from dialect_utils.verdict.judge import Compared, Judge, SelfCheck, also, joined, self_checks
@@ -48,6 +49,8 @@ class Examination:
     # Approximate number of elements that a run of both computes; None where the interpreter lacks an operation.
     work: int | None
     unreached: tuple[str, ...] = ()
+    # Decided by a proof over the reals that left bits open.
+    is_equal_over_reals: bool = False
 
     @classmethod
     def of(
@@ -85,6 +88,7 @@ class Examination:
         for engine, is_asked in self._engines(is_proved):
             try:
                 way, found = self.on_engine(worker, engine)
+                found = self._weighed(way, found, worker, engine)
             except ExecutionError as error:
                 # A module that XLA rejects has no meaning that a proof could be about.
                 if engine == "xla" and error.is_refusal:
@@ -116,10 +120,20 @@ class Examination:
         )
         if is_proved:
             return verdict
+        if any(found.answer == "close" for _, found in ways.values()):
+            return _close(verdict, [found for _, found in ways.values()])
         decided = (
             None if reasons or differing else self._completed(worker, verdict, [found for _, found in ways.values()])
         )
         return decided or replace(verdict, power=self._measured(worker, ways))
+
+    def _weighed(self, runs: Runs, found: Finding, worker: Worker, engine: Engine) -> Finding:
+        """Returns `close` for a difference of a few units in the last place between equal functions of reals."""
+        if found.answer != "different" or not self.is_equal_over_reals or self.options.compare != AUTO:
+            return found
+        if narrows(self.original, self.last):
+            return found
+        return close_finding(runs, self.judge, worker, engine, found) or found
 
     def _completed(self, worker: Worker, verdict: Verdict, findings: Sequence[Finding]) -> Verdict | None:
         """Returns the verdict where exhaustive or tagged data decides it; None where there is no such data."""
@@ -262,6 +276,13 @@ class Examination:
 
         trial = Trial(self.original, self.judge.comparator, runs.data, found.expected, execute, scale, engine == "xla")
         return trial.measure(count)
+
+
+def _close(verdict: Verdict, findings: Sequence[Finding]) -> Verdict:
+    """Returns the verdict of several engines with the largest distance that one of them found."""
+    near = [(found.closeness, found.counterexample) for found in findings if found.closeness is not None]
+    largest, example = max(near, key=lambda each: each[0])
+    return replace(verdict, verdict="close", closeness=largest, counterexample=example)
 
 
 def _has_extrema(module: Module) -> bool:

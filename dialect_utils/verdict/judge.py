@@ -24,7 +24,7 @@ from dialect_utils.verdict.runs import Rewritten, Widened
 from dialect_utils.verdict.sampling import DataSet
 from dialect_utils.verdict.scale import Scale
 
-_BY_SEVERITY: tuple[Answer, ...] = ("equal", "agrees", "unknown", "different")
+_BY_SEVERITY: tuple[Answer, ...] = ("equal", "agrees", "close", "unknown", "different")
 # Kinds of data on which equal bits prove equality.
 _DECIDING = ("tagged", "own")
 
@@ -63,6 +63,30 @@ class Judge:
             return replace(checked, cause=Cause(None, str(results.data), SELF_CHECK))
         exact = results.data.kind not in _DECIDING or not self.comparator.differences(expected, zeros)
         return replace(found, reason="; ".join(filter(None, [checked.reason, found.reason])), exact=exact)
+
+    def keeps_promises(self, results: Compared) -> bool:
+        """Is true where no padding reaches a result, and every check of the module that held before still holds."""
+        zeros, poison = results.rewritten.zeros, results.rewritten.poison
+        return (
+            not self.comparator.differences(zeros, poison)
+            and self._self_checks(results.expected, zeros).answer != "different"
+        )
+
+    def differing(self, engine: Engine, results: Sequence[Compared]) -> frozenset[int]:
+        """Returns the outputs with a bit that differs on any data, as far as the engine's bits mean anything."""
+        return frozenset(
+            output
+            for each in results
+            for output in self.comparator.differing_outputs(
+                each.expected, each.rewritten.zeros, flushes=engine == "xla"
+            )
+            if self.is_heard(engine, output, each.data)
+        )
+
+    def is_heard(self, engine: Engine, output: int, data: DataSet) -> bool:
+        """Is false for sums in the interpreter, which loses bits that XLA keeps, unless it was asked for."""
+        abstains = engine == "interpreter" and self.is_interpreter_optional
+        return not abstains or self.comparator.is_guaranteed(output, data)
 
     def decided(
         self, engine: Engine, results: Sequence[Compared], findings: Sequence[Finding], widened: Widened
@@ -110,8 +134,11 @@ class Judge:
 
 
 def joined(findings: Sequence[Finding]) -> Finding:
-    """Returns the most severe finding, with the tolerated differences of all sets of data."""
-    worst = max(findings, key=lambda finding: _BY_SEVERITY.index(finding.answer))
+    """Returns the most severe finding, with the tolerated differences of all sets of data.
+
+    Of several differences it is one of numbers, if there is any, rather than of zeros and subnormal numbers.
+    """
+    worst = max(findings, key=lambda finding: (_BY_SEVERITY.index(finding.answer), not _is_flushed(finding)))
     if worst.answer == "different":
         return worst
     differing = frozenset[int]().union(*(finding.differing for finding in findings))
@@ -120,6 +147,20 @@ def joined(findings: Sequence[Finding]) -> Finding:
         reasons[1:] = [f"the same on {len(reasons) - 1} other sets"]
     exact = all(finding.exact for finding in findings)
     return replace(worst, reason="; ".join(reasons), differing=differing, exact=exact)
+
+
+def _is_flushed(finding: Finding) -> bool:
+    """Is true where the element that a finding shows is 0, -0 or a subnormal number of 32 bits in both programs."""
+    values = finding.counterexample.values if finding.counterexample else ()
+    return bool(values) and all(map(_is_tiny, values))
+
+
+def _is_tiny(value: str) -> bool:
+    try:
+        return abs(complex(value)) < float(np.finfo(np.float32).tiny)
+    except ValueError:
+        # A truth value.
+        return False
 
 
 def also(found: Finding, remark: str) -> Finding:

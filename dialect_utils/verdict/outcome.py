@@ -18,7 +18,7 @@ from dialect_utils.execution import Array, to_bits
 from dialect_utils.layout import ElementType
 from dialect_utils.text import Diagnostic, DiagnosticError
 
-Answer = Literal["equal", "agrees", "different", "unknown"]
+Answer = Literal["equal", "agrees", "close", "different", "unknown"]
 # Part of the reason for a difference that is tolerated, or that leaves the verdict open.
 NOT_GUARANTEED: Final = "which is not guaranteed to be equal"
 # The method that executes no program.
@@ -125,6 +125,25 @@ class Power:
 
     def __str__(self) -> str:
         return f"power {self.share:.0%} ({self.seen} of {self.planted} planted mistakes seen)"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Closeness:
+    """The largest distance of the results of both programs from a run in higher precision.
+
+    `is_of_largest`: the unit is that of the largest number of an output, else of each number by itself.
+    """
+
+    is_of_largest: bool
+    ulps: int
+
+    def as_json(self) -> dict[str, Any]:
+        """Returns the fields by name."""
+        return {"ulps": self.ulps, "unit": "largest" if self.is_of_largest else "each"}
+
+    def __str__(self) -> str:
+        unit = " of the largest number" if self.is_of_largest else ""
+        return f"at most {self.ulps} ulp{unit} from a run in higher precision"
 
 
 Mask = NDArray[np.bool_]

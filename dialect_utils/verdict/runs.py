@@ -10,8 +10,10 @@ import numpy as np
 
 from dialect_utils.execution import Array, Engine, ExecutionError, Program, Worker
 from dialect_utils.layout import ArrayShape, ElementType
+from dialect_utils.layout.arrays.dtypes import element_type_of
 from dialect_utils.verdict.ports import Port
 from dialect_utils.verdict.sampling import DataSet
+from dialect_utils.verdict.ulps import ulps_of
 
 # The input that says in which order programs sort: two numbers (stablehlo/rewrites/ordering.py).
 _RANKS = Port(ArrayShape(ElementType("s32", 32), (2,)))
@@ -70,6 +72,15 @@ class Runs:
     def widened(self, worker: Worker, engine: Engine) -> Widened:
         """Returns the original in higher precision."""
         return Widened(self.programs[0], worker, engine, self.timeout, self.xla_options)
+
+    def unrounded(self, worker: Worker, engine: Engine) -> list[Unrounded]:
+        """Returns the original's outputs in 64 bits without roundings on each set of data; raises ExecutionError."""
+        program, _ = worker.rewrite("unround", self.programs[0])
+        rng = np.random.default_rng(_SEED)
+        inputs = [_variants(data.arrays, rng) for data in self.data]
+        found = iter(self._execute(worker, engine, program, [each for variants in inputs for each in variants]))
+        of_sets = [[next(found) for _ in variants] for variants in inputs]
+        return [Unrounded(exact, numbers, finite, near) for exact, numbers, finite, *near in of_sets]
 
     def ordered(self, worker: Worker, *, nan_first: bool) -> tuple[Runs, tuple[int, ...], tuple[int, ...]]:
         """Returns the runs of programs whose last input says in which order they sort.
@@ -178,6 +189,58 @@ def _beside(array: Array, rng: np.random.Generator) -> Array:
     with np.errstate(all="ignore"):
         moved = np.nextafter(array, ends)
     return np.where((ends == 0) | ~np.isfinite(moved), array, moved)
+
+
+@dataclass(frozen=True, slots=True)
+class Unrounded:
+    """The original's outputs in 64 bits without roundings, on one set of inputs and on sets like it.
+
+    `exact`: on the inputs; `numbers`: on inputs with 1 for NaN; `finite`: with 1 for NaN and infinities; `near`: on
+    inputs that moved by up to about one unit in the last place of the largest number of their array.
+    """
+
+    exact: Sequence[Array]
+    numbers: Sequence[Array]
+    finite: Sequence[Array]
+    near: Sequence[Sequence[Array]]
+
+
+# Runs on moved inputs, and the units by which an input may move: any number up to one and a half rounds to 0 or 1.
+_MOVES = 8
+_FARTHEST = 1.5
+
+
+def _variants(arrays: Sequence[Array], rng: np.random.Generator) -> list[list[Array]]:
+    """Returns the inputs of all runs of an unrounded program on one set of data."""
+    numbers, finite = ([_replaced(array, replaces) for array in arrays] for replaces in (np.isnan, _is_infinite_or_nan))
+    return [list(arrays), numbers, finite, *([_moved(array, rng) for array in arrays] for _ in range(_MOVES))]
+
+
+def _is_infinite_or_nan(values: Array) -> Array:
+    return ~np.isfinite(values)
+
+
+def _replaced(array: Array, replaces: Callable[[Array], Array]) -> Array:
+    if not _is_float(array):
+        return array
+    with np.errstate(invalid="ignore"):
+        return np.where(replaces(array.astype(np.float64)), np.ones_like(array), array)
+
+
+def _moved(array: Array, rng: np.random.Generator) -> Array:
+    if not _is_float(array):
+        return array
+    with np.errstate(all="ignore"):
+        values = array.astype(np.float64)
+        is_finite = np.isfinite(values)
+        largest = np.abs(values[is_finite]).max(initial=0.0)
+        unit = ulps_of(largest, element_type_of(array.dtype))
+        moved = (values + unit * rng.uniform(-_FARTHEST, _FARTHEST, values.shape)).astype(array.dtype)
+        return np.where(is_finite & np.isfinite(moved.astype(np.float64)), moved, array)
+
+
+def _is_float(array: Array) -> bool:
+    return element_type_of(array.dtype).is_floating
 
 
 # The simplifier would make different programs the same.

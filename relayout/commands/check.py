@@ -44,7 +44,11 @@ if TYPE_CHECKING:
 
 _ENGINES = ("proof", *ENGINES)
 UNKNOWN = 3
-_EXIT_CODES = {"equal": DONE, "agrees": DONE, "different": FAILED, "unknown": UNKNOWN}
+_EXIT_CODES = {"equal": DONE, "agrees": DONE, "close": DONE, "different": FAILED, "unknown": UNKNOWN}
+# The answers that suffice for exit code 0, by the value of --require.
+_UP_TO = "equal-up-to"
+_ANSWERS = ("equal", _UP_TO, "agrees", "close")
+_ENOUGH = {answer: _ANSWERS[: number + 1] for number, answer in enumerate(_ANSWERS)}
 # The most severe of several verdicts decides the exit code.
 _SEVERITY = (DONE, UNKNOWN, WRONG_COMMAND, FAILED)
 
@@ -63,8 +67,9 @@ def _add_arguments(parser: Parser) -> None:
     parser.option("--bisect", action="store_true", help="with -p: name the first pass after which results differ")
     parser.option(
         "--require",
-        type=choice("equal", "equal-up-to"),
-        help="what exit code 0 needs: equal, which assumes nothing, or equal-up-to the choices in brackets",
+        type=choice(*_ENOUGH),
+        default="close",
+        help="the weakest answer that ends with exit code 0: equal (without brackets), equal-up-to, agrees or close",
     )
     parser.option("--certificate", metavar="FILE", help="write the proof, which `relayout replay A B FILE` checks")
     parser.option("--power", metavar="N", type=natural, help="plant N mistakes to measure the data; 0: none")
@@ -208,8 +213,8 @@ class _Check:
 
     def _exit_code(self, verdict: Verdict) -> int:
         code = _EXIT_CODES[verdict.verdict]
-        is_enough = verdict.verdict == "equal" and (not verdict.choices or self.arguments.require != "equal")
-        return UNKNOWN if code == DONE and self.arguments.require is not None and not is_enough else code
+        answer = _UP_TO if verdict.choices else verdict.verdict
+        return code if code != DONE or answer in _ENOUGH[self.arguments.require] else UNKNOWN
 
     def _compare_with_pipeline(self, module: Module) -> Verdict:
         """Compares a module with the output of the pipeline."""
@@ -273,9 +278,10 @@ COMMAND = Command(
     run=_run,
     open=_open,
     notes="""verdicts and exit codes:
-  0  equal (proved, or executed on data that leaves nothing open) or agrees (executed, no difference found);
-     with --require equal only equal without brackets, with --require equal-up-to also with brackets
+  0  equal (proved, or executed on data that leaves nothing open), equal up to the engine's choices in brackets,
+     agrees (executed, no difference found) or
+     close (equal over the real numbers, and few units in the last place apart)
   1  different
-  3  unknown, and what --require does not take
+  3  unknown, and answers below --require, which is equal, equal-up-to, agrees or close (the default)
   2  the command is wrong, or a file cannot be read""",
 )

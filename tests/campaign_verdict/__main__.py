@@ -1,7 +1,7 @@
 """Plants mistakes of many kinds, makes correct rewrites, and counts what `check` says: `make campaign-verdict`.
 
 `python -m tests.campaign_verdict [MISTAKES [REWRITES]]` (1500 and 240). Prints a row for each kind; returns 1 for a
-wrong `equal` or `different`, and where fewer than 99 of 100 mistakes are seen.
+wrong `equal`, `close` or `different`, and where fewer than 99 of 100 mistakes are seen.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class Table:
         differs = really_differ(case.original, case.edited)
         said = f"{answer}, {'differs' if differs else 'the same'}"
         self.rows[case.kind][said] += 1
-        is_wrong = answer == ("equal" if differs else "different")
+        is_wrong = answer in (("equal", "close") if differs else ("different",))
         if differs and answer == "agrees":
             self.powers.append(power)
         if is_wrong or (differs and answer == "agrees" and power == 1):

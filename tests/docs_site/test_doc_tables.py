@@ -138,6 +138,7 @@ def test_the_exit_codes_of_verdicts() -> None:
     assert told.keys() == codes.keys()
     assert {word: int(text.partition(",")[0]) for word, text in told.items()} == dict(codes)
     assert told["agrees"] == f"0, with `--require equal` {check.UNKNOWN}"
+    assert told["close"] == f"0, with `--require equal` or `--require agrees` {check.UNKNOWN}"
 
 
 # A bitcast of each word.

@@ -85,6 +85,27 @@ def test_exit_codes_say_how_it_is_known(files: Path, capsys: pytest.CaptureFixtu
     assert check(capsys, pair[0], str(files / "absent.hlo"))[0] == 2
 
 
+THIRD = """HloModule m
+ENTRY e {
+  x = f32[64] parameter(0)
+  three = f32[] constant(3)
+  b = f32[64] broadcast(three), dimensions={}
+  ROOT r = f32[64] divide(x, b)
+}
+"""
+
+
+@pytest.mark.parametrize(("required", "status"), [(None, 0), ("close", 0), ("agrees", 3), ("equal", 3)])
+def test_close_results_are_enough_unless_more_is_required(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], required: str | None, status: int
+) -> None:
+    (tmp_path / "a.hlo").write_text(THIRD)
+    (tmp_path / "b.hlo").write_text(THIRD.replace("(3)", "(0.333333343)").replace("divide", "multiply"))
+    pair = [str(tmp_path / "a.hlo"), str(tmp_path / "b.hlo")]
+    code, (found,) = check(capsys, *pair, *(["--require", required] if required else []))
+    assert (code, found["verdict"], found["closeness"]) == (status, "close", {"ulps": 1, "unit": "each"})
+
+
 def test_many_pairs_are_answered_in_their_order(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     a, b, wrong = (str(files / name) for name in ("a.hlo", "a.mlir", "wrong.hlo"))
     (files / "pairs").write_text(f"{a} {b}\n# a comment\n\n{a} {wrong}\n{a} {a}\n")

@@ -29,6 +29,7 @@ TOLERATED = "xla: on random data ..., which is not guaranteed to be equal"
         (OPEN, None, "unknown", ()),
         (OPEN, Verdict("agrees", ("xla",), "bits"), "agrees", ("xla",)),
         (OPEN, Verdict("different", ("xla",), "bits", DIFFERENCE), "different", ("xla",)),
+        (OPEN, Verdict("close", ("xla",), "bits", DIFFERENCE), "close", ("xla",)),
         (ProofResult("different", "moved", MOVED), None, "different", ("proof",)),
         (ProofResult("different", "moved", MOVED), Verdict("agrees", ("xla",), "bits"), "different", ("proof",)),
         (None, Verdict("agrees", ("xla",), "bits"), "agrees", ("xla",)),

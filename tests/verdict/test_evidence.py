@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dialect_utils.verdict import Counterexample, MovedElement, Place, Planted, Power, Verdict
-from dialect_utils.verdict.outcome import NOT_GUARANTEED, OutputProof, RealEquality
+from dialect_utils.verdict.outcome import NOT_GUARANTEED, Closeness, OutputProof, RealEquality
 
 BITS = ("0x3f800000", "0x7fc00000")
 EXAMPLE = Counterexample(1, (0, 2), BITS, ("1.0", "nan"), 3, 8)
@@ -63,6 +63,21 @@ MOVED = MovedElement(0, (1,), (Place("parameter 0", (2,)), Place("padding", None
         (
             Verdict("different", ("proof",), counterexample=MOVED),
             ["output 0 at [1] comes from parameter 0[2] in the first and from padding in the second"],
+        ),
+        (
+            Verdict(
+                "close",
+                ("xla",),
+                counterexample=EXAMPLE,
+                data="on 2 sets of inputs",
+                proved=(OutputProof(1, False, over_reals=RealEquality(True, -15.0)),),
+                closeness=Closeness(False, 2),
+            ),
+            [
+                "not proved in bits, but equal over the reals (error below 1e-15); executed by XLA on 2 sets of "
+                "inputs: both are at most 2 ulp from a run in higher precision",
+                "for example, output 1 at [0,2] is 1.0 (0x3f800000) in the first and nan (0x7fc00000) in the second",
+            ],
         ),
         (Verdict("different", ("xla",), reason="check 0 fails"), ["check 0 fails"]),
         (Verdict("unknown", reason="no time", proof="too long"), ["no time", "no proof: too long"]),

@@ -4,6 +4,8 @@ Results differ from run to run by as much as the original's rounding error: afte
 moves by less than half a unit in the last place and is rounded to the original's type. Exact values stay exact. The
 operands of a sum move by more, as far as another order of so many terms can. The noise is main's last argument,
 numbers from -1 to 1, of which each operation reads others. XLA converts HLO to StableHLO first.
+
+The unrounded form is in 64 bits, too, but without noise and without the original's roundings.
 """
 
 from __future__ import annotations
@@ -35,6 +37,8 @@ _SMALLEST_PRECISION = 3
 _OPAQUE = named("bitcast-convert custom-call rng-bit-generator rng infeed")
 _CONSTANT, _DOT_GENERAL = "stablehlo.constant", "stablehlo.dot_general"
 _DOT = "dot_dimension_numbers"
+# XLA's conversion of HLO leaves this operation in its own dialect.
+_COPY = "mhlo.copy"
 # Sums of as many terms as the last dimension of their first operand has elements.
 _SOLVED = named("fft cholesky triangular-solve")
 # The number of offsets at which operations read the noise.
@@ -50,6 +54,16 @@ def widen(program: str | bytes) -> tuple[str, int]:
         widening.apply()
         module.operation.verify()
         return str(module), widening.noise.type.shape[0]
+
+
+def unround(program: str | bytes) -> tuple[str]:
+    """Returns a StableHLO module with every float in 64 bits and the module's own inputs; raises MLIR's errors."""
+    with context(allow_unregistered=False), ir.Location.unknown():
+        module = ir.Module.parse(program)
+        inline_calls(module)
+        _Unrounding(module, main_function(module)).apply()
+        module.operation.verify()
+        return (str(module),)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +88,7 @@ class _Widening:
         written = [each for function in functions for each in _walk(function)]
         block = self.main.regions[0].blocks[0]
         arguments = list(block.arguments)
-        self.noise = block.add_argument(_noise_type(written), ir.Location.unknown())
+        self._add_noise(block, written)
         for function in functions:
             if function.operation != self.main.operation:
                 _widen_types(function.regions[0].blocks[0].arguments)
@@ -87,6 +101,9 @@ class _Widening:
             self._rewrite(each)
         for function in functions:
             set_signature(function, "res_attrs", "arg_attrs")
+
+    def _add_noise(self, block: Any, written: Sequence[_Written]) -> None:
+        self.noise = block.add_argument(_noise_type(written), ir.Location.unknown())
 
     def _set_types(self, operation: Any) -> None:
         """Widens results and the arguments of regions; constants and opaque operations keep their types."""
@@ -161,6 +178,20 @@ class _Widening:
         if noise.type != kind:
             noise = make("stablehlo.convert", [noise], kind)
         return binary("add", value, binary("multiply", value, noise))
+
+
+@dataclass(slots=True)
+class _Unrounding(_Widening):
+    """The widening of a module that keeps 64 bits after each operation."""
+
+    def _add_noise(self, block: Any, written: Sequence[_Written]) -> None:
+        pass
+
+    def _move_summands(self, written: _Written, terms: int) -> None:
+        pass
+
+    def _round(self, value: Any, kind: Any, terms: int) -> None:
+        pass
 
 
 def _widen_types(values: Sequence[Any]) -> None:
@@ -238,6 +269,8 @@ def _sum_unit(operation: Any, kind: Any) -> float:
 
 def _is_opaque(operation: Any) -> bool:
     dialect = operation.name.partition(".")[0]
+    if operation.name == _COPY:
+        return False
     return dialect not in ("stablehlo", "func") or hlo_opcode(operation.name) in _OPAQUE
 
 

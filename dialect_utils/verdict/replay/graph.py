@@ -131,7 +131,7 @@ class Equality:
             operands = self.graph.operands[node]
             own = self._needed(kind, label, shape, [self.graph.symbols[each][2] for each in operands])
             inside.append(min([own, *(inside[each] for each in operands)]))
-            found.append(self._at(min([own, *(inside[each] for each in self._bodies(node))])))
+            found.append(self.at(min([own, *(inside[each] for each in self._bodies(node))])))
         return found
 
     def _needed(self, kind: Kind, label: Hashable, shape: Shape, types: Sequence[Shape]) -> Level:
@@ -141,11 +141,12 @@ class Equality:
             return Level.NAN
         return self.level
 
-    def _at(self, level: Level) -> Equality | None:
+    def at(self, level: Level) -> Equality | None:
+        """Returns a finer equality; None for this one."""
         if level == self.level:
             return None
         assert self._finer is not None  # a finer level exists
-        return self._finer if self._finer.level == level else self._finer._at(level)
+        return self._finer if self._finer.level == level else self._finer.at(level)
 
     def _bodies(self, node: int) -> Sequence[int]:
         """Returns the operands that hold what an operation computes from the others."""
