@@ -60,5 +60,5 @@ def of_module(text: str) -> Evaluated:
             patch.setattr(Terms, "each", make)
             evaluation = Evaluation(terms)
             found.append([term for tree in evaluation.run(module.entry, inputs) for term in evaluation.flat(tree)])
-    steps = [(rule, before, after) for rule, _, before, after in terms.steps]
+    steps = [(rule, before, after) for rule, before, after, *_ in terms.steps]
     return Evaluated(steps, [*zip(*found, strict=True)])
