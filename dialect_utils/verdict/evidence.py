@@ -67,6 +67,7 @@ class Verdict:
             "counterexample": self.counterexample.as_json() if self.counterexample else None,
             "reason": "; ".join(filter(None, [self.reason, self.gave_up])),
             "power": None if self.power is None else round(self.power.share, 4),
+            "power_interval": [round(end, 4) for end in self.power.interval] if self.power else None,
             "not_seen": [str(planted) for planted in self.power.not_seen] if self.power else [],
             "proved": [each.as_json() for each in self.proved],
             "rules": [rule.as_json() for rule in self.rules],
@@ -137,10 +138,7 @@ def _of_equal(verdict: Verdict) -> str:
 def _of_agreement(verdict: Verdict) -> str:
     found = _TOLERATED if NOT_GUARANTEED in verdict.reason else "no output differs"
     parts = [f"{_of_reals(verdict)}; executed by {_engines(verdict)} {verdict.data}: {found}"]
-    if verdict.power:
-        noticed = f"this data noticed {verdict.power.seen} of {verdict.power.planted} mistakes planted as a test of it"
-        parts.append(f"power {verdict.power.share:.0%}: {noticed}")
-    return "; ".join(parts)
+    return "; ".join([*parts, *([str(verdict.power)] if verdict.power else [])])
 
 
 def _not_seen(verdict: Verdict) -> tuple[Planted, ...]:

@@ -8,7 +8,7 @@ from dialect_utils.execution import Worker
 from dialect_utils.io.files import parse_bytes
 from dialect_utils.ir import Module
 from dialect_utils.verdict import Options, compare_modules
-from dialect_utils.verdict.sampling.power import choose_mutants
+from dialect_utils.verdict.sampling.faults import choose_mutants
 
 HLO = """HloModule m
 ENTRY e {
