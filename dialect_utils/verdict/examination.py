@@ -256,6 +256,7 @@ class Examination:
         share = max(_LEAST_SECONDS, now - runs.deadline + runs.timeout) * max(1.0, count / _PLANTED)
         samples = cache(partial(runs.widened(worker, engine).runs, tuple(runs.data)))
 
+        @cache
         def scale(number: int, output: int) -> Scale:
             return self.judge.scales(found.expected[number], samples()[number])(output)
 
