@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from dialect_utils.engine_names import ENGINE_TITLES
@@ -119,7 +119,8 @@ def evidence(verdict: Verdict, sides: tuple[str, str]) -> list[str]:
         return [_of_agreement(verdict), *(f"not noticed: {each}" for each in _not_seen(verdict))]
     if verdict.verdict == "different":
         return _of_difference(verdict, sides)
-    return [part for part in (verdict.reason, verdict.gave_up) if part]
+    shown = [] if verdict.counterexample is None else _of_difference(replace(verdict, reason=""), sides)
+    return [*shown, *(part for part in (verdict.reason, verdict.gave_up) if part)]
 
 
 def _of_equal(verdict: Verdict) -> str:

@@ -14,7 +14,7 @@ from dialect_utils.layout import ArrayShape, Shape
 from dialect_utils.ops import Trait, has, named
 from dialect_utils.verdict.comparator import Comparator, Finding, Options
 from dialect_utils.verdict.evidence import Verdict
-from dialect_utils.verdict.guarantees import Guarantee, result_guarantees
+from dialect_utils.verdict.guarantees import Guarantee, result_guarantees, threshold_results
 from dialect_utils.verdict.judge import Compared, Judge, SelfCheck, also, joined, self_checks
 from dialect_utils.verdict.outcome import PROOF, Power
 from dialect_utils.verdict.ports import Port, entry_ports
@@ -71,7 +71,9 @@ class Examination:
         others = [value for check in self_checks(first) for value in check.operands]
         kinds = tuple(port.shape.element_type for port in results)
         guarantees = tuple(result_guarantees(first, others))
-        comparator = Comparator(kinds, guarantees, options.compare, not _has_extrema(first))
+        comparator = Comparator(
+            kinds, guarantees, options.compare, not _has_extrema(first), threshold_results(first, others)
+        )
         sums = any(guarantee is not Guarantee.ALWAYS for guarantee in guarantees)
         shapes = [port.of_devices(devices) for port in parameters]
         data, missing = chosen_data(shapes, [first, last], options, sums=sums)
@@ -99,6 +101,10 @@ class Examination:
             if found.answer == "different":
                 return Verdict(
                     "different", (engine,), self.judge.comparator.compared(), found.counterexample, found.reason
+                )
+            if found.answer == "unknown" and found.counterexample is not None:
+                return Verdict(
+                    "unknown", (engine,), self.judge.comparator.compared(), found.counterexample, found.reason
                 )
             if found.answer == "unknown":
                 reasons.append(f"{engine}: {found.reason}")
