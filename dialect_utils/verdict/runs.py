@@ -170,7 +170,7 @@ _MANY_ELEMENTS = 1 << 20
 _SEED = 20
 # Kinds of data without chosen values. A correct form of a function, such as another formula for a variance, may
 # have an error as large as that of inputs one unit in the last place off: half of the runs take such inputs.
-_CONTINUOUS = ("random", "shifted", "magnitudes")
+_CONTINUOUS = ("random", "shifted", "magnitudes", "scaled")
 
 
 @dataclass(slots=True)
