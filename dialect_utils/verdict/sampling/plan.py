@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 from zlib import crc32
 
 import numpy as np
@@ -12,6 +12,7 @@ import numpy as np
 from dialect_utils.execution import Array, bits_type, from_bits
 from dialect_utils.layout import ElementType
 from dialect_utils.layout.arrays.dtypes import dtype_of
+from dialect_utils.verdict.sampling.kinds import DataKind, DataSet
 from dialect_utils.verdict.sampling.needs import Need
 from dialect_utils.verdict.sampling.structured import magnitudes, paired, prime_above, scaled
 from dialect_utils.verdict.sampling.values import (
@@ -23,45 +24,6 @@ from dialect_utils.verdict.sampling.values import (
     value_range,
 )
 
-DataKind = Literal[
-    "whole",
-    "random",
-    "boundary",
-    "equal",
-    "special",
-    "infinite",
-    "sparse",
-    "shifted",
-    "magnitudes",
-    "saturated",
-    "peaks",
-    "scaled",
-    "pairs",
-    "given",
-    "own",
-    "tagged",
-    "every",
-]
-
-_DESCRIPTIONS: dict[DataKind, str] = {
-    "whole": "small whole numbers",
-    "random": "random data",
-    "boundary": "constants of the programs and their neighbours",
-    "equal": "data with many equal elements",
-    "special": "data with NaN, infinities, zeros and subnormal numbers",
-    "infinite": "data with many infinities and zeros",
-    "sparse": "data with a few special values",
-    "shifted": "large numbers of one sign",
-    "magnitudes": "many magnitudes",
-    "saturated": "magnitudes up to the largest",
-    "scaled": "rows, columns and arrays that are small, large or constant as a whole",
-    "pairs": "pairs of constants of the programs",
-    "peaks": "data with one element above or below all others",
-    "given": "the given inputs",
-    "own": "its own data",
-    "tagged": "tagged inputs, whose elements all differ",
-    "every": "one of all possible inputs",
-}
 # The most sets of one kind: small arrays need many sets to hold all values worth trying.
 _MOST_SETS = 32
 # Arrays with more elements than this get one set of each kind.
@@ -81,17 +43,6 @@ _MOST_RARE = 7
 _OPPOSED = (np.inf, -np.inf, 0.0, -0.0, 1.0, -1.0)
 # exp of it overflows or underflows in f32; within the range of f16 and of most 8-bit types.
 _SHIFT = 200.0
-
-
-@dataclass(frozen=True, slots=True)
-class DataSet:
-    """One set of inputs, of one kind."""
-
-    kind: DataKind
-    arrays: Sequence[Array]
-
-    def __str__(self) -> str:
-        return _DESCRIPTIONS[self.kind]
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,14 +77,15 @@ def data_sets(needs: Sequence[Need], seeds: int, *, finite: bool = False, sums: 
         kinds += [("pairs", min(_PAIR_SETS, _sets(needs, _pairs_of_constants)))]
     if any(need.peaks for need in needs):
         kinds += [("peaks", _PEAK_SETS)]
-    if any(_has_floats(need) and not need.counts for need in needs) and not finite:
+    has_free_floats = any(_has_floats(need) and not need.counts for need in needs)
+    kinds += [("scaled", _SCALED_SETS)] if has_free_floats else []
+    if has_free_floats and not finite:
         kinds += [
             ("sparse", 3),
             ("special", _sets(needs, _special_size)),
             ("infinite", _sets(needs, _pairs)),
             ("magnitudes", 1),
             ("shifted", 2),
-            ("scaled", _SCALED_SETS),
         ]
         kinds += [("saturated", 1)] if sums else []
     return [
@@ -237,17 +189,21 @@ def _floats(draw: _Draw, kind: ElementType) -> Array:
     if draw.kind == "peaks":
         peak = min(_PEAK, float(_limits(dtype).max))
         return _with_a_peak(draw, _normal(draw, dtype), (-peak, peak))
-    if draw.kind == "special":
-        return _with_specials(draw, _normal(draw, dtype), special_floats(kind, largest=not draw.sums))
-    if draw.kind == "infinite":
-        return np.array(rng.choice(_OPPOSED, size)).astype(dtype)
-    if draw.kind in ("scaled", "pairs"):
-        return _structured(draw, dtype)
-    if draw.kind == "sparse":
-        return _with_one_special(draw, _normal(draw, dtype))
+    if draw.kind in ("special", "infinite", "sparse"):
+        return _with_rules(draw, kind)
     if draw.kind == "shifted":
         return (_normal(draw, dtype).astype(np.float64) + (_SHIFT if draw.run % 2 else -_SHIFT)).astype(dtype)
     return _magnitudes(draw, dtype) if draw.kind in ("magnitudes", "saturated") else _normal(draw, dtype)
+
+
+def _with_rules(draw: _Draw, kind: ElementType) -> Array:
+    """Returns floats among which some have special rules in arithmetic."""
+    dtype = dtype_of(kind)
+    if draw.kind == "infinite":
+        return np.array(draw.rng.choice(_OPPOSED, draw.size)).astype(dtype)
+    if draw.kind == "sparse":
+        return _with_one_special(draw, _normal(draw, dtype))
+    return _with_specials(draw, _normal(draw, dtype), special_floats(kind, largest=not draw.sums))
 
 
 def _structured(draw: _Draw, dtype: np.dtype[Any]) -> Array:
