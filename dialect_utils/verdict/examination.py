@@ -268,7 +268,7 @@ class Examination:
 
         is_quick = count * len(runs.data) * work_of(self.original) <= _MOST_UNOPTIMIZED_WORK
         execute = partial(replace(runs, optimizes=not is_quick).of_others, worker, engine)
-        comparator, end = self.judge.comparator, now + share
+        comparator, ends = self.judge.comparator, (now + share, time.process_time() + share)
         trial = Trial(
             self.original,
             runs.programs[0],
@@ -278,7 +278,7 @@ class Examination:
             execute,
             scale,
             engine == "xla",
-            end,
+            *ends,
         )
         return trial.measure(count)
 

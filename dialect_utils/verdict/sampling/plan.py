@@ -14,7 +14,7 @@ from dialect_utils.layout import ElementType
 from dialect_utils.layout.arrays.dtypes import dtype_of
 from dialect_utils.verdict.sampling.kinds import DataKind, DataSet
 from dialect_utils.verdict.sampling.needs import Need
-from dialect_utils.verdict.sampling.structured import magnitudes, paired, prime_above, scaled
+from dialect_utils.verdict.sampling.structured import Scaling, paired, prime_above
 from dialect_utils.verdict.sampling.values import (
     LARGEST_INTEGER,
     MOST_ITERATIONS,
@@ -35,8 +35,8 @@ _FEW = 3
 _PEAK = 50.0
 # The largest and the smallest element at the last position, the first, and two more.
 _PEAK_SETS = 8
-# Twice by rows, by columns, and by whole arrays: each array is small beside others that are not.
-_SCALED_SETS = 6
+# Twice by rows and by columns, and four times by whole arrays.
+_SCALED_SETS = 8
 _PAIR_SETS = 12
 _MOST_RARE = 7
 # Values that give NaN in arithmetic with another of these.
@@ -191,6 +191,8 @@ def _floats(draw: _Draw, kind: ElementType) -> Array:
         return _with_a_peak(draw, _normal(draw, dtype), (-peak, peak))
     if draw.kind in ("special", "infinite", "sparse"):
         return _with_rules(draw, kind)
+    if draw.kind in ("scaled", "pairs"):
+        return _structured(draw, dtype)
     if draw.kind == "shifted":
         return (_normal(draw, dtype).astype(np.float64) + (_SHIFT if draw.run % 2 else -_SHIFT)).astype(dtype)
     return _magnitudes(draw, dtype) if draw.kind in ("magnitudes", "saturated") else _normal(draw, dtype)
@@ -209,9 +211,7 @@ def _with_rules(draw: _Draw, kind: ElementType) -> Array:
 def _structured(draw: _Draw, dtype: np.dtype[Any]) -> Array:
     need, values = draw.need, _normal(draw, dtype)
     if draw.kind == "scaled":
-        return scaled(
-            draw.rng, values, magnitudes(need.constants, need.numbers, _limits(dtype)), draw.run, draw.position
-        )
+        return Scaling(values, need.constants, need.numbers, draw.run, draw.position).scaled(draw.rng)
     with np.errstate(all="ignore"):
         rare = np.array(_rare(need), np.float64).astype(dtype)
     return paired(draw.rng, values, rare, draw.run, draw.position)

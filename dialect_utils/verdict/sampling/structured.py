@@ -6,7 +6,8 @@ two rare values at once is true only where both stand at one position.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from math import isqrt, sqrt
 from typing import Any
 
@@ -14,42 +15,75 @@ import numpy as np
 
 from dialect_utils.execution import Array
 
-# Every fourth row, and every second array, is constant.
-_CONSTANT_EVERY, _CONSTANT_ARRAY_EVERY = 4, 2
+# Every fourth row, and every fourth array, is constant; half of these are zero.
+_CONSTANT_EVERY, _CONSTANT_ARRAY_EVERY = 4, 4
 # Constants up to this may be an epsilon.
 _LARGEST_EPSILON = 0.01
 _MAGNITUDES = (1e-3, 1e3, 1e-6, 30.0)
 # So many powers of two are left between a magnitude and the ends of the type.
 _MARGIN = 8.0
-# By rows, by columns and by whole arrays, in turn.
-_WAYS = 3
+_SMALLEST_NORMAL = float(np.finfo(np.float32).smallest_normal)
+# A whole array has one magnitude in a set, so more sets hold whole arrays.
+_WAYS = ("rows", "whole", "columns", "whole")
 
 
-def magnitudes(constants: Sequence[float], numbers: Sequence[float], limits: Any) -> list[float]:
-    """Returns the magnitudes worth trying in a row: roots of small constants, these constants, and a few others."""
-    small = [abs(each) for each in (*constants, *numbers) if 0 < abs(each) <= _LARGEST_EPSILON]
-    found = [*map(sqrt, small), *_MAGNITUDES, *small]
-    low, high = _MARGIN * float(limits.smallest_normal), float(limits.max) / _MARGIN
+def magnitudes(constants: Sequence[float], numbers: Sequence[float], limits: Any, count: int) -> list[float]:
+    """Returns the magnitudes worth trying in a row of `count` elements, the most telling ones first.
+
+    The mean or the sum of the elements, or of their squares, is then as large as a small constant.
+    """
+    sums = [form(abs(each)) for each in constants if _is_small(each) for form in _forms(count)]
+    found = [*sums, *_MAGNITUDES, *(sqrt(abs(each)) for each in numbers if _is_small(each))]
+    # Engines flush subnormal numbers of f32 to zero, and convert those of narrower types exactly.
+    is_narrow = float(limits.smallest_normal) > _SMALLEST_NORMAL
+    smallest = float(limits.smallest_subnormal if is_narrow else limits.smallest_normal)
+    low, high = _MARGIN * smallest, float(limits.max) / _MARGIN
     return list(dict.fromkeys(each for each in found if low <= each <= high)) or [1.0]
 
 
-def scaled(rng: np.random.Generator, values: Array, pool: Sequence[float], run: int, position: int) -> Array:
-    """Returns values whose rows, columns or whole array have one magnitude of the pool each, or are constant."""
-    way, turn = run % _WAYS, run // _WAYS + position
-    exact = values.astype(np.float64)
-    if values.ndim < 2 or not values.size or way == 2:
-        rows = exact.reshape(1, -1)
-        is_constant = np.array([turn % _CONSTANT_ARRAY_EVERY == 1])
-    else:
-        rows = exact.reshape(-1, values.shape[-1]) if way == 0 else exact.reshape(values.shape[0], -1).T
-        is_constant = np.arange(len(rows)) % _CONSTANT_EVERY == _CONSTANT_EVERY - 1
-    scales = np.array(pool)[(np.arange(len(rows)) + turn * len(rows)) % len(pool)]
-    level = rng.standard_normal((len(rows), 1))
-    made = np.where(is_constant[:, None], level, rows) * scales[:, None]
-    whole = made.T if way == 1 and len(rows) > 1 else made
-    with np.errstate(all="ignore"):
-        scaled_values: Array = whole.reshape(values.shape).astype(values.dtype)
-    return scaled_values
+def _is_small(number: float) -> bool:
+    return 0 < abs(number) <= _LARGEST_EPSILON
+
+
+def _forms(count: int) -> Sequence[Callable[[float], float]]:
+    return (sqrt, lambda each: each / count, lambda each: sqrt(each / count), lambda each: each)
+
+
+@dataclass(frozen=True, slots=True)
+class Scaling:
+    """Values to scale by rows, by columns or as a whole: `run` is the number of the set, `position` of the array."""
+
+    values: Array
+    constants: Sequence[float]
+    numbers: Sequence[float]
+    run: int
+    position: int
+
+    def scaled(self, rng: np.random.Generator) -> Array:
+        """Returns values whose rows, columns or whole array have one magnitude each, or are constant."""
+        way, turn = _WAYS[self.run % len(_WAYS)], self.run // len(_WAYS) + self.position
+        values, exact = self.values, self.values.astype(np.float64)
+        if values.ndim < 2 or not values.size or way == "whole":
+            turn = self.run + self.position
+            rows, are_constant = exact.reshape(1, -1), np.array([turn % _CONSTANT_ARRAY_EVERY == 1])
+        else:
+            rows = exact.reshape(-1, values.shape[-1]) if way == "rows" else exact.reshape(values.shape[0], -1).T
+            are_constant = np.arange(len(rows)) % _CONSTANT_EVERY == _CONSTANT_EVERY - 1
+        made = self._rows(rng, rows, are_constant, turn)
+        is_turned = way == "columns" and len(rows) > 1
+        with np.errstate(all="ignore"):
+            whole: Array = (made.T if is_turned else made).reshape(values.shape).astype(values.dtype)
+        return whole
+
+    def _rows(self, rng: np.random.Generator, rows: Array, are_constant: Array, turn: int) -> Array:
+        import ml_dtypes
+
+        limits: Any = ml_dtypes.finfo(self.values.dtype)
+        pool = np.array(magnitudes(self.constants, self.numbers, limits, max(1, rows.shape[1])))
+        scales = pool[(np.arange(len(rows)) + turn * len(rows)) % len(pool)]
+        level = rng.standard_normal((len(rows), 1)) * (np.arange(len(rows)) + turn & _CONSTANT_EVERY == 0)[:, None]
+        made: Array = np.where(are_constant[:, None], level, rows) * scales[:, None]
+        return made
 
 
 def paired(rng: np.random.Generator, values: Array, pool: Array, run: int, position: int) -> Array:
