@@ -95,7 +95,7 @@ class _Analysis:
         return [_final(self.states[value], array) for array in value.shape.arrays()]
 
     def leaves(self, value: Value) -> list[Value]:
-        """Returns the value behind each array: the elements of a `tuple` operation, or one value several times."""
+        """Returns the source of each array: the elements of a `tuple` operation, or one value several times."""
         operation = value.operation
         if operation is not None and operation.opcode == "tuple":
             return [leaf for operand in operation.operands for leaf in self.leaves(operand)]

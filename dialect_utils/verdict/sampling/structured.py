@@ -1,7 +1,7 @@
 """Data with structure: rows, columns and arrays of one magnitude, and constants of the programs in pairs.
 
 An epsilon below a root, or added to a norm, matters only where all elements of a row are about as small. A test for
-two rare values at once is true only where both stand at one position.
+two rare values at once is true only where both occur at one position.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ class Scaling:
 def paired(rng: np.random.Generator, values: Array, pool: Array, run: int, position: int) -> Array:
     """Returns values of a pool: over the even runs two arrays together hold all pairs, over the odd ones random pairs.
 
-    Positions of the pool beyond its end stand for a given value. With a prime number of positions, two arrays hold each
+    Positions beyond the end of the pool mean a given value. With a prime number of positions, two arrays hold each
     pair at one element (orthogonal arrays).
     """
     count, size = values.size, prime_above(len(pool))

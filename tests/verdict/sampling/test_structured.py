@@ -1,4 +1,4 @@
-"""Rows, columns and arrays of one magnitude, and pairs of rare values: each pair of programs has a planted twin."""
+"""Rows, columns and arrays of one magnitude, and pairs of rare values: each program has a planted error."""
 
 from __future__ import annotations
 
