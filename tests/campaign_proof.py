@@ -26,7 +26,7 @@ from dialect_utils.text import DiagnosticError
 from dialect_utils.verdict.ports import entry_ports
 from dialect_utils.verdict.proof import ProofResult, try_prove
 from dialect_utils.verdict.sampling import random_inputs
-from dialect_utils.verdict.sampling.power import choose_mutants
+from dialect_utils.verdict.sampling.faults import choose_mutants
 from passes.framework.pipeline import verify
 from tests import attack_families, expression_classes
 from tests.paths import SHARED_DATA

@@ -42,6 +42,7 @@ _REWRITTEN: dict[Rewriting, str] = {
     "unround": "unrounded",
     "order": "ordered",
     "repeat": "repeated",
+    "join": "joined",
 }
 
 DEFAULT_TIMEOUT_SECONDS = 120.0
@@ -136,8 +137,23 @@ class Worker:
         `widen`: the number of noise elements. `order` (option `nan_first`): the number of operations with an open
         order, and of sorts that are not stable. `unround`, `repeat` (option `count`): none. Raises ExecutionError.
         """
+        return self._rewritten(rewriting, [program], options)
+
+    def join(self, programs: Sequence[Program]) -> tuple[Program, tuple[int, ...]]:
+        """Returns a StableHLO program with the results of several programs of one dialect, one after another.
+
+        Also returns the numbers of the programs that it contains: the first, and all others that are valid and have
+        the types of the first. Raises ExecutionError.
+        """
+        return self._rewritten("join", programs, {})
+
+    def _rewritten(
+        self, rewriting: Rewriting, programs: Sequence[Program], options: Mapping[str, int]
+    ) -> tuple[Program, tuple[int, ...]]:
+        program = programs[0]
         header = {"rewrite": rewriting, "options": options, "dialect": program.dialect, "timeout": self.timeout}
-        answer = self._answer(Message(header, [program.data]), self.timeout, program.source)
+        message = Message(header, [each.data for each in programs])
+        answer = self._answer(message, self.timeout, program.source)
         text, numbers = self._text(answer), answer.header.get("numbers")
         if not isinstance(numbers, list) or not are_dimensions(numbers):
             raise self._malformed("a module without its numbers")

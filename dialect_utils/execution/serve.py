@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -14,6 +14,7 @@ from dialect_utils.execution.messages import EXECUTES, Message, decode_arguments
 from dialect_utils.layout import ArrayShape
 from dialect_utils.stablehlo import parse_module
 from dialect_utils.stablehlo.rewrites.editing import take_check_calls
+from dialect_utils.stablehlo.rewrites.joining import join
 from dialect_utils.stablehlo.rewrites.ordering import order
 from dialect_utils.stablehlo.rewrites.repeating import as_replicas, repeat
 from dialect_utils.stablehlo.rewrites.widening import unround, widen
@@ -55,11 +56,25 @@ def _answer(request: Message, report: Callable[[str], None]) -> Message:
         return Message({"status": "ok"}, [_CONVERSIONS[header["convert"]](program)])
     by_definition = header.get("engine") == "reference"
     is_converted = header["dialect"] == "hlo" and not by_definition
+    if header.get("rewrite") == "join":
+        made, numbers = join(_of_valid(request.blobs, is_converted=is_converted))
+        return Message({"status": "ok", "numbers": numbers}, [made.encode()])
     text: str | bytes = adapter.stablehlo_from_hlo(program.decode()) if is_converted else program
     if "rewrite" in header:
         made, *numbers = _REWRITINGS[header["rewrite"]](text, **header["options"])
         return Message({"status": "ok", "numbers": numbers}, [made.encode()])
     return _executed(request, text, report)
+
+
+def _of_valid(programs: Sequence[bytes], *, is_converted: bool) -> Iterator[str | bytes | None]:
+    """Yields each program as StableHLO, None for a program that XLA rejects; raises jaxlib's error for the first."""
+    for number, program in enumerate(programs):
+        try:
+            yield adapter.stablehlo_from_hlo(program.decode()) if is_converted else program
+        except Exception:
+            if not number:
+                raise
+            yield None
 
 
 def _executed(request: Message, program: str | bytes, report: Callable[[str], None]) -> Message:

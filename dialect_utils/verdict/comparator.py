@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
@@ -30,6 +30,8 @@ from dialect_utils.verdict.sampling import DataSet
 from dialect_utils.verdict.scale import Scale
 
 AUTO = "auto"
+_FLIPPED = "the first's own rounding decides between values that are far apart"
+_NOT_FLOAT = "the first's own rounding decides, in an output that is not float"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +70,8 @@ class Comparator:
     guarantees: tuple[Guarantee, ...]
     compare: str = AUTO
     signs_of_zero: bool = True
+    # Outputs that compare or round the result of a sum of floats, which rounding may flip.
+    thresholds: frozenset[int] = frozenset()
 
     def __post_init__(self) -> None:
         if self.compare != AUTO:
@@ -77,6 +81,11 @@ class Comparator:
         """Is true where an output's bits are the same in every correct form, on this data."""
         guarantee = self.guarantees[output]
         return guarantee is Guarantee.ALWAYS or (guarantee is Guarantee.ON_INTEGERS and data.kind == "whole")
+
+    def may_flip(self, output: int) -> bool:
+        """Is true for an output in which rounding may decide between values that are far apart."""
+        kind = self.element_types[output]
+        return output in self.thresholds or not (kind.is_floating or kind.is_complex)
 
     def differences(self, a: Sequence[Array], b: Sequence[Array]) -> list[Counterexample]:
         """Returns the first difference of bits in every output that has one."""
@@ -100,6 +109,7 @@ class Comparator:
         differing: list[int] = []
         undecided: list[int] = []
         tolerated = ""
+        doubt: Finding | None = None
         for output, (x, y) in enumerate(zip(expected, actual, strict=True)):
             kind = self.element_types[output]
             differs = self._differing(x, y, kind, flushes=flushes)
@@ -114,8 +124,35 @@ class Comparator:
                 reason = f"the results differ on {data}" + (f": {why}" if why else "")
                 cause = cause_in(output, data, (x, y), kind, wrong)
                 return Finding("different", reason, first_of(output, x, y, kind, wrong), cause=cause)
+            doubt = doubt or self._doubt(data, output, x, y, differs, scales)
             tolerated = tolerated or f"on {data} {first_of(output, x, y, kind, differs)}, {NOT_GUARANTEED}"
-        return Finding("agrees", tolerated, None, frozenset(differing), frozenset(undecided))
+        found = Finding("agrees", tolerated, None, frozenset(differing), frozenset(undecided))
+        return found if doubt is None else replace(doubt, differing=found.differing)
+
+    def _doubt(
+        self,
+        data: DataSet,
+        output: int,
+        x: Array,
+        y: Array,
+        differs: Mask,
+        scales: Callable[[int], Scale] | None,
+    ) -> Finding | None:
+        """Returns the finding of a difference that is neither wrong for certain nor rounding; None where it is."""
+        kind = self.element_types[output]
+        if self.compare != AUTO or scales is None:
+            return None
+        if not self.may_flip(output):
+            return None
+        if not kind.is_floating and not kind.is_complex:
+            flipped, why = differs, _NOT_FLOAT
+        elif data.kind != "saturated":
+            flipped, why = scales(output).flipped(x, y) & differs, _FLIPPED
+        else:
+            return None
+        if not flipped.any():
+            return None
+        return Finding("unknown", f"the results differ on {data}: {why}", first_of(output, x, y, kind, flipped))
 
     def _differing(self, x: Array, y: Array, kind: ElementType, *, flushes: bool) -> Mask:
         """Returns the elements whose bits differ, except zeros and subnormals that the engine does not distinguish."""

@@ -242,7 +242,7 @@ def _combined(proved: ProofResult, run: Verdict | None) -> Verdict:
     if run.verdict == "different" and proved.expanded:
         reason = f"{proved.expanded}: {_OWN_EXPANSION}: {run.reason}"
         return Verdict("equal", (PROOF,), reason=reason, proof=used)
-    if run.verdict == "different":
+    if run.counterexample is not None:
         reason = f"{_CONTRADICTED}: {run.reason}"
         return replace(run, verdict="unknown", methods=(PROOF, *run.methods), reason=reason, proof=used)
     methods = (PROOF, *run.methods) if run.found_no_difference else (PROOF,)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from dialect_utils.engine_names import ENGINE_TITLES
@@ -80,6 +80,7 @@ class Verdict:
             "closeness": self.closeness.as_json() if self.closeness else None,
             "reason": "; ".join(filter(None, [self.reason, self.gave_up])),
             "power": None if self.power is None else round(self.power.share, 4),
+            "power_interval": [round(end, 4) for end in self.power.interval] if self.power else None,
             "not_seen": [str(planted) for planted in self.power.not_seen] if self.power else [],
             "proved": [each.as_json() for each in self.proved],
             "rules": [rule.as_json() for rule in self.rules],
@@ -133,7 +134,8 @@ def evidence(verdict: Verdict, sides: tuple[str, str]) -> list[str]:
         return _of_closeness(verdict, sides)
     if verdict.verdict == "different":
         return _of_difference(verdict, sides)
-    return [part for part in (verdict.reason, verdict.gave_up) if part]
+    shown = [] if verdict.counterexample is None else _of_difference(replace(verdict, reason=""), sides)
+    return [*shown, *(part for part in (verdict.reason, verdict.gave_up) if part)]
 
 
 def _of_equal(verdict: Verdict) -> str:
@@ -152,10 +154,7 @@ def _of_equal(verdict: Verdict) -> str:
 def _of_agreement(verdict: Verdict) -> str:
     found = _TOLERATED if NOT_GUARANTEED in verdict.reason else "no output differs"
     parts = [f"{_of_reals(verdict)}; executed by {_engines(verdict)} {verdict.data}: {found}"]
-    if verdict.power:
-        noticed = f"this data noticed {verdict.power.seen} of {verdict.power.planted} mistakes planted as a test of it"
-        parts.append(f"power {verdict.power.share:.0%}: {noticed}")
-    return "; ".join(parts)
+    return "; ".join([*parts, *([str(verdict.power)] if verdict.power else [])])
 
 
 def _not_seen(verdict: Verdict) -> tuple[Planted, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache, partial
 from math import prod
 
 from dialect_utils.execution import Array, Engine, ExecutionError, Program, Worker
@@ -14,7 +15,7 @@ from dialect_utils.ops import Trait, has, named
 from dialect_utils.verdict.closeness import close_finding, narrows
 from dialect_utils.verdict.comparator import AUTO, Comparator, Finding, Options
 from dialect_utils.verdict.evidence import Verdict
-from dialect_utils.verdict.guarantees import Guarantee, result_guarantees
+from dialect_utils.verdict.guarantees import Guarantee, result_guarantees, threshold_results
 from dialect_utils.verdict.judge import Compared, Judge, SelfCheck, also, joined, self_checks
 from dialect_utils.verdict.outcome import PROOF, Power
 from dialect_utils.verdict.ports import Port, entry_ports
@@ -27,12 +28,16 @@ from dialect_utils.verdict.scale import Scale
 
 # XLA:CPU implements negative padding and a few other operations only through its simplifier.
 _SIMPLIFIED = "XLA cannot do without its simplifier here, which makes some different programs the same"
-# Faults to inject in about the time of the check: XLA compiles each faulty module, the interpreter none.
-_PLANTED: dict[Engine, int] = {"interpreter": 8, "xla": 2, "reference": 2}
+# Faults to inject: a few of them are proved harmless, and about twenty are left.
+_PLANTED = 24
+# Measuring power may take as long as the check has taken so far, or this long, in seconds for so many faults.
+_LEAST_SECONDS = 1.0
 _MOVED = "on tagged inputs, whose elements all differ (both modules only move data)"
 _ONLY_INPUT = "on all the data there is (neither module has inputs)"
 # The largest number of elements to compute on all possible inputs together.
 _MOST_WORK = 1 << 26
+# The largest number of elements to compute with code that XLA does not optimize.
+_MOST_UNOPTIMIZED_WORK = 1 << 24
 # Without an explicit request, the interpreter runs only modules that take less time than this.
 _INTERPRETED_SECONDS = 0.1
 
@@ -69,7 +74,9 @@ class Examination:
         others = [value for check in self_checks(first) for value in check.operands]
         kinds = tuple(port.shape.element_type for port in results)
         guarantees = tuple(result_guarantees(first, others))
-        comparator = Comparator(kinds, guarantees, options.compare, not _has_extrema(first))
+        comparator = Comparator(
+            kinds, guarantees, options.compare, not _has_extrema(first), threshold_results(first, others)
+        )
         sums = any(guarantee is not Guarantee.ALWAYS for guarantee in guarantees)
         shapes = [port.of_devices(devices) for port in parameters]
         data, missing = chosen_data(shapes, [first, last], options, sums=sums)
@@ -97,6 +104,10 @@ class Examination:
                 continue
             if found.answer == "different":
                 return self._of_difference(engine, found)
+            if found.answer == "unknown" and found.counterexample is not None:
+                return Verdict(
+                    "unknown", (engine,), self.judge.comparator.compared(), found.counterexample, found.reason
+                )
             if found.answer == "unknown":
                 reasons.append(f"{engine}: {found.reason}")
                 continue
@@ -258,24 +269,41 @@ class Examination:
 
     def _measured(self, worker: Worker, ways: Mapping[Engine, tuple[Runs, Finding]]) -> Power | None:
         """Measures the power of the data on the fastest engine that executed the module."""
-        engine = next(engine for engine in _PLANTED if engine in ways)
-        runs, found = ways[engine]
-        count = self.options.power if self.options.power is not None else _PLANTED[engine]
+        count = _PLANTED if self.options.power is None else self.options.power
         if not count:
             return None
-        widened = runs.widened(worker, engine)
-        samples: dict[int, list[list[Array]]] = {}
+        engine = self._engine_for(count, ways)
+        runs, found = ways[engine]
+        now = time.monotonic()
+        share = max(_LEAST_SECONDS, now - runs.deadline + runs.timeout) * max(1.0, count / _PLANTED)
+        samples = cache(partial(runs.widened(worker, engine).runs, tuple(runs.data)))
 
+        @cache
         def scale(number: int, output: int) -> Scale:
-            if number not in samples:
-                samples[number] = widened.runs([runs.data[number]])[0]
-            return self.judge.scales(found.expected[number], samples[number])(output)
+            return self.judge.scales(found.expected[number], samples()[number])(output)
 
-        def execute(program: Program) -> list[list[Array]]:
-            return runs.of_another(worker, engine, program)
-
-        trial = Trial(self.original, self.judge.comparator, runs.data, found.expected, execute, scale, engine == "xla")
+        is_quick = count * len(runs.data) * work_of(self.original) <= _MOST_UNOPTIMIZED_WORK
+        execute = partial(replace(runs, optimizes=not is_quick).of_others, worker, engine)
+        comparator, ends = self.judge.comparator, (now + share, time.process_time() + share)
+        trial = Trial(
+            self.original,
+            runs.programs[0],
+            comparator,
+            runs.data,
+            found.expected,
+            execute,
+            scale,
+            engine == "xla",
+            *ends,
+        )
         return trial.measure(count)
+
+    def _engine_for(self, count: int, ways: Mapping[Engine, tuple[Runs, Finding]]) -> Engine:
+        """Returns the fastest of the engines: XLA, but for small programs the interpreter, which compiles nothing."""
+        work = None if self.work is None else self.work * len(self.runs.data) * count
+        if "interpreter" in ways and work is not None and work <= _INTERPRETED_SECONDS * ELEMENTS_PER_SECOND:
+            return "interpreter"
+        return "xla" if "xla" in ways else next(iter(ways))
 
 
 def _close(verdict: Verdict, findings: Sequence[Finding]) -> Verdict:

@@ -16,8 +16,9 @@ from math import isfinite, prod
 from dialect_utils.hlo.text.literals import decode_float
 from dialect_utils.ir import Function, Module, Operand, Operation, Value
 from dialect_utils.layout import ArrayShape, ElementType, Shape
-from dialect_utils.ops import DONE, UPDATE, Trait, has, split_asynchronous, with_trait
+from dialect_utils.ops import DONE, UPDATE, Trait, has, named, split_asynchronous, with_trait
 from dialect_utils.verdict.sampling import LARGEST_INTEGER
+from dialect_utils.verdict.sampling.needs import values_behind
 
 
 class Guarantee(IntEnum):
@@ -49,6 +50,8 @@ _LARGEST_EXACT = 1 << max(_MANTISSA_BITS.values())
 
 _ROUNDED_ARITHMETIC = with_trait(Trait.ROUNDS)
 _LOOP_ITERATIONS = 3
+# Operations whose result may change much where an operand changes by a rounding error.
+_NOT_CONTINUOUS = named("compare floor ceil round-nearest-afz round-nearest-even sign remainder is-finite sort topk")
 
 
 def result_guarantees(module: Module, others: Sequence[Value] = ()) -> list[Guarantee]:
@@ -59,6 +62,21 @@ def result_guarantees(module: Module, others: Sequence[Value] = ()) -> list[Guar
         analysis.states[parameter] = _State(Guarantee.ALWAYS, LARGEST_INTEGER)
     analysis.run(entry)
     return [guarantee for value in (*entry.results, *others) for guarantee in analysis.leaf_guarantees(value)]
+
+
+def threshold_results(module: Module, others: Sequence[Value] = ()) -> frozenset[int]:
+    """Returns the arrays of `result_guarantees` that compare or round the result of a sum of floats."""
+    analysis = _Analysis()
+    for parameter in module.entry.parameters:
+        analysis.states[parameter] = _State(Guarantee.ALWAYS, LARGEST_INTEGER)
+    analysis.run(module.entry)
+    found: set[int] = set()
+    begin = 0
+    for value in (*module.entry.results, *others):
+        leaves = analysis.leaves(value)
+        found |= {begin + number for number, leaf in enumerate(leaves) if analysis.has_threshold(leaf)}
+        begin += len(leaves)
+    return frozenset(found)
 
 
 def _mantissa_bits(element_type: ElementType) -> int:
@@ -75,6 +93,28 @@ class _Analysis:
         if operation is not None and operation.opcode == "tuple":
             return [guarantee for operand in operation.operands for guarantee in self.leaf_guarantees(operand)]
         return [_final(self.states[value], array) for array in value.shape.arrays()]
+
+    def leaves(self, value: Value) -> list[Value]:
+        """Returns the source of each array: the elements of a `tuple` operation, or one value several times."""
+        operation = value.operation
+        if operation is not None and operation.opcode == "tuple":
+            return [leaf for operand in operation.operands for leaf in self.leaves(operand)]
+        return [value for _ in value.shape.arrays()]
+
+    def has_threshold(self, value: Value) -> bool:
+        """Is true where a value depends on a sum of floats through an operation that is not continuous."""
+        makers = {each.operation for each in values_behind([value])}
+        return any(operation is not None and self._is_threshold(operation) for operation in makers)
+
+    def _is_threshold(self, operation: Operation) -> bool:
+        opcode = operation.opcode
+        inner = {each.opcode for function in operation.called for each in function.operations}
+        is_combined = has(opcode, Trait.COMBINES) and "compare" in inner
+        is_whole = opcode == "convert" and not _is_inexact(operation.results)
+        if not (opcode in _NOT_CONTINUOUS or is_combined or is_whole) or not _is_inexact(operation.operands):
+            return False
+        states = (self.states.get(operand, _LOST) for operand in operation.operands)
+        return any(state.guarantee is not Guarantee.ALWAYS for state in states)
 
     def run(self, function: Function) -> _State:
         """Computes the states of a function whose parameters have states; returns the joined state of its results."""

@@ -19,7 +19,7 @@ from dialect_utils.layout import ArrayShape, ElementType
 from dialect_utils.text import Diagnostic, DiagnosticError
 from dialect_utils.verdict.cause import PADDING, SELF_CHECK, Cause
 from dialect_utils.verdict.comparator import Comparator, Finding
-from dialect_utils.verdict.outcome import Answer, Mask, Tolerance, different_elements
+from dialect_utils.verdict.outcome import Answer, Counterexample, Mask, Tolerance, different_elements
 from dialect_utils.verdict.runs import Rewritten, Widened
 from dialect_utils.verdict.sampling import DataSet
 from dialect_utils.verdict.scale import Scale
@@ -102,7 +102,8 @@ class Judge:
             samples = widened.runs([results[number].data for number in open_sets])
         except ExecutionError as error:
             reason = f"the scale of the original's error cannot be found: {error.message}"
-            return [Finding("unknown", reason, None, findings[open_sets[0]].differing)]
+            example = self._threshold_of(results, findings)
+            return [Finding("unknown", reason, example, findings[open_sets[0]].differing)]
         decided = list(findings)
         for number, widened_runs in zip(open_sets, samples, strict=True):
             each = results[number]
@@ -111,6 +112,14 @@ class Judge:
                 each.data, each.expected, each.rewritten.zeros, scales, flushes=engine == "xla"
             )
         return decided
+
+    def _threshold_of(self, results: Sequence[Compared], findings: Sequence[Finding]) -> Counterexample | None:
+        """Returns the first undecided difference in an output that rounding may flip, or None."""
+        for each, finding in zip(results, findings, strict=True):
+            for example in self.comparator.differences(each.expected, each.rewritten.zeros):
+                if example.output in finding.undecided and self.comparator.may_flip(example.output):
+                    return example
+        return None
 
     def scales(self, expected: Sequence[Array], widened_runs: Sequence[Sequence[Array]]) -> Callable[[int], Scale]:
         """Returns a function from an output to its scale on one set of data."""
@@ -139,7 +148,7 @@ def joined(findings: Sequence[Finding]) -> Finding:
     Of several differences it is one of numbers, if there is any, rather than of zeros and subnormal numbers.
     """
     worst = max(findings, key=lambda finding: (_BY_SEVERITY.index(finding.answer), not _is_flushed(finding)))
-    if worst.answer == "different":
+    if worst.answer == "different" or (worst.answer == "unknown" and worst.counterexample is not None):
         return worst
     differing = frozenset[int]().union(*(finding.differing for finding in findings))
     reasons = list(dict.fromkeys(each.reason for each in findings if each.reason))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import ceil
+from math import ceil, sqrt
 from typing import Any, Final, Literal
 
 import numpy as np
@@ -21,6 +21,8 @@ from dialect_utils.text import Diagnostic, DiagnosticError
 Answer = Literal["equal", "agrees", "close", "different", "unknown"]
 # Part of the reason for a difference that is tolerated, or that leaves the verdict open.
 NOT_GUARANTEED: Final = "which is not guaranteed to be equal"
+# The quantile of the normal distribution for an interval of 95 %.
+_QUANTILE = 1.959964
 # The method that executes no program.
 PROOF: Final = "proof"
 
@@ -123,8 +125,18 @@ class Power:
         """Returns the share of faults that are detected, 0 to 1."""
         return self.seen / self.planted
 
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Returns the ends of the 95 % interval (Wilson's score interval) of the share of all such faults."""
+        n, p, z = self.planted, self.share, _QUANTILE
+        center, half = p + z * z / (2 * n), z * sqrt(p * (1 - p) / n + z * z / (4 * n * n))
+        low, high = ((center + end) / (1 + z * z / n) for end in (-half, half))
+        return max(0.0, low), min(1.0, high)
+
     def __str__(self) -> str:
-        return f"power {self.share:.0%} ({self.seen} of {self.planted} planted mistakes seen)"
+        low, high = (round(100 * end) for end in self.interval)
+        share = round(100 * self.share)
+        return f"power {share} %, {self.seen} of {self.planted}, 95 % interval {low} to {high} %"
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -42,6 +42,8 @@ class Runs:
     devices: int = 1
     # XLA runs with its simplifier.
     simplifies: bool = False
+    # XLA optimizes the code; without it, compiling takes half the time, and running several times as long.
+    optimizes: bool = True
     # Sorts leave no order open, with NaN first (true) or last (false); None: the programs are as they are written.
     nan_first: bool | None = None
 
@@ -57,11 +59,45 @@ class Runs:
             with_poison = self._execute_packed(worker, engine, poison=True)
         return [Rewritten(*pair) for pair in zip(with_zeros, with_poison, strict=True)]
 
-    def of_another(self, worker: Worker, engine: Engine, program: Program) -> list[list[Array]]:
-        """Returns the outputs of another form of the original, with the same orders of sorts."""
-        if self.nan_first is not None:
-            program = worker.rewrite("order", program, nan_first=self.nan_first)[0]
+    def of_others(self, worker: Worker, engine: Engine, programs: Sequence[Program]) -> list[list[list[Array]] | None]:
+        """Returns the outputs of other forms of the original, with the same orders of sorts.
+
+        None for a form that the engine rejects. XLA compiles many forms together, and fewer where it rejects one.
+        Raises ExecutionError where no time is left.
+        """
+        try:
+            if engine == "xla" and self.devices == 1 and len(programs) > 1:
+                return self._joined(worker, programs)
+            return [self._of_another(worker, engine, program) for program in programs]
+        except ExecutionError as error:
+            if error.failure == "timeout":
+                raise
+        if len(programs) == 1:
+            return [None]
+        half = len(programs) // 2
+        parts = programs[:half], programs[half:]
+        return [outputs for part in parts for outputs in self.of_others(worker, engine, part)]
+
+    def _of_another(self, worker: Worker, engine: Engine, program: Program) -> list[list[Array]]:
+        program = self._ordered_as_this(worker, program)
         return self._execute(worker, engine, program, [data.arrays for data in self.data])
+
+    def _joined(self, worker: Worker, programs: Sequence[Program]) -> list[list[list[Array]] | None]:
+        """Returns the outputs of programs that XLA compiles and runs as one, the original first among them."""
+        forms = [self.programs[0], *(self._ordered_as_this(worker, program) for program in programs)]
+        program, kept = worker.join(forms)
+        found = self._execute(worker, "xla", program, [data.arrays for data in self.data], with_checks=False)
+        count, places = len(self.results), {number: place for place, number in enumerate(kept)}
+        return [
+            [outputs[places[n] * count : (places[n] + 1) * count] for outputs in found] if n in places else None
+            for n in range(1, len(forms))
+        ]
+
+    def _ordered_as_this(self, worker: Worker, program: Program) -> Program:
+        """Returns a program that sorts in the order of these runs' programs."""
+        if self.nan_first is None:
+            return program
+        return worker.rewrite("order", program, nan_first=self.nan_first)[0]
 
     def repeated(self, worker: Worker, inputs: Sequence[Array]) -> list[list[Array]]:
         """Returns the outputs of both programs on many inputs, stacked along a leading dimension, in one run of XLA."""
@@ -106,7 +142,8 @@ class Runs:
     @property
     def xla_options(self) -> dict[str, bool | int | str]:
         """Returns XLA's options for both programs."""
-        return xla_options(has_inputs=bool(self.parameters), simplifies=self.simplifies)
+        options = xla_options(has_inputs=bool(self.parameters), simplifies=self.simplifies)
+        return options if self.optimizes else {**options, **_NOT_OPTIMIZED}
 
     def _execute_packed(self, worker: Worker, engine: Engine, *, poison: bool) -> list[list[Array]]:
         packed = [
@@ -144,7 +181,7 @@ _MANY_ELEMENTS = 1 << 20
 _SEED = 20
 # Kinds of data without chosen values. A correct form of a function, such as another formula for a variance, may
 # have an error as large as that of inputs one unit in the last place off: half of the runs take such inputs.
-_CONTINUOUS = ("random", "shifted", "magnitudes")
+_CONTINUOUS = ("random", "shifted", "magnitudes", "scaled")
 
 
 @dataclass(slots=True)
@@ -249,11 +286,14 @@ _SIMPLIFIER = "algsimp"
 _AS_WRITTEN: dict[str, bool | int | str] = {_DISABLED: _SIMPLIFIER, "xla_allow_excess_precision": False}
 # Constant folding would replace a module without inputs by its results, so that nothing is executed. The code
 # runs once, so optimizing it would cost more than it saves.
-_WITHOUT_INPUTS: dict[str, bool | int | str] = {
-    **_AS_WRITTEN,
-    _DISABLED: f"{_SIMPLIFIER},constant_folding",
+_NOT_OPTIMIZED: dict[str, bool | int | str] = {
     "xla_backend_optimization_level": 0,
     "xla_cpu_parallel_codegen_split_count": 1,
+}
+_WITHOUT_INPUTS: dict[str, bool | int | str] = {
+    **_AS_WRITTEN,
+    **_NOT_OPTIMIZED,
+    _DISABLED: f"{_SIMPLIFIER},constant_folding",
 }
 
 

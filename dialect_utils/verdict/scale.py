@@ -31,6 +31,9 @@ _LEAST_LEAN = 0.15
 _LEAN_FACTOR = 6.0
 _CLIP = 3.0
 _FEW_ELEMENTS = 16
+# Runs fall into two groups where each is this much narrower than the distance of the groups.
+_NARROWER = 0.01
+_APART = 8.0
 # This many times as many elements may be far off as in one higher-precision run, judged by the others.
 _OUTLIERS = 4
 _EPSILONS = {"f64": 2.0**-52, "f32": 2.0**-23, "f16": 2.0**-10, "bf16": 2.0**-7, "c64": 2.0**-23, "c128": 2.0**-52}
@@ -83,10 +86,39 @@ class Scale:
         if is_saturated:
             lost: Mask = self.stable & ~np.isfinite(x) & np.isfinite(y)
             return lost
-        wrong = self.stable & np.where(np.isfinite(x), self.is_far(y), _classes(x) != _classes(y))
+        wrong = self._off(x, y)
         if wrong.any() and wrong.sum() <= _OUTLIERS * self._outliers(x):
             wrong[...] = False
         return wrong
+
+    def flipped(self, expected: Array, actual: Array) -> Mask:
+        """Is true where rounding decides between values that are far apart, and the rewrite has another of them.
+
+        The runs fall into two groups there, or some of them are not finite.
+        """
+        x, y = expected.astype(self.center.dtype), actual.astype(self.center.dtype)
+        changed = (_classes(x) != _classes(y)) | self._off(x, y)
+        with np.errstate(all="ignore"):
+            distance = np.abs(x - y)
+        flipped: Mask = changed | (self.stable & (2 * distance > self._gaps()))
+        return flipped
+
+    def _gaps(self) -> Numbers:
+        """Returns the distance of the two groups into which the runs fall, infinity where they fall into none."""
+        if np.iscomplexobj(self.runs):
+            return np.full(self.center.shape, np.inf)
+        with np.errstate(all="ignore"):
+            runs = np.sort(self.runs, axis=0)
+            steps = np.diff(runs, axis=0)
+            gap, whole = steps.max(axis=0), runs[-1] - runs[0]
+            are_apart = (whole - gap <= _NARROWER * gap) & (gap > _APART * self.floor)
+        gaps: Numbers = np.where(are_apart, gap, np.inf)
+        return gaps
+
+    def _off(self, x: Numbers, y: Numbers) -> Mask:
+        """Is true where a stable element is farther off than rounding explains, or of another class."""
+        off: Mask = self.stable & np.where(np.isfinite(x), self.is_far(y), _classes(x) != _classes(y))
+        return off
 
     def is_far(self, y: Numbers) -> Mask:
         """Is true where an element is farther off than rounding explains."""

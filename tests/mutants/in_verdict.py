@@ -239,6 +239,48 @@ MUTANTS = (
         ("tests/verdict/test_attacks.py",),
     ),
     Mutant(
+        "dialect_utils/verdict/comparator.py",
+        "return output in self.thresholds or not (kind.is_floating or kind.is_complex)",
+        "return output in self.thresholds",
+        ("tests/verdict/test_tolerance.py",),
+    ),
+    Mutant(
+        "dialect_utils/verdict/scale.py",
+        "gap > _APART * self.floor",
+        "gap > np.inf",
+        ("tests/verdict/test_tolerance.py",),
+    ),
+    Mutant(
+        "dialect_utils/verdict/sampling/structured.py",
+        "(turn // size + position * (turn % size)) % size",
+        "turn % size",
+        ("tests/verdict/sampling/test_structured.py",),
+    ),
+    Mutant(
+        "dialect_utils/verdict/sampling/plan.py",
+        'kinds += [("scaled", _SCALED_SETS)] if has_free_floats else []',
+        "pass",
+        ("tests/verdict/sampling/test_structured.py",),
+    ),
+    Mutant(
+        "dialect_utils/verdict/sampling/faults.py",
+        "if endless.isdisjoint(operation.results)",
+        "if True",
+        ("tests/verdict/sampling/test_power.py",),
+    ),
+    Mutant(
+        "dialect_utils/stablehlo/rewrites/joining.py",
+        "if each is not None and each.has_type_of(first)",
+        "if each is not None",
+        ("tests/verdict/sampling/test_power.py",),
+    ),
+    Mutant(
+        "dialect_utils/verdict/outcome.py",
+        "return max(0.0, low), min(1.0, high)",
+        "return p, p",
+        ("tests/verdict/sampling/test_power.py",),
+    ),
+    Mutant(
         "dialect_utils/verdict/sampling/values.py",
         "    if need.counts:\n        low, high =",
         "    if True:\n        low, high =",

@@ -6,13 +6,20 @@ import pytest
 
 from dialect_utils.execution import Worker
 from dialect_utils.io.files import parse_bytes
-from dialect_utils.verdict import Options, Verdict, compare_modules
+from dialect_utils.verdict import Method, Options, Verdict, compare_modules
 
 ADD = "add { a = T[] parameter(0)\n b = T[] parameter(1)\n ROOT s = T[] add(a, b) }\n"
 MAX = "max { a = T[] parameter(0)\n b = T[] parameter(1)\n ROOT s = T[] maximum(a, b) }\n"
 
 
-def judged(worker: Worker, first: str, second: str, kind: str = "f32", parameters: str = "") -> Verdict:
+def judged(
+    worker: Worker,
+    first: str,
+    second: str,
+    kind: str = "f32",
+    parameters: str = "",
+    engines: tuple[Method, ...] = ("xla",),
+) -> Verdict:
     header = parameters or "x = T[64,48] parameter(0)\n y = T[48,64] parameter(1)\n"
     constants = "z = T[] constant(0)\n i = T[] constant(-inf)\n"
     texts = [
@@ -20,7 +27,7 @@ def judged(worker: Worker, first: str, second: str, kind: str = "f32", parameter
         for body in (first, second)
     ]
     a, b = (parse_bytes(text.encode(), name) for text, name in zip(texts, "ab", strict=True))
-    return compare_modules(a, b, Options(engines=("xla",)), worker)
+    return compare_modules(a, b, Options(engines=engines, power=0), worker)
 
 
 DOT = "T[64,64] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0}"
@@ -70,6 +77,9 @@ REORDERED = {
         f"p = {DOT}\n c = T[64,48] slice(p), slice={{[0:64], [0:48]}}\n {SOFTMAX.replace('(x,', '(c,')}",
         f"{SPLIT} c = T[64,48] slice(u), slice={{[0:64], [0:48]}}\n {SOFTMAX_IN_PARTS.replace('(x,', '(c,')}",
     ),
+}
+# Results that are not float are never forgiven: rounding decides them, so the verdict is open.
+DECIDED_BY_ROUNDING = {
     "a threshold": (
         f"d = {DOT}\n {ZEROS} ROOT g = pred[64,64] compare(d, zb), direction=GT",
         f"{SPLIT} {ZEROS} ROOT g = pred[64,64] compare(u, zb), direction=GT",
@@ -81,6 +91,41 @@ REORDERED = {
 # Types differ in their rounding, reorderings in their effect: all pairs of both would repeat themselves.
 KINDS = [*((name, kind) for name in REORDERED for kind in ("f32", "bf16"))]
 KINDS += [(name, kind) for name in ("both at once", "softmax of a product") for kind in ("f16", "f64")]
+
+
+@pytest.mark.parametrize("name", DECIDED_BY_ROUNDING)
+@pytest.mark.parametrize("kind", ["f32", "bf16"])
+def test_a_result_that_is_not_float_is_not_forgiven(worker: Worker, name: str, kind: str) -> None:
+    first, last = DECIDED_BY_ROUNDING[name]
+    verdict = judged(worker, first, last, kind)
+    assert verdict.verdict == "unknown", verdict
+    assert verdict.counterexample is not None
+    assert "in the first and" in str(verdict)
+    assert judged(worker, first, first, kind).verdict == "agrees"
+
+
+STEP = f"""s = {WHOLE.removeprefix("ROOT t = ")}
+ v = T[64,48] reverse(x), dimensions={{0,1}}
+ o = {WHOLE.removeprefix("ROOT t = ").replace("(x,", "(v,")}
+ g = pred[] compare(s, o), direction=LT
+ gb = pred[64,48] broadcast(g), dimensions={{}}
+ m = T[64,48] MADE(x)
+ ROOT r = T[64,48] select(gb, m, x)"""
+
+
+@pytest.mark.parametrize("engines", [("xla",), ("proof", "xla")])
+def test_a_float_that_rounding_flips_is_not_forgiven(worker: Worker, engines: tuple[Method, ...]) -> None:
+    """A proof may take both sums for one; their rounding decides the sign of the result."""
+    first, last = STEP.replace("MADE", "negate"), "ROOT r = T[64,48] copy(x)"
+    verdict = judged(worker, first, last, parameters=FLOATS, engines=engines)
+    assert verdict.verdict in ("unknown", "different"), verdict
+    assert verdict.counterexample is not None
+    # Both branches are close: the difference is as small as rounding.
+    near = STEP.replace("MADE", "abs")
+    assert judged(worker, near, near, parameters=FLOATS, engines=engines).verdict in ("agrees", "equal")
+
+
+FLOATS = "x = T[64,48] parameter(0)\n"
 
 
 @pytest.mark.parametrize(("name", "kind"), KINDS)

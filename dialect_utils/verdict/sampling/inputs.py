@@ -19,7 +19,7 @@ from dialect_utils.layout import ArrayShape, ElementType
 from dialect_utils.layout.arrays.dtypes import dtype_of
 from dialect_utils.ops import Trait, has, named
 from dialect_utils.ops.domain import UndefinedError
-from dialect_utils.ops.structured import convolution_window, group_counts, labels
+from dialect_utils.ops.structured import group_counts
 from dialect_utils.verdict.comparator import Options
 from dialect_utils.verdict.sampling import DataSet, array_needs, data_sets, unreached
 from dialect_utils.verdict.sampling.needs import index_operands
@@ -37,7 +37,7 @@ def chosen_data(
     if not shapes:
         return [DataSet("own", [])], []
     needs = array_needs(modules, shapes)
-    is_finite = any(_multiplies_padding(operation) for module in modules for operation in module.operations())
+    is_finite = any(_mixes_groups(operation) for module in modules for operation in module.operations())
     computed = [operation for operation in modules[0].operations() if operation.opcode == "conditional"]
     branches = [f"not known: which branches of conditional {_name(each)} were taken" for each in computed]
     sets = data_sets(needs, options.seeds, finite=is_finite, sums=sums)
@@ -50,18 +50,14 @@ def _name(operation: Operation) -> str:
     return operation.results[0].name if operation.results else operation.opcode
 
 
-def _multiplies_padding(operation: Operation) -> bool:
-    """Is true for a convolution whose padding XLA:CPU multiplies as zeros: infinity times 0 is NaN."""
-    kernel = operation.operands[1].shape if operation.opcode == "convolution" else None
-    if not isinstance(kernel, ArrayShape):
+def _mixes_groups(operation: Operation) -> bool:
+    """Is true for a convolution of groups: XLA:CPU multiplies other groups by 0, and infinity times 0 is NaN."""
+    if operation.opcode != "convolution":
         return False
     try:
-        sizes = [kernel.dimensions[i] for i in labels(operation).rhs_spatial]
-        window = convolution_window(operation, sizes)
+        return group_counts(operation) != (1, 1)
     except (UndefinedError, ValueError):
         return True
-    padded = any((each.low, each.high, each.lhs_dilation, each.rhs_dilation) != (0, 0, 1, 1) for each in window)
-    return padded or group_counts(operation) != (1, 1)
 
 
 _INLINED = named("call fusion")

@@ -27,7 +27,8 @@ class Need:
     `limits`: the sizes of dimensions that it indexes; `counts`: it may count the iterations of a loop;
     `branches`: the number of branches that it selects from; `widths`: the widths of the values that it shifts;
     `distinct` and `ascending`: a gather or scatter promises that its indices are unique or sorted. `numbers`:
-    constants of the programs; `peaks`: the programs select the largest of many elements, or sort them.
+    constants of the programs and results of arithmetic on them; `constants`: these constants alone, but for 0 and 1;
+    `compares`: the programs compare values; `peaks`: the programs select the largest of many elements, or sort them.
     """
 
     shape: ArrayShape
@@ -39,6 +40,8 @@ class Need:
     ascending: bool = False
     numbers: tuple[float, ...] = ()
     peaks: bool = False
+    constants: tuple[float, ...] = ()
+    compares: bool = False
 
     @property
     def is_free(self) -> bool:
@@ -48,9 +51,12 @@ class Need:
 
 def array_needs(modules: Sequence[Module], shapes: Sequence[ArrayShape]) -> list[Need]:
     """Returns the needs of the entry's arrays, tuples flattened, whose shapes in the first module are `shapes`."""
-    numbers = _numbers(modules)
+    constants = _constants(modules)
+    numbers = _numbers(constants)
+    kept = tuple(sorted((each for each in constants if each not in (0, 1)), key=abs)[:_MOST_CONSTANTS])
+    compares = any(operation.opcode == "compare" for module in modules for operation in module.operations())
     peaks = any(_chooses(operation) for module in modules for operation in module.operations())
-    needs = [Need(shape, numbers=numbers, peaks=peaks) for shape in shapes]
+    needs = [Need(shape, numbers=numbers, peaks=peaks, constants=kept, compares=compares) for shape in shapes]
     for module in modules:
         spans = leaf_spans(module.entry)
         for operation in module.operations():
@@ -183,12 +189,14 @@ def _sensed(operation: Operation) -> Iterator[_Sensed]:
         )
 
 
-def _numbers(modules: Sequence[Module]) -> tuple[float, ...]:
-    """Returns the finite constants of the programs and, where they are few, the results of arithmetic on pairs."""
-    found: set[float] = set()
-    for module in modules:
-        numbers = map(_number, module.operations())
-        found |= {number for number in numbers if number is not None}
+def _constants(modules: Sequence[Module]) -> set[float]:
+    """Returns the finite numbers that constants of the programs hold."""
+    numbers = (_number(operation) for module in modules for operation in module.operations())
+    return {number for number in numbers if number is not None}
+
+
+def _numbers(found: set[float]) -> tuple[float, ...]:
+    """Returns constants and, where they are few, the results of arithmetic on pairs."""
     pairs = list(product(found, repeat=2)) if len(found) <= _FEW_CONSTANTS else []
     made = {c for a, b in pairs for c in (a + b, a - b, a * b, a / b if b else a)}
     return tuple(sorted((number for number in found | made if isfinite(number)), key=abs)[:_MOST_CONSTANTS])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 from zlib import crc32
 
 import numpy as np
@@ -12,7 +12,9 @@ import numpy as np
 from dialect_utils.execution import Array, bits_type, from_bits
 from dialect_utils.layout import ElementType
 from dialect_utils.layout.arrays.dtypes import dtype_of
+from dialect_utils.verdict.sampling.kinds import DataKind, DataSet
 from dialect_utils.verdict.sampling.needs import Need
+from dialect_utils.verdict.sampling.structured import Scaling, paired, prime_above
 from dialect_utils.verdict.sampling.values import (
     LARGEST_INTEGER,
     MOST_ITERATIONS,
@@ -22,41 +24,6 @@ from dialect_utils.verdict.sampling.values import (
     value_range,
 )
 
-DataKind = Literal[
-    "whole",
-    "random",
-    "boundary",
-    "equal",
-    "special",
-    "infinite",
-    "sparse",
-    "shifted",
-    "magnitudes",
-    "saturated",
-    "peaks",
-    "given",
-    "own",
-    "tagged",
-    "every",
-]
-
-_DESCRIPTIONS: dict[DataKind, str] = {
-    "whole": "small whole numbers",
-    "random": "random data",
-    "boundary": "constants of the programs and their neighbours",
-    "equal": "data with many equal elements",
-    "special": "data with NaN, infinities, zeros and subnormal numbers",
-    "infinite": "data with many infinities and zeros",
-    "sparse": "data with a few special values",
-    "shifted": "large numbers of one sign",
-    "magnitudes": "many magnitudes",
-    "saturated": "magnitudes up to the largest",
-    "peaks": "data with one element above or below all others",
-    "given": "the given inputs",
-    "own": "its own data",
-    "tagged": "tagged inputs, whose elements all differ",
-    "every": "one of all possible inputs",
-}
 # The most sets of one kind: small arrays need many sets to hold all values worth trying.
 _MOST_SETS = 32
 # Arrays with more elements than this get one set of each kind.
@@ -68,21 +35,14 @@ _FEW = 3
 _PEAK = 50.0
 # The largest and the smallest element at the last position, the first, and two more.
 _PEAK_SETS = 8
+# Twice by rows and by columns, and four times by whole arrays.
+_SCALED_SETS = 8
+_PAIR_SETS = 12
+_MOST_RARE = 7
 # Values that give NaN in arithmetic with another of these.
 _OPPOSED = (np.inf, -np.inf, 0.0, -0.0, 1.0, -1.0)
 # exp of it overflows or underflows in f32; within the range of f16 and of most 8-bit types.
 _SHIFT = 200.0
-
-
-@dataclass(frozen=True, slots=True)
-class DataSet:
-    """One set of inputs, of one kind."""
-
-    kind: DataKind
-    arrays: Sequence[Array]
-
-    def __str__(self) -> str:
-        return _DESCRIPTIONS[self.kind]
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,9 +73,13 @@ def data_sets(needs: Sequence[Need], seeds: int, *, finite: bool = False, sums: 
         ("equal", 2),
         ("boundary", _sets(needs, _pool_size)),
     ]
+    if any(need.compares and need.constants for need in needs):
+        kinds += [("pairs", min(_PAIR_SETS, _sets(needs, _pairs_of_constants)))]
     if any(need.peaks for need in needs):
         kinds += [("peaks", _PEAK_SETS)]
-    if any(_has_floats(need) and not need.counts for need in needs) and not finite:
+    has_free_floats = any(_has_floats(need) and not need.counts for need in needs)
+    kinds += [("scaled", _SCALED_SETS)] if has_free_floats else []
+    if has_free_floats and not finite:
         kinds += [
             ("sparse", 3),
             ("special", _sets(needs, _special_size)),
@@ -143,7 +107,7 @@ def unreached(needs: Sequence[Need], seeds: int, *, finite: bool) -> list[str]:
         if need.distinct or need.ascending:
             lines.append(f"not reached: indices out of range, in input {position} (their order is promised)")
         if _has_floats(need) and (finite or need.counts):
-            why = "the padding of a convolution" if finite else "the end of a loop"
+            why = "the groups of a convolution" if finite else "the end of a loop"
             lines.append(f"not reached: NaN, infinities and extreme magnitudes in input {position} ({why} meets them)")
     if any(need.counts for need in needs):
         lines.append(f"not reached: loops of more than {MOST_ITERATIONS} iterations")
@@ -169,6 +133,11 @@ def _pool_size(need: Need) -> int:
 def _special_size(need: Need) -> int:
     kind = need.shape.element_type
     return 2 * len(special_floats(kind.part)) if kind.is_floating or kind.is_complex else 1
+
+
+def _pairs_of_constants(need: Need) -> int:
+    """Returns the number of elements that hold each pair of constants, systematically and at random."""
+    return 2 * prime_above(len(_rare(need))) ** 2
 
 
 def _pairs(need: Need) -> int:
@@ -216,15 +185,32 @@ def _floats(draw: _Draw, kind: ElementType) -> Array:
     if draw.kind == "peaks":
         peak = min(_PEAK, float(_limits(dtype).max))
         return _with_a_peak(draw, _normal(draw, dtype), (-peak, peak))
-    if draw.kind == "special":
-        return _with_specials(draw, _normal(draw, dtype), special_floats(kind, largest=not draw.sums))
-    if draw.kind == "infinite":
-        return np.array(rng.choice(_OPPOSED, size)).astype(dtype)
-    if draw.kind == "sparse":
-        return _with_one_special(draw, _normal(draw, dtype))
+    if draw.kind in ("special", "infinite", "sparse"):
+        return _with_rules(draw, kind)
+    if draw.kind in ("scaled", "pairs"):
+        return _structured(draw, dtype)
     if draw.kind == "shifted":
         return (_normal(draw, dtype).astype(np.float64) + (_SHIFT if draw.run % 2 else -_SHIFT)).astype(dtype)
     return _magnitudes(draw, dtype) if draw.kind in ("magnitudes", "saturated") else _normal(draw, dtype)
+
+
+def _with_rules(draw: _Draw, kind: ElementType) -> Array:
+    """Returns floats among which some have special rules in arithmetic."""
+    dtype = dtype_of(kind)
+    if draw.kind == "infinite":
+        return np.array(draw.rng.choice(_OPPOSED, draw.size)).astype(dtype)
+    if draw.kind == "sparse":
+        return _with_one_special(draw, _normal(draw, dtype))
+    return _with_specials(draw, _normal(draw, dtype), special_floats(kind, largest=not draw.sums))
+
+
+def _structured(draw: _Draw, dtype: np.dtype[Any]) -> Array:
+    need, values = draw.need, _normal(draw, dtype)
+    if draw.kind == "scaled":
+        return Scaling(values, need.constants, need.numbers, draw.run, draw.position).scaled(draw.rng)
+    with np.errstate(all="ignore"):
+        rare = np.array(_rare(need), np.float64).astype(dtype)
+    return paired(draw.rng, values, rare, draw.run, draw.position)
 
 
 def _normal(draw: _Draw, dtype: np.dtype[Any]) -> Array:
@@ -300,12 +286,26 @@ def _integers(draw: _Draw, kind: ElementType) -> Array:
         return _as_integers(pool, kind)[draw.rng.integers(0, len(pool), draw.size)]
     if not need.is_free:
         return _near_range(draw, kind)
+    if draw.kind == "pairs":
+        low, high = value_range(kind)
+        rare = [int(each) for each in _rare(need) if each == int(each) and low <= each <= high] or [0]
+        return paired(draw.rng, _words(draw, kind), _as_integers(rare, kind), draw.run, draw.position)
     if draw.kind == "whole":
         low = max(value_range(kind)[0], -LARGEST_INTEGER)
         high = min(value_range(kind)[1], LARGEST_INTEGER)
         return draw.rng.integers(low, high, draw.size, endpoint=True).astype(dtype_of(kind))
+    return _words(draw, kind)
+
+
+def _words(draw: _Draw, kind: ElementType) -> Array:
+    """Returns integers of the whole range of their type."""
     words = draw.rng.integers(0, np.iinfo(np.uint64).max, draw.size, np.uint64, endpoint=True)
     return from_bits((words & np.uint64((1 << kind.bits) - 1)).astype(bits_type(kind)), kind)
+
+
+def _rare(need: Need) -> tuple[float, ...]:
+    """Returns the constants to combine: the largest, which small whole numbers do not hold."""
+    return need.constants[-_MOST_RARE:]
 
 
 def _near_range(draw: _Draw, kind: ElementType) -> Array:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
 
-from dialect_utils.execution import Worker
+from dialect_utils.execution import ExecutionError, Worker, prepare
 from dialect_utils.io.files import parse_bytes
 from dialect_utils.ir import Module
-from dialect_utils.verdict import Options, compare_modules
-from dialect_utils.verdict.sampling.power import choose_mutants
+from dialect_utils.verdict import Options, Power, compare_modules
+from dialect_utils.verdict.sampling.faults import choose_mutants
 
 HLO = """HloModule m
 ENTRY e {
@@ -46,16 +49,17 @@ def test_mutants_are_of_every_kind_and_the_same_each_time(dialect: str) -> None:
         "omission",
         "swapped operands",
         "other direction",
+        "opposite direction",
         "other constant",
         "other dimension",
+        "lost last element",
         "narrowing",
     }
     texts = [copy.text() for mutant in mutants if (copy := mutant.plant(module)) is not None]
     assert len(texts) == len(mutants)
     assert all(text != before for text in texts)
     assert module.text() == before
-    again = choose_mutants(module, 3)
-    assert [mutant.planted for mutant in again] == [mutant.planted for mutant in choose_mutants(module, 3)]
+    assert [mutant.planted for mutant in choose_mutants(module, 3)] == [mutant.planted for mutant in mutants[:3]]
 
 
 @pytest.mark.parametrize("dialect", TEXTS)
@@ -95,3 +99,106 @@ ENTRY e {
     assert verdict.power is not None
     assert verdict.power.share < 0.9
     assert any("omission of abs" in str(planted) for planted in verdict.power.not_seen)
+
+
+FLOATS = """HloModule m
+add { a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT s = f32[] add(a, b) }
+ENTRY e {
+  x = f32[9,9] parameter(0)
+  z = f32[] constant(0)
+  k = f32[] constant(0.001)
+  r = f32[9] reduce(x, z), dimensions={1}, to_apply=add
+  p = f32[11] pad(r, z), padding=1_1
+  c = f32[10] slice(p), slice={[0:10]}
+  kb = f32[10] broadcast(k), dimensions={}
+  ROOT s = f32[10] divide(c, kb)
+}
+"""
+
+
+def test_faults_of_floats_sums_and_positions() -> None:
+    module = parse(FLOATS)
+    mutants = choose_mutants(module, 1000)
+    edits = {mutant.planted.edit for mutant in mutants}
+    assert edits >= {
+        "constant times 10 of constant",
+        "constant times 0.01 of constant",
+        "dropped last element of reduce",
+        "other dimension of reduce",
+        "slice off by one of slice",
+        "padding off by one of pad",
+        "lost last element of divide",
+    }
+    planted = [mutant.plant(module) for mutant in mutants]
+    assert len({copy.text() for copy in planted if copy is not None}) == len(mutants)
+
+
+def test_a_fault_that_might_never_end_is_not_injected() -> None:
+    text = """func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %z = stablehlo.constant dense<0> : tensor<i32>
+  %r:2 = stablehlo.while(%i = %z, %a = %x) : tensor<i32>, tensor<4xf32>
+  cond {
+    %n = stablehlo.constant dense<5> : tensor<i32>
+    %p = stablehlo.compare LT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %p : tensor<i1>
+  } do {
+    %o = stablehlo.constant dense<1> : tensor<i32>
+    %j = stablehlo.add %i, %o : tensor<i32>
+    %y = stablehlo.sine %a : tensor<4xf32>
+    stablehlo.return %j, %y : tensor<i32>, tensor<4xf32>
+  }
+  return %r#1 : tensor<4xf32>
+}
+"""
+    edits = {mutant.planted.edit for mutant in choose_mutants(parse(text), 100)}
+    assert "omission of sine" in edits
+    assert not any("add" in edit or "compare" in edit or "constant" in edit for edit in edits)
+
+
+@pytest.mark.parametrize(
+    ("seen", "planted", "interval", "text"),
+    [
+        (8, 19, (0.2314, 0.6372), "power 42 %, 8 of 19, 95 % interval 23 to 64 %"),
+        (2, 2, (0.3424, 1), "power 100 %, 2 of 2, 95 % interval 34 to 100 %"),
+        (0, 5, (0, 0.4345), "power 0 %, 0 of 5, 95 % interval 0 to 43 %"),
+    ],
+)
+def test_the_interval_of_a_share(seen: int, planted: int, interval: tuple[float, float], text: str) -> None:
+    power = Power(seen, planted)
+    assert power.interval == pytest.approx(interval, abs=1e-4)
+    assert str(power) == text
+
+
+@pytest.mark.parametrize("dialect", TEXTS)
+def test_programs_run_together_as_they_run_alone(dialect: str, worker: Worker) -> None:
+    module = parse(TEXTS[dialect])
+    programs = [
+        prepare(module, "m"),
+        *(prepare(made, "m") for m in choose_mutants(module, 9) if (made := m.plant(module))),
+    ]
+    inputs = [[np.arange(64, dtype=np.int32).reshape(8, 8)]]
+    joined, kept = worker.join(programs)
+    assert kept == tuple(range(len(programs)))
+    together = worker.run(joined, inputs)[0]
+    alone = [worker.run(program, inputs)[0][0] for program in programs]
+    assert all((a == b).all() for a, b in zip(together, alone, strict=True))
+    assert not all((a == alone[0]).all() for a in alone)
+
+
+def test_a_program_that_is_not_valid_is_left_out(worker: Worker) -> None:
+    good = prepare(parse(MLIR), "m")
+    other_type = prepare(parse(MLIR.replace("8x8", "4x4")), "m")
+    bad = replace(good, text="func.func @main() { broken }")
+    assert worker.join([good, bad, other_type, good])[1] == (0, 3)
+    with pytest.raises(ExecutionError):
+        worker.join([bad, good])
+
+
+def test_twenty_faults_are_injected_by_default(worker: Worker) -> None:
+    module = parse(FLOATS)
+    verdict = compare_modules(module, module, Options(engines=("xla",)), worker)
+    assert verdict.power is not None
+    assert verdict.power.planted >= 20
+    assert verdict.as_json()["power_interval"] == [round(end, 4) for end in verdict.power.interval]

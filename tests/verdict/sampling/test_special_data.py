@@ -51,9 +51,9 @@ MLIR_LOOP = """func.func @main(%x: tensor<4xf32>, %l: tensor<f32>) -> tensor<4xf
 """
 CONVOLUTION = """HloModule m
 ENTRY e {
- x = f32[1,8,2] parameter(0)
- k = f32[3,2,3] parameter(1)
- ROOT c = f32[1,%d,3] convolution(x, k), window={size=3%s}, dim_labels=b0f_0io->b0f
+ x = f32[1,8,4] parameter(0)
+ k = f32[3,%d,4] parameter(1)
+ ROOT c = f32[1,%d,4] convolution(x, k), window={size=3%s}, dim_labels=b0f_0io->b0f%s
 }
 """
 
@@ -83,11 +83,14 @@ def test_what_a_loop_carries_is_special_too(worker: Worker) -> None:
     assert wrong.verdict == "different"
 
 
-@pytest.mark.parametrize(("window", "size", "is_reached"), [("", 6, True), (" pad=1_1", 8, False)])
-def test_convolutions_without_padding_get_special_data(
-    worker: Worker, window: str, size: int, is_reached: bool
+@pytest.mark.parametrize(
+    ("inputs", "size", "window", "groups", "is_reached"),
+    [(4, 6, "", "", True), (4, 8, " pad=1_1", "", True), (2, 6, "", ", feature_group_count=2", False)],
+)
+def test_convolutions_without_groups_get_special_data(
+    worker: Worker, inputs: int, size: int, window: str, groups: str, is_reached: bool
 ) -> None:
-    module = parse(CONVOLUTION % (size, window))
+    module = parse(CONVOLUTION % (inputs, size, window, groups))
     found = compare_modules(module, module, Options(engines=("xla",), power=0), worker)
     assert found.verdict == "agrees"
     assert any("NaN" in line for line in found.unreached) is not is_reached

@@ -1,0 +1,60 @@
+"""Sets of inputs, and the kinds of data that they hold."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from dialect_utils.execution import Array
+
+DataKind = Literal[
+    "whole",
+    "random",
+    "boundary",
+    "equal",
+    "special",
+    "infinite",
+    "sparse",
+    "shifted",
+    "magnitudes",
+    "saturated",
+    "peaks",
+    "scaled",
+    "pairs",
+    "given",
+    "own",
+    "tagged",
+    "every",
+]
+
+_DESCRIPTIONS: dict[DataKind, str] = {
+    "whole": "small whole numbers",
+    "random": "random data",
+    "boundary": "constants of the programs and their neighbours",
+    "equal": "data with many equal elements",
+    "special": "data with NaN, infinities, zeros and subnormal numbers",
+    "infinite": "data with many infinities and zeros",
+    "sparse": "data with a few special values",
+    "shifted": "large numbers of one sign",
+    "magnitudes": "many magnitudes",
+    "saturated": "magnitudes up to the largest",
+    "scaled": "rows, columns and arrays that are small, large or constant as a whole",
+    "pairs": "pairs of constants of the programs",
+    "peaks": "data with one element above or below all others",
+    "given": "the given inputs",
+    "own": "its own data",
+    "tagged": "tagged inputs, whose elements all differ",
+    "every": "one of all possible inputs",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class DataSet:
+    """One set of inputs, of one kind."""
+
+    kind: DataKind
+    arrays: Sequence[Array]
+
+    def __str__(self) -> str:
+        return _DESCRIPTIONS[self.kind]
