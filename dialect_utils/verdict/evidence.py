@@ -88,7 +88,7 @@ class Verdict:
             lines.append(f"  {self.counterexample}")
         lines += [f"  {remark}" for remark in (self.reason, self.gave_up) if remark]
         lines += [
-            f"  output {each.output}: {each.over_reals}"
+            f"  output {each.output}: {each.over_reals}, seed {each.over_reals.seed:#x}"
             for each in self.proved
             if each.over_reals is not None and each.over_reals.is_equal
         ]
@@ -170,11 +170,11 @@ def _of_difference(verdict: Verdict, sides: tuple[str, str]) -> list[str]:
         lines = [f"{_values(example, sides)}; {example.differing} of {example.elements} elements differ{on_data}"]
         if example.moved and example.moved.index == example.index:
             lines.append(_moved(example.moved, sides))
-    if example is not None and any(
-        each.output == example.output and each.over_reals is not None and each.over_reals.is_equal
-        for each in verdict.proved
-    ):
-        lines.append("over the real numbers both are equal: rounding, overflow or NaN makes the difference")
+    reals = [each.over_reals for each in verdict.proved if example is not None and each.output == example.output]
+    for found in reals:
+        if found is not None and found.is_equal:
+            named = f" ({found.assumption})" if found.assumption else ""
+            lines.append(f"over the real numbers both are equal{named}: rounding, overflow or NaN makes the difference")
     return lines
 
 

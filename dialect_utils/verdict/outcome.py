@@ -283,10 +283,15 @@ class RealEquality:
             "seed": f"{self.seed:#x}",
         }
 
+    @property
+    def assumption(self) -> str:
+        """Returns the conventions that were used; empty for none."""
+        return f"conventions: {', '.join(self.conventions)}" if self.conventions else ""
+
     def __str__(self) -> str:
         if self.is_equal:
             constants = ", with constants as the fractions that they round" if self.has_fractions else ""
-            named = f"; conventions: {', '.join(self.conventions)}" if self.conventions else ""
+            named = f"; {self.assumption}" if self.conventions else ""
             return f"equal over the reals (error below 1e{ceil(self.log_error)}{named}){constants}"
         if self.is_equal is None:
             return f"not decided over the reals: {self.reason}"

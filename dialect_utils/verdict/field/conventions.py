@@ -20,7 +20,6 @@ class Convention(StrEnum):
     TOTAL_ORDER = "total order"
     INFINITY = "infinity is a number"
     NAN = "NaN is a number"
-    BITS = "equal numbers have equal bits"
 
 
 # Maximum and minimum.
@@ -32,7 +31,8 @@ def name_of(label: Hashable) -> Hashable:
     """Returns the name in a term's label: that of a reduction's operation for a reduction."""
     if not isinstance(label, tuple) or not label:
         return label
-    return label[1] if label[0] in ("reduce", "reduce-window") else label[0]
+    found: Hashable = label[1] if label[0] in ("reduce", "reduce-window") else label[0]
+    return found
 
 
 def is_forwarding(term: Term) -> bool:

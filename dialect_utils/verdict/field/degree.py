@@ -19,11 +19,11 @@ from dialect_utils.ops import Trait, has, named
 from dialect_utils.verdict.field.conventions import EXTREMES
 from dialect_utils.verdict.field.draw import ROUNDS
 from dialect_utils.verdict.field.lift import reachable
-from dialect_utils.verdict.field.primes import LEAST_Q_BITS, LOG_SAFE_PRIMES
+from dialect_utils.verdict.field.primes import LEAST_Q_BITS, SAFE_PRIMES
 from dialect_utils.verdict.proof.terms import Term
 
 # A random residue is one number with so high a probability: a random word of 64 bits modulo a prime.
-_LARGEST_CHANCE = (1 + 2.0**-4) / 2**LEAST_Q_BITS
+_LARGEST_CHANCE = (1 + 2.0**-4) / (1 << LEAST_Q_BITS)
 # Values are compared by hashes of 64 bits.
 _HASH_DIGITS = log10(2) * 64
 # Bounds beyond these are useless.
@@ -79,10 +79,15 @@ class Degrees:
         self.functions = 0
         # Those whose arguments are known by 64 bits alone.
         self._hashed = 0
+        # The elements of a leaf have different hashes, those of two leaves need not.
+        self._leaves = self._elements_of_leaves = 0
         # The largest argument of a random function.
         self._largest_argument = Size(1, 0)
         for term in sorted(reachable(terms), key=lambda term: term.number):
             self._known[term] = self._capped(self._degree(term))
+            if term.kind == "leaf":
+                self._leaves += 1
+                self._elements_of_leaves += _elements(term)
 
     def log_error(self, terms: Sequence[Term], constant_bits: int) -> float:
         """Returns the decimal logarithm of the probability that terms are wrongly told equal to others.
@@ -90,15 +95,16 @@ class Degrees:
         Any two arguments of random functions may agree, too, of which each pair counts. `constant_bits` are those of
         the largest constant.
         """
-        elements = sum(prod(getattr(term.shape, "dimensions", ())) for term in terms)
+        elements = 1 + sum(_elements(term) for term in terms)
         largest = _largest([self.total(self._known[term]) for term in terms])
-        chances = [(_pairs(self.functions), self._largest_argument), (elements, largest)]
-        by_degree = [
-            log10(max(count, 1)) + ROUNDS * log10(_chance_of_a_round(size, constant_bits)) for count, size in chances
+        counts = [(_pairs(self.functions), self._largest_argument), (elements, largest)]
+        chances = [
+            log10(max(count, 1)) + ROUNDS * log10(chance_of_a_round(size, constant_bits)) for count, size in counts
         ]
-        by_hash = log10(max(_pairs(self._hashed) + elements, 1)) - _HASH_DIGITS
-        greatest = max(*by_degree, by_hash)
-        return greatest + log10(sum(10 ** (each - greatest) for each in (*by_degree, by_hash)))
+        hashed = _pairs(self._hashed) + elements + self._leaves * self._elements_of_leaves
+        chances.append(log10(hashed) - _HASH_DIGITS)
+        greatest = max(chances)
+        return greatest + log10(sum(10 ** (each - greatest) for each in chances))
 
     def total(self, degree: Degree) -> Size:
         """Returns a bound for numerator and denominator together."""
@@ -224,16 +230,20 @@ def _terms_of_a_factor(term: Term) -> int:
     return 4 if term.array.element_type.name == "pred" else 1
 
 
-def _chance_of_a_round(size: Size, constant_bits: int) -> float:
+def chance_of_a_round(size: Size, constant_bits: int) -> float:
     """Returns the probability that two functions that differ agree in one round."""
     both = Size(min(2 * size.degree, _MOST**2), min(2 * size.terms + 1, _MOST**2))
-    by_primes = both.bits(constant_bits) / LEAST_Q_BITS / 10**LOG_SAFE_PRIMES
+    by_primes = both.bits(constant_bits) / LEAST_Q_BITS / SAFE_PRIMES
     return both.degree * _LARGEST_CHANCE + by_primes
 
 
 def _largest(sizes: Sequence[Size]) -> Size:
     degree = max((size.degree for size in sizes), default=1)
     return Size(degree, max((size.terms for size in sizes), default=0))
+
+
+def _elements(term: Term) -> int:
+    return prod(getattr(term.shape, "dimensions", ()))
 
 
 def _pairs(count: int) -> float:

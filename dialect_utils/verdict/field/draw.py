@@ -55,6 +55,13 @@ class Hashes:
                 lower = lower + (low * c + high * d)
             return finished((upper & _HIGH) | (lower >> np.uint64(32)))
 
+    def sequence(self, word: int, count: int) -> Words:
+        """Returns words that all differ, for the elements of an array."""
+        with np.errstate(over="ignore"):
+            words = np.arange(count, dtype=np.uint64)
+            words += self.mixed(word)
+        return finished(words)
+
     def digest(self, array: NDArray[Any]) -> int:
         """Returns a hash of a whole array of words, its dimensions included."""
         flat = np.ascontiguousarray(array, np.uint64).reshape(-1)
@@ -145,7 +152,7 @@ class Draw:
         return cls(seed, moduli, orders, Powers.of(moduli, bases), Hashes(seed), (keys[:ROUNDS], keys[ROUNDS:]))
 
     def residues(self, words: Words) -> tuple[Words, Words]:
-        """Returns random residues modulo P and modulo Q, functions of words [round, ...], or [1, ...] for all rounds."""
+        """Returns random residues modulo P and Q: functions of words [round, ...], or [1, ...] for all rounds."""
         first, second = (keys.reshape(-1, *[1] * (words.ndim - 1)) for keys in self._spread)
         columns = self.first.columns(words.ndim), self.second.columns(words.ndim)
         return finished(words ^ first) % columns[0], finished(words ^ second) % columns[1]

@@ -45,7 +45,7 @@ def each(lift: Lift, term: Term) -> Value:
         return _convert(lift, term, operands[0])
     if is_real(kind) and all(isinstance(value, Real) for value in operands):
         reals = [value for value in operands if isinstance(value, Real)]
-        found = _logic(lift, label, reals) if kind.name == "pred" else _arithmetic(lift, term, reals)
+        found = _logic(lift, term, reals) if kind.name == "pred" else _arithmetic(lift, term, reals)
         return found if found is not None else _random_each(lift, term, operands)
     if (isinstance(label, tuple) and label[0] == "ring") or isinstance(label, str):
         wholes = [value for value in operands if isinstance(value, Whole)]
@@ -60,7 +60,7 @@ def _random_each(lift: Lift, term: Term, operands: Sequence[Value]) -> Value:
     is_of_bits = is_reread(term.label)
     name = types_text(types) if is_of_bits else types_over_reals(types)
     text = f"{term.label!r} {name}"
-    if is_of_bits and any(map(is_real, types[1:])) and not lift.assumes(Convention.BITS):
+    if is_of_bits and not lift.have_known_bits(term.operands):
         text = f"{text} {term.number}"
     hashes = lift.draw.hashes
     words: list[Words | int] = [hashes.word_of(text), *map(words_of, operands)]
@@ -111,9 +111,10 @@ def _function(lift: Lift, label: Hashable, values: list[Real]) -> Real | None:
     return functions.apply(label, values[0])
 
 
-def _logic(lift: Lift, label: Hashable, values: list[Real]) -> Real | None:
+def _logic(lift: Lift, term: Term, values: list[Real]) -> Real | None:
+    label = term.label
     if label == "is-finite":
-        return functions.constant(1, values[0]) if lift.assumes(Convention.FINITE) else None
+        return functions.constant(1, values[0]) if lift.are_numbers(term.operands, Convention.FINITE) else None
     return logic(label, values)
 
 
@@ -156,12 +157,18 @@ def _compare(lift: Lift, term: Term, label: Any, operands: list[Value]) -> Value
         return integers.compare(direction, element_type, first, second)
     if not isinstance(first, Real) or not isinstance(second, Real):
         raise UnliftedError("integers are mixed with floats")
-    conventions = ([Convention.TOTAL_ORDER] if is_total else []) + ([Convention.NOT_NAN] if direction != "LT" else [])
-    if element_type.is_floating and not lift.assumes(*conventions):
+    if element_type.is_floating and not _is_of_numbers(lift, term, direction, is_total):
         return _random_each(lift, term, operands)
     if direction == "EQ":
         return functions.equal(first, second)
     return functions.below(first, second) if direction == "LT" else _opposite(functions.below(second, first))
+
+
+def _is_of_numbers(lift: Lift, term: Term, direction: str, is_total: bool) -> bool:
+    """Is true where floats may be compared as numbers; only EQ and LE are others for a NaN."""
+    if is_total and not lift.assumes(Convention.TOTAL_ORDER):
+        return False
+    return direction == "LT" or lift.are_numbers(term.operands, Convention.NOT_NAN)
 
 
 def _opposite(value: Real) -> Real:

@@ -27,7 +27,6 @@ from dialect_utils.verdict.field.values import (
     UnliftedError,
     Value,
     Whole,
-    in_rounds,
     is_real,
     merged,
     random_reals,
@@ -71,7 +70,10 @@ class Lift(Interpretation[Value]):
         self.special: dict[Term, frozenset[Convention]] = {}
         self._without = meaning.without
         self._assumed: dict[Term, set[Convention]] = {}
+        # Terms that an infinite or NaN constant reaches: these need not be finite.
+        self._unbounded: set[Term] = set()
         self._constants: set[Term] = set()
+        self._with_bits: set[Term] = set()
         self._term: Term | None = None
         self.element_count = 0
         self._products = 0
@@ -88,9 +90,17 @@ class Lift(Interpretation[Value]):
         """Returns the conventions by which terms and their operands were computed."""
         return frozenset(each for term in reachable(terms) for each in self._assumed.get(term, ()))
 
+    def are_numbers(self, terms: Iterable[Term], *conventions: Convention) -> bool:
+        """Records that terms are numbers by conventions; false where these are not to be applied, or not known."""
+        return self._unbounded.isdisjoint(terms) and self.assumes(*conventions)
+
     def is_constant(self, term: Term) -> bool:
         """Is true for a term that neither an input nor an unknown function reaches."""
         return term in self._constants
+
+    def have_known_bits(self, terms: Iterable[Term]) -> bool:
+        """Is true where equal numbers in terms have equal bits: of what is only moved, not of sums in some order."""
+        return self._with_bits.issuperset(terms)
 
     def array(self, term: Term) -> Value:
         """Returns the numbers of an operand that is an array."""
@@ -114,8 +124,15 @@ class Lift(Interpretation[Value]):
         is_made = term.kind in ("splat", "moved", "each") and self._constants.issuperset(term.operands)
         if term.kind == "constant" or is_made:
             self._constants.add(term)
-        if not self._assumes_special(term):
-            return self.random(term.array, self.hash(term))
+        self._note_unbounded(term)
+        is_applied = self._assumes_special(term)
+        found = self._of_array(term) if is_applied else self.random(term.array, self.hash(term))
+        if isinstance(found, Whole) or self._has_bits(term):
+            self._with_bits.add(term)
+        return found
+
+    def _of_array(self, term: Term) -> Value:
+        """Returns the numbers of a term that is an array, by its kind."""
         match term.kind:
             case "leaf":
                 return self._leaf(term)
@@ -133,6 +150,17 @@ class Lift(Interpretation[Value]):
             return self.computed(term)
         except UndefinedError:
             return self.random(term.array, self.hash(term))
+
+    def _has_bits(self, term: Term) -> bool:
+        """Is true for floats that are only moved, but for constants: the two zeros are one number."""
+        is_moved = is_forwarding(term) and term.label != "convert"
+        return term.kind == "leaf" or (is_moved and self.have_known_bits(term.operands))
+
+    def _note_unbounded(self, term: Term) -> None:
+        identities = {each for each in term.operands if is_extreme(term) and self.is_constant(each)}
+        others = {*term.operands} - identities
+        if not (self.special.keys().isdisjoint(others) and self._unbounded.isdisjoint(others)):
+            self._unbounded.add(term)
 
     def _assumes_special(self, term: Term) -> bool:
         """Records that a term computes with an infinity or NaN; false where that is not to be applied."""
@@ -167,10 +195,10 @@ class Lift(Interpretation[Value]):
 
     def random(self, shape: ArrayShape, word: int) -> Value:
         """Returns an array of random numbers of a shape's type."""
-        places = np.arange(prod(shape.dimensions), dtype=np.uint64).reshape(shape.dimensions)
+        words = self.draw.hashes.sequence(word, prod(shape.dimensions)).reshape(shape.dimensions)
         if is_real(shape.element_type):
-            return random_reals(self.draw, word, places)
-        return unknown(self.draw, self.draw.hashes.mixed(word, places))
+            return Real(self.draw, *self.draw.residues(words[None]))
+        return unknown(self.draw, words)
 
     def hash(self, term: Term) -> int:
         """Returns the word of an operation that equals only equal operations on equal operands."""
@@ -228,7 +256,7 @@ class Lift(Interpretation[Value]):
     def reread(self, array: Value, old: ElementType, new: ElementType, sizes: tuple[int, ...]) -> Value:
         """Returns bits read as another type: a random function of the elements that hold them."""
         hashes, text = self.draw.hashes, f"{old} {new}"
-        if is_real(old) and not self.assumes(Convention.BITS) and self._term is not None:
+        if self._term is not None and not self.have_known_bits(self._term.operands):
             text = f"{text} {self._term.number}"
         words, name = words_of(array), hashes.word_of(text)
         if old.bits > new.bits:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from math import gcd, log10, prod
+from math import gcd, prod
 
 # Q is between 2^59 and 2^60, P between 2^60 and 2^61.
 LEAST_Q_BITS = 59
-# There are at least so many to draw from, as a decimal logarithm. Hardy and Littlewood's conjecture estimates 4.4e14.
-LOG_SAFE_PRIMES = 14
-LOG_LEAST_Q = LEAST_Q_BITS * log10(2)
+# At least so many may be drawn: Hardy and Littlewood's conjecture estimates 4.4e14.
+SAFE_PRIMES = 10**14
 
 _SMALL = (3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47)
 _PRODUCT_OF_SMALL = prod(_SMALL)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dialect_utils.layout import ElementType
 from dialect_utils.verdict.field.arithmetic import Words
-from dialect_utils.verdict.field.draw import ROUNDS, Draw
+from dialect_utils.verdict.field.draw import Draw
 
 Extreme = Literal["maximum", "minimum"]
 
@@ -140,8 +140,8 @@ def random_reals(draw: Draw, *words: Words | int, of: Real | None = None) -> Rea
     return Real(draw, *draw.residues(found))
 
 
-def whole_reals(draw: Draw, values: Words) -> Real:
-    """Returns whole numbers, given as words."""
+def whole_reals(draw: Draw, values: NDArray[Any]) -> Real:
+    """Returns whole numbers of 64 bits, with or without a sign as their type says."""
     return Real(draw, draw.first.whole(values), draw.second.whole(values))
 
 
