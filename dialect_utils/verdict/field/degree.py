@@ -79,14 +79,12 @@ class Degrees:
         self.functions = 0
         # Those whose arguments are known by 64 bits alone.
         self._hashed = 0
-        # The elements of a leaf have different hashes, those of two leaves need not.
-        self._leaves = self._elements_of_leaves = 0
+        self._elements_of_leaves = 0
         # The largest argument of a random function.
         self._largest_argument = Size(1, 0)
         for term in sorted(reachable(terms), key=lambda term: term.number):
             self._known[term] = self._capped(self._degree(term))
             if term.kind == "leaf":
-                self._leaves += 1
                 self._elements_of_leaves += _elements(term)
 
     def log_error(self, terms: Sequence[Term], constant_bits: int) -> float:
@@ -95,13 +93,13 @@ class Degrees:
         Any two arguments of random functions may agree, too, of which each pair counts. `constant_bits` are those of
         the largest constant.
         """
-        elements = 1 + sum(_elements(term) for term in terms)
+        elements = sum(_elements(term) for term in terms)
         largest = _largest([self.total(self._known[term]) for term in terms])
         counts = [(_pairs(self.functions), self._largest_argument), (elements, largest)]
         chances = [
             log10(max(count, 1)) + ROUNDS * log10(chance_of_a_round(size, constant_bits)) for count, size in counts
         ]
-        hashed = _pairs(self._hashed) + elements + self._leaves * self._elements_of_leaves
+        hashed = 1 + _pairs(self._hashed) + self._hashed * self._elements_of_leaves
         chances.append(log10(hashed) - _HASH_DIGITS)
         greatest = max(chances)
         return greatest + log10(sum(10 ** (each - greatest) for each in chances))

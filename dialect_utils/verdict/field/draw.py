@@ -36,12 +36,14 @@ def fresh_seed() -> int:
 class Hashes:
     """Functions of words that are random by secret keys.
 
-    Two lists of words have the same 64 bits with a probability of 2^-64, whoever chose them: these are the upper
-    halves of two sums of key times half a word (multilinear hashing; Thorup, arXiv 1504.06804, section 3.5).
+    Two lists of words have the same 64 bits with a probability of 2^-64, also where an attacker chose the words: these
+    are the upper halves of two sums of key times half a word (multilinear hashing; Thorup, arXiv 1504.06804, section 3.5).
     """
 
     seed: int
     _keys: list[Words] = field(default_factory=list)
+    # The number of the first word of each sequence.
+    _starts: dict[tuple[int, int], int] = field(default_factory=dict)
 
     def mixed(self, *words: Words | np.uint64 | int) -> Words:
         """Returns a hash of the words at each index, in their order."""
@@ -56,10 +58,11 @@ class Hashes:
             return finished((upper & _HIGH) | (lower >> np.uint64(32)))
 
     def sequence(self, word: int, count: int) -> Words:
-        """Returns words that all differ, for the elements of an array."""
+        """Returns words for the elements of an array: the same for the same word, else all of them differ."""
+        start = self._starts.setdefault((word, count), sum(size for _, size in self._starts))
+        words = np.arange(start, start + count, dtype=np.uint64)
         with np.errstate(over="ignore"):
-            words = np.arange(count, dtype=np.uint64)
-            words += self.mixed(word)
+            words += self.mixed()
         return finished(words)
 
     def digest(self, array: NDArray[Any]) -> int:

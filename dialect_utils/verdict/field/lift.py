@@ -125,8 +125,8 @@ class Lift(Interpretation[Value]):
         if term.kind == "constant" or is_made:
             self._constants.add(term)
         self._note_unbounded(term)
-        is_applied = self._assumes_special(term)
-        found = self._of_array(term) if is_applied else self.random(term.array, self.hash(term))
+        has_laws = self._assumes_special(term)
+        found = self._of_array(term) if has_laws else self.random(term.array, self.hash(term))
         if isinstance(found, Whole) or self._has_bits(term):
             self._with_bits.add(term)
         return found
