@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from dialect_utils.engine_names import ENGINE_TITLES
@@ -157,7 +157,8 @@ def _of_reals(verdict: Verdict) -> str:
     if unknown:
         return f"not proved, nor known to be equal over the real numbers (output {', '.join(unknown)})"
     weakest = max(reals, key=lambda each: (each.has_fractions, each.log_error))
-    return f"not proved in bits, but {weakest}"
+    conventions = dict.fromkeys(name for each in reals for name in each.conventions)
+    return f"not proved in bits, but {replace(weakest, conventions=tuple(conventions))}"
 
 
 def _of_difference(verdict: Verdict, sides: tuple[str, str]) -> list[str]:

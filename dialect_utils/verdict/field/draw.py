@@ -36,8 +36,8 @@ def fresh_seed() -> int:
 class Hashes:
     """Functions of words that are random by secret keys.
 
-    Two lists of words have the same 64 bits with a probability of 2^-64, also where an attacker chose the words: these
-    are the upper halves of two sums of key times half a word (multilinear hashing; Thorup, arXiv 1504.06804, section 3.5).
+    Two lists of words have the same 64 bits with a probability of 2^-64, also if an attacker chose them: these are the
+    upper halves of two sums of key times half a word (multilinear hashing; Thorup, arXiv 1504.06804, section 3.5).
     """
 
     seed: int

@@ -45,6 +45,10 @@ def word(x: E) -> E:
     return E("bitcast-convert", "s64", x.dims, (x,))
 
 
+def halves(x: E) -> E:
+    return E("bitcast-convert", "s32", (*x.dims, 2), (x,))
+
+
 def finite(x: E) -> E:
     return E("is-finite", "pred", x.dims, (x,))
 
@@ -179,6 +183,8 @@ INTEGERS: dict[str, tuple[E, E]] = {
     "bits of both zeros": (word(X * number(0)), word(X * number("-0.0"))),
     "bits": (word(X), word(X + X)),
     "bits of sums in another order": (word(X + (Y + Z)), word((X + Y) + Z)),
+    "halves of sums in another order": (halves(X + (Y + Z)), halves((X + Y) + Z)),
+    "halves of a chosen zero": (halves(select(TRUE, X, number(0))), halves(select(TRUE, X, number("-0.0")))),
     "bits of a chosen zero": (word(select(TRUE, X, number(0))), word(select(TRUE, X, number("-0.0")))),
     "bits of elements": (word(X / (Y + Z)), word(ex.reverse(X / (Z + Y), [0]))),
     "integers in another order": (of_constants(3, 5, 7), of_constants(3, 7, 5)),
