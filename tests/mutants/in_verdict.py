@@ -127,7 +127,7 @@ MUTANTS = (
         "dialect_utils/verdict/field/integers.py",
         "np.where(b == -1, -a, (a - rest) // np.where(b == -1, 1, b))",
         "np.sign(a) * np.sign(b) * (np.abs(a) // np.abs(b))",
-        ("tests/verdict/field/test_attacks.py",),
+        ("tests/verdict/field/test_integers.py",),
     ),
     Mutant(
         "dialect_utils/verdict/field/decide.py",
