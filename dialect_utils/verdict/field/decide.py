@@ -81,7 +81,8 @@ class _Decision:
             return found
         log_trials = log10(2 + len(found.conventions))
         needed = self._with_fewer_conventions(meaning, pairs, found)
-        return replace(needed, log_error=max(found.log_error, needed.log_error) + log_trials)
+        log_error = max(found.log_error, needed.log_error) + log_trials
+        return replace(needed, log_error=log_error) if log_error <= _LARGEST_LOG_ERROR else found
 
     def _with_fewer_conventions(
         self, meaning: Meaning, pairs: Sequence[tuple[Term, Term]], found: RealEquality

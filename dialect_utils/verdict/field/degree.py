@@ -79,13 +79,14 @@ class Degrees:
         self.functions = 0
         # Those whose arguments are known by 64 bits alone.
         self._hashed = 0
-        self._elements_of_leaves = 0
+        # Integers of inputs are known by 64 bits, too; floats have residues by keys of their own.
+        self._integers = 0
         # The largest argument of a random function.
         self._largest_argument = Size(1, 0)
         for term in sorted(reachable(terms), key=lambda term: term.number):
             self._known[term] = self._capped(self._degree(term))
-            if term.kind == "leaf":
-                self._elements_of_leaves += _elements(term)
+            if term.kind == "leaf" and _is_of_integers(term):
+                self._integers += _elements(term)
 
     def log_error(self, terms: Sequence[Term], constant_bits: int) -> float:
         """Returns the decimal logarithm of the probability that terms are wrongly told equal to others.
@@ -99,7 +100,7 @@ class Degrees:
         chances = [
             log10(max(count, 1)) + ROUNDS * log10(chance_of_a_round(size, constant_bits)) for count, size in counts
         ]
-        hashed = 1 + _pairs(self._hashed) + self._hashed * self._elements_of_leaves
+        hashed = 1 + _pairs(self._hashed) + self._hashed * self._integers
         chances.append(log10(hashed) - _HASH_DIGITS)
         greatest = max(chances)
         return greatest + log10(sum(10 ** (each - greatest) for each in chances))
@@ -213,7 +214,7 @@ class Degrees:
 
     def _count_hash(self, term: Term) -> None:
         """Counts the elements of an array of integers, which hashes distinguish."""
-        if isinstance(term.shape, ArrayShape) and term.shape.element_type.is_integral:
+        if _is_of_integers(term):
             self._hashed += self._count(term)
 
     def _capped(self, degree: Degree) -> Degree:
@@ -238,6 +239,10 @@ def chance_of_a_round(size: Size, constant_bits: int) -> float:
 def _largest(sizes: Sequence[Size]) -> Size:
     degree = max((size.degree for size in sizes), default=1)
     return Size(degree, max((size.terms for size in sizes), default=0))
+
+
+def _is_of_integers(term: Term) -> bool:
+    return isinstance(term.shape, ArrayShape) and term.shape.element_type.is_integral
 
 
 def _elements(term: Term) -> int:

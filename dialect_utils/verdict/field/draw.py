@@ -141,7 +141,7 @@ class Draw:
     second: Moduli
     powers: Powers
     hashes: Hashes
-    _spread: tuple[Words, Words]
+    _spread: Words
 
     @classmethod
     def of(cls, seed: int) -> Draw:
@@ -150,15 +150,21 @@ class Draw:
         bases = [_square(RandomBits(seed, f"base {i}"), prime) for i, prime in enumerate(primes)]
         moduli = Moduli(primes)
         bits = RandomBits(seed, "rounds")
-        keys = np.array([bits.take(64) for _ in range(2 * ROUNDS)], np.uint64)
+        keys = np.array([[bits.take(64) for _ in range(ROUNDS)] for _ in range(4)], np.uint64)
         orders = Moduli(tuple((prime - 1) // 2 for prime in primes))
-        return cls(seed, moduli, orders, Powers.of(moduli, bases), Hashes(seed), (keys[:ROUNDS], keys[ROUNDS:]))
+        return cls(seed, moduli, orders, Powers.of(moduli, bases), Hashes(seed), keys)
 
     def residues(self, words: Words) -> tuple[Words, Words]:
         """Returns random residues modulo P and Q: functions of words [round, ...], or [1, ...] for all rounds."""
-        first, second = (keys.reshape(-1, *[1] * (words.ndim - 1)) for keys in self._spread)
-        columns = self.first.columns(words.ndim), self.second.columns(words.ndim)
-        return finished(words ^ first) % columns[0], finished(words ^ second) % columns[1]
+        return self._spread_by(self._spread[0], words), self._spread_by(self._spread[1], words, self.second)
+
+    def residues_of_inputs(self, words: Words) -> tuple[Words, Words]:
+        """Returns random residues by keys of their own: one word of an input and of a function are two numbers."""
+        return self._spread_by(self._spread[2], words), self._spread_by(self._spread[3], words, self.second)
+
+    def _spread_by(self, keys: Words, words: Words, moduli: Moduli | None = None) -> Words:
+        columns = (moduli or self.first).columns(words.ndim)
+        return finished(words ^ keys.reshape(columns.shape)) % columns
 
 
 def _square(bits: RandomBits, prime: int) -> int:

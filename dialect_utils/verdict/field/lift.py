@@ -197,7 +197,7 @@ class Lift(Interpretation[Value]):
         """Returns an array of random numbers of a shape's type."""
         words = self.draw.hashes.sequence(word, prod(shape.dimensions)).reshape(shape.dimensions)
         if is_real(shape.element_type):
-            return Real(self.draw, *self.draw.residues(words[None]))
+            return Real(self.draw, *self.draw.residues_of_inputs(words[None]))
         return unknown(self.draw, words)
 
     def hash(self, term: Term) -> int:
