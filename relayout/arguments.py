@@ -27,6 +27,7 @@ EXIT_CODES = """exit codes:
   2  the command is wrong"""
 
 _MOST_GIGABYTES = 1e6
+_SEED_DIGITS = 32
 # Names of options in other programs: numpy, pytest, XLA's own tools.
 _OTHER_WORDS = {
     **dict.fromkeys(("--tolerance", "--rtol", "--atol", "--abs_error_bound", "--rel_error_bound"), "--compare rel:X"),
@@ -163,6 +164,14 @@ def count(text: str) -> int:
 def natural(text: str) -> int:
     """Reads an integer of 0 or more."""
     return 0 if text == "0" else count(text)
+
+
+def hexadecimal(text: str) -> int:
+    """Reads a seed: a hexadecimal number of up to 32 digits."""
+    digits = text.lower().removeprefix("0x")
+    if not digits or len(digits) > _SEED_DIGITS or not set(digits) <= set("0123456789abcdef"):
+        raise argparse.ArgumentTypeError(f"{text} is not a hexadecimal number of up to {_SEED_DIGITS} digits")
+    return int(digits, 16)
 
 
 def files_or_input(files: Sequence[str]) -> Sequence[str]:

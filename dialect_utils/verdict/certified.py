@@ -15,13 +15,18 @@ _NO_REPLAY = "internal error: the proof does not replay, so it counts as none"
 
 
 def prove(
-    stages: Sequence[Module], parameters: Sequence[Port], results: Sequence[Port], *, over_reals: bool = False
+    stages: Sequence[Module],
+    parameters: Sequence[Port],
+    results: Sequence[Port],
+    *,
+    over_reals: bool = False,
+    field_seed: int | None = None,
 ) -> ProofResult:
     """Decides as `try_prove` does whether modules are equal; only what a replay of the certificate confirms counts.
 
     The replay shares no code with the proof but the definitions of operations, the layout algebra and the rules.
     """
-    found = try_prove(stages, parameters, results, over_reals=over_reals)
+    found = try_prove(stages, parameters, results, over_reals=over_reals, field_seed=field_seed)
     if found.certificate is None or not any(each.is_equal for each in found.outputs):
         return found
     # Imported here: `different` and `unknown` need no replay.

@@ -249,7 +249,8 @@ class Options:
     number of times each kind of data is drawn; `compare` is `auto`, `bits`, `ulp:N` or `rel:X`; `inputs`
     replace drawn data; `timeout` limits all engines together, in seconds; `memory` limits the execution of a
     module, in bytes. `power` is the number of faults to inject for measuring which faults the data detects;
-    None: as many as take about the time of the check. Raises DiagnosticError for an unknown engine, and for
+    None: as many as take about the time of the check. `field_seed` repeats a comparison over the reals; None: primes
+    and random numbers that nobody knows before. Raises DiagnosticError for an unknown engine, and for
     fewer than one seed.
     """
 
@@ -260,6 +261,7 @@ class Options:
     timeout: float = DEFAULT_TIMEOUT_SECONDS
     memory: int = DEFAULT_MEMORY_BYTES
     power: int | None = None
+    field_seed: int | None = None
 
     def __post_init__(self) -> None:
         asked = () if self.engines is None else self.engines
@@ -268,6 +270,8 @@ class Options:
             raise DiagnosticError(Diagnostic(message, hint='engines=("proof", "xla")'))
         if not isinstance(self.seeds, int) or self.seeds < 1:
             raise DiagnosticError(Diagnostic(f"seeds is how often data is drawn, at least once, not {self.seeds!r}"))
+        if self.field_seed is not None and not 0 <= self.field_seed < 1 << 128:
+            raise DiagnosticError(Diagnostic(f"field_seed is a number of up to 128 bits, not {self.field_seed!r}"))
 
     @property
     def proves(self) -> bool:

@@ -67,7 +67,7 @@ def compare_stages(
         check_local_calls(module)
         check_work(module)
         check_shapes(module)
-    proved = _try_prove(stages) if options.proves else None
+    proved = _try_prove(stages, options) if options.proves else None
     verdict = _executed(stages, options, worker, proved, executable or _as_it_is)
     return replace(verdict, seconds=time.perf_counter() - start)
 
@@ -76,8 +76,8 @@ def _as_it_is(module: Module) -> Module:
     return module
 
 
-def _try_prove(stages: Sequence[Module]) -> ProofResult:
-    return prove(stages, *entry_ports(stages), over_reals=True)
+def _try_prove(stages: Sequence[Module], options: Options) -> ProofResult:
+    return prove(stages, *entry_ports(stages), over_reals=True, field_seed=options.field_seed)
 
 
 def _executed(

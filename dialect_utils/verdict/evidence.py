@@ -102,7 +102,7 @@ class Verdict:
             lines.append(f"  {self.counterexample}")
         lines += [f"  {remark}" for remark in (self.reason, self.gave_up) if remark]
         lines += [
-            f"  output {each.output}: {each.over_reals}"
+            f"  output {each.output}: {each.over_reals}, seed {each.over_reals.seed:#x}"
             for each in self.proved
             if each.over_reals is not None and each.over_reals.is_equal
         ]
@@ -171,7 +171,8 @@ def _of_reals(verdict: Verdict) -> str:
     if unknown:
         return f"not proved, nor known to be equal over the real numbers (output {', '.join(unknown)})"
     weakest = max(reals, key=lambda each: (each.has_fractions, each.log_error))
-    return f"not proved in bits, but {weakest}"
+    conventions = dict.fromkeys(name for each in reals for name in each.conventions)
+    return f"not proved in bits, but {replace(weakest, conventions=tuple(conventions))}"
 
 
 def _of_closeness(verdict: Verdict, sides: tuple[str, str]) -> list[str]:
@@ -192,11 +193,11 @@ def _of_difference(verdict: Verdict, sides: tuple[str, str]) -> list[str]:
         lines = [f"{_values(example, sides)}; {example.differing} of {example.elements} elements differ{on_data}"]
         if example.moved and example.moved.index == example.index:
             lines.append(_moved(example.moved, sides))
-    if example is not None and any(
-        each.output == example.output and each.over_reals is not None and each.over_reals.is_equal
-        for each in verdict.proved
-    ):
-        lines.append("over the real numbers both are equal: rounding, overflow or NaN makes the difference")
+    reals = [each.over_reals for each in verdict.proved if example is not None and each.output == example.output]
+    for found in reals:
+        if found is not None and found.is_equal:
+            named = f" ({found.assumption})" if found.assumption else ""
+            lines.append(f"over the real numbers both are equal{named}: rounding, overflow or NaN makes the difference")
     return lines
 
 

@@ -102,12 +102,8 @@ class Examination:
                     raise
                 reasons += [f"{engine}: {error.failure}: {error.message}"] if is_asked else []
                 continue
-            if found.answer == "different":
+            if _ends(found):
                 return self._of_difference(engine, found)
-            if found.answer == "unknown" and found.counterexample is not None:
-                return Verdict(
-                    "unknown", (engine,), self.judge.comparator.compared(), found.counterexample, found.reason
-                )
             if found.answer == "unknown":
                 reasons.append(f"{engine}: {found.reason}")
                 continue
@@ -199,7 +195,7 @@ class Examination:
 
     def _of_difference(self, engine: Engine, found: Finding) -> Verdict:
         compared = self.judge.comparator.compared()
-        return Verdict("different", (engine,), compared, found.counterexample, found.reason, cause=found.cause)
+        return Verdict(found.answer, (engine,), compared, found.counterexample, found.reason, cause=found.cause)
 
     def _engines(self, is_proved: bool) -> Iterator[tuple[Engine, bool]]:
         """Yields the engines, each with true where a failure to execute the modules has to be reported."""
@@ -304,6 +300,11 @@ class Examination:
         if "interpreter" in ways and work is not None and work <= _INTERPRETED_SECONDS * ELEMENTS_PER_SECOND:
             return "interpreter"
         return "xla" if "xla" in ways else next(iter(ways))
+
+
+def _ends(found: Finding) -> bool:
+    """Is true for a difference, and for one that only rounding may explain, which no other engine decides."""
+    return found.answer == "different" or (found.answer == "unknown" and found.counterexample is not None)
 
 
 def _close(verdict: Verdict, findings: Sequence[Finding]) -> Verdict:

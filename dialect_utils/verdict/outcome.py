@@ -7,7 +7,7 @@ and f8 NaNs even when it only moves data. Zeros of different sign differ.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import ceil, sqrt
 from typing import Any, Final, Literal
 
@@ -290,27 +290,38 @@ class RealEquality:
     `is_equal` is None where that was not decided; `reason` says why. `log_error` is the decimal logarithm of the
     probability that different functions are called equal. Different formulas may still compute equal numbers, because
     only a few laws of functions such as `log` are known. `has_fractions`: the terms are equal only if each constant
-    stands for the simplest fraction that rounds to it (0.33333334 for 1/3).
+    stands for the simplest fraction that rounds to it (0.33333334 for 1/3). `conventions` are the equations that were
+    used and are no theorems of real numbers (x/x = 1). The same `seed` gives the same answer again.
     """
 
     is_equal: bool | None
     log_error: float = 0.0
     reason: str = ""
     has_fractions: bool = False
+    conventions: tuple[str, ...] = ()
+    seed: int = field(default=0, compare=False)
 
     def as_json(self) -> dict[str, Any]:
-        """Returns the fields by name."""
+        """Returns the fields by name; the seed is a hexadecimal number, as `--field-seed` takes it."""
         return {
             "equal": self.is_equal,
             "log10_error": round(self.log_error, 1),
             "reason": self.reason,
             "constants": "fractions" if self.has_fractions else "exact",
+            "conventions": list(self.conventions),
+            "seed": f"{self.seed:#x}",
         }
+
+    @property
+    def assumption(self) -> str:
+        """Returns the conventions that were used; empty for none."""
+        return f"conventions: {', '.join(self.conventions)}" if self.conventions else ""
 
     def __str__(self) -> str:
         if self.is_equal:
             constants = ", with constants as the fractions that they round" if self.has_fractions else ""
-            return f"equal over the reals (error below 1e{ceil(self.log_error)}){constants}"
+            named = f"; {self.assumption}" if self.conventions else ""
+            return f"equal over the reals (error below 1e{ceil(self.log_error)}{named}){constants}"
         if self.is_equal is None:
             return f"not decided over the reals: {self.reason}"
         return "not known to be equal over the reals"

@@ -27,6 +27,7 @@ from relayout.arguments import (
     chosen_inputs,
     count,
     files_or_input,
+    hexadecimal,
     natural,
     parsed,
     usage_error,
@@ -74,6 +75,12 @@ def _add_arguments(parser: Parser) -> None:
     parser.option("--certificate", metavar="FILE", help="write the proof, which `relayout replay A B FILE` checks")
     parser.option("--power", metavar="N", type=natural, help="plant N mistakes to measure the data; 0: none")
     parser.option("--seeds", metavar="N", type=count, default=1, help="how often each kind of data is drawn")
+    parser.option(
+        "--field-seed",
+        metavar="HEX",
+        type=hexadecimal,
+        help="repeats a comparison over the reals: the seed of --json or --verbose (default a new one)",
+    )
     parser.option("--compare", default="auto", help="auto, bits, ulp:N or rel:X (default auto: bits where guaranteed)")
     parser.option(
         "--verbose",
@@ -157,6 +164,7 @@ def _options(arguments: Namespace) -> Options:
         timeout=arguments.timeout or DEFAULT_TIMEOUT_SECONDS,
         memory=arguments.memory or DEFAULT_MEMORY_BYTES,
         power=arguments.power,
+        field_seed=arguments.field_seed,
     )
 
 

@@ -4,6 +4,138 @@ from tests.mutants.model import Mutant
 
 MUTANTS = (
     Mutant(
+        "dialect_utils/verdict/field/arithmetic.py",
+        "found: Words = np.minimum(a, a - self.columns(a.ndim))",
+        "found = a",
+        ("tests/verdict/field/test_arithmetic.py",),
+    ),
+    Mutant(
+        "dialect_utils/verdict/field/arithmetic.py",
+        "_MOST_TERMS = 1 << 11",
+        "_MOST_TERMS = 1 << 14",
+        ("tests/verdict/field/test_arithmetic.py",),
+    ),
+    Mutant(
+        "dialect_utils/verdict/field/arithmetic.py",
+        "_MASK = (1 << _HALF) - 1",
+        "_MASK = (1 << _HALF) - 2",
+        ("tests/verdict/field/test_arithmetic.py",),
+    ),
+    Mutant(
+        "dialect_utils/verdict/field/arithmetic.py",
+        "rest * float(1 << _HALF)",
+        "rest * float(1 << (_HALF - 1))",
+        ("tests/verdict/field/test_arithmetic.py",),
+    ),
+    Mutant(
+        "dialect_utils/verdict/field/arithmetic.py",
+        "np.minimum(words, words + prime)",
+        "words",
+        ("tests/verdict/field/test_arithmetic.py",),
+    ),
+    Mutant(
+        "dialect_utils/verdict/field/arithmetic.py",
+        "np.where(rows == 0, np.uint64(0), found)",
+        "found",
+        ("tests/verdict/field/test_arithmetic.py",),
+    ),
+    Mutant(
+        "dialect_utils/verdict/field/arithmetic.py",
+        "self.multiply(inner, right), self.multiply(inner, left)",
+        "self.multiply(inner, left), self.multiply(inner, right)",
+        ("tests/verdict/field/test_arithmetic.py",),
+    ),
+    Mutant(
+        "dialect_utils/verdict/field/arithmetic.py",
+        "np.ldexp(mantissas, 53)",
+        "np.ldexp(mantissas, 52)",
+        ("tests/verdict/field/test_arithmetic.py",),
+    ),
+    Mutant(
+        "dialect_utils/verdict/field/primes.py",
+        "gcd(q * p, _PRODUCT_OF_SMALL) == 1 and is_prime(q) and is_prime(p)",
+        "is_prime(p)",
+        ("tests/verdict/field/test_arithmetic.py",),
+    ),
+    Mutant(
+        "dialect_utils/verdict/field/primes.py",
+        "return all(_may_be_prime",
+        "return any(_may_be_prime",
+        ("tests/verdict/field/test_arithmetic.py",),
+    ),
+    Mutant(
+        "dialect_utils/verdict/field/draw.py",
+        "return secrets.randbits(_SEED_BITS)",
+        "return 20250710",
+        ("tests/verdict/field/test_conventions.py",),
+    ),
+    Mutant(
+        "dialect_utils/verdict/field/draw.py",
+        "found = pow(bits.take(64), 2, prime)",
+        "found = 4",
+        ("tests/verdict/field/test_attacks.py",),
+    ),
+    Mutant(
+        "dialect_utils/verdict/field/draw.py",
+        'bits = RandomBits(self.seed, f"hash {len(self._keys)}")',
+        'bits = RandomBits(self.seed, "hash")',
+        ("tests/verdict/field/test_arithmetic.py",),
+    ),
+    Mutant(
+        "dialect_utils/verdict/field/degree.py",
+        "return both.degree * _LARGEST_CHANCE + by_primes",
+        "return both.degree * _LARGEST_CHANCE",
+        ("tests/verdict/field/test_conventions.py",),
+    ),
+    Mutant(
+        "dialect_utils/verdict/field/lift.py",
+        "if self._term is not None and not self.have_known_bits(self._term.operands):",
+        "if False:",
+        ("tests/verdict/field/test_attacks.py",),
+    ),
+    Mutant(
+        "dialect_utils/verdict/field/lift.py",
+        "return self._unbounded.isdisjoint(terms) and self.assumes(*conventions)",
+        "return self.assumes(*conventions)",
+        ("tests/verdict/field/test_attacks.py",),
+    ),
+    Mutant(
+        "dialect_utils/verdict/field/elementwise.py",
+        "if is_of_bits and not lift.have_known_bits(term.operands):",
+        "if False:",
+        ("tests/verdict/field/test_attacks.py",),
+    ),
+    Mutant(
+        "dialect_utils/verdict/field/elementwise.py",
+        "if lift.is_constant(term.operands[1]) or lift.assumes(Convention.QUOTIENT):",
+        "if True:",
+        ("tests/verdict/field/test_conventions.py",),
+    ),
+    Mutant(
+        "dialect_utils/verdict/field/elementwise.py",
+        "not is_lossless(source, kind) and not lift.assumes(Convention.CONVERSIONS)",
+        "False",
+        ("tests/verdict/field/test_conventions.py",),
+    ),
+    Mutant(
+        "dialect_utils/verdict/field/functions.py",
+        '    if a.is_zero.any():\n        raise UnliftedError("something is divided by 0 everywhere")\n',
+        "",
+        ("tests/verdict/field/test_attacks.py",),
+    ),
+    Mutant(
+        "dialect_utils/verdict/field/integers.py",
+        "np.where(b == -1, -a, (a - rest) // np.where(b == -1, 1, b))",
+        "np.sign(a) * np.sign(b) * (np.abs(a) // np.abs(b))",
+        ("tests/verdict/field/test_integers.py",),
+    ),
+    Mutant(
+        "dialect_utils/verdict/field/decide.py",
+        "seed = fresh_seed() if seed is None else seed",
+        "seed = fresh_seed()",
+        ("tests/verdict/field/test_conventions.py",),
+    ),
+    Mutant(
         "dialect_utils/verdict/field/functions.py",
         "if not (words == words[0]).all():",
         "if False:",
@@ -17,8 +149,8 @@ MUTANTS = (
     ),
     Mutant(
         "dialect_utils/verdict/field/functions.py",
-        'return random_reals(word_of("infinity"), int(is_positive))',
-        'return random_reals(word_of("infinity")) if is_positive else negate(infinity(True))',
+        'draw.hashes.word_of("infinity"), int(is_positive))',
+        'draw.hashes.word_of("infinity"))\n    found = found if is_positive else negate(found)',
         ("tests/verdict/field/test_over_reals.py",),
     ),
     Mutant(
@@ -35,7 +167,7 @@ MUTANTS = (
     ),
     Mutant(
         "dialect_utils/verdict/field/elementwise.py",
-        "types_text(types) if is_reread(term.label) else types_over_reals(types)",
+        "types_text(types) if is_of_bits else types_over_reals(types)",
         "types_over_reals(types)",
         ("tests/verdict/field/test_types.py",),
     ),

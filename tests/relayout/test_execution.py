@@ -66,6 +66,21 @@ def test_a_difference_is_shown_with_its_first_element(files: Path, capsys: pytes
     assert "output 0 at [" in text
 
 
+def test_a_comparison_over_the_reals_is_repeated_by_its_seed(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = ["HloModule m", "ENTRY e {", *(f"{x} = f32[3] parameter({i})" for i, x in enumerate("xyz"))]
+    for name, sums in {"l": ("add(x, y)", "add(s, z)"), "r": ("add(y, z)", "add(x, s)")}.items():
+        made = [*lines, f"s = f32[3] {sums[0]}", f"ROOT r = f32[3] {sums[1]}", "}"]
+        (files / f"{name}.hlo").write_text("\n".join(made))
+    command = [str(files / "l.hlo"), str(files / "r.hlo"), "--engines", "proof"]
+    seeds = []
+    for seed in ((), (), ("--field-seed", "0xAb"), ("--field-seed", "ab")):
+        _, (found,) = check(capsys, *command, *seed)
+        assert isinstance(found["proved"], list)
+        seeds.append(found["proved"][0]["over_reals"]["seed"])
+    assert seeds[2:] == ["0xab", "0xab"]
+    assert len({*seeds}) == 3
+
+
 def test_pipelines_keep_every_file_and_those_that_cannot_be_read_are_unknown(
     files: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -122,6 +137,8 @@ def test_many_pairs_are_answered_in_their_order(files: Path, capsys: pytest.Capt
         (["a.hlo", "b.hlo", "--engines", "xal"], "did you mean xla?"),
         (["a.hlo", "b.hlo", "--compare", "ulps:3"], "cannot compare by"),
         (["a.hlo", "b.hlo", "--seeds", "0"], "0 is not a positive integer"),
+        (["a.hlo", "b.hlo", "--field-seed", "-1"], "-1 is not a hexadecimal number of up to 32 digits"),
+        (["a.hlo", "b.hlo", "--field-seed", "0x" + "1" * 33], "is not a hexadecimal number"),
     ],
 )
 def test_a_wrong_check_is_a_wrong_command(

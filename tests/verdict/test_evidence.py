@@ -100,6 +100,12 @@ def test_what_is_equal_over_the_reals_is_said_of_the_output_that_differs(output:
     assert (remark in lines) is is_said
 
 
+def test_the_conventions_of_an_equality_over_the_reals_are_said_beside_a_difference() -> None:
+    proved = (OutputProof(1, False, over_reals=RealEquality(True, -15.0, conventions=("x/x = 1",))),)
+    lines = Verdict("different", counterexample=EXAMPLE, proved=proved).lines()
+    assert any(line.startswith("over the real numbers both are equal (conventions: x/x = 1): ") for line in lines)
+
+
 @pytest.mark.parametrize(
     ("reals", "said"),
     [
@@ -111,6 +117,10 @@ def test_what_is_equal_over_the_reals_is_said_of_the_output_that_differs(output:
             (RealEquality(True, -15.2), RealEquality(True, -13.5, has_fractions=True)),
             "not proved in bits, but equal over the reals (error below 1e-13), with constants as the fractions that "
             "they round; executed",
+        ),
+        (
+            (RealEquality(True, -13.5, conventions=("x/x = 1",)), RealEquality(True, -15.2, conventions=("no NaN",))),
+            "not proved in bits, but equal over the reals (error below 1e-13; conventions: x/x = 1, no NaN); executed",
         ),
         (
             (RealEquality(True, -15.2), RealEquality(False)),

@@ -1,7 +1,14 @@
-"""Arithmetic on arrays of residues, and random functions of 64-bit words."""
+"""Arithmetic on arrays of residues: the first dimension has one prime of up to 61 bits for each round.
+
+A product of 61 and 61 bits does not fit any type of numpy. So one factor is split at 31 bits, the quotients by the
+prime are found in f64, which is exact to within 1, and the rests are exact modulo 2^64. Arrays of a few elements are
+computed by Python's integers.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -9,127 +16,170 @@ import numpy as np
 from numpy.typing import NDArray
 
 Words = NDArray[np.uint64]
+_Signed = NDArray[np.int64]
 
-# P = 2 * Q + 1, both prime: Q is the order of the squares modulo P, so 4 ** x is a function of x modulo Q.
-P = 2147483579
-Q = (P - 1) // 2
-GENERATOR = 4
-
-_HALF = 16
-# Products of 16-bit halves summed in float64 stay exact up to so many terms.
-_MOST_TERMS = 1 << 20
-_MIX = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB), np.uint64(0x9E3779B97F4A7C15))
-
-
-def add(a: Words, b: Words, prime: int) -> Words:
-    """Returns the sum modulo a prime."""
-    return (a + b) % np.uint64(prime)
+_HALF = 31
+_MASK = (1 << _HALF) - 1
+# Arrays of so many residues are faster as Python's integers.
+_FEW = 24
+# Residues of one prime that are multiplied at once, so that all intermediate arrays stay in the cache.
+_BLOCK = 4096
+# Limbs of a residue for sums of products: two of 21 bits, with a sign, and the rest.
+_LIMB = 21
+# Products of limbs are at most 2^40, of which a coefficient sums three: these sums stay exact in f64.
+_MOST_TERMS = 1 << 11
 
 
-def negate(a: Words, prime: int) -> Words:
-    """Returns the negative modulo a prime."""
-    return (np.uint64(prime) - a) % np.uint64(prime)
+@dataclass(frozen=True, slots=True, eq=False)
+class Moduli:
+    """Primes between 2^59 and 2^61, one for each round."""
+
+    primes: tuple[int, ...]
+
+    def columns(self, dimensions: int) -> Words:
+        """Returns the primes as an array of a number of dimensions: the first one is the round."""
+        return np.array(self.primes, np.uint64).reshape(-1, *[1] * (dimensions - 1))
+
+    def alone(self) -> list[Moduli]:
+        """Returns the primes of each round."""
+        return [Moduli((prime,)) for prime in self.primes]
+
+    def add(self, a: Words, b: Words) -> Words:
+        """Returns the sum."""
+        return self._below(a + b)
+
+    def negate(self, a: Words) -> Words:
+        """Returns the negative."""
+        return self._below(self.columns(a.ndim) - a)
+
+    def _below(self, a: Words) -> Words:
+        """Returns the residues of words below twice the prime."""
+        with np.errstate(over="ignore"):
+            # A negative number is a large word.
+            found: Words = np.minimum(a, a - self.columns(a.ndim))
+        return found
+
+    def multiply(self, a: Words, b: Words) -> Words:
+        """Returns the product of two arrays of the same dimensions."""
+        if a.size <= _FEW:
+            return self._multiplied_one_by_one(a, b)
+        rows, others = a.reshape(len(a), -1), b.reshape(len(a), -1)
+        if rows.shape[1] <= _BLOCK:
+            return self._multiplied(rows, others).reshape(a.shape)
+        found = np.empty(rows.shape, np.uint64)
+        for part in _blocks(rows.shape[1]):
+            found[:, part] = self._multiplied(rows[:, part], others[:, part])
+        return found.reshape(a.shape)
+
+    def _multiplied_one_by_one(self, a: Words, b: Words) -> Words:
+        rows, others = (each.reshape(len(a), -1).tolist() for each in (a, b))
+        pairs = zip(self.primes, rows, others, strict=True)
+        found = [[x * y % prime for x, y in zip(row, other, strict=True)] for prime, row, other in pairs]
+        return np.array(found, np.uint64).reshape(a.shape)
+
+    def _multiplied(self, a: Words, b: Words) -> Words:
+        """Returns a * (high * 2^31 + low): each quotient is found in f64, and each rest is exact modulo 2^64."""
+        left, right = a.view(np.int64), b.view(np.int64)
+        prime = self.columns(a.ndim).view(np.int64)
+        inverse = 1.0 / prime
+        high, low = right >> _HALF, right & _MASK
+        floats = left.astype(np.float64)
+        rest = left * high - (floats * (high * inverse)).astype(np.int64) * prime
+        floats *= low
+        floats += rest * float(1 << _HALF)
+        quotient = (floats * inverse).astype(np.int64)
+        return self._near((rest << _HALF) + left * low - quotient * prime)
+
+    def _near(self, a: _Signed) -> Words:
+        """Returns the residues of numbers from minus the prime to the prime."""
+        words, prime = a.view(np.uint64), self.columns(a.ndim)
+        return self._below(np.minimum(words, words + prime))
+
+    def _shifted(self, a: Words, bits: int, addend: _Signed) -> Words:
+        """Returns a * 2^bits + addend, for up to 31 bits and addends up to 2^60."""
+        prime = self.columns(a.ndim).view(np.int64)
+        left = a.view(np.int64)
+        quotient = ((left * float(1 << bits) + addend) * (1.0 / prime)).astype(np.int64)
+        return self._near((left << bits) + addend - quotient * prime)
+
+    def inverse(self, a: Words) -> Words:
+        """Returns inverses; 0 for 0."""
+        rows = a.reshape(len(a), -1)
+        found = self._inverses(np.where(rows == 0, np.uint64(1), rows))
+        return np.where(rows == 0, np.uint64(0), found).reshape(a.shape)
+
+    def _inverses(self, a: Words) -> Words:
+        """Returns the inverses of [rounds, numbers]: of two numbers each is the other one over their product."""
+        half = a.shape[1] // 2
+        if a.size <= _FEW or not half:
+            pairs = zip(self.primes, a.tolist(), strict=True)
+            return np.array([[pow(x, -1, prime) for x in row] for prime, row in pairs], np.uint64).reshape(a.shape)
+        left, right, rest = a[:, :half], a[:, half : 2 * half], a[:, 2 * half :]
+        found = self._inverses(np.concatenate([self.multiply(left, right), rest], 1))
+        inner = found[:, :half]
+        return np.concatenate([self.multiply(inner, right), self.multiply(inner, left), found[:, half:]], 1)
+
+    def total(self, a: Words, axis: int) -> Words:
+        """Returns the sum along a dimension (the round does not count) of up to 2^30 numbers."""
+        low = (a & np.uint64(_MASK)).sum(axis + 1, np.uint64)
+        high = (a >> np.uint64(_HALF)).sum(axis + 1, np.uint64)
+        return self._shifted(high % self.columns(high.ndim), _HALF, (low % self.columns(low.ndim)).view(np.int64))
+
+    def product(self, a: Words, axis: int) -> Words:
+        """Returns the product along a dimension; the round does not count."""
+        result = np.ones(a.shape[: axis + 1] + a.shape[axis + 2 :], np.uint64)
+        for i in range(a.shape[axis + 1]):
+            result = self.multiply(result, np.take(a, i, axis + 1))
+        return result
+
+    def matmul(self, a: Words, b: Words) -> Words:
+        """Returns [round, batch, rows, columns] of [.., rows, summed] and [.., columns, summed]."""
+        found = np.zeros((*a.shape[:3], b.shape[2]), np.uint64)
+        for start in range(0, a.shape[3], _MOST_TERMS):
+            part = slice(start, start + _MOST_TERMS)
+            found = self.add(found, self._matmul(a[..., part], b[..., part].swapaxes(2, 3)))
+        return found
+
+    def _matmul(self, a: Words, b: Words) -> Words:
+        """Returns the product of matrices, from those of their limbs."""
+        left, right = _limbs(a), _limbs(b)
+        found = np.zeros((*a.shape[:3], b.shape[3]), np.uint64)
+        for place in reversed(range(2 * len(left) - 1)):
+            used = range(max(0, place - len(left) + 1), min(place + 1, len(left)))
+            sums = sum((left[i] @ right[place - i] for i in used), np.zeros(()))
+            found = self._shifted(found, _LIMB, sums.astype(np.int64))
+        return found
+
+    def whole(self, values: NDArray[Any]) -> Words:
+        """Returns the residues of integers of 64 bits, a number for each round."""
+        primes = self.columns(values.ndim + 1)
+        found: Words = np.mod(values, primes.view(np.int64) if values.dtype == np.int64 else primes).astype(np.uint64)
+        return found
+
+    def rationals(self, values: list[Fraction]) -> Words:
+        """Returns the residues of rational numbers; raises ValueError where a prime divides a denominator."""
+        rows = [[each.numerator * pow(each.denominator, -1, p) % p for each in values] for p in self.primes]
+        return np.array(rows, np.uint64).reshape(len(self.primes), len(values))
+
+    def dyadic(self, values: NDArray[Any]) -> Words:
+        """Returns the residues of finite floats: each is a whole number times a power of two."""
+        mantissas, exponents = np.frexp(values.astype(np.float64))
+        whole = self.whole(np.asarray(np.ldexp(mantissas, 53)).astype(np.int64))
+        shifts, places = np.unique(exponents.astype(np.int64) - 53, return_inverse=True)
+        powers = self.rationals([Fraction(2) ** int(shift) for shift in shifts])
+        return self.multiply(whole, powers[:, places.reshape(values.shape)])
 
 
-def multiply(a: Words, b: Words, prime: int) -> Words:
-    """Returns the product modulo a prime."""
-    return (a * b) % np.uint64(prime)
+def _blocks(size: int) -> Iterator[slice]:
+    for start in range(0, size, _BLOCK):
+        yield slice(start, start + _BLOCK)
 
 
-def power(base: Words, exponent: Words | int, prime: int) -> Words:
-    """Returns powers modulo a prime, element by element."""
-    rest = np.broadcast_to(np.asarray(exponent, np.uint64), base.shape).copy()
-    result = np.ones(base.shape, np.uint64)
-    factor = base.copy()
-    while rest.any():
-        result = np.where(rest & np.uint64(1), multiply(result, factor, prime), result)
-        factor = multiply(factor, factor, prime)
-        rest >>= np.uint64(1)
-    return result
-
-
-def inverse(a: Words, prime: int) -> Words:
-    """Returns inverses modulo a prime; 0 for 0."""
-    return power(a, prime - 2, prime)
-
-
-def total(a: Words, axis: int, prime: int) -> Words:
-    """Returns the sum along a dimension modulo a prime."""
-    found: Words = a.sum(axis=axis, dtype=np.uint64) % np.uint64(prime)
-    return found
-
-
-def product(a: Words, axis: int, prime: int) -> Words:
-    """Returns the product along a dimension modulo a prime."""
-    result = np.ones(a.shape[:axis] + a.shape[axis + 1 :], np.uint64)
-    for i in range(a.shape[axis]):
-        result = multiply(result, np.take(a, i, axis), prime)
-    return result
-
-
-def matmul(a: Words, b: Words, prime: int) -> Words:
-    """Returns [batch, rows, columns] of [batch, rows, summed] and [batch, columns, summed] modulo a prime."""
-    count = a.shape[2]
-    if count > _MOST_TERMS:
-        parts = [
-            matmul(a[:, :, i : i + _MOST_TERMS], b[:, :, i : i + _MOST_TERMS], prime)
-            for i in range(0, count, _MOST_TERMS)
-        ]
-        return total(np.stack(parts), 0, prime)
-    mask = np.uint64((1 << _HALF) - 1)
-    halves = [(x & mask, x >> np.uint64(_HALF)) for x in (a, b)]
-    (low, high), (other_low, other_high) = ((x.astype(np.float64), y.astype(np.float64)) for x, y in halves)
-    columns = other_low.transpose(0, 2, 1), other_high.transpose(0, 2, 1)
-    lows, middles, highs = (
-        (each.astype(np.uint64)) % np.uint64(prime)
-        for each in (low @ columns[0], low @ columns[1] + high @ columns[0], high @ columns[1])
-    )
-    shift = np.uint64((1 << _HALF) % prime)
-    return (lows + (middles + highs * shift % np.uint64(prime)) % np.uint64(prime) * shift) % np.uint64(prime)
-
-
-def rational(value: Fraction, prime: int) -> int:
-    """Returns the residue of a rational number; raises ValueError where the prime divides its denominator."""
-    return value.numerator * pow(value.denominator, -1, prime) % prime
-
-
-def dyadic(values: NDArray[Any], prime: int) -> Words:
-    """Returns the residues of finite floats: each is a whole number times a power of two."""
-    mantissas, exponents = np.frexp(values.astype(np.float64))
-    whole = np.ldexp(mantissas, 53).astype(np.int64)
-    residues = np.mod(whole, prime).astype(np.uint64)
-    shifts = exponents.astype(np.int64) - 53
-    powers = {int(k): pow(2, int(k), prime) for k in np.unique(shifts)}
-    factors = np.array([powers[int(k)] for k in shifts.reshape(-1)], np.uint64).reshape(shifts.shape)
-    return multiply(residues, factors, prime)
-
-
-def mixed(*words: Words | np.uint64 | int) -> Words:
-    """Returns a hash of the words at each index, in their order (splitmix64's finalizer, chained)."""
-    shape = np.broadcast_shapes(*(np.shape(word) for word in words))
-    state = np.full(shape, 0x243F6A8885A308D3, np.uint64)
-    with np.errstate(over="ignore"):
-        for word in words:
-            state = state ^ np.asarray(word, np.uint64)
-            state = (state + _MIX[2]) * _MIX[0]
-            state = (state ^ (state >> np.uint64(29))) * _MIX[1]
-            state = state ^ (state >> np.uint64(32))
-            state = (state ^ (state >> np.uint64(30))) * _MIX[0]
-            state = state ^ (state >> np.uint64(27))
-    return state
-
-
-def digest(array: NDArray[Any]) -> int:
-    """Returns a hash of a whole array of words, its dimensions included."""
-    flat = np.ascontiguousarray(array, np.uint64).reshape(-1)
-    places = mixed(flat, np.arange(flat.size, dtype=np.uint64))
-    with np.errstate(over="ignore"):
-        folded = int(places.sum(dtype=np.uint64)), int(np.bitwise_xor.reduce(places)) if flat.size else 0
-    return int(mixed(np.uint64(folded[0]), np.uint64(folded[1]), *map(int, array.shape)))
-
-
-def word_of(text: str) -> int:
-    """Returns a hash of a text."""
-    import hashlib
-
-    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little")
+def _limbs(a: Words) -> list[NDArray[np.float64]]:
+    """Returns three numbers l with a = l[0] + l[1] * 2^21 + l[2] * 2^42, between -2^20 and 2^20."""
+    rest, found = a.view(np.int64), []
+    for _ in range(2):
+        limb = ((rest + (1 << (_LIMB - 1))) & ((1 << _LIMB) - 1)) - (1 << (_LIMB - 1))
+        rest = (rest - limb) >> _LIMB
+        found.append(limb.astype(np.float64))
+    return [*found, rest.astype(np.float64)]

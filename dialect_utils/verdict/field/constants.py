@@ -13,10 +13,9 @@ from dialect_utils.execution.constants import as_array
 from dialect_utils.hlo.text.literals import FLOAT_FORMATS, decode_float
 from dialect_utils.layout import ElementType
 from dialect_utils.layout.arrays.dtypes import as_bits
-from dialect_utils.verdict.field import arithmetic as field
 from dialect_utils.verdict.field import functions, integers
-from dialect_utils.verdict.field.arithmetic import P, Q
-from dialect_utils.verdict.field.values import ROUNDS, Real, Value, where, whole_reals
+from dialect_utils.verdict.field.conventions import Convention
+from dialect_utils.verdict.field.values import Real, Value, where, whole_reals
 from dialect_utils.verdict.proof.terms import Term
 
 if TYPE_CHECKING:
@@ -25,6 +24,10 @@ if TYPE_CHECKING:
 
 # Different numbers in one constant whose fractions are looked for.
 _MOST_FRACTIONS = 4096
+# Types of at least eight significant bits: of fewer a simple fraction is far from the number (5/3 rounds to 7/4).
+_ROUNDED = frozenset({"f64", "f32", "f16", "bf16"})
+# Of f64, the type with the most.
+_MANTISSA_BITS = 53
 
 
 def constant(lift: Lift, term: Term) -> Value:
@@ -37,36 +40,50 @@ def constant(lift: Lift, term: Term) -> Value:
         assert isinstance(term.label, bytes)  # so constants are made
         array = as_array(term.label, kind, term.array.dimensions)
     if kind.name == "pred":
-        return whole_reals(array.astype(np.uint64))
+        return whole_reals(lift.draw, array.astype(np.uint64))
     if not kind.is_floating:
-        return integers.known(array.astype(np.int64), kind)
+        return integers.known(lift.draw, array.astype(np.int64), kind)
     numbers = array.astype(np.float64)
     if np.isnan(numbers).any():
+        lift.special[term] = frozenset({Convention.NAN})
         return lift.random(term.array, lift.hash(term))
-    finite = np.where(np.isinf(numbers), 0.0, numbers)
-    found = _fractions(kind, array) if lift.has_fractions else None
-    if found is None:
-        first, second = (field.dyadic(finite, prime)[..., None].repeat(ROUNDS, axis=-1) for prime in (P, Q))
-        found = Real(first, second)
+    is_infinite = np.isinf(numbers)
+    finite = np.where(is_infinite, 0.0, numbers)
+    found = _fractions(lift, kind, array) if lift.has_fractions else None
+    found = found or _exact(lift, finite)
+    if not is_infinite.any():
+        return found
+    lift.special[term] = frozenset({Convention.INFINITY})
     for is_positive in (True, False):
-        there = np.isinf(numbers) & ((numbers > 0) == is_positive)
-        found = where(there, functions.infinity(is_positive), found)
+        there = is_infinite & ((numbers > 0) == is_positive)
+        found = where(there, functions.infinity(lift.draw, is_positive, array.shape), found)
     return found
 
 
-def _fractions(kind: ElementType, array: NDArray[Any]) -> Real | None:
+def _exact(lift: Lift, numbers: NDArray[np.float64]) -> Real:
+    """Returns finite floats, each of which is a whole number times a power of two."""
+    _, exponents = np.frexp(numbers)
+    lift.heights.see(_MANTISSA_BITS + max(0, int(exponents.max(initial=0))))
+    lift.heights.divide_by_power(_MANTISSA_BITS + max(0, -int(exponents.min(initial=0))))
+    return Real(lift.draw, lift.draw.first.dyadic(numbers), lift.draw.second.dyadic(numbers))
+
+
+def _fractions(lift: Lift, kind: ElementType, array: NDArray[Any]) -> Real | None:
     """Returns the fractions that the numbers of a constant round; None where a constant has too many numbers."""
     values, places = np.unique(as_bits(array), return_inverse=True)
-    if values.size > _MOST_FRACTIONS:
+    if values.size > _MOST_FRACTIONS or kind.name not in _ROUNDED:
         return None
     fractions = [simplest_fraction(kind, int(bits)) or Fraction(0) for bits in values]
     try:
-        residues = [np.array([field.rational(each, prime) for each in fractions], np.uint64) for prime in (P, Q)]
+        residues = [moduli.rationals(fractions) for moduli in (lift.draw.first, lift.draw.second)]
     except ValueError:
         # A denominator is a multiple of a prime.
         return None
-    first, second = (each[places.reshape(array.shape)][..., None].repeat(ROUNDS, axis=-1) for each in residues)
-    return Real(first, second)
+    for each in fractions:
+        lift.heights.see(each.numerator.bit_length())
+        lift.heights.divide_by(each.denominator)
+    first, second = (each[:, places.reshape(array.shape)] for each in residues)
+    return Real(lift.draw, first, second)
 
 
 @lru_cache(maxsize=4096)

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from math import ceil, prod
+from math import ceil, log10, prod
 
 import numpy as np
 
 from dialect_utils.ops.domain import UndefinedError
+from dialect_utils.verdict.field.conventions import Convention
 from dialect_utils.verdict.field.degree import Degrees
-from dialect_utils.verdict.field.lift import Lift
-from dialect_utils.verdict.field.values import UnliftedError, Value, words_of
+from dialect_utils.verdict.field.draw import Draw, fresh_seed
+from dialect_utils.verdict.field.lift import EXACT, Lift, Meaning, reachable
+from dialect_utils.verdict.field.values import Real, UnliftedError, Value, words_of
 from dialect_utils.verdict.outcome import RealEquality
 from dialect_utils.verdict.proof.elements import ElementProof
 from dialect_utils.verdict.proof.terms import GaveUpError, Term, Terms
@@ -21,50 +23,97 @@ _LARGEST_LOG_ERROR = -12
 # Elements that are looked at one by one, and the scalar terms they may be made of.
 _MOST_SCALARS = 512
 _MOST_TERMS = 6000
-# Any number: nobody who writes a program knows the random ones.
-_SEED = 20250710
+# Elements of arrays of which is found out which conventions are needed: a second at most.
+_MOST_REFINED = 1 << 18
 
 
 def decide_over_reals(
-    terms: Terms, pairs: Sequence[tuple[Term, Term]], elements: ElementProof | None = None
+    terms: Terms,
+    pairs: Sequence[tuple[Term, Term]],
+    elements: ElementProof | None = None,
+    seed: int | None = None,
 ) -> list[RealEquality]:
     """Decides for pairs of terms of one proof; integers and data movement are as they are.
 
     What is not known to be equal as whole arrays is looked at element by element where `elements` has few of them;
-    what is not equal then, with constants as the fractions that they round.
+    what is not equal then, with constants as the fractions that they round. All that is random follows from `seed`;
+    without one it is drawn now, so nobody who wrote the programs knows it.
     """
-    exact, with_fractions = Lift(terms, _SEED), Lift(terms, _SEED, has_fractions=True)
-    found = []
-    for first, second in pairs:
-        decided = _decide(exact, first, second, elements)
+    seed = fresh_seed() if seed is None else seed
+    decision = _Decision(terms, Draw.of(seed), elements)
+    return [replace(decision.of(*pair), seed=seed) for pair in pairs]
+
+
+class _Decision:
+    """The terms of a proof with their numbers, by each meaning of the terms that was asked for."""
+
+    def __init__(self, terms: Terms, draw: Draw, elements: ElementProof | None) -> None:
+        self._terms = terms
+        self._draw = draw
+        self._elements = elements
+        self._lifts: dict[Meaning, Lift] = {}
+
+    def of(self, first: Term, second: Term) -> RealEquality:
+        """Decides for one pair."""
+        if first.shape != second.shape:
+            return RealEquality(False)
+        decided = self._by(EXACT, first, second)
         if decided.is_equal is False:
-            unrounded = _decide(with_fractions, first, second, elements)
+            unrounded = self._by(Meaning(has_fractions=True), first, second)
             decided = replace(unrounded, has_fractions=True) if unrounded.is_equal else decided
-        found.append(decided)
-    return found
+        return decided
 
+    def _by(self, meaning: Meaning, first: Term, second: Term) -> RealEquality:
+        try:
+            found = self._compared(meaning, [(first, second)])
+            if found.is_equal is False and self._elements is not None:
+                pairs = _scalars(self._elements, first, second)
+                return self._compared(meaning, pairs) if pairs else found
+        except UnliftedError as error:
+            return RealEquality(None, reason=str(error))
+        return found
 
-def _decide(lift: Lift, first: Term, second: Term, elements: ElementProof | None) -> RealEquality:
-    if first.shape != second.shape:
-        return RealEquality(False)
-    try:
-        found = _compared(lift, [(first, second)])
-        if found.is_equal is False and elements is not None:
-            pairs = _scalars(elements, first, second)
-            return _compared(lift, pairs) if pairs else found
-    except UnliftedError as error:
-        return RealEquality(None, reason=str(error))
-    return found
+    def _compared(self, meaning: Meaning, pairs: Sequence[tuple[Term, Term]]) -> RealEquality:
+        """Compares pairs of terms, and names the conventions without which they are not known to be equal."""
+        found = self._compared_by(meaning, pairs)
+        lift = self._lift(meaning)
+        if not found.is_equal or not found.conventions or lift.element_count > _MOST_REFINED:
+            return found
+        log_trials = log10(2 + len(found.conventions))
+        needed = self._with_fewer_conventions(meaning, pairs, found)
+        log_error = max(found.log_error, needed.log_error) + log_trials
+        return replace(needed, log_error=log_error) if log_error <= _LARGEST_LOG_ERROR else found
 
+    def _with_fewer_conventions(
+        self, meaning: Meaning, pairs: Sequence[tuple[Term, Term]], found: RealEquality
+    ) -> RealEquality:
+        """Returns the equality by as few conventions as can be left out one by one; at first without all."""
+        conventions = [Convention(name) for name in found.conventions]
+        for fewer in (conventions, *([each] for each in conventions)):
+            tried = replace(meaning, without=meaning.without | {*fewer})
+            without = self._compared_by(tried, pairs)
+            if without.is_equal:
+                meaning, found = tried, without
+            if not found.conventions:
+                return found
+        return found
 
-def _compared(lift: Lift, pairs: Sequence[tuple[Term, Term]]) -> RealEquality:
-    if not all(_same(lift.value(first), lift.value(second)) for first, second in pairs):
-        return RealEquality(False)
-    every = [term for pair in pairs for term in pair]
-    log_error = Degrees(every, lift.different).log_error(every)
-    if log_error > _LARGEST_LOG_ERROR:
-        return RealEquality(None, reason=f"the functions have too large a degree (error below 1e{ceil(log_error)})")
-    return RealEquality(True, log_error)
+    def _compared_by(self, meaning: Meaning, pairs: Sequence[tuple[Term, Term]]) -> RealEquality:
+        lift = self._lift(meaning)
+        if not all(_same(lift.value(first), lift.value(second)) for first, second in pairs):
+            return RealEquality(False)
+        every = [term for pair in pairs for term in pair]
+        log_error = Degrees(every, lift.different).log_error(every, lift.heights.bits)
+        if log_error > _LARGEST_LOG_ERROR:
+            reason = f"the functions have too large a degree (error below 1e{ceil(log_error)})"
+            return RealEquality(None, reason=reason)
+        conventions = lift.assumed(every)
+        return RealEquality(True, log_error, conventions=tuple(each for each in Convention if each in conventions))
+
+    def _lift(self, meaning: Meaning) -> Lift:
+        if meaning not in self._lifts:
+            self._lifts[meaning] = Lift(self._terms, self._draw, meaning)
+        return self._lifts[meaning]
 
 
 def _scalars(elements: ElementProof, first: Term, second: Term) -> list[tuple[Term, Term]]:
@@ -76,21 +125,12 @@ def _scalars(elements: ElementProof, first: Term, second: Term) -> list[tuple[Te
     except (GaveUpError, UndefinedError):
         return []
     pairs = list(zip(values[0].flat, values[1].flat, strict=True))
-    return pairs if _count([term for pair in pairs for term in pair]) <= _MOST_TERMS else []
-
-
-def _count(terms: Sequence[Term]) -> int:
-    found: set[Term] = set()
-    pending = list(terms)
-    while pending:
-        term = pending.pop()
-        if term not in found:
-            found.add(term)
-            pending += term.operands
-    return len(found)
+    return pairs if len(reachable(term for pair in pairs for term in pair)) <= _MOST_TERMS else []
 
 
 def _same(first: Value | int, second: Value | int) -> bool:
+    if isinstance(first, Real) and isinstance(second, Real):
+        return bool(np.array_equal(first.first, second.first))
     if isinstance(first, int) or isinstance(second, int):
         return bool(first == second)
     return type(first) is type(second) and bool(np.array_equal(words_of(first), words_of(second)))

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dialect_utils.verdict.field import functions, integers
-from dialect_utils.verdict.field.arithmetic import Words, mixed, word_of
+from dialect_utils.verdict.field.arithmetic import Words
+from dialect_utils.verdict.field.conventions import Convention, name_of
 from dialect_utils.verdict.field.values import (
     Real,
     UnliftedError,
@@ -22,6 +23,7 @@ from dialect_utils.verdict.field.values import (
     unknown,
     words_of,
 )
+from dialect_utils.verdict.rules.formats import is_lossless
 from dialect_utils.verdict.proof.terms import Term
 
 if TYPE_CHECKING:
@@ -35,14 +37,15 @@ def each(lift: Lift, term: Term) -> Value:
     if isinstance(label, tuple) and label[0] == "compare":
         return _compare(lift, term, label, operands)
     if label == "select":
-        return _select(lift, operands)
+        return _select(operands)
     if isinstance(label, tuple) and label[0] == "pick" and is_real(kind):
-        return _picked(lift, operands[0], [value for value in operands[1:] if isinstance(value, Real)])
+        index = lift.index_at(term.operands[0])
+        return _picked(index, [value for value in operands[1:] if isinstance(value, Real)])
     if label == "convert":
         return _convert(lift, term, operands[0])
     if is_real(kind) and all(isinstance(value, Real) for value in operands):
         reals = [value for value in operands if isinstance(value, Real)]
-        found = logic(label, reals) if kind.name == "pred" else _arithmetic(lift, label, reals)
+        found = _logic(lift, term, reals) if kind.name == "pred" else _arithmetic(lift, term, reals)
         return found if found is not None else _random_each(lift, term, operands)
     if (isinstance(label, tuple) and label[0] == "ring") or isinstance(label, str):
         wholes = [value for value in operands if isinstance(value, Whole)]
@@ -54,21 +57,26 @@ def each(lift: Lift, term: Term) -> Value:
 def _random_each(lift: Lift, term: Term, operands: Sequence[Value]) -> Value:
     """Returns a random function of the operands' elements."""
     types = [each.array.element_type for each in (term, *term.operands)]
-    name = types_text(types) if is_reread(term.label) else types_over_reals(types)
-    words: list[Words | int] = [word_of(f"{term.label!r} {name}"), *map(words_of, operands)]
+    is_of_bits = is_reread(term.label)
+    name = types_text(types) if is_of_bits else types_over_reals(types)
+    text = f"{term.label!r} {name}"
+    if is_of_bits and not lift.have_known_bits(term.operands):
+        text = f"{text} {term.number}"
+    hashes = lift.draw.hashes
+    words: list[Words | int] = [hashes.word_of(text), *map(words_of, operands)]
     if is_real(term.array.element_type):
-        return random_reals(lift.seed, *words)
-    return unknown(mixed(lift.seed, *words))
+        return random_reals(lift.draw, *words)
+    return unknown(lift.draw, hashes.mixed(*words))
 
 
 def is_reread(label: Hashable) -> bool:
     """Is true for elements whose bits are read as another type: it matters which floats they are of."""
-    name = label[0] if isinstance(label, tuple) else label
-    return name in ("bitcast-convert", "part", "joined")
+    return name_of(label) in ("bitcast-convert", "part", "joined")
 
 
-def _arithmetic(lift: Lift, label: Any, values: list[Real]) -> Real | None:
-    match label:
+def _arithmetic(lift: Lift, term: Term, values: list[Real]) -> Real | None:
+    """Returns an operation on floats; None where the field knows no law of it."""
+    match term.label:
         case "add":
             return functions.add(*values)
         case "subtract":
@@ -78,23 +86,36 @@ def _arithmetic(lift: Lift, label: Any, values: list[Real]) -> Real | None:
         case "multiply":
             return functions.multiply(*values)
         case "divide":
-            _check_divisor(values[1])
-            return functions.divide(*values)
+            return _quotient(lift, term, *values)
         case "maximum" | "minimum":
-            return functions.extreme(lift.seed, label, values)
-    if isinstance(label, tuple) and label[0] in ("sum", "sum-of-products"):
-        is_product = label == ("sum", "multiply")
-        return reduce(functions.multiply if is_product else functions.add, values)
-    if label == "product":
-        return reduce(functions.multiply, values)
-    if isinstance(label, str) and len(values) == 1:
-        return functions.apply(lift.seed, label, values[0])
+            return functions.extreme(term.label, values)
+        case ("sum", "multiply") | "product":
+            return reduce(functions.multiply, values)
+        case ("sum", "add") | ("sum-of-products", _):
+            return reduce(functions.add, values)
+    return _function(lift, term.label, values)
+
+
+def _quotient(lift: Lift, term: Term, numerator: Real, divisor: Real) -> Real | None:
+    if lift.is_constant(term.operands[1]) or lift.assumes(Convention.QUOTIENT):
+        return functions.divide(numerator, divisor)
     return None
 
 
-def _check_divisor(value: Real) -> None:
-    if value.is_zero.any():
-        raise UnliftedError("something is divided by 0 everywhere")
+def _function(lift: Lift, label: Hashable, values: list[Real]) -> Real | None:
+    """Returns a function of one number."""
+    if not isinstance(label, str) or len(values) != 1:
+        return None
+    if label in functions.ROOTS and not lift.assumes(Convention.ROOT):
+        return None
+    return functions.apply(label, values[0])
+
+
+def _logic(lift: Lift, term: Term, values: list[Real]) -> Real | None:
+    label = term.label
+    if label == "is-finite":
+        return functions.constant(1, values[0]) if lift.are_numbers(term.operands, Convention.FINITE) else None
+    return logic(label, values)
 
 
 def logic(label: Any, values: list[Real]) -> Real | None:
@@ -108,39 +129,53 @@ def logic(label: Any, values: list[Real]) -> Real | None:
         return logic("not", [reduce(functions.multiply, [each for each in opposite if each is not None])])
     if label == "xor":
         return reduce(_exclusive, values)
-    if label == "is-finite":
-        return functions.constant(1, values[0])
     return None
 
 
-def _picked(lift: Lift, index: Value, values: Sequence[Real]) -> Real:
-    """Returns a sum of the numbers that an index picks from, with weights whose sum is 1."""
-    total = values[-1]
+def _picked(index: Value, values: Sequence[Real]) -> Real:
+    """Returns the number that an index picks from several."""
+    hashes = index.draw.hashes
+    return _weighted(hashes.mixed(hashes.word_of("pick"), words_of(index), len(values)), values)
+
+
+def _weighted(words: Words, values: Sequence[Real]) -> Real:
+    """Returns a sum of arrays, with random weights whose sum is 1."""
+    total = last = values[-1]
     for number, value in enumerate(values[:-1]):
-        weight = random_reals(lift.seed, word_of("pick"), words_of(index), len(values), number)
-        difference = functions.add(value, functions.negate(values[-1]))
+        weight = random_reals(last.draw, words, number).moved(partial(np.broadcast_to, shape=last.dimensions))
+        difference = functions.add(value, functions.negate(last))
         total = functions.add(total, functions.multiply(weight, difference))
     return total
 
 
 def _compare(lift: Lift, term: Term, label: Any, operands: list[Value]) -> Value:
+    """Returns EQ, LT or LE; a <= b of numbers is the opposite of b < a."""
     first, second = operands
+    element_type = term.operands[0].array.element_type
+    _, direction, is_total = label
     if isinstance(first, Whole) and isinstance(second, Whole):
-        return integers.compare(lift.seed, label[1], term.operands[0].array.element_type, first, second)
+        return integers.compare(direction, element_type, first, second)
     if not isinstance(first, Real) or not isinstance(second, Real):
         raise UnliftedError("integers are mixed with floats")
-    if label[1] == "EQ":
-        return functions.equal(lift.seed, first, second)
-    if label[1] == "LE":
-        return _opposite(functions.below(lift.seed, second, first))
-    return functions.below(lift.seed, first, second)
+    if element_type.is_floating and not _is_of_numbers(lift, term, direction, is_total):
+        return _random_each(lift, term, operands)
+    if direction == "EQ":
+        return functions.equal(first, second)
+    return functions.below(first, second) if direction == "LT" else _opposite(functions.below(second, first))
+
+
+def _is_of_numbers(lift: Lift, term: Term, direction: str, is_total: bool) -> bool:
+    """Is true where floats may be compared as numbers; only EQ and LE are others for a NaN."""
+    if is_total and not lift.assumes(Convention.TOTAL_ORDER):
+        return False
+    return direction == "LT" or lift.are_numbers(term.operands, Convention.NOT_NAN)
 
 
 def _opposite(value: Real) -> Real:
     return functions.add(functions.constant(1, value), functions.negate(value))
 
 
-def _select(lift: Lift, operands: list[Value]) -> Value:
+def _select(operands: list[Value]) -> Value:
     predicate, first, second = operands
     assert isinstance(predicate, Real)  # truth values are
     if isinstance(first, Real) and isinstance(second, Real):
@@ -153,13 +188,18 @@ def _select(lift: Lift, operands: list[Value]) -> Value:
 
 def _convert(lift: Lift, term: Term, value: Value) -> Value:
     source, kind = term.operands[0].array.element_type, term.array.element_type
+    if isinstance(value, Real) and source.name == "pred" and kind.is_floating:
+        return value
+    if kind.is_floating and not is_lossless(source, kind) and not lift.assumes(Convention.CONVERSIONS):
+        return _random_each(lift, term, [value])
     if isinstance(value, Real) and kind.is_floating:
         return value
     if isinstance(value, Whole) and kind.is_floating:
-        return integers.as_real(lift.seed, source, value)
+        return integers.as_real(source, value)
     if isinstance(value, Real) and source.name == "pred" and kind.is_integral:
-        is_known = np.asarray((value.first <= 1).all(axis=-1))
-        return Whole(np.where(is_known, value.first[..., 0], mixed(4, value.words)), is_known)
+        is_known = np.asarray((value.first <= 1).all(axis=0))
+        words = np.where(is_known, value.first[0], lift.draw.hashes.mixed(4, value.words))
+        return Whole(lift.draw, words, is_known)
     if isinstance(value, Whole) and kind.is_integral:
         return integers.convert(source, kind, value)
     return _random_each(lift, term, [value])
@@ -168,16 +208,12 @@ def _convert(lift: Lift, term: Term, value: Value) -> Value:
 def choice(lift: Lift, term: Term) -> Value:
     """Returns one of several arrays, weighted by what stands for the choice."""
     selector, *branches = (lift.array(operand) for operand in term.operands)
-    words = mixed(word_of(repr(term.label)), words_of(selector))
-    if all(isinstance(branch, Real) for branch in branches) and len(branches) > 1:
-        reals = [branch for branch in branches if isinstance(branch, Real)]
-        total = reals[-1]
-        for number, branch in enumerate(reals[:-1]):
-            weight = random_reals(lift.seed, words, number).moved(partial(np.broadcast_to, shape=branch.dimensions))
-            difference = functions.add(branch, functions.negate(reals[-1]))
-            total = functions.add(total, functions.multiply(weight, difference))
-        return total
-    return unknown(mixed(words, *map(words_of, branches)))
+    hashes = lift.draw.hashes
+    words = hashes.mixed(hashes.word_of(repr(term.label)), words_of(selector))
+    reals = [branch for branch in branches if isinstance(branch, Real)]
+    if len(reals) == len(branches) > 1:
+        return _weighted(words, reals)
+    return unknown(lift.draw, hashes.mixed(words, *map(words_of, branches)))
 
 
 def _exclusive(a: Real, b: Real) -> Real:

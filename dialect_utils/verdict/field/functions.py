@@ -4,18 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dialect_utils.ops import by_opcode, named
-from dialect_utils.verdict.field import arithmetic as field
-from dialect_utils.verdict.field.arithmetic import GENERATOR, P, Q, Words, mixed, word_of
-from dialect_utils.verdict.field.values import Extreme, Extremum, Real, Root, random_reals, where, whole_reals
+from dialect_utils.verdict.field.arithmetic import Moduli, Words
+from dialect_utils.verdict.field.draw import Draw
+from dialect_utils.verdict.field.values import (
+    Extreme,
+    Extremum,
+    Real,
+    Root,
+    UnliftedError,
+    random_reals,
+    where,
+    whole_reals,
+)
 
 # f(-x) = -f(x), and f(-x) = f(x). (sin, tan ... of floats have the symmetry of the real functions.)
 _ODD = named("sine tan erf asinh asin atanh cbrt sign")
 _EVEN = named("cosine abs")
+# Multiples of a root, of which the product of two is known.
+ROOTS = named("sqrt rsqrt")
 
 
 _OPPOSITE: dict[Extreme, Extreme] = {"maximum": "minimum", "minimum": "maximum"}
@@ -23,16 +35,18 @@ _OPPOSITE: dict[Extreme, Extreme] = {"maximum": "minimum", "minimum": "maximum"}
 
 def constant(value: int, like: Real) -> Real:
     """Returns a small whole number."""
-    return whole_reals(np.full(like.dimensions, value, np.uint64))
+    return whole_reals(like.draw, np.full(like.dimensions, value, np.uint64))
 
 
-def _each(first: Callable[..., Words], *values: Real) -> Real:
-    return Real(first(*(v.first for v in values), P), first(*(v.second for v in values), Q))
+def _each(operation: Callable[..., Words], *values: Real) -> Real:
+    draw = values[0].draw
+    first = operation(draw.first, *(value.first for value in values))
+    return Real(draw, first, operation(draw.second, *(value.second for value in values)))
 
 
 def add(a: Real, b: Real) -> Real:
     """Returns the sum: of multiples of one square root another one."""
-    found = _each(field.add, a, b)
+    found = _each(Moduli.add, a, b)
     root = _common_root(a, b)
     return found if root is None else replace(found, root=root)
 
@@ -51,7 +65,7 @@ def _common_root(a: Real, b: Real) -> Root | None:
 
 def total(a: Real, axis: int) -> Real:
     """Returns the sum along a dimension: a multiple of a square root where all its terms are of the same one."""
-    found = Real(field.total(a.first, axis, P), field.total(a.second, axis, Q))
+    found = _each(partial(Moduli.total, axis=axis), a)
     if a.root is None or not a.dimensions[axis]:
         return found
     words = np.moveaxis(a.root.words, axis, 0)
@@ -61,11 +75,16 @@ def total(a: Real, axis: int) -> Real:
     return replace(found, root=Root(words[0], square, total(a.root.factor, axis)))
 
 
+def product(a: Real, axis: int) -> Real:
+    """Returns the product along a dimension."""
+    return _each(partial(Moduli.product, axis=axis), a)
+
+
 def negate(a: Real) -> Real:
     """Returns the negative."""
     root = None if a.root is None else replace(a.root, factor=negate(a.root.factor))
     extremum = None if a.extremum is None else replace(a.extremum, opcode=_OPPOSITE[a.extremum.opcode])
-    return replace(_each(field.negate, a), root=root, extremum=extremum)
+    return replace(_each(Moduli.negate, a), root=root, extremum=extremum)
 
 
 def multiply(a: Real, b: Real) -> Real:
@@ -74,8 +93,8 @@ def multiply(a: Real, b: Real) -> Real:
         if np.array_equal(a.root.words, b.root.words):
             return multiply(multiply(a.root.factor, b.root.factor), a.root.square)
         # Of two roots one is remembered.
-        b = Real(b.first, b.second)
-    found = _each(field.multiply, a, b)
+        b = Real(b.draw, b.first, b.second)
+    found = _each(Moduli.multiply, a, b)
     for one, other in ((a, b), (b, a)):
         if one.root is not None:
             return replace(found, root=replace(one.root, factor=multiply(one.root.factor, other)))
@@ -83,16 +102,21 @@ def multiply(a: Real, b: Real) -> Real:
 
 
 def inverse(a: Real) -> Real:
-    """Returns 1 / a: of a multiple f of a square root s that is s / (f * s * s)."""
+    """Returns 1 / a: of a multiple f of a square root s that is s / (f * s * s). Raises UnliftedError for 1 / 0."""
+    if a.is_zero.any():
+        raise UnliftedError("something is divided by 0 everywhere")
     if a.root is None:
-        return _each(field.inverse, a)
+        return _each(Moduli.inverse, a)
     factor = inverse(multiply(a.root.factor, a.root.square))
     return _multiple(replace(a.root, factor=factor))
 
 
 def _multiple(root: Root) -> Real:
     """Returns the multiples of a square root: it is one random number for the same argument everywhere."""
-    found = _each(field.multiply, random_reals(word_of("sqrt"), root.words, of=root.square), root.factor)
+    draw = root.square.draw
+    found = _each(
+        Moduli.multiply, random_reals(draw, draw.hashes.word_of("sqrt"), root.words, of=root.square), root.factor
+    )
     return replace(found, root=root)
 
 
@@ -103,8 +127,9 @@ def divide(a: Real, b: Real) -> Real:
 
 def exponential(a: Real) -> Real:
     """Returns exp(a): of a sum the product."""
-    base = np.full(a.second.shape, GENERATOR, np.uint64)
-    return Real(field.power(base, a.second, P), mixed(word_of("exponential"), a.second) % np.uint64(Q))
+    draw = a.draw
+    words = draw.hashes.mixed(draw.hashes.word_of("exponential"), a.second)
+    return Real(draw, draw.powers.of_exponents(a.second), draw.residues(words)[1])
 
 
 def _sign_and_size(a: Real) -> tuple[NDArray[np.bool_], Real]:
@@ -114,31 +139,35 @@ def _sign_and_size(a: Real) -> tuple[NDArray[np.bool_], Real]:
     return is_negative, where(is_negative, opposite, a)
 
 
-def apply(seed: int, opcode: str, a: Real) -> Real:
+def apply(opcode: str, a: Real) -> Real:
     """Returns a function of one real that is random but for the symmetries that it really has."""
     if opcode in _DEFINED:
-        return _DEFINED[opcode](seed, a)
+        return _DEFINED[opcode](a)
     if opcode not in _ODD and opcode not in _EVEN:
-        return random_reals(seed, word_of(opcode), of=a)
+        return _random(opcode, a)
     is_negative, size = _sign_and_size(a)
-    found = random_reals(seed, word_of(opcode), of=size)
+    found = _random(opcode, size)
     if opcode in _EVEN:
         return found
     return where(a.is_zero, constant(0, a), where(is_negative, negate(found), found))
 
 
-def _square_root(seed: int, a: Real) -> Real:
-    argument = Real(a.first, a.second)
-    return _multiple(Root(mixed(seed, a.words), argument, constant(1, argument)))
+def _random(name: str, a: Real) -> Real:
+    return random_reals(a.draw, a.draw.hashes.word_of(name), of=a)
 
 
-def _tanh(_: int, a: Real) -> Real:
+def _square_root(a: Real) -> Real:
+    argument = Real(a.draw, a.first, a.second)
+    return _multiple(Root(a.words, argument, constant(1, argument)))
+
+
+def _tanh(a: Real) -> Real:
     twice = exponential(add(a, a))
     one = constant(1, a)
     return divide(add(twice, negate(one)), add(twice, one))
 
 
-def _logistic(_: int, a: Real) -> Real:
+def _logistic(a: Real) -> Real:
     one = constant(1, a)
     return inverse(add(one, exponential(negate(a))))
 
@@ -148,75 +177,79 @@ def _half(a: Real) -> Real:
 
 
 # Functions that others define; any other one is a random function of its operand.
-_DEFINED: Mapping[str, Callable[[int, Real], Real]] = by_opcode(
+_DEFINED: Mapping[str, Callable[[Real], Real]] = by_opcode(
     {
-        "exponential": lambda _, a: exponential(a),
-        "exponential-minus-one": lambda _, a: add(exponential(a), negate(constant(1, a))),
-        "log-plus-one": lambda seed, a: apply(seed, "log", add(a, constant(1, a))),
+        "exponential": exponential,
+        "exponential-minus-one": lambda a: add(exponential(a), negate(constant(1, a))),
+        "log-plus-one": lambda a: apply("log", add(a, constant(1, a))),
         "logistic": _logistic,
         "tanh": _tanh,
-        "sinh": lambda _, a: _half(add(exponential(a), negate(exponential(negate(a))))),
-        "cosh": lambda _, a: _half(add(exponential(a), exponential(negate(a)))),
+        "sinh": lambda a: _half(add(exponential(a), negate(exponential(negate(a))))),
+        "cosh": lambda a: _half(add(exponential(a), exponential(negate(a)))),
         "sqrt": _square_root,
-        "rsqrt": lambda seed, a: inverse(_square_root(seed, a)),
+        "rsqrt": lambda a: inverse(_square_root(a)),
     }
 )
 
 
-def below(seed: int, a: Real, b: Real) -> Real:
+def below(a: Real, b: Real) -> Real:
     """Returns a < b as a truth value: a function of the difference, false where there is none."""
     difference = add(a, negate(b))
-    found = random_reals(seed, word_of("below"), of=difference)
-    return where(difference.is_zero, constant(0, a), found)
+    return where(difference.is_zero, constant(0, a), _random("below", difference))
 
 
-def equal(seed: int, a: Real, b: Real) -> Real:
+def equal(a: Real, b: Real) -> Real:
     """Returns a = b as a truth value."""
     difference = add(a, negate(b))
     _, size = _sign_and_size(difference)
-    return where(difference.is_zero, constant(1, a), random_reals(seed, word_of("equal"), of=size))
+    return where(difference.is_zero, constant(1, a), _random("equal", size))
 
 
-def extreme(seed: int, opcode: Extreme, values: Sequence[Real]) -> Real:
+def extreme(opcode: Extreme, values: Sequence[Real]) -> Real:
     """Returns the maximum or minimum of several numbers; the infinity that it never is does not count."""
-    parts = [_counted(seed, opcode, value) for value in values]
+    parts = [_counted(opcode, value) for value in values]
     with np.errstate(over="ignore"):
         total = sum((part.total for part in parts[1:]), parts[0].total)
         count = sum((part.count for part in parts[1:]), parts[0].count)
-    return _of_extremum(seed, Extremum(opcode, total, count), values)
+    return _of_extremum(values[0].draw, Extremum(opcode, total, count), values)
 
 
-def reduced_extreme(seed: int, opcode: Extreme, value: Real, axis: int) -> Real:
+def reduced_extreme(opcode: Extreme, value: Real, axis: int) -> Real:
     """Returns the maximum or minimum along a dimension."""
-    part = _counted(seed, opcode, value)
+    part = _counted(opcode, value)
     count = part.count.sum(axis=axis, dtype=np.uint64)
     with np.errstate(over="ignore"):
         found = Extremum(opcode, part.total.sum(axis=axis, dtype=np.uint64), count)
-    rows = [Real(np.take(value.first, i, axis), np.take(value.second, i, axis)) for i in range(value.dimensions[axis])]
-    return _of_extremum(seed, found, rows)
+    rows = [
+        Real(value.draw, np.take(value.first, i, axis + 1), np.take(value.second, i, axis + 1))
+        for i in range(value.dimensions[axis])
+    ]
+    return _of_extremum(value.draw, found, rows)
 
 
-def _counted(seed: int, opcode: Extreme, value: Real) -> Extremum:
+def _counted(opcode: Extreme, value: Real) -> Extremum:
     if value.extremum is not None and value.extremum.opcode == opcode:
         return value.extremum
+    hashes = value.draw.hashes
     # A minimum is the negative of the maximum of the negatives.
     words = value.words if opcode == "maximum" else negate(value).words
-    counts = value.words != infinity(opcode == "minimum").words
-    hashed = mixed(seed, word_of("maximum"), words)
+    counts = value.words != infinity(value.draw, opcode == "minimum").words
+    hashed = hashes.mixed(hashes.word_of("maximum"), words)
     return Extremum(opcode, np.where(counts, hashed, 0).astype(np.uint64), counts.astype(np.uint64))
 
 
-def _of_extremum(seed: int, found: Extremum, values: Sequence[Real]) -> Real:
+def _of_extremum(draw: Draw, found: Extremum, values: Sequence[Real]) -> Real:
     """Returns the numbers: of one number itself, of none the identity, of more a random function of their set."""
-    made = random_reals(seed, word_of("of maximum"), found.total)
+    made = random_reals(draw, draw.hashes.word_of("of maximum"), found.total)
     made = made if found.opcode == "maximum" else negate(made)
-    result = where(found.count == 0, infinity(found.opcode == "minimum"), made)
+    result = where(found.count == 0, infinity(draw, found.opcode == "minimum", made.dimensions), made)
     for value in values:
-        alone = (found.count == 1) & (_counted(seed, found.opcode, value).count == 1)
+        alone = (found.count == 1) & (_counted(found.opcode, value).count == 1)
         result = where(alone, value, result)
-    return Real(result.first, result.second, found)
+    return replace(result, extremum=found)
 
 
-def infinity(is_positive: bool) -> Real:
+def infinity(draw: Draw, is_positive: bool, dimensions: tuple[int, ...] = ()) -> Real:
     """Returns a random number for an infinity, the same everywhere; the sum of both infinities is not 0."""
-    return random_reals(word_of("infinity"), int(is_positive))
+    found = random_reals(draw, draw.hashes.word_of("infinity"), int(is_positive))
+    return found.moved(partial(np.broadcast_to, shape=dimensions))

@@ -10,17 +10,17 @@ from numpy.typing import NDArray
 
 from dialect_utils.layout import ElementType
 from dialect_utils.ops import Trait, by_opcode, with_trait
-from dialect_utils.verdict.field.arithmetic import P, Q, Words, mixed, word_of
-from dialect_utils.verdict.field.values import ROUNDS, Real, Whole, random_reals, unknown, where, whole_reals, words_of
+from dialect_utils.verdict.field.draw import Draw
+from dialect_utils.verdict.field.values import Real, Whole, random_reals, unknown, where, whole_reals, words_of
 
-_SORTED = with_trait(Trait.COMMUTATIVE)
+SORTED = with_trait(Trait.COMMUTATIVE)
 
 
-def known(values: NDArray[np.int64], element_type: ElementType) -> Whole:
+def known(draw: Draw, values: NDArray[np.int64], element_type: ElementType) -> Whole:
     """Returns integers whose values are known."""
     mask = (1 << element_type.bits) - 1
     words = values.astype(np.uint64) & np.uint64(mask)
-    return Whole(words, np.ones(words.shape, bool))
+    return Whole(draw, words, np.ones(words.shape, bool))
 
 
 def numbers(value: Whole, element_type: ElementType) -> NDArray[np.int64]:
@@ -38,14 +38,15 @@ def indices(value: Whole, element_type: ElementType) -> NDArray[np.int64]:
 
 def apply(label: Any, element_type: ElementType, values: list[Whole]) -> Whole:
     """Returns an elementwise operation."""
+    draw = values[0].draw
     if all(value.is_known for value in values):
         found = _computed(label, element_type, [numbers(value, element_type) for value in values])
         if found is not None:
-            return known(found, element_type)
+            return known(draw, found, element_type)
     words = [words_of(value) for value in values]
-    if isinstance(label, str) and label in _SORTED:
+    if isinstance(label, str) and label in SORTED:
         words = list(np.sort(np.stack(words), axis=0))
-    return unknown(mixed(word_of(f"{label!r} {element_type}"), *words))
+    return unknown(draw, draw.hashes.mixed(draw.hashes.word_of(f"{label!r} {element_type}"), *words))
 
 
 def _computed(label: Any, element_type: ElementType, values: list[NDArray[np.int64]]) -> NDArray[np.int64] | None:
@@ -72,7 +73,9 @@ def _computed(label: Any, element_type: ElementType, values: list[NDArray[np.int
 
 
 def _divided(a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.int64]:
-    found: NDArray[np.int64] = np.sign(a) * np.sign(b) * (np.abs(a) // np.abs(b))
+    """Returns quotients, rounded to zero; -2^63 / -1 is -2^63."""
+    rest = np.fmod(a, b)
+    found: NDArray[np.int64] = np.where(b == -1, -a, (a - rest) // np.where(b == -1, 1, b))
     return found
 
 
@@ -90,42 +93,50 @@ _OPERATIONS: Mapping[str, Callable[..., NDArray[np.int64]]] = by_opcode(
 )
 
 
-def compare(seed: int, direction: str, element_type: ElementType, first: Whole, second: Whole) -> Real:
+def compare(direction: str, element_type: ElementType, first: Whole, second: Whole) -> Real:
     """Returns EQ or LT of two integers as a truth value."""
-    words = words_of(first), words_of(second)
+    draw, words = first.draw, (words_of(first), words_of(second))
     if direction == "EQ":
         words = np.minimum(*words), np.maximum(*words)
-    found = random_reals(seed, word_of(f"{direction} {element_type}"), *words)
+    found = random_reals(draw, draw.hashes.word_of(f"{direction} {element_type}"), *words)
     both = first.known & second.known
     a, b = numbers(first, element_type), numbers(second, element_type)
     if direction == "LT" and element_type.is_unsigned and min(a.min(initial=0), b.min(initial=0)) < 0:
         return found
     answer = (a == b) if direction == "EQ" else a < b
-    return where(both, whole_reals(answer.astype(np.uint64)), found)
+    return where(both, whole_reals(draw, answer.astype(np.uint64)), found)
 
 
 def select(predicate: Real, first: Whole, second: Whole) -> Whole:
     """Returns one of two arrays of integers."""
-    is_true, is_false = (predicate.first == 1).all(-1), predicate.is_zero
+    hashes = predicate.draw.hashes
+    is_true, is_false = (predicate.first == 1).all(0), predicate.is_zero
     same = (first.words == second.words) & (first.known == second.known)
-    mixed_words = mixed(word_of("select"), predicate.words, words_of(first), words_of(second))
-    words = np.where(is_true | same, first.words, np.where(is_false, second.words, mixed_words))
-    return Whole(words, np.where(is_true | same, first.known, np.where(is_false, second.known, False)))
+    mixed = hashes.mixed(hashes.word_of("select"), predicate.words, words_of(first), words_of(second))
+    words = np.where(is_true | same, first.words, np.where(is_false, second.words, mixed))
+    is_known = np.where(is_true | same, first.known, np.where(is_false, second.known, False))
+    return Whole(predicate.draw, words, is_known)
 
 
-def as_real(seed: int, element_type: ElementType, value: Whole) -> Real:
+def as_real(element_type: ElementType, value: Whole) -> Real:
     """Returns integers as reals."""
-    found = random_reals(seed, word_of(f"{element_type} as real"), value.words)
-    values = numbers(value, element_type)
-    first, second = (np.mod(values, prime).astype(np.uint64)[..., None].repeat(ROUNDS, axis=-1) for prime in (P, Q))
+    draw, values = value.draw, numbers(value, element_type)
+    found = random_reals(draw, draw.hashes.word_of(f"{element_type} as real"), value.words)
     # The values of 64 unsigned bits are read as signed.
     is_read = value.known & (values >= 0) if element_type.is_unsigned else value.known
-    return where(is_read, Real(first, second), found)
+    return where(is_read, whole_reals(draw, values), found)
 
 
 def convert(source: ElementType, target: ElementType, value: Whole) -> Whole:
     """Returns integers of another width."""
+    draw = value.draw
     if value.is_known and (target.bits >= source.bits):
-        return known(numbers(value, source), target)
-    words: Words = mixed(word_of(f"{source} to {target}"), words_of(value))
-    return unknown(words)
+        return known(draw, numbers(value, source), target)
+    words = draw.hashes.mixed(draw.hashes.word_of(f"{source} to {target}"), words_of(value))
+    return unknown(draw, words)
+
+
+def positions(value: Whole, element_type: ElementType) -> Whole:
+    """Returns indices, the known ones as words of 64 bits, whatever their type."""
+    words = np.where(value.known, indices(value, element_type).astype(np.uint64), value.words)
+    return Whole(value.draw, words, value.known)

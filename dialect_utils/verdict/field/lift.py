@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable
+from dataclasses import dataclass
 from functools import partial
 from math import prod
 from typing import Any
@@ -15,17 +16,18 @@ from dialect_utils.ops import Trait, has, is_opcode
 from dialect_utils.ops.arrays import Patches
 from dialect_utils.ops.domain import UndefinedError
 from dialect_utils.ops.interpretation import Interpretation
-from dialect_utils.verdict.field import arithmetic as field
 from dialect_utils.verdict.field import functions, integers
-from dialect_utils.verdict.field.arithmetic import P, Q, Words, digest, mixed, word_of
+from dialect_utils.verdict.field.arithmetic import Moduli, Words
 from dialect_utils.verdict.field.constants import constant
+from dialect_utils.verdict.field.conventions import Convention, is_extreme, is_forwarding
+from dialect_utils.verdict.field.draw import Draw
 from dialect_utils.verdict.field.elementwise import choice, each, logic
+from dialect_utils.verdict.field.heights import Heights
 from dialect_utils.verdict.field.values import (
     Real,
     UnliftedError,
     Value,
     Whole,
-    in_rounds,
     is_real,
     merged,
     random_reals,
@@ -42,19 +44,64 @@ _MOST_ELEMENTS = 1 << 26
 _MOST_PRODUCTS = 1 << 32
 
 
-class Lift(Interpretation[Term, Value]):
-    """The numbers of all terms that were asked for: random ones for the inputs, by a seed.
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """The numbers that terms mean: with fractions a constant is the simplest number that rounds to it.
 
-    With `has_fractions` a constant is the simplest number that rounds to it, else the number of its bits.
+    Conventions in `without` are not applied: what is computed by one of them is random.
     """
 
-    def __init__(self, terms: Terms, seed: int, *, has_fractions: bool = False) -> None:
+    has_fractions: bool = False
+    without: frozenset[Convention] = frozenset()
+
+
+EXACT = Meaning()
+
+
+class Lift(Interpretation[Term, Value]):
+    """The numbers of all terms that were asked for: random ones for the inputs."""
+
+    def __init__(self, terms: Terms, draw: Draw, meaning: Meaning = EXACT) -> None:
         super().__init__()
         self.terms = terms
-        self.seed = seed
-        self.has_fractions = has_fractions
-        self._elements = 0
+        self.draw = draw
+        self.has_fractions = meaning.has_fractions
+        self.heights = Heights()
+        # Terms with an element that is infinite or NaN by a constant.
+        self.special: dict[Term, frozenset[Convention]] = {}
+        self._without = meaning.without
+        self._assumed: dict[Term, set[Convention]] = {}
+        # Terms that an infinite or NaN constant reaches: these need not be finite.
+        self._unbounded: set[Term] = set()
+        self._constants: set[Term] = set()
+        self._with_bits: set[Term] = set()
+        self._term: Term | None = None
+        self.element_count = 0
         self._products = 0
+
+    def assumes(self, *conventions: Convention) -> bool:
+        """Records that the term of this moment is computed by conventions; false where these are not to be applied."""
+        if not self._without.isdisjoint(conventions):
+            return False
+        if self._term is not None and conventions:
+            self._assumed.setdefault(self._term, set()).update(conventions)
+        return True
+
+    def assumed(self, terms: Iterable[Term]) -> frozenset[Convention]:
+        """Returns the conventions by which terms and their operands were computed."""
+        return frozenset(each for term in reachable(terms) for each in self._assumed.get(term, ()))
+
+    def are_numbers(self, terms: Iterable[Term], *conventions: Convention) -> bool:
+        """Records that terms are numbers by conventions; false where these are not to be applied, or not known."""
+        return self._unbounded.isdisjoint(terms) and self.assumes(*conventions)
+
+    def is_constant(self, term: Term) -> bool:
+        """Is true for a term that neither an input nor an unknown function reaches."""
+        return term in self._constants
+
+    def have_known_bits(self, terms: Iterable[Term]) -> bool:
+        """Is true where equal numbers in terms have equal bits: of what is only moved, not of sums in some order."""
+        return self._with_bits.issuperset(terms)
 
     def array(self, term: Term) -> Value:
         """Returns the numbers of an operand that is an array."""
@@ -74,6 +121,19 @@ class Lift(Interpretation[Term, Value]):
         if not isinstance(term.shape, ArrayShape):
             return self.hash(term)
         self._hold(term.shape)
+        self._term = term
+        is_made = term.kind in ("splat", "moved", "each") and self._constants.issuperset(term.operands)
+        if term.kind == "constant" or is_made:
+            self._constants.add(term)
+        self._note_unbounded(term)
+        has_laws = self._assumes_special(term)
+        found = self._of_array(term) if has_laws else self.random(term.array, self.hash(term))
+        if isinstance(found, Whole) or self._has_bits(term):
+            self._with_bits.add(term)
+        return found
+
+    def _of_array(self, term: Term) -> Value:
+        """Returns the numbers of a term that is an array, by its kind."""
         match term.kind:
             case "leaf":
                 return self._leaf(term)
@@ -92,10 +152,31 @@ class Lift(Interpretation[Term, Value]):
         except UndefinedError:
             return self.random(term.array, self.hash(term))
 
+    def _has_bits(self, term: Term) -> bool:
+        """Is true for floats that are only moved, but for constants: the two zeros are one number."""
+        is_moved = is_forwarding(term) and term.label != "convert"
+        return term.kind == "leaf" or (is_moved and self.have_known_bits(term.operands))
+
+    def _note_unbounded(self, term: Term) -> None:
+        identities = {each for each in term.operands if is_extreme(term) and self.is_constant(each)}
+        others = {*term.operands} - identities
+        if not (self.special.keys().isdisjoint(others) and self._unbounded.isdisjoint(others)):
+            self._unbounded.add(term)
+
+    def _assumes_special(self, term: Term) -> bool:
+        """Records that a term computes with an infinity or NaN; false where that is not to be applied."""
+        found = frozenset(each for operand in term.operands for each in self.special.get(operand, ()))
+        if is_extreme(term):
+            found -= {Convention.INFINITY}
+        if found and is_forwarding(term):
+            self.special[term] = found
+            return True
+        return self.assumes(*found)
+
     def _leaf(self, term: Term) -> Value:
         if term.label == OPTIONAL_ZERO:
-            return whole_reals(np.zeros((), np.uint64))
-        return self.random(term.array, word_of(repr(term.label)))
+            return whole_reals(self.draw, np.zeros((), np.uint64))
+        return self.random(term.array, self.draw.hashes.word_of(repr(term.label)))
 
     def _hold(self, shape: ArrayShape) -> None:
         """Counts the elements of arrays; raises UnliftedError at too many, and for other types."""
@@ -103,8 +184,8 @@ class Lift(Interpretation[Term, Value]):
             raise UnliftedError("complex numbers are not lifted")
         if not shape.is_static:
             raise UnliftedError("sizes that depend on data are not lifted")
-        self._elements += prod(shape.dimensions)
-        if self._elements > _MOST_ELEMENTS:
+        self.element_count += prod(shape.dimensions)
+        if self.element_count > _MOST_ELEMENTS:
             raise UnliftedError("the arrays are too large")
 
     def spend(self, count: int) -> None:
@@ -115,10 +196,10 @@ class Lift(Interpretation[Term, Value]):
 
     def random(self, shape: ArrayShape, word: int) -> Value:
         """Returns an array of random numbers of a shape's type."""
-        places = np.arange(prod(shape.dimensions), dtype=np.uint64).reshape(shape.dimensions)
+        words = self.draw.hashes.sequence(word, prod(shape.dimensions)).reshape(shape.dimensions)
         if is_real(shape.element_type):
-            return random_reals(self.seed, word, places)
-        return unknown(mixed(self.seed, word, places))
+            return Real(self.draw, *self.draw.residues_of_inputs(words[None]))
+        return unknown(self.draw, words)
 
     def hash(self, term: Term) -> int:
         """Returns the word of an operation that equals only equal operations on equal operands."""
@@ -126,11 +207,12 @@ class Lift(Interpretation[Term, Value]):
         sizes = [shape.dimensions for shape in shapes]
         types = [shape.element_type for shape in shapes]
         names = types_over_reals(types) if _is_of_reals(term.label) else types_text(types)
-        words: list[int] = [word_of(repr((term.kind, term.label, sizes, names)))]
+        hashes = self.draw.hashes
+        words: list[int] = [hashes.word_of(repr((term.kind, term.label, sizes, names)))]
         for operand in term.operands:
             value = self.values[operand]
-            words.append(value if isinstance(value, int) else digest(words_of(value)))
-        return int(mixed(*words))
+            words.append(value if isinstance(value, int) else hashes.digest(words_of(value)))
+        return int(hashes.mixed(*words))
 
     # Movement
 
@@ -145,9 +227,12 @@ class Lift(Interpretation[Term, Value]):
     def index(self, term: Term) -> Value:
         """Returns start indices; known ones as words of 64 bits, whatever their type."""
         value = self.array(term)
-        if not isinstance(value, Whole) or not value.is_known:
-            return value
-        return Whole(integers.indices(value, term.array.element_type).astype(np.uint64), value.known)
+        return self.index_at(term) if isinstance(value, Whole) and value.is_known else value
+
+    def index_at(self, term: Term) -> Value:
+        """Returns the indices of elements, each known one as a word of 64 bits."""
+        value = self.array(term)
+        return integers.positions(value, term.array.element_type) if isinstance(value, Whole) else value
 
     def integers(self, array: Value) -> NDArray[np.int64]:
         """Returns the values of indices; raises UndefinedError where they are not known."""
@@ -159,10 +244,10 @@ class Lift(Interpretation[Term, Value]):
         """Returns the numbers 0, 1, ... size - 1."""
         numbers = np.arange(size, dtype=np.int64)
         if element_type.is_integral:
-            return integers.known(numbers, element_type)
+            return integers.known(self.draw, numbers, element_type)
         if not element_type.is_floating:
             raise UndefinedError(f"{element_type} does not count")
-        return whole_reals(numbers.astype(np.uint64))
+        return whole_reals(self.draw, numbers)
 
     def padding(self, written: Any, sizes: tuple[int, ...], position: tuple[Term, int]) -> Value:
         """Returns a padding value; undefined padding is not lifted."""
@@ -171,58 +256,67 @@ class Lift(Interpretation[Term, Value]):
 
     def skipped(self, opcode: str, element_type: ElementType, initial: Value) -> Value:
         """Returns a random function of the initial value."""
-        word = mixed(word_of(f"padding {opcode} {types_over_reals([element_type])}"), words_of(initial))
-        return random_reals(self.seed, word) if is_real(element_type) else unknown(word)
+        hashes = self.draw.hashes
+        name = hashes.word_of(f"padding {opcode} {types_over_reals([element_type])}")
+        word = hashes.mixed(name, words_of(initial))
+        return random_reals(self.draw, word) if is_real(element_type) else unknown(self.draw, word)
 
     def reread(self, array: Value, old: ElementType, new: ElementType, sizes: tuple[int, ...]) -> Value:
         """Returns bits read as another type: a random function of the elements that hold them."""
-        words, name = words_of(array), word_of(f"{old} {new}")
+        hashes, text = self.draw.hashes, f"{old} {new}"
+        if self._term is not None and not self.have_known_bits(self._term.operands):
+            text = f"{text} {self._term.number}"
+        words, name = words_of(array), hashes.word_of(text)
         if old.bits > new.bits:
             places = np.broadcast_to(np.arange(old.bits // new.bits, dtype=np.uint64), sizes)
-            made = mixed(name, words[..., None], places)
+            made = hashes.mixed(name, words[..., None], places)
         else:
             rows = words.reshape(-1, new.bits // old.bits)
-            made = mixed(name, *(rows[:, i] for i in range(rows.shape[1]))).reshape(sizes)
-        return random_reals(self.seed, made) if is_real(new) else unknown(made)
+            made = hashes.mixed(name, *(rows[:, i] for i in range(rows.shape[1]))).reshape(sizes)
+        return random_reals(self.draw, made) if is_real(new) else unknown(self.draw, made)
 
     # Sums, products and extremes
 
     def contract(self, operation: Term, left: Value, right: Value, present: NDArray[np.bool_] | None = None) -> Value:
         """Returns sums of products of reals; padding is 0. Integers wrap around, and a sum of truth values is an or."""
-        return self._summed(operation, left, right, field.matmul)
+        return self._summed(operation, left, right, Moduli.matmul)
 
     def convolved(self, operation: Term, lhs: Value, rhs: Value, patches: Patches) -> Value:
         """Returns a convolution, with the patches of one residue at a time in memory."""
 
-        def summed(a: Words, b: Words, prime: int) -> Words:
-            return patches.result(field.matmul(patches.left(a), patches.right(b), prime))
+        def summed(moduli: Moduli, a: Words, b: Words) -> Words:
+            rounds = zip(moduli.alone(), a, b, strict=True)
+            return np.stack(
+                [patches.result(one.matmul(patches.left(x)[None], patches.right(y)[None])[0]) for one, x, y in rounds]
+            )
 
         return self._summed(operation, lhs, rhs, summed)
 
     def _summed(self, operation: Term, left: Value, right: Value, summed: Callable[..., Words]) -> Real:
         if not isinstance(left, Real) or not isinstance(right, Real) or not operation.array.element_type.is_floating:
             raise UndefinedError("only products of reals are summed")
-        return Real(
-            in_rounds(partial(summed, prime=P), left.first, right.first),
-            in_rounds(partial(summed, prime=Q), left.second, right.second),
-        )
+        first = summed(self.draw.first, left.first, right.first)
+        return Real(self.draw, first, summed(self.draw.second, left.second, right.second))
 
     def combine(self, opcode: str, element_type: ElementType, array: Value, initial: Value) -> Value:
         """Returns [rows] of [rows, reduced]."""
         if isinstance(array, Real) and isinstance(initial, Real):
             start = initial.moved(lambda a: np.broadcast_to(a, array.dimensions[:1]))
-            found = _combined_reals(self.seed, opcode, element_type, array, start)
+            found = _combined_reals(opcode, element_type, array, start)
             if found is not None:
                 return found
-        if not isinstance(array, Whole) or not isinstance(initial, Whole) or array.is_known:
+        is_known = not isinstance(array, Whole) or not isinstance(initial, Whole) or array.is_known
+        if is_known or opcode not in integers.SORTED:
             raise UndefinedError(f"{opcode} does not combine {element_type} in the field")
         # A sum of hashes does not depend on their order.
         with np.errstate(over="ignore"):
-            hashed = mixed(word_of(f"{opcode} {element_type}"), words_of(array)).sum(axis=1, dtype=np.uint64)
-        return unknown(mixed(hashed, words_of(initial)))
+            hashes = self.draw.hashes
+            hashed = hashes.mixed(hashes.word_of(f"{opcode} {element_type}"), words_of(array))
+            total = hashed.sum(axis=1, dtype=np.uint64)
+        return unknown(self.draw, hashes.mixed(total, words_of(initial)))
 
 
-def _combined_reals(seed: int, opcode: str, element_type: ElementType, array: Real, start: Real) -> Real | None:
+def _combined_reals(opcode: str, element_type: ElementType, array: Real, start: Real) -> Real | None:
     """Returns [rows, reduced] combined along the second dimension; None for unknown operations."""
     if element_type.name == "pred":
         if opcode not in ("and", "or"):
@@ -234,11 +328,10 @@ def _combined_reals(seed: int, opcode: str, element_type: ElementType, array: Re
         case "add":
             return functions.add(functions.total(array, 1), start)
         case "multiply":
-            made = Real(field.product(array.first, 1, P), field.product(array.second, 1, Q))
-            return functions.multiply(made, start)
+            return functions.multiply(functions.product(array, 1), start)
         case "maximum" | "minimum":
-            inner = functions.reduced_extreme(seed, opcode, array, 1)
-            return functions.extreme(seed, opcode, [inner, start])
+            inner = functions.reduced_extreme(opcode, array, 1)
+            return functions.extreme(opcode, [inner, start])
     return None
 
 
@@ -247,3 +340,14 @@ def _is_of_reals(label: Hashable) -> bool:
     while isinstance(label, tuple) and label:
         label = label[0]
     return not isinstance(label, str) or not is_opcode(label) or has(label, Trait.PURE)
+
+
+def reachable(terms: Iterable[Term]) -> set[Term]:
+    """Returns terms with all that they are made of."""
+    found, pending = set[Term](), list(terms)
+    while pending:
+        term = pending.pop()
+        if term not in found:
+            found.add(term)
+            pending += term.operands
+    return found

@@ -1,4 +1,4 @@
-"""Arrays in the field: reals as residues, integers as words."""
+"""Arrays in the field: reals as residues [round, ...], integers as words."""
 
 from __future__ import annotations
 
@@ -10,12 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dialect_utils.layout import ElementType
-from dialect_utils.verdict.field.arithmetic import P, Q, Words, mixed
+from dialect_utils.verdict.field.arithmetic import Words
+from dialect_utils.verdict.field.draw import Draw
 
 Extreme = Literal["maximum", "minimum"]
-
-# Independent evaluations, the last dimension of all residues. A hash takes the residues of all evaluations.
-ROUNDS = 6
 
 
 def is_real(element_type: ElementType) -> bool:
@@ -70,6 +68,7 @@ class Real:
     root they are multiples of, so that the product of two such is a number without.
     """
 
+    draw: Draw
     first: Words
     second: Words
     extremum: Extremum | None = None
@@ -78,17 +77,17 @@ class Real:
     @property
     def dimensions(self) -> tuple[int, ...]:
         """Returns the dimensions of the array."""
-        return self.first.shape[:-1]
+        return self.first.shape[1:]
 
     @property
     def words(self) -> Words:
         """Returns words that differ for different numbers."""
-        return mixed(*(self.first[..., i] for i in range(ROUNDS)))
+        return self.draw.hashes.mixed(*self.first)
 
     @property
     def is_zero(self) -> NDArray[np.bool_]:
         """Is true at the indices of zeros."""
-        found: NDArray[np.bool_] = (self.first == 0).all(axis=-1)
+        found: NDArray[np.bool_] = (self.first == 0).all(axis=0)
         return found
 
     def moved(self, move: Callable[[NDArray[Any]], NDArray[Any]]) -> Real:
@@ -97,13 +96,14 @@ class Real:
         if extremum is not None:
             extremum = replace(extremum, total=move(extremum.total), count=move(extremum.count))
         root = None if self.root is None else self.root.moved(move)
-        return Real(in_rounds(move, self.first), in_rounds(move, self.second), extremum, root)
+        return Real(self.draw, in_rounds(move, self.first), in_rounds(move, self.second), extremum, root)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Whole:
     """Integers: their bits where they are known, else what stands for the way they are computed."""
 
+    draw: Draw
     words: Words
     known: NDArray[np.bool_]
 
@@ -114,7 +114,7 @@ class Whole:
 
     def moved(self, move: Callable[[NDArray[Any]], NDArray[Any]]) -> Whole:
         """Returns the numbers after data movement."""
-        return Whole(move(self.words), move(self.known))
+        return Whole(self.draw, move(self.words), move(self.known))
 
     @property
     def is_known(self) -> bool:
@@ -127,52 +127,50 @@ Value = Real | Whole
 
 def in_rounds(move: Callable[..., NDArray[Any]], *arrays: Words) -> Words:
     """Returns the array that a function makes of the residues of each evaluation."""
-    return np.stack([move(*(array[..., i] for array in arrays)) for i in range(ROUNDS)], axis=-1)
+    return np.stack([move(*rows) for rows in zip(*arrays, strict=True)])
 
 
-def random_reals(*words: Words | int, of: Real | None = None) -> Real:
+def random_reals(draw: Draw, *words: Words | int, of: Real | None = None) -> Real:
     """Returns the values of a random function of the words at each index, and of a number.
 
     A number's words may be those of another one (2^-64), its residues in all rounds may not.
     """
-    word = mixed(*words)[..., None]
-    rounds = np.arange(ROUNDS, dtype=np.uint64)
-    if of is not None:
-        word = mixed(word, of.words[..., None], of.first)
-    return Real(mixed(1, word, rounds) % np.uint64(P), mixed(2, word, rounds) % np.uint64(Q))
+    mixed = draw.hashes.mixed
+    found = mixed(*words)[None] if of is None else mixed(mixed(*words, of.words)[None], of.first)
+    return Real(draw, *draw.residues(found))
 
 
-def whole_reals(values: Words) -> Real:
-    """Returns small whole numbers, given as words."""
-    first, second = (np.repeat((values % np.uint64(prime))[..., None], ROUNDS, axis=-1) for prime in (P, Q))
-    return Real(first, second)
+def whole_reals(draw: Draw, values: NDArray[Any]) -> Real:
+    """Returns whole numbers of 64 bits, with or without a sign as their type says."""
+    return Real(draw, draw.first.whole(values), draw.second.whole(values))
 
 
 def where(condition: NDArray[Any], a: Real, b: Real) -> Real:
     """Returns a where a condition is true, else b."""
-    chosen = condition[..., None]
-    return Real(np.where(chosen, a.first, b.first), np.where(chosen, a.second, b.second))
+    return Real(a.draw, np.where(condition, a.first, b.first), np.where(condition, a.second, b.second))
 
 
-def unknown(words: Words) -> Whole:
+def unknown(draw: Draw, words: Words) -> Whole:
     """Returns integers of which only that equal words are equal numbers is known."""
-    return Whole(words, np.zeros(words.shape, bool))
+    return Whole(draw, words, np.zeros(words.shape, bool))
 
 
 def words_of(value: Value) -> Words:
     """Returns words that differ for different values."""
     if isinstance(value, Real):
         return value.words
-    return np.where(value.known, value.words, mixed(3, value.words))
+    return np.where(value.known, value.words, value.draw.hashes.mixed(3, value.words))
 
 
 def merged(parts: list[Value], join: Callable[[list[Any]], NDArray[Any]]) -> Value:
     """Returns several arrays as one."""
+    draw = parts[0].draw
     if all(isinstance(part, Real) for part in parts):
         reals = [part for part in parts if isinstance(part, Real)]
         return Real(
+            draw,
             in_rounds(lambda *each: join(list(each)), *(part.first for part in reals)),
             in_rounds(lambda *each: join(list(each)), *(part.second for part in reals)),
         )
     wholes = [part for part in parts if isinstance(part, Whole)]
-    return Whole(join([part.words for part in wholes]), join([part.known for part in wholes]))
+    return Whole(draw, join([part.words for part in wholes]), join([part.known for part in wholes]))

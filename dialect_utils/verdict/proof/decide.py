@@ -68,17 +68,23 @@ class ProofResult:
 
 
 def try_prove(
-    stages: Sequence[Module], parameters: Sequence[Port], results: Sequence[Port], *, over_reals: bool = False
+    stages: Sequence[Module],
+    parameters: Sequence[Port],
+    results: Sequence[Port],
+    *,
+    over_reals: bool = False,
+    field_seed: int | None = None,
 ) -> ProofResult:
     """Decides whether the first and the last of several forms of a module are equal, without executing any.
 
     `parameters` and `results` say how the last one's arrays are laid out; with `over_reals` outputs that are not proved
-    equal are compared as functions of real numbers, too. Nothing is unspecified but the
-    padding of arrays that are packed there. `different` is said only where results differ for some inputs.
+    equal are compared as functions of real numbers, too, by the draw of `field_seed` (None: a new one). Nothing is
+    unspecified but the padding of arrays that are packed there. `different` is said only where results differ for some
+    inputs.
     """
     started = time.perf_counter()
     try:
-        found = _decided(stages, parameters, results, over_reals)
+        found = _decided(stages, parameters, results, over_reals, field_seed)
     except (GaveUpError, UndefinedError) as reason:
         found = ProofResult("unknown", str(reason))
     except DiagnosticError as error:
@@ -92,7 +98,11 @@ def try_prove(
 
 
 def _decided(
-    stages: Sequence[Module], parameters: Sequence[Port], results: Sequence[Port], over_reals: bool
+    stages: Sequence[Module],
+    parameters: Sequence[Port],
+    results: Sequence[Port],
+    over_reals: bool,
+    field_seed: int | None,
 ) -> ProofResult:
     comparison = _Comparison(stages, parameters, results)
     decomposed = None if comparison.is_equal_as_arrays() else without_chlo(stages)
@@ -100,11 +110,11 @@ def _decided(
     if again is not None and again.is_equal_as_arrays():
         return _of_chlo(again.result(over_reals=False))
     # The slow comparisons come last: element by element, and over the reals.
-    found = comparison.result(over_reals=over_reals)
+    found = comparison.result(over_reals=over_reals, field_seed=field_seed)
     found = replace(found, expanded="" if _norms(stages[0]) == _norms(stages[-1]) else BATCH_NORM.name)
     if again is None or found.answer != "unknown":
         return found
-    other = again.result(over_reals=over_reals)
+    other = again.result(over_reals=over_reals, field_seed=field_seed)
     is_more = other.answer == "equal" or (other.is_equal_over_reals and not found.is_equal_over_reals)
     return _of_chlo(other) if is_more else found
 
@@ -156,14 +166,14 @@ class _Comparison:
         pairs = [*self.pairs, *zip(self.effects, self.other_effects, strict=False)]
         return len(self.effects) == len(self.other_effects) and all(self._same(*pair) for pair in pairs)
 
-    def result(self, *, over_reals: bool) -> ProofResult:
+    def result(self, *, over_reals: bool, field_seed: int | None = None) -> ProofResult:
         """Returns the result for all outputs."""
         unequal = [i for i, pair in enumerate(self.pairs) if not self._proved(*pair)]
         for output in unequal:
             moved = self._moved(output, *self.pairs[output])
             if moved is not None:
                 return ProofResult("different", "the results are different elements of the inputs", moved)
-        reals = self._over_reals(unequal) if over_reals and unequal else {}
+        reals = self._over_reals(unequal, field_seed) if over_reals and unequal else {}
         outputs = tuple(
             OutputProof(i, False, self._apart(*pair), reals.get(i)) if i in unequal else OutputProof(i, True)
             for i, pair in enumerate(self.pairs)
@@ -182,10 +192,10 @@ class _Comparison:
         steps = (Step(rule, place, *terms) for (rule, *terms), place in self.terms.steps.items())
         return Certificate(tuple(steps), self.terms.readings)
 
-    def _over_reals(self, unequal: Sequence[int]) -> dict[int, RealEquality]:
+    def _over_reals(self, unequal: Sequence[int], seed: int | None) -> dict[int, RealEquality]:
         from dialect_utils.verdict.field import decide_over_reals
 
-        decided = decide_over_reals(self.terms, [self.pairs[i] for i in unequal], self.elements)
+        decided = decide_over_reals(self.terms, [self.pairs[i] for i in unequal], self.elements, seed)
         return dict(zip(unequal, decided, strict=True))
 
     def _effects_apart(self) -> str:

@@ -17,8 +17,8 @@ from dialect_utils.ir.control_flow import CONDITION
 from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType, Pad, Slice
 from dialect_utils.layout.arrays.dtypes import dtype_of
 from dialect_utils.ops import Trait, has, named
+from dialect_utils.verdict.certificate import place_of
 from dialect_utils.verdict.outcome import Planted
-from dialect_utils.verdict.proof.describe import place_of
 from dialect_utils.verdict.sampling.needs import values_behind
 
 # Operations for which the order of the first two operands matters, and of the last two.

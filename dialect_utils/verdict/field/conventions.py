@@ -1,0 +1,47 @@
+"""Conventions: equations that hold for most numbers, and are no theorems of the real numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from enum import StrEnum
+
+from dialect_utils.ops import Trait, has, is_opcode, with_trait
+from dialect_utils.verdict.proof.terms import Term
+
+
+class Convention(StrEnum):
+    """A convention by which the field computes, as a verdict names it."""
+
+    QUOTIENT = "x/x = 1"
+    ROOT = "sqrt(x) squared = x"
+    CONVERSIONS = "float conversions"
+    FINITE = "is-finite"
+    NOT_NAN = "no NaN"
+    TOTAL_ORDER = "total order"
+    INFINITY = "infinity is a number"
+    NAN = "NaN is a number"
+
+
+# Maximum and minimum.
+EXTREMES = with_trait(Trait.IDEMPOTENT | Trait.BOUNDED)
+_FORWARDING = ("convert", "select", "pick", "broadcast", "concatenate", "gather")
+
+
+def name_of(label: Hashable) -> Hashable:
+    """Returns the name in a term's label: that of a reduction's operation for a reduction."""
+    if not isinstance(label, tuple) or not label:
+        return label
+    found: Hashable = label[1] if label[0] in ("reduce", "reduce-window") else label[0]
+    return found
+
+
+def is_forwarding(term: Term) -> bool:
+    """Is true for terms whose elements are elements of the operands, converted or not."""
+    name = name_of(term.label)
+    is_movement = isinstance(name, str) and is_opcode(name) and has(name, Trait.MOVES_DATA)
+    return term.kind in ("splat", "moved", "choice") or name in _FORWARDING or is_movement
+
+
+def is_extreme(term: Term) -> bool:
+    """Is true for maxima and minima, of which an infinity is the identity."""
+    return name_of(term.label) in EXTREMES

@@ -1,0 +1,175 @@
+"""The random choices of one comparison: primes, bases of exponentials, and keys of hashes, all from one seed."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dialect_utils.verdict.field.arithmetic import Moduli, Words
+from dialect_utils.verdict.field.primes import RandomBits, safe_prime
+
+# Independent evaluations, each with primes of its own: the first dimension of all residues.
+ROUNDS = 3
+
+# Bits of a seed: more than an error bound has.
+_SEED_BITS = 128
+_LOW = np.uint64((1 << 32) - 1)
+_HIGH = np.uint64(((1 << 32) - 1) << 32)
+# The multipliers of splitmix64's finalizer.
+_MIX = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
+# Digits of an exponent of 60 bits, whose powers are in a table.
+_DIGIT, _DIGITS = 10, 6
+
+
+def fresh_seed() -> int:
+    """Returns a seed that nobody knows beforehand."""
+    return secrets.randbits(_SEED_BITS)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Hashes:
+    """Functions of words that are random by secret keys.
+
+    Two lists of words have the same 64 bits with a probability of 2^-64, also if an attacker chose them: these are the
+    upper halves of two sums of key times half a word (multilinear hashing; Thorup, arXiv 1504.06804, section 3.5).
+    """
+
+    seed: int
+    _keys: list[Words] = field(default_factory=list)
+    # The number of the first word of each sequence.
+    _starts: dict[tuple[int, int], int] = field(default_factory=dict)
+
+    def mixed(self, *words: Words | np.uint64 | int) -> Words:
+        """Returns a hash of the words at each index, in their order."""
+        keys = self._keys_of(len(words))
+        upper, lower = keys[len(words)][:2]
+        with np.errstate(over="ignore"):
+            for word, (_, _, a, b, c, d) in zip(words, keys, strict=False):
+                halves = np.asarray(word, np.uint64)
+                low, high = halves & _LOW, halves >> np.uint64(32)
+                upper = upper + (low * a + high * b)
+                lower = lower + (low * c + high * d)
+            return finished((upper & _HIGH) | (lower >> np.uint64(32)))
+
+    def sequence(self, word: int, count: int) -> Words:
+        """Returns words for the elements of an array: the same for the same word, else all of them differ."""
+        start = self._starts.setdefault((word, count), sum(size for _, size in self._starts))
+        words = np.arange(start, start + count, dtype=np.uint64)
+        with np.errstate(over="ignore"):
+            words += self.mixed()
+        return finished(words)
+
+    def digest(self, array: NDArray[Any]) -> int:
+        """Returns a hash of a whole array of words, its dimensions included."""
+        flat = np.ascontiguousarray(array, np.uint64).reshape(-1)
+        places = self.mixed(flat, np.arange(flat.size, dtype=np.uint64))
+        with np.errstate(over="ignore"):
+            folded = int(places.sum(dtype=np.uint64)), int(np.bitwise_xor.reduce(places)) if flat.size else 0
+        return int(self.mixed(*folded, *map(int, array.shape)))
+
+    def word_of(self, text: str) -> int:
+        """Returns a hash of a text."""
+        key = self.seed.to_bytes(_SEED_BITS // 8, "little")
+        return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8, key=key).digest(), "little")
+
+    def _keys_of(self, count: int) -> list[Words]:
+        """Returns keys: of each position two for lists that end before it, and four for the word there."""
+        while len(self._keys) <= count:
+            bits = RandomBits(self.seed, f"hash {len(self._keys)}")
+            self._keys.append(np.array([bits.take(64) for _ in range(6)], np.uint64))
+        return self._keys
+
+
+def finished(words: Words) -> Words:
+    """Returns words that look independent of each other, one for each (splitmix64's finalizer)."""
+    with np.errstate(over="ignore"):
+        words = (words ^ (words >> np.uint64(30))) * _MIX[0]
+        words = (words ^ (words >> np.uint64(27))) * _MIX[1]
+        return np.asarray(words ^ (words >> np.uint64(31)))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Powers:
+    """The powers of one base for each round, from tables of the powers that each digit of an exponent stands for."""
+
+    moduli: Moduli
+    tables: Sequence[Words]
+
+    @classmethod
+    def of(cls, moduli: Moduli, bases: Sequence[int]) -> Powers:
+        """Makes the tables, [round, digit] for each position of a digit."""
+        tables = []
+        for position in range(_DIGITS):
+            pairs = zip(bases, moduli.primes, strict=True)
+            scaled = [pow(base, 1 << (_DIGIT * position), prime) for base, prime in pairs]
+            table = np.ones((len(bases), 1), np.uint64)
+            for doubling in range(_DIGIT):
+                factors = [pow(b, 1 << doubling, p) for b, p in zip(scaled, moduli.primes, strict=True)]
+                column = np.array(factors, np.uint64).reshape(-1, 1)
+                table = np.concatenate([table, moduli.multiply(table, np.broadcast_to(column, table.shape))], 1)
+            tables.append(table)
+        return cls(moduli, tables)
+
+    def of_exponents(self, exponents: Words) -> Words:
+        """Returns the powers of exponents below 2^60, [round, ...]."""
+        found = self._digit(exponents, 0)
+        for position in range(1, _DIGITS):
+            found = self.moduli.multiply(found, self._digit(exponents, position))
+        return found
+
+    def _digit(self, exponents: Words, position: int) -> Words:
+        digits = (exponents >> np.uint64(_DIGIT * position)) & np.uint64((1 << _DIGIT) - 1)
+        table = self.tables[position]
+        return np.stack([row[each.astype(np.int64)] for row, each in zip(table, digits, strict=True)])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Draw:
+    """Everything that is random in one comparison: P = 2 * Q + 1 and the base of exponentials for each round, hashes.
+
+    The base has order Q modulo P, so base ** x is a function of x modulo Q.
+    """
+
+    seed: int
+    first: Moduli
+    second: Moduli
+    powers: Powers
+    hashes: Hashes
+    _spread: Words
+
+    @classmethod
+    def of(cls, seed: int) -> Draw:
+        """Draws all of a seed."""
+        primes = tuple(safe_prime(RandomBits(seed, f"prime {i}")) for i in range(ROUNDS))
+        bases = [_square(RandomBits(seed, f"base {i}"), prime) for i, prime in enumerate(primes)]
+        moduli = Moduli(primes)
+        bits = RandomBits(seed, "rounds")
+        keys = np.array([[bits.take(64) for _ in range(ROUNDS)] for _ in range(4)], np.uint64)
+        orders = Moduli(tuple((prime - 1) // 2 for prime in primes))
+        return cls(seed, moduli, orders, Powers.of(moduli, bases), Hashes(seed), keys)
+
+    def residues(self, words: Words) -> tuple[Words, Words]:
+        """Returns random residues modulo P and Q: functions of words [round, ...], or [1, ...] for all rounds."""
+        return self._spread_by(self._spread[0], words), self._spread_by(self._spread[1], words, self.second)
+
+    def residues_of_inputs(self, words: Words) -> tuple[Words, Words]:
+        """Returns random residues by keys of their own: one word of an input and of a function are two numbers."""
+        return self._spread_by(self._spread[2], words), self._spread_by(self._spread[3], words, self.second)
+
+    def _spread_by(self, keys: Words, words: Words, moduli: Moduli | None = None) -> Words:
+        columns = (moduli or self.first).columns(words.ndim)
+        return finished(words ^ keys.reshape(columns.shape)) % columns
+
+
+def _square(bits: RandomBits, prime: int) -> int:
+    """Returns a random square modulo a safe prime, of order (prime - 1) / 2."""
+    while True:
+        found = pow(bits.take(64), 2, prime)
+        if found > 1:
+            return found
