@@ -30,7 +30,8 @@ def is_same_polynomial(before: Any, after: Any) -> bool:
 def _is_same(before: Any, after: Any, depth: int) -> bool:
     try:
         return _expanded(before, depth) == _expanded(after, depth)
-    except _TooLargeError:
+    except (_TooLargeError, IndexError, TypeError, ValueError):
+        # The last three are those of a label that is no polynomial.
         return False
 
 

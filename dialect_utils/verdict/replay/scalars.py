@@ -156,7 +156,7 @@ def _narrowed(before: Expression, after: Expression) -> Level | None:
 
 def _one_sum(before: Expression, after: Expression) -> Level | None:
     """Compares two sums of the same terms, the first of them the initial value; or a sum and its only term."""
-    if _is_sum(before) and before.label == after.label and before.kind == after.kind:
+    if _is_sum(before) and before.label == after.label and before.kind == after.kind and _opcode(before) in _SUMS:
         fixed = int(_root(before) == "sum")
         same = before.operands[:fixed] == after.operands[:fixed]
         same &= Counter(before.operands[fixed:]) == Counter(after.operands[fixed:])
@@ -164,6 +164,10 @@ def _one_sum(before: Expression, after: Expression) -> Level | None:
     return (
         _only_term(before, after) or _only_term(after, before) or _in_order(before, after) or _in_order(after, before)
     )
+
+
+# Operations that take the terms of a reduction in any order, and sums of products.
+_SUMS = (*named("add multiply maximum minimum and or xor"), "sum-of-products", "product")
 
 
 def _is_sum(term: Expression) -> bool:
@@ -177,7 +181,8 @@ def _only_term(total: Expression, single: Expression) -> Level | None:
     match total.label:
         case ("sum", str(opcode)):
             initial, *rest = total.operands
-            neutral = word_bits(_type(total), {"add": "-0.0", "multiply": "1"}.get(opcode, "none"))
+            word = {"add": "-0.0", "multiply": "1"}.get(opcode)
+            neutral = None if word is None else word_bits(_type(total), word)
             if not rest:
                 return "bits" if single is initial else None
             is_whole = rest == [single] and neutral is not None and constant_bits(initial) == neutral

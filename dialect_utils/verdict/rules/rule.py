@@ -9,7 +9,7 @@ from typing import Literal
 from dialect_utils.layout import ElementType
 from dialect_utils.verdict.rules.conditions import Condition
 from dialect_utils.verdict.rules.formats import has
-from dialect_utils.verdict.rules.pattern import Pattern, parse_pattern
+from dialect_utils.verdict.rules.pattern import Pattern, element_type, parse_pattern
 
 # The same bits; the same but for the sign and the payload of a NaN; also the same but for the order of float sums.
 Level = Literal["bits", "nan", "order"]
@@ -40,8 +40,13 @@ class Equation:
         return all(condition.holds(types, constants) for condition in self.guard)
 
     def level_of(self, types: Mapping[str, ElementType]) -> Level:
-        """Returns the level of the equation over these types."""
-        return self.level if any(has(kind, "nan") for kind in types.values()) else "bits"
+        """Returns the level of the equation over these types.
+
+        Integers and truth values have no NaN. A float without one still shows the sign of a NaN that was converted.
+        """
+        kind = element_type(self.left.type, types)
+        kinds = [*types.values()] if kind is None or has(kind, "float") else [kind]
+        return self.level if any(has(each, "nan") for each in kinds) else "bits"
 
 
 def bits(text: str, *guard: Condition) -> Equation:

@@ -156,6 +156,7 @@ def test_polynomials_are_compared_modulo_the_width(terms: Terms) -> None:
     assert check_scalar("integer-ring", square, each(terms, label, x, y)) == "bits"
     other = (*label[:3], (2, ((1, 2),)))
     assert check_scalar("integer-ring", square, each(terms, other, x, y)) is None
+    assert check_scalar("integer-ring", square, each(terms, ("ring", (1, ((2, 1),))), x, y)) is None
     for kind in ("f32", "pred"):
         z = leaf(terms, "z", kind)
         both = each(terms, "add", z, z), each(terms, ("ring", (2, ((0, 1),))), z)
@@ -183,6 +184,8 @@ def test_a_sum_keeps_its_terms_and_its_initial_value(terms: Terms) -> None:
     assert check_scalar("one-sum", total, each(terms, ("sum", "multiply"), x, y, z)) is None
     assert check_scalar("one-sum", total, each(terms, "add", each(terms, "add", x, y), z)) == "order"
     assert check_scalar("one-sum", total, each(terms, "add", each(terms, "add", x, z), z)) is None
+    ordered = [each(terms, ("sum", "remainder"), *items) for items in ((x, y, z), (x, z, y))]
+    assert check_scalar("one-sum", *ordered) is None
     zeros = terms.literal(F32, 0, ()), terms.literal(F32, 1 << 31, ())
     assert check_scalar("one-sum", each(terms, ("sum", "add"), zeros[0], x), x) is None
     assert check_scalar("one-sum", each(terms, ("sum", "add"), zeros[1], x), x) == "nan"
