@@ -107,7 +107,7 @@ campaign-proof: $(STAMP) ## try 1,500 mutants and attribute flips against proofs
 	python -m tests.campaign_proof
 
 .PHONY: rules
-rules: $(STAMP) ## verify every equation of every rule by enumeration or by solvers, and write the table (five minutes)
+rules: $(STAMP) ## verify every equation of every rule by enumeration or by solvers, and write the table (three minutes)
 	python -m pip install --quiet --constraint dev-constraints.txt --editable '.[dev,rules]'
 	python -m tests.rules
 

@@ -16,6 +16,12 @@ MUTANTS = (
         ("tests/execution/test_errors.py",),
     ),
     Mutant(
+        "dialect_utils/execution/reference/elementwise.py",
+        "_SIGNS[opcode](*operands)",
+        "rounded(_SIGNS[opcode](*map(widened, operands)), result)",
+        ("tests/execution/reference/test_signs.py",),
+    ),
+    Mutant(
         "dialect_utils/execution/run.py",
         "if has(opcode, Trait.COMMUNICATES):",
         "if False:",

@@ -220,6 +220,12 @@ MUTANTS = (
         ("tests/verdict/replay/test_scalars.py",),
     ),
     Mutant(
+        "dialect_utils/verdict/rules/floats.py",
+        'nan("divide(x, negate(y)) = negate(divide(x, y))", OPPOSITES, Has("nan"))',
+        'nan("divide(x, negate(y)) = negate(divide(x, y))", OPPOSITES)',
+        ("tests/rules/test_table.py::test_the_equations_hold_for_all_bits_of_small_formats",),
+    ),
+    Mutant(
         "dialect_utils/verdict/rules/matching.py",
         "and all(sizes_of(operand) == sizes_of(term) for operand in term.operands)",
         "and True",

@@ -15,7 +15,7 @@ PROCEDURES = {
 }
 _QUICK_BITS = 12
 _QUICK = {name for name, kind in ELEMENT_TYPES.items() if kind.bits <= 4}
-_QUERIES = ("f32", "bf16", "s32")
+_QUERIES = ("f16", "s32")
 
 needs_solvers = pytest.mark.skipif(
     bool(solvers.missing_packages()), reason=f"not installed: {', '.join(solvers.missing_packages())}"

@@ -10,7 +10,7 @@ import pytest
 from dialect_utils.execution.arrays import Array, from_bits, to_bits
 from dialect_utils.execution.reference import conversions, elementwise
 from dialect_utils.layout import ELEMENT_TYPES, ElementType
-from tests.rules import solvers, translation
+from tests.rules import lemmas, solvers, translation
 from tests.rules.samples import random_bits
 from tests.rules.script import IEEE, Script, Value, literal
 
@@ -107,6 +107,19 @@ def test_the_terms_of_conversions_agree_with_the_definitions(name: str) -> None:
             for bits, want in zip(words(array, source), expected, strict=True)
         ]
         assert refutation(script, differences).outcome == "holds", target
+
+
+def test_a_root_rounded_twice_is_the_root() -> None:
+    assert lemmas.answer("bf16", "sqrt", 1, 60.0).outcome == "holds"
+
+
+def test_a_wrong_lemma_is_refuted() -> None:
+    # A number of f32 that is rounded to f16 is another number.
+    kind, script = ELEMENT_TYPES["f32"], Script()
+    x = script.variable("x", kind)
+    narrow = translation.convert(script, ELEMENT_TYPES["f16"], x)
+    script.require(f"(not {translation.is_same(script, x, translation.convert(script, kind, narrow), 'nan')})")
+    assert solvers.decide(script, solvers.solver_for(script), 60.0).outcome == "refuted"
 
 
 def test_a_wrong_term_is_refuted() -> None:
