@@ -23,8 +23,8 @@ from dialect_utils.verdict.field.values import (
     unknown,
     words_of,
 )
-from dialect_utils.verdict.rules.formats import is_lossless
 from dialect_utils.verdict.proof.terms import Term
+from dialect_utils.verdict.rules.formats import is_lossless
 
 if TYPE_CHECKING:
     from dialect_utils.verdict.field.lift import Lift
