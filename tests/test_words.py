@@ -54,7 +54,10 @@ OTHER_MEANINGS = {
     "relayout/batch/results.py": {"sink"},
     "relayout/report/export.py": {"sink"},
     # An array of the entry with its layout in each stage.
-    **{f"dialect_utils/verdict/{name}.py": {"Port"} for name in ("examination", "ports", "proof/decide", "runs")},
+    **{
+        f"dialect_utils/verdict/{name}.py": {"Port"}
+        for name in ("certified", "examination", "ports", "proof/decide", "replay/check", "runs")
+    },
 }
 # Pages that use such a word in its ordinary sense.
 ALLOWED = {"docs/security.md", "docs/checking.md"}

@@ -15,7 +15,6 @@ from dialect_utils.layout import ArrayShape, ElementType
 from dialect_utils.ops import Trait, has, is_opcode
 from dialect_utils.ops.arrays import Patches
 from dialect_utils.ops.domain import UndefinedError
-from dialect_utils.ops.interpretation import Interpretation
 from dialect_utils.verdict.field import functions, integers
 from dialect_utils.verdict.field.arithmetic import Moduli, Words
 from dialect_utils.verdict.field.constants import constant
@@ -38,6 +37,7 @@ from dialect_utils.verdict.field.values import (
     words_of,
 )
 from dialect_utils.verdict.proof.terms import OPTIONAL_ZERO, Term, Terms
+from dialect_utils.verdict.written.interpretation import Interpretation
 
 # Elements in all arrays of one evaluation, and products in all sums: some seconds.
 _MOST_ELEMENTS = 1 << 26

@@ -11,11 +11,11 @@ from dialect_utils.hlo.text.literals import parse_scalar
 from dialect_utils.ir import Function, Operation
 from dialect_utils.layout import ArrayShape, BitcastConvert, ElementType, Slice, Step
 from dialect_utils.ops.domain import Domain, UndefinedError, reshaped, static_array, transposed
-from dialect_utils.ops.labels import key_of
-from dialect_utils.ops.written import Written
 from dialect_utils.verdict.proof.algebra.numbers import value_of
 from dialect_utils.verdict.proof.algebra.rule import Rule
 from dialect_utils.verdict.proof.terms import Array, Moved, Term, Terms
+from dialect_utils.verdict.written.labels import key_of
+from dialect_utils.verdict.written.terms import Written
 
 if TYPE_CHECKING:
     import numpy as np

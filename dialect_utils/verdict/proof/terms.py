@@ -14,12 +14,12 @@ from typing import Any
 from dialect_utils.ir import Operation
 from dialect_utils.layout import ArrayShape, ElementType, Shape, Step, TupleShape
 from dialect_utils.layout.moves.plan import PaddingValue, Plan
-from dialect_utils.ops.written import Kind
 from dialect_utils.verdict.proof.algebra import Rule, build
 from dialect_utils.verdict.proof.algebra.ring import Polynomial
 from dialect_utils.verdict.proof.normal_forms import normalized, split
 from dialect_utils.verdict.rules.arrays import SPLAT
 from dialect_utils.verdict.rules.conversions import REREAD
+from dialect_utils.verdict.written.terms import Kind
 
 # A proof with more terms gives up; so many take some seconds.
 _MOST_TERMS = 1_000_000

@@ -12,9 +12,9 @@ from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType, Reshape
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.layout.proof.reads import try_prove_same_reads
 from dialect_utils.ops import Trait, has
-from dialect_utils.ops.written import Term
 from dialect_utils.verdict.certificate import Step
 from dialect_utils.verdict.replay.graph import Level
+from dialect_utils.verdict.written.terms import Term
 
 # Plans that regroup no bits are the same for every element type.
 _ANY_TYPE = ELEMENT_TYPES["u8"]

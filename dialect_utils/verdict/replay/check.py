@@ -15,12 +15,12 @@ from dialect_utils.verdict.ports import Port
 from dialect_utils.verdict.replay.arrays import CHECKS, RefusedError, reducer
 from dialect_utils.verdict.replay.elements import Elements
 from dialect_utils.verdict.replay.graph import UNSPECIFIED, Equality, Graph, Level
-from dialect_utils.verdict.replay.record import NOTHING, Recorder
 from dialect_utils.verdict.replay.scalars import check_scalar
+from dialect_utils.verdict.written.record import NOTHING, Recorder
 
 _DEVICES = ("replica_count", "num_partitions", "mhlo.num_replicas", "mhlo.num_partitions")
 _NAN_BITS, _ORDER = "NaN bits", "order of sums"
-# What the definition leaves to the engine, by the rules that use it.
+# Choices that the definition leaves to the engine, by the rules that use them.
 _CHOICES = {"convolution-padding": "convolution padding"}
 _LEVELS = {"bits": Level.BITS, "nan": Level.NAN, "order": Level.ENGINE}
 # Steps that hold where a function is one operation.

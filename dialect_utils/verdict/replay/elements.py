@@ -15,9 +15,9 @@ from dialect_utils.execution.constants import bits_of
 from dialect_utils.layout import ArrayShape, ElementType
 from dialect_utils.ops.arrays import Patches
 from dialect_utils.ops.domain import UndefinedError, static_array
-from dialect_utils.ops.interpretation import Interpretation
-from dialect_utils.ops.written import Term
-from dialect_utils.verdict.replay.record import Recorder
+from dialect_utils.verdict.written.interpretation import Interpretation
+from dialect_utils.verdict.written.record import Recorder
+from dialect_utils.verdict.written.terms import Term
 
 Nodes = NDArray[np.int64]
 # Nodes that a replay makes before it gives up: twice as many as a proof.

@@ -13,8 +13,8 @@ from enum import IntEnum
 
 from dialect_utils.layout import ArrayShape, Shape
 from dialect_utils.layout.moves.plan import Plan
-from dialect_utils.ops.observed import observes_bits, observes_rounding
-from dialect_utils.ops.written import Kind, Term
+from dialect_utils.verdict.written.observed import observes_bits, observes_rounding
+from dialect_utils.verdict.written.terms import Kind, Term
 
 
 class Level(IntEnum):
@@ -135,7 +135,7 @@ class Equality:
         return found
 
     def _needed(self, kind: Kind, label: Hashable, shape: Shape, types: Sequence[Shape]) -> Level:
-        if self.level > Level.BITS and observes_bits(kind, label, types):
+        if self.level > Level.BITS and observes_bits(kind, label, shape, types):
             return Level.BITS
         if self.level > Level.NAN and observes_rounding(kind, label, shape, types):
             return Level.NAN

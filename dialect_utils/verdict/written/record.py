@@ -18,11 +18,11 @@ from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.layout.proof.bitcast_proof import proved_movement
 from dialect_utils.ops import Trait, by_opcode, has, named, opcode_of
 from dialect_utils.ops.domain import UndefinedError, static_array
-from dialect_utils.ops.labels import elementwise_label, is_among_devices, is_pure, key_of
-from dialect_utils.ops.written import Written
 from dialect_utils.verdict.certificate import Reading
 from dialect_utils.verdict.replay.graph import UNSPECIFIED, Graph
 from dialect_utils.verdict.replay.scalars import folded
+from dialect_utils.verdict.written.labels import elementwise_label, is_among_devices, is_pure, key_of
+from dialect_utils.verdict.written.terms import Written
 
 Tree = int | tuple["Tree", ...]
 # The type of undefined padding, which has none.

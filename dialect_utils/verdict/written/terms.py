@@ -13,8 +13,8 @@ from dialect_utils.ir import Function, Operation
 from dialect_utils.layout import ArrayShape, BitcastConvert, ElementType, Shape, Step, TupleShape
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.ops.domain import Domain, UndefinedError, static_array
-from dialect_utils.ops.labels import key_of
 from dialect_utils.ops.window import WindowDimension
+from dialect_utils.verdict.written.labels import key_of
 
 if TYPE_CHECKING:
     from dialect_utils.ops.positions import GatherNumbers

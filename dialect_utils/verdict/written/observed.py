@@ -1,27 +1,31 @@
-"""What operations observe of floats: the bits of a NaN, or a rounding error that makes their result jump."""
+"""Operations that observe the bits of a NaN, and operations whose result jumps by a rounding error."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from typing import Any
 
-from dialect_utils.layout import ArrayShape, Shape
+from dialect_utils.execution.custom_calls import IDENTITIES
+from dialect_utils.hlo.text.literals import FLOAT_FORMATS
+from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, Shape
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.ops import Trait, has, named, opcode_of
+from dialect_utils.verdict.rules.formats import has as has_property
 
-# Targets of custom calls that return their operand and only inform the compiler.
-IDENTITIES = frozenset({"Sharding", "SPMDFullToShardShape", "SPMDShardToFullShape", "LayoutConstraint"})
-IDENTITIES |= {"annotate_device_placement", "MoveToHost", "MoveToDevice"}
+# Custom calls that only inform the compiler.
 _MARKERS = IDENTITIES | {"xla.sdy.FuncResultSharding"}
 # Results that jump where an operand of floats changes by a rounding error.
 _JUMPS = named("floor ceil round-nearest-afz round-nearest-even sign is-finite remainder atan2")
+# Operations that order floats from -NaN to NaN.
+_TOTALLY_ORDERED = named("topk")
+_WITHOUT_NAN = {name for name in FLOAT_FORMATS if not has_property(ELEMENT_TYPES[name], "nan")}
 # Functions of complex numbers that jump at a branch cut.
 _CUT = named("log log-plus-one sqrt rsqrt power cbrt")
 # Operations without primitives whose results follow their operands without a jump.
 _SMOOTH = named("cholesky triangular-solve fft all-reduce all-gather all-to-all collective-permute reduce-scatter")
 
 
-def observes_bits(kind: str, label: Hashable, types: Sequence[Shape]) -> bool:
+def observes_bits(kind: str, label: Hashable, shape: Shape, types: Sequence[Shape]) -> bool:
     """Is true for a term whose value depends on the sign or payload of a NaN in an operand."""
     if not any(map(_is_float, types)):
         return False
@@ -31,9 +35,12 @@ def observes_bits(kind: str, label: Hashable, types: Sequence[Shape]) -> bool:
         case ((str(opcode), *_) as key, *_) if kind == "op":
             # Operations with a definition treat every NaN as arithmetic does, and so do markers of custom calls.
             is_known = opcode_of(opcode).define is not None or has(opcode, Trait.AMONG_DEVICES)
-            return not is_known and not _is_marker(key)
+            return opcode in _TOTALLY_ORDERED or (not is_known and not _is_marker(key))
         case ("compare", _, is_total):
             return is_total is True
+        case "convert":
+            # A NaN becomes a zero of its sign in a float without NaN.
+            return isinstance(shape, ArrayShape) and shape.element_type.name in _WITHOUT_NAN
         case ("bitcast-convert", *_) | ("part", _) | "joined":
             return True
     return False
@@ -53,7 +60,7 @@ def observes_rounding(kind: str, label: Hashable, shape: Shape, types: Sequence[
             return opcode in _JUMPS or (is_complex and opcode in _CUT)
         case ("compare", *_):
             return True
-    return observes_bits(kind, label, types)
+    return observes_bits(kind, label, shape, types)
 
 
 def _is_marker(key: Any) -> bool:

@@ -11,7 +11,7 @@ from dialect_utils.layout import ArrayShape, BitcastConvert, ElementType, Reshap
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.ops.arrays import ArrayDomain
 from dialect_utils.ops.domain import UndefinedError, V
-from dialect_utils.ops.written import Term
+from dialect_utils.verdict.written.terms import Term
 
 T = TypeVar("T", bound=Term)
 
