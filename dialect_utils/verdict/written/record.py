@@ -9,19 +9,19 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from dialect_utils.execution.constants import as_array, contents
+from dialect_utils.execution.constants import as_array
 from dialect_utils.ir import Function, Operation, Value
 from dialect_utils.ir.control_flow import BODY, CONDITION
 from dialect_utils.ir.elementwise import is_elementwise, scalar_operands
 from dialect_utils.layout import ArrayShape, ElementType, Shape, TupleShape
 from dialect_utils.layout.moves.plan import Plan
-from dialect_utils.layout.proof.bitcast_proof import proved_movement
-from dialect_utils.ops import Trait, by_opcode, has, named, opcode_of
+from dialect_utils.ops import Trait, has, named, opcode_of
 from dialect_utils.ops.domain import UndefinedError, static_array
 from dialect_utils.verdict.certificate import Reading
 from dialect_utils.verdict.replay.graph import UNSPECIFIED, Graph
 from dialect_utils.verdict.replay.scalars import folded
 from dialect_utils.verdict.written.labels import elementwise_label, is_among_devices, is_pure, key_of
+from dialect_utils.verdict.written.structure import RULES
 from dialect_utils.verdict.written.terms import Written
 
 Tree = int | tuple["Tree", ...]
@@ -164,7 +164,7 @@ class Recorder:
 
     def _results(self, operation: Operation) -> Sequence[Tree]:
         opcode = operation.opcode
-        rule = _RULES.get(opcode)
+        rule = RULES.get(opcode)
         operands = [self.values[operand] for operand in operation.operands]
         if rule is not None:
             return rule(self, operation, operands)
@@ -398,74 +398,3 @@ class Recorder:
             return node
         padded = plan.with_padding(True)
         return self.graph.moved(node, padded, [self.unspecified() for each in padded.paddings if each is not None])
-
-
-def _element(_: Recorder, operation: Operation, operands: Sequence[Tree]) -> Sequence[Tree]:
-    tree, index = operands[0], operation.ints("index")
-    if not isinstance(tree, tuple) or index is None or index[0] >= len(tree):
-        raise UndefinedError("an element is taken from what has none")
-    return [tree[index[0]]]
-
-
-def _constant(recorder: Recorder, operation: Operation, _: Sequence[Tree]) -> Sequence[Tree]:
-    shape, bits = operation.results[0].shape, operation.splat_bits
-    if not isinstance(shape, ArrayShape):
-        return recorder.opaque(operation)
-    if bits is not None:
-        return [recorder.primitives.literal(shape.element_type, bits, shape.dimensions)]
-    data = contents(operation)
-    if data is None:
-        return recorder.opaque(operation)
-    return [recorder.graph.make("constant", data, shape.without_layout)]
-
-
-def _with_contexts(recorder: Recorder, operation: Operation, *parts: Tree) -> Tree:
-    """Returns the result of a start operation: the parts, and contexts, which hold no values."""
-    shape = operation.results[0].shape
-    count = len(shape.elements) if isinstance(shape, TupleShape) else 0
-    return (*parts, *[recorder.unspecified()] * (count - len(parts)))
-
-
-def _async_start(recorder: Recorder, operation: Operation, operands: Sequence[Tree]) -> Sequence[Tree]:
-    (called,) = operation.called
-    (result,) = recorder.run(called, operands)
-    return [_with_contexts(recorder, operation, tuple(operands), result)]
-
-
-def _done(recorder: Recorder, operation: Operation, operands: Sequence[Tree]) -> Sequence[Tree]:
-    started, position = operands[0], opcode_of(operation.opcode).started
-    if position is None or not isinstance(started, tuple):
-        return recorder.opaque(operation)
-    return [started[position]]
-
-
-def _bitcast(recorder: Recorder, operation: Operation, operands: Sequence[Tree]) -> Sequence[Tree]:
-    """Returns the movement that an HLO bitcast's layouts stand for, where that is proved."""
-    source, result = operation.operands[0].shape, operation.results[0].shape
-    plan = proved_movement(source, result)
-    if plan is None or not isinstance(operands[0], int):
-        return recorder.opaque(operation)
-    return [recorder.graph.moved(operands[0], plan.with_padding(None), ())]
-
-
-_RULES: Mapping[str, Callable[[Recorder, Operation, Sequence[Tree]], Sequence[Tree]]] = by_opcode(
-    {
-        "add-dependency": lambda _, __, operands: operands[:1],
-        "async-done": _done,
-        "async-start": _async_start,
-        "async-update": lambda _, __, operands: operands[:1],
-        "bitcast": _bitcast,
-        "conditional": Recorder.branches,
-        "constant": _constant,
-        "copy": lambda _, __, operands: operands[:1],
-        "copy-done": _done,
-        "copy-start": lambda recorder, operation, operands: [
-            _with_contexts(recorder, operation, operands[0], operands[0])
-        ],
-        "domain": lambda _, __, operands: operands[:1],
-        "get-tuple-element": _element,
-        "opt-barrier": lambda _, __, operands: operands,
-        "tuple": lambda _, __, operands: [tuple(operands)],
-        "while": Recorder.loop,
-    }
-)

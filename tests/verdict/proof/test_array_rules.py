@@ -226,12 +226,31 @@ def chlo(rng: random.Random) -> Instance:
     return made("  %r = chlo.atan %a : KIND -> KIND"), made(other.format("1.0")), made(other.format("2.0"))
 
 
+def padded_convolution(rng: random.Random) -> Instance:
+    size, low, high = rng.randint(2, 5), rng.randint(0, 1), rng.randint(1, 2)
+    result = size + low + high - 2
+    head = f"HloModule m\nENTRY e {{\n  x = f32[1,{size},1] parameter(0)\n  w = f32[3,1,1] parameter(1)\n"
+    window = f"window={{size=3 pad={low}_{high}}}, dim_labels=b0f_0io->b0f"
+    skipped = f"{head}  ROOT r = f32[1,{result},1] convolution(x, w), {window}\n}}\n"
+    types = f"tensor<1x{size}x1xf32>, %w: tensor<3x1x1xf32>) -> tensor<1x{result}x1xf32>"
+    numbers = "dim_numbers = [b, 0, f]x[0, i, o]->[b, 0, f], window = {pad = [[LOW, HIGH]]}"
+    counts = "{batch_group_count = 1 : i64, feature_group_count = 1 : i64}"
+    multiplied = f"func.func public @main(%x: {types} {{\n  %r = stablehlo.convolution(%x, %w) {numbers} {counts} : "
+    multiplied += f"({types.replace(', %w: ', ', ')}\n  return %r : tensor<1x{result}x1xf32>\n}}\n"
+
+    def with_padding(before: int, after: int) -> str:
+        return multiplied.replace("LOW", str(before)).replace("HIGH", str(after))
+
+    return skipped, with_padding(low, high), with_padding(low + 1, high - 1)
+
+
 INSTANCES: dict[str, Callable[[random.Random], Instance]] = {
     "batch-norm": batch_norm,
     "branches": lambda rng: conditional(rng, "copy(q)"),
     "broadcast": broadcast,
     "complex-parts": parts,
     "concatenate": concatenate,
+    "convolution-padding": padded_convolution,
     "dot": dot,
     "chlo": chlo,
     "dynamic-slice": dynamic_slice,
