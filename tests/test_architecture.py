@@ -32,6 +32,10 @@ def _layout(*names: str) -> tuple[str, ...]:
 
 # The imports from this project that each package may have, beside itself. A file belongs to the longest name that fits,
 # so a package without a row may import nothing.
+_WRITTEN = (
+    *_BASE,
+    *(f"dialect_utils.{name}" for name in ("hlo.text", "execution", "verdict.certificate", "verdict.rules")),
+)
 OWN_IMPORTS: dict[str, tuple[str, ...]] = {
     "dialect_utils": (),
     "dialect_utils.text": (),
@@ -78,9 +82,17 @@ OWN_IMPORTS: dict[str, tuple[str, ...]] = {
         "dialect_utils.io.protos",
         "dialect_utils.engine_names",
     ),
+    "dialect_utils.verdict.rules": tuple(f"dialect_utils.{name}" for name in ("text", "layout", "ops", "hlo.text")),
+    "dialect_utils.verdict.written": _WRITTEN,
+    # Nothing of the proof, nor of the field.
+    "dialect_utils.verdict.replay": (
+        *_WRITTEN,
+        *(f"dialect_utils.verdict.{name}" for name in ("chlo", "ports", "written")),
+    ),
     "dialect_utils.verdict": (
         *_BASE,
         *(f"dialect_utils.{name}" for name in ("hlo", "stablehlo", "execution", "engine_names")),
+        *(f"dialect_utils.verdict.{name}" for name in ("replay", "rules", "written")),
     ),
     "passes": (),
     "passes.framework": tuple(f"dialect_utils.{name}" for name in ("text", "ir", "io")),
@@ -228,6 +240,8 @@ ALLOWED_CIRCLES = {
 ALLOWED_ROOM_CIRCLES = (
     # Steps and plans are below the index map, bitcasts above it; proofs of bitcasts have their witnesses below both.
     {"dialect_utils.layout.index", "dialect_utils.layout.moves", "dialect_utils.layout.proof"},
+    # `verdict` itself is the files directly in it: certificates and arrays of the entry, and the verdicts above all.
+    {"dialect_utils.verdict", *(f"dialect_utils.verdict.{name}" for name in ("replay", "rules", "written"))},
     # `relayout` itself is the files directly in it: what the others print with, and the command line above them.
     {"relayout", "relayout.api", "relayout.jax"},
 )
@@ -400,6 +414,9 @@ PLANTED = {
     "dialect_utils.memory": "from dialect_utils.execution import Worker",
     "dialect_utils.execution": "from dialect_utils.verdict import Verdict",
     "dialect_utils.verdict": "from passes.framework.base import Pass",
+    "dialect_utils.verdict.rules": "from dialect_utils.verdict.proof import try_prove",
+    "dialect_utils.verdict.written": "from dialect_utils.verdict.proof import try_prove",
+    "dialect_utils.verdict.replay": "from dialect_utils.verdict.proof.terms import Terms",
     "passes": "from passes.framework.base import Pass",
     "passes.framework": "from passes.layouts.verify_layouts import verify_layouts",
     "passes.tiling": "from passes.layouts.constraints import edges",

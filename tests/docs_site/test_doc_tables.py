@@ -137,8 +137,8 @@ def test_the_exit_codes_of_verdicts() -> None:
     codes = check._EXIT_CODES  # noqa: SLF001  # the table is compared with it
     assert told.keys() == codes.keys()
     assert {word: int(text.partition(",")[0]) for word, text in told.items()} == dict(codes)
-    assert told["agrees"] == f"0, with `--require equal` {check.UNKNOWN}"
-    assert told["close"] == f"0, with `--require equal` or `--require agrees` {check.UNKNOWN}"
+    assert told["agrees"] == f"0, with `--require equal` or `--require equal-up-to` {check.UNKNOWN}"
+    assert told["close"] == f"0, with any other `--require` than `close` {check.UNKNOWN}"
 
 
 # A bitcast of each word.

@@ -24,7 +24,8 @@ class Convention(StrEnum):
 
 # Maximum and minimum.
 EXTREMES = with_trait(Trait.IDEMPOTENT | Trait.BOUNDED)
-_FORWARDING = ("convert", "select", "pick", "broadcast", "concatenate", "gather")
+# Operations that forward their operands' elements; an element that an index picks is no operation of a program.
+_FORWARDING = named("convert select broadcast concatenate gather") | {"pick"}
 
 
 def name_of(label: Hashable) -> Hashable:

@@ -11,9 +11,10 @@ from dialect_utils.hlo.text.literals import FLOAT_FORMATS
 from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType, Reshape, Slice, Transpose
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.layout.proof.reads import try_prove_same_reads
-from dialect_utils.ops import Trait, has
+from dialect_utils.ops import Trait, by_opcode, has
 from dialect_utils.verdict.certificate import Step
-from dialect_utils.verdict.replay.graph import Level
+from dialect_utils.verdict.replay.equality import Level
+from dialect_utils.verdict.rules.formats import word_bits
 from dialect_utils.verdict.written.terms import Term
 
 # Plans that regroup no bits are the same for every element type.
@@ -283,20 +284,20 @@ def _convolution(step: Step) -> Level:
     return Level.BITS if _array(step.before.operands[0]).element_type.is_integral else Level.ENGINE
 
 
+# Values that a combination of integers or truth values may take any number of times, in words of the rules.
+_NEUTRAL = by_opcode(
+    {"add": "zeros", "or": "zeros", "xor": "zeros", "and": "ones", "maximum": "lowest", "minimum": "highest"}
+)
+
+
 def neutral(opcode: str, kind: ElementType) -> int | None:
     """Returns the bits that a combination may take any number of times; None where no bits are known to be such."""
-    ones, form = (1 << kind.bits) - 1, FLOAT_FORMATS.get(kind.name)
-    if kind.is_integral or kind.name == "pred":
-        top = kind.bits - int(kind.is_signed)
-        low, high = (1 << top) & ones if kind.is_signed else 0, (1 << top) - 1
-        found = {"add": 0, "or": 0, "xor": 0, "and": ones, "multiply": 1, "maximum": low, "minimum": high}
-        return found.get(opcode)
-    if form is None or form.specials != "ieee":
+    if kind.is_complex:
         return None
-    sign = 1 << (form.exponent_bits + form.mantissa_bits)
-    infinity = ((1 << form.exponent_bits) - 1) << form.mantissa_bits
-    one = form.bias << form.mantissa_bits
-    return {"add": sign, "multiply": one, "maximum": sign | infinity, "minimum": infinity}.get(opcode)
+    if opcode == "multiply":
+        return word_bits(kind, "true" if kind.name == "pred" else "1")
+    word = "-0.0" if opcode == "add" and kind.is_floating else _NEUTRAL.get(opcode)
+    return None if word is None else word_bits(kind, word)
 
 
 def is_exact(opcode: str, kind: ElementType) -> bool:

@@ -14,8 +14,9 @@ from dialect_utils.verdict.chlo import without_chlo
 from dialect_utils.verdict.ports import Port
 from dialect_utils.verdict.replay.arrays import CHECKS, RefusedError, reducer
 from dialect_utils.verdict.replay.elements import Elements
-from dialect_utils.verdict.replay.graph import UNSPECIFIED, Equality, Graph, Level
+from dialect_utils.verdict.replay.equality import Equality, Level
 from dialect_utils.verdict.replay.scalars import check_scalar
+from dialect_utils.verdict.written.graph import UNSPECIFIED, Graph
 from dialect_utils.verdict.written.record import NOTHING, Recorder
 
 _DEVICES = ("replica_count", "num_partitions", "mhlo.num_replicas", "mhlo.num_partitions")

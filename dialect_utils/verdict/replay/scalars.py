@@ -6,7 +6,7 @@ A step is checked from its two expressions alone.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import Any
 
@@ -14,8 +14,9 @@ from dialect_utils.layout import ArrayShape, ElementType
 from dialect_utils.ops import named
 from dialect_utils.verdict.replay.polynomials import is_narrowed_ring, is_same_polynomial
 from dialect_utils.verdict.rules import Equation, Level, Pattern, try_rule
-from dialect_utils.verdict.rules.formats import has, is_nan, value_of, word_bits
+from dialect_utils.verdict.rules.formats import has, is_nan, word_bits
 from dialect_utils.verdict.rules.matching import Expression, Use, constant_bits, sizes_of
+from dialect_utils.verdict.written.constants import folded
 
 
 def check_scalar(rule: str, before: Any, after: Any) -> Level | None:
@@ -205,57 +206,6 @@ def _in_order(total: Expression, nested: Expression) -> Level | None:
         if last is not term:
             return None
     return "order" if opcode is not None and nested is total.operands[0] else None
-
-
-# Exact operations: the definition leaves nothing of their results to the engine.
-_EXACT = named(
-    "add subtract multiply divide remainder negate abs sign and or xor not maximum minimum floor ceil convert popcnt "
-    "round-nearest-even round-nearest-afz shift-left shift-right-logical shift-right-arithmetic count-leading-zeros"
-)
-
-
-@lru_cache(maxsize=65536)
-def folded(label: Hashable, result: ElementType, operands: Sequence[tuple[ElementType, int]]) -> int | None:
-    """Returns the bits of an exact operation on constants, given as types and bits; None for others."""
-    kinds, bits = [kind for kind, _ in operands], [each for _, each in operands]
-    if len({*kinds}) != 1:
-        return None
-    if isinstance(label, tuple) and label[:1] == ("compare",) and len(label) == len(("opcode", "direction", "order")):
-        return _compared(str(label[1]), kinds[0], bits) if label[2] is False and result.name == "pred" else None
-    if label == ("bitcast-convert", result):
-        return bits[0] if kinds[0].bits == result.bits else None
-    if label == "negate" and has(result, "sign"):
-        return bits[0] ^ 1 << (result.bits - 1)
-    is_divided = label in ("divide", "remainder") and kinds[0].is_integral and bits[-1] == 0
-    if label not in _EXACT or is_divided or (kinds[0] != result and label != "convert"):
-        return None
-    return _computed(str(label), result, kinds[0], bits)
-
-
-def _computed(opcode: str, result: ElementType, kind: ElementType, bits: Sequence[int]) -> int | None:
-    """Returns an operation on scalars by the reference evaluator's definition."""
-    import numpy as np
-
-    from dialect_utils.execution.reference.elementwise import each
-    from dialect_utils.layout.arrays.dtypes import as_bits, dtype_of
-    from dialect_utils.ops.domain import UndefinedError
-
-    try:
-        dtype = dtype_of(kind)
-        arrays = [np.array([value], f"u{dtype.itemsize}").view(dtype) for value in bits]
-        found = int(as_bits(np.asarray(each(opcode, result, arrays), dtype_of(result)))[0])
-    except (UndefinedError, ValueError):
-        return None
-    return found & ((1 << result.bits) - 1)
-
-
-def _compared(direction: str, kind: ElementType, bits: Sequence[int]) -> int | None:
-    left, right = (value_of(kind, each) for each in bits)
-    if left is None or right is None:
-        return None
-    below, same, above = left < right, left == right, left > right
-    found = {"LT": below, "LE": below or same, "GT": above, "GE": above or same, "EQ": same, "NE": not same}
-    return int(found[direction])
 
 
 def _constants(before: Expression, after: Expression) -> Level | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dialect_utils.ops import named
 from dialect_utils.verdict.rules.conditions import (
     FLOAT,
     INTEGER,
@@ -37,6 +38,8 @@ LOSSLESS = Rule(
     examples=("convert[f32](convert[f64](x)) = convert[f32](x)",),
     domain=(Holds("T", "f64"),),
 )
+# The low bits of a result are computed from the low bits of the operands.
+_OF_LOW_BITS = sorted(named("add multiply and or xor"))
 NARROWED = Rule(
     "convert-narrower",
     "The low bits of an integer are those of its wider forms; those of sums, products and bitwise operations are what "
@@ -45,7 +48,7 @@ NARROWED = Rule(
         bits("convert[V](convert[U](x)) = convert[V](x)", INTEGER, _INTEGER_U, _INTEGER_V, NoWider("V", "U")),
         *(
             bits(f"convert[U]({each}(x, y)) = {each}(convert[U](x), convert[U](y))", INTEGER, _INTEGER_U, NoWider())
-            for each in ("add", "multiply", "and", "or", "xor")
+            for each in _OF_LOW_BITS
         ),
     ),
     wrong=("convert[s8](maximum(x, y)) = maximum(convert[s8](x), convert[s8](y))",),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dialect_utils.ops import named
 from dialect_utils.verdict.rules.conditions import (
     FLOAT,
     INTEGER,
@@ -88,7 +89,8 @@ REMAINDER = Rule(
     examples=("remainder(remainder(x, 7), 7) = remainder(x, 7)",),
     domain=(REAL, Lacks("pred")),
 )
-_ROUNDINGS = ("floor", "ceil", "round-nearest-even", "round-nearest-afz")
+# Roundings to whole numbers.
+_ROUNDINGS = sorted(named("floor ceil round-nearest-even round-nearest-afz"))
 WHOLE = Rule(
     "whole-numbers",
     "Rounding to whole numbers changes nothing a second time, nor does it change a converted integer.",

@@ -18,8 +18,8 @@ from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.ops import Trait, has, named, opcode_of
 from dialect_utils.ops.domain import UndefinedError, static_array
 from dialect_utils.verdict.certificate import Reading
-from dialect_utils.verdict.replay.graph import UNSPECIFIED, Graph
-from dialect_utils.verdict.replay.scalars import folded
+from dialect_utils.verdict.written.constants import folded
+from dialect_utils.verdict.written.graph import UNSPECIFIED, Graph
 from dialect_utils.verdict.written.labels import elementwise_label, is_among_devices, is_pure, key_of
 from dialect_utils.verdict.written.structure import RULES
 from dialect_utils.verdict.written.terms import Written

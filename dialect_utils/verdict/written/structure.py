@@ -64,6 +64,7 @@ def _bitcast(recorder: Recorder, operation: Operation, operands: Sequence[Tree])
     return [recorder.graph.moved(operands[0], plan.with_padding(None), ())]
 
 
+# One rule for each opcode that is recorded in a way of its own.
 RULES: Mapping[str, Callable[[Recorder, Operation, Sequence[Tree]], Sequence[Tree]]] = by_opcode(
     {
         "add-dependency": lambda _, __, operands: operands[:1],

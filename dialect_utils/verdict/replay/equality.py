@@ -1,4 +1,4 @@
-"""Terms of a replayed proof as nodes of a graph, and three equalities of its nodes.
+"""Three equalities of the terms of a replayed proof.
 
 `BITS` is equality of all bits. `NAN` is equality but for the sign and payload of a NaN that arithmetic makes. `ENGINE`
 is equality up to what the definition leaves to the engine besides: the order of a sum. Each is coarser than the last.
@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Sequence
 from enum import IntEnum
 
-from dialect_utils.layout import ArrayShape, Shape
-from dialect_utils.layout.moves.plan import Plan
+from dialect_utils.layout import Shape
+from dialect_utils.verdict.written.graph import Graph, Symbol
 from dialect_utils.verdict.written.observed import observes_bits, observes_rounding
-from dialect_utils.verdict.written.terms import Kind, Term
+from dialect_utils.verdict.written.terms import Kind
 
 
 class Level(IntEnum):
@@ -23,68 +23,6 @@ class Level(IntEnum):
     BITS = 0
     NAN = 1
     ENGINE = 2
-
-
-Symbol = tuple[Kind, Hashable, Shape]
-UNSPECIFIED = "unspecified"
-
-
-class Graph:
-    """Nodes, each a symbol (kind, label, shape) with nodes as operands; the same node is never made twice."""
-
-    def __init__(self) -> None:
-        self.symbols: list[Symbol] = []
-        self.operands: list[tuple[int, ...]] = []
-        self.ids: list[int] = []  # the number of the symbol of each node
-        # Whether no undefined padding occurs in a node.
-        self.is_specified: list[bool] = []
-        self._symbols: dict[Symbol, int] = {}
-        self._nodes: dict[tuple[int, ...], int] = {}
-        self._inserted: dict[int, tuple[Term, int]] = {}
-
-    def make(self, kind: Kind, label: Hashable, shape: Shape, operands: Sequence[int] = ()) -> int:
-        """Returns the node of a term; a plan of several steps becomes one node for each step."""
-        if isinstance(label, Plan) and len(label.steps) != 1:
-            return self.moved(operands[0], label, operands[1:])
-        symbol = (kind, label, shape)
-        number = self._symbols.setdefault(symbol, len(self._symbols))
-        key = (number, *operands)
-        found = self._nodes.get(key)
-        if found is None:
-            found = self._nodes[key] = len(self.ids)
-            self.symbols.append(symbol)
-            self.operands.append(tuple(operands))
-            self.ids.append(number)
-            self.is_specified.append(label != UNSPECIFIED and all(self.is_specified[each] for each in operands))
-        return found
-
-    def shape(self, node: int) -> Shape:
-        """Returns the shape of a node."""
-        return self.symbols[node][2]
-
-    def insert(self, term: Term) -> int:
-        """Returns the node of a term of a certificate."""
-        pending = [term]
-        while pending:
-            part = pending[-1]
-            missing = [each for each in part.operands if id(each) not in self._inserted]
-            if id(part) in self._inserted or not missing:
-                pending.pop()
-                if id(part) not in self._inserted:
-                    operands = [self._inserted[id(each)][1] for each in part.operands]
-                    # The term is kept, so that its identity stays its own.
-                    self._inserted[id(part)] = part, self.make(part.kind, part.label, part.shape, operands)
-            pending += missing
-        return self._inserted[id(term)][1]
-
-    def moved(self, node: int, plan: Plan, paddings: Iterable[int]) -> int:
-        """Returns a node after all steps of a plan; `paddings` are the scalars of its pads."""
-        rest = iter(paddings)
-        for i, padding in enumerate(plan.paddings):
-            part = plan.part(i, i + 1)
-            scalars = () if padding is None else (next(rest),)
-            node = self.make("moved", part.with_padding(True), ArrayShape(*part.result), (node, *scalars))
-        return node
 
 
 class Equality:
