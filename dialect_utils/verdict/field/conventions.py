@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from enum import StrEnum
 
-from dialect_utils.ops import Trait, has, is_opcode, with_trait
+from dialect_utils.ops import Trait, has, is_opcode, named, with_trait
 from dialect_utils.verdict.proof.terms import Term
 
 
