@@ -1,0 +1,132 @@
+"""Certificates in memory and in files: what replays, and what a changed one does not prove."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from dialect_utils.text import DiagnosticError
+from dialect_utils.verdict.certificate import Certificate, certificate_text, read_certificate
+from dialect_utils.verdict.certified import prove
+from dialect_utils.verdict.ports import entry_ports
+from dialect_utils.verdict.proof import try_prove
+from dialect_utils.verdict.replay import Replayed, replay
+from tests.verdict.proof.dialects import parse
+
+HEAD = (
+    "HloModule m\nadd {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT s = f32[] add(a, b)\n}\nENTRY e {\n"
+)
+SWAPPED = f"""{HEAD}  x = f32[4,8] parameter(0)
+  y = f32[8,3] parameter(1)
+  xt = f32[8,4] transpose(x), dimensions={{1,0}}
+  yt = f32[3,8] transpose(y), dimensions={{1,0}}
+  product = f32[3,4] dot(yt, xt), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}
+  ROOT r = f32[4,3] transpose(product), dimensions={{1,0}}
+}}
+"""
+DOT = f"""{HEAD}  x = f32[4,8] parameter(0)
+  y = f32[8,3] parameter(1)
+  ROOT r = f32[4,3] dot(x, y), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}
+}}
+"""
+OTHER = DOT.replace("  ROOT r =", "  z = f32[8,3] negate(y)\n  ROOT r =").replace("dot(x, y)", "dot(x, z)")
+TRANSPOSED_TWICE = f"""{HEAD}  x = f32[4,8] parameter(0)
+  y = f32[8,3] parameter(1)
+  t = f32[8,4] transpose(x), dimensions={{1,0}}
+  ROOT r = f32[4,8] transpose(t), dimensions={{1,0}}
+}}
+"""
+PLAIN = f"""{HEAD}  x = f32[4,8] parameter(0)
+  y = f32[8,3] parameter(1)
+  ROOT r = f32[4,8] copy(x)
+}}
+"""
+PAIRS = {"dot": (SWAPPED, DOT), "transposes": (TRANSPOSED_TWICE, PLAIN)}
+
+
+def proof_of(first: str, second: str) -> Certificate:
+    modules = [parse(first), parse(second)]
+    found = try_prove(modules, *entry_ports(modules)).certificate
+    assert found is not None
+    return found
+
+
+def replayed(first: str, second: str, certificate: Certificate) -> Replayed:
+    modules = [parse(first), parse(second)]
+    return replay(modules, *entry_ports(modules), certificate)
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_a_certificate_comes_back_from_its_file_and_replays(name: str) -> None:
+    modules = [parse(text) for text in PAIRS[name]]
+    certificate = proof_of(*PAIRS[name])
+    text = certificate_text(certificate, modules)
+    again = read_certificate(text, modules)
+    assert certificate_text(again, modules) == text
+    assert replayed(*PAIRS[name], again) == replayed(*PAIRS[name], certificate)
+    assert replayed(*PAIRS[name], again).is_equal
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_every_step_is_needed_or_follows_from_the_others(name: str) -> None:
+    certificate = proof_of(*PAIRS[name])
+    assert not replayed(*PAIRS[name], replace(certificate, steps=())).is_equal
+
+
+def test_a_certificate_proves_nothing_of_other_modules() -> None:
+    certificate = proof_of(SWAPPED, DOT)
+    assert not replayed(SWAPPED, OTHER, certificate).is_equal
+
+
+def test_a_step_with_another_rule_is_refused() -> None:
+    certificate = proof_of(SWAPPED, DOT)
+    for number, step in enumerate(certificate.steps):
+        changed = list(certificate.steps)
+        changed[number] = replace(step, rule="negation")
+        found = replayed(SWAPPED, DOT, replace(certificate, steps=tuple(changed)))
+        assert found.refused.startswith("negation does not make two terms equal")
+
+
+TOTAL = f"""{HEAD}  x = f32[8] parameter(0)
+  zero = f32[] constant(0)
+  s = f32[] reduce(x, zero), dimensions={{0}}, to_apply=add
+  back = f32[8] reverse(x), dimensions={{0}}
+  t = f32[] reduce(back, zero), dimensions={{0}}, to_apply=add
+  ROOT r = pred[] compare(s, t), direction=LT
+}}
+"""
+NEVER = f"{HEAD}  x = f32[8] parameter(0)\n  ROOT r = pred[] constant(false)\n}}\n"
+
+
+def test_a_proof_that_does_not_replay_counts_as_none() -> None:
+    modules = [parse(TOTAL), parse(NEVER)]
+    ports = entry_ports(modules)
+    assert try_prove(modules, *ports).answer == "equal"
+    found = prove(modules, *ports)
+    assert (found.answer, [each.is_equal for each in found.outputs]) == ("unknown", [False])
+    assert found.reason.startswith("internal error: the proof does not replay")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "Expecting value"),
+        ("[1]", "list indices"),
+        ('{"format":"other"}', "the format is 'other'"),
+        ('{"format":"relayout certificate 1"}', "'terms'"),
+    ],
+)
+def test_a_file_that_is_no_certificate_is_an_error(text: str, message: str) -> None:
+    modules = [parse(PLAIN), parse(PLAIN)]
+    with pytest.raises(DiagnosticError, match=f"this is no certificate that can be read: .*{message}"):
+        read_certificate(text, modules)
+
+
+def test_a_term_that_refers_to_a_later_one_is_an_error() -> None:
+    modules = [parse(text) for text in PAIRS["dot"]]
+    plain = json.loads(certificate_text(proof_of(*PAIRS["dot"]), modules))
+    plain["terms"][0][3] = [len(plain["terms"]) - 1]
+    with pytest.raises(DiagnosticError, match="term 0 refers to a later one"):
+        read_certificate(json.dumps(plain), modules)

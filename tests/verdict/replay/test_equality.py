@@ -1,0 +1,104 @@
+"""The three equalities: what follows from equal operands, and which operations observe more than an equality keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+import pytest
+
+from dialect_utils.layout import ELEMENT_TYPES, ArrayShape
+from dialect_utils.verdict.replay.equality import Equality, Level
+from dialect_utils.verdict.written.graph import UNSPECIFIED, Graph
+
+F32, S32, PRED = (ArrayShape(ELEMENT_TYPES[name], (4,)) for name in ("f32", "s32", "pred"))
+
+
+class Source:
+    """Two leaves, and operations on each of them."""
+
+    def __init__(self) -> None:
+        self.graph = Graph()
+        self.leaves = [self.graph.make("leaf", ("parameter", i), F32) for i in range(2)]
+
+    def both(self, label: Hashable, shape: ArrayShape = F32) -> tuple[int, int]:
+        """Returns an operation on the first and on the second leaf."""
+        first, second = (self.graph.make("each", label, shape, [leaf]) for leaf in self.leaves)
+        return first, second
+
+    def equality(self, level: Level, merged: Level) -> Equality:
+        """Returns an equality in which the leaves are equal from a level on."""
+        found: Equality | None = None
+        for each in Level:
+            found = Equality(self.graph, each, found)
+            found.merge([(self.leaves[0], self.leaves[1])] if each >= merged else [])
+            if each == level:
+                break
+        assert found is not None
+        return found
+
+
+@pytest.mark.parametrize("level", Level)
+def test_operations_on_equal_operands_are_equal(level: Level) -> None:
+    source = Source()
+    pair = source.both("exponential")
+    outer = [source.graph.make("each", "negate", F32, [each]) for each in pair]
+    assert source.equality(level, level).same(*outer)
+    assert not source.equality(level, level).same(pair[0], outer[0])
+
+
+# Each label with the finest equality of its operands that makes its results equal in the coarsest one.
+OBSERVERS: list[tuple[Hashable, ArrayShape, Level]] = [
+    ("exponential", F32, Level.ENGINE),
+    ("maximum", F32, Level.ENGINE),
+    (("compare", "LT", False), PRED, Level.NAN),
+    ("floor", F32, Level.NAN),
+    ("sign", F32, Level.NAN),
+    ("convert", S32, Level.NAN),
+    (("compare", "LT", True), PRED, Level.BITS),
+    (("bitcast-convert", ELEMENT_TYPES["s32"]), S32, Level.BITS),
+    ("convert", ArrayShape(ELEMENT_TYPES["f4e2m1fn"], (4,)), Level.BITS),
+]
+
+
+@pytest.mark.parametrize(("label", "shape", "most"), OBSERVERS)
+@pytest.mark.parametrize("merged", Level)
+def test_an_observer_tells_what_an_equality_does_not_keep(
+    label: Hashable, shape: ArrayShape, most: Level, merged: Level
+) -> None:
+    source = Source()
+    pair = source.both(label, shape)
+    assert source.equality(Level.ENGINE, merged).same(*pair) == (merged <= most)
+
+
+def test_two_orders_of_one_sum_are_two_values_for_an_operation_that_reads_both() -> None:
+    source = Source()
+    first, second = source.leaves
+    apart = source.graph.make("each", "subtract", F32, [first, second])
+    itself = source.graph.make("each", "subtract", F32, [first, first])
+    turned = source.graph.make("each", "subtract", F32, [second, second])
+    equality = source.equality(Level.ENGINE, Level.ENGINE)
+    assert equality.same(first, second)
+    assert not equality.same(apart, itself)
+    assert equality.same(itself, turned)
+
+
+def test_a_body_that_observes_makes_its_loop_observe() -> None:
+    source = Source()
+    graph, scalar = source.graph, ArrayShape(ELEMENT_TYPES["f32"], ())
+    variable = graph.make("leaf", ("bound", 0, 0), scalar)
+    for label, shape, is_same in (("negate", F32, True), (("compare", "LT", True), PRED, False)):
+        element_type = ArrayShape(shape.element_type, ())
+        body = graph.make("each", label, element_type, [variable] * (1 if label == "negate" else 2))
+        function = graph.make("op", ("function", 0, (scalar,), 1), F32, [body])
+        pair = [graph.make("op", ("reduce", None), F32, [leaf, function]) for leaf in source.leaves]
+        assert source.equality(Level.NAN, Level.NAN).same(*pair) == is_same
+
+
+def test_a_class_is_specified_by_any_of_its_terms() -> None:
+    source = Source()
+    undefined = source.graph.make("leaf", UNSPECIFIED, F32)
+    reads = source.graph.make("each", "negate", F32, [undefined])
+    equality = Equality(source.graph, Level.BITS, None)
+    assert equality.find(reads) not in equality.without(frozenset([undefined]))
+    equality.merge([(reads, source.leaves[0])])
+    assert equality.find(reads) in equality.without(frozenset([undefined]))
