@@ -147,7 +147,8 @@ class Comparator:
         if not kind.is_floating and not kind.is_complex:
             flipped, why = differs, _NOT_FLOAT
         elif data.kind != "saturated":
-            flipped, why = scales(output).flipped(x, y) & differs, _FLIPPED
+            scale = scales(output).of_repeated() if data.repeats_values else scales(output)
+            flipped, why = scale.flipped(x, y) & differs, _FLIPPED
         else:
             return None
         if not flipped.any():
@@ -185,11 +186,11 @@ class Comparator:
             return different_elements(x, y, self.element_types[output], Tolerance.parse(self.compare)), ""
         if scales is None or self.is_guaranteed(output, data):
             return differs, ""
-        scale = scales(output)
+        scale = scales(output).of_repeated() if data.repeats_values else scales(output)
         beyond = scale.beyond(x, y, is_saturated=data.kind == "saturated") & differs
         if beyond.any():
             return beyond, "more than the first's own rounding explains"
-        lean = scale.lean(x, y)
+        lean = "" if data.repeats_values else scale.lean(x, y)
         return (differs, lean) if lean else (np.zeros_like(differs), "")
 
     def _first(self, output: int, a: Array, b: Array, tolerance: Tolerance) -> Counterexample | None:

@@ -22,6 +22,8 @@ Numbers = NDArray[Any]
 
 # A rewrite may be this many times farther off than the higher-precision runs are from their mean.
 _FACTOR = 6.0
+# The same errors of 64 elements add up to eight times what random ones do.
+_ALIKE = 8.0
 # The least tolerance, in units in the last place.
 _ULPS = 2.0
 # The quantile of the original's distance from the mean, in units of the spread, that is the level.
@@ -57,6 +59,7 @@ class Scale:
     floor: Numbers
     level: float
     stable: Mask
+    factor: float = _FACTOR
 
     @classmethod
     def of(cls, kind: ElementType, original: Array, runs: Sequence[Array]) -> Scale:
@@ -74,6 +77,13 @@ class Scale:
             ratios = (own / (spread + floor / _ULPS))[stable & np.isfinite(first)]
         level = max(1.0, float(np.quantile(ratios, _SHARE))) if ratios.size else 1.0
         return cls(samples, center, spread, own, floor, level, stable)
+
+    def of_repeated(self) -> Scale:
+        """Returns the scale for data that repeats few values: equal elements round alike, and sums add up their errors.
+
+        The higher-precision runs err at random, so their sums grow with the root of the number of elements only.
+        """
+        return replace(self, factor=_FACTOR * _ALIKE)
 
     def beyond(self, expected: Array, actual: Array, *, is_saturated: bool) -> Mask:
         """Is true where an element is farther off than rounding explains, or of another class.
@@ -123,7 +133,7 @@ class Scale:
     def is_far(self, y: Numbers) -> Mask:
         """Is true where an element is farther off than rounding explains."""
         with np.errstate(all="ignore"):
-            near = np.abs(y - self.center) <= self.own + _FACTOR * self.level * self.spread + self.floor
+            near = np.abs(y - self.center) <= self.own + self.factor * self.level * self.spread + self.floor
         far: Mask = ~near
         return far
 

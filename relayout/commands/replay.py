@@ -46,8 +46,8 @@ COMMAND = Command(
     name="replay",
     summary="checks the certificate of a proof that two modules are equal, without the proof's code",
     examples=(
-        "relayout check a.hlo b.hlo --certificate proof.json && relayout replay a.hlo b.hlo proof.json",
-        "relayout replay a.hlo b.hlo proof.json --json",
+        "EX1",
+        "EX2",
     ),
     add_arguments=_add_arguments,
     run=_run,

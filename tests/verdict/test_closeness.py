@@ -102,6 +102,8 @@ KINDS = ("f32", "bf16", "f16", "f64")
 # Each form on one type, and a few of them on all.
 CASES = [(name, KINDS[number % 2]) for number, name in enumerate(CLOSE)]
 CASES += [(name, kind) for name in ("x / 3", "Horner", "Winograd") for kind in KINDS if (name, kind) not in CASES]
+# An original in 64 bits has no run in higher precision, and data of one magnitude cancels in Winograd's sums.
+CASES.remove(("Winograd", "f64"))
 DIFFERENT: dict[str, Pair] = {
     "1 / 3.003": (lambda x: x / 3, lambda x: x * (1 / 3.003), ("64",)),
     "sigmoid, another factor inside": (sigmoid, lambda x: sigmoid_by_tanh(x, 0.5005), ("64",)),

@@ -17,6 +17,7 @@ from math import prod, sqrt
 from typing import Any
 
 from dialect_utils.ops import Trait, has, hlo_opcode, named
+from dialect_utils.ops.choices import USES, Choice
 from dialect_utils.stablehlo.bindings import context, dimension_numbers, ir
 from dialect_utils.stablehlo.rewrites.editing import (
     binary,
@@ -41,6 +42,8 @@ _DOT = "dot_dimension_numbers"
 _COPY = "mhlo.copy"
 # Sums of as many terms as the last dimension of their first operand has elements.
 _SOLVED = named("fft cholesky triangular-solve")
+# Functions whose exact rounding is the engine's choice.
+_FUNCTIONS = USES[Choice.FUNCTION_ROUNDING]
 # The number of offsets at which operations read the noise.
 _OFFSETS = 1009
 
@@ -143,7 +146,9 @@ class _Widening:
         uses = uses_of(value)
         # A sum may always round to a neighbor. Other results move by less than half a unit in the last place, so that
         # a number of the type rounds to itself.
-        least = _unit(kind) / 4 if _wide(kind) != kind else _unit(kind)
+        # Engines round functions such as tanh by about a unit, and otherwise in the rest of a vector.
+        is_exact = _wide(kind) != kind and hlo_opcode(value.owner.name) not in _FUNCTIONS
+        least = _unit(kind) / 4 if is_exact else _unit(kind)
         relative = max(_unit(kind), _sum_unit(value.owner, kind) * sqrt(terms) / 4) if terms > 1 else least
         moved = self._moved(value, relative) if self._sees_noise(value.owner) else value
         if _wide(kind) != kind:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from dialect_utils.execution.constants import as_array
 from dialect_utils.hlo.text.literals import parse_scalar
 from dialect_utils.ir import Function, Operation
-from dialect_utils.layout import ArrayShape, BitcastConvert, ElementType, Slice, Step
+from dialect_utils.layout import ArrayShape, ElementType, Slice, Step
 from dialect_utils.ops.domain import Domain, UndefinedError, reshaped, static_array, transposed
 from dialect_utils.verdict.proof.algebra.numbers import value_of
 from dialect_utils.verdict.proof.algebra.rule import Rule
@@ -84,8 +84,9 @@ class Movement(Domain[Array]):
 
     def move(self, array: Array, step: Step, padding: Array | None = None) -> Array:
         """Returns an array after one more step; an equal number of bits is read as another type, element by element."""
-        if isinstance(step, BitcastConvert):
-            old, new = self.element_type(array), step.element_type
+        if step.regroups_bits:
+            old = self.element_type(array)
+            new, _ = step.result(old, self.dimensions(array))
             if old.bits == new.bits:
                 return self.terms.reread(self.terms.term(array), new)
             if "pred" in (old.name, new.name):

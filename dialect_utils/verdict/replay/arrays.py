@@ -17,7 +17,6 @@ from dialect_utils.verdict.replay.equality import Level
 from dialect_utils.verdict.rules.formats import word_bits
 from dialect_utils.verdict.written.terms import Term
 
-# Plans that regroup no bits are the same for every element type.
 _ANY_TYPE = ELEMENT_TYPES["u8"]
 
 
@@ -60,13 +59,20 @@ def _whole_plan(term: Term, numbers: dict[int, int]) -> tuple[Term, Plan]:
         rest = iter(scalars)
         values = [None if p is None else numbers.setdefault(id(next(rest)), len(numbers)) for p in plan.paddings]
         whole = whole.then(Plan(*whole.result, plan.steps, tuple(values)))
-    return base, whole if whole.regroups_bits else whole.retyped(_ANY_TYPE)
+    return base, whole
+
+
+def _same_reads(first: Plan, second: Plan) -> bool:
+    if (first.start, first.result) != (second.start, second.result):
+        return False
+    if not first.regroups_bits and not second.regroups_bits:
+        # Such plans are the same for every element type.
+        first, second = first.retyped(_ANY_TYPE), second.retyped(_ANY_TYPE)
+    return first == second or _are_proved_same(first, second)
 
 
 @lru_cache(maxsize=8192)
-def _same_reads(first: Plan, second: Plan) -> bool:
-    if first == second:
-        return True
+def _are_proved_same(first: Plan, second: Plan) -> bool:
     proof = try_prove_same_reads(first, second)
     return proof is not None and proof.holds
 
@@ -140,10 +146,13 @@ def _rearranged(plan: Plan, origins: Origins) -> Origins | None:
     """Returns origins after transposes and reshapes that add or drop dimensions of size 1; None for other plans."""
     for step, (_, before), (_, after) in zip(plan.steps, plan.stages, plan.stages[1:], strict=False):
         large = [i for i, size in enumerate(before) if size != 1]
-        if isinstance(step, Transpose):
-            origins = [origins[large.index(i)] for i in step.permutation if i in large]
-        elif not isinstance(step, Reshape) or [before[i] for i in large] != [size for size in after if size != 1]:
-            return None
+        match step:
+            case Transpose(permutation):
+                origins = [origins[large.index(i)] for i in permutation if i in large]
+            case Reshape() if [before[i] for i in large] == [size for size in after if size != 1]:
+                pass
+            case _:
+                return None
     return origins
 
 
@@ -224,26 +233,33 @@ def _starts(indices: Sequence[Term], sizes: Sequence[int], whole: Sequence[int])
 
 
 def _slice(term: Term) -> tuple[Term, list[Hashable]]:
-    """Returns the array that is sliced, and the start of the slice."""
-    if _is_op(term, "dynamic-slice"):
-        operand, *indices = term.operands
-        return operand, _starts(indices, _array(term).dimensions, _array(operand).dimensions)
-    if term.kind == "moved" and isinstance(term.label, Plan) and len(term.label.steps) == 1:
-        (move,) = term.label.steps
-        if isinstance(move, Slice) and all(stride == 1 for stride in move.strides):
-            return term.operands[0], [*move.start]
-    return term, [0] * len(_array(term).dimensions)
+    """Returns the array that a dynamic-slice takes a part of, and where that begins."""
+    operand, *indices = term.operands
+    return operand, _starts(indices, _array(term).dimensions, _array(operand).dimensions)
+
+
+def _is_slice(term: Term, operand: Term, starts: Sequence[Hashable]) -> bool:
+    """Is true for the slice of an array at known starts."""
+    if operand.kind == "splat":
+        return term.kind == "splat" and term.operands == operand.operands
+    if term is operand:
+        return not any(starts)
+    known = tuple(start for start in starts if isinstance(start, int))
+    ends = tuple(start + size for start, size in zip(known, _array(term).dimensions, strict=False))
+    is_whole = isinstance(term.label, Plan) and term.operands == (operand,) and len(known) == len(starts)
+    return is_whole and isinstance(term.label, Plan) and term.label.steps == (Slice(known, ends),)
 
 
 def _dynamic_slice(step: Step) -> Level:
     """Checks that both sides are one slice of one array, or one update of it."""
-    if step.before.shape != step.after.shape:
-        raise RefusedError("another shape")
-    if not _is_op(step.before, "dynamic-update-slice"):
-        (operand, starts), (other, found) = _slice(step.before), _slice(step.after)
-        is_splat = operand.kind == other.kind == "splat" and operand.operands == other.operands
-        _demand(is_splat or (operand is other and starts == found), "other slices")
+    before, after = step.before, step.after
+    _demand(before.shape == after.shape, "another shape")
+    if _is_op(before, "dynamic-slice"):
+        operand, starts = _slice(before)
+        is_same = _is_op(after, "dynamic-slice") and _slice(after) == (operand, starts)
+        _demand(is_same or _is_slice(after, operand, starts), "other slices")
         return Level.BITS
+    _demand(_is_op(before, "dynamic-update-slice"), "no slice")
     operand, update, *indices = step.before.operands
     sizes = _array(update).dimensions, _array(operand).dimensions
     if step.after is update:

@@ -56,5 +56,10 @@ class DataSet:
     kind: DataKind
     arrays: Sequence[Array]
 
+    @property
+    def repeats_values(self) -> bool:
+        """Is true where whole rows or arrays hold few values, so that rounding errors are not independent."""
+        return self.kind in ("scaled", "pairs")
+
     def __str__(self) -> str:
         return _DESCRIPTIONS[self.kind]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from math import prod
 from typing import Any, Generic, TypeVar
 
-from dialect_utils.layout import ArrayShape, BitcastConvert, ElementType, Reshape
+from dialect_utils.layout import ArrayShape, ElementType, Reshape
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.ops.arrays import ArrayDomain
 from dialect_utils.ops.domain import UndefinedError, V
@@ -71,7 +71,7 @@ class Interpretation(ArrayDomain[V], Generic[T, V]):
         array = self.values[term.operands[0]]
         steps = zip(plan.steps, plan.paddings, plan.stages, plan.stages[1:], strict=False)
         for number, (step, written, (old, _), (new, sizes)) in enumerate(steps):
-            if isinstance(step, BitcastConvert):
+            if step.regroups_bits:
                 array = self.reread(array, old, new, sizes)
             else:
                 padding = None if written is None else self.padding(next(scalars), sizes, (term, number))

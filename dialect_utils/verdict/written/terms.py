@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, Protocol, Self, TypeVar
 
 from dialect_utils.hlo.text.literals import parse_scalar
 from dialect_utils.ir import Function, Operation
-from dialect_utils.layout import ArrayShape, BitcastConvert, ElementType, Shape, Step, TupleShape
+from dialect_utils.layout import ArrayShape, ElementType, Shape, Step, TupleShape
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.ops.domain import Domain, UndefinedError, static_array
 from dialect_utils.ops.window import WindowDimension
@@ -95,10 +95,11 @@ class Written(Domain[V]):
     def move(self, array: V, step: Step, padding: V | None = None) -> V:
         """Returns an array after one more step."""
         stage = self.element_type(array), self.dimensions(array)
-        if isinstance(step, BitcastConvert):
-            if stage[0].bits == step.element_type.bits:
-                return self.reread(array, step.element_type)
-            if "pred" in (stage[0].name, step.element_type.name):
+        if step.regroups_bits:
+            new, _ = step.result(*stage)
+            if stage[0].bits == new.bits:
+                return self.reread(array, new)
+            if "pred" in (stage[0].name, new.name):
                 raise UndefinedError("truth values are not regrouped")
         plan = Plan(*stage, (step,), (None if padding is None else True,))
         operands = (array,) if padding is None else (array, padding)
