@@ -59,11 +59,19 @@ def _whole_plan(term: Term, numbers: dict[int, int]) -> tuple[Term, Plan]:
         rest = iter(scalars)
         values = [None if p is None else numbers.setdefault(id(next(rest)), len(numbers)) for p in plan.paddings]
         whole = whole.then(Plan(*whole.result, plan.steps, tuple(values)))
-    return base, whole if whole.regroups_bits else whole.retyped(_ANY_TYPE)
+    return base, whole
+
+
+def _same_reads(first: Plan, second: Plan) -> bool:
+    if first.start != second.start or first.result != second.result:
+        return False
+    if first.regroups_bits or second.regroups_bits:
+        return _proved_same_reads(first, second)
+    return _proved_same_reads(first.retyped(_ANY_TYPE), second.retyped(_ANY_TYPE))
 
 
 @lru_cache(maxsize=8192)
-def _same_reads(first: Plan, second: Plan) -> bool:
+def _proved_same_reads(first: Plan, second: Plan) -> bool:
     if first == second:
         return True
     proof = try_prove_same_reads(first, second)

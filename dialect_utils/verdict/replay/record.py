@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dialect_utils.execution.constants import as_array, contents
 from dialect_utils.ir import Function, Operation, Value
-from dialect_utils.ir.control_flow import BODY, CONDITION
+from dialect_utils.ir.control_flow import BODY, CONDITION, MOST_ITERATIONS, is_unrolled
 from dialect_utils.ir.elementwise import is_elementwise, scalar_operands
 from dialect_utils.layout import ArrayShape, ElementType, Shape, TupleShape
 from dialect_utils.layout.moves.plan import Plan
@@ -31,8 +31,6 @@ NOTHING = ArrayShape(ElementType("unspecified", 0), ())
 # The definition is thousands of operations.
 _LONG = named("rng-bit-generator")
 _EXPANDED = named("batch-norm-grad batch-norm-inference batch-norm-training")
-_MOST_ITERATIONS = 8
-_LONGEST_BODY = 40
 _DEEPEST_CALL = 60
 
 
@@ -316,10 +314,10 @@ class Recorder:
         return self._trees(operation, self._state(condition, body, start, self.readings.get(operation, plain)))
 
     def _unrolled(self, condition: Function, body: Function, start: Sequence[int]) -> Sequence[int] | None:
-        if len(body.operations) > _LONGEST_BODY:
+        if not is_unrolled(body):
             return None
         state, effects = start, len(self.effects)
-        for _ in range(_MOST_ITERATIONS + 1):
+        for _ in range(MOST_ITERATIONS + 1):
             bits = self._constant(self.flat(condition, state)[0])
             if bits is None or len(self.effects) > effects:
                 break
