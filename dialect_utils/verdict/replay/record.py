@@ -13,9 +13,10 @@ from dialect_utils.execution.constants import as_array, contents
 from dialect_utils.ir import Function, Operation, Value
 from dialect_utils.ir.control_flow import BODY, CONDITION, MOST_ITERATIONS, is_unrolled
 from dialect_utils.ir.elementwise import is_elementwise, scalar_operands
-from dialect_utils.layout import ArrayShape, ElementType, Shape, TupleShape
+from dialect_utils.layout import ArrayShape, ElementType, Shape, Step, TupleShape
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.layout.proof.bitcast_proof import proved_movement
+from dialect_utils.layout.proof.reads import origin_of
 from dialect_utils.ops import Trait, by_opcode, has, named, opcode_of
 from dialect_utils.ops.domain import UndefinedError, static_array
 from dialect_utils.ops.labels import elementwise_label, is_among_devices, is_pure, key_of
@@ -76,6 +77,13 @@ class _Nodes(Written[int]):
         made = super().each(label, element_type, operands)
         if not self.dimensions(operands[0]):
             self.recorder.fold(made)
+        return made
+
+    def move(self, array: int, step: Step, padding: int | None = None) -> int:
+        """Returns an array after one more step; a scalar that is read from a constant is that constant."""
+        made = super().move(array, step, padding)
+        if not self.dimensions(made):
+            self.recorder.read(made)
         return made
 
     def map(self, operation: Operation, function: Function, arrays: Sequence[int]) -> list[int]:
@@ -142,9 +150,24 @@ class Recorder:
         _, label, shape = graph.symbols[node]
         kinds = [self.primitives.element_type(each) for each in operands]
         bits = folded(label, static_array(shape).element_type, tuple(zip(kinds, known, strict=True)))
+        self._note(node, bits)
+
+    def read(self, node: int) -> None:
+        """Notes the constant that is read by movement that ends in a scalar."""
+        graph, read = self.graph, node
+        index: tuple[int, ...] | None = ()
+        while isinstance(plan := graph.symbols[read][1], Plan) and not plan.regroups_bits and index is not None:
+            array, *scalars = graph.operands[read]
+            index = origin_of(plan, index).index
+            index, read = ((), scalars[0]) if index is None and scalars else (index, array)
+        if graph.symbols[read][0] == "splat":
+            (read,) = graph.operands[read]
+        self._note(node, None if index is None else self._constant(read))
+
+    def _note(self, node: int, bits: int | None) -> None:
         if bits is not None:
             self._bits[node] = bits
-            self.folds.append((node, self.primitives.literal(static_array(shape).element_type, bits, ())))
+            self.folds.append((node, self.primitives.literal(self.primitives.element_type(node), bits, ())))
 
     def integer(self, node: int) -> int:
         """Returns the value of a constant, at most the largest signed one; raises UndefinedError for other nodes."""
