@@ -108,7 +108,9 @@ def _decided(
 ) -> ProofResult:
     comparison = _Comparison(stages, parameters, results, keeps_bits)
     decomposed = None if comparison.is_equal_as_arrays() else without_chlo(stages)
-    again = None if decomposed is stages or decomposed is None else _Comparison(decomposed, parameters, results, keeps_bits)
+    again = (
+        None if decomposed is stages or decomposed is None else _Comparison(decomposed, parameters, results, keeps_bits)
+    )
     if again is not None and again.is_equal_as_arrays():
         return _of_chlo(again.result(over_reals=False))
     # The slow comparisons come last: element by element, and over the reals.

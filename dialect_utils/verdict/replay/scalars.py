@@ -210,7 +210,8 @@ def _in_order(total: Expression, nested: Expression) -> Level | None:
 # Exact operations: the definition leaves nothing of their results to the engine.
 _EXACT = named(
     "add subtract multiply divide remainder negate abs sign and or xor not maximum minimum floor ceil convert popcnt "
-    "round-nearest-even round-nearest-afz clamp shift-left shift-right-logical shift-right-arithmetic count-leading-zeros"
+    "round-nearest-even round-nearest-afz clamp count-leading-zeros "
+    "shift-left shift-right-logical shift-right-arithmetic"
 )
 
 
