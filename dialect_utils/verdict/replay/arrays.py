@@ -63,11 +63,9 @@ def _whole_plan(term: Term, numbers: dict[int, int]) -> tuple[Term, Plan]:
 
 
 def _same_reads(first: Plan, second: Plan) -> bool:
-    if first.start != second.start or first.result != second.result:
-        return False
-    if first.regroups_bits or second.regroups_bits:
-        return _proved_same_reads(first, second)
-    return _proved_same_reads(first.retyped(_ANY_TYPE), second.retyped(_ANY_TYPE))
+    if not first.regroups_bits and not second.regroups_bits:
+        first, second = first.retyped(_ANY_TYPE), second.retyped(_ANY_TYPE)
+    return first.result == second.result and _proved_same_reads(first, second)
 
 
 @lru_cache(maxsize=8192)
