@@ -9,12 +9,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from dialect_utils.ir import Function, Join, Module, Operand, Operation, Passed, Value, Yielded
-from dialect_utils.ops import DONE, START, UPDATE, Trait, has, named, opcode_of, split_asynchronous
+from dialect_utils.ops import DONE, START, UPDATE, Trait, has, named, opcode_of, split_asynchronous, with_trait
 
 CONDITION, BODY = "condition", "body"
 
 
 _BRANCHES = named("conditional")
+# Operations that do not count in the body of a loop: passes that change layouts add them.
+_UNCOUNTED = with_trait(Trait.MOVES_DATA) | with_trait(Trait.TUPLES) | named("bitcast-convert constant")
+
+# Proofs unroll loops of at most so many iterations whose bodies compute with at most so many operations.
+MOST_ITERATIONS = 8
+_LONGEST_BODY = 40
+
+
+def is_unrolled(body: Function) -> bool:
+    """Is true for a short body of a loop: data movement does not count, so that passes that add some change nothing."""
+    return sum(each.opcode not in _UNCOUNTED for each in body.operations) <= _LONGEST_BODY
 
 
 def call_roles(opcode: str, attributes: Sequence[str]) -> tuple[str, ...]:

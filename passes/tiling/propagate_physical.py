@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, field
 
 from dialect_utils.ir import Builder, Function, Join, Module, Operand, Operation, Passed, Value, Yielded, array_shape
@@ -266,14 +266,16 @@ def passed_arrays(module: Module) -> list[PassedArray]:
     """Returns every array that passes a call, loop or branch, in module order."""
     passing = [operation for operation in module.operations() if operation.opcode in _PASSING]
     joins = [join for operation in passing for join in operation.control_flow()]
-    return [array for join in merged(joins) if _is_closed(join) for array in _split(join)]
+    others = (operation for operation in module.operations() if operation.opcode not in _PASSING)
+    applied = {function for operation in others for function in operation.called}
+    return [array for join in merged(joins) if _is_closed(join, applied) for array in _split(join)]
 
 
-def _is_closed(join: Join) -> bool:
-    """Is true if only calls, loops and branches call the joined functions."""
+def _is_closed(join: Join, applied: Set[Function]) -> bool:
+    """Is true if only calls, loops and branches call the joined functions; `applied` are those that others call."""
     yielding = [slot.function for slot in join.sources if isinstance(slot, Yielded)]
     taking = [value.function for value in join.targets if value.operation is None]
-    return all(caller.opcode in _PASSING for function in (*yielding, *taking) for caller in function.callers)
+    return applied.isdisjoint((*yielding, *taking))
 
 
 def _split(join: Join) -> Iterator[PassedArray]:

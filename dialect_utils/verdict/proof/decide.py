@@ -74,17 +74,18 @@ def try_prove(
     *,
     over_reals: bool = False,
     field_seed: int | None = None,
+    keeps_bits: bool = False,
 ) -> ProofResult:
     """Decides whether the first and the last of several forms of a module are equal, without executing any.
 
     `parameters` and `results` say how the last one's arrays are laid out; with `over_reals` outputs that are not proved
     equal are compared as functions of real numbers, too, by the draw of `field_seed` (None: a new one). Nothing is
     unspecified but the padding of arrays that are packed there. `different` is said only where results differ for some
-    inputs.
+    inputs. With `keeps_bits` no rule about floats is applied, so that the proof holds for the bits of NaN, too.
     """
     started = time.perf_counter()
     try:
-        found = _decided(stages, parameters, results, over_reals, field_seed)
+        found = _decided(stages, parameters, results, over_reals, field_seed, keeps_bits)
     except (GaveUpError, UndefinedError) as reason:
         found = ProofResult("unknown", str(reason))
     except DiagnosticError as error:
@@ -103,10 +104,13 @@ def _decided(
     results: Sequence[Port],
     over_reals: bool,
     field_seed: int | None,
+    keeps_bits: bool,
 ) -> ProofResult:
-    comparison = _Comparison(stages, parameters, results)
+    comparison = _Comparison(stages, parameters, results, keeps_bits)
     decomposed = None if comparison.is_equal_as_arrays() else without_chlo(stages)
-    again = None if decomposed is stages or decomposed is None else _Comparison(decomposed, parameters, results)
+    again = (
+        None if decomposed is stages or decomposed is None else _Comparison(decomposed, parameters, results, keeps_bits)
+    )
     if again is not None and again.is_equal_as_arrays():
         return _of_chlo(again.result(over_reals=False))
     # The slow comparisons come last: element by element, and over the reals.
@@ -128,8 +132,11 @@ def _of_chlo(found: ProofResult) -> ProofResult:
 class _Comparison:
     """The terms of the first and the last module, side by side."""
 
-    def __init__(self, stages: Sequence[Module], parameters: Sequence[Port], results: Sequence[Port]) -> None:
+    def __init__(
+        self, stages: Sequence[Module], parameters: Sequence[Port], results: Sequence[Port], keeps_bits: bool
+    ) -> None:
         self.terms = Terms()
+        self.terms.keeps_bits = keeps_bits
         self.same: dict[tuple[Term, Term], bool] = {}
         self.elements: ElementProof | None = None
         self.cases = Cases(self.terms, self._same)

@@ -14,7 +14,7 @@ from itertools import islice, product
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from dialect_utils.ir import Function, Operation, Value
-from dialect_utils.ir.control_flow import BODY, CONDITION
+from dialect_utils.ir.control_flow import BODY, CONDITION, MOST_ITERATIONS, is_unrolled
 from dialect_utils.layout import Shape, TupleShape
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.ops import Trait, named, with_trait
@@ -28,10 +28,6 @@ if TYPE_CHECKING:
 
 # Ways to read a loop's state that are tried; few loops have more than one.
 _MOST_READINGS = 8
-
-# Loops of at most so many iterations whose bodies have at most so many operations are unrolled.
-_MOST_ITERATIONS = 8
-_LONGEST_BODY = 40
 
 UNROLLED = Rule("unrolled", "A loop whose condition is known before every iteration is the sequence of its iterations.")
 STATE = Rule(
@@ -61,11 +57,11 @@ def loop(evaluation: Evaluation, operation: Operation) -> Sequence[Tree]:
 def _unrolled(evaluation: Evaluation, operation: Operation, initial: Sequence[Term]) -> Sequence[Tree] | None:
     """Returns the results of a loop of a few known iterations; None for others and those with effects."""
     condition, body = (operation.called_as(role) for role in (CONDITION, BODY))
-    if len(body.operations) > _LONGEST_BODY:
+    if not is_unrolled(body):
         return None
     state: Sequence[Array] = initial
     effects = len(evaluation.effects)
-    for _ in range(_MOST_ITERATIONS + 1):
+    for _ in range(MOST_ITERATIONS + 1):
         tested = _ran(evaluation, condition, state)
         bits = evaluation.terms.constant_bits(tested[0])
         if bits is None or len(evaluation.effects) > effects:

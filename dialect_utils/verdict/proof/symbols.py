@@ -85,7 +85,7 @@ class Symbols(Movement):
         is_symmetric = not texts or (
             len(texts) == 1 and texts[0][0] == "precision" and len({*texts[0][1].split()}) == 1
         )
-        if is_symmetric and right.number < left.number:
+        if is_symmetric and not self.terms.keeps_bits and right.number < left.number:
             return transposed(self, self._dot(right, left, element_type, texts), (0, 2, 1))
         batch, rows, _ = left.array.dimensions
         shape = ArrayShape(element_type, (batch, rows, right.array.dimensions[1]))
@@ -115,6 +115,8 @@ class Symbols(Movement):
     def combine(self, opcode: str, array: Array, initial: Array) -> Term:
         """Returns a reduction; one that is exact takes its initial value last."""
         term, first = self.terms.term(array), self.terms.term(initial)
+        if self.terms.keeps_bits:
+            return self.written.combine(opcode, term, first)
         return self._combined(opcode, term, first)
 
     def _combined(self, opcode: str, array: Term, first: Term) -> Term:

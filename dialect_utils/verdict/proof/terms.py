@@ -105,6 +105,9 @@ class Terms:
         self.polynomials: dict[Term, Polynomial] = {}
         # Convolutions skip padding (HLO) unless both programs multiply it (StableHLO).
         self.skips_padding = True
+        # Whether operations on floats stay as they are: rules that may change the bits of a NaN are of no use before an
+        # operation that observes these.
+        self.keeps_bits = False
         # The steps of the certificate, and the operation at which each was made.
         self.steps: dict[tuple[Any, ...], Operation | None] = {}
         # How loops are read, for each module.
@@ -189,7 +192,8 @@ class Terms:
             return self.of_splats(label, element_type, operands)
         # Each undefined padding value is distinct: no rule may merge two of them.
         is_known = all(operand.is_specified for operand in operands)
-        return (build if is_known else Terms.each_as_is)(self, label, element_type, operands)
+        is_kept = self.keeps_bits and any(_is_rounded(each) for each in (element_type, *map(_type_of, operands)))
+        return (build if is_known and not is_kept else Terms.each_as_is)(self, label, element_type, operands)
 
     def of_splats(self, label: Hashable, element_type: ElementType, operands: Sequence[Term]) -> Term:
         """Returns an elementwise operation on arrays that each repeat one scalar."""
@@ -356,6 +360,14 @@ class Terms:
 
 
 _NO_TYPE = ElementType("unspecified", 0)
+
+
+def _type_of(term: Term) -> ElementType:
+    return term.array.element_type
+
+
+def _is_rounded(element_type: ElementType) -> bool:
+    return element_type.is_floating or element_type.is_complex
 
 
 # An array (or token), or a tuple.

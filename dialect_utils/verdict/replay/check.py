@@ -101,9 +101,11 @@ def replay(
         _close(equality, merges)
         if not _holds(equality, last):
             continue
-        specified = equality.without(frozenset([unspecified]))
-        for i, pair in enumerate(pairs):
-            if outputs[i] is None and equality.same(*pair) and equality.find(pair[0]) in specified:
+        equal = [i for i, pair in enumerate(pairs) if outputs[i] is None and equality.same(*pair)]
+        unclear = not all(graph.is_specified[pairs[i][0]] for i in equal)
+        specified = equality.without(frozenset([unspecified])) if unclear else frozenset()
+        for i in equal:
+            if graph.is_specified[pairs[i][0]] or equality.find(pairs[i][0]) in specified:
                 outputs[i] = level
         if told is None and len(first.effects) == len(last.effects):
             told = level if all(equality.same(*pair) for pair in effects) else None

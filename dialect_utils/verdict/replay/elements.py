@@ -32,6 +32,7 @@ class Elements(Interpretation[Term, Any]):
         self.graph, self.nodes, self.recorder = recorder.graph, recorder.primitives, recorder
         self.equal: list[tuple[int, int]] = []
         self._count = 0
+        self._scalars: dict[str, ArrayShape] = {}
 
     def spend(self, count: int) -> None:
         """Counts nodes that are made; raises UndefinedError where there are too many."""
@@ -131,10 +132,18 @@ class Elements(Interpretation[Term, Any]):
 
     def _product(self, kind: ElementType, left: int, right: int) -> int:
         types = {self.nodes.element_type(left), self.nodes.element_type(right)}
+        if types == {kind} and kind.is_floating:
+            return self.graph.make("each", "multiply", self._scalar(kind), (left, right))
         if kind.is_integral and types != {kind} and all(each.is_integral for each in types):
             left, right = (self.nodes.each("convert", kind, [each]) for each in (left, right))
             types = {kind}
         return self.nodes.each("multiply" if types == {kind} else "product", kind, (left, right))
+
+    def _scalar(self, kind: ElementType) -> ArrayShape:
+        """Returns the shape of a scalar, one object for each type: these are compared often."""
+        if kind.name not in self._scalars:
+            self._scalars[kind.name] = ArrayShape(kind, ())
+        return self._scalars[kind.name]
 
     def _sum(self, kind: ElementType, texts: Any, products: Sequence[int]) -> int:
         if not products:

@@ -36,12 +36,14 @@ class Equality:
         count = len(graph.ids)
         self._root = list(range(count)) if finer is None else [finer.find(node) for node in range(count)]
         self._users: dict[int, list[int]] = {}
-        self._table: dict[tuple[int, ...], int] = {}
-        self._observed = self._observing()
+        # At first all nodes differ.
+        self._table = {} if finer else graph.by_operands()
+        self._observed = self._observing() if finer else [None] * count
         for node in range(count):
-            for operand in {self.find(each) for each in graph.operands[node]}:
+            for operand in {*map(self.find, graph.operands[node])} if finer else {*graph.operands[node]}:
                 self._users.setdefault(operand, []).append(node)
-        self._pending = [pair for node in range(count) if (pair := self._collision(node)) is not None]
+        pairs = map(self._collision, range(count if finer else 0))
+        self._pending = [pair for pair in pairs if pair is not None]
         self._close()
 
     def find(self, node: int) -> int:
@@ -95,14 +97,9 @@ class Equality:
         return [each for each in operands if _is_function(self.graph.symbols[each])] if kind == "op" else ()
 
     def _key(self, node: int) -> tuple[int, ...]:
-        operands = self.graph.operands[node]
-        if self._finer is None:
-            return (self.graph.ids[node], *map(self.find, operands))
-        observed = self._observed[node]
-        if observed is not None:
-            return (self.graph.ids[node], *map(observed.find, operands))
-        found = [*map(self.find, operands)]
-        if len({*found}) == len(found):
+        operands, observed = self.graph.operands[node], self._observed[node]
+        found = [*map((observed or self).find, operands)]
+        if self._finer is None or observed is not None or len({*found}) == len(found):
             return (self.graph.ids[node], *found)
         # Two sums of which only the engine's choice makes one are still two for an operation that reads both.
         apart = [*map(self._finer.find, operands)]
@@ -114,15 +111,20 @@ class Equality:
 
     def _close(self) -> None:
         while self._pending:
-            first, second = map(self.find, self._pending.pop())
-            if first == second:
-                continue
-            if len(self._users.get(first, ())) > len(self._users.get(second, ())):
-                first, second = second, first
-            self._root[first] = second
-            moved = self._users.pop(first, [])
-            self._users.setdefault(second, []).extend(moved)
-            self._pending += [pair for node in moved if (pair := self._collision(node)) is not None]
+            # Users are looked at once for all merges: a sum of many terms is the user of each.
+            users = dict.fromkeys(user for pair in self._pending for user in self._joined(*map(self.find, pair)))
+            self._pending = [pair for node in users if (pair := self._collision(node)) is not None]
+
+    def _joined(self, first: int, second: int) -> Sequence[int]:
+        """Makes two classes one; returns the users of the class whose representative changes."""
+        if first == second:
+            return ()
+        if len(self._users.get(first, ())) > len(self._users.get(second, ())):
+            first, second = second, first
+        self._root[first] = second
+        moved = self._users.pop(first, [])
+        self._users.setdefault(second, []).extend(moved)
+        return moved
 
     def without(self, leaves: frozenset[int]) -> set[int]:
         """Returns the classes that have a term in which none of some leaves occurs."""

@@ -12,7 +12,8 @@ from dialect_utils.verdict.rules.formats import has, value_of
 # Exact operations: the definition leaves nothing of their results to the engine.
 _EXACT = named(
     "add subtract multiply divide remainder negate abs sign and or xor not maximum minimum floor ceil convert popcnt "
-    "round-nearest-even round-nearest-afz shift-left shift-right-logical shift-right-arithmetic count-leading-zeros"
+    "round-nearest-even round-nearest-afz clamp count-leading-zeros "
+    "shift-left shift-right-logical shift-right-arithmetic"
 )
 
 
@@ -29,7 +30,8 @@ def folded(label: Hashable, result: ElementType, operands: Sequence[tuple[Elemen
     if label == "negate" and has(result, "sign"):
         return bits[0] ^ 1 << (result.bits - 1)
     is_divided = label in ("divide", "remainder") and kinds[0].is_integral and bits[-1] == 0
-    if label not in _EXACT or is_divided or (kinds[0] != result and label != "convert"):
+    is_open = is_divided or (label == "clamp" and not result.is_integral)
+    if label not in _EXACT or is_open or (kinds[0] != result and label != "convert"):
         return None
     return _computed(str(label), result, kinds[0], bits)
 

@@ -45,6 +45,10 @@ class Graph:
         """Returns the shape of a node."""
         return self.symbols[node][2]
 
+    def by_operands(self) -> dict[tuple[int, ...], int]:
+        """Returns all nodes by the number of their symbol and their operands."""
+        return dict(self._nodes)
+
     def insert(self, term: Term) -> int:
         """Returns the node of a term of a certificate."""
         pending = [term]

@@ -26,6 +26,9 @@ _SILENT = frozenset(attribute.name for attribute in (*GENERAL_ATTRIBUTES, *GENER
 # For a custom call these may affect what is computed.
 _SPOKEN_IN_CUSTOM_CALLS = frozenset({"sharding", "mhlo.sharding", "sdy.sharding", "backend_config"})
 
+# Frontend attributes with which passes mark the operations that they make; they tell of layouts.
+_OWN_NOTES = "relayout."
+
 _PRECISIONS = frozenset({"operand_precision", "precision_config"})
 _DIRECTIONS = frozenset({"direction", "comparison_direction"})
 _COMPARE_TYPES = frozenset({"type", "compare_type"})
@@ -79,10 +82,11 @@ def key_of(operation: Operation) -> tuple[str, tuple[Hashable, ...], tuple[tuple
 
 
 def _notes_for_custom_calls(operation: Operation) -> list[tuple[str, str]]:
-    """Returns the frontend attributes of a custom call, which may say what is computed."""
+    """Returns the frontend attributes of a custom call, which may say what is computed; those of Relayout do not."""
     if operation.opcode != "custom-call":
         return []
-    return [(f"frontend_attributes.{name}", text) for name, text in operation.frontend_attributes.items()]
+    notes = operation.frontend_attributes.items()
+    return [(f"frontend_attributes.{name}", text) for name, text in notes if not name.startswith(_OWN_NOTES)]
 
 
 def elementwise_label(operation: Operation) -> Hashable:

@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 
 from dialect_utils.execution.constants import as_array
 from dialect_utils.ir import Function, Operation, Value
-from dialect_utils.ir.control_flow import BODY, CONDITION
+from dialect_utils.ir.control_flow import BODY, CONDITION, MOST_ITERATIONS, is_unrolled
 from dialect_utils.ir.elementwise import is_elementwise, scalar_operands
-from dialect_utils.layout import ArrayShape, ElementType, Shape, TupleShape
+from dialect_utils.layout import ArrayShape, ElementType, Shape, Step, TupleShape
 from dialect_utils.layout.moves.plan import Plan
+from dialect_utils.layout.proof.reads import origin_of
 from dialect_utils.ops import Trait, has, named, opcode_of
 from dialect_utils.ops.domain import UndefinedError, static_array
 from dialect_utils.verdict.certificate import Reading
@@ -31,8 +32,6 @@ NOTHING = ArrayShape(ElementType("unspecified", 0), ())
 # The definition is thousands of operations.
 _LONG = named("rng-bit-generator")
 _EXPANDED = named("batch-norm-grad batch-norm-inference batch-norm-training")
-_MOST_ITERATIONS = 8
-_LONGEST_BODY = 40
 _DEEPEST_CALL = 60
 
 
@@ -78,6 +77,13 @@ class _Nodes(Written[int]):
         made = super().each(label, element_type, operands)
         if not self.dimensions(operands[0]):
             self.recorder.fold(made)
+        return made
+
+    def move(self, array: int, step: Step, padding: int | None = None) -> int:
+        """Returns an array after one more step; a scalar that is read from a constant is that constant."""
+        made = super().move(array, step, padding)
+        if not self.dimensions(made):
+            self.recorder.read(made)
         return made
 
     def map(self, operation: Operation, function: Function, arrays: Sequence[int]) -> list[int]:
@@ -144,9 +150,24 @@ class Recorder:
         _, label, shape = graph.symbols[node]
         kinds = [self.primitives.element_type(each) for each in operands]
         bits = folded(label, static_array(shape).element_type, tuple(zip(kinds, known, strict=True)))
+        self._note(node, bits)
+
+    def read(self, node: int) -> None:
+        """Notes the constant that is read by movement that ends in a scalar."""
+        graph, read = self.graph, node
+        index: tuple[int, ...] | None = ()
+        while isinstance(plan := graph.symbols[read][1], Plan) and not plan.regroups_bits and index is not None:
+            array, *scalars = graph.operands[read]
+            index = origin_of(plan, index).index
+            index, read = ((), scalars[0]) if index is None and scalars else (index, array)
+        if graph.symbols[read][0] == "splat":
+            (read,) = graph.operands[read]
+        self._note(node, None if index is None else self._constant(read))
+
+    def _note(self, node: int, bits: int | None) -> None:
         if bits is not None:
             self._bits[node] = bits
-            self.folds.append((node, self.primitives.literal(static_array(shape).element_type, bits, ())))
+            self.folds.append((node, self.primitives.literal(self.primitives.element_type(node), bits, ())))
 
     def integer(self, node: int) -> int:
         """Returns the value of a constant, at most the largest signed one; raises UndefinedError for other nodes."""
@@ -316,10 +337,10 @@ class Recorder:
         return self._trees(operation, self._state(condition, body, start, self.readings.get(operation, plain)))
 
     def _unrolled(self, condition: Function, body: Function, start: Sequence[int]) -> Sequence[int] | None:
-        if len(body.operations) > _LONGEST_BODY:
+        if not is_unrolled(body):
             return None
         state, effects = start, len(self.effects)
-        for _ in range(_MOST_ITERATIONS + 1):
+        for _ in range(MOST_ITERATIONS + 1):
             bits = self._constant(self.flat(condition, state)[0])
             if bits is None or len(self.effects) > effects:
                 break
