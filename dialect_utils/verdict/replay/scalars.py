@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Any
 
 from dialect_utils.layout import ArrayShape, ElementType
-from dialect_utils.ops import named
+from dialect_utils.ops import named, opcode_of
 from dialect_utils.verdict.replay.polynomials import is_narrowed_ring, is_same_polynomial
 from dialect_utils.verdict.rules import Equation, Level, Pattern, try_rule
 from dialect_utils.verdict.rules.formats import has, is_nan, value_of, word_bits
@@ -201,8 +201,9 @@ def _in_order(total: Expression, nested: Expression) -> Level | None:
     for term in reversed(total.operands[1:]):
         if nested.kind != "each" or nested.label != opcode or len(nested.operands) != len(("total", "term")):
             return None
+        is_typed = nested.shape == total.shape
         nested, last = nested.operands
-        if last is not term:
+        if last is not term or not is_typed:
             return None
     return "order" if opcode is not None and nested is total.operands[0] else None
 
@@ -227,7 +228,8 @@ def folded(label: Hashable, result: ElementType, operands: Sequence[tuple[Elemen
     if label == "negate" and has(result, "sign"):
         return bits[0] ^ 1 << (result.bits - 1)
     is_divided = label in ("divide", "remainder") and kinds[0].is_integral and bits[-1] == 0
-    if label not in _EXACT or is_divided or (kinds[0] != result and label != "convert"):
+    is_whole = label in _EXACT and len(bits) == opcode_of(str(label)).operand_count
+    if not is_whole or is_divided or (kinds[0] != result and label != "convert"):
         return None
     return _computed(str(label), result, kinds[0], bits)
 
