@@ -20,6 +20,8 @@ from dialect_utils.verdict.written.terms import Term
 # The type of undefined padding, which has none.
 NOTHING = ArrayShape(ElementType("unspecified", 0), ())
 _PRED = ELEMENT_TYPES["pred"]
+# Steps expand powers, factor by factor.
+_HIGHEST_POWER = 1000
 # Operations that steps flatten.
 _OF_ANY_NUMBER = named("and or xor maximum minimum")
 _DIRECTIONS = ("EQ", "NE", "LT", "LE", "GT", "GE")
@@ -160,7 +162,8 @@ def _ring(label: Sequence[Any], shape: ArrayShape, operands: Sequence[ArrayShape
     is_integer = shape.element_type.is_integral and all(each == shape for each in operands)
     for coefficient, powers in label:
         factors = [type(coefficient) is int, *(_are_numbers(tuple(each)) for each in powers)]
-        demand(all(factors) and all(each[0] < len(operands) for each in powers), "a polynomial is none")
+        is_small = all(position < len(operands) and power <= _HIGHEST_POWER for position, power in powers)
+        demand(all(factors) and is_small, "a polynomial is none")
     return is_integer
 
 
