@@ -42,6 +42,7 @@ _COUNT = 2000
 _CHANGES = 6
 _CORPORA = ("cpu_pass_pairs.json.xz", "tpu_pass_pairs.json.xz", "stablehlo_pass_pairs.json")
 _LONGEST = 20_000
+_SECONDS = 5
 
 
 @dataclass(frozen=True)
@@ -353,7 +354,8 @@ def _attack_other(pair: Pair, second: Module, certificate: Certificate, rng: ran
 def campaign(count: int, number: int, sources: Callable[[random.Random, int], Iterator[Pair]] = pairs) -> Tally:
     """Makes so many attacks."""
     rng, tally = random.Random(number), Tally()
-    with Worker() as worker:
+    # A change may make a loop endless.
+    with Worker(timeout=_SECONDS) as worker:
 
         def differs(first: Module, second: Module) -> bool | None:
             return campaign_proof.differs(worker, first, second, as_reals=False)

@@ -5,11 +5,15 @@ from __future__ import annotations
 import pytest
 
 from dialect_utils.ir import Module
+from dialect_utils.verdict import certified
 from dialect_utils.verdict.certified import prove
+from dialect_utils.verdict.outcome import OutputProof
 from dialect_utils.verdict.ports import entry_ports
-from dialect_utils.verdict.proof import try_prove
-from tests.verdict.proof.expressions import compare, reduce, reverse
-from tests.verdict.replay.planted import BUGS, X0, ZERO, V, expression_pair, planted
+from dialect_utils.verdict.proof import ProofResult, try_prove
+from tests.verdict.proof.dialects import parse
+from tests.verdict.proof.expressions import E, compare, reduce, reverse
+from tests.verdict.replay.planted import BUGS, X0, ZERO, A, B, V
+from tests.verdict.replay.planting import expression_pair, planted
 
 
 def said(first: Module, second: Module) -> tuple[str, str]:
@@ -27,6 +31,35 @@ def test_a_bug_of_the_prover_makes_nothing_equal(name: str) -> None:
         alone, replayed = said(one.first, one.second)
     assert (alone, replayed) == ("equal", "unknown")
     assert said(one.first, one.second)[0] != "equal"
+
+
+FED = """HloModule m
+ENTRY e {{
+  x = f32[] parameter(0)
+  t = token[] after-all()
+  n = f32[] {opcode}(x)
+  o = token[] outfeed(n, t), outfeed_shape=f32[]
+  ROOT r = () tuple()
+}}
+"""
+
+
+@pytest.mark.parametrize(("first", "second"), [(A, B), (A, A)])
+def test_an_answer_without_a_certificate_counts_for_nothing(
+    first: E, second: E, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pair = expression_pair(first, second)
+    claimed = ProofResult("equal", "", outputs=(OutputProof(0, is_equal=True),), has_equal_effects=True)
+    monkeypatch.setattr(certified, "try_prove", lambda *_, **__: claimed)
+    found = prove(pair, *entry_ports(pair))
+    assert (found.answer == "equal") == (first is second)
+
+
+def test_effects_of_programs_without_results_are_replayed(monkeypatch: pytest.MonkeyPatch) -> None:
+    pair = [parse(FED.format(opcode=opcode)) for opcode in ("sine", "cosine")]
+    assert prove([pair[0], pair[0]], *entry_ports([pair[0], pair[0]])).answer == "equal"
+    monkeypatch.setattr("dialect_utils.verdict.proof.decide._Comparison._same", lambda *_: True)
+    assert said(*pair) == ("equal", "unknown")
 
 
 def test_sums_in_two_orders_are_not_one_sum_for_a_comparison() -> None:
