@@ -106,6 +106,10 @@ campaign-dumps: $(STAMP) ## compile 98 programs for TPUs, run their dumps on the
 campaign-proof: $(STAMP) ## try 1,500 mutants and attribute flips against proofs (a minute)
 	python -m tests.campaign_proof
 
+.PHONY: campaign-replay
+campaign-replay: $(STAMP) ## change 2,000 certificates at random: none may prove what is wrong (two minutes)
+	python -m tests.campaign_replay
+
 .PHONY: rules
 rules: $(STAMP) ## verify every equation of every rule by enumeration or by solvers, and write the table (three minutes)
 	python -m pip install --quiet --constraint dev-constraints.txt --editable '.[dev,rules]'

@@ -16,17 +16,9 @@ from dialect_utils.verdict.certificate import Step
 from dialect_utils.verdict.replay.equality import Level
 from dialect_utils.verdict.rules.formats import word_bits
 from dialect_utils.verdict.written.terms import Term
+from dialect_utils.verdict.written.wellformed import RefusedError, demand
 
 _ANY_TYPE = ELEMENT_TYPES["u8"]
-
-
-class RefusedError(Exception):
-    """Raised for a step that its rule does not justify; the message says which."""
-
-
-def _demand(is_right: bool, why: str) -> None:
-    if not is_right:
-        raise RefusedError(why)
 
 
 def _array(term: Term) -> ArrayShape:
@@ -83,10 +75,10 @@ def _reads(step: Step) -> Level:
     (base, first), (other, second) = (_whole_plan(term, numbers) for term in (step.before, step.after))
     if base is other and _same_reads(first, second):
         return Level.BITS
-    _demand(base.kind == "splat" and _is_splat_of(step.after, base.operands[0]), "other elements are read")
+    demand(base.kind == "splat" and _is_splat_of(step.after, base.operands[0]), "other elements are read")
     scalars = [scalar for _, paddings in _chain(step.before)[1] for scalar in paddings]
-    _demand(all(scalar is base.operands[0] for scalar in scalars), "padding differs from the scalar")
-    _demand(not first.regroups_bits and step.before.shape == step.after.shape, "the movement regroups bits")
+    demand(all(scalar is base.operands[0] for scalar in scalars), "padding differs from the scalar")
+    demand(not first.regroups_bits and step.before.shape == step.after.shape, "the movement regroups bits")
     return Level.BITS
 
 
@@ -94,16 +86,16 @@ def _through(step: Step) -> Level:
     """Checks that a movement of an elementwise operation became that operation on moved operands."""
     before, after = step.before, step.after
     inner = before.operands[0]
-    _demand(inner.kind == after.kind and inner.label == after.label, "another operation")
-    _demand(inner.kind in ("each", "choice") and len(before.operands) == 1, "the movement pads, or is of no operation")
-    _demand(before.kind == "moved" or any(_is_op(before, name) for name in ("broadcast", "reverse")), "no movement")
+    demand(inner.kind == after.kind and inner.label == after.label, "another operation")
+    demand(inner.kind in ("each", "choice") and len(before.operands) == 1, "the movement pads, or is of no operation")
+    demand(before.kind == "moved" or any(_is_op(before, name) for name in ("broadcast", "reverse")), "no movement")
     pairs = [*zip(inner.operands, after.operands, strict=True)][inner.kind == "choice" :]
-    _demand(inner.kind != "choice" or inner.operands[0] is after.operands[0], "another selector")
+    demand(inner.kind != "choice" or inner.operands[0] is after.operands[0], "another selector")
     for operand, moved in pairs:
-        _demand(moved.kind == before.kind and moved.operands == (operand,), "an operand moves otherwise")
-        _demand(_array(moved).dimensions == _array(before).dimensions, "another size")
-        _demand(_is_same_move(before.label, moved.label), "an operand moves otherwise")
-    _demand(_array(after).element_type == _array(before).element_type, "another element type")
+        demand(moved.kind == before.kind and moved.operands == (operand,), "an operand moves otherwise")
+        demand(_array(moved).dimensions == _array(before).dimensions, "another size")
+        demand(_is_same_move(before.label, moved.label), "an operand moves otherwise")
+    demand(_array(after).element_type == _array(before).element_type, "another element type")
     return Level.BITS
 
 
@@ -130,8 +122,8 @@ def _origins(term: Term) -> tuple[Term, Origins]:
         (operand,), targets = term.operands, _label(term)[1]
         base, inner = _origins(operand)
         kept = [i for i, size in enumerate(_array(operand).dimensions) if size != 1]
-        _demand(len(targets) == len(_array(operand).dimensions) == len({*targets}), "dimensions do not fit")
-        _demand(all(_array(operand).dimensions[i] == sizes[targets[i]] for i in kept), "sizes do not fit")
+        demand(len(targets) == len(_array(operand).dimensions) == len({*targets}), "dimensions do not fit")
+        demand(all(_array(operand).dimensions[i] == sizes[targets[i]] for i in kept), "sizes do not fit")
         found = dict(zip((targets[i] for i in kept), inner, strict=True))
         return base, [found.get(i) for i in large]
     if term.kind == "moved" and isinstance(term.label, Plan) and len(term.operands) == 1:
@@ -159,7 +151,7 @@ def _rearranged(plan: Plan, origins: Origins) -> Origins | None:
 def _broadcast(step: Step) -> Level:
     """Checks that both sides repeat one array along the same dimensions."""
     (base, origins), (other, found) = _origins(step.before), _origins(step.after)
-    _demand(base is other and origins == found, "the broadcasts differ")
+    demand(base is other and origins == found, "the broadcasts differ")
     return Level.BITS
 
 
@@ -175,7 +167,7 @@ def _reversals(term: Term) -> tuple[Term, frozenset[int]]:
 def _reverse(step: Step) -> Level:
     """Checks that both sides reverse the same dimensions of one array."""
     (base, first), (other, second) = _reversals(step.before), _reversals(step.after)
-    _demand(base is other and first == second, "other dimensions are reversed")
+    demand(base is other and first == second, "other dimensions are reversed")
     return Level.BITS
 
 
@@ -189,10 +181,10 @@ def _parts(term: Term, dimension: int) -> Iterator[Term]:
 
 def _concatenate(step: Step) -> Level:
     """Checks that both sides join the same parts; empty ones do not count."""
-    _demand(_is_op(step.before, "concatenate"), "no concatenation")
+    demand(_is_op(step.before, "concatenate"), "no concatenation")
     dimension = _label(step.before)[1]
     first, second = ([*map(id, _parts(term, dimension))] for term in (step.before, step.after))
-    _demand(first == second and step.before.shape == step.after.shape, "other parts are joined")
+    demand(first == second and step.before.shape == step.after.shape, "other parts are joined")
     return Level.BITS
 
 
@@ -208,9 +200,9 @@ def _bits(term: Term) -> int | None:
 
 
 def _iota(step: Step) -> Level:
-    _demand(_is_op(step.before, "iota") and prod(_array(step.before).dimensions) <= 1, "more than one number")
-    _demand(_bits(step.after) == 0 and _array(step.after) == _array(step.before), "another constant")
-    _demand(_array(step.after).element_type.is_integral, "no integers")
+    demand(_is_op(step.before, "iota") and prod(_array(step.before).dimensions) <= 1, "more than one number")
+    demand(_bits(step.after) == 0 and _array(step.after) == _array(step.before), "another constant")
+    demand(_array(step.after).element_type.is_integral, "no integers")
     return Level.BITS
 
 
@@ -253,20 +245,20 @@ def _is_slice(term: Term, operand: Term, starts: Sequence[Hashable]) -> bool:
 def _dynamic_slice(step: Step) -> Level:
     """Checks that both sides are one slice of one array, or one update of it."""
     before, after = step.before, step.after
-    _demand(before.shape == after.shape, "another shape")
+    demand(before.shape == after.shape, "another shape")
     if _is_op(before, "dynamic-slice"):
         operand, starts = _slice(before)
         is_same = _is_op(after, "dynamic-slice") and _slice(after) == (operand, starts)
-        _demand(is_same or _is_slice(after, operand, starts), "other slices")
+        demand(is_same or _is_slice(after, operand, starts), "other slices")
         return Level.BITS
-    _demand(_is_op(before, "dynamic-update-slice"), "no slice")
+    demand(_is_op(before, "dynamic-update-slice"), "no slice")
     operand, update, *indices = step.before.operands
     sizes = _array(update).dimensions, _array(operand).dimensions
     if step.after is update:
-        _demand(sizes[0] == sizes[1], "the update is a part of the array")
+        demand(sizes[0] == sizes[1], "the update is a part of the array")
         return Level.BITS
-    _demand(_is_op(step.after, "dynamic-update-slice") and step.after.operands[:2] == (operand, update), "other arrays")
-    _demand(_starts(indices, *sizes) == _starts(step.after.operands[2:], *sizes), "another position")
+    demand(_is_op(step.after, "dynamic-update-slice") and step.after.operands[:2] == (operand, update), "other arrays")
+    demand(_starts(indices, *sizes) == _starts(step.after.operands[2:], *sizes), "another position")
     return Level.BITS
 
 
@@ -276,14 +268,12 @@ def _dynamic_slice(step: Step) -> Level:
 def _dot(step: Step) -> Level:
     """Checks that the operands of a dot are swapped, and its rows and columns with them."""
     before, (inner, plans) = step.before, _chain(step.after)
-    _demand(_is_op(before, "dot") and _is_op(inner, "dot") and before.label == inner.label, "no two dots")
-    _demand([plan.steps for plan, _ in plans] == [(Transpose((0, 2, 1)),)], "no transposed result")
-    _demand(before.operands == inner.operands[::-1], "other operands")
+    demand(_is_op(before, "dot") and _is_op(inner, "dot") and before.label == inner.label, "no two dots")
+    demand([plan.steps for plan, _ in plans] == [(Transpose((0, 2, 1)),)], "no transposed result")
+    demand(before.operands == inner.operands[::-1], "other operands")
     texts = dict(_label(before)[1])
-    _demand(
-        not texts or (texts.keys() == {"precision"} and len({*texts["precision"].split()}) == 1), "other precisions"
-    )
-    _demand(_array(before).element_type == _array(inner).element_type, "another element type")
+    demand(not texts or (texts.keys() == {"precision"} and len({*texts["precision"].split()}) == 1), "other precisions")
+    demand(_array(before).element_type == _array(inner).element_type, "another element type")
     return _nan_level(before)
 
 
@@ -295,9 +285,10 @@ def _nan_level(term: Term) -> Level:
 def _convolution(step: Step) -> Level:
     """Checks that only the meaning of padding differs: multiplied as 0, or skipped."""
     first, second = _label(step.before), _label(step.after)
-    _demand(_is_op(step.before, "convolution") and step.before.operands == step.after.operands, "other operands")
-    _demand(first[:3] + first[4:] == second[:3] + second[4:] and step.before.shape == step.after.shape, "other windows")
-    return Level.BITS if _array(step.before.operands[0]).element_type.is_integral else Level.ENGINE
+    demand(_is_op(step.before, "convolution") and step.before.operands == step.after.operands, "other operands")
+    demand(first[:3] + first[4:] == second[:3] + second[4:] and step.before.shape == step.after.shape, "other windows")
+    is_exact_ = all(_array(operand).element_type.is_integral for operand in step.before.operands)
+    return Level.BITS if is_exact_ else Level.ENGINE
 
 
 # Values that a combination of integers or truth values may take any number of times, in words of the rules.
@@ -325,25 +316,24 @@ def is_exact(opcode: str, kind: ElementType) -> bool:
 
 def _initial(step: Step) -> Level:
     """Checks that the initial value of an exact reduction is combined at the end, or that one element is left."""
-    _demand(_is_op(step.before, "reduce"), "no reduction")
+    demand(_is_op(step.before, "reduce"), "no reduction")
     opcode, (array, initial) = _label(step.before)[1], step.before.operands
     kind, (rows, count) = _array(array).element_type, _array(array).dimensions
     after = step.after
     if count == 0:
-        _demand(_is_splat_of(after, initial) and _array(after).dimensions == (rows,), "another initial value")
+        demand(_is_splat_of(after, initial) and _array(after) == _array(step.before), "another initial value")
         return Level.BITS
-    _demand(
-        after.kind == "each" and after.label == opcode and _array(after) == _array(step.before), "another operation"
-    )
+    demand(after.kind == "each" and after.label == opcode and _array(after) == _array(step.before), "another operation")
     bare, last = after.operands
-    _demand(_is_splat_of(last, initial), "another initial value")
+    demand(_is_splat_of(last, initial), "another initial value")
+    demand(_array(bare) == _array(last) == _array(after), "another element type")
     if _is_op(bare, "reduce"):
-        _demand(is_exact(opcode, kind) and neutral(opcode, kind) is not None, "not exact")
-        _demand(bare.label == step.before.label and bare.operands[0] is array, "another reduction")
-        _demand(_bits(bare.operands[1]) == neutral(opcode, kind), "not neutral")
+        demand(is_exact(opcode, kind) and neutral(opcode, kind) is not None, "not exact")
+        demand(bare.label == step.before.label and bare.operands[0] is array, "another reduction")
+        demand(_bits(bare.operands[1]) == neutral(opcode, kind), "not neutral")
     else:
         is_moved = bare.kind == "moved" and isinstance(bare.label, Plan) and bare.label.steps == (Reshape((rows,)),)
-        _demand(count == 1 and is_moved and bare.operands == (array,), "more than one element")
+        demand(count == 1 and is_moved and bare.operands == (array,), "more than one element")
     return _nan_level(step.before)
 
 
@@ -356,14 +346,14 @@ def reducer(step: Step) -> tuple[Term, str, ElementType, int]:
     (general,) = step.before.operands if step.before.kind == "out" else (step.before,)
     array, initial, function = general.operands
     kind = _array(array).element_type
-    _demand(step.after.operands[:2] == (array, initial) and _array(initial).element_type == kind, "other operands")
-    _demand(step.before.shape == step.after.shape, "another shape")
+    demand(step.after.operands[:2] == (array, initial) and _array(initial).element_type == kind, "other operands")
+    demand(step.before.shape == step.after.shape, "another shape")
     first, (name, opcode, *rest) = _label(general), _label(step.after)
-    _demand(first == (name, None, *_unskipped(first, rest, opcode, kind, _bits(initial))), "another window")
-    _demand(has(opcode, Trait.COMMUTATIVE) and len(function.operands) == 1, "no operation that commutes")
+    demand(first == (name, None, *_unskipped(first, rest, opcode, kind, _bits(initial))), "another window")
+    demand(has(opcode, Trait.COMMUTATIVE) and len(function.operands) == 1, "no operation that commutes")
     tag, level, shapes, count = _label(function)
     scalar = ArrayShape(kind, ())
-    _demand((tag, shapes, count) == ("function", (scalar, scalar), 1), "no function of two scalars")
+    demand((tag, shapes, count) == ("function", (scalar, scalar), 1), "no function of two scalars")
     return function.operands[0], opcode, kind, level
 
 
@@ -386,18 +376,18 @@ def _absorbs(opcode: str, kind: ElementType, bits: int) -> bool:
 
 
 def _one_branch(step: Step) -> Level:
-    _demand(step.before.kind == "choice", "no choice")
-    _demand(all(branch is step.after for branch in step.before.operands[1:]), "branches differ")
+    demand(step.before.kind == "choice", "no choice")
+    demand(all(branch is step.after for branch in step.before.operands[1:]), "branches differ")
     return Level.BITS
 
 
 def _branches(step: Step) -> Level:
     """Checks that a select by a scalar is the choice between both arrays."""
     before, after = step.before, step.after
-    _demand((before.kind, before.label, after.kind, after.label) == ("each", "select", "choice", None), "no select")
+    demand((before.kind, before.label, after.kind, after.label) == ("each", "select", "choice", None), "no select")
     predicate, *results = before.operands
-    _demand(_is_splat_of(predicate, after.operands[0]) and results == [*after.operands[1:]], "other operands")
-    _demand(_array(after.operands[0]) == ArrayShape(ELEMENT_TYPES["pred"], ()), "no truth value")
+    demand(_is_splat_of(predicate, after.operands[0]) and results == [*after.operands[1:]], "other operands")
+    demand(_array(after.operands[0]) == ArrayShape(ELEMENT_TYPES["pred"], ()), "no truth value")
     return Level.BITS
 
 

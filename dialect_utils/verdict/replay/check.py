@@ -12,18 +12,21 @@ from dialect_utils.ops.domain import UndefinedError
 from dialect_utils.verdict.certificate import Certificate, Reading, Step
 from dialect_utils.verdict.chlo import without_chlo
 from dialect_utils.verdict.ports import Port
-from dialect_utils.verdict.replay.arrays import CHECKS, RefusedError, reducer
+from dialect_utils.verdict.replay.arrays import CHECKS, reducer
 from dialect_utils.verdict.replay.elements import Elements
 from dialect_utils.verdict.replay.equality import Equality, Level
 from dialect_utils.verdict.replay.scalars import check_scalar
 from dialect_utils.verdict.written.graph import UNSPECIFIED, Graph
-from dialect_utils.verdict.written.record import NOTHING, Recorder
+from dialect_utils.verdict.written.record import Recorder
+from dialect_utils.verdict.written.wellformed import NOTHING, RefusedError
 
 _DEVICES = ("replica_count", "num_partitions", "mhlo.num_replicas", "mhlo.num_partitions")
 _NAN_BITS, _ORDER = "NaN bits", "order of sums"
 # Choices that the definition leaves to the engine, by the rules that use them.
 _CHOICES = {"convolution-padding": "convolution padding"}
 _LEVELS = {"bits": Level.BITS, "nan": Level.NAN, "order": Level.ENGINE}
+# Raised where a step has other parts than its rule takes apart.
+_UNREADABLE = (ArithmeticError, AssertionError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 # Steps that hold where a function is one operation.
 _REDUCERS = frozenset({"reduce", "window"})
 
@@ -87,9 +90,9 @@ def replay(
         last, found = _recorded(graph, stages[-1], certificate.readings[1], packed)
         found = [_unpacked(graph, node, port) for node, port in zip(found, results, strict=True)]
         elements = Elements(last)
-        merges = [_checked(graph, elements, step) for step in steps]
-    except (UndefinedError, RefusedError) as error:
-        return Replayed((None,) * len(results), None, refused=str(error))
+        merges = [_of_one_shape(graph, _checked(graph, elements, step)) for step in steps]
+    except (UndefinedError, RefusedError, *_UNREADABLE) as error:
+        return Replayed((None,) * len(results), None, refused=str(error) or type(error).__name__)
     merges += [_Merge(Level.BITS, *pair) for pair in (*first.folds, *last.folds, *elements.equal)]
     pairs = [*zip(expected, found, strict=True)]
     effects = [*zip(first.effects, last.effects, strict=False)]
@@ -99,7 +102,7 @@ def replay(
     for level in Level:
         equality = Equality(graph, level, equality)
         _close(equality, merges)
-        if not _holds(equality, last):
+        if not (_holds(equality, first) and _holds(equality, last)):
             continue
         equal = [i for i, pair in enumerate(pairs) if outputs[i] is None and equality.same(*pair)]
         unclear = not all(graph.is_specified[pairs[i][0]] for i in equal)
@@ -138,6 +141,13 @@ def _recorded(
 def _devices(module: Module) -> Hashable:
     counts = [module.attributes.get(name, "1").split(" ")[0] for name in _DEVICES]
     return tuple(max(int(a), int(b)) for a, b in zip(counts[:2], counts[2:], strict=True))
+
+
+def _of_one_shape(graph: Graph, merge: _Merge) -> _Merge:
+    """Returns what a step makes equal; raises RefusedError for values of different shapes."""
+    if graph.shape(merge.first) != graph.shape(merge.second):
+        raise RefusedError("values of different shapes are called equal")
+    return merge
 
 
 def _checked(graph: Graph, elements: Elements, step: Step) -> _Merge:

@@ -65,7 +65,8 @@ class Elements(Interpretation[Term, Any]):
             case "array":
                 return np.array([self.graph.insert(each) for each in term.operands], np.int64)
             case "each":
-                return self._mapped(lambda *each: self.nodes.each(term.label, shape.element_type, each), operands)
+                label = self.graph.symbols[node][1]
+                return self._mapped(lambda *each: self.nodes.each(label, shape.element_type, each), operands)
             case "choice":
                 selector, *branches = operands
                 return self._mapped(

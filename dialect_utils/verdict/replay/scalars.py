@@ -202,8 +202,9 @@ def _in_order(total: Expression, nested: Expression) -> Level | None:
     for term in reversed(total.operands[1:]):
         if nested.kind != "each" or nested.label != opcode or len(nested.operands) != len(("total", "term")):
             return None
+        is_typed = nested.shape == total.shape
         nested, last = nested.operands
-        if last is not term:
+        if last is not term or not is_typed:
             return None
     return "order" if opcode is not None and nested is total.operands[0] else None
 

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Sequence
 from functools import lru_cache
 
 from dialect_utils.layout import ElementType
-from dialect_utils.ops import named
+from dialect_utils.ops import named, opcode_of
 from dialect_utils.verdict.rules.formats import has, value_of
 
 # Exact operations: the definition leaves nothing of their results to the engine.
@@ -31,7 +31,8 @@ def folded(label: Hashable, result: ElementType, operands: Sequence[tuple[Elemen
         return bits[0] ^ 1 << (result.bits - 1)
     is_divided = label in ("divide", "remainder") and kinds[0].is_integral and bits[-1] == 0
     is_open = is_divided or (label == "clamp" and not result.is_integral)
-    if label not in _EXACT or is_open or (kinds[0] != result and label != "convert"):
+    is_whole = label in _EXACT and len(bits) == opcode_of(str(label)).operand_count
+    if not is_whole or is_open or (kinds[0] != result and label != "convert"):
         return None
     return _computed(str(label), result, kinds[0], bits)
 

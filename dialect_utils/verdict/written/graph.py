@@ -7,6 +7,7 @@ from collections.abc import Hashable, Iterable, Sequence
 from dialect_utils.layout import ArrayShape, Shape
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.verdict.written.terms import Kind, Term
+from dialect_utils.verdict.written.wellformed import check_term
 
 Symbol = tuple[Kind, Hashable, Shape]
 UNSPECIFIED = "unspecified"
@@ -49,8 +50,13 @@ class Graph:
         """Returns all nodes by the number of their symbol and their operands."""
         return dict(self._nodes)
 
+    def _is_known(self, term: Term, operands: Sequence[int]) -> bool:
+        """Is true for a term that a definition made, too."""
+        number = self._symbols.get((term.kind, term.label, term.shape))
+        return number is not None and (number, *operands) in self._nodes
+
     def insert(self, term: Term) -> int:
-        """Returns the node of a term of a certificate."""
+        """Returns the node of a term of a certificate; raises RefusedError for one that means nothing."""
         pending = [term]
         while pending:
             part = pending[-1]
@@ -59,6 +65,8 @@ class Graph:
                 pending.pop()
                 if id(part) not in self._inserted:
                     operands = [self._inserted[id(each)][1] for each in part.operands]
+                    if part.kind == "moved" or not self._is_known(part, operands):
+                        check_term(part)
                     # The term is kept, so that its identity stays its own.
                     self._inserted[id(part)] = part, self.make(part.kind, part.label, part.shape, operands)
             pending += missing

@@ -20,7 +20,7 @@ _JUMPS = named("floor ceil round-nearest-afz round-nearest-even sign is-finite r
 _TOTALLY_ORDERED = named("topk")
 _WITHOUT_NAN = {name for name in FLOAT_FORMATS if not has_property(ELEMENT_TYPES[name], "nan")}
 # Functions of complex numbers that jump at a branch cut.
-_CUT = named("log log-plus-one sqrt rsqrt power cbrt")
+_CUT = named("log log-plus-one sqrt rsqrt power cbrt acos acosh asin asinh atanh")
 # Operations without primitives whose results follow their operands without a jump.
 _SMOOTH = named("cholesky triangular-solve fft all-reduce all-gather all-to-all collective-permute reduce-scatter")
 
@@ -53,7 +53,7 @@ def observes_rounding(kind: str, label: Hashable, shape: Shape, types: Sequence[
     match label:
         case ((str(opcode), *_) as key, *_) if kind == "op":
             return opcode not in _SMOOTH and not _is_marker(key)
-        case "convert":
+        case "convert" | "stochastic-convert":
             return not _is_float(shape)
         case str(opcode) if kind == "each":
             is_complex = isinstance(shape, ArrayShape) and shape.element_type.is_complex

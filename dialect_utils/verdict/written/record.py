@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -19,36 +19,18 @@ from dialect_utils.layout.proof.reads import origin_of
 from dialect_utils.ops import Trait, has, named, opcode_of
 from dialect_utils.ops.domain import UndefinedError, static_array
 from dialect_utils.verdict.certificate import Reading
+from dialect_utils.verdict.rules.formats import is_nan
 from dialect_utils.verdict.written.constants import folded
 from dialect_utils.verdict.written.graph import UNSPECIFIED, Graph
 from dialect_utils.verdict.written.labels import elementwise_label, is_among_devices, is_pure, key_of
-from dialect_utils.verdict.written.structure import RULES
+from dialect_utils.verdict.written.structure import RULES, Tree, check_reading, leaves_of, tree_of
 from dialect_utils.verdict.written.terms import Written
-
-Tree = int | tuple["Tree", ...]
-# The type of undefined padding, which has none.
-NOTHING = ArrayShape(ElementType("unspecified", 0), ())
+from dialect_utils.verdict.written.wellformed import NOTHING
 
 # The definition is thousands of operations.
 _LONG = named("rng-bit-generator")
 _EXPANDED = named("batch-norm-grad batch-norm-inference batch-norm-training")
 _DEEPEST_CALL = 60
-
-
-def leaves_of(tree: Tree) -> Iterator[int]:
-    """Yields the leaves of a tree in order."""
-    if isinstance(tree, tuple):
-        for element in tree:
-            yield from leaves_of(element)
-    else:
-        yield tree
-
-
-def tree_of(shape: Shape, leaves: Iterator[int]) -> Tree:
-    """Returns leaves as a tree of a shape's nesting."""
-    if isinstance(shape, TupleShape):
-        return tuple(tree_of(element, leaves) for element in shape.elements)
-    return next(leaves)
 
 
 class _Nodes(Written[int]):
@@ -165,9 +147,11 @@ class Recorder:
         self._note(node, None if index is None else self._constant(read))
 
     def _note(self, node: int, bits: int | None) -> None:
-        if bits is not None:
+        # The engine chooses the bits of a NaN.
+        kind = self.primitives.element_type(node)
+        if bits is not None and not is_nan(kind, bits):
             self._bits[node] = bits
-            self.folds.append((node, self.primitives.literal(self.primitives.element_type(node), bits, ())))
+            self.folds.append((node, self.primitives.literal(kind, bits, ())))
 
     def integer(self, node: int) -> int:
         """Returns the value of a constant, at most the largest signed one; raises UndefinedError for other nodes."""
@@ -353,6 +337,7 @@ class Recorder:
 
     def _state(self, condition: Function, body: Function, start: Sequence[int], reading: Reading) -> list[int]:
         """Returns the final state of a loop; claims that its reading is right."""
+        check_reading(reading, [self.graph.shape(node) for node in start])
         logical = [self._logical(node, plan) for node, plan in zip(start, reading.plans, strict=True)]
         variables = self.variables([self.graph.shape(node) for node in logical])
         _, ends, _ = self._iteration(condition, body, variables, reading)

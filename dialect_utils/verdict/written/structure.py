@@ -2,18 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from dialect_utils.execution.constants import contents
 from dialect_utils.ir import Operation
-from dialect_utils.layout import ArrayShape, TupleShape
+from dialect_utils.layout import ArrayShape, Pad, Shape, TupleShape
 from dialect_utils.layout.proof.bitcast_proof import proved_movement
 from dialect_utils.ops import by_opcode, opcode_of
 from dialect_utils.ops.domain import UndefinedError
 
 if TYPE_CHECKING:
-    from dialect_utils.verdict.written.record import Recorder, Tree
+    from dialect_utils.verdict.certificate import Reading
+    from dialect_utils.verdict.written.record import Recorder
+
+
+Tree = int | tuple["Tree", ...]
+
+
+def leaves_of(tree: Tree) -> Iterator[int]:
+    """Yields the leaves of a tree in order."""
+    if isinstance(tree, tuple):
+        for element in tree:
+            yield from leaves_of(element)
+    else:
+        yield tree
+
+
+def tree_of(shape: Shape, leaves: Iterator[int]) -> Tree:
+    """Returns leaves as a tree of a shape's nesting."""
+    if isinstance(shape, TupleShape):
+        return tuple(tree_of(element, leaves) for element in shape.elements)
+    return next(leaves)
+
+
+def check_reading(reading: Reading, shapes: Sequence[Shape]) -> None:
+    """Raises UndefinedError for a reading that does not fit a state of these shapes."""
+    listed = [*reading.order, *reading.changed]
+    is_fitting = len(reading.plans) == len(shapes) and all(type(i) is int and 0 <= i < len(shapes) for i in listed)
+    is_fitting &= all(len({*each}) == len(each) for each in (reading.order, reading.changed))
+    for plan, shape in zip(reading.plans, shapes, strict=False):
+        if plan is not None:
+            pads = [step for step in plan.steps if isinstance(step, Pad)]
+            is_fitting &= not plan.drops_elements and all(pad.only_adds for pad in pads)
+            is_fitting &= ArrayShape(*plan.result) == shape
+    if not is_fitting:
+        raise UndefinedError("the reading of a loop does not fit its state")
 
 
 def _element(_: Recorder, operation: Operation, operands: Sequence[Tree]) -> Sequence[Tree]:

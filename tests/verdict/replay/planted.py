@@ -1,0 +1,384 @@
+"""Bugs of a prover: each changes one expression of its code, and two programs that differ become equal for it."""
+
+from __future__ import annotations
+
+from tests.verdict.proof import expressions as ex
+from tests.verdict.proof.expressions import (
+    E,
+    binary,
+    broadcast,
+    clamp,
+    compare,
+    concatenate,
+    constant,
+    convert,
+    convolution,
+    dot,
+    dynamic_slice,
+    dynamic_update_slice,
+    full,
+    iota,
+    reduce,
+    reverse,
+    select,
+    slice_,
+    transpose,
+    unary,
+)
+from tests.verdict.replay.planting import (
+    BRANCHES,
+    GROWING,
+    IN_ANOTHER_ORDER,
+    KEPT,
+    NEVER,
+    SHRINKING,
+    THRICE,
+    Bug,
+    bug,
+)
+
+_LEAVES: dict[tuple[int, str, tuple[int, ...]], E] = {}
+
+
+def leaf(number: int, kind: str, *dims: int) -> E:
+    return _LEAVES.setdefault((number, kind, dims), ex.parameter(len(_LEAVES), kind, dims))
+
+
+A, B = leaf(0, "f32", 3, 4), leaf(1, "f32", 3, 4)
+S, T, U = leaf(0, "s32", 3, 4), leaf(1, "s32", 3, 4), leaf(0, "u32", 3, 4)
+P, Q = leaf(0, "pred", 3, 4), leaf(1, "pred", 3, 4)
+V, W, AT = leaf(0, "f32", 3), leaf(0, "f32", 3, 3), leaf(0, "s32")
+M, N, X0 = leaf(0, "f32", 4, 4), leaf(1, "f32", 4, 4), leaf(0, "f32")
+IMAGE, KERNEL = leaf(0, "f32", 1, 2, 5), leaf(0, "f32", 3, 2, 2)
+NONE, ZERO, HIGH = constant("s32", 0), constant("f32", 0), 2147483647
+
+
+def floats(value: object) -> E:
+    return full("f32", value, (3, 4))
+
+
+def ints(value: object, kind: str = "s32") -> E:
+    return full(kind, value, (3, 4))
+
+
+def truth(value: str) -> E:
+    return full("pred", value, (3, 4))
+
+
+_CLAMPED = [clamp(NONE, AT, constant("s32", number)) for number in (1, 0)]
+_BELOW = binary("minimum", AT, constant("s32", 1))
+BUGS = {
+    "not x is -x": bug("algebra.ring", "_sum({(): -1}, _sc", "_sum({(): 0}, _sc", unary("not", S), -S),
+    "x - y is x + y": bug(
+        "algebra.ring", 'found[1] if opcode == "add" else _scaled(found[1], -1)', "found[1]", S - T, S + T
+    ),
+    "one bit too few": bug(
+        "algebra.ring",
+        "1 << array.element_type.bits\n",
+        "1 << (array.element_type.bits - 1)\n",
+        S * ints(-2147483648),
+        ints(0),
+    ),
+    "a shift is twice as far": bug(
+        "algebra.ring",
+        "polynomial(terms, value), 1 << bits)",
+        "polynomial(terms, value), 2 << bits)",
+        binary("shift-left", S, ints(1)),
+        S * ints(4),
+    ),
+    "signed numbers are read as unsigned": bug(
+        "algebra.ring",
+        "left.array.element_type.is_unsigned and bits and",
+        "bits and",
+        binary("remainder", S, ints(8)),
+        binary("and", S, ints(7)),
+    ),
+    "the second shift is forgotten": bug(
+        "algebra.ring",
+        "count = terms.literal(kind, first + bits,",
+        "count = terms.literal(kind, first,",
+        binary("shift-right-logical", binary("shift-right-logical", S, ints(2)), ints(3)),
+        binary("shift-right-logical", S, ints(2)),
+    ),
+    "a - b is a + b": bug(
+        "algebra.floats", "(operands[0], negated(terms, operands[1])))", "(operands[0], operands[1]))", A - B, A + B
+    ),
+    "x + 0 is x": bug("algebra.floats", "    zero = sign_bit(element_type)", "    zero = 0", A + floats(0), A),
+    "every operation makes whole numbers": bug(
+        "algebra.floats", "and _is_whole(operands[0])", "", unary("floor", unary("sqrt", A)), unary("sqrt", A)
+    ),
+    "the sign of a product is lost": bug(
+        "algebra.floats", "if first != second else found", "if False else found", (-A) * B, A * B
+    ),
+    "a quotient is a product": bug("algebra.floats", "2.0**-power", "2.0**power", A / floats(2), A * floats(2)),
+    "two is one": bug(
+        "algebra.floats",
+        "    if power == 0:\n        terms.step(NEUTRAL, before",
+        "    if power in (0, 1):\n        terms.step(NEUTRAL, before",
+        A * floats(2),
+        A,
+    ),
+    "the opposite of an extreme is the same extreme": bug(
+        "algebra.floats",
+        "terms.each(other, kind, [negated(",
+        "terms.each(opcode, kind, [negated(",
+        -binary("maximum", A, B),
+        binary("maximum", -A, -B),
+    ),
+    "every conversion loses nothing": bug(
+        "algebra.conversions",
+        "    if not is_lossless(inner, source):\n        return False\n",
+        "",
+        convert(convert(A, "bf16"), "f32"),
+        A,
+    ),
+    "a wider type is a narrower one": bug(
+        "algebra.conversions",
+        "target.bits <= source.bits",
+        "True",
+        convert(convert(S, "s8"), "s64"),
+        convert(S, "s64"),
+    ),
+    "and is its own opposite": bug(
+        "algebra.lattice",
+        "other = _OPPOSITE[str(term.label)]",
+        "other = str(term.label)",
+        unary("not", binary("and", P, Q)),
+        binary("and", unary("not", P), unary("not", Q)),
+    ),
+    "the lowest number is neutral": bug(
+        "algebra.lattice",
+        'if opcode == "maximum" else (high, low)',
+        "if True else (high, low)",
+        binary("minimum", S, ints(-2147483648)),
+        S,
+    ),
+    "infinity absorbs NaN": bug(
+        "algebra.lattice",
+        "return neutral, None if element_type.is_floating else absorbing",
+        "return neutral, absorbing",
+        binary("maximum", A, floats("inf")),
+        floats("inf"),
+    ),
+    "and of constants is or": bug(
+        "algebra.lattice",
+        'return first & second if opcode == "and" else first | second',
+        "return first | second",
+        binary("and", binary("and", S, ints(3)), ints(5)),
+        binary("and", S, ints(7)),
+    ),
+    "a NaN is dropped": bug(
+        "algebra.lattice",
+        "if len(present) == len(part.operands):",
+        "if present:",
+        binary("maximum", A, binary("minimum", A, B)),
+        A,
+    ),
+    "the larger bound is nearer": bug(
+        "algebra.lattice",
+        '(join.opcode == "and") == key[2]',
+        '(join.opcode == "and") != key[2]',
+        binary("and", compare("LT", A, floats(1)), compare("LT", A, floats(2))),
+        compare("LT", A, floats(2)),
+    ),
+    "bounds in any order": bug(
+        "algebra.lattice",
+        "or sort_key(kind, bound) > sort_key(kind, high)",
+        "",
+        binary("maximum", binary("minimum", S, ints(1)), ints(5)),
+        binary("minimum", binary("maximum", S, ints(5)), ints(1)),
+    ),
+    "exclusive or is idempotent": bug(
+        "algebra.lattice",
+        "odd.pop(part) if part in odd else odd.setdefault(part)",
+        "odd.setdefault(part)",
+        binary("xor", P, P),
+        P,
+    ),
+    "quotients have no sign": bug(
+        "algebra.numbers", "else -magnitude", "else magnitude", S + ints(-7) / ints(2), S + ints(3)
+    ),
+    "sums of floats are exact": bug(
+        "algebra.numbers",
+        '    return element_type.is_integral or element_type.name == "pred"',
+        "    return True",
+        reduce("add", A, X0, [1]),
+        reduce("add", A, constant("f32", "-0.0"), [1]) + broadcast(X0, (3,)),
+    ),
+    "both sides of a comparison change signs": bug(
+        "algebra.comparands",
+        "            return second, first\n",
+        "            return first, second\n",
+        compare("LT", -A, -B),
+        compare("LT", A, B),
+    ),
+    "nothing is below the highest number": bug(
+        "algebra.comparands",
+        "or bits != lowest_bits(element_type):",
+        "or bits != highest_bits(element_type):",
+        compare("LT", S, ints(HIGH)),
+        truth("false"),
+    ),
+    "a broadcast keeps the first dimensions": bug(
+        "movement",
+        "tuple(large.index(i) for i in targets))",
+        "tuple(range(len(targets))))",
+        broadcast(V, (3, 3), (0,)),
+        broadcast(V, (3, 3), (1,)),
+    ),
+    "reversals are idempotent": bug(
+        "movement",
+        "rest = reversed_ ^ inner",
+        "rest = reversed_ | inner",
+        reverse(reverse(A, [0]), [0]),
+        reverse(A, [0]),
+    ),
+    "inner parts are joined backwards": bug(
+        "movement",
+        "parts += part.operands if is_inner",
+        "parts += part.operands[::-1] if is_inner",
+        concatenate([concatenate([A, B], 0), A], 0),
+        concatenate([B, A, A], 0),
+    ),
+    "a slice starts one too early": bug(
+        "movement",
+        "min(value, full - size)))",
+        "min(value, full - size - 1)))",
+        dynamic_slice(A, [constant("s32", 1), NONE], (2, 4)),
+        slice_(A, [(0, 2), (0, 4)]),
+    ),
+    "four numbers are zeros": bug("movement", "if size <= 1 and", "if size <= 4 and", S + iota("s32", (3, 4), 1), S),
+    "an update of some rows is one of all": bug(
+        "movement",
+        "made = new if part == sizes else",
+        "made = whole if part != sizes else",
+        dynamic_update_slice(A, leaf(2, "f32", 1, 4), [AT, NONE]),
+        A,
+    ),
+    "a dot swaps its operands without a transpose": bug(
+        "symbols",
+        "return transposed(self, self._dot(right, left, element_type, texts), (0, 2, 1))",
+        "return self._dot(right, left, element_type, texts)",
+        dot(M + N, M, ([1], [1])),
+        dot(M, M + N, ([1], [1])),
+    ),
+    "convolutions read no window": bug(
+        "symbols",
+        "*operands, window, groups, sizes, not is_skipped)",
+        "*operands, tuple(type(each)(each.size) for each in window), groups, sizes, not is_skipped)",
+        convolution(IMAGE, KERNEL, (1, 3, 4), "size=2", "bf0_oi0->bf0"),
+        convolution(IMAGE, KERNEL, (1, 3, 4), "size=2 rhs_reversal=1", "bf0_oi0->bf0"),
+    ),
+    "every reduction is a sum": bug(
+        "symbols",
+        "        return [self.combine(opcode, *operands)]",
+        '        return [self.combine("add", *operands)]',
+        reduce("multiply", S, NONE, [0]),
+        reduce("add", S, NONE, [0]),
+    ),
+    "movement in normal form is none": bug(
+        "terms",
+        "        form, method = normalized(plan)\n",
+        '        form, method = (normalized(plan) if plan.result != plan.start else (plan.part(0, 0), "x"))\n',
+        transpose(M, (1, 0)),
+        M,
+    ),
+    "operations after a movement are another": bug(
+        "terms",
+        "done = self.each(part.label, part.array.element_type, operands)",
+        'done = self.each("cosine" if part.label == "sine" else part.label, part.array.element_type, operands)',
+        broadcast(unary("sine", V), (3, 3), (0,)),
+        broadcast(unary("cosine", V), (3, 3), (0,)),
+    ),
+    "one equal element is enough": bug(
+        "elements",
+        "return all((a is b and",
+        "return any((a is b and",
+        concatenate([slice_(V, [(0, 1)]), slice_(V, [(2, 3)])], 0),
+        slice_(V, [(0, 2)]),
+    ),
+    "positions end one too early": bug(
+        "elements",
+        "lasts = [a - b for a, b in zip(array.shape, sizes, strict=True)]",
+        "lasts = [0 for a, b in zip(array.shape, sizes, strict=True)]",
+        dynamic_slice(reverse(A, [0]), [AT, NONE], (2, 4)),
+        slice_(reverse(A, [0]), [(0, 2), (0, 4)]),
+    ),
+    "all cases are equal": bug(
+        "cases",
+        "return depth < _DEEPEST and self._is_same(first, second)",
+        "return True",
+        unary("sine", A),
+        unary("cosine", A),
+    ),
+    "labels do not count": bug(
+        "decide",
+        "is_alike = (a.kind, a.label, len(a.operands)) == (b.kind, b.label, len(b.operands))",
+        "is_alike = (a.kind, len(a.operands)) == (b.kind, len(b.operands))",
+        unary("exponential", A),
+        unary("tanh", A),
+    ),
+    "all values are equal": bug("decide", "if a is b and a.is_specified:", "if True:", A, B),
+    "all movement reads the same": bug(
+        "decide",
+        "        if proof is None or not proof.holds:\n            return False\n",
+        "",
+        transpose(M, (1, 0)),
+        M,
+    ),
+    "an unrolled loop ends at once": Bug("loops", "        if not bits:\n", "        if True:\n", THRICE, NEVER),
+    "branches do not count": Bug(
+        "decide",
+        "if is_alike and a.operands and all(map(self._same, a.operands, b.operands)):",
+        "if is_alike and a.operands:",
+        *BRANCHES,
+    ),
+    "the bodies of loops do not count": Bug(
+        "decide",
+        "if is_alike and a.operands and all(map(self._same, a.operands, b.operands)):",
+        "if is_alike and a.operands:",
+        GROWING,
+        SHRINKING,
+    ),
+    "other numbers are equal": bug(
+        "algebra.numbers",
+        '"EQ": left == right',
+        '"EQ": left != right',
+        binary("and", P, compare("EQ", ints(2), ints(3))),
+        P,
+    ),
+    "an index picks the first element": bug(
+        "picks",
+        "if all(item is taken[0] for item in taken):",
+        "if taken:",
+        dynamic_slice(A, [AT, NONE], (2, 4)),
+        slice_(A, [(0, 2), (0, 4)]),
+    ),
+    "signed bounds are read as unsigned": bug(
+        "picks",
+        "    if kind.is_unsigned:\n",
+        "    if True:\n",
+        dynamic_slice(A, [_BELOW * _BELOW, NONE], (1, 4)),
+        dynamic_slice(A, [_BELOW * _BELOW * _BELOW, NONE], (1, 4)),
+    ),
+    "one case is enough": bug(
+        "cases",
+        "for value in (1, 0):",
+        "for value in (1,):",
+        unary("sine", select(P, A, B)),
+        unary("sine", A),
+    ),
+    "a state that changes is fixed": Bug(
+        "loops", "if plain.ends[i] is not variable]", "if plain.ends[i] is not variable and i != 2]", GROWING, KEPT
+    ),
+    "a state that is read is dropped": Bug(
+        "loops",
+        "        return order\n\n ... is_closed = not any(",
+        "        return [i for i in order if i != 2]\n\n ... is_closed = True or any(",
+        GROWING,
+        SHRINKING,
+    ),
+    "results of a loop are in the order of its state": Bug(
+        "loops", "for i, out in zip(order, self._outs", "for i, out in zip(sorted(order), self._outs", *IN_ANOTHER_ORDER
+    ),
+}

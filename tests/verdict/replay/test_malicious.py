@@ -1,0 +1,366 @@
+"""Certificates of an attacker: terms that no program has, and readings that are wrong, prove nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+
+import pytest
+
+from dialect_utils.ir import Module, Operation
+from dialect_utils.layout import ArrayShape, ElementType, Pad, Reshape, Shape, TupleShape, parse_element_type
+from dialect_utils.layout.moves.plan import Plan
+from dialect_utils.verdict.certificate import Certificate, Reading, ReadTerm, Step
+from dialect_utils.verdict.ports import entry_ports
+from dialect_utils.verdict.replay import Replayed, replay
+from dialect_utils.verdict.replay.equality import Level
+from dialect_utils.verdict.written.observed import observes_rounding
+from dialect_utils.verdict.written.terms import Kind
+from tests.verdict.proof.dialects import parse
+
+Pair = tuple[Module, Module]
+
+
+def array(kind: str, *dimensions: int) -> ArrayShape:
+    return ArrayShape(parse_element_type(kind), dimensions)
+
+
+def term(kind: Kind, label: Hashable, shape: Shape, *operands: ReadTerm) -> ReadTerm:
+    return ReadTerm(kind, label, shape, operands)
+
+
+def parameter(number: int, kind: str, *dimensions: int) -> ReadTerm:
+    return term("leaf", ("parameter", number), array(kind, *dimensions))
+
+
+def constant(bits: Hashable, kind: str) -> ReadTerm:
+    return term("constant", bits, array(kind))
+
+
+def each(label: Hashable, shape: Shape, *operands: ReadTerm) -> ReadTerm:
+    return term("each", label, shape, *operands)
+
+
+def step(rule: str, before: ReadTerm, after: ReadTerm, predicate: ReadTerm | None = None) -> Step:
+    return Step(rule, None, before, after, predicate)
+
+
+def told(pair: Pair, *steps: Step, readings: tuple[Mapping[Operation, Reading], ...] = ({}, {})) -> Replayed:
+    return replay(pair, *entry_ports(pair), Certificate(steps, readings))
+
+
+def hlo(body: str, head: str = "") -> Module:
+    return parse(f"HloModule m\n{head}\nENTRY e {{\n{body}\n}}\n")
+
+
+TRUE = hlo("x = pred[] parameter(0)\n ROOT r = pred[] constant(true)")
+FALSE = hlo("x = pred[] parameter(0)\n ROOT r = pred[] constant(false)")
+PRED = array("pred")
+
+
+def test_a_constant_has_no_more_bits_than_its_type() -> None:
+    large, none, five = constant(256, "u8"), constant(0, "u8"), constant(5, "u8")
+    above = [each(("compare", "GT", False), PRED, one, five) for one in (large, none)]
+    found = told(
+        (TRUE, FALSE),
+        step("integer-ring", large, none),
+        step("constants", above[0], constant(1, "pred")),
+        step("constants", above[1], constant(0, "pred")),
+    )
+    assert not found.is_equal
+
+
+@pytest.mark.parametrize("data", [b"\x02", b"\x00\x00", b""])
+def test_the_data_of_a_constant_are_elements_of_its_type(data: bytes) -> None:
+    wrong = term("constant", data, array("pred", 1))
+    assert told((TRUE, TRUE), step("elements", wrong, wrong)).refused
+
+
+def test_a_choice_has_branches() -> None:
+    x, y = parameter(0, "f32"), parameter(1, "f32")
+    none = term("choice", None, array("f32"), constant(1, "pred"))
+    pair = (
+        hlo("x = f32[] parameter(0)\n ROOT y = f32[] parameter(1)"),
+        hlo("y = f32[] parameter(1)\n ROOT x = f32[] parameter(0)"),
+    )
+    assert not told(pair, step("one-branch", none, x), step("one-branch", none, y)).is_equal
+
+
+def test_the_coefficients_of_a_polynomial_are_integers() -> None:
+    x, factor = parameter(0, "u8"), constant(128, "u8")
+    half = each(("ring", (0.5, ((0, 1),))), array("u8"), x)
+    twice = each("add", array("u8"), half, half)
+    pair = (
+        hlo("x = u8[] parameter(0)\n c = u8[] constant(128)\n ROOT m = u8[] multiply(x, c)"),
+        hlo("x = u8[] parameter(0)\n ROOT c = u8[] constant(0)"),
+    )
+    product = [each("multiply", array("u8"), part, factor) for part in (x, twice)]
+    other = each(("ring", (0.5, ((0, 1),))), array("u8"), x)
+    found = told(
+        pair,
+        step("integer-ring", twice, x),
+        step("integer-ring", product[1], constant(0, "u8")),
+        step("integer-ring", each("add", array("u8"), other, other), x),
+    )
+    assert not found.is_equal
+    assert found.refused
+
+
+def test_the_dimensions_of_a_broadcast_are_counted_from_the_first() -> None:
+    x, shape = parameter(0, "f32", 3), array("f32", 3, 3)
+    pair = tuple(hlo(f"x = f32[3] parameter(0)\n ROOT b = f32[3,3] broadcast(x), dimensions={{{i}}}") for i in range(2))
+    made = {i: term("op", ("broadcast", (i,)), shape, x) for i in (0, 1, -1, -2)}
+    elements = [step("elements", one, one) for one in made.values()]
+    assert not told((pair[0], pair[1]), *elements, step("broadcast", made[-1], made[-2])).is_equal
+
+
+def test_arrays_of_other_sizes_are_not_equal() -> None:
+    one = constant(1, "s32")
+    add = "add { a = s32[] parameter(0)\n b = s32[] parameter(1)\n ROOT s = s32[] add(a, b) }"
+    pair = tuple(
+        hlo(
+            f"x = s32[] parameter(0)\n o = s32[] constant(1)\n b = s32[1,{size}] broadcast(o), dimensions={{}}\n"
+            "z = s32[] constant(0)\n ROOT r = s32[1] reduce(b, z), dimensions={1}, to_apply=add",
+            add,
+        )
+        for size in (2, 3)
+    )
+    wide = [term("op", ("broadcast", ()), array("s32", 1, size), one) for size in (2, 3)]
+    assert told((pair[0], pair[1]), step("broadcast", *wide)).refused
+
+
+LOOP = """more { p = (s32[], f32[]) parameter(0)
+  i = s32[] get-tuple-element(p), index=0
+  n = s32[] constant(40)
+  ROOT c = pred[] compare(i, n), direction=LT }
+step { p = (s32[], f32[]) parameter(0)
+  i = s32[] get-tuple-element(p), index=0
+  s = f32[] get-tuple-element(p), index=1
+  t = f32[] add(s, s)
+  o = s32[] constant(1)
+  j = s32[] add(i, o)
+  ROOT q = (s32[], f32[]) tuple(j, t) }"""
+
+
+def in_loop() -> Module:
+    return hlo(
+        "x = f32[] parameter(0)\n i = s32[] constant(0)\n p = (s32[], f32[]) tuple(i, x)\n"
+        " w = (s32[], f32[]) while(p), condition=more, body=step\n ROOT r = f32[] get-tuple-element(w), index=1",
+        LOOP,
+    )
+
+
+WRONG_READINGS = [
+    Reading((), (), (None, None)),
+    Reading((0,), (0,), (None, None)),
+    Reading((0, 1), (0,), (None, None)),
+    Reading((0, -1), (0, -1), (None, None)),
+    Reading((0,), (0, 1), (None, None)),
+    Reading((0, 5), (0, 5), (None, None)),
+    Reading((0, 0), (0, 0), (None, None)),
+    Reading((0, 1), (0, 1), (None,)),
+    Reading((0, 1), (0, 1), (None, Plan(parse_element_type("f32"), (2,), (Reshape((2, 1)),)))),
+]
+
+
+@pytest.mark.parametrize("reading", WRONG_READINGS)
+@pytest.mark.parametrize("side", [0, 1])
+def test_a_wrong_reading_of_a_loop_proves_nothing(reading: Reading, side: int) -> None:
+    loop, plain = in_loop(), hlo("ROOT x = f32[] parameter(0)")
+    (operation,) = [each for each in loop.operations() if each.opcode == "while"]
+    readings = tuple({operation: reading} if i == side else {} for i in range(2))
+    pair = (loop, plain) if side == 0 else (plain, loop)
+    assert not told(pair, readings=readings).is_equal
+
+
+def test_a_movement_has_the_shape_of_its_plan() -> None:
+    x = parameter(0, "s32")
+    lying = term("moved", Plan(parse_element_type("s8"), ()), array("s8"), x)
+    narrow = each("convert", array("s8"), each("convert", array("s16"), lying))
+    pair = (
+        hlo(
+            "x = s32[] parameter(0)\n a = s16[] convert(x)\n b = s8[] convert(a)\n"
+            " c = s32[] constant(1)\n d = s32[] convert(b)\n ROOT e = s32[] multiply(d, c)"
+        ),
+        hlo("x = s32[] parameter(0)\n c = s32[] constant(1)\n ROOT e = s32[] multiply(x, c)"),
+    )
+    exact = each("convert", array("s8"), lying)
+    found = told(
+        pair,
+        step("convert-lossless", narrow, exact),
+        step("convert-lossless", exact, lying),
+        step("convert-lossless", each("convert", array("s32"), x), x),
+    )
+    assert not found.is_equal
+
+
+def test_a_reversal_keeps_the_sizes() -> None:
+    x = parameter(0, "f32", 2, 3)
+    wrong = term("op", ("reverse", frozenset({0})), array("f32", 3, 2), x)
+    again = term("op", ("reverse", frozenset({0})), array("f32", 2, 3), wrong)
+    flat = "x = f32[2,3] parameter(0)\n f = f32[6] reshape(x)\n"
+    rows = [f"v{i} = f32[1] slice(f), slice={{[{i}:{i + 1}]}}" for i in range(6)]
+    names = ", ".join(f"v{i}" for i in (1, 2, 5, 0, 3, 4))
+    joined = f"j = f32[6] concatenate({names}), dimensions={{0}}\n ROOT r = f32[2,3] reshape(j)"
+    pair = hlo("ROOT x = f32[2,3] parameter(0)"), hlo("\n".join([flat, *rows, joined]))
+    found = told(pair, step("reverse", again, x), step("elements", again, again))
+    assert found.refused
+
+
+def test_undefined_padding_is_not_every_value() -> None:
+    x, shape = parameter(0, "f32", 2), array("f32", 3)
+    kind, pads = parse_element_type("f32"), (Pad((0,), (1,)),)
+    pair = tuple(
+        hlo(f"x = f32[2] parameter(0)\n c = f32[] constant({i})\n ROOT p = f32[3] pad(x, c), padding=0_1")
+        for i in range(2)
+    )
+    padded = [
+        term("moved", Plan(kind, (2,), pads, (True,)), shape, x, constant(bits, "f32")) for bits in (0, 0x3F800000)
+    ]
+    for undefined in (
+        term("moved", Plan(kind, (2,), pads, (None,)), shape, x),
+        term("moved", Plan(kind, (2,), pads, (None,)), shape, x, constant(0, "f32")),
+    ):
+        found = told((pair[0], pair[1]), *(step("moved", undefined, each) for each in padded))
+        assert not found.is_equal
+
+
+def test_numbers_are_no_truth_values_in_a_label() -> None:
+    a, b, c = (parameter(i, "f32", 2) for i in range(3))
+    pair = tuple(
+        hlo(
+            f"a = f32[2] parameter(0)\n b = f32[2] parameter(1)\n c = f32[2] parameter(2)\n"
+            f" s = f32[2] add({names})\n ROOT r = pred[2] compare(s, c), direction=LT, type=TOTALORDER"
+        )
+        for names in ("a, b", "b, a")
+    )
+    sums = [each("add", array("f32", 2), *pair_) for pair_ in ((a, b), (b, a))]
+    wrong = [each(("compare", "LT", 1), array("pred", 2), total, c) for total in sums]
+    right = [each(("compare", "LT", True), array("pred", 2), total, c) for total in sums]
+    for compared in (wrong, right):
+        steps = [step("commuted", *sums), *(step("elements", one, one) for one in (*sums, *compared))]
+        scalars = [[term("element", i, array("f32"), one) for one in (a, b)] for i in range(2)]
+        swapped = [
+            step("commuted", each("add", array("f32"), *pair_), each("add", array("f32"), *pair_[::-1]))
+            for pair_ in scalars
+        ]
+        assert not told((pair[0], pair[1]), *steps, *swapped).is_equal
+
+
+def test_an_element_type_is_one_of_xla() -> None:
+    x = constant(300, "s32")
+    wide = ArrayShape(ElementType("u8", 32), ())
+    there = each("convert", wide, x)
+    back = each("convert", array("s32"), there)
+    pair = (
+        hlo("x = s32[] parameter(0)\n ROOT c = s32[] constant(300)"),
+        hlo("x = s32[] parameter(0)\n ROOT c = s32[] constant(44)"),
+    )
+    low = term("constant", 44, wide)
+    found = told(
+        pair,
+        step("constants", there, low),
+        step("constants", each("convert", array("s32"), low), constant(44, "s32")),
+        step("convert-lossless", back, each("convert", array("s32"), x)),
+        step("convert-lossless", each("convert", array("s32"), x), x),
+    )
+    assert found.refused
+
+
+X, Y = parameter(0, "f32", 2, 3), parameter(1, "f32", 2)
+TABLE, AT = parameter(2, "s32", 4, 5), parameter(3, "s32")
+F32, TUPLE = array("f32"), TupleShape(())
+ILL_FORMED = {
+    "another kind": term("what", None, F32),  # type: ignore[arg-type]
+    "a splat of an array": term("splat", None, array("f32", 2, 3), Y),
+    "a splat of two": term("splat", None, array("f32", 2), constant(0, "f32"), constant(1, "f32")),
+    "a splat of another type": term("splat", None, array("f32", 2), constant(0, "s32")),
+    "a constant array of one number": term("constant", 0, array("f32", 2)),
+    "a constant tuple": term("constant", 0, TUPLE),
+    "a truth value as bits": constant(True, "u8"),
+    "negative bits": constant(-1, "s32"),
+    "a sum of three": each("add", array("f32", 2), Y, Y, Y),
+    "a sum of none": each("add", array("f32", 2)),
+    "a sum of other sizes": each("add", array("f32", 2, 3), X, Y),
+    "a comparison of numbers": each(("compare", "LT", False), array("f32", 2), Y, Y),
+    "an unknown comparison": each(("compare", "less", False), array("pred", 2), Y, Y),
+    "a comparison without an order": each(("compare", "LT"), array("pred", 2), Y, Y),
+    "a select by numbers": each("select", array("f32", 2), Y, Y, Y),
+    "bits of another width": each(("bitcast-convert", parse_element_type("f16")), array("f16", 2), Y),
+    "bits of another type": each(("bitcast-convert", parse_element_type("s32")), array("u32", 2), Y),
+    "a polynomial with a negative power": each(("ring", (1, ((0, -1),))), array("s32", 4, 5), TABLE),
+    "a polynomial of a missing operand": each(("ring", (1, ((1, 1),))), array("s32", 4, 5), TABLE),
+    "a polynomial of floats": each(("ring", (1, ((0, 1),))), array("f32", 2), Y),
+    "a choice by an array": term("choice", None, array("f32", 2), Y, Y, Y),
+    "a choice of other sizes": term("choice", None, array("f32", 2), constant(1, "pred"), Y, X),
+    "an element outside": term("element", 2, F32, Y),
+    "an element before": term("element", -1, F32, Y),
+    "an element of another type": term("element", 0, array("s32"), Y),
+    "an array of too few": term("array", None, array("f32", 2), constant(0, "f32")),
+    "an array of arrays": term("array", None, array("f32", 2), Y, Y),
+    "a result of none": term("out", 0, F32, Y),
+    "a movement of nothing": term("moved", Plan(Y.shape.element_type, (2,)), array("f32", 2)),  # type: ignore[union-attr]
+    "a movement of something else": term("moved", Plan(Y.shape.element_type, (2,)), array("f32", 2), X),  # type: ignore[union-attr]
+    "a movement without a plan": term("moved", None, array("f32", 2), Y),
+    "a label without a name": term("op", (), array("f32", 2), Y),
+    "a label that is a name": term("op", "reverse", array("f32", 2), Y),
+    "a loop": term("op", ("while",), TUPLE),
+    "a function": term("op", ("function",), TUPLE),
+    "a reversal of a missing dimension": term("op", ("reverse", frozenset({1})), array("f32", 2), Y),
+    "a reversal of a part": term("op", ("reverse", frozenset({0})), array("f32", 1), Y),
+    "a broadcast to one dimension": term("op", ("broadcast", (0, 0)), array("f32", 2, 3), X),
+    "a broadcast of other sizes": term("op", ("broadcast", (0,)), array("f32", 3), Y),
+    "a concatenation of nothing": term("op", ("concatenate", 0), array("f32", 2)),
+    "a concatenation of less": term("op", ("concatenate", 0), array("f32", 3), Y, Y),
+    "a concatenation of other sizes": term("op", ("concatenate", 0), array("f32", 4, 3), X, parameter(1, "f32", 2, 2)),
+    "a plane of numbers": term("op", ("iota",), array("s32", 2, 3)),
+    "numbers of something": term("op", ("iota",), array("s32", 2), Y),
+    "a slice without positions": term("op", ("dynamic-slice",), array("s32", 1, 1), TABLE, AT),
+    "a slice at a float": term("op", ("dynamic-slice",), array("f32", 1), Y, parameter(4, "f32")),
+    "a slice that is larger": term("op", ("dynamic-slice",), array("f32", 3), Y, AT),
+    "a slice of another type": term("op", ("dynamic-slice",), array("s32", 1), Y, AT),
+    "an update that is larger": term("op", ("dynamic-update-slice",), array("f32", 2), Y, parameter(1, "f32", 3), AT),
+    "an update of another array": term("op", ("dynamic-update-slice",), array("f32", 3), Y, Y, AT),
+    "a sum over three dimensions": term(
+        "op", ("reduce", "add"), array("f32", 2), parameter(0, "f32", 2, 3, 4), constant(0, "f32")
+    ),
+    "a sum of other rows": term("op", ("reduce", "add"), array("f32", 3), X, constant(0, "f32")),
+    "a product of other sizes": term("op", ("dot", ()), array("f32", 1, 2, 2), parameter(0, "f32", 1, 2, 3), X),
+}
+
+
+@pytest.mark.parametrize("name", ILL_FORMED)
+def test_a_term_that_no_definition_makes_is_refused(name: str) -> None:
+    wrong = ILL_FORMED[name]
+    for steps in ([step("elements", wrong, wrong)], [step("moved", wrong, wrong)], [step("neutral", wrong, wrong)]):
+        assert told((TRUE, TRUE), *steps).refused
+
+
+def test_what_no_rule_can_read_is_refused_and_raises_nothing() -> None:
+    deep = parameter(0, "f32")
+    for _ in range(3000):
+        deep = each("negate", array("f32"), deep)
+    odd = [step("", deep, X), step("cases", X, Y), step("elements", deep, deep), step("through", Y, X)]
+    odd += [
+        step(rule, Y, Y) for rule in ("through", "dot", "dynamic-slice", "initial-value", "reduce", "window", "iota")
+    ]
+    for one in odd:
+        assert not told((TRUE, FALSE), one).is_equal
+
+
+def test_a_quotient_that_is_no_number_has_bits_that_the_engine_chooses() -> None:
+    computed = hlo(
+        "x = f32[] parameter(0)\n z = f32[] constant(0)\n d = f32[] divide(z, z)\n ROOT b = u32[] bitcast-convert(d)"
+    )
+    known = hlo("x = f32[] parameter(0)\n ROOT b = u32[] constant(2143289344)")
+    other = hlo("x = f32[] parameter(0)\n ROOT b = u32[] constant(4290772992)")
+    for pair in ((computed, known), (computed, other)):
+        assert not told(pair).is_equal
+
+
+def test_a_rounding_by_chance_jumps() -> None:
+    """A sum in another order is rounded to another integer."""
+    assert observes_rounding("each", "stochastic-convert", array("s8"), [array("f32"), array("u32")])
+
+
+def test_levels_are_three() -> None:
+    assert [*Level] == [0, 1, 2]
