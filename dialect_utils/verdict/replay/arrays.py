@@ -15,6 +15,7 @@ from dialect_utils.ops import Trait, has
 from dialect_utils.verdict.certificate import Step
 from dialect_utils.verdict.replay.graph import Level
 from dialect_utils.verdict.replay.wellformed import RefusedError, demand
+from dialect_utils.verdict.rules.formats import value_of
 from dialect_utils.verdict.written.terms import Term
 
 # Plans that regroup no bits are the same for every element type.
@@ -355,7 +356,7 @@ def _unskipped(
 
 def _absorbs(opcode: str, kind: ElementType, bits: int) -> bool:
     """Is true for an initial value that a combination may take again: neutral ones, and 0 in a sum of floats."""
-    return bits == neutral(opcode, kind) or (opcode == "add" and bits == 0 and kind.name in FLOAT_FORMATS)
+    return bits == neutral(opcode, kind) or (opcode == "add" and bits == 0 and value_of(kind, bits) == 0)
 
 
 def _one_branch(step: Step) -> Level:
