@@ -6,6 +6,9 @@ import random
 from collections.abc import Iterator
 from itertools import islice
 
+import pytest
+
+from dialect_utils.verdict.replay import check, graph
 from tests import campaign_replay
 from tests.campaign_replay import Pair
 
@@ -23,3 +26,10 @@ def test_no_changed_certificate_proves_what_is_wrong() -> None:
     said = {word for _, word in found.found}
     assert {"accepted", "refused", "not proved"} <= said
     assert found.found["different", "accepted"] == 0
+
+
+def test_the_campaign_finds_a_replay_that_checks_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(check, "check_scalar", lambda *_: "bits")
+    monkeypatch.setattr(check, "CHECKS", dict.fromkeys(check.CHECKS, lambda _: check.Level.BITS))
+    monkeypatch.setattr(graph, "check_term", lambda _: None)
+    assert campaign_replay.campaign(_CERTIFICATES, 1, _own).wrong
