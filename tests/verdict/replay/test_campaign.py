@@ -8,7 +8,7 @@ from itertools import islice
 
 import pytest
 
-from dialect_utils.verdict.replay import check, graph
+from dialect_utils.verdict.replay import arrays, check, graph
 from tests import campaign_replay
 from tests.campaign_replay import Pair
 
@@ -30,6 +30,6 @@ def test_no_changed_certificate_proves_what_is_wrong() -> None:
 
 def test_the_campaign_finds_a_replay_that_checks_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(check, "check_scalar", lambda *_: "bits")
-    monkeypatch.setattr(check, "CHECKS", dict.fromkeys(check.CHECKS, lambda _: check.Level.BITS))
+    monkeypatch.setattr(check, "CHECKS", dict.fromkeys(arrays.CHECKS, lambda _: graph.Level.BITS))
     monkeypatch.setattr(graph, "check_term", lambda _: None)
     assert campaign_replay.campaign(_CERTIFICATES, 1, _own).wrong
