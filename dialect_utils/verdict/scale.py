@@ -79,7 +79,7 @@ class Scale:
         return cls(samples, center, spread, own, floor, level, stable)
 
     def of_repeated(self) -> Scale:
-        """Returns the scale for data that repeats few values: equal elements round alike, and sums add up their errors.
+        """Returns the scale for data that repeats few values: equal elements round equally, and a sum adds that up.
 
         The higher-precision runs err at random, so their sums grow with the root of the number of elements only.
         """

@@ -46,8 +46,10 @@ COMMAND = Command(
     name="replay",
     summary="checks the certificate of a proof that two modules are equal, without the proof's code",
     examples=(
-        "EX1",
-        "EX2",
+        "relayout check examples/negate.hlo examples/negate.hlo --certificate p.json && "
+        "relayout replay examples/negate.hlo examples/negate.hlo p.json",
+        "relayout check examples/negate.hlo examples/negate.hlo --engines proof --certificate q.json && "
+        "relayout replay examples/negate.hlo examples/negate.hlo q.json --json",
     ),
     add_arguments=_add_arguments,
     run=_run,

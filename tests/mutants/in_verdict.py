@@ -558,4 +558,34 @@ MUTANTS = (
         "True)",
         ("tests/verdict/test_closeness.py::test_a_counterexample_shows_numbers_rather_than_zeros",),
     ),
+    Mutant(
+        "dialect_utils/verdict/replay/check.py",
+        "if not (_holds(equality, first) and _holds(equality, last)):",
+        "if not _holds(equality, last):",
+        ("tests/verdict/replay/test_malicious.py",),
+    ),
+    Mutant(
+        "dialect_utils/verdict/replay/check.py",
+        "if graph.shape(merge.first) != graph.shape(merge.second):",
+        "if False:",
+        ("tests/verdict/replay/test_malicious.py",),
+    ),
+    Mutant(
+        "dialect_utils/verdict/written/wellformed.py",
+        "is_selector and bool(branches) and all(",
+        "is_selector and all(",
+        ("tests/verdict/replay/test_malicious.py",),
+    ),
+    Mutant(
+        "dialect_utils/verdict/written/record.py",
+        "if bits is not None and not is_nan(kind, bits):",
+        "if bits is not None:",
+        ("tests/verdict/replay/test_malicious.py",),
+    ),
+    Mutant(
+        "dialect_utils/verdict/certified.py",
+        'if found.answer != "equal" and not any(each.is_equal for each in found.outputs):',
+        "if found.certificate is None or not any(each.is_equal for each in found.outputs):",
+        ("tests/verdict/replay/test_planted.py",),
+    ),
 )

@@ -1,4 +1,7 @@
-"""Steps about whole arrays: each is checked by itself, from the two terms that it calls equal."""
+"""Steps about whole arrays: each is checked by itself, from the two terms that it calls equal.
+
+Longer than others: the check of each rule about arrays, one after the other.
+"""
 
 from __future__ import annotations
 
@@ -7,14 +10,13 @@ from functools import lru_cache
 from math import prod
 from typing import Any
 
-from dialect_utils.hlo.text.literals import FLOAT_FORMATS
 from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType, Reshape, Slice, Transpose
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.layout.proof.reads import try_prove_same_reads
 from dialect_utils.ops import Trait, by_opcode, has
 from dialect_utils.verdict.certificate import Step
 from dialect_utils.verdict.replay.equality import Level
-from dialect_utils.verdict.rules.formats import word_bits
+from dialect_utils.verdict.rules.formats import value_of, word_bits
 from dialect_utils.verdict.written.terms import Term
 from dialect_utils.verdict.written.wellformed import RefusedError, demand
 
@@ -372,7 +374,7 @@ def _unskipped(
 
 def _absorbs(opcode: str, kind: ElementType, bits: int) -> bool:
     """Is true for an initial value that a combination may take again: neutral ones, and 0 in a sum of floats."""
-    return bits == neutral(opcode, kind) or (opcode == "add" and bits == 0 and kind.name in FLOAT_FORMATS)
+    return bits == neutral(opcode, kind) or (opcode == "add" and bits == 0 and value_of(kind, bits) == 0)
 
 
 def _one_branch(step: Step) -> Level:

@@ -15,6 +15,7 @@ from dialect_utils.execution.constants import bits_of
 from dialect_utils.layout import ArrayShape, ElementType
 from dialect_utils.ops.arrays import Patches
 from dialect_utils.ops.domain import UndefinedError, static_array
+from dialect_utils.verdict.written.graph import UNSPECIFIED
 from dialect_utils.verdict.written.interpretation import Interpretation
 from dialect_utils.verdict.written.record import Recorder
 from dialect_utils.verdict.written.terms import Term
@@ -171,7 +172,7 @@ class Elements(Interpretation[Term, Any]):
 
     def padding(self, written: Any, sizes: tuple[int, ...], position: tuple[Term, int]) -> Nodes:
         """Returns a padding value; undefined padding has no elements."""
-        if written.kind == "leaf":
+        if written.label == UNSPECIFIED:
             raise UndefinedError("undefined padding is not compared element by element")
         return np.asarray(self.values[written])
 

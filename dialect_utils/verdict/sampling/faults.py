@@ -220,7 +220,7 @@ def _ended_early(builder: Builder, value: Value, dimension: int, padding: Value,
 def _restepped(step: Slice | Pad) -> _Edit:
     def edit(module: Module, operation: Operation) -> None:
         value, operands = operation.results[0], operation.operands
-        padding = operands[1] if isinstance(step, Pad) else None
+        padding = operands[1] if step.adds_elements else None
         name = f"{value.name}.moved"
         value.replace_uses(module.after(value).apply(step, operands[0], name=name, like=value, padding=padding))
 

@@ -1,4 +1,7 @@
-"""Records a module as nodes of a graph: every operation by its definition, without any rewriting."""
+"""Records a module as nodes of a graph: every operation by its definition, without any rewriting.
+
+Longer than others: one class that records all that a module holds.
+"""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from dialect_utils.execution.constants import contents
 from dialect_utils.ir import Operation
-from dialect_utils.layout import ArrayShape, Pad, Shape, TupleShape
+from dialect_utils.layout import ArrayShape, Shape, TupleShape
 from dialect_utils.layout.proof.bitcast_proof import proved_movement
 from dialect_utils.ops import by_opcode, opcode_of
 from dialect_utils.ops.domain import UndefinedError
@@ -43,8 +43,8 @@ def check_reading(reading: Reading, shapes: Sequence[Shape]) -> None:
     is_fitting &= all(len({*each}) == len(each) for each in (reading.order, reading.changed))
     for plan, shape in zip(reading.plans, shapes, strict=False):
         if plan is not None:
-            pads = [step for step in plan.steps if isinstance(step, Pad)]
-            is_fitting &= not plan.drops_elements and all(pad.only_adds for pad in pads)
+            # Only a pad may drop elements, where its edges are negative.
+            is_fitting &= not plan.drops_elements and all(getattr(step, "only_adds", True) for step in plan.steps)
             is_fitting &= ArrayShape(*plan.result) == shape
     if not is_fitting:
         raise UndefinedError("the reading of a loop does not fit its state")

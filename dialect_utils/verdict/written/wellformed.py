@@ -43,7 +43,7 @@ def check_term(term: Term) -> None:
     check = _KINDS.get(term.kind)
     demand(check is not None and isinstance(term.shape, Shape), f"{term.kind} is no kind of term")
     for array in term.shape.arrays():
-        is_known = ELEMENT_TYPES.get(array.element_type.name) == array.element_type or term.kind == "leaf"
+        is_known = ELEMENT_TYPES.get(array.element_type.name) == array.element_type or array == NOTHING
         demand(is_known and _are_numbers(array.dimensions) and array.layout is None, f"{array} is no shape of a term")
     if check is not None:
         demand(check(term), f"a term of the kind {term.kind} means nothing: {term.label}")
@@ -289,6 +289,7 @@ def _dot(term: Term, label: Sequence[Any]) -> bool:
     return is_ranked and (batch, summed) == (other, count) and shape.dimensions == (batch, rows, columns)
 
 
+# One check for each label of a primitive; "function" and "while" are labels of terms that are no opcodes.
 _PRIMITIVES: Mapping[str, Callable[[Term, Sequence[Any]], bool]] = {
     "broadcast": _broadcast,
     "concatenate": _concatenate,

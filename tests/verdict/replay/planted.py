@@ -199,9 +199,9 @@ BUGS = {
         "algebra.numbers", "else -magnitude", "else magnitude", S + ints(-7) / ints(2), S + ints(3)
     ),
     "sums of floats are exact": bug(
-        "algebra.numbers",
-        '    return element_type.is_integral or element_type.name == "pred"',
-        "    return True",
+        "symbols",
+        "return neutral_bits(opcode, element_type) is not None and is_exact(opcode, element_type)",
+        "return neutral_bits(opcode, element_type) is not None",
         reduce("add", A, X0, [1]),
         reduce("add", A, constant("f32", "-0.0"), [1]) + broadcast(X0, (3,)),
     ),

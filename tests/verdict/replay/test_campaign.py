@@ -6,6 +6,10 @@ import random
 from collections.abc import Iterator
 from itertools import islice
 
+import pytest
+
+from dialect_utils.verdict.replay import arrays, check, equality
+from dialect_utils.verdict.written import graph
 from tests import campaign_replay
 from tests.campaign_replay import Pair
 
@@ -23,3 +27,10 @@ def test_no_changed_certificate_proves_what_is_wrong() -> None:
     said = {word for _, word in found.found}
     assert {"accepted", "refused", "not proved"} <= said
     assert found.found["different", "accepted"] == 0
+
+
+def test_the_campaign_finds_a_replay_that_checks_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(check, "check_scalar", lambda *_: "bits")
+    monkeypatch.setattr(check, "CHECKS", dict.fromkeys(arrays.CHECKS, lambda _: equality.Level.BITS))
+    monkeypatch.setattr(graph, "check_term", lambda _: None)
+    assert campaign_replay.campaign(_CERTIFICATES, 1, _own).wrong

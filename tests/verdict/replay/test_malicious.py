@@ -12,7 +12,6 @@ from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.verdict.certificate import Certificate, Reading, ReadTerm, Step
 from dialect_utils.verdict.ports import entry_ports
 from dialect_utils.verdict.replay import Replayed, replay
-from dialect_utils.verdict.replay.equality import Level
 from dialect_utils.verdict.written.observed import observes_rounding
 from dialect_utils.verdict.written.terms import Kind
 from tests.verdict.proof.dialects import parse
@@ -360,7 +359,3 @@ def test_a_quotient_that_is_no_number_has_bits_that_the_engine_chooses() -> None
 def test_a_rounding_by_chance_jumps() -> None:
     """A sum in another order is rounded to another integer."""
     assert observes_rounding("each", "stochastic-convert", array("s8"), [array("f32"), array("u32")])
-
-
-def test_levels_are_three() -> None:
-    assert [*Level] == [0, 1, 2]
