@@ -137,11 +137,21 @@ def _run(
     examination = Examination.of([forms[0], *stages, forms[1]], prepared.programs, prepared.checks, options, devices)
     is_proved = proved is not None and proved.answer == "equal"
     if proved is not None and not is_proved:
-        examination = replace(examination, is_equal_over_reals=proved.is_equal_over_reals)
+        examination = replace(examination, is_equal_over_reals=proved.is_equal_over_reals and not _ignores_nan(proved))
     if worker is not None and worker.devices == devices:
         return _remarked(examination.run(worker, is_proved=is_proved), unseen)
     with Worker(devices=devices, memory=options.memory) as own:
         return _remarked(examination.run(own, is_proved=is_proved), unseen)
+
+
+# Conventions by which a program that tests for NaN or infinities equals one that does not.
+_WITHOUT_NAN = frozenset({"no NaN", "is-finite", "NaN is a number"})
+
+
+def _ignores_nan(proved: ProofResult) -> bool:
+    """Is true where outputs are equal over the reals only by a convention on NaN, which execution may contradict."""
+    reals = [each.over_reals for each in proved.outputs if each.over_reals is not None]
+    return any(not _WITHOUT_NAN.isdisjoint(each.conventions) for each in reals)
 
 
 def _of_part(

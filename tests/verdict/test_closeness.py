@@ -168,6 +168,22 @@ def test_special_numbers_that_are_replaced_are_different(worker: Worker, conditi
         assert judged(worker, (*pair, ("64",))).verdict == "different"
 
 
+def test_a_nan_inside_that_becomes_a_number_is_different(worker: Worker) -> None:
+    """Infinities of both signs make the NaN; over the reals there is none, by a convention."""
+
+    def guarded(x: Array, y: Array) -> Array:
+        total = x + y
+        return (
+            total.op("compare", total, kind="pred", rest=", direction=EQ").op(
+                "select", total, x.writer.number(0.0, x.dims), kind=x.kind
+            )
+            - x
+        )
+
+    pair = lambda x, y: x + y - x, guarded, ("64", "64")
+    assert judged(worker, pair).verdict == "different"
+
+
 def test_truth_values_are_not_close(worker: Worker) -> None:
     """A third and the product with 0.33333334 are equal over the reals, and so is each compared with a third."""
 
