@@ -169,18 +169,21 @@ def test_special_numbers_that_are_replaced_are_different(worker: Worker, conditi
 
 
 def test_a_nan_inside_that_becomes_a_number_is_different(worker: Worker) -> None:
-    """Infinities of both signs make the NaN; over the reals there is none, by a convention."""
+    """Infinities of both signs make the NaN, and the result is infinite without it; over the reals there is no NaN."""
+
+    def half(x: Array, y: Array) -> Array:
+        return tanh(x + y) * 0.5
 
     def guarded(x: Array, y: Array) -> Array:
-        total = x + y
-        return (
-            total.op("compare", total, kind="pred", rest=", direction=EQ").op(
-                "select", total, x.writer.number(0.0, x.dims), kind=x.kind
-            )
-            - x
-        )
+        found = half(x, y)
+        is_number = found.op("compare", found, kind="pred", rest=", direction=EQ")
+        return is_number.op("select", found, x.writer.number(0.0, x.dims), kind=x.kind)
 
-    pair = lambda x, y: x + y - x, guarded, ("64", "64")
+    pair = (
+        lambda x, y: (half(x, y) - x).op("abs").op("maximum", y),
+        lambda x, y: (guarded(x, y) - x).op("abs").op("maximum", y),
+        ("6,6", "6,6"),
+    )
     assert judged(worker, pair).verdict == "different"
 
 
