@@ -303,7 +303,7 @@ def changed(text: str, rng: random.Random) -> tuple[str, str]:
 def _said(first: Module, second: Module, text: str) -> str:
     """Returns what becomes of a certificate's text: `unreadable`, `refused`, `not proved` or `accepted`."""
     try:
-        certificate = read_certificate(text, [first, second])
+        certificate = read_certificate(text)
     except DiagnosticError:
         return "unreadable"
     found = replayed(first, second, certificate)
@@ -317,7 +317,7 @@ def attack(pair: Pair, rng: random.Random, differs: Callable[[Module, Module], b
         return
     if not replayed(pair.first, pair.second, certificate).is_equal:
         return
-    text = certificate_text(certificate, [pair.first, pair.second])
+    text = certificate_text(certificate)
     for _ in range(_CHANGES):
         other, kind = changed(text, rng)
         tally.kinds[kind] += 1
@@ -335,12 +335,7 @@ def _attack_other(pair: Pair, second: Module, certificate: Certificate, rng: ran
     both = replace(made, steps=(*certificate.steps, *made.steps))
     texts = []
     for each in (certificate, made, both):
-        known = [*pair.first.operations()], [*second.operations()]
-        readings = tuple(
-            {loop: read for loop, read in found.items() if loop in side}
-            for found, side in zip(each.readings, known, strict=True)
-        )
-        texts.append(certificate_text(replace(each, readings=readings), [pair.first, second]))
+        texts.append(certificate_text(each))
     for number in range(_CHANGES + len(texts)):
         text = texts[number % len(texts)]
         other, kind = (text, "none") if number < len(texts) else changed(text, rng)

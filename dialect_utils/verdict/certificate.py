@@ -9,7 +9,7 @@ from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
 from dialect_utils import layout
-from dialect_utils.ir import Module, Operation
+from dialect_utils.ir import Operation
 from dialect_utils.layout import Shape
 from dialect_utils.layout.moves import steps as moves
 from dialect_utils.layout.moves.plan import Plan
@@ -57,11 +57,12 @@ class Reading:
 class Certificate:
     """A proof that two modules are equal: its steps, and how the loops of the first and of the last module are read.
 
-    With `is_decomposed` the modules are those without CHLO operations.
+    The key of a reading is the number of the loop among the operations of its module. With `is_decomposed` the modules
+    are those without CHLO operations.
     """
 
     steps: tuple[Step, ...]
-    readings: tuple[Mapping[Operation, Reading], ...]
+    readings: tuple[Mapping[int, Reading], ...]
     is_decomposed: bool = False
 
 
@@ -97,23 +98,19 @@ _CLASSES: Mapping[str, Any] = {
 }
 
 
-def certificate_text(certificate: Certificate, modules: Sequence[Module]) -> str:
-    """Returns a certificate for the first and the last of several modules as JSON."""
+def certificate_text(certificate: Certificate) -> str:
+    """Returns a certificate as JSON."""
     table = _Table()
     steps = []
     for step in certificate.steps:
         terms = [step.before, step.after, *([] if step.predicate is None else [step.predicate])]
         steps.append([step.rule, step.where, *map(table.number, terms)])
     readings = [
-        [[numbers[loop], *map(table.plain, (read.order, read.changed, read.plans))] for loop, read in found.items()]
-        for numbers, found in zip(map(_numbered, (modules[0], modules[-1])), certificate.readings, strict=True)
+        [[loop, *map(table.plain, (read.order, read.changed, read.plans))] for loop, read in found.items()]
+        for found in certificate.readings
     ]
     found = {"format": _FORMAT, "decomposed": certificate.is_decomposed, "terms": table.rows, "steps": steps}
     return json.dumps({**found, "readings": readings}, separators=(",", ":"))
-
-
-def _numbered(module: Module) -> dict[Operation, int]:
-    return {operation: number for number, operation in enumerate(module.operations())}
 
 
 class _Table:
@@ -155,18 +152,18 @@ class _Table:
         return {"is": name, "of": [*map(self.plain, values)]}
 
 
-def read_certificate(text: str, modules: Sequence[Module]) -> Certificate:
-    """Reads a certificate for two modules; raises DiagnosticError where the text is none."""
+def read_certificate(text: str) -> Certificate:
+    """Reads a certificate; raises DiagnosticError where the text is none."""
     try:
         found = json.loads(text)
         if found["format"] != _FORMAT:
             raise ValueError(f"the format is {found['format']!r}, not {_FORMAT!r}")
-        return _certificate(found, modules)
+        return _certificate(found)
     except (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError) as error:
         raise DiagnosticError(Diagnostic(f"this is no certificate that can be read: {error}")) from error
 
 
-def _certificate(found: Mapping[str, Any], modules: Sequence[Module]) -> Certificate:
+def _certificate(found: Mapping[str, Any]) -> Certificate:
     terms: list[ReadTerm] = []
     for kind, label, shape, operands in found["terms"]:
         if not all(0 <= each < len(terms) for each in operands):
@@ -177,15 +174,15 @@ def _certificate(found: Mapping[str, Any], modules: Sequence[Module]) -> Certifi
         Step(rule, place, terms[before], terms[after], *(terms[each] for each in rest))
         for rule, place, before, after, *rest in found["steps"]
     ]
-    readings = []
-    for module, rows in zip((modules[0], modules[-1]), found["readings"], strict=True):
-        loops = [*module.operations()]
-        readings.append({loops[number]: Reading(*(_value(each, terms) for each in rest)) for number, *rest in rows})
-    return Certificate(tuple(steps), tuple(readings), bool(found["decomposed"]))
+    readings = tuple(
+        {number: Reading(*(_value(each, terms) for each in rest)) for number, *rest in rows}
+        for rows in found["readings"]
+    )
+    return Certificate(tuple(steps), readings, bool(found["decomposed"]))
 
 
 def _value(plain: Any, terms: Sequence[ReadTerm]) -> Any:
-    """Returns what a label or shape in JSON stands for."""
+    """Returns a label or shape from JSON."""
     if isinstance(plain, list):
         return tuple(_value(each, terms) for each in plain)
     if not isinstance(plain, dict):

@@ -189,7 +189,7 @@ class _Check:
             verdict = self._compare(modules) if len(modules) > 1 else self._compare_with_pipeline(modules[0])
             codes.append(self._exit_code(verdict))
             if self.arguments.certificate is not None:
-                self._write_certificate(modules, verdict)
+                self._write_certificate(verdict)
             self._print(files, verdict.as_json(), "\n  ".join(self._lines(files, verdict)))
             return DONE
 
@@ -200,7 +200,7 @@ class _Check:
             return UNKNOWN if len(modules) == len(files) else WRONG_COMMAND
         return codes[0]
 
-    def _write_certificate(self, modules: Sequence[Module], verdict: Verdict) -> None:
+    def _write_certificate(self, verdict: Verdict) -> None:
         from dialect_utils.verdict.certificate import certificate_text
         from dialect_utils.verdict.outcome import PROOF
 
@@ -208,7 +208,7 @@ class _Check:
             message = f"{self.arguments.certificate} is not written: the modules are not proved equal"
             self.console.diagnose([Diagnostic(message, severity="warning")])
             return
-        write_output(self.arguments.certificate, certificate_text(verdict.certificate, modules).encode())
+        write_output(self.arguments.certificate, certificate_text(verdict.certificate).encode())
 
     def _lines(self, files: Sequence[str], verdict: Verdict) -> list[str]:
         """Returns the verdict, its reasons in plain words, and with --verbose all details."""

@@ -27,7 +27,7 @@ def _run(arguments: Namespace, console: Console) -> int:
     from dialect_utils.verdict.ports import entry_ports
     from dialect_utils.verdict.replay import replay
 
-    certificate = read_certificate(read_bytes(arguments.certificate).decode(errors="replace"), modules)
+    certificate = read_certificate(read_bytes(arguments.certificate).decode(errors="replace"))
     replayed = replay(modules, *entry_ports(modules), certificate)
     if not replayed.is_equal:
         open_ = [f"output {i}" for i, level in enumerate(replayed.outputs) if level is None]

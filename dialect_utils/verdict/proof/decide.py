@@ -17,7 +17,7 @@ from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.layout.proof.reads import origin_of, try_prove_same_reads
 from dialect_utils.ops.domain import UndefinedError
 from dialect_utils.text import DiagnosticError
-from dialect_utils.verdict.certificate import Certificate, Step, place_of
+from dialect_utils.verdict.certificate import Certificate, Reading, Step, place_of
 from dialect_utils.verdict.chlo import without_chlo
 from dialect_utils.verdict.outcome import MovedElement, OutputProof, Place, RealEquality, RuleUse
 from dialect_utils.verdict.ports import Port
@@ -140,7 +140,7 @@ class _Comparison:
         self.same: dict[tuple[Term, Term], bool] = {}
         self.elements: ElementProof | None = None
         self.cases = Cases(self.terms, self._same)
-        first, last = stages[0], stages[-1]
+        self.modules = first, last = stages[0], stages[-1]
         inputs = [
             self.terms.make("leaf", (_PARAMETER, number), port.shape.without_layout)
             for number, port in enumerate(parameters)
@@ -197,7 +197,7 @@ class _Comparison:
     def certificate(self) -> Certificate:
         """Returns the steps that were made so far."""
         steps = (Step(rule, place, *terms) for (rule, *terms), place in self.terms.steps.items())
-        return Certificate(tuple(steps), self.terms.readings)
+        return Certificate(tuple(steps), tuple(map(_numbered, self.modules, self.terms.readings)))
 
     def _over_reals(self, unequal: Sequence[int], seed: int | None) -> dict[int, RealEquality]:
         from dialect_utils.verdict.field import decide_over_reals
@@ -266,6 +266,11 @@ class _Comparison:
 
     def _apart(self, a: Term, b: Term) -> str:
         return where_apart(self.terms, a, b, self._same)
+
+
+def _numbered(module: Module, readings: Mapping[Operation, Reading]) -> dict[int, Reading]:
+    """Returns the readings of a module's loops by the numbers of the loops."""
+    return {number: readings[loop] for number, loop in enumerate(module.operations()) if loop in readings}
 
 
 def _used(applied: Iterable[tuple[str, Operation | None]]) -> tuple[RuleUse, ...]:

@@ -14,6 +14,7 @@ from typing import Any
 from dialect_utils.ir import Operation
 from dialect_utils.layout import ArrayShape, ElementType, Shape, Step, TupleShape
 from dialect_utils.layout.moves.plan import PaddingValue, Plan
+from dialect_utils.verdict.certificate import Reading
 from dialect_utils.verdict.proof.algebra import Rule, build
 from dialect_utils.verdict.proof.algebra.ring import Polynomial
 from dialect_utils.verdict.proof.normal_forms import normalized, split
@@ -111,7 +112,7 @@ class Terms:
         # The steps of the certificate, and the operation at which each was made.
         self.steps: dict[tuple[Any, ...], Operation | None] = {}
         # How loops are read, for each module.
-        self.readings: tuple[dict[Operation, Any], ...] = ({}, {})
+        self.readings: tuple[dict[Operation, Reading], ...] = ({}, {})
         # The rules that were applied, and at which operation, in order.
         self.applied: dict[tuple[str, Operation | None], None] = {}
         self.place: Operation | None = None

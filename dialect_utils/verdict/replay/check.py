@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from dialect_utils.ir import Module, Operation
+from dialect_utils.ir import Module
 from dialect_utils.layout import ArrayShape
 from dialect_utils.layout.moves.physical import physical_plan
 from dialect_utils.ops.domain import UndefinedError
@@ -132,9 +132,10 @@ def _unpacked(graph: Graph, node: int, port: Port) -> int:
 
 
 def _recorded(
-    graph: Graph, module: Module, readings: Mapping[Operation, Reading], inputs: Sequence[int]
+    graph: Graph, module: Module, readings: Mapping[int, Reading], inputs: Sequence[int]
 ) -> tuple[Recorder, list[int]]:
-    recorder = Recorder(graph, _devices(module), readings)
+    loops = {loop: readings[number] for number, loop in enumerate(module.operations()) if number in readings}
+    recorder = Recorder(graph, _devices(module), loops)
     return recorder, recorder.flat(module.entry, inputs)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Mapping
 
 import pytest
 
-from dialect_utils.ir import Module, Operation
+from dialect_utils.ir import Module
 from dialect_utils.layout import ArrayShape, ElementType, Pad, Reshape, Shape, TupleShape, parse_element_type
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.verdict.certificate import Certificate, Reading, ReadTerm, Step
@@ -43,7 +43,7 @@ def step(rule: str, before: ReadTerm, after: ReadTerm, predicate: ReadTerm | Non
     return Step(rule, None, before, after, predicate)
 
 
-def told(pair: Pair, *steps: Step, readings: tuple[Mapping[Operation, Reading], ...] = ({}, {})) -> Replayed:
+def told(pair: Pair, *steps: Step, readings: tuple[Mapping[int, Reading], ...] = ({}, {})) -> Replayed:
     return replay(pair, *entry_ports(pair), Certificate(steps, readings))
 
 
@@ -165,8 +165,8 @@ WRONG_READINGS = [
 @pytest.mark.parametrize("side", [0, 1])
 def test_a_wrong_reading_of_a_loop_proves_nothing(reading: Reading, side: int) -> None:
     loop, plain = in_loop(), hlo("ROOT x = f32[] parameter(0)")
-    (operation,) = [each for each in loop.operations() if each.opcode == "while"]
-    readings = tuple({operation: reading} if i == side else {} for i in range(2))
+    (number,) = [number for number, each in enumerate(loop.operations()) if each.opcode == "while"]
+    readings = tuple({number: reading} if i == side else {} for i in range(2))
     pair = (loop, plain) if side == 0 else (plain, loop)
     assert not told(pair, readings=readings).is_equal
 
