@@ -9,7 +9,7 @@ from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
 from dialect_utils import layout
-from dialect_utils.ir import Operation
+from dialect_utils.ir import Module, Operation
 from dialect_utils.layout import Shape
 from dialect_utils.layout.moves import steps as moves
 from dialect_utils.layout.moves.plan import Plan
@@ -74,6 +74,18 @@ class ReadTerm:
     label: Hashable
     shape: Shape
     operands: tuple[ReadTerm, ...]
+
+
+def without_chlo(stages: Sequence[Module]) -> Sequence[Module]:
+    """Returns modules with their CHLO operations decomposed; the same ones where no operation is of CHLO."""
+    if all(stage.dialect == "hlo" for stage in stages):
+        # MLIR is not loaded for HLO.
+        return stages
+    from dialect_utils.stablehlo.module import StableHloModule
+    from dialect_utils.stablehlo.parse import try_decompose_chlo
+
+    found = [try_decompose_chlo(stage) if isinstance(stage, StableHloModule) else None for stage in stages]
+    return [made or stage for made, stage in zip(found, stages, strict=True)] if any(found) else stages
 
 
 def place_of(operation: Operation) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from math import prod
@@ -17,22 +17,21 @@ from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.layout.proof.reads import origin_of, try_prove_same_reads
 from dialect_utils.ops.domain import UndefinedError
 from dialect_utils.text import DiagnosticError
-from dialect_utils.verdict.certificate import Certificate, Reading, Step, place_of
-from dialect_utils.verdict.chlo import without_chlo
+from dialect_utils.verdict.certificate import Certificate, Reading, Step, place_of, without_chlo
 from dialect_utils.verdict.outcome import MovedElement, OutputProof, Place, RealEquality, RuleUse
 from dialect_utils.verdict.ports import Port
-from dialect_utils.verdict.proof.algebra.rule import Rule
 from dialect_utils.verdict.proof.cases import Cases
 from dialect_utils.verdict.proof.describe import where_apart
 from dialect_utils.verdict.proof.evaluation import BATCH_NORM, NORMS, Evaluation
 from dialect_utils.verdict.proof.normal_forms import Numbers, numbered
 from dialect_utils.verdict.proof.terms import MOVED, Array, GaveUpError, Moved, Term, Terms, tree_of
+from dialect_utils.verdict.rules import Rule
+from dialect_utils.verdict.written.labels import device_counts
 
 if TYPE_CHECKING:
     from dialect_utils.verdict.proof.elements import ElementProof
 
 
-_DEVICES = ("replica_count", "num_partitions", "mhlo.num_replicas", "mhlo.num_partitions")
 _PARAMETER = "parameter"
 
 
@@ -146,11 +145,11 @@ class _Comparison:
             for number, port in enumerate(parameters)
         ]
         self.terms.skips_padding = any(stage.dialect == "hlo" for stage in (first, last))
-        before = Evaluation(self.terms, _devices(first))
+        before = Evaluation(self.terms, device_counts(first))
         expected = _run(before, first.entry, inputs)
         self.terms.place, self.terms.side = None, 1
         packed = [self._packed(term, port) for term, port in zip(inputs, parameters, strict=True)]
-        after = Evaluation(self.terms, _devices(last), _plans(stages) if before.loops else {}, before.loops)
+        after = Evaluation(self.terms, device_counts(last), _plans(stages) if before.loops else {}, before.loops)
         found = _run(after, last.entry, packed)
         found = [self._unpacked(term, port) for term, port in zip(found, results, strict=True)]
         self.pairs = list(zip(expected, found, strict=True))
@@ -291,11 +290,6 @@ def _run(evaluation: Evaluation, entry: Function, arrays: Sequence[Array]) -> li
 
 def _norms(module: Module) -> int:
     return sum(each.opcode in NORMS for each in module.operations())
-
-
-def _devices(module: Module) -> Hashable:
-    counts = [module.attributes.get(name, "1").split(" ")[0] for name in _DEVICES]
-    return tuple(max(int(a), int(b)) for a, b in zip(counts[:2], counts[2:], strict=True))
 
 
 def _plans(stages: Sequence[Module]) -> Mapping[tuple[Shape, Shape], Sequence[Plan]]:

@@ -21,11 +21,11 @@ from dialect_utils.layout import ArrayShape, ElementType, Shape
 from dialect_utils.ops.arrays import Patches
 from dialect_utils.ops.domain import UndefinedError
 from dialect_utils.verdict.proof.algebra.numbers import number_bits, value_of
-from dialect_utils.verdict.proof.algebra.rule import Rule
 from dialect_utils.verdict.proof.algebra.sums import reduced, sum_of_products
 from dialect_utils.verdict.proof.cases import Cases
 from dialect_utils.verdict.proof.picks import Elements, Picks, array_of, mapped
 from dialect_utils.verdict.proof.terms import OPTIONAL_ZERO, GaveUpError, Term, Terms
+from dialect_utils.verdict.rules import Rule
 from dialect_utils.verdict.written.interpretation import Interpretation
 
 ELEMENTS = Rule(

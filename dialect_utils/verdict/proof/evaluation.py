@@ -11,10 +11,10 @@ from dialect_utils.layout import ArrayShape, Shape, TupleShape
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.ops import Trait, has, named, opcode_of
 from dialect_utils.ops.domain import UndefinedError
-from dialect_utils.verdict.proof.algebra.rule import Rule
 from dialect_utils.verdict.proof.rules import RULES
 from dialect_utils.verdict.proof.symbols import Symbols
 from dialect_utils.verdict.proof.terms import Array, GaveUpError, Term, Terms, Tree, leaves_of, tree_of
+from dialect_utils.verdict.rules import Rule
 from dialect_utils.verdict.written.labels import elementwise_label, is_among_devices, is_pure, key_of
 
 NORMS = named("batch-norm-grad batch-norm-inference batch-norm-training")

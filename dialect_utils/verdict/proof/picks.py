@@ -10,8 +10,8 @@ import numpy as np
 
 from dialect_utils.layout import ElementType
 from dialect_utils.verdict.proof.algebra.numbers import highest_bits, number_bits, value_of
-from dialect_utils.verdict.proof.algebra.rule import Rule
 from dialect_utils.verdict.proof.terms import Term, Terms
+from dialect_utils.verdict.rules import Rule
 
 # Arrays of terms, for which numpy has no type.
 Elements = Any

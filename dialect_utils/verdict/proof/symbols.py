@@ -16,9 +16,9 @@ from dialect_utils.ops import Trait, with_trait
 from dialect_utils.ops.domain import UndefinedError, reshaped, static_array, transposed
 from dialect_utils.ops.window import WindowDimension
 from dialect_utils.verdict.proof.algebra.numbers import is_exact, is_idempotent, neutral_bits
-from dialect_utils.verdict.proof.algebra.rule import Rule
 from dialect_utils.verdict.proof.movement import Movement
 from dialect_utils.verdict.proof.terms import Array, Term
+from dialect_utils.verdict.rules import Rule
 from dialect_utils.verdict.written.labels import elementwise_label, key_of
 
 if TYPE_CHECKING:

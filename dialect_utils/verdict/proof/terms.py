@@ -15,9 +15,10 @@ from dialect_utils.ir import Operation
 from dialect_utils.layout import ArrayShape, ElementType, Shape, Step, TupleShape
 from dialect_utils.layout.moves.plan import PaddingValue, Plan
 from dialect_utils.verdict.certificate import Reading
-from dialect_utils.verdict.proof.algebra import Rule, build
+from dialect_utils.verdict.proof.algebra import build
 from dialect_utils.verdict.proof.algebra.ring import Polynomial
 from dialect_utils.verdict.proof.normal_forms import normalized, split
+from dialect_utils.verdict.rules import Rule
 from dialect_utils.verdict.rules.arrays import SPLAT
 from dialect_utils.verdict.rules.conversions import REREAD
 from dialect_utils.verdict.written.terms import Kind

@@ -16,6 +16,7 @@ from dialect_utils.layout.proof.reads import try_prove_same_reads
 from dialect_utils.ops import Trait, by_opcode, has
 from dialect_utils.verdict.certificate import Step
 from dialect_utils.verdict.replay.equality import Level
+from dialect_utils.verdict.replay.matching import constant_bits
 from dialect_utils.verdict.rules.formats import value_of, word_bits
 from dialect_utils.verdict.written.terms import Term
 from dialect_utils.verdict.written.wellformed import RefusedError, demand
@@ -45,13 +46,13 @@ def _chain(term: Term) -> tuple[Term, list[tuple[Plan, tuple[Term, ...]]]]:
     return term, plans[::-1]
 
 
-def _whole_plan(term: Term, numbers: dict[int, int]) -> tuple[Term, Plan]:
+def _whole_plan(term: Term, numbers: dict[Term, int]) -> tuple[Term, Plan]:
     """Returns the array that a chain starts from, and its plan with a number for each padding value."""
     base, plans = _chain(term)
     whole = Plan(_array(base).element_type, _array(base).dimensions)
     for plan, scalars in plans:
         rest = iter(scalars)
-        values = [None if p is None else numbers.setdefault(id(next(rest)), len(numbers)) for p in plan.paddings]
+        values = [None if p is None else numbers.setdefault(next(rest), len(numbers)) for p in plan.paddings]
         whole = whole.then(Plan(*whole.result, plan.steps, tuple(values)))
     return base, whole
 
@@ -73,7 +74,7 @@ def _are_proved_same(first: Plan, second: Plan) -> bool:
 
 def _reads(step: Step) -> Level:
     """Checks that both chains of movement read the same elements of one array."""
-    numbers: dict[int, int] = {}
+    numbers: dict[Term, int] = {}
     (base, first), (other, second) = (_whole_plan(term, numbers) for term in (step.before, step.after))
     if base is other and _same_reads(first, second):
         return Level.BITS
@@ -185,7 +186,7 @@ def _concatenate(step: Step) -> Level:
     """Checks that both sides join the same parts; empty ones do not count."""
     demand(_is_op(step.before, "concatenate"), "no concatenation")
     dimension = _label(step.before)[1]
-    first, second = ([*map(id, _parts(term, dimension))] for term in (step.before, step.after))
+    first, second = ([*_parts(term, dimension)] for term in (step.before, step.after))
     demand(first == second and step.before.shape == step.after.shape, "other parts are joined")
     return Level.BITS
 
@@ -195,15 +196,9 @@ def _label(term: Term) -> tuple[Any, ...]:
     return term.label
 
 
-def _bits(term: Term) -> int | None:
-    """Returns the bits of a constant scalar, or of an array that repeats one."""
-    scalar = term.operands[0] if term.kind == "splat" else term
-    return scalar.label if scalar.kind == "constant" and isinstance(scalar.label, int) else None
-
-
 def _iota(step: Step) -> Level:
     demand(_is_op(step.before, "iota") and prod(_array(step.before).dimensions) <= 1, "more than one number")
-    demand(_bits(step.after) == 0 and _array(step.after) == _array(step.before), "another constant")
+    demand(constant_bits(step.after) == 0 and _array(step.after) == _array(step.before), "another constant")
     demand(_array(step.after).element_type.is_integral, "no integers")
     return Level.BITS
 
@@ -212,14 +207,14 @@ def _iota(step: Step) -> Level:
 
 
 def _starts(indices: Sequence[Term], sizes: Sequence[int], whole: Sequence[int]) -> list[Hashable]:
-    """Returns start indices, clamped: numbers where they are known, else the identity of the term."""
+    """Returns start indices, clamped: numbers where they are known, else the term."""
     found: list[Hashable] = []
     for index, size, full in zip(indices, sizes, whole, strict=True):
-        kind, bits = _array(index).element_type, _bits(index)
+        kind, bits = _array(index).element_type, constant_bits(index)
         if size == full:
             found.append(0)
         elif bits is None:
-            found.append(("computed", id(index)))
+            found.append(index)
         else:
             is_negative = kind.is_signed and bits >> (kind.bits - 1)
             found.append(0 if is_negative else min(bits, full - size))
@@ -332,7 +327,7 @@ def _initial(step: Step) -> Level:
     if _is_op(bare, "reduce"):
         demand(is_exact(opcode, kind) and neutral(opcode, kind) is not None, "not exact")
         demand(bare.label == step.before.label and bare.operands[0] is array, "another reduction")
-        demand(_bits(bare.operands[1]) == neutral(opcode, kind), "not neutral")
+        demand(constant_bits(bare.operands[1]) == neutral(opcode, kind), "not neutral")
     else:
         is_moved = bare.kind == "moved" and isinstance(bare.label, Plan) and bare.label.steps == (Reshape((rows,)),)
         demand(count == 1 and is_moved and bare.operands == (array,), "more than one element")
@@ -351,7 +346,7 @@ def reducer(step: Step) -> tuple[Term, str, ElementType, int]:
     demand(step.after.operands[:2] == (array, initial) and _array(initial).element_type == kind, "other operands")
     demand(step.before.shape == step.after.shape, "another shape")
     first, (name, opcode, *rest) = _label(general), _label(step.after)
-    demand(first == (name, None, *_unskipped(first, rest, opcode, kind, _bits(initial))), "another window")
+    demand(first == (name, None, *_unskipped(first, rest, opcode, kind, constant_bits(initial))), "another window")
     demand(has(opcode, Trait.COMMUTATIVE) and len(function.operands) == 1, "no operation that commutes")
     tag, level, shapes, count = _label(function)
     scalar = ArrayShape(kind, ())

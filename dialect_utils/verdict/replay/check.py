@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from dialect_utils.ir import Module
 from dialect_utils.layout import ArrayShape
 from dialect_utils.layout.moves.physical import physical_plan
 from dialect_utils.ops.domain import UndefinedError
-from dialect_utils.verdict.certificate import Certificate, Reading, Step
-from dialect_utils.verdict.chlo import without_chlo
+from dialect_utils.verdict.certificate import Certificate, Reading, Step, without_chlo
 from dialect_utils.verdict.ports import Port
 from dialect_utils.verdict.replay.arrays import CHECKS, reducer
 from dialect_utils.verdict.replay.elements import Elements
 from dialect_utils.verdict.replay.equality import Equality, Level
 from dialect_utils.verdict.replay.scalars import check_scalar
 from dialect_utils.verdict.written.graph import UNSPECIFIED, Graph
+from dialect_utils.verdict.written.labels import device_counts
 from dialect_utils.verdict.written.record import Recorder
 from dialect_utils.verdict.written.wellformed import NOTHING, RefusedError
 
-_DEVICES = ("replica_count", "num_partitions", "mhlo.num_replicas", "mhlo.num_partitions")
 _NAN_BITS, _ORDER = "NaN bits", "order of sums"
 # Choices that the definition leaves to the engine, by the rules that use them.
 _CHOICES = {"convolution-padding": "convolution padding"}
@@ -51,11 +50,11 @@ class Replayed:
 
     @property
     def all_choices(self) -> tuple[str, ...]:
-        """Returns what the proof of all outputs leaves to the engine."""
+        """Returns the choices that the proof of all outputs leaves to the engine."""
         return tuple(dict.fromkeys(choice for i in range(len(self.outputs)) for choice in self.choices(i)))
 
     def choices(self, output: int) -> tuple[str, ...]:
-        """Returns what the proof of an output leaves to the engine."""
+        """Returns the choices that the proof of an output leaves to the engine."""
         level = self.outputs[output]
         if not level:
             return ()
@@ -135,24 +134,19 @@ def _recorded(
     graph: Graph, module: Module, readings: Mapping[int, Reading], inputs: Sequence[int]
 ) -> tuple[Recorder, list[int]]:
     loops = {loop: readings[number] for number, loop in enumerate(module.operations()) if number in readings}
-    recorder = Recorder(graph, _devices(module), loops)
+    recorder = Recorder(graph, device_counts(module), loops)
     return recorder, recorder.flat(module.entry, inputs)
 
 
-def _devices(module: Module) -> Hashable:
-    counts = [module.attributes.get(name, "1").split(" ")[0] for name in _DEVICES]
-    return tuple(max(int(a), int(b)) for a, b in zip(counts[:2], counts[2:], strict=True))
-
-
 def _of_one_shape(graph: Graph, merge: _Merge) -> _Merge:
-    """Returns what a step makes equal; raises RefusedError for values of different shapes."""
+    """Returns the nodes that a step makes equal; raises RefusedError for values of different shapes."""
     if graph.shape(merge.first) != graph.shape(merge.second):
         raise RefusedError("values of different shapes are called equal")
     return merge
 
 
 def _checked(graph: Graph, elements: Elements, step: Step) -> _Merge:
-    """Returns what a step makes equal; raises RefusedError for one that its rule does not justify."""
+    """Returns the nodes that a step makes equal; raises RefusedError for a step that its rule does not justify."""
     if step.rule == "elements":
         # The elements are equal by definition; nothing else is claimed.
         elements.value(step.before)

@@ -12,11 +12,12 @@ from typing import Any
 
 from dialect_utils.layout import ArrayShape, ElementType
 from dialect_utils.ops import named
+from dialect_utils.verdict.replay.matching import Use, constant_bits, sizes_of
 from dialect_utils.verdict.replay.polynomials import is_narrowed_ring, is_same_polynomial
 from dialect_utils.verdict.rules import Equation, Level, Pattern, try_rule
 from dialect_utils.verdict.rules.formats import has, is_nan, word_bits
-from dialect_utils.verdict.rules.matching import Expression, Use, constant_bits, sizes_of
 from dialect_utils.verdict.written.constants import folded
+from dialect_utils.verdict.written.terms import Term
 
 
 def check_scalar(rule: str, before: Any, after: Any) -> Level | None:
@@ -44,7 +45,7 @@ def _oriented(rule: str, root: str) -> tuple[tuple[Equation, Pattern, Pattern], 
     return tuple(side for side in sides if side[1].kind == "each" and side[1].name == root)
 
 
-def _root(term: Expression) -> str:
+def _root(term: Term) -> str:
     label = term.label[0] if isinstance(term.label, tuple) and term.label else term.label
     return label if term.kind == "each" and isinstance(label, str) else ""
 
@@ -52,7 +53,7 @@ def _root(term: Expression) -> str:
 # Procedures
 
 
-def _splat(before: Expression, after: Expression) -> Level | None:
+def _splat(before: Term, after: Term) -> Level | None:
     """Compares an operation on repeated scalars with the repeated operation on the scalars."""
     if before.kind == "splat":
         before, after = after, before
@@ -71,7 +72,7 @@ def _splat(before: Expression, after: Expression) -> Level | None:
     return "bits" if is_lifted else None
 
 
-def _type(term: Expression) -> ElementType:
+def _type(term: Term) -> ElementType:
     assert isinstance(term.shape, ArrayShape)  # checked for the roots of a step
     return term.shape.element_type
 
@@ -80,7 +81,7 @@ def _level(kind: ElementType) -> Level:
     return "nan" if has(kind, "nan") else "bits"
 
 
-def _flat(term: Expression, opcode: str) -> Iterator[Expression]:
+def _flat(term: Term, opcode: str) -> Iterator[Term]:
     """Yields what an operation of any number of operands combines, operations of the same kind taken apart."""
     pending, left = [term], _MOST_PARTS
     while pending:
@@ -97,7 +98,7 @@ _MOST_PARTS = 100_000
 _EXTREMES, _BITWISE = named("maximum minimum"), named("and or")
 
 
-def _sets(before: Expression, after: Expression) -> Level | None:
+def _sets(before: Term, after: Term) -> Level | None:
     """Compares two expressions of one operation that takes its operands in any order and number."""
     kind = _type(before)
     is_logical = has(kind, "integer") or has(kind, "pred")
@@ -109,14 +110,14 @@ def _sets(before: Expression, after: Expression) -> Level | None:
     return None
 
 
-def _opcode(term: Expression) -> str:
+def _opcode(term: Term) -> str:
     """Returns the opcode of an operation or of a reduction by one."""
     if isinstance(term.label, tuple) and len(term.label) == len(("sum", "opcode")) and term.label[0] == "sum":
         return str(term.label[1])
     return _root(term)
 
 
-def _parity(before: Expression, after: Expression) -> Level | None:
+def _parity(before: Term, after: Term) -> Level | None:
     """Compares the operands that two exclusive ors have an odd number of times; not x is x with all bits flipped."""
     if not (has(_type(before), "integer") or has(_type(before), "pred")):
         return None
@@ -124,8 +125,8 @@ def _parity(before: Expression, after: Expression) -> Level | None:
     return "bits" if first is not None and first == second else None
 
 
-def _odd(term: Expression) -> tuple[set[Expression], int] | None:
-    odd: set[Expression] = set()
+def _odd(term: Term) -> tuple[set[Term], int] | None:
+    odd: set[Term] = set()
     constant, ones = 0, (1 << _type(term).bits) - 1
     pending = list(_flat(term, "xor"))
     while pending:
@@ -143,19 +144,19 @@ def _odd(term: Expression) -> tuple[set[Expression], int] | None:
     return odd, constant
 
 
-def _logical(before: Expression, after: Expression) -> Level | None:
+def _logical(before: Term, after: Term) -> Level | None:
     return _sets(before, after) or _parity(before, after)
 
 
-def _ring(before: Expression, after: Expression) -> Level | None:
+def _ring(before: Term, after: Term) -> Level | None:
     return "bits" if is_same_polynomial(before, after) else None
 
 
-def _narrowed(before: Expression, after: Expression) -> Level | None:
+def _narrowed(before: Term, after: Term) -> Level | None:
     return "bits" if is_narrowed_ring(before, after) or is_narrowed_ring(after, before) else None
 
 
-def _one_sum(before: Expression, after: Expression) -> Level | None:
+def _one_sum(before: Term, after: Term) -> Level | None:
     """Compares two sums of the same terms, the first of them the initial value; or a sum and its only term."""
     if _is_sum(before) and before.label == after.label and before.kind == after.kind and _opcode(before) in _SUMS:
         fixed = int(_root(before) == "sum")
@@ -171,11 +172,11 @@ def _one_sum(before: Expression, after: Expression) -> Level | None:
 _SUMS = (*named("add multiply maximum minimum and or xor"), "sum-of-products", "product")
 
 
-def _is_sum(term: Expression) -> bool:
+def _is_sum(term: Term) -> bool:
     return term.kind == "each" and _root(term) in ("sum", "sum-of-products", "product")
 
 
-def _only_term(total: Expression, single: Expression) -> Level | None:
+def _only_term(total: Term, single: Term) -> Level | None:
     """Compares a sum of one term with that term, where the sum adds nothing; and of products with a sum from 0."""
     if total.kind != "each" or not isinstance(total.label, tuple):
         return None
@@ -196,7 +197,7 @@ def _only_term(total: Expression, single: Expression) -> Level | None:
     return None
 
 
-def _in_order(total: Expression, nested: Expression) -> Level | None:
+def _in_order(total: Term, nested: Term) -> Level | None:
     """Compares a reduction with its operation on the initial value and each term, one after the other."""
     opcode = total.label[1] if _root(total) == "sum" and isinstance(total.label, tuple) else None
     for term in reversed(total.operands[1:]):
@@ -209,7 +210,7 @@ def _in_order(total: Expression, nested: Expression) -> Level | None:
     return "order" if opcode is not None and nested is total.operands[0] else None
 
 
-def _constants(before: Expression, after: Expression) -> Level | None:
+def _constants(before: Term, after: Term) -> Level | None:
     """Compares an operation on constants with its result."""
     if constant_bits(before) is not None:
         before, after = after, before

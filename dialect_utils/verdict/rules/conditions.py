@@ -55,19 +55,12 @@ class Has:
 
 
 @dataclass(frozen=True, slots=True)
-class Lacks:
+class Lacks(Has):
     """The condition that a format does not have a property."""
-
-    property: str
-    type: str = "T"
-
-    def __post_init__(self) -> None:
-        if self.property not in PROPERTIES:
-            raise ValueError(f"{self.property} is no property of formats")
 
     def holds(self, types: Types, constants: Constants) -> bool:
         """Is true where the format does not have the property."""
-        return not has(types[self.type], self.property)
+        return not Has.holds(self, types, constants)
 
 
 @dataclass(frozen=True, slots=True)

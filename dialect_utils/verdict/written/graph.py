@@ -24,7 +24,7 @@ class Graph:
         self.is_specified: list[bool] = []
         self._symbols: dict[Symbol, int] = {}
         self._nodes: dict[tuple[int, ...], int] = {}
-        self._inserted: dict[int, tuple[Term, int]] = {}
+        self._inserted: dict[Term, int] = {}
 
     def make(self, kind: Kind, label: Hashable, shape: Shape, operands: Sequence[int] = ()) -> int:
         """Returns the node of a term; a plan of several steps becomes one node for each step."""
@@ -60,17 +60,16 @@ class Graph:
         pending = [term]
         while pending:
             part = pending[-1]
-            missing = [each for each in part.operands if id(each) not in self._inserted]
-            if id(part) in self._inserted or not missing:
+            missing = [each for each in part.operands if each not in self._inserted]
+            if part in self._inserted or not missing:
                 pending.pop()
-                if id(part) not in self._inserted:
-                    operands = [self._inserted[id(each)][1] for each in part.operands]
+                if part not in self._inserted:
+                    operands = [self._inserted[each] for each in part.operands]
                     if part.kind == "moved" or not self._is_known(part, operands):
                         check_term(part)
-                    # The term is kept, so that its identity stays its own.
-                    self._inserted[id(part)] = part, self.make(part.kind, part.label, part.shape, operands)
+                    self._inserted[part] = self.make(part.kind, part.label, part.shape, operands)
             pending += missing
-        return self._inserted[id(term)][1]
+        return self._inserted[term]
 
     def moved(self, node: int, plan: Plan, paddings: Iterable[int]) -> int:
         """Returns a node after all steps of a plan; `paddings` are the scalars of its pads."""

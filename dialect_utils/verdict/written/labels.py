@@ -7,7 +7,7 @@ import struct
 from collections.abc import Callable, Hashable, Iterator
 
 from dialect_utils.hlo.text.attributes import is_calling
-from dialect_utils.ir import Operation, array_shape
+from dialect_utils.ir import Module, Operation, array_shape
 from dialect_utils.layout import ArrayShape, OpaqueShape
 from dialect_utils.ops import (
     CALLING_MLIR_ATTRIBUTES,
@@ -50,6 +50,15 @@ def is_pure(operation: Operation) -> bool:
 def is_among_devices(operation: Operation) -> bool:
     """Is true for an operation whose results depend on the number of devices."""
     return has(operation.opcode, Trait.AMONG_DEVICES)
+
+
+_DEVICES = ("replica_count", "num_partitions", "mhlo.num_replicas", "mhlo.num_partitions")
+
+
+def device_counts(module: Module) -> Hashable:
+    """Returns the numbers of replicas and of partitions that run a module."""
+    counts = [module.attributes.get(name, "1").split(" ")[0] for name in _DEVICES]
+    return tuple(max(int(a), int(b)) for a, b in zip(counts[:2], counts[2:], strict=True))
 
 
 def key_of(operation: Operation) -> tuple[str, tuple[Hashable, ...], tuple[tuple[str, str], ...], Hashable, Hashable]:

@@ -240,10 +240,12 @@ class Recorder:
         outer, scope = self.effects, self.scope
         self.effects, self.scope = [], (*scope, len(outer), part)
         self.level += 1
-        results, effects = run(), self.effects
-        self.effects, self.scope = outer, scope
-        self.level -= 1
-        return results, effects
+        try:
+            return run(), self.effects
+        finally:
+            # An operation whose definition fails inside of a body is recorded without it.
+            self.effects, self.scope = outer, scope
+            self.level -= 1
 
     def function(self, function: Function) -> tuple[int, list[int]]:
         """Returns the function that an operation applies, and its effects."""

@@ -204,7 +204,7 @@ _OF_WINDOWS |= {"window_strides", "padding", "lhs_dilation", "rhs_dilation", "wi
 def convolution_label(
     operation: Operation, window: tuple[WindowDimension, ...], groups: tuple[int, int], has_padding: bool
 ) -> tuple[Hashable, ...]:
-    """Returns what distinguishes convolutions of the same operands."""
+    """Returns the label that distinguishes convolutions of the same operands."""
     texts = tuple(text for text in key_of(operation)[2] if text[0] not in _OF_WINDOWS)
     is_padded = any(dimension.has_padding for dimension in window)
     return "convolution", window, groups, has_padding and is_padded, texts

@@ -13,9 +13,9 @@ from dialect_utils.execution import Array, Worker, prepare
 from dialect_utils.layout import ArrayShape
 from dialect_utils.verdict.ports import entry_ports
 from dialect_utils.verdict.proof import ProofResult, try_prove
-from dialect_utils.verdict.proof.algebra import Rule, all_rules
 from dialect_utils.verdict.proof.elements import ELEMENTS
 from dialect_utils.verdict.proof.picks import PICK
+from dialect_utils.verdict.rules import Rule, all_rules
 from dialect_utils.verdict.rules.arrays import ONE_SUM
 from dialect_utils.verdict.sampling import random_inputs
 from tests.verdict.proof import expressions as ex

@@ -1,6 +1,5 @@
-"""Exact algebra of elementwise operations: rules, and the normal form they lead to."""
+"""Exact algebra of elementwise operations: the normal form that rules lead to."""
 
 from dialect_utils.verdict.proof.algebra.normal_form import build
-from dialect_utils.verdict.proof.algebra.rule import Rule, all_rules
 
-__all__ = ["Rule", "all_rules", "build"]
+__all__ = ["build"]

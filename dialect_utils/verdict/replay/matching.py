@@ -5,36 +5,15 @@ The type of every node is bound or compared, so an expression of wrong types is 
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from dataclasses import dataclass, field
-from typing import Protocol
 
-from dialect_utils.layout import ArrayShape, ElementType, Shape
+from dialect_utils.layout import ArrayShape, ElementType
 from dialect_utils.verdict.rules.formats import word_bits
 from dialect_utils.verdict.rules.pattern import Pattern, element_type
+from dialect_utils.verdict.written.terms import Term
 
 
-class Expression(Protocol):
-    """A term of a certificate; equal terms are one object."""
-
-    @property
-    def kind(self) -> str:
-        """Returns the kind of the term."""
-
-    @property
-    def label(self) -> Hashable:
-        """Returns all that distinguishes the term besides its kind, shape and operands."""
-
-    @property
-    def shape(self) -> Shape:
-        """Returns the shape of the value."""
-
-    @property
-    def operands(self) -> tuple[Expression, ...]:
-        """Returns the operands."""
-
-
-def constant_bits(term: Expression) -> int | None:
+def constant_bits(term: Term) -> int | None:
     """Returns the bits that all elements of a constant have, or None for anything else."""
     if term.kind == "splat":
         term = term.operands[0]
@@ -46,10 +25,10 @@ class Use:
     """The types, the expressions and the constants that the names of an equation stand for."""
 
     types: dict[str, ElementType] = field(default_factory=dict)
-    values: dict[str, Expression] = field(default_factory=dict)
+    values: dict[str, Term] = field(default_factory=dict)
     constants: dict[str, int] = field(default_factory=dict)
 
-    def matches(self, pattern: Pattern, term: Expression) -> bool:
+    def matches(self, pattern: Pattern, term: Term) -> bool:
         """Is true where an expression is an instance of a pattern; binds its names."""
         if not isinstance(term.shape, ArrayShape):
             return False
@@ -65,7 +44,7 @@ class Use:
             return bits is not None and bits == word_bits(kind, pattern.name)
         return bits is not None and self.constants.setdefault(pattern.name, bits) == bits
 
-    def _matches_operation(self, pattern: Pattern, term: Expression) -> bool:
+    def _matches_operation(self, pattern: Pattern, term: Term) -> bool:
         if term.kind != "each" or len(term.operands) != len(pattern.operands):
             return False
         return (
@@ -75,6 +54,6 @@ class Use:
         )
 
 
-def sizes_of(term: Expression) -> tuple[int, ...] | None:
+def sizes_of(term: Term) -> tuple[int, ...] | None:
     """Returns the dimensions of an array, None for others."""
     return term.shape.dimensions if isinstance(term.shape, ArrayShape) else None
