@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from dialect_utils.ir import Module
 from dialect_utils.verdict.certificate import Certificate
 from dialect_utils.verdict.outcome import OutputProof
 from dialect_utils.verdict.ports import Port
 from dialect_utils.verdict.proof import ProofResult, try_prove
+
+if TYPE_CHECKING:
+    from dialect_utils.verdict.replay import Replayed
 
 _NO_REPLAY = "internal error: the proof does not replay, so it counts as none"
 
@@ -39,12 +43,7 @@ def prove(
         again = None if exact.certificate is None else replay(stages, parameters, results, exact.certificate)
         if exact.answer == "equal" and again is not None and again.is_equal:
             found, replayed = exact, again
-    outputs = tuple(
-        replace(each, choices=replayed.choices(each.output))
-        if not each.is_equal or replayed.outputs[each.output] is not None
-        else OutputProof(each.output, is_equal=False, reason=_NO_REPLAY)
-        for each in found.outputs
-    )
+    outputs = tuple(_confirmed(each, replayed) if each.is_equal else each for each in found.outputs)
     has_equal_effects = found.has_equal_effects and replayed.effects is not None
     if found.answer != "equal" or (has_equal_effects and all(each.is_equal for each in outputs)):
         return replace(found, outputs=outputs, has_equal_effects=has_equal_effects)
@@ -52,9 +51,13 @@ def prove(
     return replace(found, answer="unknown", reason=reason, outputs=outputs, has_equal_effects=has_equal_effects)
 
 
+def _confirmed(output: OutputProof, replayed: Replayed) -> OutputProof:
+    """Returns the proof of an output with the choices that it leaves open, no proof where the replay confirms none."""
+    if replayed.outputs[output.output] is None:
+        return OutputProof(output.output, is_equal=False, reason=_NO_REPLAY)
+    return replace(output, choices=replayed.choices(output.output))
+
+
 def choices_of(outputs: Sequence[OutputProof]) -> tuple[str, ...]:
-    """Returns what the proofs of outputs leave to the engine, each choice once."""
+    """Returns the choices that the proofs of outputs leave to the engine, each once."""
     return tuple(dict.fromkeys(choice for each in outputs for choice in each.choices))
-
-
-__all__ = ["Certificate", "choices_of", "prove"]

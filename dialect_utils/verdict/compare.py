@@ -144,14 +144,15 @@ def _run(
         return _remarked(examination.run(own, is_proved=is_proved), unseen)
 
 
-# Conventions by which a program that tests for NaN or infinities equals one that does not.
-_WITHOUT_NAN = frozenset({"no NaN", "is-finite", "NaN is a number"})
-
-
 def _ignores_nan(proved: ProofResult) -> bool:
     """Is true where outputs are equal over the reals only by a convention on NaN, which execution may contradict."""
+    # Imported here: only programs that are compared over the reals need it.
+    from dialect_utils.verdict.field.conventions import Convention
+
+    # By these a program that tests for NaN or infinities equals one that does not.
+    without_nan = {each.value for each in (Convention.NOT_NAN, Convention.FINITE, Convention.NAN)}
     reals = [each.over_reals for each in proved.outputs if each.over_reals is not None]
-    return any(not _WITHOUT_NAN.isdisjoint(each.conventions) for each in reals)
+    return any(not without_nan.isdisjoint(each.conventions) for each in reals)
 
 
 def _of_part(

@@ -24,9 +24,10 @@ from dialect_utils.verdict.proof.cases import Cases
 from dialect_utils.verdict.proof.describe import where_apart
 from dialect_utils.verdict.proof.evaluation import BATCH_NORM, NORMS, Evaluation
 from dialect_utils.verdict.proof.normal_forms import Numbers, numbered
-from dialect_utils.verdict.proof.terms import MOVED, Array, GaveUpError, Moved, Term, Terms, tree_of
+from dialect_utils.verdict.proof.terms import MOVED, Array, GaveUpError, Moved, Term, Terms
 from dialect_utils.verdict.rules import Rule
 from dialect_utils.verdict.written.labels import device_counts
+from dialect_utils.verdict.written.terms import tree_of
 
 if TYPE_CHECKING:
     from dialect_utils.verdict.proof.elements import ElementProof

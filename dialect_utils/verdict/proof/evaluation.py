@@ -13,9 +13,10 @@ from dialect_utils.ops import Trait, has, named, opcode_of
 from dialect_utils.ops.domain import UndefinedError
 from dialect_utils.verdict.proof.rules import RULES
 from dialect_utils.verdict.proof.symbols import Symbols
-from dialect_utils.verdict.proof.terms import Array, GaveUpError, Term, Terms, Tree, leaves_of, tree_of
+from dialect_utils.verdict.proof.terms import Array, GaveUpError, Term, Terms, Tree
 from dialect_utils.verdict.rules import Rule
 from dialect_utils.verdict.written.labels import elementwise_label, is_among_devices, is_pure, key_of
+from dialect_utils.verdict.written.terms import leaves_of, tree_of
 
 NORMS = named("batch-norm-grad batch-norm-inference batch-norm-training")
 BATCH_NORM = Rule("batch-norm", "Batch normalization is its decomposition in StableHLO's specification.")
@@ -96,7 +97,8 @@ class Evaluation:
 
     def flat(self, tree: Tree) -> tuple[Term, ...]:
         """Returns the terms of a tree's leaves."""
-        return tuple(map(self.terms.term, leaves_of(tree)))
+        leaves: Iterator[Array] = leaves_of(tree)
+        return tuple(map(self.terms.term, leaves))
 
     # Operations
 

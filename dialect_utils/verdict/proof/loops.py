@@ -19,8 +19,9 @@ from dialect_utils.layout import Shape, TupleShape
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.ops import Trait, named, with_trait
 from dialect_utils.verdict.certificate import Reading
-from dialect_utils.verdict.proof.terms import Array, Term, Tree, tree_of
+from dialect_utils.verdict.proof.terms import Array, Term, Tree
 from dialect_utils.verdict.rules import Rule
+from dialect_utils.verdict.written.terms import tree_of
 
 if TYPE_CHECKING:
     from dialect_utils.verdict.proof.evaluation import Evaluation

@@ -11,8 +11,9 @@ from dialect_utils.ir import Operation
 from dialect_utils.layout import ArrayShape, TupleShape
 from dialect_utils.ops import by_opcode, opcode_of
 from dialect_utils.verdict.proof.loops import loop
-from dialect_utils.verdict.proof.terms import Array, GaveUpError, Term, Terms, Tree, tree_of
+from dialect_utils.verdict.proof.terms import Array, GaveUpError, Term, Terms, Tree
 from dialect_utils.verdict.rules import Rule as AlgebraRule
+from dialect_utils.verdict.written.terms import tree_of
 
 if TYPE_CHECKING:
     from dialect_utils.verdict.proof.evaluation import Evaluation

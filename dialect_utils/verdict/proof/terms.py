@@ -7,12 +7,12 @@ operands, unless the movement pads. An array that repeats one scalar is a splat.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 from dialect_utils.ir import Operation
-from dialect_utils.layout import ArrayShape, ElementType, Shape, Step, TupleShape
+from dialect_utils.layout import ArrayShape, ElementType, Shape, Step
 from dialect_utils.layout.moves.plan import PaddingValue, Plan
 from dialect_utils.verdict.certificate import Reading
 from dialect_utils.verdict.proof.algebra import build
@@ -21,7 +21,7 @@ from dialect_utils.verdict.proof.normal_forms import normalized, split
 from dialect_utils.verdict.rules import Rule
 from dialect_utils.verdict.rules.arrays import SPLAT
 from dialect_utils.verdict.rules.conversions import REREAD
-from dialect_utils.verdict.written.terms import Kind
+from dialect_utils.verdict.written.terms import Kind, TreeOf
 
 # A proof with more terms gives up; so many take some seconds.
 _MOST_TERMS = 1_000_000
@@ -373,20 +373,4 @@ def _is_rounded(element_type: ElementType) -> bool:
 
 
 # An array (or token), or a tuple.
-Tree = Array | tuple["Tree", ...]
-
-
-def leaves_of(tree: Tree) -> Iterator[Array]:
-    """Yields the leaves of a tree in order."""
-    if isinstance(tree, tuple):
-        for element in tree:
-            yield from leaves_of(element)
-    else:
-        yield tree
-
-
-def tree_of(shape: Shape, leaves: Iterator[Array]) -> Tree:
-    """Returns leaves as a tree of a shape's nesting; takes no more than it needs."""
-    if isinstance(shape, TupleShape):
-        return tuple(tree_of(element, leaves) for element in shape.elements)
-    return next(leaves)
+Tree: TypeAlias = TreeOf[Array]

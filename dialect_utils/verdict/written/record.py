@@ -26,8 +26,8 @@ from dialect_utils.verdict.rules.formats import is_nan
 from dialect_utils.verdict.written.constants import folded
 from dialect_utils.verdict.written.graph import UNSPECIFIED, Graph
 from dialect_utils.verdict.written.labels import elementwise_label, is_among_devices, is_pure, key_of
-from dialect_utils.verdict.written.structure import RULES, Tree, check_reading, leaves_of, tree_of
-from dialect_utils.verdict.written.terms import Written
+from dialect_utils.verdict.written.structure import RULES, Tree, check_reading
+from dialect_utils.verdict.written.terms import Written, leaves_of, tree_of
 from dialect_utils.verdict.written.wellformed import NOTHING
 
 # The definition is thousands of operations.

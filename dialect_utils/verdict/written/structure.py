@@ -2,38 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, TypeAlias
 
 from dialect_utils.execution.constants import contents
 from dialect_utils.ir import Operation
 from dialect_utils.layout import ArrayShape, Shape, TupleShape
-from dialect_utils.layout.proof.bitcast_proof import proved_movement
 from dialect_utils.ops import by_opcode, opcode_of
 from dialect_utils.ops.domain import UndefinedError
+from dialect_utils.verdict.written.terms import TreeOf
 
 if TYPE_CHECKING:
     from dialect_utils.verdict.certificate import Reading
     from dialect_utils.verdict.written.record import Recorder
 
 
-Tree = int | tuple["Tree", ...]
-
-
-def leaves_of(tree: Tree) -> Iterator[int]:
-    """Yields the leaves of a tree in order."""
-    if isinstance(tree, tuple):
-        for element in tree:
-            yield from leaves_of(element)
-    else:
-        yield tree
-
-
-def tree_of(shape: Shape, leaves: Iterator[int]) -> Tree:
-    """Returns leaves as a tree of a shape's nesting."""
-    if isinstance(shape, TupleShape):
-        return tuple(tree_of(element, leaves) for element in shape.elements)
-    return next(leaves)
+Tree: TypeAlias = TreeOf[int]
 
 
 def check_reading(reading: Reading, shapes: Sequence[Shape]) -> None:
@@ -91,6 +75,9 @@ def _done(recorder: Recorder, operation: Operation, operands: Sequence[Tree]) ->
 
 def _bitcast(recorder: Recorder, operation: Operation, operands: Sequence[Tree]) -> Sequence[Tree]:
     """Returns the movement that an HLO bitcast's layouts stand for, where that is proved."""
+    # Imported here: it loads isl.
+    from dialect_utils.layout.proof.bitcast_proof import proved_movement
+
     source, result = operation.operands[0].shape, operation.results[0].shape
     plan = proved_movement(source, result)
     if plan is None or not isinstance(operands[0], int):

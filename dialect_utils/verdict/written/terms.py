@@ -5,8 +5,8 @@ A term is (kind, label, shape, operands); a store makes it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
-from typing import TYPE_CHECKING, Literal, Protocol, Self, TypeVar
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from typing import TYPE_CHECKING, Literal, Protocol, Self, TypeAlias, TypeVar
 
 from dialect_utils.hlo.text.literals import parse_scalar
 from dialect_utils.ir import Function, Operation
@@ -194,6 +194,26 @@ class Written(Domain[V]):
         shapes = tuple(ArrayShape(static_array(leaf).element_type, sizes) for leaf in leaves)
         made = self.made(label, TupleShape(shapes), operands)
         return [self.store.make("out", i, shape, (made,)) for i, shape in enumerate(shapes)]
+
+
+# An array (or token), or a tuple.
+TreeOf: TypeAlias = V | tuple["TreeOf[V]", ...]
+
+
+def leaves_of(tree: TreeOf[V]) -> Iterator[V]:
+    """Yields the leaves of a tree in order."""
+    if isinstance(tree, tuple):
+        for element in tree:
+            yield from leaves_of(element)
+    else:
+        yield tree
+
+
+def tree_of(shape: Shape, leaves: Iterator[V]) -> TreeOf[V]:
+    """Returns leaves as a tree of a shape's nesting; takes no more than it needs."""
+    if isinstance(shape, TupleShape):
+        return tuple(tree_of(element, leaves) for element in shape.elements)
+    return next(leaves)
 
 
 # Attributes that a convolution's windows, groups and dimension numbers are read from.
