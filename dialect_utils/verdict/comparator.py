@@ -147,7 +147,7 @@ class Comparator:
         if not kind.is_floating and not kind.is_complex:
             flipped, why = differs, _NOT_FLOAT
         elif data.kind != "saturated":
-            scale = scales(output).of_repeated() if data.repeats_values else scales(output)
+            scale = _scale_on(data, scales(output))
             flipped, why = scale.flipped(x, y) & differs, _FLIPPED
         else:
             return None
@@ -186,7 +186,7 @@ class Comparator:
             return different_elements(x, y, self.element_types[output], Tolerance.parse(self.compare)), ""
         if scales is None or self.is_guaranteed(output, data):
             return differs, ""
-        scale = scales(output).of_repeated() if data.repeats_values else scales(output)
+        scale = _scale_on(data, scales(output))
         beyond = scale.beyond(x, y, is_saturated=data.kind == "saturated") & differs
         if beyond.any():
             return beyond, "more than the first's own rounding explains"
@@ -215,6 +215,11 @@ class Comparator:
     def _outputs(self, guarantee: Guarantee) -> str:
         numbers = [str(i) for i, found in enumerate(self.guarantees) if found is guarantee]
         return f"output{'s' if len(numbers) > 1 else ''} {', '.join(numbers)}" if numbers else ""
+
+
+def _scale_on(data: DataSet, scale: Scale) -> Scale:
+    """Returns the scale of the rounding on `data`, which is larger where the data repeat their values."""
+    return scale.of_repeated() if data.repeats_values else scale
 
 
 def _are_flushed(a: Array, b: Array, kind: ElementType, *, signs_of_zero: bool) -> Mask:

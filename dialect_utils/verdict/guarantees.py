@@ -56,20 +56,13 @@ _NOT_CONTINUOUS = named("compare floor ceil round-nearest-afz round-nearest-even
 
 def result_guarantees(module: Module, others: Sequence[Value] = ()) -> list[Guarantee]:
     """Returns the guarantee of every array among the entry's results and `others` in the entry, tuples flattened."""
-    analysis = _Analysis()
-    entry = module.entry
-    for parameter in entry.parameters:
-        analysis.states[parameter] = _State(Guarantee.ALWAYS, LARGEST_INTEGER)
-    analysis.run(entry)
-    return [guarantee for value in (*entry.results, *others) for guarantee in analysis.leaf_guarantees(value)]
+    analysis = _analysis(module)
+    return [guarantee for value in (*module.entry.results, *others) for guarantee in analysis.leaf_guarantees(value)]
 
 
 def threshold_results(module: Module, others: Sequence[Value] = ()) -> frozenset[int]:
     """Returns the arrays of `result_guarantees` that compare or round the result of a sum of floats."""
-    analysis = _Analysis()
-    for parameter in module.entry.parameters:
-        analysis.states[parameter] = _State(Guarantee.ALWAYS, LARGEST_INTEGER)
-    analysis.run(module.entry)
+    analysis = _analysis(module)
     found: set[int] = set()
     begin = 0
     for value in (*module.entry.results, *others):
@@ -77,6 +70,15 @@ def threshold_results(module: Module, others: Sequence[Value] = ()) -> frozenset
         found |= {begin + number for number, leaf in enumerate(leaves) if analysis.has_threshold(leaf)}
         begin += len(leaves)
     return frozenset(found)
+
+
+def _analysis(module: Module) -> _Analysis:
+    """Returns the analysis of the entry, whose parameters hold integers that sums keep exact."""
+    analysis = _Analysis()
+    for parameter in module.entry.parameters:
+        analysis.states[parameter] = _State(Guarantee.ALWAYS, LARGEST_INTEGER)
+    analysis.run(module.entry)
+    return analysis
 
 
 def _mantissa_bits(element_type: ElementType) -> int:
