@@ -6,18 +6,18 @@ import argparse
 import os
 import re
 import sys
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from dialect_utils.text import Diagnostic, DiagnosticError, nearest
 from relayout import __version__
-from relayout.console import COLOURS, Console, UsageError
+from relayout.console import COLOURS, DONE, FAILED, Console, UsageError
 
 if TYPE_CHECKING:
     from dialect_utils.io.inputs import Input
-    from relayout.batch.unit import Work
+    from relayout.batch.unit import Unit, Work
 
 T = TypeVar("T")
 
@@ -65,18 +65,47 @@ def examples_heading() -> str:
     return "examples:"
 
 
+def _worst(statuses: Iterable[int]) -> int:
+    return max(statuses, default=DONE)
+
+
 @dataclass(frozen=True, slots=True)
 class Command:
-    """One command: its arguments, its function, and two examples that run."""
+    """One command: its arguments, two examples that run, and its work, which sandboxed children do.
+
+    `plan` returns the units of work, and `open` the function that works on one of them. `combine` makes one exit code
+    of those of all units. For a unit whose child is lost, the exit code is `lost_status`, and `lost` returns what the
+    command prints on standard output, from its arguments, the unit and the reason.
+    """
 
     name: str
     summary: str
     examples: tuple[str, str]
     add_arguments: Callable[[Parser], None]
-    run: Callable[[argparse.Namespace, Console], int]
+    plan: Callable[[argparse.Namespace, Console], Sequence[Unit]]
+    open: Callable[[argparse.Namespace, Console], AbstractContextManager[Work]]
     notes: str = ""
-    # Returns the function that works on one unit of a batch (relayout/batch), for a command that takes several inputs.
-    open: Callable[[argparse.Namespace, Console], AbstractContextManager[Work]] | None = None
+    combine: Callable[[Iterable[int]], int] = _worst
+    lost: Callable[[argparse.Namespace, Unit, str], str] | None = None
+    lost_status: int = FAILED
+
+
+def undivided(
+    run: Callable[[argparse.Namespace, Console], int], seconds: Callable[[argparse.Namespace], float] | None = None
+) -> dict[str, Any]:
+    """Returns `plan` and `open` of a command that is one unit; `seconds` returns its time limit."""
+
+    def plan(arguments: argparse.Namespace, console: Console) -> Sequence[Unit]:
+        # Imported here: units know of inputs, and this module is loaded for --help.
+        from relayout.batch.unit import Unit
+
+        return [Unit()] if seconds is None else [Unit(seconds=seconds(arguments))]
+
+    @contextmanager
+    def open_(arguments: argparse.Namespace, console: Console) -> Iterator[Work]:
+        yield lambda unit: console.attempt(lambda: run(arguments, console))
+
+    return {"plan": plan, "open": open_}
 
 
 class Parser(argparse.ArgumentParser):
@@ -225,10 +254,13 @@ def gigabytes(text: str) -> int:
     return int(size * 1e9)
 
 
-def add_worker_options(parser: Parser, covers: str) -> None:
-    """Adds the limits of the execution of modules."""
-    parser.option("--timeout", metavar="SECONDS", type=count, help=f"for {covers} (default 120)")
-    parser.option("--memory", metavar="GB", type=gigabytes, help="what executing a module may take (default 4)")
+def add_limits(parser: Parser, seconds: str) -> None:
+    """Adds the limits of each process; `seconds` describes --timeout."""
+    parser.option("--timeout", metavar="SECONDS", type=count, help=seconds)
+    parser.option("--memory", metavar="GB", type=gigabytes, help="what each process may take (default 4)")
+    parser.option(
+        "--max-output", metavar="GB", type=gigabytes, help="what may be printed and written for each FILE (default 2)"
+    )
 
 
 def add_shared_options(parser: Parser) -> None:

@@ -16,7 +16,7 @@ from dialect_utils.text import PrintableStream, nearest
 from relayout import __version__
 from relayout.arguments import Command, Parser, add_shared_options, choice, usage_error
 from relayout.console import COLOURS, DONE, WRONG_COMMAND, Console, UsageError
-from relayout.process import LEAST_SECONDS, UNLIMITED, ended_by_signals, exit_code
+from relayout.process import ended_by_signals, exit_code
 
 COMMANDS = ("opt", "check", "replay", "reduce", "run", "report", "explain", "index", "bitcast")
 
@@ -145,13 +145,10 @@ def _run(arguments: Sequence[str], console: Console) -> int:
         parsed = parser.read(rest)
     except SystemExit:  # argparse printed the help
         return DONE
-    # Imported here: --version and --help read nothing.
-    from dialect_utils.io.files import STANDARD_INPUT
+    # Imported here: --version and --help start no process.
+    from relayout.batch.run import supervise
 
-    # Commands with files limit the time for each file; lines of standard input may come forever.
-    is_limited = hasattr(parsed, "files") or STANDARD_INPUT in rest
-    seconds = UNLIMITED if is_limited else LEAST_SECONDS
-    return console.attempt(lambda: command.run(parsed, console), seconds=seconds)
+    return console.attempt(lambda: supervise(command, parsed, console))
 
 
 def _parser(name: str) -> tuple[Parser, Command]:

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import Any, TextIO, TypeVar
 
 from dialect_utils.text import Diagnostic, DiagnosticError, printable, render
-from relayout.process import LEAST_SECONDS, limited_computation
 
 T = TypeVar("T")
 
@@ -63,16 +62,13 @@ class Console:
             safe = text.encode(encoding, "backslashreplace").decode(encoding)
             print(colour(safe) if is_coloured(self.colour, sys.stderr) else safe, file=sys.stderr)
 
-    def attempt(
-        self, work: Callable[[], int], failed: Callable[[str], None] | None = None, seconds: float = LEAST_SECONDS
-    ) -> int:
+    def attempt(self, work: Callable[[], int], failed: Callable[[str], None] | None = None) -> int:
         """Runs work on one input and returns its exit code; errors become diagnostics and `FAILED`.
 
-        `failed` receives the first error's message; `seconds` limits the computation of this process.
+        `failed` receives the first error's message.
         """
         try:
-            with limited_computation(seconds):
-                return work()
+            return work()
         except (BrokenPipeError, UsageError):
             raise
         except Exception as error:  # internal errors included: no traceback without --traceback

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
 from dialect_utils.io.files import Emit, decode, encode, is_url, write_file
 from dialect_utils.io.remote import write_url
 from dialect_utils.text import printable
+from relayout.supervisor.host import current
 
 STANDARD_OUTPUT = "-"
 
@@ -38,6 +40,29 @@ def is_name_of(name: str, emit: Emit) -> bool:
     return not name.endswith((*COMPRESSED, *(_BINARY if emit == "text" else ())))
 
 
+def write_to_file(path: str, data: bytes) -> None:
+    """Writes a file and the directories above it, whole or not at all; a sandboxed child asks its parent to."""
+    host = current()
+    if host is not None:
+        host.write_file(path, data)
+        return
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    write_file(Path(path), data)
+
+
+def new_file(prefix: str, suffix: str) -> str:
+    """Returns the name of a new empty file in the directory for temporary files."""
+    host = current()
+    if host is not None:
+        return host.new_file(prefix, suffix)
+    # Imported here: few commands make such a file.
+    import tempfile
+
+    handle, name = tempfile.mkstemp(prefix=prefix, suffix=suffix)
+    os.close(handle)
+    return name
+
+
 def write_output(path: str | None, data: bytes) -> None:
     """Writes to a file or URL (whole or not at all), or to standard output for None and `-`.
 
@@ -47,7 +72,7 @@ def write_output(path: str | None, data: bytes) -> None:
         write_url(path, data)
         return
     if path is not None and path != STANDARD_OUTPUT:
-        write_file(Path(path), data)
+        write_to_file(path, data)
         return
     if sys.stdout.isatty():
         data = encode(printable(decode(data)))

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import shlex
-import tempfile
 from argparse import Namespace
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -26,6 +24,7 @@ from passes.framework.pipeline import (
 )
 from relayout.arguments import Parser
 from relayout.console import Console, UsageError, print_json
+from relayout.output import new_file, write_to_file
 
 
 def add_pipeline_options(parser: Parser) -> None:
@@ -41,15 +40,13 @@ def add_pipeline_options(parser: Parser) -> None:
     parser.option("--no-verify-each", dest="verify_each", action="store_false", help="verify the input only")
 
 
-def read_pipeline(arguments: Namespace, console: Console) -> Pipeline:
-    """Returns the pipeline of the command line, empty without `-p`, and prints its notes; raises UsageError."""
+def read_pipeline(arguments: Namespace) -> Pipeline:
+    """Returns the pipeline of the command line, empty without `-p`; raises UsageError."""
     try:
         known = named_pipelines(arguments.pipelines)
-        pipeline = Pipeline.parse(arguments.passes or "", pipelines=known)
+        return Pipeline.parse(arguments.passes or "", pipelines=known)
     except DiagnosticError as error:
         raise UsageError(error.diagnostics) from error
-    console.diagnose(pipeline.notes)
-    return pipeline
 
 
 def run_pipeline(
@@ -69,10 +66,9 @@ def run_pipeline(
 
 def reproducer(command: str, step: Pass, before: Module) -> Diagnostic:
     """Writes the module before a pass to a new file, under the command as a comment; returns a note with both."""
-    handle, name = tempfile.mkstemp(prefix=f"relayout-{step.name}-", suffix=f".{SUFFIX[before.dialect]}")
+    name = new_file(f"relayout-{step.name}-", f".{SUFFIX[before.dialect]}")
     line = f"relayout {command} {name} -p {shlex.quote(str(step))}"
-    with os.fdopen(handle, "wb") as file:
-        file.write(encode(f"// {line}\n{before.text()}"))
+    write_to_file(name, encode(f"// {line}\n{before.text()}"))
     return Diagnostic(f"to reproduce: {line}", severity="note")
 
 

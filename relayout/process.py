@@ -1,4 +1,4 @@
-"""Limits of this process: signals that end it, and its time budget for one file."""
+"""Signals that end the process of a command, and the time budget of a file."""
 
 from __future__ import annotations
 
@@ -13,8 +13,6 @@ from importlib.machinery import ExtensionFileLoader
 from types import FrameType
 from typing import TYPE_CHECKING
 
-from dialect_utils.text import Diagnostic, DiagnosticError
-
 if TYPE_CHECKING:
     from sys import UnraisableHookArgs
 
@@ -22,11 +20,7 @@ if TYPE_CHECKING:
 LEAST_SECONDS = 9.0
 REWRITING_SECONDS_PER_MEGABYTE = 10.0
 CHECKING_SECONDS_PER_MEGABYTE = 60.0
-# `setitimer` takes 0 for no limit.
-UNLIMITED = 0.0
 _UNTIMED = 3.0
-# The timer fires again after this, because a destructor swallows the exception.
-_NEXT_TIMER_SECONDS = 0.5
 _ENDING = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
 # A shell adds this to the number of the signal that ended a program (POSIX: more than 128).
 _SIGNALLED = 128
@@ -34,42 +28,9 @@ _AGAIN_SECONDS = 0.05
 _DEFAULTS = (signal.SIG_DFL, signal.default_int_handler)
 
 
-class ComputationLimitError(DiagnosticError):
-    """Raised when a file exceeds its time budget."""
-
-
-class _TimeUpError(BaseException):
-    """The end of a time budget, not an Exception: like Ctrl-C, no handler of errors may catch it."""
-
-
 def seconds_for_bytes(size: int, per_megabyte: float) -> float:
     """Returns the time budget of modules in seconds, by their bytes."""
     return max(LEAST_SECONDS, per_megabyte * size / 1e6 - _UNTIMED)
-
-
-@contextmanager
-def limited_computation(seconds: float, hint: str | None = "--timeout SECONDS gives it more") -> Iterator[None]:
-    """Raises ComputationLimitError once this process has computed for a time inside; waiting does not count."""
-    if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def interrupt(number: int, frame: FrameType | None) -> None:
-        raise _TimeUpError
-
-    handler = signal.signal(signal.SIGPROF, interrupt)
-    timer = signal.setitimer(signal.ITIMER_PROF, seconds, _NEXT_TIMER_SECONDS)
-    try:
-        try:
-            yield
-        finally:
-            signal.setitimer(signal.ITIMER_PROF, UNLIMITED)  # before a second one could come outside
-    except _TimeUpError:
-        message = f"no result after {seconds:.3g} seconds of computation"
-        raise ComputationLimitError(Diagnostic(message, hint=hint)) from None
-    finally:
-        signal.setitimer(signal.ITIMER_PROF, *timer)
-        signal.signal(signal.SIGPROF, handler)
 
 
 class EndedBySignalError(KeyboardInterrupt):

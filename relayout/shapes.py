@@ -6,13 +6,16 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
+from itertools import count
 
 from dialect_utils.io.files import STANDARD_INPUT, decode, display_name
 from dialect_utils.layout import ArrayShape, Shape
 from dialect_utils.layout.text.foreign import read_shape
+from dialect_utils.processes import waiting
 from dialect_utils.text import Diagnostic, DiagnosticError, Location, Source, Span
 from passes.framework.spec import Text
 from relayout.console import DONE, Console, print_failure
+from relayout.supervisor.host import begin_item
 
 
 def typed(text: str) -> Text:
@@ -47,7 +50,11 @@ def read_typed_array(text: Text, console: Console) -> ArrayShape:
 
 def input_lines() -> Iterator[Text]:
     """Yields every line of standard input that is not blank, as soon as it is read."""
-    for number, data in enumerate(sys.stdin.buffer, start=1):
+    for number in count(1):
+        with waiting(None):
+            data = sys.stdin.buffer.readline()
+        if not data:
+            return
         line = decode(data).rstrip("\r\n")
         if line.strip():
             yield Text(Source(display_name(STANDARD_INPUT), line, number), Span(0, len(line))).stripped()
@@ -78,6 +85,7 @@ def print_each(items: Iterable[Text], work: Callable[[Text], None], console: Con
     """Works on every text; one that fails is diagnosed, and the rest are still worked on."""
     status = DONE
     for text in items:
+        begin_item(str(text))
         failed = partial(print_failure, {"input": str(text)}) if json else None
         status = max(status, console.attempt(partial(_done, work, text), failed))
     return status

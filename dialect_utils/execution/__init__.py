@@ -24,7 +24,6 @@ from dialect_utils.execution.messages import Program, Rewriting
 from dialect_utils.execution.process import DEFAULT_TIMEOUT_SECONDS, Worker, hlo_proto_to_text, hlo_text_to_proto
 from dialect_utils.execution.recorded import Recorded, read_recorded
 from dialect_utils.execution.requirements import (
-    DEFAULT_MEMORY_BYTES,
     check_shapes,
     check_sizes,
     check_work,
@@ -32,6 +31,7 @@ from dialect_utils.execution.requirements import (
     devices_of,
 )
 from dialect_utils.execution.run import check_executable, entry_arrays, prepare, run_module, without_layouts
+from dialect_utils.processes import DEFAULT_MEMORY_BYTES
 
 __all__ = [
     "DEFAULT_MEMORY_BYTES",

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from dialect_utils.layout import ArrayShape, ElementType
 from dialect_utils.layout.arrays.dtypes import dtype_of
 from dialect_utils.text import Diagnostic, DiagnosticError, kind_of, open_input
+from dialect_utils.text.input_file import located
 
 Array = NDArray[Any]
 
@@ -177,7 +178,7 @@ class SavedArray:
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         """Reads the data; raises DiagnosticError where its size is not the header's, and for damaged data."""
         size = prod(self.shape) * self.dtype.itemsize
-        with readable(self.path), zipfile.ZipFile(self.path) as file, file.open(self.member) as stream:
+        with readable(self.path), zipfile.ZipFile(located(self.path)) as file, file.open(self.member) as stream:
             stream.read(self.offset)
             # One byte more reaches the end of the file, where zipfile compares the checksum.
             data = stream.read(size + 1)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Literal
 
+from dialect_utils.processes import NO_MEMORY
 from dialect_utils.text import Diagnostic, DiagnosticError, Location, Source, Span
 
 MORE_MEMORY = "--memory GB gives it more"
@@ -52,8 +53,6 @@ _NO_REASON = "Syntax error when trying to parse the text as a HloModule:"
 _FATAL = re.compile(r"^F\d{4} \S+ +\d+ [^\]]*\] (?P<message>.*)")
 _STACK_FRAME = re.compile(r"^\s*@ +0x|^\*\*\* ")
 _LAST_LINES = 5
-# Messages of C++, LLVM and XLA about a failed allocation.
-_NO_MEMORY = re.compile(r"std::bad_alloc|[Oo]ut of memory|Cannot allocate memory|MemoryError|RESOURCE_EXHAUSTED")
 _TOKEN = re.compile(r"[%@]?[\w.#-]+|.")
 
 
@@ -93,7 +92,7 @@ def from_jaxlib(failure: Failure, message: str, source: Source | None, stage: St
     if failure == "rejected" and is_lacking:
         failure = "unsupported"
     is_its_own = failure == "rejected" and _ITS_OWN.match(message) is not None
-    hint = MORE_MEMORY if _NO_MEMORY.search(message) else None
+    hint = MORE_MEMORY if NO_MEMORY.search(message) else None
     message = _STATUS.sub("", message)
     for pattern in _PLACES:
         found = pattern.search(message)
@@ -124,14 +123,14 @@ def from_crash(ending: str, stage: Stage, said: str, memory: int) -> ExecutionEr
     `memory` is the worker's limit in bytes.
     """
     unsupported = _LLVM_ERROR.search(said)
-    if unsupported is not None and not _NO_MEMORY.search(said):
+    if unsupported is not None and not NO_MEMORY.search(said):
         # The interpreter aborts on ops it lacks.
         return ExecutionError("unsupported", _sentence(unsupported["message"]))
     while_ = "before it was ready" if stage == "begun" else f"while the module was {stage}"
     lines = [line.strip() for line in said.splitlines() if line.strip() and not _STACK_FRAME.match(line)]
     fatal = [found["message"] for line in lines if (found := _FATAL.match(line))]
     notes = fatal or lines[-_LAST_LINES:]
-    if _NO_MEMORY.search(said):
+    if NO_MEMORY.search(said):
         message = f"the worker process needed more than {memory / 1e9:g} GB of memory {while_}"
         return ExecutionError("crash", message, notes=notes, hint=MORE_MEMORY)
     reason = f": {_BY_ZERO}" if _DIVISION in ending else ""

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import logging
 import os
-import signal
-import subprocess
-import sys
 import threading
 import time
 import weakref
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-import dialect_utils
+from dialect_utils import processes
 from dialect_utils.engine_names import DEFAULT_ENGINE, Engine
 from dialect_utils.execution.arrays import Array
 from dialect_utils.execution.errors import ExecutionError, Stage, from_crash, from_jaxlib
@@ -33,8 +29,8 @@ from dialect_utils.execution.messages import (
     decode_results,
     encode_request,
 )
-from dialect_utils.execution.requirements import DEFAULT_MEMORY_BYTES
 from dialect_utils.io.protos import MalformedProtoError, find_proto
+from dialect_utils.processes import DEFAULT_MEMORY_BYTES
 from dialect_utils.text import Diagnostic, DiagnosticError, Source
 
 _REWRITTEN: dict[Rewriting, str] = {
@@ -49,16 +45,7 @@ DEFAULT_TIMEOUT_SECONDS = 120.0
 # Loading jaxlib on a busy machine takes seconds.
 _START_SECONDS = 120.0
 _KILL_SECONDS = 5.0
-_MODULE = "dialect_utils.execution.worker"
-# Paths of Python and its libraries, languages and the time zone. A module must not find keys and tokens here.
-_INHERITED = (
-    *("PATH", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "PYTHONPATH", "PYTHONHOME", "PYTHONSAFEPATH", "VIRTUAL_ENV"),
-    *("TMPDIR", "LANG", "LC_ALL", "LC_CTYPE", "TZ"),
-)
 _LOGGER = logging.getLogger(__name__)
-# Code for processors without FMA: a product and a sum round twice, as the module says, where XLA would fuse them.
-# (An option of one compilation does not reach the code generator.)
-_NO_FUSED_MULTIPLY_ADD = "--xla_cpu_max_isa=AVX"
 
 
 @dataclass(slots=True)
@@ -73,7 +60,7 @@ class Worker:
     timeout: float = DEFAULT_TIMEOUT_SECONDS
     devices: int = 1
     memory: int = DEFAULT_MEMORY_BYTES
-    _process: subprocess.Popen[bytes] | None = field(default=None, init=False)
+    _process: processes.Process | None = field(default=None, init=False)
     _channel: Channel | None = field(default=None, init=False)
     _finalizer: weakref.finalize[Any, Any] | None = field(default=None, init=False)
     __weakref__: Any = field(init=False, repr=False, compare=False)
@@ -181,11 +168,12 @@ class Worker:
         deadline = time.monotonic() + limit
         stage: Stage = "read" if "engine" not in request.header else "compiled"
         try:
-            channel.send(request, deadline)
-            answer = channel.receive(deadline, self.memory)
-            if answer.header.get("status") == EXECUTES:
-                stage = "executed"
+            with processes.waiting(limit):
+                channel.send(request, deadline)
                 answer = channel.receive(deadline, self.memory)
+                if answer.header.get("status") == EXECUTES:
+                    stage = "executed"
+                    answer = channel.receive(deadline, self.memory)
             return answer, stage
         except TimeoutError:
             self.close()
@@ -201,25 +189,15 @@ class Worker:
             raise
 
     def _started(self) -> Channel:
-        if self._process is not None and self._process.poll() is None and self._channel is not None:
+        if self._process is not None and self._process.wait(0) is None and self._channel is not None:
             return self._channel
         self.close()
-        process = subprocess.Popen(
-            [sys.executable, "-P", "-m", _MODULE, str(self.memory), str(self.devices)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env=_environment(self.devices),
-            # Ctrl-C is for this process, which then ends the worker.
-            start_new_session=True,
-        )
-        assert process.stdin is not None  # pipes
-        assert process.stdout is not None
-        assert process.stderr is not None
+        process = processes.start(processes.WORKER, self.memory, self.devices)
         self._process = process
         self._finalizer = weakref.finalize(self, _end, process)
-        self._channel = Channel(process.stdin.fileno(), process.stdout.fileno(), process.stderr.fileno())
-        self._wait_until_ready(self._channel)
+        self._channel = Channel(process.stdin, process.stdout, process.stderr)
+        with processes.waiting(_START_SECONDS):
+            self._wait_until_ready(self._channel)
         return self._channel
 
     def _wait_until_ready(self, channel: Channel) -> None:
@@ -239,13 +217,10 @@ class Worker:
         """Returns the error for a process that ended, with the last lines it wrote."""
         assert self._process is not None  # it was started
         assert self._channel is not None
-        try:
-            code = self._process.wait(_KILL_SECONDS)
-        except subprocess.TimeoutExpired:
-            code = None
+        code = self._process.wait(_KILL_SECONDS)
         said = self._channel.last_words()
         self.close()
-        return from_crash(_ending(code), stage, said, self.memory)
+        return from_crash(processes.describe_exit(code), stage, said, self.memory)
 
     def _malformed(self, what: object) -> ExecutionError:
         """Ends the process and returns the error for an answer that is not valid."""
@@ -260,41 +235,10 @@ def _warn_unprotected(reason: str | None) -> None:
         _LOGGER.warning("warning: the worker process is not kept from files and network: %s", reason)
 
 
-def _ending(code: int | None) -> str:
-    if code is None:
-        return "closed its output"
-    if code >= 0:
-        return f"ended with exit code {code}"
-    try:
-        return f"was ended by {signal.Signals(-code).name}"
-    except ValueError:
-        return f"was ended by signal {-code}"
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
+def _end(process: processes.Process) -> None:
     process.kill()
-    for stream in (process.stdin, process.stdout, process.stderr):
-        assert stream is not None  # pipes
-        stream.close()
-    process.wait()
-
-
-def _environment(devices: int) -> dict[str, str]:
-    """Returns the worker's environment: the variables that Python needs to start, and settings for jaxlib."""
-    environment = {name: os.environ[name] for name in _INHERITED if name in os.environ}
-    root = str(Path(dialect_utils.__file__).parent.parent)
-    flags = [_NO_FUSED_MULTIPLY_ADD]
-    if devices > 1:
-        flags.append(f"--xla_force_host_platform_device_count={devices}")
-    return environment | {
-        "XLA_FLAGS": " ".join(flags),
-        "JAX_PLATFORMS": "cpu",
-        # Otherwise numpy starts threads for its own linear algebra on import; XLA has its own.
-        "OPENBLAS_NUM_THREADS": "1",
-        "JAX_ENABLE_X64": "1",
-        "TF_CPP_MIN_LOG_LEVEL": "3",
-        "PYTHONPATH": os.pathsep.join([root, *filter(None, [environment.get("PYTHONPATH")])]),
-    }
+    for descriptor in (process.stdin, process.stdout, process.stderr):
+        os.close(descriptor)
 
 
 def hlo_proto_to_text(data: bytes, name: str = "<proto>", timeout: float = DEFAULT_TIMEOUT_SECONDS) -> str:

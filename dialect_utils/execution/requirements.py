@@ -13,10 +13,10 @@ from dialect_utils.execution.errors import MORE_MEMORY, RefusedError
 from dialect_utils.ir import Function, Module, Operation, Value
 from dialect_utils.layout import ArrayShape, Shape, TupleShape
 from dialect_utils.ops import Trait, has
+from dialect_utils.processes import DEFAULT_MEMORY_BYTES
 from dialect_utils.text import Diagnostic, DiagnosticError, Location
 
 # Beyond the memory that a worker process needs to start.
-DEFAULT_MEMORY_BYTES = 4_000_000_000
 # Limits of numpy, and of XLA, whose sizes and indices are signed 64-bit numbers.
 LARGEST_SIZE = (1 << 63) - 1
 LARGEST_RANK = 64

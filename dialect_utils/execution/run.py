@@ -17,7 +17,6 @@ from dialect_utils.execution.errors import RefusedError
 from dialect_utils.execution.messages import Program
 from dialect_utils.execution.process import DEFAULT_TIMEOUT_SECONDS, Worker
 from dialect_utils.execution.requirements import (
-    DEFAULT_MEMORY_BYTES,
     check_sizes,
     check_work,
     devices_of,
@@ -27,6 +26,7 @@ from dialect_utils.ir import Module, Operation, Value
 from dialect_utils.ir.control_flow import recursive_call
 from dialect_utils.layout import ArrayShape, Shape, TupleShape
 from dialect_utils.ops import Trait, has
+from dialect_utils.processes import DEFAULT_MEMORY_BYTES
 from dialect_utils.text import Diagnostic, DiagnosticError, Location, Source, Span
 
 # XLA silently fills elided constants with arbitrary bytes.

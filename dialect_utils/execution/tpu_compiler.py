@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any
 
+from dialect_utils import processes, sandbox
 from dialect_utils.layout.targets.tpu import parse_target
 from dialect_utils.text import Diagnostic, DiagnosticError
 
@@ -28,8 +28,6 @@ TOPOLOGIES = {
     "tpu7x": "tpu7x:2x2x1",
 }
 FIGURES = ("argument", "output", "alias", "temp", "generated_code")
-# Without a cloud's metadata server, and beside other processes that use libtpu.
-_ENVIRONMENT = {"TPU_SKIP_MDS_QUERY": "1", "ALLOW_MULTIPLE_LIBTPU_LOAD": "1"}
 _SECONDS = 900
 _LAST_LINES = 3
 
@@ -54,18 +52,14 @@ def compile_for_tpu(text: str, target: str) -> Compiled:
     """
     topology = TOPOLOGIES[parse_target(target).name]
     check_installed()
-    environment = {**os.environ, **_ENVIRONMENT, "JAX_PLATFORMS": "cpu"}
-    command = [sys.executable, "-m", __name__, topology]
     try:
-        ended = subprocess.run(
-            command, input=text, capture_output=True, text=True, env=environment, timeout=_SECONDS, check=False
-        )
-    except subprocess.TimeoutExpired as error:
+        ended = processes.communicate(processes.start(processes.TPU_COMPILER, topology), text.encode(), _SECONDS)
+    except TimeoutError as error:
         raise DiagnosticError(Diagnostic(f"the TPU compiler took more than {_SECONDS} seconds")) from error
-    if ended.returncode:
-        last = [line for line in ended.stderr.splitlines() if line.strip()][-_LAST_LINES:]
+    if ended.code:
+        last = [line for line in ended.errors.decode(errors="replace").splitlines() if line.strip()][-_LAST_LINES:]
         raise DiagnosticError(Diagnostic(f"the TPU compiler refused the module: {' '.join(last)}"))
-    answer = json.loads(ended.stdout.splitlines()[-1])
+    answer = json.loads(ended.output.splitlines()[-1])
     return Compiled(answer["dump"], answer["memory"])
 
 
@@ -78,7 +72,7 @@ def check_installed() -> None:
 
 def topology_devices(topology: str) -> Any:
     """Returns JAX's devices of a topology such as `v5e:2x2`; loads the compiler into this process."""
-    for name, value in _ENVIRONMENT.items():
+    for name, value in processes.TPU_ENVIRONMENT.items():
         os.environ.setdefault(name, value)
     from jax.experimental import topologies
 
@@ -109,4 +103,6 @@ def _compile(text: str, topology: str) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    print(json.dumps(_compile(sys.stdin.read(), sys.argv[1])))
+    if parent := int(sys.argv[1]):
+        sandbox.die_with_parent(parent)
+    print(json.dumps(_compile(sys.stdin.read(), sys.argv[2])))

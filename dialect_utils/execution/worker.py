@@ -1,6 +1,7 @@
 """The worker process: receives modules and arrays, runs them through jaxlib, sends results back.
 
-Started as `python -m dialect_utils.execution.worker MEMORY_BYTES DEVICES`. Requests come on standard input; answers
+Started as `python -m dialect_utils.execution.worker PARENT MEMORY_BYTES DEVICES`; PARENT is a process id to die
+with, or 0. Requests come on standard input; answers
 go to a copy of standard output, because libraries print to the original one. The process ends as soon as its standard
 input closes, even during a computation.
 """
@@ -15,6 +16,7 @@ import sys
 import threading
 from typing import Any
 
+from dialect_utils import sandbox
 from dialect_utils.execution.messages import MalformedMessageError, Message, read_message, write_message
 
 # Added to a request's own limit before the operating system ends a worker without a parent.
@@ -23,20 +25,23 @@ _ALARM_MARGIN_SECONDS = 10
 
 def main() -> None:
     """Serves requests until standard input closes."""
+    if parent := int(sys.argv[1]):
+        sandbox.die_with_parent(parent)
     answers = os.dup(1)
     os.dup2(2, 1)
     requests: queue.SimpleQueue[Message] = queue.SimpleQueue()
     threading.Thread(target=_read_requests, args=(requests,), daemon=True).start()
-    _prefer_as_victim()
+    sandbox.prefer_as_victim()
     # The objects of jaxlib's import are permanent: collecting garbage among them only takes time.
     gc.disable()
     # The parent does not count these slow imports against a request.
-    from dialect_utils.execution import sandbox, serve
+    from dialect_utils.execution import serve
 
-    serve.warm_up(int(sys.argv[2]))
+    serve.warm_up(int(sys.argv[3]))
     gc.enable()
-    sandbox.enter_empty_directory()
-    sandbox.limit_resources(int(sys.argv[1]))
+    sandbox.mark_sandboxed()
+    os.fchdir(sandbox.empty_directory())
+    sandbox.limit_resources(int(sys.argv[2]))
     write_message(answers, Message({"status": "ready", "unprotected": sandbox.enter_sandbox()}))
     while True:
         request = requests.get()
@@ -55,15 +60,6 @@ def _read_requests(requests: queue.SimpleQueue[Any]) -> None:
             requests.put(read_message(0))
         except (EOFError, OSError, MalformedMessageError):
             os._exit(0)
-
-
-def _prefer_as_victim() -> None:
-    """Makes Linux end this process first where memory runs out."""
-    try:
-        with open("/proc/self/oom_score_adj", "w", encoding="ascii") as score:
-            score.write("1000")
-    except OSError:
-        return
 
 
 if __name__ == "__main__":

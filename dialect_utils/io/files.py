@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal, cast, get_args
 from dialect_utils.io.containers import COMPRESSED, MODULE_LINE, decompressed, find_in_log, other_format
 from dialect_utils.io.protos import is_proto_of_module
 from dialect_utils.io.remote import read_url
+from dialect_utils.processes import waiting
 from dialect_utils.text import LARGEST_TEXT, Diagnostic, DiagnosticError, read_input, read_start
 
 if TYPE_CHECKING:
@@ -74,7 +75,8 @@ def read_bytes(path: str) -> bytes:
 
 def _standard_input() -> bytes:
     try:
-        data = sys.stdin.buffer.read(LARGEST_TEXT + 1)
+        with waiting(None):
+            data = sys.stdin.buffer.read(LARGEST_TEXT + 1)
     except OSError as error:
         raise DiagnosticError(Diagnostic(f"<stdin>: {(error.strerror or str(error)).lower()}")) from None
     if len(data) > LARGEST_TEXT:

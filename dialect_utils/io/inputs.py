@@ -12,6 +12,7 @@ from dialect_utils.io.files import STANDARD_INPUT, Kind, display_name, is_url, k
 from dialect_utils.io.remote import matching_urls
 from dialect_utils.ir import Module
 from dialect_utils.text import Diagnostic, DiagnosticError, nearest
+from dialect_utils.text.input_file import located
 
 _PATTERN_CHARACTERS = "*?["
 # A dump of every pass of a large program has thousands of files; more than this is a home directory.
@@ -55,7 +56,8 @@ class Input:
         """Returns the number of bytes to read, 0 where it is unknown."""
         if self.content is not None:
             return len(self.content)
-        return os.path.getsize(self.path) if os.path.isfile(self.path) else 0
+        path = located(self.path)
+        return os.path.getsize(path) if os.path.isfile(path) else 0
 
     @property
     def name(self) -> str:

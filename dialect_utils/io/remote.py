@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from dialect_utils.processes import waiting
 from dialect_utils.text import LARGEST_TEXT, Diagnostic, DiagnosticError
 
 T = TypeVar("T")
 
 _PATTERN_CHARACTERS = "*?["
+# The limit of one transfer for a process whose time is limited from outside.
+_SECONDS = 600.0
 
 
 def read_url(url: str) -> bytes:
@@ -83,7 +86,8 @@ def _file_system(url: str) -> tuple[Any, str]:
 
 def _attempted(url: str, work: Callable[[], T]) -> T:
     try:
-        return work()
+        with waiting(_SECONDS):
+            return work()
     except ImportError as error:
         # fsspec itself or its package for this kind of URL is missing.
         message = f"{url}: {str(error)[:1].lower()}{str(error)[1:]}"

@@ -19,6 +19,20 @@ _KINDS = (
 )
 
 
+_directory = ""
+
+
+def read_from(directory: str) -> None:
+    """Makes this module find files with relative names in a directory other than the working directory."""
+    global _directory
+    _directory = directory
+
+
+def located(path: str) -> str:
+    """Returns the path of a file that the user named, absolute where `read_from` was called."""
+    return os.path.join(_directory, path)
+
+
 def read_input(path: str, largest: int = LARGEST_TEXT) -> bytes:
     """Returns the bytes of a file; raises DiagnosticError unless it is a regular file of at most `largest` bytes."""
     try:
@@ -46,7 +60,7 @@ def open_input(path: str, largest: int) -> BinaryIO:
     """Opens a regular file of at most `largest` bytes; raises DiagnosticError for anything else, without blocking."""
     try:
         # Without O_NONBLOCK, opening a pipe waits for a writer.
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | getattr(os, "O_NOCTTY", 0))
+        descriptor = os.open(located(path), os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | getattr(os, "O_NOCTTY", 0))
     except (OSError, ValueError) as error:
         reason = (error.strerror or str(error)) if isinstance(error, OSError) else str(error)
         raise DiagnosticError(Diagnostic(f"{path}: {reason.lower()}")) from None

@@ -10,7 +10,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import TextIO
 
-from dialect_utils.io.files import encode, write_file
+from dialect_utils.io.files import encode
 from dialect_utils.ir import Module
 from dialect_utils.text import Diagnostic, DiagnosticError, Source, kind_of, nearest, read_input
 from passes.framework.base import OLD_NAMES, Pass, PassResult, Report, is_pass, load_pass, pass_names
@@ -283,21 +283,22 @@ def _banner(what: str) -> str:
     return f"// -----// IR dump {what} //----- //\n"
 
 
-def dump_to(directory: Path) -> Observer:
-    """Returns an observer that writes one file per pass: `00-input.hlo`, `01-expand-tiling.hlo`, ..."""
-    directory.mkdir(parents=True, exist_ok=True)
+def dump_to(directory: Path, write: Callable[[str, bytes], None]) -> Observer:
+    """Returns an observer that writes one file per pass: `00-input.hlo`, `01-expand-tiling.hlo`, ...
+
+    `write` takes a path and bytes, and makes the directories of the path.
+    """
+
+    def write_text(name: str, text: str) -> None:
+        write(str(directory / name), encode(text))
 
     def observe(run: PassRun) -> None:
         if run.index == 0:
-            _write(directory / f"00-input.{SUFFIX[run.before.dialect]}", run.before.text())
+            write_text(f"00-input.{SUFFIX[run.before.dialect]}", run.before.text())
         suffix = SUFFIX[run.result.module.dialect]
-        _write(directory / f"{run.index + 1:02}-{run.step.name}.{suffix}", run.result.module.text())
+        write_text(f"{run.index + 1:02}-{run.step.name}.{suffix}", run.result.module.text())
 
     return observe
-
-
-def _write(path: Path, text: str) -> None:
-    write_file(path, encode(text))
 
 
 def format_timing(runs: tuple[PassRun, ...]) -> str:

@@ -180,9 +180,6 @@ def record_batch(job: Job, units: Sequence[Unit], execute: Execute, console: Con
     With --resume the rows of an earlier run are read first: a unit with a row of the same command, options, version and
     content is skipped. Raises UsageError for a file that cannot hold results.
     """
-    # Rows hold the output of --json; `work` reads the same arguments.
-    job.arguments.json = True
-    job = replace(job, keeps_results=True)
     file, identity = _results_file(job), identity_of(job)
     _check_names(units)
     rows = file.rows() if job.arguments.resume else []

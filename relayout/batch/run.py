@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import os
 from argparse import Namespace
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from relayout.arguments import Parser, count, usage_error
-from relayout.batch.unit import Job, Result, Unit, Work, captured, kept, show, with_share
+from relayout.arguments import Command, Parser, count, usage_error
+from relayout.batch.unit import Job, Result, Unit, show, with_share
 from relayout.console import Console
+from relayout.supervisor.child import Limits
+from relayout.supervisor.pool import Pool
+
+Execute = Callable[[Job, Sequence[Unit]], Generator[Result]]
 
 # A process pays for its start if it has this many modules, or this many bytes of them.
 _UNITS_PER_PROCESS = 8
@@ -25,7 +29,9 @@ def job_count(arguments: Namespace, units: Sequence[Unit]) -> int:
 
     With --memory, no more than fit into this machine's memory.
     """
-    asked: int | None = arguments.jobs
+    asked: int | None = getattr(arguments, "jobs", 1)
+    if getattr(arguments, "cluster", None) is not None:
+        return 1
     wanted = min(len(units), asked if asked is not None else _worthwhile(units))
     memory: int | None = getattr(arguments, "memory", None)
     if memory is not None:
@@ -67,29 +73,47 @@ def add_batch_options(parser: Parser) -> None:
     parser.option("--resume", action="store_true", help="with --results: leave out modules that have a row already")
 
 
-def run_batch(job: Job, units: Sequence[Unit], work: Work, console: Console) -> Iterator[int]:
-    """Works on all units, prints or records their results, and yields their exit codes in the units' order.
+def supervise(command: Command, arguments: Namespace, console: Console) -> int:
+    """Runs a command in sandboxed children and returns its exit code; raises UsageError for a wrong one."""
+    _check_options(arguments)
+    # Rows of results hold the output of --json.
+    records = getattr(arguments, "results", None) is not None
+    arguments.json = arguments.json or records
+    job = Job(command.name, arguments, console.colour_of_errors(), keeps_results=records)
+    limits = Limits.of(arguments)
+    with Pool(command, job, limits, is_direct=not records) as pool:
+        units = pool.plan()
+        if isinstance(units, int):
+            return units
+        arguments.has_several = len(units) > 1
+        count = job_count(arguments, units)
+        needed = limits.enough_for(units)
+        if count > 1:
+            job = replace(job, arguments=with_share(arguments, machine_memory() // count))
+            needed = replace(needed, memory=min(needed.memory, machine_memory() // count))
+        if count > 1 or needed != limits:
+            pool.restart(job, needed)
+        return command.combine(_statuses(job, units, partial(_results, pool=pool, count=count), console))
 
-    `work` does the job in this process. Raises UsageError for options that exclude each other.
-    """
-    if job.arguments.cluster is not None and job.arguments.jobs is not None:
+
+def _check_options(arguments: Namespace) -> None:
+    """Raises UsageError for options of a batch that exclude each other."""
+    given = {name: getattr(arguments, name, None) for name in ("cluster", "jobs", "resume", "results")}
+    if given["cluster"] is not None and given["jobs"] is not None:
         raise usage_error("--jobs is of this machine, and --cluster works on others", "leave one of them out")
-    if job.arguments.resume and job.arguments.results is None:
+    if given["resume"] and given["results"] is None:
         raise usage_error("--resume goes on with a file of results, and there is none", "--results FILE names it")
-    if job.arguments.results is not None:
-        # Imported here, as below: most commands do not need it.
+
+
+def _statuses(job: Job, units: Sequence[Unit], execute: Execute, console: Console) -> Iterator[int]:
+    """Yields the exit codes of all units in their order; prints or records their results."""
+    if job.keeps_results:
+        # Imported here: most commands do not need it.
         from relayout.batch.results import record_batch
 
-        yield from record_batch(job, units, partial(_results, work=work, console=console), console)
-    elif job.arguments.cluster is None and job_count(job.arguments, units) == 1:
-        for unit in console.track(units, job.command, len(units)):
-            yield work(unit)
-    else:
-        yield from _print_batch(job, units, work, console)
-
-
-def _print_batch(job: Job, units: Sequence[Unit], work: Work, console: Console) -> Iterator[int]:
-    with closing(_results(job, units, work, console)) as results:
+        yield from record_batch(job, units, execute, console)
+        return
+    with closing(execute(job, units)) as results:
         for result in console.track(results, job.command, len(units)):
             show(result)
             yield result.status
@@ -97,19 +121,14 @@ def _print_batch(job: Job, units: Sequence[Unit], work: Work, console: Console) 
                 return
 
 
-def _results(job: Job, units: Sequence[Unit], work: Work, console: Console) -> Generator[Result]:
-    """Yields the results of all units in their order; processes share the machine's memory."""
-    if job.arguments.cluster is not None:
-        from relayout.batch.cluster import run_on_cluster
-
-        yield from run_on_cluster(job, units, job.arguments.cluster)
+def _results(job: Job, units: Sequence[Unit], pool: Pool, count: int) -> Generator[Result]:
+    """Yields the results of all units in their order."""
+    address = getattr(job.arguments, "cluster", None)
+    if address is None:
+        yield from pool.results(units, count)
         return
-    jobs = job_count(job.arguments, units)
-    if jobs > 1:
-        from relayout.batch.processes import run_in_processes
+    # Imported here: most commands do not need it.
+    from relayout.batch.cluster import run_on_cluster
 
-        arguments = with_share(job.arguments, machine_memory() // jobs)
-        yield from run_in_processes(replace(job, arguments=arguments), units, jobs)
-        return
-    run = kept if job.keeps_results else captured
-    yield from (run(work, unit, console) for unit in units)
+    pool.end()
+    yield from run_on_cluster(job, units, address)

@@ -2,43 +2,38 @@
 
 from __future__ import annotations
 
-import io
+import json
 import sys
 from argparse import Namespace
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from time import perf_counter
-from typing import TextIO, cast
+from typing import Any
 
-from dialect_utils.io.files import STANDARD_INPUT
 from dialect_utils.io.inputs import Input
-from dialect_utils.text import DiagnosticError, PrintableStream
+from dialect_utils.processes import DEFAULT_MEMORY_BYTES
+from dialect_utils.text import DiagnosticError
 from relayout.console import DONE, WRONG_COMMAND, Console, UsageError
 from relayout.output import write_output
+from relayout.process import LEAST_SECONDS
 
 
 @dataclass(frozen=True, slots=True)
 class Unit:
     """One part of a batch: a module, or two to compare, and its output file (None: standard output).
 
-    `known` is the SHA-256 of the content for which a result exists.
+    `seconds` is its time limit; `known` is the SHA-256 of the content for which a result exists.
     """
 
-    inputs: tuple[Input, ...]
+    inputs: tuple[Input, ...] = ()
     target: str | None = None
+    seconds: float = LEAST_SECONDS
     known: str = ""
 
     @property
     def name(self) -> str:
         """Returns its name in results."""
         return " and ".join(each.name for each in self.inputs)
-
-    def with_standard_input(self) -> Unit:
-        """Returns the unit with the bytes of standard input, which another process could not read."""
-        if all(each.path != STANDARD_INPUT for each in self.inputs):
-            return self
-        return self.with_contents()
 
     def with_contents(self) -> Unit:
         """Returns the unit with the bytes of its inputs; the work reports an input that cannot be read."""
@@ -96,43 +91,33 @@ class Result:
     is_known: bool = False
 
 
-def kept(work: Work, unit: Unit, console: Console) -> Result:
-    """Runs a unit unless its content is known; the result has the content."""
-    unit = unit.with_contents()
-    content = unit.content()
-    if content and content == unit.known:
-        return Result(DONE, content=content, is_known=True)
-    return replace(captured(work, unit, console), content=content)
-
-
-def captured(work: Work, unit: Unit, console: Console) -> Result:
-    """Runs a unit in this process; the result has all that it prints."""
+def worked(work: Work, unit: Unit, job: Job, console: Console) -> dict[str, Any]:
+    """Runs a unit unless a result of its content is known, and returns the fields of its result without its output."""
+    content = ""
+    if job.keeps_results:
+        unit = unit.with_contents()
+        content = unit.content()
+        if content and content == unit.known:
+            return _fields(DONE, content=content, is_known=True)
     start = perf_counter()
-    with _captured_streams() as (output, diagnostics):
-        try:
-            status, ends_batch = work(unit), False
-        except UsageError as error:
-            console.diagnose(error.diagnostics)
-            status, ends_batch = WRONG_COMMAND, True
-    return Result(status, output.getvalue(), diagnostics.getvalue(), perf_counter() - start, ends_batch)
-
-
-@contextmanager
-def _captured_streams() -> Iterator[tuple[io.BytesIO, io.BytesIO]]:
-    streams = sys.stdout, sys.stderr
-    output, diagnostics = io.BytesIO(), io.BytesIO()
-    texts = [
-        io.TextIOWrapper(into, encoding=stream.encoding, errors=stream.errors, write_through=True)
-        for into, stream in zip((output, diagnostics), streams, strict=True)
-    ]
-    # As in `relayout.cli`, only results need escapes; diagnostics are escaped already.
-    sys.stdout, sys.stderr = cast(TextIO, PrintableStream(texts[0])), texts[1]
     try:
-        yield output, diagnostics
-    finally:
-        sys.stdout, sys.stderr = streams
-        for text in texts:
-            text.detach()
+        status, ends_batch = work(unit), False
+    except UsageError as error:
+        console.diagnose(error.diagnostics)
+        status, ends_batch = WRONG_COMMAND, True
+    return _fields(status, seconds=perf_counter() - start, ends_batch=ends_batch, content=content)
+
+
+def _fields(
+    status: int, *, seconds: float = 0.0, ends_batch: bool = False, content: str = "", is_known: bool = False
+) -> dict[str, Any]:
+    return {
+        "status": status,
+        "seconds": seconds,
+        "ends_batch": ends_batch,
+        "content": content,
+        "is_known": is_known,
+    }
 
 
 def show(result: Result) -> None:
@@ -145,6 +130,13 @@ def show(result: Result) -> None:
         write_output(None, result.output)
 
 
+def lost_file(arguments: Namespace, unit: Unit, reason: str) -> str:
+    """Returns the line of --json for a unit of one file whose process was lost."""
+    if not arguments.json:
+        return ""
+    return json.dumps({"file": unit.inputs[0].path, "error": reason}) + "\n"
+
+
 def with_share(arguments: Namespace, share: int | None) -> Namespace:
     """Returns the arguments for one of several processes: without FILEs, and with a share of the memory.
 
@@ -152,8 +144,5 @@ def with_share(arguments: Namespace, share: int | None) -> Namespace:
     """
     shared = Namespace(**{**vars(arguments), "files": []})
     if getattr(arguments, "memory", 0) is None and share is not None:
-        # Imported here: only commands that execute modules have a memory limit.
-        from dialect_utils.execution import DEFAULT_MEMORY_BYTES
-
         shared.memory = min(DEFAULT_MEMORY_BYTES, share)
     return shared

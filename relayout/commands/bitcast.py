@@ -10,7 +10,7 @@ from dialect_utils.layout.index.sizes import byte_size
 from dialect_utils.layout.moves.bitcast import Bitcast, classify_bitcast
 from dialect_utils.layout.targets.xla_compat import xla_answers
 from passes.framework.spec import Text
-from relayout.arguments import Command, Parser, usage_error
+from relayout.arguments import Command, Parser, undivided, usage_error
 from relayout.console import Console, print_json
 from relayout.shapes import named_arguments, print_each, read_typed_array
 
@@ -78,5 +78,5 @@ COMMAND = Command(
         "relayout bitcast 'f32[2,3]{1,0}' 'f32[3,2]{0,1}' --json",
     ),
     add_arguments=_add_arguments,
-    run=_run,
+    **undivided(_run),
 )

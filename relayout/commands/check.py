@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +22,7 @@ from relayout.arguments import (
     Command,
     Parser,
     add_input_options,
-    add_worker_options,
+    add_limits,
     choice,
     choices,
     chosen_inputs,
@@ -32,9 +33,9 @@ from relayout.arguments import (
     parsed,
     usage_error,
 )
-from relayout.batch.run import add_batch_options, run_batch
-from relayout.batch.unit import Job, Unit, Work
-from relayout.console import DONE, FAILED, WRONG_COMMAND, Console, print_json
+from relayout.batch.run import add_batch_options
+from relayout.batch.unit import Unit, Work
+from relayout.console import DONE, FAILED, WRONG_COMMAND, Console
 from relayout.output import write_output
 from relayout.pipelines import add_pipeline_options, first_breaking, read_pipeline, reproducer, run_pipeline
 from relayout.process import CHECKING_SECONDS_PER_MEGABYTE, seconds_for_bytes
@@ -46,6 +47,14 @@ if TYPE_CHECKING:
 _ENGINES = ("proof", *ENGINES)
 UNKNOWN = 3
 _EXIT_CODES = {"equal": DONE, "agrees": DONE, "close": DONE, "different": FAILED, "unknown": UNKNOWN}
+# The JSON of a verdict without findings: the process of the command prints it, too, and loads no numpy for it.
+_NOTHING_KNOWN: dict[str, Any] = {
+    "verdict": "unknown",
+    **dict.fromkeys(("up_to", "methods", "not_seen", "proved", "rules"), ()),
+    "compared": "",
+    **dict.fromkeys(("counterexample", "closeness", "power", "power_interval")),
+    "seconds": 0.0,
+}
 # The answers that suffice for exit code 0, by the value of --require.
 _UP_TO = "equal-up-to"
 _ANSWERS = ("equal", _UP_TO, "agrees", "close")
@@ -88,19 +97,22 @@ def _add_arguments(parser: Parser) -> None:
         help="say all that is known: data, planted mistakes, where proofs end, each output, rules",
     )
     parser.option("--inputs", metavar="NPZ", help="inputs in0, in1, ... in place of random ones")
-    add_worker_options(parser, "each pair, all engines together")
+    add_limits(parser, "for each pair, all engines together (default 120)")
 
 
-def _run(arguments: Namespace, console: Console) -> int:
-    units = _units(arguments, console)
-    with _open(arguments, console) as work:
-        statuses = run_batch(Job("check", arguments, console.colour_of_errors()), units, work, console)
-        return max(statuses, key=_SEVERITY.index, default=DONE)
+def _plan(arguments: Namespace, console: Console) -> Sequence[Unit]:
+    console.diagnose(read_pipeline(arguments).notes)
+    return [replace(unit, seconds=_seconds(unit, arguments)) for unit in _units(arguments, console)]
+
+
+def _seconds(unit: Unit, arguments: Namespace) -> float:
+    size = sum(each.size for each in unit.inputs)
+    return arguments.timeout or seconds_for_bytes(size, CHECKING_SECONDS_PER_MEGABYTE)
 
 
 @contextmanager
 def _open(arguments: Namespace, console: Console) -> Iterator[Work]:
-    pipeline = read_pipeline(arguments, console)
+    pipeline = read_pipeline(arguments)
     # Imported here: --help and wrong commands work without numpy and jaxlib.
     from dialect_utils.execution import Worker
 
@@ -193,9 +205,7 @@ class _Check:
             self._print(files, verdict.as_json(), "\n  ".join(self._lines(files, verdict)))
             return DONE
 
-        size = sum(each.size for each in unit.inputs)
-        seconds = self.arguments.timeout or seconds_for_bytes(size, CHECKING_SECONDS_PER_MEGABYTE)
-        self.console.attempt(compare_and_print, partial(self._print_unknown, files), seconds)
+        self.console.attempt(compare_and_print, partial(self._print_unknown, files))
         if not codes:
             return UNKNOWN if len(modules) == len(files) else WRONG_COMMAND
         return codes[0]
@@ -257,16 +267,26 @@ class _Check:
         return compare_stages(stages, self.options, self.worker, executable=checked_form)
 
     def _print_unknown(self, files: Sequence[str], reason: str) -> None:
-        from dialect_utils.verdict import Verdict
-
-        self._print(files, Verdict("unknown", reason=reason).as_json(), f"unknown: {reason}")
+        print(_unknown_line(files, reason, self.arguments), flush=True)
 
     def _print(self, files: Sequence[str], described: dict[str, Any], line: str) -> None:
-        if not self.arguments.json:
-            print(f"{' and '.join(files)}: {line}", flush=True)
-            return
-        against = {"against": files[1]} if len(files) > 1 else {}
-        print_json({"file": files[0], **against, **described})
+        print(_line(files, described, line, self.arguments), flush=True)
+
+
+def _lost(arguments: Namespace, unit: Unit, reason: str) -> str:
+    return _unknown_line([each.path for each in unit.inputs], reason, arguments) + "\n"
+
+
+def _unknown_line(files: Sequence[str], reason: str, arguments: Namespace) -> str:
+    described = {**_NOTHING_KNOWN, "reason": reason}
+    return _line(files, described, f"unknown: {reason}", arguments)
+
+
+def _line(files: Sequence[str], described: dict[str, Any], line: str, arguments: Namespace) -> str:
+    if not arguments.json:
+        return f"{' and '.join(files)}: {line}"
+    against = {"against": files[1]} if len(files) > 1 else {}
+    return json.dumps({"file": files[0], **against, **described})
 
 
 def _read(read: Input) -> Module:
@@ -283,8 +303,11 @@ COMMAND = Command(
         "relayout check examples/negate.hlo -p expand-for-tpu --engines xla,interpreter --json",
     ),
     add_arguments=_add_arguments,
-    run=_run,
+    plan=_plan,
     open=_open,
+    combine=partial(max, key=_SEVERITY.index, default=DONE),
+    lost=_lost,
+    lost_status=UNKNOWN,
     notes="""verdicts and exit codes:
   0  equal (proved, or executed on data that leaves nothing open), equal up to the engine's choices in brackets,
      agrees (executed, no difference found) or

@@ -14,8 +14,9 @@ from dialect_utils.layout import ArrayShape, BufferShape, Shape, TupleShape
 from dialect_utils.layout.picture import Window, draw_shape, format_svg, format_terminal, parse_window
 from dialect_utils.layout.targets.tpu import parse_target
 from dialect_utils.layout.text.explain import Explanation, explain_shape
+from dialect_utils.text.input_file import located
 from passes.framework.spec import Text
-from relayout.arguments import Command, Parser, add_input_options, choice, chosen_inputs, parsed, usage_error
+from relayout.arguments import Command, Parser, add_input_options, choice, chosen_inputs, parsed, undivided, usage_error
 from relayout.console import Console, is_coloured, print_json
 from relayout.output import STANDARD_OUTPUT, write_output
 from relayout.shapes import named_arguments, print_each, read_typed_shape
@@ -54,7 +55,7 @@ def _run(arguments: Namespace, console: Console) -> int:
         return _explain_kernels(arguments, console)
     if len(arguments.shapes) > 1 and any(each.count("[") != each.count("]") for each in arguments.shapes):
         raise usage_error("a shape came in pieces", f"quote it: '{' '.join(arguments.shapes)}'")
-    file = next((each for each in arguments.shapes if each != STANDARD_INPUT and os.path.exists(each)), None)
+    file = next((each for each in arguments.shapes if each != STANDARD_INPUT and os.path.exists(located(each))), None)
     if file is not None:
         raise usage_error(
             f"expected a shape, not the file {file}", f"relayout report {file} says what its module holds"
@@ -161,5 +162,5 @@ COMMAND = Command(
     summary="says what a shape with a layout means",
     examples=("relayout explain 'f32[3,5]{1,0:T(2,2)}'", "relayout explain 'bf16[100,200]' --target tpu-v5e --json"),
     add_arguments=_add_arguments,
-    run=_run,
+    **undivided(_run),
 )

@@ -10,7 +10,7 @@ from dialect_utils.layout import ArrayShape
 from dialect_utils.layout.index.index_map import linear_index, logical_index
 from dialect_utils.text import Diagnostic, DiagnosticError
 from passes.framework.spec import Text
-from relayout.arguments import Command, Parser, usage_error
+from relayout.arguments import Command, Parser, undivided, usage_error
 from relayout.console import Console, print_json
 from relayout.shapes import input_lines, print_each, read_typed_array, typed
 
@@ -82,5 +82,5 @@ COMMAND = Command(
     summary="prints linear indices of logical ones, and back",
     examples=("relayout index 'f32[3,5]{1,0:T(2,2)}' 2,3 0,4", "relayout index 'f32[3,5]{1,0:T(2,2)}' --linear 17 9"),
     add_arguments=_add_arguments,
-    run=_run,
+    **undivided(_run),
 )

@@ -44,14 +44,14 @@ from relayout.arguments import (
     Command,
     Parser,
     add_input_options,
+    add_limits,
     choice,
     chosen_inputs,
-    count,
     files_or_input,
     usage_error,
 )
-from relayout.batch.run import add_batch_options, run_batch
-from relayout.batch.unit import Job, Unit, Work
+from relayout.batch.run import add_batch_options
+from relayout.batch.unit import Unit, Work, lost_file
 from relayout.comments import Chunk, relocate, relocate_diagnostic, split_input, strip_comments, unmet
 from relayout.console import DONE, FAILED, Console, print_failure, print_json
 from relayout.output import COMPRESSED, STANDARD_OUTPUT, is_name_of, output_name, write_output
@@ -92,29 +92,29 @@ def _add_arguments(parser: Parser) -> None:
     )
     parser.option("--dump-dir", metavar="DIR", type=Path, help="write one numbered file per pass")
     parser.option("--timing", action="store_true", help="print the time each pass took to stderr")
-    parser.option(
-        "--timeout", metavar="SECONDS", type=count, help="of computation for each FILE (default 9, more for large ones)"
-    )
+    add_limits(parser, "for each FILE (default 9, more for large ones)")
     parser.option("--allow-unverified", action="store_true", help="do not verify, not even the input")
 
 
-def _run(arguments: Namespace, console: Console) -> int:
+def _plan(arguments: Namespace, console: Console) -> Sequence[Unit]:
     if arguments.list_passes:
         print_passes(arguments, console)
-        return DONE
-    pipeline = read_pipeline(arguments, console)
+        return ()
+    pipeline = read_pipeline(arguments)
+    console.diagnose(pipeline.notes)
     _check_printed(arguments, pipeline)
     inputs = chosen_inputs(files_or_input(arguments.files), arguments, console)
-    arguments.has_several = len(inputs) > 1
     targets = _output_names(inputs, arguments)
-    units = [Unit((each,), targets.get(each.path)) for each in inputs]
-    work = _Work(arguments, pipeline, console)
-    return max(run_batch(Job("opt", arguments, console.colour_of_errors()), units, work.attempt, console))
+    return [Unit((each,), targets.get(each.path), _seconds(each, arguments)) for each in inputs]
+
+
+def _seconds(read: Input, arguments: Namespace) -> float:
+    return arguments.timeout or seconds_for_bytes(read.size, REWRITING_SECONDS_PER_MEGABYTE)
 
 
 @contextmanager
 def _open(arguments: Namespace, console: Console) -> Iterator[Work]:
-    yield _Work(arguments, read_pipeline(arguments, console), console).attempt
+    yield _Work(arguments, read_pipeline(arguments), console).attempt
 
 
 def _check_printed(arguments: Namespace, pipeline: Pipeline) -> None:
@@ -127,7 +127,7 @@ def _check_printed(arguments: Namespace, pipeline: Pipeline) -> None:
 
 
 def _output_names(inputs: Sequence[Input], arguments: Namespace) -> dict[str, str]:
-    """Returns the output file of each input, by the input's path, and makes the directory of several outputs.
+    """Returns the output file of each input, by the input's path.
 
     The result is empty for standard output. Raises UsageError for the ending of another format, and where two inputs
     have the same output file.
@@ -150,10 +150,7 @@ def _output_names(inputs: Sequence[Input], arguments: Namespace) -> dict[str, st
     _check_unique(names, output)
     if is_url(output):
         return {each.path: f"{output.rstrip('/')}/{name}" for each, name in zip(inputs, names, strict=True)}
-    targets = {each.path: str(Path(output) / name) for each, name in zip(inputs, names, strict=True)}
-    for folder in {Path(target).parent for target in targets.values()}:
-        folder.mkdir(parents=True, exist_ok=True)
-    return targets
+    return {each.path: os.path.join(output, name) for each, name in zip(inputs, names, strict=True)}
 
 
 def _check_name(output: str, emit: Emit) -> None:
@@ -181,9 +178,8 @@ class _Work:
 
     def attempt(self, unit: Unit) -> int:
         [read] = unit.inputs
-        seconds = self.arguments.timeout or seconds_for_bytes(read.size, REWRITING_SECONDS_PER_MEGABYTE)
         failed = partial(print_failure, {"file": read.path}) if self.arguments.json else None
-        return self.console.attempt(partial(self._run, read, unit.target), failed, seconds)
+        return self.console.attempt(partial(self._run, read, unit.target), failed)
 
     def _run(self, read: Input, target: str | None) -> int:
         data = read.data()
@@ -267,7 +263,7 @@ class _Work:
         if self.arguments.print_changed:
             observers.append(print_changed(_errors()))
         if dump is not None:
-            observers.append(dump_to(dump))
+            observers.append(dump_to(dump, write_output))
 
         def observe_all(run: PassRun) -> None:
             for observe in observers:
@@ -320,6 +316,7 @@ COMMAND = Command(
         "relayout opt examples/attention.mlir -p 'annotate-layouts{target=tpu-v5e},expand-tiling{interface=physical}'",
     ),
     add_arguments=_add_arguments,
-    run=_run,
+    plan=_plan,
     open=_open,
+    lost=lost_file,
 )

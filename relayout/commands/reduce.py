@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 from argparse import Namespace
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dialect_utils.io.files import read_module
@@ -13,7 +12,7 @@ from dialect_utils.ir import Module
 from dialect_utils.text import Diagnostic, DiagnosticError
 from passes.framework.base import Pass
 from passes.framework.pipeline import Pipeline, verify
-from relayout.arguments import Command, Parser, choice, count, usage_error
+from relayout.arguments import Command, Parser, add_limits, choice, count, undivided, usage_error
 from relayout.console import DONE, Console, print_json
 from relayout.findings import Crash, Find, Finder, is_kept, reduce_finding
 from relayout.output import write_output
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     from dialect_utils.verdict import Cause
 
 _FINDINGS = {"different": "difference", "crash": "crash"}
+_SECONDS = 3600.0
 _SUFFIX = {"hlo": ".hlo", "stablehlo": ".mlir"}
 
 
@@ -38,10 +38,12 @@ def _add_arguments(parser: Parser) -> None:
     )
     parser.option("-o", "--output", metavar="PREFIX", default="reduced", help="begin of the files' names (reduced)")
     parser.option("--trials", metavar="N", type=count, default=DEFAULT_TRIALS, help="ask so often at most (500)")
+    add_limits(parser, "for the reduction, without the time of execution (default 3600)")
 
 
 def _run(arguments: Namespace, console: Console) -> int:
-    pipeline = read_pipeline(arguments, console)
+    pipeline = read_pipeline(arguments)
+    console.diagnose(pipeline.notes)
     # One module alone may crash an engine; a difference is between two.
     wanted = {1} if arguments.passes is not None else {1, 2} if arguments.keep == "crash" else {2}
     if len(arguments.files) not in wanted:
@@ -110,7 +112,6 @@ def _write(prefix: str, letters: Sequence[str], modules: Sequence[Module]) -> li
     """Writes `PREFIX.hlo`, or `PREFIX.a.hlo` and `PREFIX.b.hlo`; returns the names."""
     files = [prefix + letter + _SUFFIX[module.dialect] for letter, module in zip(letters, modules, strict=True)]
     for file, module in zip(files, modules, strict=True):
-        Path(file).parent.mkdir(parents=True, exist_ok=True)
         write_output(file, module.text().encode())
     return files
 
@@ -134,7 +135,7 @@ COMMAND = Command(
         " relayout reduce examples/training_step.hlo - -o small --json",
     ),
     add_arguments=_add_arguments,
-    run=_run,
+    **undivided(_run, lambda arguments: arguments.timeout or _SECONDS),
     notes="""Prints the command that shows what is left, and the cause that was kept; writes PREFIX.a.*, PREFIX.b.* or
 PREFIX.*. A difference stays in the same output, on the same kind of data, and of a similar size.
 

@@ -5,16 +5,24 @@ from __future__ import annotations
 from argparse import Namespace
 
 from dialect_utils.io.files import read_bytes, read_module
+from dialect_utils.io.inputs import named_input
 from dialect_utils.text import Diagnostic, DiagnosticError
 from passes.framework.pipeline import verify
-from relayout.arguments import Command, Parser
+from relayout.arguments import Command, Parser, add_limits, undivided
 from relayout.console import DONE, Console, print_json
+from relayout.process import CHECKING_SECONDS_PER_MEGABYTE, seconds_for_bytes
 
 
 def _add_arguments(parser: Parser) -> None:
     parser.option("first", metavar="FILE", help="the first module")
     parser.option("last", metavar="FILE", help="the module that computes the same")
     parser.option("certificate", metavar="CERTIFICATE", help="what `relayout check --certificate` wrote for both")
+    add_limits(parser, "for the whole check (default 9, more for large files)")
+
+
+def _seconds(arguments: Namespace) -> float:
+    size = sum(named_input(file).size for file in (arguments.first, arguments.last, arguments.certificate))
+    return arguments.timeout or seconds_for_bytes(size, CHECKING_SECONDS_PER_MEGABYTE)
 
 
 def _run(arguments: Namespace, console: Console) -> int:
@@ -52,5 +60,5 @@ COMMAND = Command(
         "relayout replay examples/negate.hlo examples/negate.hlo q.json --json",
     ),
     add_arguments=_add_arguments,
-    run=_run,
+    **undivided(_run, _seconds),
 )

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from argparse import Namespace
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path, PurePath
 
@@ -13,7 +14,8 @@ from dialect_utils.io.inputs import Input, last_stages, pair_inputs
 from dialect_utils.layout.targets.tpu import parse_target
 from dialect_utils.memory import MemoryReport
 from relayout.api import memory_report
-from relayout.arguments import Command, Parser, add_input_options, chosen_inputs, count, parsed, usage_error
+from relayout.arguments import Command, Parser, add_input_options, add_limits, chosen_inputs, count, parsed, usage_error
+from relayout.batch.unit import Unit, Work, lost_file
 from relayout.console import DONE, Console, print_json
 from relayout.output import STANDARD_OUTPUT, write_output
 from relayout.process import CHECKING_SECONDS_PER_MEGABYTE, seconds_for_bytes
@@ -31,21 +33,34 @@ def _add_arguments(parser: Parser) -> None:
     parser.option("--against", metavar="OLD", help="say what changed since another dump of the program")
     parser.option("--target", help="gives arrays without a layout this target's, e.g. tpu-v5e")
     parser.option("--try", dest="trial", action="store_true", help="compile StableHLO with the advised entry layouts")
+    add_limits(parser, "for each FILE (default 9, more for large ones)")
     parser.option("--width", metavar="N", type=count, help="columns of the page (default: the terminal's)")
 
 
-def _run(arguments: Namespace, console: Console) -> int:
+def _plan(arguments: Namespace, console: Console) -> Sequence[Unit]:
     _check(arguments)
     pairs = _pairs(arguments, console)
     targets = _targets([new for new, _ in pairs], arguments)
-    status = DONE
-    for number, (new, old) in enumerate(console.track(pairs, "report", len(pairs))):
+    return [
+        Unit((new,) if old is None else (new, old), target, _seconds(new, old, arguments))
+        for (new, old), target in zip(pairs, targets, strict=True)
+    ]
+
+
+def _seconds(new: Input, old: Input | None, arguments: Namespace) -> float:
+    size = new.size + (old.size if old else 0)
+    return arguments.timeout or seconds_for_bytes(size, CHECKING_SECONDS_PER_MEGABYTE)
+
+
+@contextmanager
+def _open(arguments: Namespace, console: Console) -> Iterator[Work]:
+    def work(unit: Unit) -> int:
+        new, *old = unit.inputs
         # A name distinguishes the pages of several modules.
-        heading = f"{new.name}:\n" if len(pairs) > 1 else ""
-        seconds = seconds_for_bytes(new.size + (old.size if old else 0), CHECKING_SECONDS_PER_MEGABYTE)
-        work = partial(_report_one, new, old, targets[number], heading, arguments)
-        status = max(status, console.attempt(work, seconds=seconds))
-    return status
+        heading = f"{new.name}:\n" if arguments.has_several else ""
+        return console.attempt(partial(_report_one, new, old[0] if old else None, unit.target, heading, arguments))
+
+    yield work
 
 
 def _pairs(arguments: Namespace, console: Console) -> list[tuple[Input, Input | None]]:
@@ -67,7 +82,7 @@ def _chosen(files: Sequence[str], arguments: Namespace, console: Console) -> lis
 
 
 def _targets(inputs: Sequence[Input], arguments: Namespace) -> list[str | None]:
-    """Returns the output file of each report (None: standard output), and makes the directory of several."""
+    """Returns the output file of each report (None: standard output)."""
     output = arguments.output
     if output in (None, STANDARD_OUTPUT):
         return [None] * len(inputs)
@@ -75,10 +90,7 @@ def _targets(inputs: Sequence[Input], arguments: Namespace) -> list[str | None]:
         if len(inputs) > 1:
             raise usage_error(f"-o {output} is one file for {len(inputs)} modules", "-o DIR/ writes a page for each")
         return [output]
-    paths = [Path(output) / f"{each.stem}{_PAGE}" for each in inputs]
-    for path in paths:
-        path.parent.mkdir(parents=True, exist_ok=True)
-    return [str(path) for path in paths]
+    return [os.path.join(output, f"{each.stem}{_PAGE}") for each in inputs]
 
 
 def _is_directory(output: str) -> bool:
@@ -139,5 +151,7 @@ COMMAND = Command(
     summary="says where a dump's memory goes: arguments, outputs, temporaries, the peak, padding and relayouts",
     examples=("relayout report examples/attention_tpu.hlo", "relayout report examples/attention_tpu.hlo --json"),
     add_arguments=_add_arguments,
-    run=_run,
+    plan=_plan,
+    open=_open,
+    lost=lost_file,
 )

@@ -23,7 +23,7 @@ from relayout.arguments import (
     Command,
     Parser,
     add_input_options,
-    add_worker_options,
+    add_limits,
     choice,
     chosen_inputs,
     count,
@@ -31,8 +31,8 @@ from relayout.arguments import (
     parsed,
     usage_error,
 )
-from relayout.batch.run import add_batch_options, run_batch
-from relayout.batch.unit import Job, Unit, Work
+from relayout.batch.run import add_batch_options
+from relayout.batch.unit import Unit, Work, lost_file
 from relayout.console import DONE, FAILED, Console, print_failure, print_json
 from relayout.output import write_output
 from relayout.process import CHECKING_SECONDS_PER_MEGABYTE, seconds_for_bytes
@@ -77,10 +77,10 @@ def _add_arguments(parser: Parser) -> None:
         "--constants", metavar="like=FILE", help="values of elided constants, from another dump of the module"
     )
     parser.option("--verify-bitcasts", action="store_true", help="print what each bitcast of a dump is, and its proof")
-    add_worker_options(parser, "compilation and execution")
+    add_limits(parser, "for compilation and execution (default 120)")
 
 
-def _run(arguments: Namespace, console: Console) -> int:
+def _plan(arguments: Namespace, console: Console) -> Sequence[Unit]:
     inputs = chosen_inputs(files_or_input(arguments.files), arguments, console)
     if arguments.outputs and len(inputs) > 1:
         raise usage_error(f"--outputs holds the outputs of one FILE, not of {len(inputs)}")
@@ -88,10 +88,11 @@ def _run(arguments: Namespace, console: Console) -> int:
         _check_outputs(inputs, arguments)
     if arguments.seed < 0:
         raise usage_error(f"the seed {arguments.seed} is negative")
-    arguments.has_several = len(inputs) > 1
-    units = [Unit((each,)) for each in inputs]
-    with _open(arguments, console) as work:
-        return max(run_batch(Job("run", arguments, console.colour_of_errors()), units, work, console))
+    return [Unit((each,), seconds=_seconds(each, arguments)) for each in inputs]
+
+
+def _seconds(read: Input, arguments: Namespace) -> float:
+    return arguments.timeout or seconds_for_bytes(read.size, CHECKING_SECONDS_PER_MEGABYTE)
 
 
 @contextmanager
@@ -126,8 +127,7 @@ class _Runner:
     def attempt(self, unit: Unit) -> int:
         [read] = unit.inputs
         failed = partial(print_failure, {"file": read.path}) if self.arguments.json else None
-        seconds = self.arguments.timeout or seconds_for_bytes(read.size, CHECKING_SECONDS_PER_MEGABYTE)
-        return self.console.attempt(partial(self._run, read), failed, seconds)
+        return self.console.attempt(partial(self._run, read), failed)
 
     def _run(self, read: Input) -> int:
         from dialect_utils.execution import arrays_to_npz, check_executable, devices_of, entry_arrays, run_module
@@ -261,6 +261,7 @@ COMMAND = Command(
         "relayout run examples/attention_tpu.hlo --inputs examples/attention_tpu.npz --json",
     ),
     add_arguments=_add_arguments,
-    run=_run,
+    plan=_plan,
     open=_open,
+    lost=lost_file,
 )

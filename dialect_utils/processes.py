@@ -1,0 +1,219 @@
+"""Starts this program's own processes: workers that run modules, and the TPU compiler.
+
+A sandboxed process can start none: there its parent starts them and hands over their pipes (`use_parent`).
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import selectors
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+# The modules that may be started, by the name of the program.
+PROGRAMS = {"worker": "dialect_utils.execution.worker", "tpu-compiler": "dialect_utils.execution.tpu_compiler"}
+WORKER, TPU_COMPILER = PROGRAMS
+
+# Paths of Python and its libraries, languages and the time zone. A module must not find keys and tokens here.
+INHERITED = (
+    *("PATH", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "PYTHONPATH", "PYTHONHOME", "PYTHONSAFEPATH", "VIRTUAL_ENV"),
+    *("TMPDIR", "LANG", "LC_ALL", "LC_CTYPE", "TZ"),
+)
+# Code for processors without FMA: a product and a sum round twice, as the module says, where XLA would fuse them.
+# (An option of one compilation does not reach the code generator.)
+_NO_FUSED_MULTIPLY_ADD = "--xla_cpu_max_isa=AVX"
+# libtpu without a cloud's metadata server, and beside other processes that use it.
+TPU_ENVIRONMENT = {"TPU_SKIP_MDS_QUERY": "1", "ALLOW_MULTIPLE_LIBTPU_LOAD": "1"}
+# The most bytes of one read or write.
+_CHUNK = 1 << 16
+# A process whose pipes are closed ends soon.
+_END_SECONDS = 5.0
+# The memory of a process beyond what it needs to start, in bytes.
+DEFAULT_MEMORY_BYTES = 4_000_000_000
+_ROOT = str(Path(__file__).parents[1])
+
+
+# Messages of C++, LLVM and XLA about a failed allocation.
+NO_MEMORY = re.compile(r"std::bad_alloc|[Oo]ut of memory|Cannot allocate memory|MemoryError|RESOURCE_EXHAUSTED")
+
+
+def describe_exit(code: int | None) -> str:
+    """Returns how a process ended, from its exit code (negative for a signal); None: it only closed its pipes."""
+    if code is None:
+        return "closed its output"
+    if code >= 0:
+        return f"ended with exit code {code}"
+    try:
+        return f"was ended by {signal.Signals(-code).name}"
+    except ValueError:
+        return f"was ended by signal {-code}"
+
+
+class Process(Protocol):
+    """A started process: the descriptors of its three pipes, which are this process's to close, and its end."""
+
+    pid: int
+    stdin: int
+    stdout: int
+    stderr: int
+
+    def wait(self, seconds: float) -> int | None:
+        """Returns the exit code, negative for a signal; None if the process still runs after so many seconds."""
+
+    def kill(self) -> None:
+        """Ends the process, and frees what the system keeps of it."""
+
+
+class LocalProcess:
+    """A child of this process."""
+
+    def __init__(self, program: str, arguments: Sequence[str]) -> None:
+        # In the main thread the child may ask to be killed with this process.
+        parent = os.getpid() if threading.current_thread() is threading.main_thread() else 0
+        self._process = subprocess.Popen(
+            [sys.executable, "-P", "-m", PROGRAMS[program], str(parent), *arguments],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=_environment(program, arguments),
+            # Ctrl-C is for this process, which then ends the child.
+            start_new_session=True,
+        )
+        assert self._process.stdin is not None  # pipes
+        assert self._process.stdout is not None
+        assert self._process.stderr is not None
+        self.pid = self._process.pid
+        streams = (self._process.stdin, self._process.stdout, self._process.stderr)
+        self.stdin, self.stdout, self.stderr = (os.dup(stream.fileno()) for stream in streams)
+        for stream in streams:
+            stream.close()
+
+    def wait(self, seconds: float) -> int | None:
+        """Returns the exit code, negative for a signal; None if the process still runs after so many seconds."""
+        try:
+            return self._process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            return None
+
+    def kill(self) -> None:
+        """Ends the process, and frees what the system keeps of it."""
+        self._process.kill()
+        self._process.wait()
+
+
+def _environment(program: str, arguments: Sequence[str]) -> dict[str, str]:
+    path = os.pathsep.join([_ROOT, *filter(None, [os.environ.get("PYTHONPATH")])])
+    if program == TPU_COMPILER:
+        return {**os.environ, **TPU_ENVIRONMENT, "JAX_PLATFORMS": "cpu", "PYTHONPATH": path}
+    _, devices = arguments
+    flags = [_NO_FUSED_MULTIPLY_ADD]
+    if int(devices) > 1:
+        flags.append(f"--xla_force_host_platform_device_count={devices}")
+    return {name: os.environ[name] for name in INHERITED if name in os.environ} | {
+        "XLA_FLAGS": " ".join(flags),
+        "JAX_PLATFORMS": "cpu",
+        # Otherwise numpy starts threads for its own linear algebra on import; XLA has its own.
+        "OPENBLAS_NUM_THREADS": "1",
+        "JAX_ENABLE_X64": "1",
+        "TF_CPP_MIN_LOG_LEVEL": "3",
+        "PYTHONPATH": path,
+    }
+
+
+class Parent(Protocol):
+    """The parent of a sandboxed process, as far as this module needs it."""
+
+    def start(self, program: str, arguments: Sequence[str]) -> Process:
+        """Starts a program; raises OSError where the system cannot."""
+
+    def waits(self, seconds: float | None) -> None:
+        """Stops the clock of this process for at most so many seconds, None for any number."""
+
+    def goes_on(self) -> None:
+        """Starts the clock again."""
+
+
+_start: Callable[[str, Sequence[str]], Process] = LocalProcess
+_parent: Parent | None = None
+
+
+def use_parent(parent: Parent) -> None:
+    """Makes `start` and `waiting` ask the parent of this process."""
+    global _start, _parent
+    _start, _parent = parent.start, parent
+
+
+def start(program: str, *arguments: object) -> Process:
+    """Starts a program of PROGRAMS with arguments; raises OSError where the system cannot."""
+    return _start(program, list(map(str, arguments)))
+
+
+@contextmanager
+def waiting(seconds: float | None) -> Iterator[None]:
+    """Tells the parent that this process waits inside, at most so many seconds, None for any number."""
+    if _parent is None:
+        yield
+        return
+    _parent.waits(seconds)
+    try:
+        yield
+    finally:
+        _parent.goes_on()
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """The end of a process: its exit code, negative for a signal, and the bytes that it wrote."""
+
+    code: int
+    output: bytes
+    errors: bytes
+
+
+def communicate(process: Process, data: bytes, seconds: float) -> Ended:
+    """Writes data to a process, reads all that it writes, and ends it; raises TimeoutError after so many seconds."""
+    written = {process.stdout: bytearray(), process.stderr: bytearray()}
+    view, deadline = memoryview(data), time.monotonic() + seconds
+    with waiting(seconds), selectors.DefaultSelector() as selector:
+        try:
+            os.set_blocking(process.stdin, False)
+            selector.register(process.stdin, selectors.EVENT_WRITE)
+            for descriptor in written:
+                selector.register(descriptor, selectors.EVENT_READ)
+            while selector.get_map():
+                ready = selector.select(max(0.0, deadline - time.monotonic()))
+                if not ready:
+                    raise TimeoutError
+                for key, _ in ready:
+                    if key.fd == process.stdin:
+                        view = _written(process.stdin, view)
+                        is_done = not view
+                    else:
+                        part = os.read(key.fd, _CHUNK)
+                        written[key.fd] += part
+                        is_done = not part
+                    if is_done:
+                        selector.unregister(key.fd)
+                        os.close(key.fd)
+            code = process.wait(_END_SECONDS)
+            return Ended(1 if code is None else code, *map(bytes, written.values()))
+        finally:
+            for key in list((selector.get_map() or {}).values()):
+                os.close(key.fd)
+            process.kill()
+
+
+def _written(descriptor: int, view: memoryview) -> memoryview:
+    """Writes what a pipe takes and returns the rest; a process that reads no more gets none."""
+    with suppress(BrokenPipeError):
+        return view[os.write(descriptor, view[:_CHUNK]) :]
+    return view[:0]

@@ -1,0 +1,213 @@
+"""Limits of a process that reads files or runs modules, which it sets on itself: resources, and system calls (seccomp).
+
+It gets no network, no programs and no writing. It may still read files, because libraries load parts of themselves
+late. docs/security.md gives the reasons.
+
+libseccomp is called directly: the package `pyseccomp` starts two programs on import to find the library.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import errno
+import math
+import os
+import resource
+import signal
+import time
+from collections.abc import Iterable
+
+# System calls that are denied with any arguments, by topic.
+_PROGRAMS = "execve execveat fork vfork ptrace process_vm_readv process_vm_writev"
+_NETWORK = "socket socketpair connect bind listen accept accept4"
+_FILES = (
+    "creat truncate ftruncate unlink unlinkat rename renameat renameat2 link linkat symlink symlinkat mkdir mkdirat "
+    "rmdir mknod mknodat chmod fchmod fchmodat fchmodat2 chown fchown lchown fchownat utime utimes utimensat futimesat "
+    "setxattr lsetxattr fsetxattr removexattr lremovexattr fremovexattr name_to_handle_at open_by_handle_at"
+)
+_SYSTEM = (
+    "mount umount2 pivot_root chroot move_mount open_tree fsopen fsconfig fsmount unshare setns bpf perf_event_open "
+    "userfaultfd io_uring_setup io_uring_enter io_uring_register keyctl add_key request_key init_module finit_module "
+    "delete_module kexec_load kexec_file_load reboot swapon swapoff acct settimeofday clock_settime adjtimex "
+    "sethostname setdomainname iopl ioperm quotactl syslog pidfd_open pidfd_getfd pidfd_send_signal rt_sigqueueinfo "
+    "shmget shmat msgget semget mq_open tkill"
+)
+# System calls with flags in memory, which no filter sees; libraries fall back to the older calls.
+_UNSEEN = ("clone3", "openat2")
+# Signals to this process only; abort() sends one.
+_SIGNALS = ("kill", "tgkill", "rt_tgsigqueueinfo")
+_CLONE_THREAD = 0x10000
+# Pipes to the parent, and the files that libraries hold open; a client of XLA has about a dozen.
+_OPEN_FILES = 128
+_PR_SET_PDEATHSIG = 1
+_PR_SET_NO_NEW_PRIVS = 38
+# Added to a limit of time for work before and after the timed part.
+_CPU_MARGIN_SECONDS = 10
+_PAGES_OF_DATA = 5
+_DIRECTORY_NAME_BYTES = 8
+
+# seccomp.h of libseccomp 2.
+_LIBRARY = "libseccomp.so.2"
+_ALLOW = 0x7FFF0000
+_DENY = 0x00050000 | errno.EPERM
+_MISSING = 0x00050000 | errno.ENOSYS
+_ATTRIBUTE_ALL_THREADS = 4
+_NOT_EQUAL, _MASKED_EQUAL = 1, 7
+
+
+class _Comparison(ctypes.Structure):
+    """A condition on one argument of a system call (`struct scmp_arg_cmp`)."""
+
+    _fields_ = (
+        ("argument", ctypes.c_uint),
+        ("operator", ctypes.c_int),
+        ("first", ctypes.c_uint64),
+        ("second", ctypes.c_uint64),
+    )
+
+
+class _State:
+    """Whether this process has entered a sandbox."""
+
+    is_sandboxed = False
+
+
+def is_sandboxed() -> bool:
+    """Is true in a process that may crash on the file it reads: its parent reports that, and goes on."""
+    return _State.is_sandboxed
+
+
+def mark_sandboxed() -> None:
+    """Makes `is_sandboxed` true, also in a process whose system calls are not filtered."""
+    _State.is_sandboxed = True
+
+
+def enter_sandbox(*, is_online: bool = False) -> str | None:
+    """Applies the filter to every thread of this process; returns the reason where that is impossible, else None.
+
+    `is_online` permits the network.
+    """
+    try:
+        library = _library()
+    except OSError as error:
+        return f"libseccomp cannot be loaded ({error})"
+    filter_ = library.seccomp_init(_ALLOW)
+    # Applies to XLA's threads, too, which run already.
+    library.seccomp_attr_set(filter_, _ATTRIBUTE_ALL_THREADS, 1)
+    _deny(library, filter_, is_online)
+    code = -library.seccomp_load(filter_)
+    library.seccomp_release(filter_)
+    return f"the system refuses a filter ({os.strerror(code)})" if code else None
+
+
+def _library() -> ctypes.CDLL:
+    library = ctypes.CDLL(_LIBRARY)
+    library.seccomp_init.restype = ctypes.c_void_p
+    library.seccomp_init.argtypes = [ctypes.c_uint32]
+    library.seccomp_attr_set.argtypes = [ctypes.c_void_p, ctypes.c_int, ctypes.c_uint32]
+    library.seccomp_load.argtypes = [ctypes.c_void_p]
+    library.seccomp_release.argtypes = [ctypes.c_void_p]
+    library.seccomp_syscall_resolve_name.argtypes = [ctypes.c_char_p]
+    rule = library.seccomp_rule_add_array
+    rule.argtypes = [ctypes.c_void_p, ctypes.c_uint32, ctypes.c_int, ctypes.c_uint, ctypes.POINTER(_Comparison)]
+    return library
+
+
+def _deny(library: ctypes.CDLL, filter_: int, is_online: bool) -> None:
+    def add(action: int, names: Iterable[str], *comparisons: _Comparison) -> None:
+        conditions = (_Comparison * len(comparisons))(*comparisons)
+        for name in names:
+            number = library.seccomp_syscall_resolve_name(name.encode())
+            # This libseccomp or this machine may not have the call.
+            library.seccomp_rule_add_array(filter_, action, number, len(comparisons), conditions)
+
+    for topic in (_PROGRAMS, _FILES, _SYSTEM, *(() if is_online else (_NETWORK,))):
+        add(_DENY, topic.split())
+    add(_MISSING, _UNSEEN)
+    add(_DENY, _SIGNALS, _Comparison(0, _NOT_EQUAL, os.getpid(), 0))
+    # Threads are allowed, processes are not.
+    add(_DENY, ["clone"], _Comparison(0, _MASKED_EQUAL, _CLONE_THREAD, 0))
+    # The limits of other processes.
+    add(_DENY, ["prlimit64"], _Comparison(0, _NOT_EQUAL, 0, 0))
+    for name, position in (("open", 1), ("openat", 2)):
+        for flag in (os.O_WRONLY, os.O_RDWR, os.O_CREAT, os.O_TRUNC):
+            add(_DENY, [name], _Comparison(position, _MASKED_EQUAL, flag, flag))
+
+
+def empty_directory() -> int:
+    """Returns a descriptor of an empty directory that is already deleted, so that nothing can be created in it.
+
+    It is the root directory where no directory can be created.
+    """
+    parent = os.environ.get("TMPDIR") or "/tmp"
+    directory = os.path.join(parent, f"relayout-{os.urandom(_DIRECTORY_NAME_BYTES).hex()}")
+    try:
+        os.mkdir(directory, 0o700)
+    except OSError:
+        return os.open("/", os.O_RDONLY)
+    try:
+        return os.open(directory, os.O_RDONLY)
+    finally:
+        os.rmdir(directory)
+
+
+def limit_resources(memory_bytes: int) -> None:
+    """Limits memory beyond the current use, open files, written files, core dumps and privileges."""
+    _lower(resource.RLIMIT_CORE, 0)
+    _lower(resource.RLIMIT_FSIZE, 0)
+    _lower(resource.RLIMIT_NOFILE, _OPEN_FILES)
+    limit_memory(memory_bytes)
+    _prctl(_PR_SET_NO_NEW_PRIVS, 1)
+
+
+def limit_memory(memory_bytes: int) -> None:
+    """Limits memory beyond the current use."""
+    # Not the address space: with many cores, stacks and arenas reserve far more of it than they use.
+    with contextlib.suppress(OSError):
+        _lower(resource.RLIMIT_DATA, _data_bytes() + memory_bytes)
+
+
+def limit_cpu_seconds(seconds: float) -> None:
+    """Makes the system end this process after so many more seconds of computing on all cores."""
+    cores = os.cpu_count() or 1
+    end = math.ceil(time.process_time() + seconds * cores) + _CPU_MARGIN_SECONDS
+    _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+    resource.setrlimit(resource.RLIMIT_CPU, (end if hard == resource.RLIM_INFINITY else min(end, hard), hard))
+
+
+def die_with_parent(parent: int) -> None:
+    """Makes Linux kill this process when the thread that started it ends; `parent` is the process id of the parent.
+
+    Other systems have no such request: there a process ends when it next waits for its parent.
+    """
+    _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        # The parent ended before the request.
+        os._exit(1)
+
+
+def prefer_as_victim() -> None:
+    """Makes Linux end this process first where memory runs out."""
+    with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w", encoding="ascii") as score:
+        score.write("1000")
+
+
+def _prctl(option: int, value: int) -> None:
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
+
+
+def _lower(kind: int, value: int) -> None:
+    _, hard = resource.getrlimit(kind)
+    value = value if hard == resource.RLIM_INFINITY else min(value, hard)
+    resource.setrlimit(kind, (value, value))
+
+
+def _data_bytes() -> int:
+    """Returns the bytes that RLIMIT_DATA counts now (proc(5): statm), 0 where they are unknown."""
+    try:
+        with open("/proc/self/statm", encoding="utf-8") as file:
+            return int(file.read().split()[_PAGES_OF_DATA]) * resource.getpagesize()
+    except OSError:
+        return 0

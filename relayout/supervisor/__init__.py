@@ -1,0 +1,1 @@
+"""Supervision: the process of a command reads no file; sandboxed children do, one input after another."""

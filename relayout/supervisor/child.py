@@ -1,0 +1,191 @@
+"""The sandboxed child: plans a command and works on its units, one after another, until its parent ends it."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import os
+import pickle
+import socket
+import sys
+from argparse import Namespace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import NoReturn
+
+from dialect_utils import processes, sandbox
+from dialect_utils.io.files import STANDARD_INPUT, is_url
+from dialect_utils.processes import DEFAULT_MEMORY_BYTES
+from dialect_utils.text import Diagnostic, DiagnosticError
+from dialect_utils.text.input_file import read_from
+from relayout.arguments import Command
+from relayout.batch.unit import Job, Unit, Work, worked
+from relayout.console import DONE, WRONG_COMMAND, Console, UsageError
+from relayout.supervisor.host import Host, reset_signals, use_host, use_streams
+from relayout.supervisor.plan import format_plan
+
+_CONNECTION = 3
+# What may be printed and written for one input.
+DEFAULT_OUTPUT_BYTES = 2_000_000_000
+# The memory that reading, rewriting and printing a module takes, by the bytes of its file.
+_MEMORY_PER_BYTE = 100
+# Where colours, widths and languages are chosen; a file must not find keys and tokens here.
+_KEPT = (*processes.INHERITED, "NO_COLOR", "FORCE_COLOR", "TERM", "COLUMNS", "LINES", "PYTHONIOENCODING")
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Limits of a child: its memory in bytes, and what it may reach.
+
+    `is_online` permits the network, for a command that names URLs. Without `is_closed` the child may use files,
+    programs and the network, because the user trusts the passes.
+    """
+
+    memory: int = DEFAULT_MEMORY_BYTES
+    output: int = DEFAULT_OUTPUT_BYTES
+    is_online: bool = False
+    is_closed: bool = True
+    reads_input: bool = False
+
+    @classmethod
+    def of(cls, arguments: Namespace) -> Limits:
+        """Returns the limits that a command line sets, or that its FILEs need."""
+        named = list(_texts(vars(arguments).values()))
+        return cls(
+            memory=getattr(arguments, "memory", None) or DEFAULT_MEMORY_BYTES,
+            output=getattr(arguments, "max_output", None) or DEFAULT_OUTPUT_BYTES,
+            is_online=any(map(is_url, named)),
+            is_closed=not getattr(arguments, "no_sandbox", False),
+            reads_input=STANDARD_INPUT in named or getattr(arguments, "files", None) == [],
+        )
+
+    def enough_for(self, units: Sequence[Unit]) -> Limits:
+        """Returns the limits for units that are known: memory for the largest file, and the network for URLs."""
+        inputs = [each for unit in units for each in unit.inputs]
+        memory = max([self.memory, *(_MEMORY_PER_BYTE * each.size for each in inputs)])
+        return replace(self, memory=memory, is_online=self.is_online or any(is_url(each.path) for each in inputs))
+
+
+def _texts(values: Iterable[object]) -> Iterator[str]:
+    """Yields the texts among the values of arguments, and those in lists."""
+    for value in values:
+        if isinstance(value, list):
+            yield from _texts(value)
+        elif isinstance(value, str | Path):
+            yield str(value)
+
+
+def serve(
+    connection: socket.socket, words: int, parent: int, command: Command, job: Job, limits: Limits, *, is_planner: bool
+) -> NoReturn:
+    """Serves the parent in a process just forked; `words` takes what libraries write. Never returns."""
+    try:
+        with contextlib.suppress(EOFError, BrokenPipeError, ConnectionError):
+            host = Host(_detached(connection, words, parent, limits))
+            _serve(host, command, job, limits, is_planner=is_planner)
+    except BaseException:
+        _print_last_words()
+        os._exit(1)
+    os._exit(0)
+
+
+def _print_last_words() -> None:
+    # Imported here: it is for errors of this program.
+    import traceback
+
+    os.write(2, traceback.format_exc().encode("utf-8", "backslashreplace"))
+
+
+def _detached(connection: socket.socket, words: int, parent: int, limits: Limits) -> socket.socket:
+    """Leaves the parent's session, terminal and files; returns the connection under its new number."""
+    sandbox.die_with_parent(parent)
+    os.setsid()
+    reset_signals()
+    if not limits.reads_input:
+        null = os.open(os.devnull, os.O_RDONLY)
+        os.dup2(null, 0)
+    number = os.dup2(connection.detach(), _CONNECTION) if connection.fileno() != _CONNECTION else connection.detach()
+    os.dup2(words, 1)
+    os.dup2(words, 2)
+    os.closerange(_CONNECTION + 1, os.sysconf("SC_OPEN_MAX"))
+    sandbox.prefer_as_victim()
+    return socket.socket(fileno=number)
+
+
+def _serve(host: Host, command: Command, job: Job, limits: Limits, *, is_planner: bool) -> None:
+    use_host(host)
+    processes.use_parent(host)
+    use_streams(host, is_captured=job.keeps_results)
+    gc.enable()
+    console = Console(job.arguments.traceback, job.colour)
+    enter_directory = _confine(limits, console)
+    if is_planner and not _plan(host, command, job, console):
+        return
+    enter_directory()
+    with ExitStack() as stack:
+        work = _opened(stack, command, job, console)
+        while True:
+            unit: Unit = pickle.loads(host.next_unit())
+            host.send_done(worked(work, unit, job, console))
+
+
+def _confine(limits: Limits, console: Console) -> Callable[[], None]:
+    """Enters the sandbox; returns a function that leaves the working directory, which only planning needs."""
+    sandbox.mark_sandboxed()
+    if not limits.is_closed:
+        sandbox.limit_memory(limits.memory)
+        return lambda: None
+    if not limits.is_online:
+        kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
+        os.environ.clear()
+        os.environ.update(kept)
+    directory = os.getcwd()
+    sys.path[:] = [directory if each == "" else each for each in sys.path]
+    empty = sandbox.empty_directory()
+    sandbox.limit_resources(limits.memory)
+    unprotected = sandbox.enter_sandbox(is_online=limits.is_online)
+    if unprotected is not None:
+        message = f"the process that reads files is not kept from files and network: {unprotected}"
+        console.diagnose([Diagnostic(message, severity="warning")])
+
+    def enter_directory() -> None:
+        read_from(directory)
+        os.fchdir(empty)
+
+    return enter_directory
+
+
+def _plan(host: Host, command: Command, job: Job, console: Console) -> bool:
+    """Sends the units of a command, or the exit code where there are none; returns whether there are units."""
+    units: list[Unit] = []
+
+    def plan() -> int:
+        units.extend(command.plan(job.arguments, console))
+        return DONE
+
+    try:
+        status = console.attempt(plan)
+    except UsageError as error:
+        console.diagnose(error.diagnostics)
+        status = WRONG_COMMAND
+    if status != DONE or not units:
+        host.send_done({"status": status})
+        return False
+    host.send_plan(format_plan(units))
+    job.arguments.has_several = len(units) > 1
+    return True
+
+
+def _opened(stack: ExitStack, command: Command, job: Job, console: Console) -> Work:
+    """Returns the function that works on a unit; if the command cannot start, every unit reports the error."""
+    try:
+        return stack.enter_context(command.open(job.arguments, console))
+    except DiagnosticError as error:
+        return partial(_report, error, console)
+
+
+def _report(error: DiagnosticError, console: Console, unit: Unit) -> int:
+    raise UsageError(error.diagnostics) from error

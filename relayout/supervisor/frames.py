@@ -1,0 +1,84 @@
+"""Frames between a command's process and its children: a kind of one byte, a length, and bytes.
+
+The command's process trusts no frame: it unpickles nothing, and checks every length, name and value.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import struct
+from typing import Any
+
+HEADER = struct.Struct("!cQ")
+
+# From a child: output, diagnostics, a file to write, a request with an answer, a notice without one, the plan of the
+# command, and the result of a unit.
+OUTPUT, ERRORS, FILE, REQUEST, NOTICE, PLAN, DONE = b"O", b"E", b"F", b"R", b"N", b"P", b"D"
+KINDS = (OUTPUT, ERRORS, FILE, REQUEST, NOTICE, PLAN, DONE)
+# To a child: a unit to work on, and an answer.
+UNIT, ANSWER = b"U", b"A"
+_PATH_END = b"\0"
+
+
+class MalformedFrameError(Exception):
+    """Bytes of a child that are not a valid frame."""
+
+
+def send_frame(connection: socket.socket, kind: bytes, data: bytes | memoryview) -> None:
+    """Sends a frame; raises OSError where the other end is gone."""
+    connection.sendall(HEADER.pack(kind, len(data)))
+    connection.sendall(data)
+
+
+def receive_frame(connection: socket.socket) -> tuple[bytes, bytes, list[int]]:
+    """Receives a frame and the descriptors sent with it; raises EOFError where the other end is gone."""
+    header, descriptors = b"", []
+    while len(header) < HEADER.size:
+        part, found, _, _ = socket.recv_fds(connection, HEADER.size - len(header), 3)
+        if not part:
+            raise EOFError
+        header += part
+        descriptors += found
+    kind, length = HEADER.unpack(header)
+    return kind, _received(connection, length), descriptors
+
+
+def _received(connection: socket.socket, count: int) -> bytes:
+    data = bytearray()
+    while len(data) < count:
+        part = connection.recv(min(count - len(data), 1 << 20))
+        if not part:
+            raise EOFError
+        data += part
+    return bytes(data)
+
+
+def to_json(value: Any) -> bytes:
+    """Returns a value as JSON; lone surrogates become escapes."""
+    return json.dumps(value).encode()
+
+
+def from_json(data: bytes) -> dict[str, Any]:
+    """Returns the object of a frame; raises MalformedFrameError for anything else."""
+    try:
+        value = json.loads(data)
+    except (ValueError, RecursionError):
+        raise MalformedFrameError("no JSON") from None
+    if not isinstance(value, dict):
+        raise MalformedFrameError("no object")
+    return value
+
+
+def named_file(path: str, data: bytes) -> bytes:
+    """Returns the bytes of a FILE frame."""
+    return os.fsencode(path) + _PATH_END + data
+
+
+def parse_named_file(frame: bytes) -> tuple[str, bytes]:
+    """Returns the path and the content of a FILE frame; the inverse of `named_file`."""
+    path, end, data = frame.partition(_PATH_END)
+    if not end:
+        raise MalformedFrameError("a file without a name")
+    return os.fsdecode(path), data

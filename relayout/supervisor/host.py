@@ -1,0 +1,190 @@
+"""A sandboxed child's view of the process of its command, which prints, writes files and starts processes for it."""
+
+from __future__ import annotations
+
+import io
+import signal
+import socket
+import sys
+from collections.abc import Sequence
+from typing import Any, TextIO, cast
+
+from dialect_utils import processes
+from dialect_utils.text import PrintableStream
+from relayout.supervisor.frames import (
+    ANSWER,
+    DONE,
+    ERRORS,
+    FILE,
+    NOTICE,
+    OUTPUT,
+    PLAN,
+    REQUEST,
+    UNIT,
+    from_json,
+    named_file,
+    receive_frame,
+    send_frame,
+    to_json,
+)
+
+
+class Host:
+    """A child's connection to the process of the command."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self._connection = connection
+
+    def send_plan(self, plan: bytes) -> None:
+        """Sends the units of the command."""
+        send_frame(self._connection, PLAN, plan)
+
+    def send_done(self, result: dict[str, Any]) -> None:
+        """Sends the result of a unit, after all that was printed."""
+        sys.stdout.flush()
+        sys.stderr.flush()
+        send_frame(self._connection, DONE, to_json(result))
+
+    def next_unit(self) -> bytes:
+        """Returns the next unit; raises EOFError where the command ends."""
+        kind, data, _ = receive_frame(self._connection)
+        assert kind == UNIT
+        return data
+
+    def print(self, kind: bytes, data: bytes | memoryview) -> None:
+        """Prints to standard output or standard error of the command."""
+        send_frame(self._connection, kind, data)
+
+    def write_file(self, path: str, data: bytes) -> None:
+        """Writes a file of the command, whole or not at all; raises OSError that names it."""
+        sys.stdout.flush()
+        send_frame(self._connection, FILE, named_file(path, data))
+        self._answer()
+
+    def new_file(self, prefix: str, suffix: str) -> str:
+        """Returns the name of a new empty file in the directory for temporary files; raises OSError."""
+        name: str = self._ask({"ask": "new file", "prefix": prefix, "suffix": suffix})["name"]
+        return name
+
+    def begin_item(self, name: str) -> None:
+        """Starts the clock again for an item, such as a line of standard input."""
+        self._tell({"tell": "item", "name": name})
+
+    def waits(self, seconds: float | None) -> None:
+        """Stops the clock while this process waits, at most so many seconds; None: for standard input."""
+        self._tell({"tell": "waits", "seconds": seconds})
+
+    def goes_on(self) -> None:
+        """Starts the clock again after `waits`."""
+        self._tell({"tell": "goes on"})
+
+    def start(self, program: str, arguments: Sequence[str]) -> processes.Process:
+        """Starts a program of `processes.PROGRAMS`; raises OSError where the system cannot."""
+        send_frame(
+            self._connection, REQUEST, to_json({"ask": "start", "program": program, "arguments": list(arguments)})
+        )
+        answer, descriptors = self._answer()
+        return _HostProcess(self, answer["pid"], *descriptors)
+
+    def wait_for(self, pid: int, seconds: float) -> int | None:
+        """Returns the exit code of a process that `start` started, or None if it still runs."""
+        code: int | None = self._ask({"ask": "wait", "pid": pid, "seconds": seconds})["code"]
+        return code
+
+    def kill(self, pid: int) -> None:
+        """Ends a process that `start` started."""
+        self._ask({"ask": "kill", "pid": pid})
+
+    def _tell(self, value: dict[str, Any]) -> None:
+        send_frame(self._connection, NOTICE, to_json(value))
+
+    def _ask(self, value: dict[str, Any]) -> dict[str, Any]:
+        send_frame(self._connection, REQUEST, to_json(value))
+        return self._answer()[0]
+
+    def _answer(self) -> tuple[dict[str, Any], list[int]]:
+        kind, data, descriptors = receive_frame(self._connection)
+        assert kind == ANSWER
+        answer = from_json(data)
+        if "error" in answer:
+            raise OSError(*answer["error"])
+        return answer, descriptors
+
+
+class _HostProcess:
+    """A process that the process of the command started for this child."""
+
+    def __init__(self, host: Host, pid: int, stdin: int, stdout: int, stderr: int) -> None:
+        self._host = host
+        self.pid, self.stdin, self.stdout, self.stderr = pid, stdin, stdout, stderr
+
+    def wait(self, seconds: float) -> int | None:
+        """Returns the exit code, negative for a signal; None if the process still runs after so many seconds."""
+        return self._host.wait_for(self.pid, seconds)
+
+    def kill(self) -> None:
+        """Ends the process."""
+        self._host.kill(self.pid)
+
+
+class _HostStream(io.RawIOBase):
+    """Standard output or standard error of the process of the command."""
+
+    def __init__(self, host: Host, kind: bytes, *, is_terminal: bool) -> None:
+        self._host, self._kind, self._is_terminal = host, kind, is_terminal
+
+    def writable(self) -> bool:
+        """Is true."""
+        return True
+
+    def isatty(self) -> bool:
+        """Is true where the process of the command prints to a terminal."""
+        return self._is_terminal
+
+    def write(self, data: Any) -> int:
+        """Writes bytes, all of them."""
+        view = memoryview(data)
+        self._host.print(self._kind, view)
+        return len(view)
+
+
+def use_streams(host: Host, *, is_captured: bool) -> None:
+    """Makes this process print through its host; `is_captured`: into a result, so never to a terminal."""
+    for name, kind in (("stdout", OUTPUT), ("stderr", ERRORS)):
+        stream = getattr(sys, name)
+        is_terminal = not is_captured and stream.isatty()
+        raw = _HostStream(host, kind, is_terminal=is_terminal)
+        text = io.TextIOWrapper(
+            io.BufferedWriter(raw),
+            encoding=stream.encoding or "utf-8",
+            errors=stream.errors,
+            line_buffering=is_terminal or kind == ERRORS,
+        )
+        # Results may hold control characters of a file; diagnostics are escaped already.
+        setattr(sys, name, cast(TextIO, PrintableStream(text)) if kind == OUTPUT else text)
+
+
+_host: Host | None = None
+
+
+def use_host(host: Host) -> None:
+    """Makes `current` return a host, in a child."""
+    global _host
+    _host = host
+
+
+def current() -> Host | None:
+    """Returns the host of this process, or None where it is no sandboxed child."""
+    return _host
+
+
+def begin_item(name: str) -> None:
+    """Starts the clock again for an item, such as a line of standard input."""
+    if _host is not None:
+        _host.begin_item(name)
+
+
+def reset_signals() -> None:
+    """Lets signals end this process; those of the terminal go to the process of the command."""
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)

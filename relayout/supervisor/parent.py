@@ -1,0 +1,262 @@
+"""The parent's side of a sandboxed child: forks it, serves its requests, holds its clock, and kills it."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import os
+import signal
+import socket
+import sys
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NoReturn, Protocol
+
+from dialect_utils import processes
+from dialect_utils.text import Diagnostic
+from relayout.batch.unit import Unit
+from relayout.output import new_file, write_to_file
+from relayout.supervisor.clock import Clock
+from relayout.supervisor.frames import (
+    ANSWER,
+    DONE,
+    ERRORS,
+    FILE,
+    HEADER,
+    KINDS,
+    NOTICE,
+    OUTPUT,
+    PLAN,
+    UNIT,
+    MalformedFrameError,
+    from_json,
+    parse_named_file,
+    send_frame,
+    to_json,
+)
+
+_CHUNK = 1 << 18
+# The last bytes of what libraries write are kept: a reason stands there before a crash.
+_WORDS_BYTES = 8 << 10
+_MOST_PROCESSES = 16
+_WAITABLE_SECONDS = 5.0
+# Linux counts in kilobytes, other systems in bytes (getrusage(2)).
+_PEAK_UNIT = 1024 if sys.platform == "linux" else 1
+
+
+class Sink(Protocol):
+    """Where the output of a unit goes."""
+
+    def write(self, kind: bytes, data: bytes) -> None:
+        """Writes to standard output (`OUTPUT`) or standard error (`ERRORS`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Writable:
+    """The files that a command writes: names that begin with those on its command line."""
+
+    prefixes: tuple[str, ...]
+
+    def allows(self, path: str) -> bool:
+        """Is true for a file that the command line names, or a file in a directory that it names."""
+        for prefix in self.prefixes:
+            rest = path[len(prefix) :] if path.startswith(prefix) else None
+            if rest is not None and os.pardir not in rest.split(os.sep):
+                return True
+        return False
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """The end of a child before its answer: why, in words, and what would help."""
+
+    reason: str
+    hint: str | None = None
+
+
+class Child:
+    """A forked process and all that it is allowed."""
+
+    def __init__(self, main: Callable[[socket.socket, int, int], NoReturn], writable: Writable, most_output: int):
+        self.connection, theirs = socket.socketpair()
+        self.words, words = os.pipe()
+        self.pid = _fork(main, theirs, words)
+        theirs.close()
+        os.close(words)
+        os.set_blocking(self.words, False)
+        self.clock = Clock(self.pid, 0.0)
+        self._writable, self._most_output = writable, most_output
+        self._files: set[str] = set()
+        self._processes: dict[int, processes.LocalProcess] = {}
+        self._buffer = bytearray()
+        self._said = bytearray()
+        self._written = 0
+        self.item: str | None = None
+        # The most memory that the process held, in bytes, once it has ended.
+        self.peak = 0
+        self._is_open = self._speaks = True
+
+    def begin(self, seconds: float, unit: bytes | None = None) -> None:
+        """Gives the child a unit, or its plan for None, with a time limit in seconds."""
+        self._written, self.item = 0, None
+        self.clock = Clock(self.pid, seconds)
+        if unit is not None:
+            # A child that is gone is noticed when it is read.
+            with contextlib.suppress(OSError):
+                send_frame(self.connection, UNIT, unit)
+
+    def receive(self, sink: Sink) -> tuple[bytes, bytes] | None:
+        """Serves the frames that have come; returns a PLAN or DONE frame, None where there is none yet.
+
+        Raises EOFError where the child has ended, MalformedFrameError where it must be ended.
+        """
+        try:
+            part = self.connection.recv(_CHUNK)
+        except ConnectionError:
+            part = b""
+        if not part:
+            raise EOFError
+        self._buffer += part
+        while len(self._buffer) >= HEADER.size:
+            kind, length = HEADER.unpack_from(self._buffer)
+            if kind not in KINDS or length > self._most_output:
+                raise MalformedFrameError("a frame of unknown kind or size")
+            end = HEADER.size + length
+            if len(self._buffer) < end:
+                return None
+            data = bytes(memoryview(self._buffer)[HEADER.size : end])
+            del self._buffer[:end]
+            if kind in (PLAN, DONE):
+                return kind, data
+            self._serve(kind, data, sink)
+        return None
+
+    def _serve(self, kind: bytes, data: bytes, sink: Sink) -> None:
+        if kind in (OUTPUT, ERRORS, FILE):
+            self._written += len(data)
+            if self._written > self._most_output:
+                raise OutputLimitError
+        if kind in (OUTPUT, ERRORS):
+            sink.write(kind, data)
+        elif kind == NOTICE:
+            self._notice(from_json(data))
+        else:
+            answer, descriptors = self._attempt(kind, data)
+            payload = to_json(answer)
+            with contextlib.suppress(OSError):
+                socket.send_fds(self.connection, [HEADER.pack(ANSWER, len(payload))], descriptors)
+                self.connection.sendall(payload)
+            for descriptor in descriptors:
+                os.close(descriptor)
+
+    def _notice(self, said: dict[str, Any]) -> None:
+        match said:
+            case {"tell": "item", "name": str(name)}:
+                self.item = name
+                self.clock.restart()
+            case {"tell": "waits", "seconds": (int() | float() | None) as seconds}:
+                self.clock.wait(seconds)
+            case {"tell": "goes on"}:
+                self.clock.go_on()
+            case _:
+                raise MalformedFrameError("an unknown notice")
+
+    def _attempt(self, kind: bytes, data: bytes) -> tuple[dict[str, Any], list[int]]:
+        try:
+            return (self._write(data), []) if kind == FILE else self._answer(from_json(data))
+        except OSError as error:
+            name = None if error.filename is None else os.fsdecode(error.filename)
+            return {"error": [error.errno, error.strerror or str(error), name]}, []
+
+    def _write(self, frame: bytes) -> dict[str, Any]:
+        path, data = parse_named_file(frame)
+        if path not in self._files and not self._writable.allows(path):
+            raise MalformedFrameError(f"a file {path} that the command does not write")
+        write_to_file(path, data)
+        return {}
+
+    def _answer(self, asked: dict[str, Any]) -> tuple[dict[str, Any], list[int]]:
+        match asked:
+            case {"ask": "new file", "prefix": str(prefix), "suffix": str(suffix)} if os.sep not in prefix + suffix:
+                name = new_file(prefix, suffix)
+                self._files.add(name)
+                return {"name": name}, []
+            case {"ask": "start", "program": str(program), "arguments": [*arguments]} if program in processes.PROGRAMS:
+                if len(self._processes) >= _MOST_PROCESSES:
+                    raise MalformedFrameError("too many processes")
+                started = processes.LocalProcess(program, list(map(str, arguments)))
+                self._processes[started.pid] = started
+                return {"pid": started.pid}, [started.stdin, started.stdout, started.stderr]
+            case {"ask": "wait", "pid": int(pid), "seconds": int() | float() as seconds} if pid in self._processes:
+                return {"code": self._processes[pid].wait(min(seconds, _WAITABLE_SECONDS))}, []
+            case {"ask": "kill", "pid": int(pid)} if pid in self._processes:
+                self._processes.pop(pid).kill()
+                return {}, []
+        raise MalformedFrameError("an unknown request")
+
+    @property
+    def descriptors(self) -> tuple[int, ...]:
+        """Returns the descriptors to read from."""
+        return (self.connection.fileno(), self.words) if self._speaks else (self.connection.fileno(),)
+
+    def listen(self) -> None:
+        """Keeps the end of what libraries have written."""
+        while self._speaks:
+            try:
+                part = os.read(self.words, _CHUNK)
+            except BlockingIOError:
+                return
+            self._said += part
+            del self._said[:-_WORDS_BYTES]
+            self._speaks = bool(part)
+
+    def end(self) -> None:
+        """Kills the process and those that it asked for."""
+        if self._is_open:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self.pid, signal.SIGKILL)
+            self._release()
+
+    def ended(self) -> tuple[int, str]:
+        """Returns the exit code of a child that closed its connection, and the end of what libraries wrote."""
+        self.listen()
+        return self._release(), self._said.decode(errors="replace")
+
+    def _release(self) -> int:
+        self._is_open = False
+        for each in self._processes.values():
+            each.kill()
+        self._processes.clear()
+        _, status, usage = os.wait4(self.pid, 0)
+        self.peak = usage.ru_maxrss * _PEAK_UNIT
+        self.connection.close()
+        os.close(self.words)
+        return os.waitstatus_to_exitcode(status)
+
+
+class OutputLimitError(Exception):
+    """A child that writes more than it may."""
+
+
+def _fork(main: Callable[[socket.socket, int, int], NoReturn], connection: socket.socket, words: int) -> int:
+    # What is buffered would be written twice.
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()
+    parent = os.getpid()
+    # The collector would copy every page of objects in the child.
+    gc.freeze()
+    with warnings.catch_warnings():
+        # Python warns of other threads; those of a caller hold no lock that the child needs.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        pid = os.fork()
+    if pid == 0:
+        main(connection, words, parent)
+    gc.unfreeze()
+    return pid
+
+
+def diagnostic_of(unit: Unit | None, item: str | None, lost: Lost) -> Diagnostic:
+    """Returns the one line about an input whose process was lost."""
+    names = [name for name in (None if unit is None else unit.name, item) if name]
+    return Diagnostic(": ".join([*names, lost.reason]), hint=lost.hint)

@@ -1,0 +1,257 @@
+"""The children of a command: the first plans its units, and all work on them, each on one unit at a time.
+
+A child that crashes or reaches a limit costs its own unit only: another one goes on with the next.
+"""
+
+from __future__ import annotations
+
+import pickle
+import select
+import signal
+import sys
+from collections import deque
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from dialect_utils.processes import NO_MEMORY, describe_exit
+from dialect_utils.text import render
+from relayout.arguments import Command
+from relayout.batch.unit import Job, Result, Unit
+from relayout.console import colour
+from relayout.supervisor.child import Limits, serve
+from relayout.supervisor.frames import DONE, ERRORS, OUTPUT, MalformedFrameError, from_json
+from relayout.supervisor.parent import Child, Lost, OutputLimitError, Writable, diagnostic_of
+from relayout.supervisor.plan import parse_plan
+
+# Results after one that is missing are held in memory, at most this many.
+_AHEAD = 256
+# Planning reads directories, and in them the begin of each file.
+_PLAN_SECONDS = 120.0
+_MORE_TIME = "--timeout SECONDS gives it more"
+_MORE_MEMORY = "--memory GB gives it more"
+# A process that was ended with at least this share of its memory in use had too little of it.
+_MOST_OF_MEMORY = 0.9
+# The clocks are read at least this often.
+_LOOK_SECONDS = 0.25
+_MORE_OUTPUT = "--max-output GB allows more"
+
+
+@dataclass(frozen=True, slots=True)
+class _Event:
+    """The end of a task: a frame of its child, or the reason why the child is lost."""
+
+    child: Child
+    task: _Task
+    found: tuple[bytes, bytes] | Lost
+
+
+@dataclass(slots=True)
+class _Task:
+    """A unit in progress, None for the plan, and its output so far; it is printed at once while `is_direct`."""
+
+    unit: Unit | None
+    number: int
+    is_direct: bool
+    output: bytearray = field(default_factory=bytearray)
+    errors: bytearray = field(default_factory=bytearray)
+
+    def write(self, kind: bytes, data: bytes) -> None:
+        """Prints or keeps output (`OUTPUT`) and diagnostics (`ERRORS`)."""
+        if self.is_direct:
+            _print(kind, data)
+        elif kind == OUTPUT:
+            self.output += data
+        else:
+            self.errors += data
+
+    def print_directly(self) -> None:
+        """Prints what was kept, and from now on everything at once."""
+        if not self.is_direct:
+            self.is_direct = True
+            _print(ERRORS, self.errors)
+            _print(OUTPUT, self.output)
+            self.output.clear()
+            self.errors.clear()
+
+
+def _print(kind: bytes, data: bytes | bytearray) -> None:
+    if not data:
+        return
+    if kind == OUTPUT:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+        return
+    sys.stderr.flush()
+    sys.stderr.buffer.write(data)
+    sys.stderr.buffer.flush()
+
+
+class Pool:
+    """The children of one command. A context manager, which ends them."""
+
+    def __init__(self, command: Command, job: Job, limits: Limits, *, is_direct: bool) -> None:
+        self._command, self._job, self._limits = command, job, limits
+        self._is_direct = is_direct
+        self._writable = Writable(tuple(_written_names(job)))
+        self._idle: list[Child] = []
+        self._busy: dict[Child, _Task] = {}
+
+    def __enter__(self) -> Pool:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.end()
+
+    def end(self) -> None:
+        """Ends all children."""
+        for child in [*self._busy, *self._idle]:
+            child.end()
+        self._busy.clear()
+        self._idle.clear()
+
+    def restart(self, job: Job, limits: Limits) -> None:
+        """Ends all children; later ones get another job and other limits."""
+        self.end()
+        self._job, self._limits = job, limits
+
+    def plan(self) -> Sequence[Unit] | int:
+        """Returns the units of the command, or its exit code where there is nothing more to do."""
+        child = self._forked(is_planner=True)
+        child.begin(max(_PLAN_SECONDS, getattr(self._job.arguments, "timeout", None) or 0.0))
+        self._busy[child] = _Task(None, 0, is_direct=True)
+        while True:
+            for event in self._events():
+                if isinstance(event.found, Lost):
+                    return self._lost(event.task, event.child, event.found).status
+                kind, data = event.found
+                if kind == DONE:
+                    return int(from_json(data)["status"])
+                self._idle.append(event.child)
+                return parse_plan(data)
+
+    def results(self, units: Sequence[Unit], count: int) -> Generator[Result]:
+        """Yields the results of all units in their order, from `count` children."""
+        waiting = deque(enumerate(units))
+        finished: dict[int, Result] = {}
+        for number in range(len(units)):
+            while number not in finished:
+                while waiting and waiting[0][0] < number + _AHEAD and len(self._busy) < count:
+                    self._begin(*waiting.popleft())
+                self._print_first(number)
+                for event in self._events():
+                    finished[event.task.number] = self._result(event)
+            yield finished.pop(number)
+
+    def _forked(self, *, is_planner: bool) -> Child:
+        main = partial(serve, command=self._command, job=self._job, limits=self._limits, is_planner=is_planner)
+        return Child(main, self._writable, self._limits.output)
+
+    def _begin(self, number: int, unit: Unit) -> None:
+        child = self._idle.pop() if self._idle else self._forked(is_planner=False)
+        self._busy[child] = _Task(unit, number, is_direct=False)
+        child.begin(unit.seconds, pickle.dumps(unit))
+
+    def _print_first(self, number: int) -> None:
+        """Prints the output of the first unit that has no result as it comes."""
+        if self._is_direct:
+            for task in self._busy.values():
+                if task.number == number:
+                    task.print_directly()
+
+    def _events(self) -> Iterator[_Event]:
+        """Waits for children; yields those that have answered or are lost, which are busy no longer."""
+        poll, owners = select.poll(), {}
+        for child in self._busy:
+            for descriptor in child.descriptors:
+                poll.register(descriptor, select.POLLIN)
+                owners[descriptor] = child
+        deadlines = [left for child in self._busy if (left := child.clock.left()) is not None]
+        ready = poll.poll(min([_LOOK_SECONDS, *deadlines]) * 1000)
+        for child in dict.fromkeys(owners[descriptor] for descriptor, _ in ready):
+            yield from self._served(child, [descriptor for descriptor, _ in ready])
+        for child in list(self._busy):
+            child.clock.look()
+            if child.clock.left() == 0:
+                lost = Lost(f"no result after {child.clock.seconds:g} seconds", _MORE_TIME)
+                yield self._event(child, lost)
+
+    def _served(self, child: Child, ready: Sequence[int]) -> Iterator[_Event]:
+        if child.words in ready:
+            child.listen()
+        if child.connection.fileno() not in ready:
+            return
+        try:
+            answer = child.receive(self._busy[child])
+        except EOFError:
+            yield self._event(child, _cause(child, self._limits))
+        except OutputLimitError:
+            yield self._event(child, Lost(f"more than {_gigabytes(self._limits.output)} of output", _MORE_OUTPUT))
+        except MalformedFrameError as error:
+            yield self._event(child, Lost(f"the process that worked on it sent no answer, but {error}"))
+        else:
+            if answer is not None:
+                yield self._event(child, answer)
+
+    def _event(self, child: Child, found: tuple[bytes, bytes] | Lost) -> _Event:
+        if isinstance(found, Lost):
+            child.end()
+        return _Event(child, self._busy.pop(child), found)
+
+    def _result(self, event: _Event) -> Result:
+        task = event.task
+        if isinstance(event.found, Lost):
+            return self._lost(task, event.child, event.found)
+        try:
+            values = {name: kind(value) for (name, kind), value in _fields(from_json(event.found[1]))}
+        except (MalformedFrameError, TypeError, ValueError, KeyError):
+            event.child.end()
+            return self._lost(task, event.child, Lost("the process that worked on it sent no result"))
+        self._idle.append(event.child)
+        return Result(output=bytes(task.output), diagnostics=bytes(task.errors), **values)
+
+    def _lost(self, task: _Task, child: Child, lost: Lost) -> Result:
+        """Reports a unit whose child is lost: one line, and the result that the command prints for it."""
+        diagnostic = diagnostic_of(task.unit, child.item, lost)
+        text = render(diagnostic) + "\n"
+        task.write(ERRORS, (colour(text) if self._job.colour == "always" else text).encode(errors="backslashreplace"))
+        said, status = "", self._command.lost_status
+        if task.unit is not None and self._command.lost is not None:
+            said = self._command.lost(self._job.arguments, task.unit, diagnostic.message)
+        task.write(OUTPUT, said.encode(errors="backslashreplace"))
+        return Result(status, bytes(task.output), bytes(task.errors))
+
+
+def _cause(child: Child, limits: Limits) -> Lost:
+    """Returns why a child ended by itself."""
+    code, said = child.ended()
+    if NO_MEMORY.search(said) or child.peak > _MOST_OF_MEMORY * limits.memory:
+        return Lost(f"more than {_gigabytes(limits.memory)} of memory are needed", _MORE_MEMORY)
+    if code == -signal.SIGXCPU:
+        return Lost("no result after all the processor time that it may have", _MORE_TIME)
+    return Lost(f"the process that worked on it {describe_exit(code)}{_last_line(said)}")
+
+
+def _last_line(said: str) -> str:
+    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    return f" ({lines[-1]})" if lines else ""
+
+
+def _gigabytes(size: int) -> str:
+    return f"{size / 1e9:g} GB"
+
+
+def _fields(values: dict[str, Any]) -> Iterator[tuple[tuple[str, type], Any]]:
+    """Yields the fields of a result with their types, and their values."""
+    for name, kind in (("status", int), ("seconds", float), ("ends_batch", bool), ("content", str), ("is_known", bool)):
+        yield (name, kind), values[name]
+
+
+def _written_names(job: Job) -> Iterator[str]:
+    """Yields the names that the command line gives to files that are written."""
+    for name in ("output", "outputs", "dump_dir", "certificate"):
+        value = getattr(job.arguments, name, None)
+        if value is not None:
+            yield str(value)
