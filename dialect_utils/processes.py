@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import os
 import re
-import selectors
+import select
 import signal
-import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,6 +36,7 @@ TPU_ENVIRONMENT = {"TPU_SKIP_MDS_QUERY": "1", "ALLOW_MULTIPLE_LIBTPU_LOAD": "1"}
 _CHUNK = 1 << 16
 # A process whose pipes are closed ends soon.
 _END_SECONDS = 5.0
+_MILLISECONDS = 1000
 # The memory of a process beyond what it needs to start, in bytes.
 DEFAULT_MEMORY_BYTES = 4_000_000_000
 _ROOT = str(Path(__file__).parents[1])
@@ -77,6 +77,9 @@ class LocalProcess:
     """A child of this process."""
 
     def __init__(self, program: str, arguments: Sequence[str]) -> None:
+        # Imported here: most commands start no process.
+        import subprocess
+
         # In the main thread the child may ask to be killed with this process.
         parent = os.getpid() if threading.current_thread() is threading.main_thread() else 0
         self._process = subprocess.Popen(
@@ -99,9 +102,11 @@ class LocalProcess:
 
     def wait(self, seconds: float) -> int | None:
         """Returns the exit code, negative for a signal; None if the process still runs after so many seconds."""
+        from subprocess import TimeoutExpired
+
         try:
             return self._process.wait(seconds)
-        except subprocess.TimeoutExpired:
+        except TimeoutExpired:
             return None
 
     def kill(self) -> None:
@@ -183,33 +188,40 @@ def communicate(process: Process, data: bytes, seconds: float) -> Ended:
     """Writes data to a process, reads all that it writes, and ends it; raises TimeoutError after so many seconds."""
     written = {process.stdout: bytearray(), process.stderr: bytearray()}
     view, deadline = memoryview(data), time.monotonic() + seconds
-    with waiting(seconds), selectors.DefaultSelector() as selector:
-        try:
-            os.set_blocking(process.stdin, False)
-            selector.register(process.stdin, selectors.EVENT_WRITE)
-            for descriptor in written:
-                selector.register(descriptor, selectors.EVENT_READ)
-            while selector.get_map():
-                ready = selector.select(max(0.0, deadline - time.monotonic()))
-                if not ready:
-                    raise TimeoutError
-                for key, _ in ready:
-                    if key.fd == process.stdin:
-                        view = _written(process.stdin, view)
-                        is_done = not view
-                    else:
-                        part = os.read(key.fd, _CHUNK)
-                        written[key.fd] += part
-                        is_done = not part
-                    if is_done:
-                        selector.unregister(key.fd)
-                        os.close(key.fd)
-            code = process.wait(_END_SECONDS)
-            return Ended(1 if code is None else code, *map(bytes, written.values()))
-        finally:
-            for key in list((selector.get_map() or {}).values()):
-                os.close(key.fd)
-            process.kill()
+    os.set_blocking(process.stdin, False)
+    waits_for = {process.stdin: select.POLLOUT, **dict.fromkeys(written, select.POLLIN)}
+    try:
+        while waits_for:
+            for descriptor in _ready(waits_for, deadline):
+                if descriptor == process.stdin:
+                    view = _written(descriptor, view)
+                    is_done = not view
+                else:
+                    part = os.read(descriptor, _CHUNK)
+                    written[descriptor] += part
+                    is_done = not part
+                if is_done:
+                    del waits_for[descriptor]
+                    os.close(descriptor)
+        code = process.wait(_END_SECONDS)
+        return Ended(1 if code is None else code, *map(bytes, written.values()))
+    finally:
+        for descriptor in waits_for:
+            os.close(descriptor)
+        process.kill()
+
+
+def _ready(waits_for: Mapping[int, int], deadline: float) -> list[int]:
+    """Returns the descriptors that are ready for their events; raises TimeoutError after the deadline."""
+    poll = select.poll()
+    for descriptor, event in waits_for.items():
+        poll.register(descriptor, event)
+    left = max(0.0, deadline - time.monotonic())
+    with waiting(left):
+        found = poll.poll(left * _MILLISECONDS)
+    if not found:
+        raise TimeoutError
+    return [descriptor for descriptor, _ in found]
 
 
 def _written(descriptor: int, view: memoryview) -> memoryview:

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import gc
 import os
 import sys
+from typing import NoReturn
 
 # A shell reports 128 plus the number of the signal that ended a program; Ctrl-C's is 2.
-_SIGNALLED = 128
-_INTERRUPTED = _SIGNALLED + 2
+_INTERRUPTED = 128 + 2
 # Python's default of 700 makes it walk all live objects again and again while a module is read.
 _OBJECTS_BETWEEN_COLLECTIONS = 100_000
 
 
-def run() -> int:
-    """Runs the command line of this process and returns its exit code."""
+def run() -> NoReturn:
+    """Runs the command line of this process and ends the process with its exit code."""
     try:
         prepare_process()
         # Imported here: Ctrl-C may come while the program is being loaded, too.
@@ -24,9 +25,7 @@ def run() -> int:
         status = main()
     except KeyboardInterrupt:
         status = _INTERRUPTED
-    if status > _SIGNALLED:
-        _leave(status)
-    return status
+    _leave(status)
 
 
 def prepare_process() -> None:
@@ -36,8 +35,9 @@ def prepare_process() -> None:
     os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "4")
 
 
-def _leave(status: int) -> None:
-    """Exits after cleanup, but without destructors: those of libraries that are half loaded may crash."""
+def _leave(status: int) -> NoReturn:
+    """Exits after cleanup, but without destructors: they take time, and those of libraries half loaded may crash."""
+    atexit._run_exitfuncs()  # noqa: SLF001 (os._exit, below, does not)
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError, AttributeError):
             stream.flush()
@@ -45,4 +45,4 @@ def _leave(status: int) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(run())
+    run()

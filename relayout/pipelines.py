@@ -37,6 +37,11 @@ def add_pipeline_options(parser: Parser) -> None:
     parser.option(
         "--verify-each", action="store_true", default=True, help="verify the module after each pass (the default)"
     )
+    parser.option(
+        "--no-sandbox",
+        action="store_true",
+        help="your own passes may use files, programs and the network; limits of time and memory stay",
+    )
     parser.option("--no-verify-each", dest="verify_each", action="store_false", help="verify the input only")
 
 

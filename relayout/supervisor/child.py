@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import gc
 import os
-import pickle
 import socket
 import sys
 from argparse import Namespace
@@ -25,7 +24,7 @@ from relayout.arguments import Command
 from relayout.batch.unit import Job, Unit, Work, worked
 from relayout.console import DONE, WRONG_COMMAND, Console, UsageError
 from relayout.supervisor.host import Host, reset_signals, use_host, use_streams
-from relayout.supervisor.plan import format_plan
+from relayout.supervisor.plan import format_plan, parse_unit
 
 _CONNECTION = 3
 # What may be printed and written for one input.
@@ -128,8 +127,7 @@ def _serve(host: Host, command: Command, job: Job, limits: Limits, *, is_planner
     with ExitStack() as stack:
         work = _opened(stack, command, job, console)
         while True:
-            unit: Unit = pickle.loads(host.next_unit())
-            host.send_done(worked(work, unit, job, console))
+            host.send_done(worked(work, parse_unit(host.next_unit()), job, console))
 
 
 def _confine(limits: Limits, console: Console) -> Callable[[], None]:

@@ -16,13 +16,14 @@ _NANOSECONDS = 1e9
 class Clock:
     """A deadline in seconds for the process `pid`.
 
-    Time passes while the process computes and while it does nothing. It does not pass while the process is ready to run
-    but other processes have the processors, and not while it has said that it waits for a process or for standard
-    input. Such a wait has a limit of its own.
+    Time passes while the process computes and while it does nothing. It does not pass while the process has said that
+    it waits for a process or for standard input: such a wait has a limit of its own. Of the time in which it is ready
+    to run but other processes have the processors, `credit` seconds at most do not count.
     """
 
     pid: int
     seconds: float
+    credit: float = 0.0
     _spent: float = field(default=0.0, init=False)
     _waited: float | None = field(default=None, init=False)
     _longest_wait: float | None = field(default=None, init=False)
@@ -64,7 +65,7 @@ class Clock:
         left = self.seconds + _GRACE_SECONDS - self._spent
         if left <= 0:
             # Only now: this reads a file of the system.
-            left += _queued_seconds(self.pid) - self._queued
+            left += min(self.credit, _queued_seconds(self.pid) - self._queued)
         return max(0.0, left)
 
 

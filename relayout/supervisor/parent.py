@@ -97,10 +97,10 @@ class Child:
         self.peak = 0
         self._is_open = self._speaks = True
 
-    def begin(self, seconds: float, unit: bytes | None = None) -> None:
-        """Gives the child a unit, or its plan for None, with a time limit in seconds."""
+    def begin(self, seconds: float, credit: float, unit: bytes | None = None) -> None:
+        """Gives the child a unit, or its plan for None, with a time limit in seconds; `credit` as in `Clock`."""
         self._written, self.item = 0, None
-        self.clock = Clock(self.pid, seconds)
+        self.clock = Clock(self.pid, seconds, credit)
         if unit is not None:
             # A child that is gone is noticed when it is read.
             with contextlib.suppress(OSError):

@@ -5,7 +5,6 @@ A child that crashes or reaches a limit costs its own unit only: another one goe
 
 from __future__ import annotations
 
-import pickle
 import select
 import signal
 import sys
@@ -23,7 +22,7 @@ from relayout.console import colour
 from relayout.supervisor.child import Limits, serve
 from relayout.supervisor.frames import DONE, ERRORS, OUTPUT, MalformedFrameError, from_json
 from relayout.supervisor.parent import Child, Lost, OutputLimitError, Writable, diagnostic_of
-from relayout.supervisor.plan import parse_plan
+from relayout.supervisor.plan import format_unit, parse_plan
 
 # Results after one that is missing are held in memory, at most this many.
 _AHEAD = 256
@@ -120,7 +119,7 @@ class Pool:
     def plan(self) -> Sequence[Unit] | int:
         """Returns the units of the command, or its exit code where there is nothing more to do."""
         child = self._forked(is_planner=True)
-        child.begin(max(_PLAN_SECONDS, getattr(self._job.arguments, "timeout", None) or 0.0))
+        child.begin(_PLAN_SECONDS, _PLAN_SECONDS)
         self._busy[child] = _Task(None, 0, is_direct=True)
         while True:
             for event in self._events():
@@ -152,7 +151,9 @@ class Pool:
     def _begin(self, number: int, unit: Unit) -> None:
         child = self._idle.pop() if self._idle else self._forked(is_planner=False)
         self._busy[child] = _Task(unit, number, is_direct=False)
-        child.begin(unit.seconds, pickle.dumps(unit))
+        # Who names a limit means it; a default limit is for a machine that has nothing else to do.
+        credit = 0.0 if getattr(self._job.arguments, "timeout", None) else unit.seconds
+        child.begin(unit.seconds, credit, format_unit(unit))
 
     def _print_first(self, number: int) -> None:
         """Prints the output of the first unit that has no result as it comes."""
