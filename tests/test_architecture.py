@@ -72,7 +72,7 @@ OWN_IMPORTS: dict[str, tuple[str, ...]] = {
     "dialect_utils.io.protos": (),
     "dialect_utils.mosaic": (
         *_BASE,
-        *(f"dialect_utils.stablehlo.{name}" for name in ("bindings", "origins", "reader_process")),
+        *(f"dialect_utils.stablehlo.{name}" for name in ("bindings", "origins")),
     ),
     "dialect_utils.memory": (*_BASE, "dialect_utils.hlo"),
     "dialect_utils.execution": (
