@@ -56,8 +56,7 @@ def _parse_bytecode(data: bytes, name: str) -> StableHloModule:
     try:
         text = _bytecode_text(data)
     except (ir.MLIRError, ValueError) as error:
-        # MLIR itself may have written lines before the reason.
-        reason = str(error).strip().rpartition("\n")[2]
+        reason = " ".join(str(error).split())
         raise DiagnosticError(Diagnostic(f"{name} is not a valid MLIR bytecode file: {reason}")) from None
     if len(text) > LARGEST_TEXT:
         raise DiagnosticError(Diagnostic(f"the text of {name} has more than the {LARGEST_TEXT} bytes that are read"))
