@@ -7,7 +7,7 @@ from typing import get_args
 
 import pytest
 
-from dialect_utils.execution import sandbox
+from dialect_utils import sandbox
 from dialect_utils.execution.process import DEFAULT_TIMEOUT_SECONDS
 from dialect_utils.execution.requirements import DEFAULT_MEMORY_BYTES
 from dialect_utils.hlo import parse_module

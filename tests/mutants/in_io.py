@@ -33,4 +33,10 @@ MUTANTS = (
         "if False:",
         ("tests/io/test_containers.py",),
     ),
+    Mutant(
+        "dialect_utils/io/files.py",
+        "        text = decode(checked) if text is None else text",
+        "        text = decode(checked)",
+        ("tests/execution/test_reading.py::test_the_text_of_a_worker_does_not_replace_a_text",),
+    ),
 )
