@@ -173,6 +173,9 @@ class Child:
         path, data = parse_named_file(frame)
         if path not in self._files and not self._writable.allows(path):
             raise MalformedFrameError(f"a file {path} that the command does not write")
+        if path not in self._writable.prefixes:
+            # Only the directories that the command line names, and those in them, are made.
+            os.makedirs(os.path.dirname(path) or os.curdir, exist_ok=True)
         write_to_file(path, data)
         return {}
 
@@ -247,8 +250,8 @@ def _fork(main: Callable[[socket.socket, int, int], NoReturn], connection: socke
     # The collector would copy every page of objects in the child.
     gc.freeze()
     with warnings.catch_warnings():
-        # Python warns of other threads; those of a caller hold no lock that the child needs.
-        warnings.simplefilter("ignore", DeprecationWarning)
+        # Python and JAX warn of other threads; those of a caller hold no lock that the child needs.
+        warnings.simplefilter("ignore")
         pid = os.fork()
     if pid == 0:
         main(connection, words, parent)

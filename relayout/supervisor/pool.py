@@ -125,11 +125,9 @@ class Pool:
             for event in self._events():
                 if isinstance(event.found, Lost):
                     return self._lost(event.task, event.child, event.found).status
-                kind, data = event.found
-                if kind == DONE:
-                    return int(from_json(data)["status"])
                 self._idle.append(event.child)
-                return parse_plan(data)
+                kind, data = event.found
+                return int(from_json(data)["status"]) if kind == DONE else parse_plan(data)
 
     def results(self, units: Sequence[Unit], count: int) -> Generator[Result]:
         """Yields the results of all units in their order, from `count` children."""
