@@ -18,6 +18,7 @@ from relayout.supervisor.frames import (
     FILE,
     NOTICE,
     OUTPUT,
+    PART,
     PLAN,
     REQUEST,
     UNIT,
@@ -53,9 +54,11 @@ class Host:
 
     def print(self, kind: bytes, data: bytes | memoryview) -> None:
         """Prints to standard output or standard error of the command."""
-        send_frame(self._connection, kind, data)
+        view = memoryview(data)
+        for start in range(0, len(view), PART):
+            send_frame(self._connection, kind, view[start : start + PART])
 
-    def write_file(self, path: str, data: bytes) -> None:
+    def write_file(self, path: str, data: bytes | memoryview) -> None:
         """Writes a file of the command, whole or not at all; raises OSError that names it."""
         sys.stdout.flush()
         send_frame(self._connection, FILE, named_file(path, data))

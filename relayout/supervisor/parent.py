@@ -5,9 +5,11 @@ from __future__ import annotations
 import contextlib
 import gc
 import os
+import select
 import signal
 import socket
 import sys
+import time
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -31,8 +33,8 @@ from relayout.supervisor.frames import (
     UNIT,
     MalformedFrameError,
     from_json,
+    most_bytes,
     parse_named_file,
-    send_frame,
     to_json,
 )
 
@@ -40,6 +42,8 @@ _CHUNK = 1 << 18
 # The last bytes of what libraries write are kept: a reason stands there before a crash.
 _WORDS_BYTES = 8 << 10
 _MOST_PROCESSES = 16
+# A process that has closed its connection ends soon.
+_END_SECONDS, _LOOK_SECONDS = 0.5, 0.005
 _WAITABLE_SECONDS = 5.0
 # Linux counts in kilobytes, other systems in bytes (getrusage(2)).
 _PEAK_UNIT = 1024 if sys.platform == "linux" else 1
@@ -48,7 +52,7 @@ _PEAK_UNIT = 1024 if sys.platform == "linux" else 1
 class Sink(Protocol):
     """Where the output of a unit goes."""
 
-    def write(self, kind: bytes, data: bytes) -> None:
+    def write(self, kind: bytes, data: bytearray) -> None:
         """Writes to standard output (`OUTPUT`) or standard error (`ERRORS`)."""
 
 
@@ -90,6 +94,7 @@ class Child:
         self._files: set[str] = set()
         self._processes: dict[int, processes.LocalProcess] = {}
         self._buffer = bytearray()
+        self._unsent = bytearray()
         self._said = bytearray()
         self._written = 0
         self.item: str | None = None
@@ -102,37 +107,62 @@ class Child:
         self._written, self.item = 0, None
         self.clock = Clock(self.pid, seconds, credit)
         if unit is not None:
-            # A child that is gone is noticed when it is read.
-            with contextlib.suppress(OSError):
-                send_frame(self.connection, UNIT, unit)
+            self._unsent += HEADER.pack(UNIT, len(unit)) + unit
+            self.send()
 
-    def receive(self, sink: Sink) -> tuple[bytes, bytes] | None:
+    def send(self) -> None:
+        """Sends as much as the child takes now: no child may stop this process by not reading."""
+        while self._unsent:
+            try:
+                sent = self.connection.send(self._unsent, socket.MSG_DONTWAIT)
+            except BlockingIOError:
+                return
+            except OSError:
+                # A child that is gone is noticed when it is read.
+                self._unsent.clear()
+                return
+            del self._unsent[:sent]
+
+    def receive(self, sink: Sink) -> tuple[bytes, bytearray] | None:
         """Serves the frames that have come; returns a PLAN or DONE frame, None where there is none yet.
 
         Raises EOFError where the child has ended, MalformedFrameError where it must be ended.
         """
         try:
-            part = self.connection.recv(_CHUNK)
+            # A large frame is read to its end only, so that it need not be copied out of the buffer.
+            part = self.connection.recv(min(_CHUNK, self._missing() or _CHUNK))
         except ConnectionError:
             part = b""
         if not part:
             raise EOFError
         self._buffer += part
-        while len(self._buffer) >= HEADER.size:
-            kind, length = HEADER.unpack_from(self._buffer)
-            if kind not in KINDS or length > self._most_output:
-                raise MalformedFrameError("a frame of unknown kind or size")
-            end = HEADER.size + length
-            if len(self._buffer) < end:
-                return None
-            data = bytes(memoryview(self._buffer)[HEADER.size : end])
-            del self._buffer[:end]
+        while len(self._buffer) >= HEADER.size and self._missing() == 0:
+            kind, data = self._next_frame()
             if kind in (PLAN, DONE):
                 return kind, data
             self._serve(kind, data, sink)
         return None
 
-    def _serve(self, kind: bytes, data: bytes, sink: Sink) -> None:
+    def _missing(self) -> int:
+        """Returns how many bytes of the first frame have not come yet, 0 also before its header is complete."""
+        if len(self._buffer) < HEADER.size:
+            return 0
+        kind, length = HEADER.unpack_from(self._buffer)
+        if kind not in KINDS or length > most_bytes(kind, self._most_output):
+            raise MalformedFrameError("a frame of unknown kind or size")
+        return max(0, HEADER.size + int(length) - len(self._buffer))
+
+    def _next_frame(self) -> tuple[bytes, bytearray]:
+        kind, length = HEADER.unpack_from(self._buffer)
+        del self._buffer[: HEADER.size]
+        if length == len(self._buffer):
+            data, self._buffer = self._buffer, bytearray()
+        else:
+            data = self._buffer[:length]
+            del self._buffer[:length]
+        return kind, data
+
+    def _serve(self, kind: bytes, data: bytearray, sink: Sink) -> None:
         if kind in (OUTPUT, ERRORS, FILE):
             self._written += len(data)
             if self._written > self._most_output:
@@ -142,11 +172,21 @@ class Child:
         elif kind == NOTICE:
             self._notice(from_json(data))
         else:
-            answer, descriptors = self._attempt(kind, data)
-            payload = to_json(answer)
-            with contextlib.suppress(OSError):
-                socket.send_fds(self.connection, [HEADER.pack(ANSWER, len(payload))], descriptors)
-                self.connection.sendall(payload)
+            if self._unsent:
+                raise MalformedFrameError("asked before it read the last answer")
+            self._reply(*self._attempt(kind, data))
+
+    def _reply(self, answer: dict[str, Any], descriptors: list[int]) -> None:
+        payload = to_json(answer)
+        self._unsent += HEADER.pack(ANSWER, len(payload)) + payload
+        try:
+            sent = socket.send_fds(self.connection, [self._unsent], descriptors, socket.MSG_DONTWAIT)
+            del self._unsent[:sent]
+        except BlockingIOError:
+            raise MalformedFrameError("asked before it read the last answer") from None
+        except OSError:
+            self._unsent.clear()
+        finally:
             for descriptor in descriptors:
                 os.close(descriptor)
 
@@ -162,14 +202,17 @@ class Child:
             case _:
                 raise MalformedFrameError("an unknown notice")
 
-    def _attempt(self, kind: bytes, data: bytes) -> tuple[dict[str, Any], list[int]]:
+    def _attempt(self, kind: bytes, data: bytearray) -> tuple[dict[str, Any], list[int]]:
         try:
             return (self._write(data), []) if kind == FILE else self._answer(from_json(data))
         except OSError as error:
             name = None if error.filename is None else os.fsdecode(error.filename)
             return {"error": [error.errno, error.strerror or str(error), name]}, []
+        except (ValueError, RecursionError) as error:
+            # Such as a zero byte in a name, or too few arguments.
+            raise MalformedFrameError(f"a request that is impossible ({error})") from None
 
-    def _write(self, frame: bytes) -> dict[str, Any]:
+    def _write(self, frame: bytearray) -> dict[str, Any]:
         path, data = parse_named_file(frame)
         if path not in self._files and not self._writable.allows(path):
             raise MalformedFrameError(f"a file {path} that the command does not write")
@@ -195,18 +238,15 @@ class Child:
                 return {}, []
         raise MalformedFrameError("an unknown request")
 
-    @property
-    def descriptors(self) -> tuple[int, ...]:
-        """Returns the descriptors to read from."""
-        return (self.connection.fileno(), self.words) if self._speaks else (self.connection.fileno(),)
+    def events(self) -> dict[int, int]:
+        """Returns the descriptors to wait for, with their events as in `select.poll`."""
+        events = {self.connection.fileno(): select.POLLIN | (select.POLLOUT if self._unsent else 0)}
+        return events | {self.words: select.POLLIN} if self._speaks else events
 
     def listen(self) -> None:
-        """Keeps the end of what libraries have written."""
-        while self._speaks:
-            try:
-                part = os.read(self.words, _CHUNK)
-            except BlockingIOError:
-                return
+        """Keeps the end of what libraries have written, as far as it is in the pipe: they may write for ever."""
+        with contextlib.suppress(BlockingIOError):
+            part = os.read(self.words, _CHUNK)
             self._said += part
             del self._said[:-_WORDS_BYTES]
             self._speaks = bool(part)
@@ -214,12 +254,20 @@ class Child:
     def end(self) -> None:
         """Kills the process and those that it asked for."""
         if self._is_open:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(self.pid, signal.SIGKILL)
+            os.kill(self.pid, signal.SIGKILL)
             self._release()
 
     def ended(self) -> tuple[int, str]:
-        """Returns the exit code of a child that closed its connection, and the end of what libraries wrote."""
+        """Returns the exit code of a child that closed its connection, and the end of what libraries wrote.
+
+        The child is killed if it lives on.
+        """
+        give_up = time.monotonic() + _END_SECONDS
+        while os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
+            if time.monotonic() > give_up:
+                os.kill(self.pid, signal.SIGKILL)
+                break
+            time.sleep(_LOOK_SECONDS)
         self.listen()
         return self._release(), self._said.decode(errors="replace")
 

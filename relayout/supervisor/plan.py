@@ -16,7 +16,7 @@ def format_plan(units: Sequence[Unit]) -> bytes:
     return to_json({"units": list(map(_described, units))})
 
 
-def parse_plan(data: bytes) -> list[Unit]:
+def parse_plan(data: bytes | bytearray) -> list[Unit]:
     """Returns the units of a PLAN frame; raises MalformedFrameError for other values than `format_plan` writes."""
     try:
         return [_unit(each) for each in from_json(data)["units"]]

@@ -9,7 +9,7 @@ import select
 import signal
 import sys
 from collections import deque
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -43,7 +43,7 @@ class _Event:
 
     child: Child
     task: _Task
-    found: tuple[bytes, bytes] | Lost
+    found: tuple[bytes, bytearray] | Lost
 
 
 @dataclass(slots=True)
@@ -56,7 +56,7 @@ class _Task:
     output: bytearray = field(default_factory=bytearray)
     errors: bytearray = field(default_factory=bytearray)
 
-    def write(self, kind: bytes, data: bytes) -> None:
+    def write(self, kind: bytes, data: bytes | bytearray) -> None:
         """Prints or keeps output (`OUTPUT`) and diagnostics (`ERRORS`)."""
         if self.is_direct:
             _print(kind, data)
@@ -166,23 +166,26 @@ class Pool:
         """Waits for children; yields those that have answered or are lost, which are busy no longer."""
         poll, owners = select.poll(), {}
         for child in self._busy:
-            for descriptor in child.descriptors:
-                poll.register(descriptor, select.POLLIN)
+            for descriptor, events in child.events().items():
+                poll.register(descriptor, events)
                 owners[descriptor] = child
         deadlines = [left for child in self._busy if (left := child.clock.left()) is not None]
         ready = poll.poll(min([_LOOK_SECONDS, *deadlines]) * 1000)
         for child in dict.fromkeys(owners[descriptor] for descriptor, _ in ready):
-            yield from self._served(child, [descriptor for descriptor, _ in ready])
+            yield from self._served(child, dict(ready))
         for child in list(self._busy):
             child.clock.look()
             if child.clock.left() == 0:
                 lost = Lost(f"no result after {child.clock.seconds:g} seconds", _MORE_TIME)
                 yield self._event(child, lost)
 
-    def _served(self, child: Child, ready: Sequence[int]) -> Iterator[_Event]:
+    def _served(self, child: Child, ready: Mapping[int, int]) -> Iterator[_Event]:
         if child.words in ready:
             child.listen()
-        if child.connection.fileno() not in ready:
+        events = ready.get(child.connection.fileno(), 0)
+        if events & select.POLLOUT:
+            child.send()
+        if not events & ~select.POLLOUT:
             return
         try:
             answer = child.receive(self._busy[child])
@@ -196,7 +199,7 @@ class Pool:
             if answer is not None:
                 yield self._event(child, answer)
 
-    def _event(self, child: Child, found: tuple[bytes, bytes] | Lost) -> _Event:
+    def _event(self, child: Child, found: tuple[bytes, bytearray] | Lost) -> _Event:
         if isinstance(found, Lost):
             child.end()
         return _Event(child, self._busy.pop(child), found)
