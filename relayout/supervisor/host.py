@@ -6,6 +6,7 @@ import io
 import signal
 import socket
 import sys
+import time
 from collections.abc import Sequence
 from typing import Any, TextIO, cast
 
@@ -91,8 +92,13 @@ class Host:
 
     def wait_for(self, pid: int, seconds: float) -> int | None:
         """Returns the exit code of a process that `start` started, or None if it still runs."""
-        code: int | None = self._ask({"ask": "wait", "pid": pid, "seconds": seconds})["code"]
-        return code
+        end = time.monotonic() + seconds
+        while True:
+            # The process of the command waits a short time only.
+            left = max(0.0, end - time.monotonic())
+            code: int | None = self._ask({"ask": "wait", "pid": pid, "seconds": left})["code"]
+            if code is not None or left == 0:
+                return code
 
     def kill(self, pid: int) -> None:
         """Ends a process that `start` started."""

@@ -13,6 +13,7 @@ import time
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import PurePath
 from typing import Any, NoReturn, Protocol
 
 from dialect_utils import processes
@@ -44,7 +45,12 @@ _WORDS_BYTES = 8 << 10
 _MOST_PROCESSES = 16
 # A process that has closed its connection ends soon.
 _END_SECONDS, _LOOK_SECONDS = 0.5, 0.005
-_WAITABLE_SECONDS = 5.0
+# Longer waits are made of such ones: other children are not served meanwhile.
+_WAITABLE_SECONDS = 0.05
+# A child names no longer wait.
+_MOST_SECONDS = 1e9
+# Files for reproducing failures, for one unit.
+_MOST_FILES = 1000
 # Linux counts in kilobytes, other systems in bytes (getrusage(2)).
 _PEAK_UNIT = 1024 if sys.platform == "linux" else 1
 
@@ -58,15 +64,17 @@ class Sink(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Writable:
-    """The files that a command writes: names that begin with those on its command line."""
+    """The files that a command writes: those that its command line names, and those in directories that it names."""
 
-    prefixes: tuple[str, ...]
+    names: tuple[str, ...]
 
     def allows(self, path: str) -> bool:
         """Is true for a file that the command line names, or a file in a directory that it names."""
-        for prefix in self.prefixes:
-            rest = path[len(prefix) :] if path.startswith(prefix) else None
-            if rest is not None and os.pardir not in rest.split(os.sep):
+        parts = PurePath(path).parts
+        for name in self.names:
+            named = PurePath(name).parts
+            rest = parts[len(named) :]
+            if parts[: len(named)] == named and os.pardir not in rest and os.sep not in rest:
                 return True
         return False
 
@@ -82,7 +90,14 @@ class Lost:
 class Child:
     """A forked process and all that it is allowed."""
 
-    def __init__(self, main: Callable[[socket.socket, int, int], NoReturn], writable: Writable, most_output: int):
+    def __init__(
+        self,
+        main: Callable[[socket.socket, int, int], NoReturn],
+        writable: Writable,
+        most_output: int,
+        *,
+        reads_input: bool = False,
+    ) -> None:
         self.connection, theirs = socket.socketpair()
         self.words, words = os.pipe()
         self.pid = _fork(main, theirs, words)
@@ -90,7 +105,8 @@ class Child:
         os.close(words)
         os.set_blocking(self.words, False)
         self.clock = Clock(self.pid, 0.0)
-        self._writable, self._most_output = writable, most_output
+        self._writable, self._most_output, self._reads_input = writable, most_output, reads_input
+        self._has_items = False
         self._files: set[str] = set()
         self._processes: dict[int, processes.LocalProcess] = {}
         self._buffer = bytearray()
@@ -102,9 +118,12 @@ class Child:
         self.peak = 0
         self._is_open = self._speaks = True
 
-    def begin(self, seconds: float, credit: float, unit: bytes | None = None) -> None:
-        """Gives the child a unit, or its plan for None, with a time limit in seconds; `credit` as in `Clock`."""
-        self._written, self.item = 0, None
+    def begin(self, seconds: float, credit: float, unit: bytes | None = None, *, has_items: bool = False) -> None:
+        """Gives the child a unit, or its plan for None, with a time limit in seconds; `credit` as in `Clock`.
+
+        `has_items`: the limit is for each item, such as a line of standard input.
+        """
+        self._written, self.item, self._has_items = 0, None, has_items
         self.clock = Clock(self.pid, seconds, credit)
         if unit is not None:
             self._unsent += HEADER.pack(UNIT, len(unit)) + unit
@@ -192,10 +211,12 @@ class Child:
 
     def _notice(self, said: dict[str, Any]) -> None:
         match said:
-            case {"tell": "item", "name": str(name)}:
+            case {"tell": "item", "name": str(name)} if self._has_items:
                 self.item = name
                 self.clock.restart()
-            case {"tell": "waits", "seconds": (int() | float() | None) as seconds}:
+            case {"tell": "waits", "seconds": None} if self._reads_input:
+                self.clock.wait(None)
+            case {"tell": "waits", "seconds": int() | float() as seconds} if 0 <= seconds <= _MOST_SECONDS:
                 self.clock.wait(seconds)
             case {"tell": "goes on"}:
                 self.clock.go_on()
@@ -222,6 +243,8 @@ class Child:
     def _answer(self, asked: dict[str, Any]) -> tuple[dict[str, Any], list[int]]:
         match asked:
             case {"ask": "new file", "prefix": str(prefix), "suffix": str(suffix)} if os.sep not in prefix + suffix:
+                if len(self._files) >= _MOST_FILES:
+                    raise MalformedFrameError("too many new files")
                 name = new_file(prefix, suffix)
                 self._files.add(name)
                 return {"name": name}, []
@@ -232,7 +255,7 @@ class Child:
                 self._processes[started.pid] = started
                 return {"pid": started.pid}, [started.stdin, started.stdout, started.stderr]
             case {"ask": "wait", "pid": int(pid), "seconds": int() | float() as seconds} if pid in self._processes:
-                return {"code": self._processes[pid].wait(min(seconds, _WAITABLE_SECONDS))}, []
+                return {"code": self._processes[pid].wait(max(0.0, min(seconds, _WAITABLE_SECONDS)))}, []
             case {"ask": "kill", "pid": int(pid)} if pid in self._processes:
                 self._processes.pop(pid).kill()
                 return {}, []

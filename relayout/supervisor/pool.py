@@ -94,7 +94,7 @@ class Pool:
     def __init__(self, command: Command, job: Job, limits: Limits, *, is_direct: bool) -> None:
         self._command, self._job, self._limits = command, job, limits
         self._is_direct = is_direct
-        self._writable = Writable(tuple(_written_names(job)))
+        self._writable = Writable(tuple(_written_names(command, job)))
         self._idle: list[Child] = []
         self._busy: dict[Child, _Task] = {}
 
@@ -146,14 +146,14 @@ class Pool:
 
     def _forked(self, *, is_planner: bool) -> Child:
         main = partial(serve, command=self._command, job=self._job, limits=self._limits, is_planner=is_planner)
-        return Child(main, self._writable, self._limits.output)
+        return Child(main, self._writable, self._limits.output, reads_input=self._limits.reads_input)
 
     def _begin(self, number: int, unit: Unit) -> None:
         child = self._idle.pop() if self._idle else self._forked(is_planner=False)
         self._busy[child] = _Task(unit, number, is_direct=False)
         # Who names a limit means it; a default limit is for a machine that has nothing else to do.
         credit = 0.0 if getattr(self._job.arguments, "timeout", None) else unit.seconds
-        child.begin(unit.seconds, credit, format_unit(unit))
+        child.begin(unit.seconds, credit, format_unit(unit), has_items=not unit.inputs)
 
     def _print_first(self, number: int) -> None:
         """Prints the output of the first unit that has no result as it comes."""
@@ -253,9 +253,9 @@ def _fields(values: dict[str, Any]) -> Iterator[tuple[tuple[str, type], Any]]:
         yield (name, kind), values[name]
 
 
-def _written_names(job: Job) -> Iterator[str]:
+def _written_names(command: Command, job: Job) -> Iterator[str]:
     """Yields the names that the command line gives to files that are written."""
     for name in ("output", "outputs", "dump_dir", "certificate"):
         value = getattr(job.arguments, name, None)
-        if value is not None:
-            yield str(value)
+        if value:
+            yield from (f"{value}{ending}" for ending in command.endings)
