@@ -193,7 +193,12 @@ def begin_item(name: str) -> None:
         _host.begin_item(name)
 
 
+# Those that a user or a system sends; the process of the command handles them.
+ENDING_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+
+
 def reset_signals() -> None:
-    """Lets signals end this process; those of the terminal go to the process of the command."""
-    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+    """Lets signals end this process, in which they were blocked; those of the terminal go to the command's process."""
+    for number in ENDING_SIGNALS:
         signal.signal(number, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING_SIGNALS)

@@ -12,6 +12,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any, NoReturn, Protocol
@@ -38,6 +39,7 @@ from relayout.supervisor.frames import (
     parse_named_file,
     to_json,
 )
+from relayout.supervisor.host import ENDING_SIGNALS
 
 _CHUNK = 1 << 18
 # The last bytes of what libraries write are kept: a reason stands there before a crash.
@@ -98,11 +100,15 @@ class Child:
         *,
         reads_input: bool = False,
     ) -> None:
-        self.connection, theirs = socket.socketpair()
-        self.words, words = os.pipe()
-        self.pid = _fork(main, theirs, words)
-        theirs.close()
-        os.close(words)
+        with ExitStack() as opened, ExitStack() as failed:
+            self.connection, theirs = socket.socketpair()
+            failed.callback(self.connection.close)
+            opened.callback(theirs.close)
+            self.words, words = os.pipe()
+            failed.callback(os.close, self.words)
+            opened.callback(os.close, words)
+            self.pid = _fork(main, theirs, words)
+            failed.pop_all()
         os.set_blocking(self.words, False)
         self.clock = Clock(self.pid, 0.0)
         self._writable, self._most_output, self._reads_input = writable, most_output, reads_input
@@ -317,13 +323,21 @@ def _fork(main: Callable[[socket.socket, int, int], NoReturn], connection: socke
     parent = os.getpid()
     # The collector would copy every page of objects in the child.
     gc.freeze()
-    with warnings.catch_warnings():
-        # Python warns of other threads; those of a caller hold no lock that the child needs.
-        warnings.simplefilter("ignore", DeprecationWarning)
-        pid = os.fork()
-    if pid == 0:
-        main(connection, words, parent)
-    gc.unfreeze()
+    # A handler that ran in the child would raise an exception in this process's code.
+    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING_SIGNALS)
+    try:
+        with warnings.catch_warnings():
+            # Python warns of other threads; those of a caller hold no lock that the child needs.
+            warnings.simplefilter("ignore", DeprecationWarning)
+            pid = os.fork()
+        if pid == 0:
+            try:
+                main(connection, words, parent)
+            finally:
+                os._exit(1)
+    finally:
+        gc.unfreeze()
+        signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
     return pid
 
 

@@ -20,7 +20,7 @@ def parse_plan(data: bytes | bytearray) -> list[Unit]:
     """Returns the units of a PLAN frame; raises MalformedFrameError for other values than `format_plan` writes."""
     try:
         return [_unit(each) for each in from_json(data)["units"]]
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise MalformedFrameError(f"a plan with {error!r}") from None
 
 

@@ -20,7 +20,7 @@ from relayout.arguments import Command
 from relayout.batch.unit import Job, Result, Unit
 from relayout.console import colour
 from relayout.supervisor.child import Limits, serve
-from relayout.supervisor.frames import DONE, ERRORS, OUTPUT, MalformedFrameError, from_json
+from relayout.supervisor.frames import DONE, ERRORS, OUTPUT, PLAN, MalformedFrameError, from_json
 from relayout.supervisor.parent import Child, Lost, OutputLimitError, Writable, diagnostic_of
 from relayout.supervisor.plan import format_unit, parse_plan
 
@@ -34,6 +34,9 @@ _MORE_MEMORY = "--memory GB gives it more"
 _MOST_OF_MEMORY = 0.9
 # The clocks are read at least this often.
 _LOOK_SECONDS = 0.25
+# The fields of a result, and the exit codes of a unit.
+_RESULT = {"status": int, "seconds": float, "ends_batch": bool, "content": str, "is_known": bool}
+_STATUSES = range(128)
 _MORE_OUTPUT = "--max-output GB allows more"
 
 
@@ -125,11 +128,13 @@ class Pool:
             for event in self._events():
                 if isinstance(event.found, Lost):
                     return self._lost(event.task, event.child, event.found).status
-                kind, data = event.found
-                if kind == DONE:
-                    return int(from_json(data)["status"])
+                try:
+                    found = _planned(*event.found)
+                except MalformedFrameError as error:
+                    event.child.end()
+                    return self._lost(event.task, event.child, Lost(f"the process that plans sent {error}")).status
                 self._idle.append(event.child)
-                return parse_plan(data)
+                return found
 
     def results(self, units: Sequence[Unit], count: int) -> Generator[Result]:
         """Yields the results of all units in their order, from `count` children."""
@@ -208,9 +213,10 @@ class Pool:
         task = event.task
         if isinstance(event.found, Lost):
             return self._lost(task, event.child, event.found)
+        kind, data = event.found
         try:
-            values = {name: kind(value) for (name, kind), value in _fields(from_json(event.found[1]))}
-        except (MalformedFrameError, TypeError, ValueError, KeyError):
+            values = _fields(kind, data)
+        except MalformedFrameError:
             event.child.end()
             return self._lost(task, event.child, Lost("the process that worked on it sent no result"))
         self._idle.append(event.child)
@@ -247,10 +253,23 @@ def _gigabytes(size: int) -> str:
     return f"{size / 1e9:g} GB"
 
 
-def _fields(values: dict[str, Any]) -> Iterator[tuple[tuple[str, type], Any]]:
-    """Yields the fields of a result with their types, and their values."""
-    for name, kind in (("status", int), ("seconds", float), ("ends_batch", bool), ("content", str), ("is_known", bool)):
-        yield (name, kind), values[name]
+def _planned(kind: bytes, data: bytearray) -> Sequence[Unit] | int:
+    """Returns the units of a plan, or the exit code of a command without units."""
+    if kind == PLAN:
+        return parse_plan(data)
+    match from_json(data):
+        case {"status": int(status)} if status in _STATUSES:
+            return status
+    raise MalformedFrameError("no plan")
+
+
+def _fields(kind: bytes, data: bytearray) -> dict[str, Any]:
+    """Returns the fields of a result; raises MalformedFrameError for others, or values of other types."""
+    values = from_json(data)
+    types = {name: type(value) for name, value in values.items()}
+    if kind != DONE or types != _RESULT or values["status"] not in _STATUSES:
+        raise MalformedFrameError("no result")
+    return values
 
 
 def _written_names(command: Command, job: Job) -> Iterator[str]:
