@@ -30,7 +30,7 @@ def run() -> NoReturn:
 
 
 def prepare_process() -> None:
-    """Sets how this process collects garbage, lets threads of OpenBLAS sleep, and sees to it that children are reaped."""
+    """Sets how this process collects garbage, lets threads of OpenBLAS sleep, and makes the system report children."""
     gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
     # Their default is to spin for 2 ** 26 cycles, even where nothing is ever multiplied; 4 is the least.
     os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "4")
