@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import io
+import os
 import signal
 import socket
 import sys
@@ -29,6 +31,9 @@ from relayout.supervisor.frames import (
     send_frame,
     to_json,
 )
+
+# Standard input, output and error of a process.
+_PIPES = 3
 
 
 class Host:
@@ -88,6 +93,12 @@ class Host:
             self._connection, REQUEST, to_json({"ask": "start", "program": program, "arguments": list(arguments)})
         )
         answer, descriptors = self._answer()
+        if len(descriptors) < _PIPES:
+            # Linux drops those that this process may not have.
+            for each in descriptors:
+                os.close(each)
+            self.kill(answer["pid"])
+            raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
         return _HostProcess(self, answer["pid"], *descriptors)
 
     def wait_for(self, pid: int, seconds: float) -> int | None:

@@ -11,6 +11,7 @@ import socket
 import sys
 import time
 import warnings
+from array import array
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -205,7 +206,9 @@ class Child:
         payload = to_json(answer)
         self._unsent += HEADER.pack(ANSWER, len(payload)) + payload
         try:
-            sent = socket.send_fds(self.connection, [self._unsent], descriptors, socket.MSG_DONTWAIT)
+            # Not `socket.send_fds`, which drops its flags.
+            rights = (socket.SOL_SOCKET, socket.SCM_RIGHTS, array("i", descriptors))
+            sent = self.connection.sendmsg([self._unsent], [rights], socket.MSG_DONTWAIT)
             del self._unsent[:sent]
         except BlockingIOError:
             raise MalformedFrameError("asked before it read the last answer") from None

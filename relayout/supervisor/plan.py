@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -53,7 +54,10 @@ def _described(unit: Unit) -> dict[str, Any]:
 
 def _unit(described: dict[str, Any]) -> Unit:
     inputs = tuple(map(_input, described["inputs"]))
-    return Unit(inputs, _optional_text(described["target"]), float(described["seconds"]))
+    seconds = float(described["seconds"])
+    if not 0 < seconds < math.inf:
+        raise ValueError(f"a time limit of {seconds} seconds")
+    return Unit(inputs, _optional_text(described["target"]), seconds)
 
 
 def _input(described: list[Any]) -> Input:

@@ -15,7 +15,7 @@ class Time:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.now, self.queued = 1000.0, 50.0
-        monkeypatch.setattr(clock.time, "monotonic", lambda: self.now)
+        monkeypatch.setattr("relayout.supervisor.clock.time.monotonic", lambda: self.now)
         monkeypatch.setattr(clock, "_queued_seconds", lambda pid: self.queued)
 
     def pass_in_steps(self, watched: Clock, seconds: float) -> None:
@@ -114,6 +114,6 @@ def test_an_item_has_the_whole_time(time: Time) -> None:
     assert watched.left() == 0.0
 
 
-def test_the_queue_of_a_process_that_is_gone_is_empty() -> None:
-    assert clock._queued_seconds(os.getpid()) >= 0.0
-    assert clock._queued_seconds(2**22 + 1) == 0.0
+@pytest.mark.parametrize("pid", [os.getpid(), 2**22 + 1])
+def test_the_queue_of_a_process_is_read_from_the_system_and_is_empty_for_one_that_is_gone(pid: int) -> None:
+    assert Clock(pid, 0.0, credit=100.0).left() == 0.5
