@@ -9,7 +9,7 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, TextIO, cast
 
 from dialect_utils import processes
@@ -168,11 +168,10 @@ class _HostStream(io.RawIOBase):
         return len(view)
 
 
-def use_streams(host: Host, *, is_captured: bool) -> None:
-    """Makes this process print through its host; `is_captured`: into a result, so never to a terminal."""
+def use_streams(host: Host, terminals: Collection[str]) -> None:
+    """Makes this process print through its host; `terminals` are the names of those streams that are terminals."""
     for name, kind in (("stdout", OUTPUT), ("stderr", ERRORS)):
-        stream = getattr(sys, name)
-        is_terminal = not is_captured and stream.isatty()
+        stream, is_terminal = getattr(sys, name), name in terminals
         raw = _HostStream(host, kind, is_terminal=is_terminal)
         text = io.TextIOWrapper(
             io.BufferedWriter(raw),

@@ -61,7 +61,7 @@ def test_large_output_goes_in_parts(ends: Ends) -> None:
 
 @pytest.mark.usefixtures("streams")
 def test_output_and_diagnostics_keep_their_order_before_a_result(ends: Ends) -> None:
-    use_streams(ends.host, is_captured=True)
+    use_streams(ends.host, ())
     print("one")
     print("note", file=sys.stderr)
     print("two")
@@ -74,7 +74,7 @@ def test_output_and_diagnostics_keep_their_order_before_a_result(ends: Ends) -> 
 
 @pytest.mark.usefixtures("streams")
 def test_a_file_comes_after_what_was_printed_before_it(ends: Ends) -> None:
-    use_streams(ends.host, is_captured=True)
+    use_streams(ends.host, ())
     print("one")
     ends.answer({})
     ends.host.write_file("o", b"data")
