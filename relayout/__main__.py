@@ -6,6 +6,7 @@ import atexit
 import contextlib
 import gc
 import os
+import signal
 import sys
 from typing import NoReturn
 
@@ -29,10 +30,12 @@ def run() -> NoReturn:
 
 
 def prepare_process() -> None:
-    """Sets a threshold for garbage collection, and lets the threads of OpenBLAS sleep between products."""
+    """Sets how this process collects garbage, lets threads of OpenBLAS sleep, and makes the system report children."""
     gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
     # Their default is to spin for 2 ** 26 cycles, even where nothing is ever multiplied; 4 is the least.
     os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "4")
+    # Where a caller ignores the signal, the system forgets how a child ended, and reuses its number.
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
 
 
 def _leave(status: int) -> NoReturn:

@@ -40,7 +40,7 @@ def is_name_of(name: str, emit: Emit) -> bool:
     return not name.endswith((*COMPRESSED, *(_BINARY if emit == "text" else ())))
 
 
-def write_to_file(path: str, data: bytes) -> None:
+def write_to_file(path: str, data: bytes | memoryview) -> None:
     """Writes a file, whole or not at all; a sandboxed child asks its parent to, which makes directories, too."""
     host = current()
     if host is not None:

@@ -91,6 +91,14 @@ def _unraisable(hook: Callable[[UnraisableHookArgs], object], lost: UnraisableHo
     _send_again(exit_code(lost.exc_value) - _SIGNALLED)
 
 
+def interrupt_before(error: BaseException) -> KeyboardInterrupt | None:
+    """Returns the end by a signal that was handled when an error came up, or None."""
+    context: BaseException | None = error
+    while context is not None and not isinstance(context, KeyboardInterrupt):
+        context = context.__context__
+    return context
+
+
 def exit_code(interrupt: KeyboardInterrupt) -> int:
     """Returns the exit code that a shell reports for a program ended by the signal; SIGINT for Ctrl-C."""
     number = interrupt.number if isinstance(interrupt, EndedBySignalError) else signal.SIGINT

@@ -193,7 +193,7 @@ def encode(text: str) -> bytes:
     return text.encode("utf-8", "surrogateescape")
 
 
-def write_file(path: Path, data: bytes) -> None:
+def write_file(path: Path, data: bytes | memoryview) -> None:
     """Replaces a file by a temporary one beside it, whole or not at all; keeps its mode and follows links.
 
     Pipes and devices are written directly. Raises OSError that names the file.
@@ -205,7 +205,7 @@ def write_file(path: Path, data: bytes) -> None:
         raise OSError(error.errno, error.strerror, str(path)) from error
 
 
-def _write_file(target: Path, data: bytes) -> None:
+def _write_file(target: Path, data: bytes | memoryview) -> None:
     if target.exists() and not target.is_file():
         target.write_bytes(data)
         return

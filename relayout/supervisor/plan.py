@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -16,11 +17,11 @@ def format_plan(units: Sequence[Unit]) -> bytes:
     return to_json({"units": list(map(_described, units))})
 
 
-def parse_plan(data: bytes) -> list[Unit]:
+def parse_plan(data: bytes | bytearray) -> list[Unit]:
     """Returns the units of a PLAN frame; raises MalformedFrameError for other values than `format_plan` writes."""
     try:
         return [_unit(each) for each in from_json(data)["units"]]
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise MalformedFrameError(f"a plan with {error!r}") from None
 
 
@@ -53,7 +54,10 @@ def _described(unit: Unit) -> dict[str, Any]:
 
 def _unit(described: dict[str, Any]) -> Unit:
     inputs = tuple(map(_input, described["inputs"]))
-    return Unit(inputs, _optional_text(described["target"]), float(described["seconds"]))
+    seconds = float(described["seconds"])
+    if not 0 < seconds < math.inf:
+        raise ValueError(f"a time limit of {seconds} seconds")
+    return Unit(inputs, _optional_text(described["target"]), seconds)
 
 
 def _input(described: list[Any]) -> Input:
