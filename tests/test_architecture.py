@@ -70,9 +70,10 @@ OWN_IMPORTS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("dialect_utils.io.containers", "dialect_utils.io.remote"), ("dialect_utils.text",)),
     "dialect_utils.io.dump_names": (),
     "dialect_utils.io.protos": (),
-    "dialect_utils.mosaic": (
-        *_BASE,
-        *(f"dialect_utils.stablehlo.{name}" for name in ("bindings", "origins", "reader_process")),
+    "dialect_utils.mosaic": (*_BASE, "dialect_utils.execution", "dialect_utils.mosaic.kernel_reader"),
+    "dialect_utils.mosaic.kernel_reader": (
+        "dialect_utils.text",
+        *(f"dialect_utils.stablehlo.{name}" for name in ("bindings", "origins")),
     ),
     "dialect_utils.memory": (*_BASE, "dialect_utils.hlo"),
     "dialect_utils.execution": (
@@ -80,6 +81,7 @@ OWN_IMPORTS: dict[str, tuple[str, ...]] = {
         "dialect_utils.hlo",
         "dialect_utils.stablehlo",
         "dialect_utils.io.protos",
+        "dialect_utils.mosaic.kernel_reader",
         "dialect_utils.engine_names",
     ),
     "dialect_utils.verdict.rules": tuple(f"dialect_utils.{name}" for name in ("text", "layout", "ops", "hlo.text")),
@@ -411,6 +413,7 @@ PLANTED = {
     "dialect_utils.io.dump_names": "from dialect_utils.io.files import parse_bytes",
     "dialect_utils.io.protos": "from dialect_utils.hlo import HloModule",
     "dialect_utils.mosaic": "from dialect_utils.stablehlo.module import StableHloModule",
+    "dialect_utils.mosaic.kernel_reader": "from dialect_utils.execution import Worker",
     "dialect_utils.memory": "from dialect_utils.execution import Worker",
     "dialect_utils.execution": "from dialect_utils.verdict import Verdict",
     "dialect_utils.verdict": "from passes.framework.base import Pass",

@@ -18,10 +18,11 @@ from dialect_utils.execution.arrays import (
     to_bits,
     to_plain,
 )
+from dialect_utils.execution.conversion import hlo_proto_to_text, hlo_text_to_proto, kernels_to_json, mlir_to_text
 from dialect_utils.execution.custom_calls import ForbiddenCallError, check_local_calls
 from dialect_utils.execution.errors import ExecutionError, Failure, RefusedError
 from dialect_utils.execution.messages import Program, Rewriting
-from dialect_utils.execution.process import DEFAULT_TIMEOUT_SECONDS, Worker, hlo_proto_to_text, hlo_text_to_proto
+from dialect_utils.execution.process import DEFAULT_TIMEOUT_SECONDS, Worker
 from dialect_utils.execution.recorded import Recorded, read_recorded
 from dialect_utils.execution.requirements import (
     check_shapes,
@@ -64,6 +65,8 @@ __all__ = [
     "hlo_proto_to_text",
     "hlo_text_to_proto",
     "is_numpy_type",
+    "kernels_to_json",
+    "mlir_to_text",
     "prepare",
     "read_arrays",
     "read_recorded",

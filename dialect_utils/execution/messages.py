@@ -29,6 +29,7 @@ from dialect_utils.layout.arrays.dtypes import dtype_of, element_type_of
 from dialect_utils.text import Source
 
 Conversion = Literal["proto-to-text", "text-to-proto", "hlo-to-stablehlo"]
+Reading = Literal["mlir", "kernels"]
 Rewriting = Literal["widen", "unround", "order", "repeat", "join"]
 
 # The worker's first answer to a program that is compiled.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import os
-import threading
 import time
 import weakref
 from collections.abc import Mapping, Sequence
@@ -16,6 +15,7 @@ from typing import Any
 from dialect_utils import processes
 from dialect_utils.engine_names import DEFAULT_ENGINE, Engine
 from dialect_utils.execution.arrays import Array
+from dialect_utils.execution.diagnostics import diagnostics_from_json
 from dialect_utils.execution.errors import ExecutionError, Stage, from_crash, from_jaxlib
 from dialect_utils.execution.messages import (
     EXECUTES,
@@ -24,14 +24,14 @@ from dialect_utils.execution.messages import (
     MalformedMessageError,
     Message,
     Program,
+    Reading,
     Rewriting,
     are_dimensions,
     decode_results,
     encode_request,
 )
-from dialect_utils.io.protos import MalformedProtoError, find_proto
 from dialect_utils.processes import DEFAULT_MEMORY_BYTES
-from dialect_utils.text import Diagnostic, DiagnosticError, Source
+from dialect_utils.text import DiagnosticError, Source
 
 _REWRITTEN: dict[Rewriting, str] = {
     "widen": "widened",
@@ -116,7 +116,25 @@ class Worker:
         Raises ExecutionError where jaxlib rejects it.
         """
         header = {"convert": conversion, "timeout": self.timeout}
-        return self._text(self._answer(Message(header, [data]), self.timeout, None))
+        return self._text(self._answer(Message(header, [data]), self.timeout))
+
+    def read(self, reading: Reading, blobs: Sequence[bytes], name: str) -> bytes:
+        """Returns what MLIR reads of a file, which diagnostics call `name`.
+
+        `mlir`: the text of a StableHLO module, from text or bytecode. `kernels`: the JSON of
+        `dialect_utils.mosaic.kernel_reader.describe_kernels`. Raises DiagnosticError where MLIR rejects the file,
+        ExecutionError where the process ends or exceeds its time limit.
+        """
+        answer = self._answer(Message({"read": reading, "name": name, "timeout": self.timeout}, blobs), self.timeout)
+        text = self._text(answer)
+        if "diagnostics" not in answer.header:
+            return text
+        try:
+            source = Source(name, text.decode("utf-8", "surrogateescape"))
+            found = diagnostics_from_json(answer.header["diagnostics"], source)
+        except MalformedMessageError as error:
+            raise self._malformed(error) from None
+        raise DiagnosticError(found)
 
     def rewrite(self, rewriting: Rewriting, program: Program, **options: int) -> tuple[Program, tuple[int, ...]]:
         """Returns a program rewritten by `dialect_utils.stablehlo.rewrites`, in StableHLO, and numbers about it.
@@ -152,7 +170,7 @@ class Worker:
             raise self._malformed(f"{len(answer.blobs)} texts")
         return answer.blobs[0]
 
-    def _answer(self, request: Message, limit: float, source: Source | None) -> Message:
+    def _answer(self, request: Message, limit: float, source: Source | None = None) -> Message:
         answer, stage = self._exchange(request, limit)
         header = answer.header
         if header.get("status") == "ok":
@@ -239,42 +257,3 @@ def _end(process: processes.Process) -> None:
     process.kill()
     for descriptor in (process.stdin, process.stdout, process.stderr):
         os.close(descriptor)
-
-
-def hlo_proto_to_text(data: bytes, name: str = "<proto>", timeout: float = DEFAULT_TIMEOUT_SECONDS) -> str:
-    """Returns the HLO text of a serialized module in any message that `find_proto` knows, constants in full.
-
-    `name` is the file's name in diagnostics, `timeout` is in seconds. Raises DiagnosticError for other bytes.
-    """
-    try:
-        module = bytes(find_proto(data).module)
-    except MalformedProtoError as error:
-        raise DiagnosticError(Diagnostic(f"{name}: is no serialized HLO module: {error}")) from None
-    try:
-        return _convert("proto-to-text", module, timeout).decode()
-    except ExecutionError as error:
-        raise ExecutionError(error.failure, f"{name}: {error.message}") from None
-
-
-def hlo_text_to_proto(text: str, timeout: float = DEFAULT_TIMEOUT_SECONDS) -> bytes:
-    """Returns the serialized HloModuleProto of HLO text; raises ExecutionError where jaxlib rejects it."""
-    return _convert("text-to-proto", text.encode("utf-8", "replace"), timeout)
-
-
-@dataclass(slots=True)
-class _Converter(threading.local):
-    """The worker that converts all protos of this thread."""
-
-    worker: Worker = field(default_factory=Worker)
-    process: int = field(default_factory=os.getpid)
-
-
-CONVERTER = _Converter()
-
-
-def _convert(conversion: Conversion, data: bytes, timeout: float) -> bytes:
-    if CONVERTER.process != os.getpid():
-        # After a fork the worker belongs to the parent process.
-        CONVERTER.worker, CONVERTER.process = Worker(), os.getpid()
-    CONVERTER.worker.timeout = timeout
-    return CONVERTER.worker.convert(conversion, data)

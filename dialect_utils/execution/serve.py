@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -10,14 +11,18 @@ from typing import Any
 from dialect_utils.engine_names import Engine
 from dialect_utils.execution import adapter, engines
 from dialect_utils.execution.custom_calls import find_forbidden_calls
+from dialect_utils.execution.diagnostics import diagnostics_to_json
 from dialect_utils.execution.messages import EXECUTES, Message, decode_arguments
 from dialect_utils.layout import ArrayShape
+from dialect_utils.mosaic.kernel_reader import describe_kernels
 from dialect_utils.stablehlo import parse_module
+from dialect_utils.stablehlo.parse import BYTECODE_MAGIC
 from dialect_utils.stablehlo.rewrites.editing import take_check_calls
 from dialect_utils.stablehlo.rewrites.joining import join
 from dialect_utils.stablehlo.rewrites.ordering import order
 from dialect_utils.stablehlo.rewrites.repeating import as_replicas, repeat
 from dialect_utils.stablehlo.rewrites.widening import unround, widen
+from dialect_utils.text import DiagnosticError
 
 # A function that runs a program on arrays, and the shapes of these.
 Prepared = tuple[engines.Run, list[ArrayShape]]
@@ -33,6 +38,15 @@ _REWRITINGS: dict[str, Callable[..., tuple[Any, ...]]] = {
     "order": order,
     "repeat": repeat,
 }
+
+
+def _read_mlir(blobs: Sequence[bytes], name: str) -> bytes:
+    (data,) = blobs
+    is_bytecode = data.startswith(BYTECODE_MAGIC)
+    return parse_module(data if is_bytecode else data.decode("utf-8", "surrogateescape"), name).source.text.encode()
+
+
+_READINGS: dict[str, Callable[[Sequence[bytes], str], bytes]] = {"mlir": _read_mlir, "kernels": describe_kernels}
 
 
 def warm_up(devices: int) -> None:
@@ -54,6 +68,8 @@ def _answer(request: Message, report: Callable[[str], None]) -> Message:
     header, program = request.header, request.blobs[0]
     if "convert" in header:
         return Message({"status": "ok"}, [_CONVERSIONS[header["convert"]](program)])
+    if "read" in header:
+        return _read(request)
     by_definition = header.get("engine") == "reference"
     is_converted = header["dialect"] == "hlo" and not by_definition
     if header.get("rewrite") == "join":
@@ -64,6 +80,20 @@ def _answer(request: Message, report: Callable[[str], None]) -> Message:
         made, *numbers = _REWRITINGS[header["rewrite"]](text, **header["options"])
         return Message({"status": "ok", "numbers": numbers}, [made.encode()])
     return _executed(request, text, report)
+
+
+def _read(request: Message) -> Message:
+    """Returns what MLIR reads, or its diagnostics and the text to which these refer."""
+    header = request.header
+    try:
+        return Message({"status": "ok"}, [_READINGS[header["read"]](request.blobs, header["name"])])
+    except DiagnosticError as error:
+        text = next((each.location.source.text for each in error.diagnostics if each.location is not None), "")
+        described = diagnostics_to_json(error.diagnostics)
+        return Message({"status": "ok", "diagnostics": described}, [text.encode("utf-8", "surrogateescape")])
+    except MemoryError:
+        # The next file gets a new process, as after a failed allocation that C++ does not survive.
+        sys.exit("out of memory")
 
 
 def _of_valid(programs: Sequence[bytes], *, is_converted: bool) -> Iterator[str | bytes | None]:

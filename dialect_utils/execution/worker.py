@@ -8,12 +8,16 @@ input closes, even during a computation.
 
 from __future__ import annotations
 
+import fcntl
 import gc
 import os
 import queue
+import select
 import signal
 import sys
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from dialect_utils import sandbox
@@ -48,9 +52,31 @@ def main() -> None:
         seconds = request.header["timeout"]
         signal.alarm(int(seconds) + _ALARM_MARGIN_SECONDS)
         sandbox.limit_cpu_seconds(seconds)
-        answer = serve.answer(request, lambda status: write_message(answers, Message({"status": status})))
+        with _ended_with_input():
+            answer = serve.answer(request, lambda status: write_message(answers, Message({"status": status})))
         signal.alarm(0)
         write_message(answers, answer)
+
+
+@contextmanager
+def _ended_with_input() -> Iterator[None]:
+    """Makes the system end this process when standard input closes, even while C++ holds the interpreter's lock.
+
+    Then `_read_requests` cannot run. The signal (SIGIO) also follows new data, but no request comes before an answer.
+    """
+    flags = fcntl.fcntl(0, fcntl.F_GETFL)
+    poll = select.poll()
+    poll.register(0, 0)
+    with suppress(OSError):  # a system without such signals
+        fcntl.fcntl(0, fcntl.F_SETOWN, os.getpid())
+        fcntl.fcntl(0, fcntl.F_SETFL, flags | os.O_ASYNC)
+    if poll.poll(0):
+        # Standard input closed before.
+        os._exit(0)
+    try:
+        yield
+    finally:
+        fcntl.fcntl(0, fcntl.F_SETFL, flags)
 
 
 def _read_requests(requests: queue.SimpleQueue[Any]) -> None:

@@ -14,6 +14,7 @@ from dialect_utils.io.containers import COMPRESSED, MODULE_LINE, decompressed, f
 from dialect_utils.io.protos import is_proto_of_module
 from dialect_utils.io.remote import read_url
 from dialect_utils.processes import waiting
+from dialect_utils.sandbox import is_sandboxed
 from dialect_utils.text import LARGEST_TEXT, Diagnostic, DiagnosticError, read_input, read_start
 
 if TYPE_CHECKING:
@@ -105,11 +106,23 @@ def parse_bytes(data: bytes, name: str) -> Module:
         from dialect_utils import execution
 
         return _parse_hlo(execution.hlo_proto_to_text(data, name), name)
+    return _parse_mlir(data if kind == "mlir bytecode" else encode(_text(data)), name)
+
+
+def _parse_mlir(data: bytes, name: str) -> Module:
+    """Parses StableHLO; in a process that must not crash on it, only after a worker has parsed it."""
+    text = None if data.startswith(_BYTECODE_MAGIC) else decode(data)
+    if not is_sandboxed():
+        from dialect_utils import execution
+
+        checked = execution.mlir_to_text(data, name)
+        # The worker is not trusted to return a text unchanged.
+        text = decode(checked) if text is None else text
     # Each dialect is imported where a file holds it: work on HLO text must not load MLIR.
     from dialect_utils import stablehlo
 
     # A builder of StableHLO takes values of StableHLO only, so the type is narrower than the interface.
-    return cast("Module", stablehlo.parse_module(data if kind == "mlir bytecode" else _text(data), name))
+    return cast("Module", stablehlo.parse_module(data if text is None else text, name))
 
 
 def _parse_hlo(text: str, name: str, first_line: int = 1) -> Module:

@@ -1,4 +1,4 @@
-"""Decodes the kernels of `tpu_custom_call`s into values, in a separate process."""
+"""Decodes the kernels of `tpu_custom_call`s into values."""
 
 from __future__ import annotations
 
@@ -21,17 +21,14 @@ from dialect_utils.mosaic.kernel import (
     Type,
     Window,
 )
-from dialect_utils.stablehlo.reader_process import run_reader
+from dialect_utils.sandbox import is_sandboxed
 from dialect_utils.text import Diagnostic, DiagnosticError, Source
 
 TARGET = "tpu_custom_call"
-_READER = "dialect_utils.mosaic.kernel_reader"
 _BODY = "custom_call_config"
 _KEPT_READINGS = 64
 # The reader's answer for each body: a module calls the same kernel in many layers.
 _READINGS: dict[bytes, Any] = {}
-# The length before each body in the input of kernel_reader.
-LENGTH_BYTES = 8
 _INTEGERS = re.compile(r"\[([^\]]*)\]")
 
 
@@ -90,9 +87,19 @@ def _read(bodies: Sequence[bytes], name: str = "a kernel") -> None:
     """Makes the reader decode bodies, and keeps its answers."""
     if not bodies:
         return
-    framed = b"".join(len(body).to_bytes(LENGTH_BYTES, "little") + body for body in bodies)
-    found: list[Any] = json.loads(run_reader(_READER, framed, name, "Mosaic kernel"))
-    _READINGS.update(zip(bodies, found, strict=True))
+    _READINGS.update(zip(bodies, json.loads(_described(bodies, name)), strict=True))
+
+
+def _described(bodies: Sequence[bytes], name: str) -> bytes:
+    """Returns the JSON of `describe_kernels`, which may crash: in a process that must not crash, from a worker."""
+    if not is_sandboxed():
+        from dialect_utils import execution
+
+        return execution.kernels_to_json(bodies, name)
+    # Imported here: it loads MLIR.
+    from dialect_utils.mosaic.kernel_reader import describe_kernels
+
+    return describe_kernels(bodies, name)
 
 
 def _kernel(described: Mapping[str, Any], name: str) -> Kernel:

@@ -1,36 +1,30 @@
-"""Decodes Mosaic kernels on standard input; run as a program in a separate process.
-
-Input: kernels' modules, MLIR bytecode or text, each after its length (8 bytes, little end first).
-Output: a JSON list with each module's text and its functions as plain values.
-"""
+"""Decodes Mosaic kernels with MLIR, in a process that may crash on them."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from dialect_utils.stablehlo.bindings import deserialize_kernel, ir, kernel_context
 from dialect_utils.stablehlo.origins import origin_of
-from dialect_utils.stablehlo.reader_process import answer
+from dialect_utils.text import Diagnostic, DiagnosticError
 
-LENGTH_BYTES = 8
 _VERSION = "stable_mosaic.version"
 _MEMORY_SPACE = "#tpu.memory_space<"
 
 
-def describe_kernels(data: bytes) -> str:
-    """Returns the JSON of the kernels in a reader's input; raises MLIRError or ValueError for a damaged one."""
-    with kernel_context(), ir.Location.unknown():
-        return json.dumps([_described_kernel(body) for body in _bodies(data)])
+def describe_kernels(bodies: Sequence[bytes], name: str) -> bytes:
+    """Returns a JSON list with the text and the functions of each kernel, whose body is MLIR bytecode or text.
 
-
-def _bodies(data: bytes) -> Iterator[bytes]:
-    position = 0
-    while position < len(data):
-        start = position + LENGTH_BYTES
-        position = start + int.from_bytes(data[position:start], "little")
-        yield data[start:position]
+    Raises DiagnosticError that names the kernels `name` where one is damaged.
+    """
+    try:
+        with kernel_context(), ir.Location.unknown():
+            return json.dumps([_described_kernel(body) for body in bodies]).encode()
+    except Exception as error:  # MLIRError, and errors of its bindings for the attributes and types that they lack
+        reason = " ".join(str(error).split())
+        raise DiagnosticError(Diagnostic(f"{name} is not a valid Mosaic kernel: {reason}")) from None
 
 
 def _described_kernel(body: bytes) -> dict[str, Any]:
@@ -135,7 +129,3 @@ def _attribute(found: ir.Attribute) -> Any:
 
 def _elements(found: Any) -> list[Any]:
     return [_attribute(found.get_splat_value())] if found.is_splat else list(found)
-
-
-if __name__ == "__main__":
-    answer(describe_kernels)

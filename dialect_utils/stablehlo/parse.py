@@ -18,11 +18,9 @@ from dialect_utils.stablehlo.origins import (
     origin_of,
     walk,
 )
-from dialect_utils.stablehlo.reader_process import answer, run_reader
-from dialect_utils.text import Diagnostic, DiagnosticError, Source, Span, error_at
+from dialect_utils.text import LARGEST_TEXT, Diagnostic, DiagnosticError, Source, Span, error_at
 
 BYTECODE_MAGIC = b"ML\xefR"
-_READER = "dialect_utils.stablehlo.parse"
 # MLIR's parser overflows its stack at some thousands of nested brackets.
 _MAX_NESTING = 500
 _BRACKETS = re.compile(r'"(?:[^"\\\n]++|\\.)*+"|//[^\n]*|->|>=|[^()\[\]{}<>]+')
@@ -55,7 +53,14 @@ def parse_module(text_or_bytes: str | bytes, name: str = "<stablehlo>") -> Stabl
 
 def _parse_bytecode(data: bytes, name: str) -> StableHloModule:
     """Reads bytecode through its text, which gives every operation a position and a name."""
-    return _parse_text(Source(name, run_reader(_READER, data, name, "MLIR bytecode file").decode()))
+    try:
+        text = _bytecode_text(data)
+    except (ir.MLIRError, ValueError) as error:
+        reason = " ".join(str(error).split())
+        raise DiagnosticError(Diagnostic(f"{name} is not a valid MLIR bytecode file: {reason}")) from None
+    if len(text) > LARGEST_TEXT:
+        raise DiagnosticError(Diagnostic(f"the text of {name} has more than the {LARGEST_TEXT} bytes that are read"))
+    return _parse_text(Source(name, text))
 
 
 def _parse_text(source: Source) -> StableHloModule:
@@ -169,7 +174,7 @@ def _check_aliases(source: Source) -> None:
             raise error_at(source, Span(*found.span("name")), message)
 
 
-def bytecode_text(data: bytes) -> str:
+def _bytecode_text(data: bytes) -> str:
     """Returns the text of bytecode or a portable artifact; raises MLIRError or ValueError for damaged data."""
     if _PORTABLE_PRODUCER in data[:_PRODUCER_END]:
         return _printed(deserialize_portable_artifact(context(allow_unregistered=False), data))
@@ -199,7 +204,3 @@ def try_decompose_chlo(module: StableHloModule) -> StableHloModule | None:
     except ir.MLIRError:
         return None
     return parse_module(str(copy), f"{module.source.name} without CHLO")
-
-
-if __name__ == "__main__":
-    answer(bytecode_text)

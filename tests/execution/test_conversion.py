@@ -5,7 +5,8 @@ import signal
 
 import pytest
 
-from dialect_utils.execution import ExecutionError, hlo_proto_to_text, hlo_text_to_proto, process
+from dialect_utils.execution import ExecutionError, hlo_proto_to_text, hlo_text_to_proto
+from dialect_utils.execution.conversion import CONVERTER
 from dialect_utils.text import DiagnosticError
 
 TEXT = """HloModule tiled, entry_computation_layout={(f32[3,5]{1,0:T(2,2)})->f32[3,5]{1,0:T(2,2)}}
@@ -49,11 +50,11 @@ def test_other_bytes_and_bad_text_are_rejected_by_jaxlib() -> None:
 
 def test_one_worker_converts_all_protos_and_is_replaced_after_a_crash() -> None:
     proto = hlo_text_to_proto(TEXT)
-    pid = process.CONVERTER.worker.pid
+    pid = CONVERTER.worker.pid
     assert pid is not None
     hlo_proto_to_text(proto)
-    assert process.CONVERTER.worker.pid == pid
+    assert CONVERTER.worker.pid == pid
     os.kill(pid, signal.SIGKILL)
     os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
     assert "negate" in hlo_proto_to_text(proto)
-    assert process.CONVERTER.worker.pid not in (None, pid)
+    assert CONVERTER.worker.pid not in (None, pid)

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from dialect_utils import processes
 from dialect_utils.engine_names import ENGINE_TITLES, ENGINES
 from dialect_utils.execution import Engine, ExecutionError, Program, Worker, from_bits
 from dialect_utils.execution.serve import PREPARE
@@ -272,7 +273,7 @@ def test_answers_of_a_worker_are_checked(name: str, monkeypatch: pytest.MonkeyPa
         f"os.write(1, {len(ready).to_bytes(8, 'little') + ready!r})\nos.read(0, 1)\nos.write(1, {framed!r})\n"
         "while os.read(0, 65536): pass\n"
     )
-    monkeypatch.setattr("dialect_utils.execution.process._MODULE", "liar")
+    monkeypatch.setitem(processes.PROGRAMS, processes.WORKER, "liar")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     with Worker(timeout=20) as own, pytest.raises(ExecutionError, match="sent no answer") as caught:
         own.run(Program(DOUBLE_HLO, "hlo"), [ones()])
@@ -281,8 +282,8 @@ def test_answers_of_a_worker_are_checked(name: str, monkeypatch: pytest.MonkeyPa
 
 CONFINED = """
 import os, resource, socket, subprocess, sys
-from dialect_utils.execution import sandbox
-sandbox.enter_empty_directory()
+from dialect_utils import sandbox
+os.fchdir(sandbox.empty_directory())
 sandbox.limit_resources(200_000_000)
 print(sandbox.enter_sandbox())
 tries = {
