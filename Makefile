@@ -12,7 +12,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test format lint types unit docs fuzz hostile hostile-mutants hostile-kills lit bench campaign campaign-dumps campaign-proof campaign-reference campaign-verdict scale kernels mutants notebooks check-readme clean
+.PHONY: help setup demo test format lint types unit docs fuzz hostile hostile-mutants hostile-kills hostile-proofs lit bench campaign campaign-dumps campaign-proof campaign-reference campaign-verdict scale kernels mutants notebooks check-readme clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{printf "%-20s %s\n", $$1, $$2}'
@@ -57,6 +57,9 @@ hostile-mutants: $(STAMP) ## a thousand changed modules that verify: each crash 
 
 hostile-kills: $(STAMP) ## end 30 workers and 36 batches at random moments: no row is lost, no process stays (five minutes)
 	python -m tests.hostile.kills
+
+hostile-proofs: $(STAMP) ## measure by how much 200 slow proofs exceed their time limit (five minutes)
+	python -m tests.hostile.proofs
 
 lit: $(STAMP) ## the passes' text tests
 	lit --verbose --order smart lit_tests
