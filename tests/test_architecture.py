@@ -65,9 +65,11 @@ OWN_IMPORTS: dict[str, tuple[str, ...]] = {
     "dialect_utils.io": (
         *_BASE,
         *(f"dialect_utils.{name}" for name in ("hlo", "stablehlo", "execution")),
-        *(f"dialect_utils.io.{name}" for name in ("containers", "dump_names", "protos", "remote")),
+        *(f"dialect_utils.io.{name}" for name in ("containers", "decompression", "dump_names", "protos", "remote")),
     ),
-    **dict.fromkeys(("dialect_utils.io.containers", "dialect_utils.io.remote"), ("dialect_utils.text",)),
+    **dict.fromkeys(
+        tuple(f"dialect_utils.io.{name}" for name in ("containers", "decompression", "remote")), ("dialect_utils.text",)
+    ),
     "dialect_utils.io.dump_names": (),
     "dialect_utils.io.protos": (),
     "dialect_utils.mosaic": (
@@ -407,6 +409,7 @@ PLANTED = {
     "dialect_utils.engine_names": "from dialect_utils.execution import Worker",
     "dialect_utils.io": "from dialect_utils.verdict import Verdict",
     "dialect_utils.io.containers": "from dialect_utils.io.files import parse_bytes",
+    "dialect_utils.io.decompression": "from dialect_utils.io.files import read_bytes",
     "dialect_utils.io.remote": "from dialect_utils.io.files import read_bytes",
     "dialect_utils.io.dump_names": "from dialect_utils.io.files import parse_bytes",
     "dialect_utils.io.protos": "from dialect_utils.hlo import HloModule",

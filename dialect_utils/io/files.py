@@ -10,7 +10,8 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, cast, get_args
 
-from dialect_utils.io.containers import COMPRESSED, MODULE_LINE, decompressed, find_in_log, other_format
+from dialect_utils.io.containers import MODULE_LINE, find_in_log, other_format
+from dialect_utils.io.decompression import COMPRESSED, decompressed, start_of_content
 from dialect_utils.io.protos import is_proto_of_module
 from dialect_utils.io.remote import read_url
 from dialect_utils.text import LARGEST_TEXT, Diagnostic, DiagnosticError, read_input, read_start
@@ -51,6 +52,8 @@ _MLIR_START = re.compile(
 _HLO_HEADER = re.compile(r"HloModule\b|ENTRY\b")
 _HLO_IN_LOG = re.compile(r"^(?:## BEGIN_GRAPH$|[^\n]*\] HloModule [\w.\-]+[,\s])", re.MULTILINE)
 _LOOKED_AT = 1 << 16
+# A block of zstd has at most 128 KB, and nothing of it can be read before its end.
+_COMPRESSED_START = 1 << 18
 _MLIR_INSIDE = re.compile(r"\b(?:stablehlo|mhlo|chlo|vhlo|func|arith|tensor)\.\w|->\s*\(?tensor<")
 
 
@@ -66,7 +69,8 @@ def read_module(path: str) -> Module:
 def read_bytes(path: str) -> bytes:
     """Reads a file, a URL, or standard input for `-`, decompressed.
 
-    Raises DiagnosticError where that fails, for pipes and devices, and for more than 256 MB.
+    Raises DiagnosticError where that fails, for pipes and devices, for more than 256 MB, and for compressed files
+    beyond the limits of `decompressed`.
     """
     data = read_url(path) if is_url(path) else _standard_input() if path == STANDARD_INPUT else read_input(path)
     return decompressed(data, display_name(path)) if data.startswith(COMPRESSED) else data
@@ -158,7 +162,7 @@ def kind_of_module(path: str) -> Kind | None:
     """
     start = read_start(path, _LOOKED_AT)
     if start.startswith(COMPRESSED):
-        start = read_bytes(path)[:_LOOKED_AT]
+        start = start_of_content(read_start(path, _COMPRESSED_START), _LOOKED_AT, path)
     if start.startswith(_BYTECODE_MAGIC):
         return "mlir bytecode"
     if _BINARY.search(start, 0, _BINARY_PREFIX):
