@@ -61,4 +61,16 @@ MUTANTS = (
 """,
         ("tests/io/test_decompression.py",),
     ),
+    Mutant(
+        "dialect_utils/io/inputs.py",
+        "if os.path.islink(file) and leaves_directory(file, path):",
+        "if False:",
+        ("tests/io/test_inputs.py",),
+    ),
+    Mutant(
+        "dialect_utils/io/inputs.py",
+        "else read_bytes(self.path, self.within)",
+        "else read_bytes(self.path)",
+        ("tests/io/test_inputs.py",),
+    ),
 )
