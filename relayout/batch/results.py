@@ -85,12 +85,17 @@ def to_parquet(rows: Sequence[Row]) -> bytes:
 
     columns = [(name, pyarrow.string()) for name in _TEXTS]
     columns[5:5] = [("exit_code", pyarrow.int32()), ("seconds", pyarrow.float64())]
-    # Lone surrogates stand for bytes that are not UTF-8; Parquet holds escapes for them.
-    texts = [row["output"].encode("utf-8", "backslashreplace").decode() for row in rows]
-    plain = [{**r, "output": text, "figures": json.dumps(r["figures"])} for r, text in zip(rows, texts, strict=True)]
+    plain = [{name: _storable(value) for name, value in row.items()} for row in rows]
     sink = io.BytesIO()
     parquet.write_table(pyarrow.Table.from_pylist(plain, schema=pyarrow.schema(columns)), sink)
     return sink.getvalue()
+
+
+def _storable(value: object) -> object:
+    """Returns a cell of Parquet: figures as JSON, texts with escapes for bytes that are not UTF-8."""
+    if isinstance(value, dict):
+        return json.dumps(value)
+    return value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value
 
 
 def from_parquet(data: bytes) -> list[Row]:
