@@ -73,4 +73,10 @@ MUTANTS = (
         "else read_bytes(self.path)",
         ("tests/io/test_inputs.py",),
     ),
+    Mutant(
+        "dialect_utils/io/protos.py",
+        "for count, field in enumerate(read_fields(view)):",
+        "for count, field in enumerate(list(read_fields(view))):",
+        ("tests/io/test_protos.py",),
+    ),
 )
