@@ -91,11 +91,11 @@ def read_varint(data: memoryview, position: int) -> tuple[int, int]:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A message that holds a module: its kind, the HloModuleProto in it, and the outer message."""
+    """A message that holds a module: its kind, the HloModuleProto in it, and the outermost message."""
 
     message: Message
     module: memoryview
-    around: memoryview = memoryview(b"")
+    around: memoryview
 
 
 def find_proto(data: bytes) -> Found:
@@ -106,7 +106,7 @@ def find_proto(data: bytes) -> Found:
         if not first or first[0] != _FIRST_TAG:
             if not has_computations:
                 raise MalformedProtoError("a serialized HloModuleProto has computations, these bytes have none")
-            return Found(_message(depth, outer), view, outer if depth else memoryview(b""))
+            return Found(_message(depth, outer), view, outer)
         view = first
     raise MalformedProtoError("the module is wrapped in more messages than any that is known")
 

@@ -25,7 +25,7 @@ HLO = "HloModule m\n\nENTRY e {\n  p = f32[3]{0} parameter(0)\n  ROOT n = f32[3]
 METHODS: tuple[Callable[[bytes], bytes], ...] = (gzip.compress, partial(lzma.compress, preset=0), zstandard.compress)
 by_method = pytest.mark.parametrize("compress", METHODS, ids=["gzip", "xz", "zstd"])
 
-# What decompression may take beyond the content: the growth of a buffer, one step, one window.
+# The most bytes beyond the content: the growth of a buffer, one step, one window.
 MOST_MORE = 20 << 20
 _PEAK = """
 import resource, sys
