@@ -49,6 +49,13 @@ unit: $(STAMP) ## pytest, on all cores (every command of the README and the tuto
 fuzz: $(STAMP) ## try thousands of inputs for every reader, and a hundred thousand texts of shapes in our parser and in XLA's
 	RELAYOUT_FUZZ=100000 python -m pytest tests/layout/text/test_parse_fuzz.py tests/hostile/test_fuzz.py
 
+.PHONY: fuzz-coverage
+HOURS ?= 1
+TARGETS ?=
+fuzz-coverage: $(STAMP) ## fuzz the readers with atheris, guided by coverage (HOURS=1 of CPU time, TARGETS="hlo shapes")
+	python -m pip install --quiet --constraint dev-constraints.txt --editable '.[dev,fuzz]'
+	python -m tests.fuzzing --hours $(HOURS) $(TARGETS)
+
 hostile: $(STAMP) ## run every command of the table of hostile inputs (about five minutes)
 	RELAYOUT_HOSTILE=1 python -m pytest tests/hostile
 
