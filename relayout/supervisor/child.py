@@ -27,11 +27,11 @@ from relayout.supervisor.host import Host, reset_signals, use_host, use_streams
 from relayout.supervisor.plan import format_plan, parse_unit
 
 _CONNECTION = 3
-# What may be printed and written for one input.
+# The most that is printed and written for one input.
 DEFAULT_OUTPUT_BYTES = 2_000_000_000
 # The memory that reading, rewriting and printing a module takes, by the bytes of its file.
 _MEMORY_PER_BYTE = 100
-# Where colours, widths and languages are chosen; a file must not find keys and tokens here.
+# Variables for colours, widths and languages. A file must not find keys and tokens in the environment.
 _KEPT = (*processes.INHERITED, "NO_COLOR", "FORCE_COLOR", "TERM", "COLUMNS", "LINES", "PYTHONIOENCODING")
 
 

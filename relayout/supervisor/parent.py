@@ -43,7 +43,7 @@ from relayout.supervisor.frames import (
 from relayout.supervisor.host import ENDING_SIGNALS
 
 _CHUNK = 1 << 18
-# The last bytes of what libraries write are kept: a reason stands there before a crash.
+# The last bytes that libraries write are kept: they give the reason before a crash.
 _WORDS_BYTES = 8 << 10
 _MOST_PROCESSES = 16
 # A process that has closed its connection ends soon.
@@ -58,8 +58,8 @@ _MOST_FILES = 1000
 _PEAK_UNIT = 1024 if sys.platform == "linux" else 1
 
 
-class Sink(Protocol):
-    """Where the output of a unit goes."""
+class Printer(Protocol):
+    """The destination of a unit's output."""
 
     def write(self, kind: bytes, data: bytearray) -> None:
         """Writes to standard output (`OUTPUT`) or standard error (`ERRORS`)."""
@@ -149,7 +149,7 @@ class Child:
                 return
             del self._unsent[:sent]
 
-    def receive(self, sink: Sink) -> tuple[bytes, bytearray] | None:
+    def receive(self, printer: Printer) -> tuple[bytes, bytearray] | None:
         """Serves the frames that have come; returns a PLAN or DONE frame, None where there is none yet.
 
         Raises EOFError where the child has ended, MalformedFrameError where it must be ended.
@@ -166,7 +166,7 @@ class Child:
             kind, data = self._next_frame()
             if kind in (PLAN, DONE):
                 return kind, data
-            self._serve(kind, data, sink)
+            self._serve(kind, data, printer)
         return None
 
     def _missing(self) -> int:
@@ -188,13 +188,13 @@ class Child:
             del self._buffer[:length]
         return kind, data
 
-    def _serve(self, kind: bytes, data: bytearray, sink: Sink) -> None:
+    def _serve(self, kind: bytes, data: bytearray, printer: Printer) -> None:
         if kind in (OUTPUT, ERRORS, FILE):
             self._written += len(data)
             if self._written > self._most_output:
                 raise OutputLimitError
         if kind in (OUTPUT, ERRORS):
-            sink.write(kind, data)
+            printer.write(kind, data)
         elif kind == NOTICE:
             self._notice(from_json(data))
         else:
@@ -246,7 +246,7 @@ class Child:
         path, data = parse_named_file(frame)
         if path not in self._files and not self._writable.allows(path):
             raise MalformedFrameError(f"a file {path} that the command does not write")
-        if path not in self._writable.prefixes:
+        if path not in self._writable.names:
             # Only the directories that the command line names, and those in them, are made.
             os.makedirs(os.path.dirname(path) or os.curdir, exist_ok=True)
         write_to_file(path, data)
@@ -323,7 +323,7 @@ class OutputLimitError(Exception):
 
 
 def _fork(main: Callable[[socket.socket, int, int], NoReturn], connection: socket.socket, words: int) -> int:
-    # What is buffered would be written twice.
+    # Buffered text would be written twice.
     for stream in (sys.stdout, sys.stderr):
         stream.flush()
     parent = os.getpid()

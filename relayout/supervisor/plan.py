@@ -46,7 +46,7 @@ def parse_unit(data: bytes) -> Unit:
 
 def _described(unit: Unit) -> dict[str, Any]:
     return {
-        "inputs": [[each.path, each.inner, each.prefix, each.kind, each.proto] for each in unit.inputs],
+        "inputs": [[each.path, each.inner, each.prefix, each.kind, each.proto, each.within] for each in unit.inputs],
         "target": unit.target,
         "seconds": unit.seconds,
     }
@@ -61,9 +61,9 @@ def _unit(described: dict[str, Any]) -> Unit:
 
 
 def _input(described: list[Any]) -> Input:
-    path, inner, prefix, kind, proto = described
+    path, inner, prefix, kind, proto, within = described
     known: Any = _optional_text(kind)
-    return Input(str(path), str(inner), str(prefix), known, _optional_text(proto))
+    return Input(str(path), str(inner), str(prefix), known, _optional_text(proto), str(within))
 
 
 def _optional_text(value: Any) -> str | None:

@@ -156,7 +156,7 @@ class Pool:
     def _begin(self, number: int, unit: Unit) -> None:
         child = self._idle.pop() if self._idle else self._forked(is_planner=False)
         self._busy[child] = _Task(unit, number, is_direct=False)
-        # Who names a limit means it; a default limit is for a machine that has nothing else to do.
+        # A limit of the command line is exact; a default limit supposes a machine that does nothing else.
         credit = 0.0 if getattr(self._job.arguments, "timeout", None) else unit.seconds
         child.begin(unit.seconds, credit, format_unit(unit), has_items=not unit.inputs)
 

@@ -81,4 +81,22 @@ MUTANTS = (
         "",
         ("tests/execution/test_worker.py",),
     ),
+    Mutant(
+        "dialect_utils/execution/arrays.py",
+        "if file.getinfo(self.member).file_size != self.offset + size:",
+        "if False:",
+        ("tests/execution/test_npz.py",),
+    ),
+    Mutant(
+        "dialect_utils/execution/arrays.py",
+        "if found != size:",
+        "if False:",
+        ("tests/execution/test_npz.py",),
+    ),
+    Mutant(
+        "dialect_utils/execution/arrays.py",
+        "if file.getinfo(member).compress_type not in _METHODS:",
+        "if False:",
+        ("tests/execution/test_npz.py",),
+    ),
 )
