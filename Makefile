@@ -12,7 +12,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test format lint types unit docs fuzz hostile hostile-mutants hostile-kills lit bench campaign campaign-dumps campaign-proof campaign-reference campaign-verdict scale kernels mutants notebooks check-readme clean
+.PHONY: help setup demo test format lint types unit docs fuzz hostile hostile-mutants hostile-kills hostile-proofs lit bench campaign campaign-dumps campaign-proof campaign-reference campaign-verdict scale kernels mutants notebooks check-readme clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{printf "%-20s %s\n", $$1, $$2}'
@@ -49,6 +49,13 @@ unit: $(STAMP) ## pytest, on all cores (every command of the README and the tuto
 fuzz: $(STAMP) ## try thousands of inputs for every reader, and a hundred thousand texts of shapes in our parser and in XLA's
 	RELAYOUT_FUZZ=100000 python -m pytest tests/layout/text/test_parse_fuzz.py tests/hostile/test_fuzz.py
 
+.PHONY: fuzz-coverage
+HOURS ?= 1
+TARGETS ?=
+fuzz-coverage: $(STAMP) ## fuzz the readers with atheris, guided by coverage (HOURS=1 of CPU time, TARGETS="hlo shapes")
+	python -m pip install --quiet --constraint dev-constraints.txt --editable '.[dev,fuzz]'
+	python -m tests.fuzzing --hours $(HOURS) $(TARGETS)
+
 hostile: $(STAMP) ## run every command of the table of hostile inputs (about five minutes)
 	RELAYOUT_HOSTILE=1 python -m pytest tests/hostile
 
@@ -57,6 +64,9 @@ hostile-mutants: $(STAMP) ## a thousand changed modules that verify: each crash 
 
 hostile-kills: $(STAMP) ## end 30 workers and 36 batches at random moments: no row is lost, no process stays (five minutes)
 	python -m tests.hostile.kills
+
+hostile-proofs: $(STAMP) ## measure by how much 200 slow proofs exceed their time limit (five minutes)
+	python -m tests.hostile.proofs
 
 lit: $(STAMP) ## the passes' text tests
 	lit --verbose --order smart lit_tests

@@ -4,35 +4,27 @@ from __future__ import annotations
 
 import atexit
 import contextlib
-import gc
 import os
 import sys
 from typing import NoReturn
 
 # A shell reports 128 plus the number of the signal that ended a program; Ctrl-C's is 2.
 _INTERRUPTED = 128 + 2
-# Python's default of 700 makes it walk all live objects again and again while a module is read.
-_OBJECTS_BETWEEN_COLLECTIONS = 100_000
 
 
 def run() -> NoReturn:
     """Runs the command line of this process and ends the process with its exit code."""
     try:
-        prepare_process()
         # Imported here: Ctrl-C may come while the program is being loaded, too.
+        from relayout.process import prepare_process
+
+        prepare_process()
         from relayout.cli import main
 
         status = main()
     except KeyboardInterrupt:
         status = _INTERRUPTED
     _leave(status)
-
-
-def prepare_process() -> None:
-    """Sets a threshold for garbage collection, and lets the threads of OpenBLAS sleep between products."""
-    gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
-    # Their default is to spin for 2 ** 26 cycles, even where nothing is ever multiplied; 4 is the least.
-    os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "4")
 
 
 def _leave(status: int) -> NoReturn:

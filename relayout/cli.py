@@ -16,7 +16,7 @@ from dialect_utils.text import PrintableStream, nearest
 from relayout import __version__
 from relayout.arguments import Command, Parser, add_shared_options, choice, usage_error
 from relayout.console import COLOURS, DONE, WRONG_COMMAND, Console, UsageError
-from relayout.process import ended_by_signals, exit_code
+from relayout.process import ended_by_signals, exit_code, interrupt_before
 
 COMMANDS = ("opt", "check", "replay", "reduce", "run", "report", "explain", "index", "bitcast")
 
@@ -94,6 +94,10 @@ def _status(arguments: Sequence[str]) -> int:
     except OSError as error:  # a full disk
         _drop_output()
         return console.fail(error)
+    except Exception as error:
+        # Where a signal comes while arguments are parsed, a `finally` clause of argparse raises another error.
+        lost = interrupt_before(error)
+        return console.fail(error) if lost is None else exit_code(lost)
     return status
 
 

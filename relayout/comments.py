@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from dialect_utils.io.files import decode, encode
 from dialect_utils.text import Diagnostic, DiagnosticError, Location, Source, Span
 
-# Strings and block comments match first: `//` inside them starts no comment.
+# Strings and block comments match first: `//` inside them starts no comment. Both may be unclosed.
 _PIECE = re.compile(
-    r'(?P<kept>"(?:\\.|[^"\\\n]++)*+"|/\*.*?\*/)|^[ \t]*//[^\n]*(?:\n|\Z)|[ \t]*//[^\n]*', re.DOTALL | re.MULTILINE
+    r'(?P<kept>"(?:\\.|[^"\\\n]++)*+"?|/\*.*?(?:\*/|\Z))|^[ \t]*+//[^\n]*(?:\n|\Z)|(?<![ \t])[ \t]*+//[^\n]*',
+    re.DOTALL | re.MULTILINE,
 )
 _SEPARATOR = re.compile(r"^// -----[^\n]*\n?", re.MULTILINE)
 _COMMENT = re.compile(
-    r"expected-(?P<severity>error|warning|note)(?P<regex>-re)?(?:@(?P<place>[+-]?\d+|above|below|unknown))?"
-    r"[ \t]*(?P<count>\d+)?[ \t]*\{\{(?P<text>.*)\}\}"
+    r"expected-(?P<severity>error|warning|note)(?P<regex>-re)?(?:@(?P<place>[+-]?\d++|above|below|unknown))?"
+    r"[ \t]*+(?P<count>\d++)?[ \t]*+\{\{(?P<text>.*)\}\}"
 )
-_PATTERN = re.compile(r"\{\{(.*?)\}\}")
+# As many digits as the number of a line may have.
+_LONGEST_NUMBER = 9
+# The most times that a comment may expect a diagnostic.
+_MOST_TIMES = 100
 
 
 def strip_comments(text: str) -> str:
@@ -91,40 +95,74 @@ class Expectation:
 
 
 def expectations(source: Source) -> Iterator[Expectation]:
-    """Yields the expectations in the comments of a file; one with a count N is yielded N times."""
+    """Yields the expectations in the comments of a file; one with a count N is yielded N times.
+
+    Raises DiagnosticError for a number without meaning, and for a regular expression that Python cannot compile.
+    """
     lines = source.text.split("\n")
+    neighbours = _neighbours(lines) if "expected-" in source.text else {}
     start = 0
     for number, line in enumerate(lines, start=1):
-        for match in _COMMENT.finditer(line, line.find("//")) if "//" in line else ():
+        # The text of an expectation extends to the last `}}` of the line.
+        match = _COMMENT.search(line, line.find("//"), line.rfind("}}") + 2) if "//" in line else None
+        if match is not None:
             location = Location(source, Span(start + match.start(), start + match.end()))
-            at = _line_of(number, match["place"], lines)
-            pattern = re.compile(_regular(match["text"]) if match["regex"] else re.escape(match["text"]))
-            expected = Expectation(match["severity"], at, match["text"], pattern, location)
+            _check_numbers(match, location)
+            at = _line_of(number, match["place"], neighbours)
+            expected = Expectation(match["severity"], at, match["text"], _compiled(match, location), location)
             yield from [expected] * int(match["count"] or 1)
         start += len(line) + 1
 
 
-def _line_of(number: int, written: str | None, lines: list[str]) -> int | None:
+def _check_numbers(comment: re.Match[str], location: Location) -> None:
+    for name, most in (("place", 10**_LONGEST_NUMBER), ("count", _MOST_TIMES)):
+        digits = (comment[name] or "").lstrip("+-")
+        if digits.isdecimal() and (len(digits) > _LONGEST_NUMBER or int(digits) > most):
+            raise DiagnosticError(Diagnostic(f"the number {digits[: _LONGEST_NUMBER + 1]} is above {most}", location))
+
+
+def _compiled(comment: re.Match[str], location: Location) -> re.Pattern[str]:
+    try:
+        return re.compile(_regular(comment["text"]) if comment["regex"] else re.escape(comment["text"]))
+    except (re.error, OverflowError, RecursionError) as error:
+        message = f"{comment['text']} is no regular expression: {error}"
+        raise DiagnosticError(Diagnostic(message, location)) from None
+
+
+def _neighbours(lines: list[str]) -> dict[str, list[int]]:
+    """Returns the number of the closest line above and below each line that holds no expectation.
+
+    Several expectations may precede one operation.
+    """
+    numbers = range(1, len(lines) + 1)
+    return {"above": _closest(lines, numbers, 0), "below": _closest(lines[::-1], numbers[::-1], len(lines) + 1)[::-1]}
+
+
+def _closest(lines: Iterable[str], numbers: Iterable[int], outside: int) -> list[int]:
+    found, last = [], outside
+    for number, line in zip(numbers, lines, strict=True):
+        found.append(last)
+        if not (line.lstrip().startswith("//") and "expected-" in line):
+            last = number
+    return found
+
+
+def _line_of(number: int, written: str | None, neighbours: Mapping[str, list[int]]) -> int | None:
     """Returns the line that `@+1`, `@5`, `@above` or `@unknown` in line `number` means."""
     if written is None or written == "unknown":
         return number if written is None else None
-    if written in ("above", "below"):
-        step = 1 if written == "below" else -1
-        return _nearest_code(number + step, step, lines)
+    if written in neighbours:
+        return neighbours[written][number - 1]
     return number + int(written) if written[0] in "+-" else int(written)
-
-
-def _nearest_code(number: int, step: int, lines: list[str]) -> int:
-    """Returns the first line from `number` on without an expectation: several expectations may precede one op."""
-    while 0 < number <= len(lines) and lines[number - 1].lstrip().startswith("//") and "expected-" in lines[number - 1]:
-        number += step
-    return number
 
 
 def _regular(text: str) -> str:
     """Returns the pattern of a text with regular expressions between braces."""
-    pieces = _PATTERN.split(text)
-    return "".join(f"(?:{piece})" if index % 2 else re.escape(piece) for index, piece in enumerate(pieces))
+    pieces, position = [], 0
+    while (start := text.find("{{", position)) >= 0 and (end := text.find("}}", start)) >= 0:
+        pieces += [re.escape(text[position:start]), f"(?:{text[start + 2 : end]})"]
+        position = end + 2
+    return "".join([*pieces, re.escape(text[position:])])
 
 
 def _line(diagnostic: Diagnostic) -> int | None:

@@ -40,13 +40,12 @@ def is_name_of(name: str, emit: Emit) -> bool:
     return not name.endswith((*COMPRESSED, *(_BINARY if emit == "text" else ())))
 
 
-def write_to_file(path: str, data: bytes) -> None:
-    """Writes a file and the directories above it, whole or not at all; a sandboxed child asks its parent to."""
+def write_to_file(path: str, data: bytes | memoryview) -> None:
+    """Writes a file, whole or not at all; a sandboxed child asks its parent to, which makes directories, too."""
     host = current()
     if host is not None:
         host.write_file(path, data)
         return
-    Path(path).parent.mkdir(parents=True, exist_ok=True)
     write_file(Path(path), data)
 
 

@@ -62,15 +62,25 @@ OWN_IMPORTS: dict[str, tuple[str, ...]] = {
         *(f"dialect_utils.{name}" for name in ("ops", "stablehlo.bindings", "stablehlo.origins")),
     ),
     "dialect_utils.engine_names": (),
+    "dialect_utils.processes": (),
+    "dialect_utils.sandbox": (),
     "dialect_utils.io": (
         *_BASE,
+        "dialect_utils.processes",
+        "dialect_utils.sandbox",
         *(f"dialect_utils.{name}" for name in ("hlo", "stablehlo", "execution")),
-        *(f"dialect_utils.io.{name}" for name in ("containers", "dump_names", "protos", "remote")),
+        *(f"dialect_utils.io.{name}" for name in ("containers", "decompression", "dump_names", "protos", "remote")),
     ),
-    **dict.fromkeys(("dialect_utils.io.containers", "dialect_utils.io.remote"), ("dialect_utils.text",)),
+    **dict.fromkeys(
+        tuple(f"dialect_utils.io.{name}" for name in ("containers", "decompression", "remote")),
+        ("dialect_utils.text", "dialect_utils.processes"),
+    ),
     "dialect_utils.io.dump_names": (),
     "dialect_utils.io.protos": (),
-    "dialect_utils.mosaic": (*_BASE, "dialect_utils.execution", "dialect_utils.mosaic.kernel_reader"),
+    "dialect_utils.mosaic": (
+        *_BASE,
+        *(f"dialect_utils.{name}" for name in ("execution", "sandbox", "mosaic.kernel_reader")),
+    ),
     "dialect_utils.mosaic.kernel_reader": (
         "dialect_utils.text",
         *(f"dialect_utils.stablehlo.{name}" for name in ("bindings", "origins")),
@@ -78,6 +88,8 @@ OWN_IMPORTS: dict[str, tuple[str, ...]] = {
     "dialect_utils.memory": (*_BASE, "dialect_utils.hlo"),
     "dialect_utils.execution": (
         *_BASE,
+        "dialect_utils.processes",
+        "dialect_utils.sandbox",
         "dialect_utils.hlo",
         "dialect_utils.stablehlo",
         "dialect_utils.io.protos",
@@ -384,6 +396,8 @@ def test_imports_point_one_way() -> None:
 
 # One import a row that the row forbids.
 PLANTED = {
+    "dialect_utils.processes": "from dialect_utils.text import Source",
+    "dialect_utils.sandbox": "from dialect_utils.text import Source",
     "dialect_utils": "from dialect_utils.text import Source",
     "dialect_utils.text": "from dialect_utils import layout",
     "dialect_utils.ops": "from dialect_utils.hlo import HloModule",
@@ -409,6 +423,7 @@ PLANTED = {
     "dialect_utils.engine_names": "from dialect_utils.execution import Worker",
     "dialect_utils.io": "from dialect_utils.verdict import Verdict",
     "dialect_utils.io.containers": "from dialect_utils.io.files import parse_bytes",
+    "dialect_utils.io.decompression": "from dialect_utils.io.files import read_bytes",
     "dialect_utils.io.remote": "from dialect_utils.io.files import read_bytes",
     "dialect_utils.io.dump_names": "from dialect_utils.io.files import parse_bytes",
     "dialect_utils.io.protos": "from dialect_utils.hlo import HloModule",

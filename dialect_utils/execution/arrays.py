@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import re
 import zipfile
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from io import BytesIO
+from io import BufferedIOBase, BytesIO
 from math import prod
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +39,9 @@ _LARGEST_FILE = 1 << 40
 # numpy rejects headers of more than 10,000 bytes after it has read them.
 _LARGEST_HEADER = 10_100
 _LARGEST_ELEMENT = 16
+_STEP = 1 << 20
+# numpy writes these two. A member of another method could demand a dictionary of 4 GB.
+_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
 
 def is_numpy_type(element_type: ElementType) -> bool:
@@ -176,17 +180,28 @@ class SavedArray:
     offset: int
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
-        """Reads the data; raises DiagnosticError where its size is not the header's, and for damaged data."""
+        """Reads the data; raises DiagnosticError where its size is not the header's, and for damaged data.
+
+        Takes the memory of the array once.
+        """
         size = prod(self.shape) * self.dtype.itemsize
-        with readable(self.path), zipfile.ZipFile(located(self.path)) as file, file.open(self.member) as stream:
+        with readable(self.path), zipfile.ZipFile(located(self.path)) as file, _opened(file, self.member) as stream:
+            if file.getinfo(self.member).file_size != self.offset + size:
+                raise damaged(self.path, f"{self.member} has other data than its header says")
             stream.read(self.offset)
-            # One byte more reaches the end of the file, where zipfile compares the checksum.
-            data = stream.read(size + 1)
-        if len(data) != size:
-            raise damaged(self.path, f"{self.member} has other data than its header says")
+            data = np.empty(size, np.uint8)
+            found = sum(stream.readinto(data[start : start + _STEP].data) for start in range(0, size, _STEP))
+            # With the last byte of the member, zipfile compares the checksum.
+            if found != size:
+                raise damaged(self.path, f"{self.member} has other data than its header says")
         order: Any = "F" if self.is_column_major else "C"
-        array = np.frombuffer(data, self.dtype).reshape(self.shape, order=order)
+        array = data.view(self.dtype).reshape(self.shape, order=order)
         return array if dtype is None else array.astype(dtype)
+
+
+def _opened(file: zipfile.ZipFile, member: str) -> BufferedIOBase:
+    """Returns the stream of a member under the type that zipfile gives it, which has `readinto`."""
+    return cast(BufferedIOBase, file.open(member))
 
 
 @contextmanager
@@ -219,7 +234,7 @@ def read_arrays(path: str, prefix: str) -> list[SavedArray]:
         with readable(path), zipfile.ZipFile(raw) as file:
             names = [member.filename for member in file.infolist()]
             numbers = {name: int(match[1]) for name in names if (match := pattern.fullmatch(name))}
-            repeated = next((name for name in numbers if names.count(name) > 1), None)
+            repeated = next((name for name, count in Counter(names).items() if count > 1 and name in numbers), None)
             if repeated is not None:
                 raise damaged(path, f"{repeated} occurs twice")
             found = {number: _read_header(path, file, name) for name, number in numbers.items()}
@@ -233,6 +248,8 @@ def read_arrays(path: str, prefix: str) -> list[SavedArray]:
 
 
 def _read_header(path: str, file: zipfile.ZipFile, member: str) -> SavedArray:
+    if file.getinfo(member).compress_type not in _METHODS:
+        raise damaged(path, f"{member} is compressed with a method that numpy does not write")
     with file.open(member) as stream:
         start = BytesIO(stream.read(_LARGEST_HEADER))
     version = np.lib.format.read_magic(start)

@@ -72,22 +72,21 @@ def read_recorded(data: bytes, name: str) -> Recorded | None:
         raise DiagnosticError(Diagnostic(f"{name}: the recorded execution is damaged: {error}")) from None
 
 
-def _of_snapshot(fields: Sequence[Field]) -> Recorded:
-    results = [field.bytes for field in fields if field.number == _RESULT]
-    return Recorded(
-        _literals([field.bytes for field in fields if field.number == _ARGUMENTS]),
-        _literals(results) if results else None,
-    )
+def _of_snapshot(message: memoryview) -> Recorded:
+    results = _messages(message, _RESULT)
+    return Recorded(_literals(_messages(message, _ARGUMENTS)), _literals(results) if results else None)
 
 
-def _of_partitions(fields: Sequence[Field]) -> Recorded:
-    partitions = [list(read_fields(field.bytes)) for field in fields if field.number == _PARTITIONS]
-    if any(field.number == _PARTITION_DESCRIPTORS for partition in partitions for field in partition):
+def _messages(message: memoryview, number: int) -> list[memoryview]:
+    """Returns the values of all fields of one number."""
+    return [field.bytes for field in read_fields(message) if field.number == number]
+
+
+def _of_partitions(message: memoryview) -> Recorded:
+    partitions = _messages(message, _PARTITIONS)
+    if any(field.number == _PARTITION_DESCRIPTORS for partition in partitions for field in read_fields(partition)):
         raise MalformedProtoError("the inputs are described, but not there")
-    inputs = [
-        _literals([field.bytes for field in partition if field.number == _PARTITION_ARGUMENTS])
-        for partition in partitions
-    ]
+    inputs = [_literals(_messages(partition, _PARTITION_ARGUMENTS)) for partition in partitions]
     if len(inputs) == 1:
         return Recorded(inputs[0])
     shapes = [[(array.shape, array.dtype) for array in arrays] for arrays in inputs]

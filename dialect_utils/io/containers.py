@@ -1,4 +1,4 @@
-"""Extracts modules from compressed files and logs, and recognizes files of other programs.
+"""Extracts modules from logs, and recognizes files of other programs.
 
 Logs: torch_xla writes a graph between `## BEGIN_GRAPH` and `## END_GRAPH`
 (torch_xla/csrc/xla_graph_executor.cpp); XLA's logs begin every line of a module with a time and a
@@ -7,19 +7,11 @@ source line (XLA_VLOG_LINES).
 
 from __future__ import annotations
 
-import importlib
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from io import BytesIO
-from typing import IO, cast
 
-from dialect_utils.text import LARGEST_TEXT, Diagnostic, DiagnosticError
-
-_GZIP = b"\x1f\x8b"
-_XZ = b"\xfd7zXZ\x00"
-_ZSTD = b"\x28\xb5\x2f\xfd"
-COMPRESSED = (_GZIP, _XZ, _ZSTD)
+from dialect_utils.text import Diagnostic, DiagnosticError
 
 MODULE_LINE = re.compile(r"^(.*?\] )?HloModule [\w.\-]+:?(?=[,\s])", re.ASCII | re.MULTILINE)
 # Lines of a module outside its computations: blank lines, headers, and tables of file names and stack frames.
@@ -32,54 +24,6 @@ class Extract:
 
     text: str
     first_line: int
-
-
-def decompressed(data: bytes, name: str) -> bytes:
-    """Returns the content of gzip, xz or zstd bytes; other bytes stay as they are.
-
-    Raises DiagnosticError for damaged bytes and for a content of more than 256 MB.
-    """
-    if data.startswith(_GZIP):
-        import gzip
-
-        return _read(gzip.GzipFile(fileobj=BytesIO(data)), name, "gzip")
-    if data.startswith(_XZ):
-        import lzma
-
-        return _read(lzma.LZMAFile(BytesIO(data)), name, "xz")
-    return _read_zstd(data, name) if data.startswith(_ZSTD) else data
-
-
-def _read_zstd(data: bytes, name: str) -> bytes:
-    try:
-        library = importlib.import_module("compression.zstd")
-    except ImportError:
-        return _read_with_zstandard(data, name)
-    return _read(library.ZstdFile(BytesIO(data)), name, "zstd")
-
-
-def _read_with_zstandard(data: bytes, name: str) -> bytes:
-    try:
-        library = importlib.import_module("zstandard")
-    except ImportError:
-        message = f"{name}: is compressed with zstd, which this Python cannot read"
-        raise DiagnosticError(Diagnostic(message, hint="pip install 'relayout[zstd]'")) from None
-    found = _read(library.open(BytesIO(data), "rb"), name, "zstd")
-    # The library reports no error for truncated data.
-    if len(found) < library.frame_content_size(data):
-        raise DiagnosticError(Diagnostic(f"{name}: damaged zstd data: they end too soon"))
-    return found
-
-
-def _read(file: object, name: str, method: str) -> bytes:
-    try:
-        data = cast(IO[bytes], file).read(LARGEST_TEXT + 1)
-    except Exception as error:
-        # Each library raises its own errors for damaged or truncated data.
-        raise DiagnosticError(Diagnostic(f"{name}: damaged {method} data: {str(error).lower()}")) from None
-    if len(data) > LARGEST_TEXT:
-        raise DiagnosticError(Diagnostic(f"{name}: holds more than the {LARGEST_TEXT} bytes that are read"))
-    return data
 
 
 def find_in_log(text: str, name: str) -> Extract | None:

@@ -15,7 +15,7 @@ from pathlib import PurePosixPath
 
 # Endings that state the format of a file.
 _ENDING = re.compile(r"(?:\.(?:txt|hlo|pb|pbtxt|mlir|mlirbc|gz|xz|zst))+$")
-_NUMBERED = re.compile(r"(?:\d+\.)?module_(?P<number>\d+)\.(?P<rest>.+)")
+_NUMBERED = re.compile(r"(?:\d+\.)?module_(?P<number>\d{1,18})\.(?P<rest>.+)")
 # The begin of a stage: a module's name may contain dots, too.
 _STAGE = re.compile(
     r"\.(?=\d{4}\.|(?:\w+_)?before_optimizations|(?:sm_[\d.]+_)?(?:\w+_)?after_optimizations|snapshot\b|execution_\d"

@@ -10,7 +10,8 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, cast, get_args
 
-from dialect_utils.io.containers import COMPRESSED, MODULE_LINE, decompressed, find_in_log, other_format
+from dialect_utils.io.containers import MODULE_LINE, find_in_log, other_format
+from dialect_utils.io.decompression import COMPRESSED, decompressed, start_of_content
 from dialect_utils.io.protos import is_proto_of_module
 from dialect_utils.io.remote import read_url
 from dialect_utils.processes import waiting
@@ -53,6 +54,8 @@ _MLIR_START = re.compile(
 _HLO_HEADER = re.compile(r"HloModule\b|ENTRY\b")
 _HLO_IN_LOG = re.compile(r"^(?:## BEGIN_GRAPH$|[^\n]*\] HloModule [\w.\-]+[,\s])", re.MULTILINE)
 _LOOKED_AT = 1 << 16
+# A block of zstd has at most 128 KB, and nothing of it can be read before its end.
+_COMPRESSED_START = 1 << 18
 _MLIR_INSIDE = re.compile(r"\b(?:stablehlo|mhlo|chlo|vhlo|func|arith|tensor)\.\w|->\s*\(?tensor<")
 
 
@@ -65,12 +68,21 @@ def read_module(path: str) -> Module:
     return parse_bytes(read_bytes(path), display_name(path))
 
 
-def read_bytes(path: str) -> bytes:
+def read_bytes(path: str, within: str = "") -> bytes:
     """Reads a file, a URL, or standard input for `-`, decompressed.
 
-    Raises DiagnosticError where that fails, for pipes and devices, and for more than 256 MB.
+    `within` is the directory in which a file was found; a link that leaves it is an error.
+
+    Raises DiagnosticError where that fails, for pipes and devices, for more than 256 MB, and for compressed files
+    beyond the limits of `decompressed`.
     """
-    data = read_url(path) if is_url(path) else _standard_input() if path == STANDARD_INPUT else read_input(path)
+    data = (
+        read_url(path)
+        if is_url(path)
+        else _standard_input()
+        if path == STANDARD_INPUT
+        else read_input(path, within=within)
+    )
     return decompressed(data, display_name(path)) if data.startswith(COMPRESSED) else data
 
 
@@ -165,19 +177,19 @@ def _reject_other_format(data: bytes, name: str) -> None:
         raise DiagnosticError(Diagnostic(f"{name}: holds no module; it seems to be {found.name}", hint=found.hint))
 
 
-def kind_of_module(path: str) -> Kind | None:
-    """Returns the format of a directory's file, or None for a file without a module.
+def kind_of_module(path: str, within: str = "") -> Kind | None:
+    """Returns the format of a file in the directory `within`, or None for a file without a module.
 
     Stricter than `find_kind`: a text must begin with a module's header or be a log that prints one, and a proto must
     have the fields of an HLO module. Raises DiagnosticError for a file that cannot be read.
     """
-    start = read_start(path, _LOOKED_AT)
+    start = read_start(path, _LOOKED_AT, within)
     if start.startswith(COMPRESSED):
-        start = read_bytes(path)[:_LOOKED_AT]
+        start = start_of_content(read_start(path, _COMPRESSED_START, within), _LOOKED_AT, path)
     if start.startswith(_BYTECODE_MAGIC):
         return "mlir bytecode"
     if _BINARY.search(start, 0, _BINARY_PREFIX):
-        is_module = start.startswith(_FIRST_PROTO_FIELD) and is_proto_of_module(read_bytes(path))
+        is_module = start.startswith(_FIRST_PROTO_FIELD) and is_proto_of_module(read_bytes(path, within))
         return "hlo proto" if is_module else None
     text = decode(start)
     position = _first(text)
@@ -206,7 +218,7 @@ def encode(text: str) -> bytes:
     return text.encode("utf-8", "surrogateescape")
 
 
-def write_file(path: Path, data: bytes) -> None:
+def write_file(path: Path, data: bytes | memoryview) -> None:
     """Replaces a file by a temporary one beside it, whole or not at all; keeps its mode and follows links.
 
     Pipes and devices are written directly. Raises OSError that names the file.
@@ -218,7 +230,7 @@ def write_file(path: Path, data: bytes) -> None:
         raise OSError(error.errno, error.strerror, str(path)) from error
 
 
-def _write_file(target: Path, data: bytes) -> None:
+def _write_file(target: Path, data: bytes | memoryview) -> None:
     if target.exists() and not target.is_file():
         target.write_bytes(data)
         return

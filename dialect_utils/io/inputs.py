@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from glob import glob
@@ -11,7 +12,7 @@ from dialect_utils.io.dump_names import DumpName, parse_dump_name, without_endin
 from dialect_utils.io.files import STANDARD_INPUT, Kind, display_name, is_url, kind_of_module, parse_bytes, read_bytes
 from dialect_utils.io.remote import matching_urls
 from dialect_utils.ir import Module
-from dialect_utils.text import Diagnostic, DiagnosticError, nearest
+from dialect_utils.text import Diagnostic, DiagnosticError, leaves_directory, nearest
 from dialect_utils.text.input_file import located
 
 _PATTERN_CHARACTERS = "*?["
@@ -21,6 +22,9 @@ MOST_FILES = 100_000
 _PROMISING = (".hlo", ".mlir", ".hlo.pb")
 _COMPRESSED = (".gz", ".xz", ".zst")
 _HLO, _MLIR, _TEXTS = ("hlo text", "hlo proto"), ("mlir text", "mlir bytecode"), ("hlo text", "mlir text")
+# Files of a directory that are passed over.
+_WITHOUT_MODULE = "files that hold no module"
+_LEAVING = "links that leave the directory"
 # XLA prints a constant of more than ten elements so by default.
 _LEFT_OUT = b"constant({...})"
 
@@ -31,7 +35,8 @@ class Input:
 
     `inner` is the path within the directory that was named, or the file's own name. `prefix` is that directory's name
     where several were named. `proto` is a file of the same stage with the values of all constants. `content` is set
-    where the bytes were read already.
+    where the bytes were read already. `within` is the directory in which the file was found: a link that leaves it is
+    not read.
     """
 
     path: str
@@ -39,6 +44,7 @@ class Input:
     prefix: str = ""
     kind: Kind | None = None
     proto: str | None = None
+    within: str = ""
     content: bytes | None = field(default=None, repr=False)
 
     @property
@@ -78,7 +84,7 @@ class Input:
 
     def data(self) -> bytes:
         """Reads the bytes, decompressed; raises DiagnosticError."""
-        return self.content if self.content is not None else read_bytes(self.path)
+        return self.content if self.content is not None else read_bytes(self.path, self.within)
 
     def module(self) -> Module:
         """Reads and parses the module; raises DiagnosticError."""
@@ -199,13 +205,16 @@ def _expanded(name: str) -> list[str]:
 def _in_directory(path: str, prefix: str, selection: Selection) -> tuple[list[Input], list[Diagnostic]]:
     """Returns the chosen modules of a directory in order, and at most one note."""
     everything = list(_found_in(path, prefix))
-    members = sorted(filter(None, everything), key=lambda member: (member.dump.order, member.relative))
+    found = [each for each in everything if isinstance(each, Input)]
+    others = Counter(each for each in everything if isinstance(each, str))
+    members = sorted(found, key=lambda member: (member.dump.order, member.relative))
     if not members:
-        raise DiagnosticError(Diagnostic(f"{path}: no file in this directory holds a module"))
+        hint = f"{others[_LEAVING]} are {_LEAVING}" if others[_LEAVING] else None
+        raise DiagnosticError(Diagnostic(f"{path}: no file in this directory holds a module", hint=hint))
     once = _each_stage_once(members)
     chosen = _selected(once, path, selection) if selection else _without_sources(once)
     passed_over = {
-        "files that hold no module": everything.count(None),
+        **{kind: others[kind] for kind in (_WITHOUT_MODULE, _LEAVING)},
         "protos of stages that are texts, too": len(members) - len(once),
         "StableHLO of modules that are HLO, too; --stage stablehlo": 0 if selection else len(once) - len(chosen),
     }
@@ -214,18 +223,21 @@ def _in_directory(path: str, prefix: str, selection: Selection) -> tuple[list[In
     return chosen, [Diagnostic(message, severity="note")] if parts else []
 
 
-def _found_in(path: str, prefix: str) -> Iterator[Input | None]:
-    """Yields an input for each file of a directory, None for a file without a module."""
+def _found_in(path: str, prefix: str) -> Iterator[Input | str]:
+    """Yields an input for each file of a directory, or the kind of files to which a file without a module belongs."""
     for number, file in enumerate(_files(path)):
         if number >= MOST_FILES:
             raise DiagnosticError(Diagnostic(f"{path}: has more than {MOST_FILES} files", hint="name one dump in it"))
+        if os.path.islink(file) and leaves_directory(file, path):
+            yield _LEAVING
+            continue
         try:
-            kind = kind_of_module(file)
+            kind = kind_of_module(file, path)
         except DiagnosticError:
             # Reading the file as a module reports the error.
             kind = None
         is_module = kind is not None or _promises(file)
-        yield Input(file, os.path.relpath(file, path), prefix, kind) if is_module else None
+        yield Input(file, os.path.relpath(file, path), prefix, kind, within=path) if is_module else _WITHOUT_MODULE
 
 
 def _files(path: str) -> Iterator[str]:

@@ -22,6 +22,8 @@ Message = Literal["HloModuleProto", "HloProto", "HloSnapshot", "HloUnoptimizedSn
 _FIRST = 1
 _COMPUTATIONS = 3
 _PARTITIONS = 2
+# Each computation is a field; a large module has thousands. The limit is one second of work.
+MOST_FIELDS = 1_000_000
 # Field 1 of wire type 2; a module's name does not begin with a line feed.
 _FIRST_TAG = _FIRST << 3 | BYTES
 
@@ -89,35 +91,42 @@ def read_varint(data: memoryview, position: int) -> tuple[int, int]:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A message that holds a module: its kind, the HloModuleProto in it, and the outer message's fields."""
+    """A message that holds a module: its kind, the HloModuleProto in it, and the outermost message."""
 
     message: Message
     module: memoryview
-    around: tuple[Field, ...] = ()
+    around: memoryview
 
 
 def find_proto(data: bytes) -> Found:
     """Finds the HloModuleProto in serialized bytes; raises MalformedProtoError for bytes without one."""
-    around: tuple[Field, ...] = ()
-    view = memoryview(data)
+    outer = view = memoryview(data)
     for depth in range(3):
-        fields = tuple(read_fields(view))
-        first = next((field.bytes for field in fields if field.number == _FIRST), memoryview(b""))
+        first, has_computations = _looked_through(view)
         if not first or first[0] != _FIRST_TAG:
-            _check_module(fields)
-            return Found(_message(depth, around), view, around)
-        around, view = around or fields, first
+            if not has_computations:
+                raise MalformedProtoError("a serialized HloModuleProto has computations, these bytes have none")
+            return Found(_message(depth, outer), view, outer)
+        view = first
     raise MalformedProtoError("the module is wrapped in more messages than any that is known")
 
 
-def _check_module(fields: tuple[Field, ...]) -> None:
-    if not any(field.number == _COMPUTATIONS and field.wire_type == BYTES for field in fields):
-        raise MalformedProtoError("a serialized HloModuleProto has computations, these bytes have none")
+def _looked_through(view: memoryview) -> tuple[memoryview, bool]:
+    """Returns the first field 1 of a message, and whether the message has a field for computations."""
+    # All fields together would take fifty times the memory of the file.
+    first, has_computations = None, False
+    for count, field in enumerate(read_fields(view)):
+        if count == MOST_FIELDS:
+            raise MalformedProtoError(f"a message has more than {MOST_FIELDS} fields")
+        if field.number == _FIRST and first is None:
+            first = field.bytes
+        has_computations |= field.number == _COMPUTATIONS and field.wire_type == BYTES
+    return first or memoryview(b""), has_computations
 
 
-def _message(depth: int, around: tuple[Field, ...]) -> Message:
+def _message(depth: int, outer: memoryview) -> Message:
     if depth == 1:
-        has_inputs = any(field.number == _PARTITIONS for field in around)
+        has_inputs = any(field.number == _PARTITIONS for field in read_fields(outer))
         return "HloUnoptimizedSnapshot" if has_inputs else "HloProto"
     return "HloModuleProto" if depth == 0 else "HloSnapshot"
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import json
 import re
 from collections.abc import Mapping, Sequence
@@ -36,7 +35,7 @@ def _config(call: Operation) -> Mapping[str, Any]:
     """Returns the backend_config of a kernel's call; raises DiagnosticError where it cannot be read."""
     try:
         config = json.loads(call.attribute("backend_config") or "")
-    except ValueError:
+    except (ValueError, RecursionError):
         config = None
     if not isinstance(config, dict) or not isinstance(config.get(_BODY), dict):
         message = f"custom call {call.results[0].name} calls {TARGET}, but its backend_config holds no kernel"
@@ -59,7 +58,7 @@ def kernels_of(calls: Sequence[Operation]) -> list[Kernel]:
 def _body(call: Operation) -> bytes:
     try:
         return base64.b64decode(str(_config(call)[_BODY].get("body", "")), validate=True)
-    except binascii.Error:
+    except ValueError:  # also of characters beyond ASCII
         message = f"custom call {call.results[0].name} calls {TARGET}, but its body is not base64"
         raise DiagnosticError(Diagnostic(message, call.location)) from None
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from dialect_utils.stablehlo.bindings import deserialize_kernel, ir, kernel_context
+from dialect_utils.stablehlo.bindings import deserialize_kernel, ir, kernel_context, string_value
 from dialect_utils.stablehlo.origins import origin_of
 from dialect_utils.text import Diagnostic, DiagnosticError
 
@@ -116,7 +116,9 @@ def _described(kind: str, element: str, dimensions: Iterable[int], space: str, t
 
 def _attribute(found: ir.Attribute) -> Any:
     """Describes an attribute by plain values, or by its text where it has none."""
-    if isinstance(found, ir.BoolAttr | ir.IntegerAttr | ir.FloatAttr | ir.StringAttr):
+    if isinstance(found, ir.StringAttr):
+        return string_value(found)
+    if isinstance(found, ir.BoolAttr | ir.IntegerAttr | ir.FloatAttr):
         return found.value
     if isinstance(found, ir.DenseElementsAttr):
         return {"dense": _elements(found)}

@@ -22,6 +22,10 @@ _PAIR = re.compile(r"\{\s*(-?\d+)\s*,\s*(-?\d+)\s*\}")
 _GROUPS, _SOURCES = "replica_groups", "source_target_pairs"
 
 
+# Far more devices than any machine has; each one may become an element of a list.
+_MOST_DEVICES = 1 << 20
+
+
 def numbers_in(text: str) -> list[int]:
     """Returns the integers of a text such as `2,4`."""
     return [int(number) for number in re.findall(r"\d+", text)]
@@ -29,6 +33,8 @@ def numbers_in(text: str) -> list[int]:
 
 def check_iota(kind: str, sizes: list[int], reshaped: list[int], name: str) -> None:
     """Raises ShapeError where `[2,2]<=[16]` names another number of devices than it has tiles."""
+    if max(prod(sizes), prod(reshaped)) > _MOST_DEVICES:
+        raise ShapeError(f"the {kind} has more than {_MOST_DEVICES} devices", name)
     if prod(sizes) != prod(reshaped):
         message = (
             f"the {kind} has {prod(reshaped)} devices, which does not match the tile assignment dimensions {sizes}"
@@ -72,6 +78,8 @@ def _listed_sizes(instance: Instance, text: str) -> list[int]:
 def _mesh_sizes(mesh: str, axes: str) -> list[int]:
     sizes = {name: int(size) for name, size in _AXIS.findall(mesh)}
     total = prod(sizes.values())
+    if total > _MOST_DEVICES:
+        raise ShapeError(f"the mesh has more than {_MOST_DEVICES} devices", _GROUPS)
     devices = _DEVICE_IDS.search(mesh)
     if devices is not None and len(numbers_in(devices[1])) != total:
         message = f"the mesh has {len(numbers_in(devices[1]))} device_ids for {total} devices"

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import singledispatch
-from itertools import product
 from math import prod
 from typing import Any
 
@@ -141,18 +140,20 @@ class GatherNumbers:
         batch = [i for i in range(len(results)) if i not in self.offset_dims]
         gone = {*self.collapsed_slice_dims, *self.operand_batching_dims}
         kept = [i for i in range(len(sizes)) if i not in gone]
-        found: list[list[int]] = [[] for _ in sizes]
-        for result in product(*map(range, results)):
-            at = [result[i] for i in batch]
-            index = [0] * len(sizes)
-            for k, dimension in enumerate(self.start_index_map):
-                source = tuple(at) if vector == starts.ndim else (*at[:vector], k, *at[vector:])
-                last = sizes[dimension] - self.slice_sizes[dimension]
-                index[dimension] = max(0, min(int(starts[source]), last))
-            for dimension, start in zip(self.operand_batching_dims, self.start_indices_batching_dims, strict=True):
-                index[dimension] = at[start - (start > vector)]
-            for dimension, to in zip(kept, self.offset_dims, strict=True):
-                index[dimension] += result[to]
-            for dimension, value in enumerate(index):
-                found[dimension].append(value)
-        return tuple(np.array(column, np.int64).reshape(results) for column in found)
+        at, index = np.indices(results), [np.zeros(results, np.int64) for _ in sizes]
+        vectors = np.moveaxis(starts, vector, -1) if vector < starts.ndim else starts[..., None]
+        chosen = vectors[tuple(at[i] for i in batch)]
+        for k, dimension in enumerate(self.start_index_map):
+            last = max(0, sizes[dimension] - self.slice_sizes[dimension])
+            index[dimension] += _clamped(chosen[..., k], last)
+        for dimension, start in zip(self.operand_batching_dims, self.start_indices_batching_dims, strict=True):
+            index[dimension] += at[batch[start - (start > vector)]]
+        for dimension, to in zip(kept, self.offset_dims, strict=True):
+            index[dimension] += at[to]
+        return tuple(index)
+
+
+def _clamped(starts: NDArray[Any], last: int) -> NDArray[np.int64]:
+    """Returns integers of any type, those of u64 above 2^63 included, between 0 and `last`."""
+    starts = np.minimum(starts, np.uint64(last)) if starts.dtype == np.uint64 else starts
+    return np.clip(starts.astype(np.int64), 0, last)

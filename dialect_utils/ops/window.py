@@ -85,6 +85,8 @@ def positions(size: int, window: WindowDimension) -> int:
 
 def format_window(window: tuple[WindowDimension, ...]) -> str:
     """Writes a window as XLA does; fields at their defaults are left out."""
+    if not window:
+        return "{}"
     parts = ["size=" + "x".join(str(dim.size) for dim in window)]
     for name, values, default in (
         ("stride", [str(dim.stride) for dim in window], "1"),

@@ -92,7 +92,7 @@ def annotated_interface(
     mode = attributes.get(LAYOUT_MODE)
     if isinstance(written, ArrayShape) and written.layout is not None:
         changed[LAYOUT_MODE] = ir.StringAttr.get(str(written.layout), context)
-    elif isinstance(mode, ir.StringAttr) and mode.value in _UNSPECIFIED:
+    elif isinstance(mode, ir.StringAttr) and string_value(mode) in _UNSPECIFIED:
         changed[LAYOUT_MODE] = mode
     mirror = str(written) if is_mirrored and not is_plain else None
     frontend = with_entry(attributes.get(FRONTEND_ATTRIBUTES), MIRROR, mirror, context)
@@ -116,7 +116,7 @@ def set_result_mirror(module: ir.Operation, shapes: Sequence[Shape]) -> None:
 def frontend_entries(operation: ir.Operation) -> dict[str, str]:
     """Returns the frontend attributes of an operation, the mirror included."""
     entries = attribute_entries(_frontend(operation))
-    return {name: found.value for name, found in entries.items() if isinstance(found, ir.StringAttr)}
+    return {name: string_value(found) for name, found in entries.items() if isinstance(found, ir.StringAttr)}
 
 
 def set_frontend_entry(operation: ir.Operation, key: str, text: str | None) -> None:

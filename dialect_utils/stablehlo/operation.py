@@ -22,7 +22,14 @@ from dialect_utils.stablehlo.annotations import (
     set_frontend_entry,
     text_of,
 )
-from dialect_utils.stablehlo.bindings import attribute_of, dimension_numbers, integer_list, ir, with_integers
+from dialect_utils.stablehlo.bindings import (
+    attribute_of,
+    dimension_numbers,
+    integer_list,
+    ir,
+    string_value,
+    with_integers,
+)
 from dialect_utils.stablehlo.constants import constant_text, literal_bits, splat_literal
 from dialect_utils.stablehlo.origins import NOWHERE, Origin, blocks_of, location_of, origin_of, walk
 from dialect_utils.stablehlo.types import set_type, shape_of_type
@@ -175,7 +182,7 @@ class StableHloOperation:
         found = attribute_of(self.mlir, name)
         if found is None:
             return None
-        return found.value if isinstance(found, ir.StringAttr) else str(found)
+        return string_value(found) if isinstance(found, ir.StringAttr) else str(found)
 
     def set_attribute(self, name: str, text: str | None) -> None:
         """Changes, adds or (for None) drops an attribute; text that MLIR cannot parse becomes a string."""

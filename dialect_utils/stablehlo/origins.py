@@ -18,8 +18,8 @@ from dialect_utils.text import Diagnostic, DiagnosticError, Location, Source, Sp
 
 # MLIR's name of a text in memory.
 _IN_MEMORY = re.compile(r'"-":(\d+):(\d+)')
-_QUIET = re.compile(r'"(?:[^"\\]++|\\.)*+"|//[^\n]*|(?<![\w$.#%@!-])(?P<location>(?:#[\w$.-]+\s*=\s*)?loc\()')
-_PARENTHESIS = re.compile(r'"(?:[^"\\]++|\\.)*+"|[()]')
+_QUIET = re.compile(r'"(?:[^"\\]++|\\.)*+"?|//[^\n]*|(?<![\w$.#%@!-])(?P<location>(?:#[\w$.-]+\s*=\s*)?loc\()')
+_PARENTHESIS = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[()]')
 _RESULT_NAMES = re.compile(r"((?:%[\w$.\-]+(?::\d+)?\s*,\s*)*%[\w$.\-]+(?::\d+)?)\s*=\s*$")
 _NAME_BEHIND = re.compile(r"[\w$.]+\s*$")
 _VALUE_NAME = re.compile(r"%([\w$.\-]+)")

@@ -23,11 +23,20 @@ from dialect_utils.text import LARGEST_TEXT, Diagnostic, DiagnosticError, Source
 BYTECODE_MAGIC = b"ML\xefR"
 # MLIR's parser overflows its stack at some thousands of nested brackets.
 _MAX_NESTING = 500
-_BRACKETS = re.compile(r'"(?:[^"\\\n]++|\\.)*+"|//[^\n]*|->|>=|[^()\[\]{}<>]+')
+_BRACKETS = re.compile(r'"(?:[^"\\\n]++|\\.)*+"?|//[^\n]*|->|>=|[^()\[\]{}<>]+')
+
+# A byte of a string beyond ASCII, and strings that are names: of symbols, operations and attributes. A custom call may
+# call any bytes.
+_HIGH_BYTE = re.compile(r"\\[89A-Fa-f][0-9A-Fa-f]")
+_NAME = re.compile(
+    r'(?P<target>custom_call @)?(?P<symbol>@|\bsym_name\s*+=\s*+)?"(?P<text>(?:[^"\\\n]++|\\.)*+)"?(?P<end>\s*+[(=])?'
+)
+_ESCAPED_BYTE = re.compile(rb"\\([0-9A-Fa-f]{2})")
 
 # Definitions and uses of aliases, and the begin of the module itself.
 _ALIAS = re.compile(
-    r'"(?:[^"\\\n]++|\\.)*+"|//[^\n]*+|(?P<name>[#!][A-Za-z_][\w$.]*+)(?P<defined>\s*+=)?+|(?P<body>\b(?:module|func)\b)'
+    r'"(?:[^"\\\n]++|\\.)*+"?|//[^\n]*+|(?P<name>[#!][A-Za-z_][\w$.]*+)(?P<defined>\s*+=)?+'
+    r"|(?P<body>\b(?:module|func)\b)"
 )
 # The printer expands aliases: aliases of aliases may double the text at each step.
 _LARGEST_EXPANSION = 64 << 20
@@ -140,6 +149,18 @@ def _check_characters(source: Source) -> None:
         source.text.encode()
     except UnicodeEncodeError as error:
         raise error_at(source, Span(error.start, error.end), "a lone surrogate is no character") from None
+    # Strings may hold any bytes (serialized shardings do), names may not: MLIR's bindings abort on a message with one.
+    for found in _NAME.finditer(source.text) if _HIGH_BYTE.search(source.text) else ():
+        if not found["target"] and (found["symbol"] or found["end"]) and not _is_utf8(found["text"]):
+            raise error_at(source, Span(*found.span("text")), "a name that is not UTF-8")
+
+
+def _is_utf8(written: str) -> bool:
+    try:
+        _ESCAPED_BYTE.sub(lambda byte: bytes.fromhex(byte[1].decode()), written.encode()).decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _check_nesting(source: Source) -> None:

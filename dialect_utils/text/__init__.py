@@ -16,7 +16,7 @@ from dialect_utils.text.diagnostics import (
     printable,
     render,
 )
-from dialect_utils.text.input_file import LARGEST_TEXT, open_input, read_input, read_start
+from dialect_utils.text.input_file import LARGEST_TEXT, leaves_directory, open_input, read_input, read_start
 
 __all__ = [
     "LARGEST_TEXT",
@@ -30,6 +30,7 @@ __all__ = [
     "elided",
     "error_at",
     "kind_of",
+    "leaves_directory",
     "nearest",
     "open_input",
     "printable",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from typing import BinaryIO
@@ -33,10 +34,13 @@ def located(path: str) -> str:
     return os.path.join(_directory, path)
 
 
-def read_input(path: str, largest: int = LARGEST_TEXT) -> bytes:
-    """Returns the bytes of a file; raises DiagnosticError unless it is a regular file of at most `largest` bytes."""
+def read_input(path: str, largest: int = LARGEST_TEXT, within: str = "") -> bytes:
+    """Returns the bytes of a file; raises DiagnosticError unless it is a regular file of at most `largest` bytes.
+
+    `within` is as for `open_input`.
+    """
     try:
-        with open_input(path, largest) as file:
+        with open_input(path, largest, within) as file:
             size = os.fstat(file.fileno()).st_size
             data = file.read(size + 1)
     except OSError as error:
@@ -47,20 +51,24 @@ def read_input(path: str, largest: int = LARGEST_TEXT) -> bytes:
     return data
 
 
-def read_start(path: str, size: int) -> bytes:
+def read_start(path: str, size: int, within: str = "") -> bytes:
     """Returns at most `size` bytes from the start of a regular file; raises DiagnosticError for anything else."""
     try:
-        with open_input(path, LARGEST_TEXT) as file:
+        with open_input(path, LARGEST_TEXT, within) as file:
             return file.read(size)
     except OSError as error:
         raise DiagnosticError(Diagnostic(f"{path}: {(error.strerror or str(error)).lower()}")) from None
 
 
-def open_input(path: str, largest: int) -> BinaryIO:
-    """Opens a regular file of at most `largest` bytes; raises DiagnosticError for anything else, without blocking."""
+def open_input(path: str, largest: int, within: str = "") -> BinaryIO:
+    """Opens a regular file of at most `largest` bytes; raises DiagnosticError for anything else, without blocking.
+
+    `within` is the directory in which the file was found: a link is followed only to files in this directory.
+    """
+    # Without O_NONBLOCK, opening a pipe waits for a writer.
+    flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | getattr(os, "O_NOCTTY", 0)
     try:
-        # Without O_NONBLOCK, opening a pipe waits for a writer.
-        descriptor = os.open(located(path), os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | getattr(os, "O_NOCTTY", 0))
+        descriptor = _open_within(located(path), located(within), flags) if within else os.open(located(path), flags)
     except (OSError, ValueError) as error:
         reason = (error.strerror or str(error)) if isinstance(error, OSError) else str(error)
         raise DiagnosticError(Diagnostic(f"{path}: {reason.lower()}")) from None
@@ -71,6 +79,32 @@ def open_input(path: str, largest: int) -> BinaryIO:
     except BaseException:
         os.close(descriptor)
         raise
+
+
+def leaves_directory(path: str, within: str) -> bool:
+    """Is true for a path that links lead out of the directory `within`."""
+    return _inner_parts(path, within)[0] == os.pardir
+
+
+def _inner_parts(path: str, within: str) -> list[str]:
+    """Returns the parts of the path of a link's target, from a directory on; the first is `..` for other targets."""
+    return os.path.relpath(os.path.realpath(path), os.path.realpath(within)).split(os.sep)
+
+
+def _open_within(path: str, within: str, flags: int) -> int:
+    *folders, name = _inner_parts(path, within)
+    if os.pardir in (*folders, name):
+        raise OSError(errno.ELOOP, "is a link that leaves the directory that was named", path)
+    # The path has no links, but another process may replace any of its parts by one.
+    descriptor = os.open(within, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        for folder in folders:
+            outer = descriptor
+            descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | os.O_NOFOLLOW, dir_fd=outer)
+            os.close(outer)
+        return os.open(name, flags | os.O_NOFOLLOW, dir_fd=descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def _check(path: str, status: os.stat_result, largest: int) -> None:

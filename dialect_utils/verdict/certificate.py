@@ -197,7 +197,7 @@ def _value(plain: Any, terms: Sequence[ReadTerm]) -> Any:
     """Returns a label or shape from JSON."""
     if isinstance(plain, list):
         return tuple(_value(each, terms) for each in plain)
-    if not isinstance(plain, dict):
+    if plain is None or isinstance(plain, (bool, int, str)):
         return plain
     match plain:
         case {"bytes": str(text)}:

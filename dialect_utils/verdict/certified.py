@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from math import inf
 from typing import TYPE_CHECKING
 
 from dialect_utils.ir import Module
+from dialect_utils.layout.proof.deadline import DeadlineError, deadline
 from dialect_utils.verdict.certificate import Certificate
 from dialect_utils.verdict.outcome import OutputProof
 from dialect_utils.verdict.ports import Port
@@ -25,11 +27,28 @@ def prove(
     *,
     over_reals: bool = False,
     field_seed: int | None = None,
+    seconds: float = inf,
 ) -> ProofResult:
     """Decides as `try_prove` does whether modules are equal; only what a replay of the certificate confirms counts.
 
     The replay shares no code with the proof but the definitions of operations, the layout algebra and the rules.
+    The answer is `unknown` if search and replay together take more than `seconds` of this process's CPU time.
     """
+    try:
+        with deadline(seconds):
+            return _replayed(stages, parameters, results, over_reals, field_seed)
+    except DeadlineError:
+        return ProofResult("unknown", f"no proof within {seconds:.3g} seconds of computation")
+
+
+def _replayed(
+    stages: Sequence[Module],
+    parameters: Sequence[Port],
+    results: Sequence[Port],
+    over_reals: bool,
+    field_seed: int | None,
+) -> ProofResult:
+    """Searches a proof and replays its certificate; raises DeadlineError after the deadline."""
     found = try_prove(stages, parameters, results, over_reals=over_reals, field_seed=field_seed)
     if found.answer != "equal" and not any(each.is_equal for each in found.outputs):
         return found

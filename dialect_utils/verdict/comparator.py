@@ -253,9 +253,10 @@ class Options:
     `engines`: `proof` looks for a proof first; engines run in this order, and all that can execute the
     modules must agree. None: a proof, XLA:CPU and, for small modules, the interpreter. `seeds` is the
     number of times each kind of data is drawn; `compare` is `auto`, `bits`, `ulp:N` or `rel:X`; `inputs`
-    replace drawn data; `timeout` limits all engines together, in seconds; `memory` limits the execution of a
-    module, in bytes. `power` is the number of faults to inject for measuring which faults the data detects;
-    None: as many as take about the time of the check. `field_seed` repeats a comparison over the reals; None: primes
+    replace drawn data; `timeout` limits all engines together, in seconds; `proof_seconds` limits the proof, in seconds
+    of this process's CPU time; `memory` limits the execution of a module, in bytes. `power` is the number of faults to
+    inject for measuring which faults the data detects; None: as many as take about the time of the check. `field_seed`
+    repeats a comparison over the reals; None: primes
     and random numbers that nobody knows before. Raises DiagnosticError for an unknown engine, and for
     fewer than one seed.
     """
@@ -265,6 +266,7 @@ class Options:
     compare: str = AUTO
     inputs: tuple[Array | SavedArray, ...] | None = None
     timeout: float = DEFAULT_TIMEOUT_SECONDS
+    proof_seconds: float = DEFAULT_TIMEOUT_SECONDS
     memory: int = DEFAULT_MEMORY_BYTES
     power: int | None = None
     field_seed: int | None = None

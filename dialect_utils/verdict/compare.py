@@ -77,7 +77,8 @@ def _as_it_is(module: Module) -> Module:
 
 
 def _try_prove(stages: Sequence[Module], options: Options) -> ProofResult:
-    return prove(stages, *entry_ports(stages), over_reals=True, field_seed=options.field_seed)
+    ports = entry_ports(stages)
+    return prove(stages, *ports, over_reals=True, field_seed=options.field_seed, seconds=options.proof_seconds)
 
 
 def _executed(

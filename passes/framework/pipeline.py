@@ -187,7 +187,7 @@ def read_pipelines(file: Path) -> Mapping[str, NamedPipeline]:
         tables = tomllib.loads(read_input(str(file)).decode("utf-8"))
     except RecursionError:
         raise DiagnosticError(Diagnostic(f"{file}: its values nest too deep")) from None
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except ValueError as error:  # also of int(), which tomllib passes on
         raise DiagnosticError(Diagnostic(f"{file}: {error}")) from None
     return {name: _named_pipeline(file, name, table) for name, table in tables.items()}
 

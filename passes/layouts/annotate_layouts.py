@@ -279,9 +279,12 @@ def read_layout_rules(path: Path) -> tuple[LayoutRule, ...]:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise _toml_error(source, error) from None
+    except (ValueError, RecursionError):
+        # tomllib passes on the errors of int() and of the stack.
+        raise DiagnosticError(Diagnostic(f"{path}: holds a number that is too long, or nests too deep")) from None
     unknown = [key for key in document if key != "rule"]
     rules = document.get("rule", [])
-    if unknown or not isinstance(rules, list):
+    if unknown or not isinstance(rules, list) or not all(isinstance(each, dict) for each in rules):
         key = unknown[0] if unknown else "rule"
         raise _error(source, key, f"a rules file holds [[rule]] tables, found {key!r}", "write [[rule]]")
     return tuple(_rule(source, table, number) for number, table in enumerate(rules))

@@ -27,6 +27,8 @@ _INCIDENTAL = (
     *("color", "traceback", "json", "has_several", "timing"),
 )
 _TEXTS = ("name", "sha256", "command", "options", "version", "output", "diagnostics", "figures")
+# The fields of a row on which --resume relies.
+_NEEDED = {"name": str, "sha256": str, "exit_code": int}
 
 Row = dict[str, Any]
 PARQUET = ".parquet"
@@ -71,9 +73,20 @@ def to_lines(rows: Iterable[Row]) -> bytes:
     return b"".join(json.dumps(row).encode() + b"\n" for row in rows)
 
 
-def from_lines(data: bytes) -> list[Row]:
-    """Returns the rows of JSON lines; a last line without its end is dropped."""
-    return [json.loads(line) for line in data.splitlines(keepends=True) if line.endswith(b"\n")]
+def from_lines(data: bytes, name: str = "<results>") -> list[Row]:
+    """Returns the rows of JSON lines, without a last line that has no end; raises DiagnosticError for other lines."""
+    lines = enumerate(data.splitlines(keepends=True), 1)
+    return [_row(line, f"{name}:{number}") for number, line in lines if line.endswith(b"\n")]
+
+
+def _row(line: bytes, place: str) -> Row:
+    try:
+        row = json.loads(line)
+    except (ValueError, RecursionError):
+        row = None
+    if not isinstance(row, dict) or not all(isinstance(row.get(key), kind) for key, kind in _NEEDED.items()):
+        raise DiagnosticError(Diagnostic(f"{place}: no row of results"))
+    return row
 
 
 def to_parquet(rows: Sequence[Row]) -> bytes:
@@ -85,22 +98,30 @@ def to_parquet(rows: Sequence[Row]) -> bytes:
 
     columns = [(name, pyarrow.string()) for name in _TEXTS]
     columns[5:5] = [("exit_code", pyarrow.int32()), ("seconds", pyarrow.float64())]
-    # Lone surrogates stand for bytes that are not UTF-8; Parquet holds escapes for them.
-    texts = [row["output"].encode("utf-8", "backslashreplace").decode() for row in rows]
-    plain = [{**r, "output": text, "figures": json.dumps(r["figures"])} for r, text in zip(rows, texts, strict=True)]
+    plain = [{name: _storable(value) for name, value in row.items()} for row in rows]
     sink = io.BytesIO()
     parquet.write_table(pyarrow.Table.from_pylist(plain, schema=pyarrow.schema(columns)), sink)
     return sink.getvalue()
 
 
-def from_parquet(data: bytes) -> list[Row]:
-    """Returns the rows of a Parquet file."""
+def _storable(value: object) -> object:
+    """Returns a cell of Parquet: figures as JSON, texts with escapes for bytes that are not UTF-8."""
+    if isinstance(value, dict):
+        return json.dumps(value)
+    return value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value
+
+
+def from_parquet(data: bytes, name: str = "<results>") -> list[Row]:
+    """Returns the rows of a Parquet file; raises DiagnosticError for another file."""
     import io
 
     from pyarrow import parquet
 
-    rows: list[Row] = parquet.read_table(io.BytesIO(data)).to_pylist()
-    return [{**row, "figures": json.loads(row["figures"])} for row in rows]
+    try:
+        rows: list[Row] = parquet.read_table(io.BytesIO(data)).to_pylist()
+        return [{**row, "figures": json.loads(row["figures"])} for row in rows]
+    except (ValueError, TypeError, KeyError, OSError, RecursionError) as error:
+        raise DiagnosticError(Diagnostic(f"{name}: no Parquet file of results: {error}")) from None
 
 
 @dataclass(slots=True)
@@ -131,8 +152,8 @@ class ResultsFile:
     def rows(self) -> list[Row]:
         """Returns the rows of an earlier run; the later one where a module has two."""
         read = from_parquet if self.path.endswith(PARQUET) else from_lines
-        rows = read(_read(self.path)) if _exists(self.path) else []
-        rows += [row for part in self._parts() for row in from_lines(_read(part))]
+        rows = read(_read(self.path), self.path) if _exists(self.path) else []
+        rows += [row for part in self._parts() for row in from_lines(_read(part), part)]
         return list({row["name"]: row for row in rows}.values())
 
     def add(self, row: Row) -> None:

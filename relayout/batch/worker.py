@@ -9,15 +9,17 @@ from __future__ import annotations
 
 import importlib
 import json
+import os
 import pickle
+import select
 import sys
+import threading
 from contextlib import suppress
 from multiprocessing.connection import Connection
 
-from relayout.__main__ import prepare_process
 from relayout.arguments import Command
 from relayout.batch.unit import Job, Result, Unit
-from relayout.process import ended_by_signals
+from relayout.process import ended_by_signals, prepare_process
 from relayout.supervisor.child import Limits
 from relayout.supervisor.pool import Pool
 
@@ -28,6 +30,7 @@ def main() -> None:
     """Serves units until the other end closes."""
     prepare_process()
     connection = Connection(int(sys.argv[1]))
+    threading.Thread(target=_end_with, args=(connection.fileno(),), daemon=True).start()
     with ended_by_signals(), suppress(KeyboardInterrupt, EOFError, ConnectionError):
         job: Job = pickle.loads(connection.recv_bytes())
         command: Command = importlib.import_module(f"relayout.commands.{job.command}").COMMAND
@@ -40,6 +43,14 @@ def main() -> None:
                     pool.restart(job, limits)
                 [result] = pool.results([unit], 1)
                 send_result(connection, result)
+
+
+def _end_with(descriptor: int) -> None:
+    """Ends this process, and with it its children, when the other end of a socket closes."""
+    closed = select.poll()
+    closed.register(descriptor, select.POLLRDHUP if hasattr(select, "POLLRDHUP") else select.POLLHUP)
+    closed.poll()
+    os._exit(1)
 
 
 def send_result(connection: Connection, result: Result) -> None:

@@ -59,6 +59,8 @@ _NOTHING_KNOWN: dict[str, Any] = {
 _UP_TO = "equal-up-to"
 _ANSWERS = ("equal", _UP_TO, "agrees", "close")
 _ENOUGH = {answer: _ANSWERS[: number + 1] for number, answer in enumerate(_ANSWERS)}
+# The share of a file's time budget that a proof may take; the rest is for reading it, for passes and for execution.
+_PROOF_SHARE = 0.6
 # The most severe of several verdicts decides the exit code.
 _SEVERITY = (DONE, UNKNOWN, WRONG_COMMAND, FAILED)
 
@@ -195,10 +197,14 @@ class _Check:
         files = [each.path for each in unit.inputs]
         modules: list[Module] = []
         codes: list[int] = []
+        options = replace(self.options, proof_seconds=_PROOF_SHARE * unit.seconds)
 
         def compare_and_print() -> int:
             modules.extend(map(_read, unit.inputs))
-            verdict = self._compare(modules) if len(modules) > 1 else self._compare_with_pipeline(modules[0])
+            if len(modules) > 1:
+                verdict = self._compare(modules, options)
+            else:
+                verdict = self._compare_with_pipeline(modules[0], options)
             codes.append(self._exit_code(verdict))
             if self.arguments.certificate is not None:
                 self._write_certificate(verdict)
@@ -234,21 +240,21 @@ class _Check:
         answer = _UP_TO if verdict.choices else verdict.verdict
         return code if code != DONE or answer in _ENOUGH[self.arguments.require] else UNKNOWN
 
-    def _compare_with_pipeline(self, module: Module) -> Verdict:
+    def _compare_with_pipeline(self, module: Module, options: Options) -> Verdict:
         """Compares a module with the output of the pipeline."""
         result = run_pipeline(self.pipeline, module, verify_each=self.arguments.verify_each)
         self.console.diagnose(result.notes)
         stages = [module, *(run.result.module for run in result.runs)]
-        verdict = self._compare(stages)
+        verdict = self._compare(stages, options)
         if self.arguments.bisect and verdict.verdict == "different":
-            self._name_breaking_pass(stages)
+            self._name_breaking_pass(stages, options)
         return verdict
 
-    def _name_breaking_pass(self, stages: Sequence[Module]) -> None:
+    def _name_breaking_pass(self, stages: Sequence[Module], options: Options) -> None:
         from dialect_utils.verdict import compare_stages
 
         def differs(part: Sequence[Module]) -> bool:
-            return compare_stages(part, self.options, self.worker, executable=checked_form).verdict == "different"
+            return compare_stages(part, options, self.worker, executable=checked_form).verdict == "different"
 
         number = first_breaking(stages, differs)
         step = self.pipeline.passes[number - 1]
@@ -256,7 +262,7 @@ class _Check:
         found = Diagnostic(message, severity="note")
         self.console.diagnose([found, reproducer("check", step, stages[number - 1])])
 
-    def _compare(self, stages: Sequence[Module]) -> Verdict:
+    def _compare(self, stages: Sequence[Module], options: Options) -> Verdict:
         from dialect_utils.verdict import compare_stages
 
         first, last = stages[0], stages[-1]
@@ -264,7 +270,7 @@ class _Check:
             if is_optimized_dump(module):
                 message = f"{module.name} is an optimized dump, executed as make-portable rewrites it"
                 self.console.diagnose([Diagnostic(message, severity="note")])
-        return compare_stages(stages, self.options, self.worker, executable=checked_form)
+        return compare_stages(stages, options, self.worker, executable=checked_form)
 
     def _print_unknown(self, files: Sequence[str], reason: str) -> None:
         print(_unknown_line(files, reason, self.arguments), flush=True)

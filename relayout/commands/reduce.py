@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 _FINDINGS = {"different": "difference", "crash": "crash"}
 _SECONDS = 3600.0
 _SUFFIX = {"hlo": ".hlo", "stablehlo": ".mlir"}
+_LETTERS = (".a", ".b")
 
 
 def _add_arguments(parser: Parser) -> None:
@@ -90,7 +91,7 @@ def _reduced(
     Raises DiagnosticError where this is not the finding of the modules.
     """
     small = reduce_finding(modules, found, find, arguments.trials)
-    files = _write(arguments.output, [".a", ".b"] if len(small) > 1 else [""], small)
+    files = _write(arguments.output, _LETTERS if len(small) > 1 else [""], small)
     written = [read_module(file) for file in files]
     shown = find(written)
     if shown is None or not is_kept(found, shown, written):
@@ -135,6 +136,7 @@ COMMAND = Command(
         " relayout reduce examples/training_step.hlo - -o small --json",
     ),
     add_arguments=_add_arguments,
+    endings=tuple(letter + suffix for letter in ("", *_LETTERS) for suffix in _SUFFIX.values()),
     **undivided(_run, lambda arguments: arguments.timeout or _SECONDS),
     notes="""Prints the command that shows what is left, and the cause that was kept; writes PREFIX.a.*, PREFIX.b.* or
 PREFIX.*. A difference stays in the same output, on the same kind of data, and of a similar size.

@@ -24,7 +24,7 @@ def format_graphviz(report: MemoryReport) -> str:
     largest = max((buffer.bytes_held for buffer in held.values()), default=1) or 1
     relayouts = {move.operation for move in report.moves if move.kind == "relayout"}
     lines = [
-        f"digraph {json.dumps(module.name or 'module')} {{",
+        f"digraph {_quoted(module.name or 'module')} {{",
         "  node [shape=box, style=filled, colorscheme=blues5];",
     ]
     for value in (*entry.parameters, *(result for operation in entry.operations for result in operation.results)):
@@ -33,13 +33,18 @@ def format_graphviz(report: MemoryReport) -> str:
         shade = 1 + min(_SHADES - 1, size * _SHADES // largest)
         opcode = value.operation.opcode if value.operation is not None else "parameter"
         label = "\n".join([f"{value.name} = {opcode}", str(value.shape), *([format_bytes(size)] if size else [])])
-        lines.append(f"  {json.dumps(value.name)} [label={json.dumps(label)}, fillcolor={shade}];")
+        lines.append(f"  {_quoted(value.name)} [label={_quoted(label)}, fillcolor={shade}];")
     for operation in entry.operations:
         colour = " [color=red, penwidth=2]" if operation in relayouts else ""
         for operand in operation.operands:
             for result in operation.results[:1]:
-                lines.append(f"  {json.dumps(operand.name)} -> {json.dumps(result.name)}{colour};")
+                lines.append(f"  {_quoted(operand.name)} -> {_quoted(result.name)}{colour};")
     return "\n".join([*lines, "}", ""])
+
+
+def _quoted(text: str) -> str:
+    """Returns a quoted string of Graphviz, in which a backslash escapes itself and quotes, as in JSON."""
+    return json.dumps(text, ensure_ascii=False)
 
 
 def format_model_explorer(report: MemoryReport) -> list[dict[str, Any]]:
@@ -71,13 +76,18 @@ def _parquet(report: MemoryReport) -> bytes:
     except ImportError as error:
         message = "a Parquet file needs pyarrow, which is not installed"
         raise DiagnosticError(Diagnostic(message, hint="pip install 'relayout[report]'")) from error
-    described = report.as_json()
-    table = pyarrow.Table.from_pylist(described["buffers"])
+    rows = [{name: _storable(value) for name, value in row.items()} for row in report.as_json()["buffers"]]
+    table = pyarrow.Table.from_pylist(rows)
     totals = {"module": report.module.name, "target": report.usage.target, **report.totals()}
     table = table.replace_schema_metadata({"relayout": json.dumps(totals)})
     sink = io.BytesIO()
     parquet.write_table(table, sink)
     return sink.getvalue()
+
+
+def _storable(value: object) -> object:
+    """Returns a cell of Parquet, in which escapes stand for bytes that are not UTF-8; names are data, not formulas."""
+    return value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value
 
 
 # The formats by the endings of files.

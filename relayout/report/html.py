@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import base64
 import json
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import fields, replace
+from hashlib import sha256
 from html import escape
 from importlib.resources import files
 from typing import Any
@@ -14,6 +17,7 @@ from dialect_utils.layout.moves.physical import physical_plan
 from dialect_utils.layout.picture import draw_shape, format_svg
 from dialect_utils.memory.advice import Advice
 from dialect_utils.memory.report import BitcastRow, BufferRow, MemoryReport, OpNameRow, RelayoutRow
+from dialect_utils.text import printable
 
 # The layouts of this many shapes with the largest buffers are explained and drawn.
 _PICTURES = 60
@@ -31,17 +35,31 @@ _ROWS = {
 def html_page(report: MemoryReport) -> str:
     """Returns the page: totals, a timeline, a treemap of the peak, and tables that sort and filter."""
     assets = files("relayout.report") / "assets"
+    script = (assets / "page.js").read_text("utf-8")
     parts = {
-        "title": escape(f"memory of {report.module.name or 'module'}"),
+        "title": escape(printable(f"memory of {report.module.name or 'module'}")),
+        "policy": escape(_policy(script)),
         "style": (assets / "page.css").read_text("utf-8"),
-        "script": (assets / "page.js").read_text("utf-8"),
-        # `<` could end the script element.
-        "data": json.dumps(_data(report), separators=(",", ":")).replace("<", "\\u003c"),
+        "script": script,
+        "data": _json_in_html(_data(report)),
     }
     page = (assets / "page.html").read_text("utf-8")
-    for name, text in parts.items():
-        page = page.replace("{{" + name + "}}", text, 1)
-    return page
+    # In one pass: a module may be named `{{data}}`.
+    return re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found[1]], page)
+
+
+def _policy(script: str) -> str:
+    """Returns a Content-Security-Policy under which a browser runs this script only, and loads nothing."""
+    digest = base64.b64encode(sha256(script.encode()).digest()).decode()
+    return f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'"
+
+
+def _json_in_html(value: object) -> str:
+    """Returns JSON without the characters that could end a script element or begin a comment in it."""
+    text = json.dumps(value, separators=(",", ":"))
+    for character in "<>&":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return text
 
 
 def _data(report: MemoryReport) -> dict[str, Any]:

@@ -27,11 +27,11 @@ from relayout.supervisor.host import Host, reset_signals, use_host, use_streams
 from relayout.supervisor.plan import format_plan, parse_unit
 
 _CONNECTION = 3
-# What may be printed and written for one input.
+# The most that is printed and written for one input.
 DEFAULT_OUTPUT_BYTES = 2_000_000_000
 # The memory that reading, rewriting and printing a module takes, by the bytes of its file.
 _MEMORY_PER_BYTE = 100
-# Where colours, widths and languages are chosen; a file must not find keys and tokens here.
+# Variables for colours, widths and languages. A file must not find keys and tokens in the environment.
 _KEPT = (*processes.INHERITED, "NO_COLOR", "FORCE_COLOR", "TERM", "COLUMNS", "LINES", "PYTHONIOENCODING")
 
 
@@ -82,13 +82,28 @@ def serve(
 ) -> NoReturn:
     """Serves the parent in a process just forked; `words` takes what libraries write. Never returns."""
     try:
+        terminals = _terminals()
+        os.dup2(words, 1)
+        os.dup2(words, 2)
         with contextlib.suppress(EOFError, BrokenPipeError, ConnectionError):
-            host = Host(_detached(connection, words, parent, limits))
+            host = Host(_detached(connection, parent, limits))
+            use_streams(host, set() if job.keeps_results else terminals)
             _serve(host, command, job, limits, is_planner=is_planner)
     except BaseException:
         _print_last_words()
         os._exit(1)
     os._exit(0)
+
+
+def _terminals() -> set[str]:
+    """Returns which streams of the command are terminals, and keeps their width in the environment."""
+    terminals = {name for name in ("stdout", "stderr") if getattr(sys, name).isatty()}
+    if "stdout" in terminals:
+        # Imported here: most output goes to files.
+        import shutil
+
+        os.environ["COLUMNS"] = str(shutil.get_terminal_size().columns)
+    return terminals
 
 
 def _print_last_words() -> None:
@@ -98,7 +113,7 @@ def _print_last_words() -> None:
     os.write(2, traceback.format_exc().encode("utf-8", "backslashreplace"))
 
 
-def _detached(connection: socket.socket, words: int, parent: int, limits: Limits) -> socket.socket:
+def _detached(connection: socket.socket, parent: int, limits: Limits) -> socket.socket:
     """Leaves the parent's session, terminal and files; returns the connection under its new number."""
     sandbox.die_with_parent(parent)
     os.setsid()
@@ -107,8 +122,6 @@ def _detached(connection: socket.socket, words: int, parent: int, limits: Limits
         null = os.open(os.devnull, os.O_RDONLY)
         os.dup2(null, 0)
     number = os.dup2(connection.detach(), _CONNECTION) if connection.fileno() != _CONNECTION else connection.detach()
-    os.dup2(words, 1)
-    os.dup2(words, 2)
     os.closerange(_CONNECTION + 1, os.sysconf("SC_OPEN_MAX"))
     sandbox.prefer_as_victim()
     return socket.socket(fileno=number)
@@ -117,7 +130,6 @@ def _detached(connection: socket.socket, words: int, parent: int, limits: Limits
 def _serve(host: Host, command: Command, job: Job, limits: Limits, *, is_planner: bool) -> None:
     use_host(host)
     processes.use_parent(host)
-    use_streams(host, is_captured=job.keeps_results)
     gc.enable()
     console = Console(job.arguments.traceback, job.colour)
     enter_directory = _confine(limits, console)

@@ -27,16 +27,16 @@ class Clock:
     _spent: float = field(default=0.0, init=False)
     _waited: float | None = field(default=None, init=False)
     _longest_wait: float | None = field(default=None, init=False)
-    _seen: float = field(default_factory=time.monotonic, init=False)
+    _seen: float = field(default=0.0, init=False)
     _queued: float = field(default=0.0, init=False)
 
     def __post_init__(self) -> None:
-        self._queued = _queued_seconds(self.pid)
+        self._seen, self._queued = time.monotonic(), _queued_seconds(self.pid)
 
     def look(self) -> None:
         """Adds the time since the last look."""
         now = time.monotonic()
-        step = min(now - self._seen, _LONGEST_STEP)
+        step = max(0.0, min(now - self._seen, _LONGEST_STEP))
         self._seen = now
         if self._waited is None:
             self._spent += step

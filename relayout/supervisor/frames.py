@@ -19,6 +19,10 @@ OUTPUT, ERRORS, FILE, REQUEST, NOTICE, PLAN, DONE = b"O", b"E", b"F", b"R", b"N"
 KINDS = (OUTPUT, ERRORS, FILE, REQUEST, NOTICE, PLAN, DONE)
 # To a child: a unit to work on, and an answer.
 UNIT, ANSWER = b"U", b"A"
+# The most bytes of a frame that is read as JSON: a plan names all files of a batch, the others name one thing.
+MOST_JSON, MOST_PLAN = 1 << 20, 1 << 26
+# Output comes in parts, so that the command's process holds little of it.
+PART = 1 << 20
 _PATH_END = b"\0"
 
 
@@ -55,12 +59,21 @@ def _received(connection: socket.socket, count: int) -> bytes:
     return bytes(data)
 
 
+def most_bytes(kind: bytes, most_output: int) -> int:
+    """Returns the most bytes of a frame of a child; `most_output` is for all that it may print and write."""
+    if kind in (OUTPUT, ERRORS):
+        return min(PART, most_output)
+    if kind == FILE:
+        return most_output
+    return MOST_PLAN if kind == PLAN else MOST_JSON
+
+
 def to_json(value: Any) -> bytes:
     """Returns a value as JSON; lone surrogates become escapes."""
     return json.dumps(value).encode()
 
 
-def from_json(data: bytes) -> dict[str, Any]:
+def from_json(data: bytes | bytearray) -> dict[str, Any]:
     """Returns the object of a frame; raises MalformedFrameError for anything else."""
     try:
         value = json.loads(data)
@@ -71,14 +84,14 @@ def from_json(data: bytes) -> dict[str, Any]:
     return value
 
 
-def named_file(path: str, data: bytes) -> bytes:
+def named_file(path: str, data: bytes | memoryview) -> bytes:
     """Returns the bytes of a FILE frame."""
     return os.fsencode(path) + _PATH_END + data
 
 
-def parse_named_file(frame: bytes) -> tuple[str, bytes]:
-    """Returns the path and the content of a FILE frame; the inverse of `named_file`."""
-    path, end, data = frame.partition(_PATH_END)
-    if not end:
+def parse_named_file(frame: bytearray) -> tuple[str, memoryview]:
+    """Returns the path and the content of a FILE frame, which is not copied; the inverse of `named_file`."""
+    end = frame.find(_PATH_END)
+    if end <= 0:
         raise MalformedFrameError("a file without a name")
-    return os.fsdecode(path), data
+    return os.fsdecode(bytes(frame[:end])), memoryview(frame)[end + 1 :]

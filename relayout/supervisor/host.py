@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import io
+import os
 import signal
 import socket
 import sys
-from collections.abc import Sequence
+import time
+from collections.abc import Collection, Sequence
 from typing import Any, TextIO, cast
 
 from dialect_utils import processes
@@ -18,6 +21,7 @@ from relayout.supervisor.frames import (
     FILE,
     NOTICE,
     OUTPUT,
+    PART,
     PLAN,
     REQUEST,
     UNIT,
@@ -27,6 +31,9 @@ from relayout.supervisor.frames import (
     send_frame,
     to_json,
 )
+
+# Standard input, output and error of a process.
+_PIPES = 3
 
 
 class Host:
@@ -53,9 +60,11 @@ class Host:
 
     def print(self, kind: bytes, data: bytes | memoryview) -> None:
         """Prints to standard output or standard error of the command."""
-        send_frame(self._connection, kind, data)
+        view = memoryview(data)
+        for start in range(0, len(view), PART):
+            send_frame(self._connection, kind, view[start : start + PART])
 
-    def write_file(self, path: str, data: bytes) -> None:
+    def write_file(self, path: str, data: bytes | memoryview) -> None:
         """Writes a file of the command, whole or not at all; raises OSError that names it."""
         sys.stdout.flush()
         send_frame(self._connection, FILE, named_file(path, data))
@@ -84,12 +93,23 @@ class Host:
             self._connection, REQUEST, to_json({"ask": "start", "program": program, "arguments": list(arguments)})
         )
         answer, descriptors = self._answer()
+        if len(descriptors) < _PIPES:
+            # Linux drops those that this process may not have.
+            for each in descriptors:
+                os.close(each)
+            self.kill(answer["pid"])
+            raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
         return _HostProcess(self, answer["pid"], *descriptors)
 
     def wait_for(self, pid: int, seconds: float) -> int | None:
         """Returns the exit code of a process that `start` started, or None if it still runs."""
-        code: int | None = self._ask({"ask": "wait", "pid": pid, "seconds": seconds})["code"]
-        return code
+        end = time.monotonic() + seconds
+        while True:
+            # The process of the command waits a short time only.
+            left = max(0.0, end - time.monotonic())
+            code: int | None = self._ask({"ask": "wait", "pid": pid, "seconds": left})["code"]
+            if code is not None or left == 0:
+                return code
 
     def kill(self, pid: int) -> None:
         """Ends a process that `start` started."""
@@ -148,11 +168,10 @@ class _HostStream(io.RawIOBase):
         return len(view)
 
 
-def use_streams(host: Host, *, is_captured: bool) -> None:
-    """Makes this process print through its host; `is_captured`: into a result, so never to a terminal."""
+def use_streams(host: Host, terminals: Collection[str]) -> None:
+    """Makes this process print through its host; `terminals` are the names of those streams that are terminals."""
     for name, kind in (("stdout", OUTPUT), ("stderr", ERRORS)):
-        stream = getattr(sys, name)
-        is_terminal = not is_captured and stream.isatty()
+        stream, is_terminal = getattr(sys, name), name in terminals
         raw = _HostStream(host, kind, is_terminal=is_terminal)
         text = io.TextIOWrapper(
             io.BufferedWriter(raw),
@@ -184,7 +203,12 @@ def begin_item(name: str) -> None:
         _host.begin_item(name)
 
 
+# Those that a user or a system sends; the process of the command handles them.
+ENDING_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+
+
 def reset_signals() -> None:
-    """Lets signals end this process; those of the terminal go to the process of the command."""
-    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+    """Lets signals end this process, in which they were blocked; those of the terminal go to the command's process."""
+    for number in ENDING_SIGNALS:
         signal.signal(number, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING_SIGNALS)

@@ -5,12 +5,17 @@ from __future__ import annotations
 import contextlib
 import gc
 import os
+import select
 import signal
 import socket
 import sys
+import time
 import warnings
+from array import array
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass
+from pathlib import PurePath
 from typing import Any, NoReturn, Protocol
 
 from dialect_utils import processes
@@ -31,38 +36,48 @@ from relayout.supervisor.frames import (
     UNIT,
     MalformedFrameError,
     from_json,
+    most_bytes,
     parse_named_file,
-    send_frame,
     to_json,
 )
+from relayout.supervisor.host import ENDING_SIGNALS
 
 _CHUNK = 1 << 18
-# The last bytes of what libraries write are kept: a reason stands there before a crash.
+# The last bytes that libraries write are kept: they give the reason before a crash.
 _WORDS_BYTES = 8 << 10
 _MOST_PROCESSES = 16
-_WAITABLE_SECONDS = 5.0
+# A process that has closed its connection ends soon.
+_END_SECONDS, _LOOK_SECONDS = 0.5, 0.005
+# Longer waits are made of such ones: other children are not served meanwhile.
+_WAITABLE_SECONDS = 0.05
+# A child names no longer wait.
+_MOST_SECONDS = 1e9
+# Files for reproducing failures, for one unit.
+_MOST_FILES = 1000
 # Linux counts in kilobytes, other systems in bytes (getrusage(2)).
 _PEAK_UNIT = 1024 if sys.platform == "linux" else 1
 
 
-class Sink(Protocol):
-    """Where the output of a unit goes."""
+class Printer(Protocol):
+    """The destination of a unit's output."""
 
-    def write(self, kind: bytes, data: bytes) -> None:
+    def write(self, kind: bytes, data: bytearray) -> None:
         """Writes to standard output (`OUTPUT`) or standard error (`ERRORS`)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Writable:
-    """The files that a command writes: names that begin with those on its command line."""
+    """The files that a command writes: those that its command line names, and those in directories that it names."""
 
-    prefixes: tuple[str, ...]
+    names: tuple[str, ...]
 
     def allows(self, path: str) -> bool:
         """Is true for a file that the command line names, or a file in a directory that it names."""
-        for prefix in self.prefixes:
-            rest = path[len(prefix) :] if path.startswith(prefix) else None
-            if rest is not None and os.pardir not in rest.split(os.sep):
+        parts = PurePath(path).parts
+        for name in self.names:
+            named = PurePath(name).parts
+            rest = parts[len(named) :]
+            if parts[: len(named)] == named and os.pardir not in rest and os.sep not in rest:
                 return True
         return False
 
@@ -78,18 +93,31 @@ class Lost:
 class Child:
     """A forked process and all that it is allowed."""
 
-    def __init__(self, main: Callable[[socket.socket, int, int], NoReturn], writable: Writable, most_output: int):
-        self.connection, theirs = socket.socketpair()
-        self.words, words = os.pipe()
-        self.pid = _fork(main, theirs, words)
-        theirs.close()
-        os.close(words)
+    def __init__(
+        self,
+        main: Callable[[socket.socket, int, int], NoReturn],
+        writable: Writable,
+        most_output: int,
+        *,
+        reads_input: bool = False,
+    ) -> None:
+        with ExitStack() as opened, ExitStack() as failed:
+            self.connection, theirs = socket.socketpair()
+            failed.callback(self.connection.close)
+            opened.callback(theirs.close)
+            self.words, words = os.pipe()
+            failed.callback(os.close, self.words)
+            opened.callback(os.close, words)
+            self.pid = _fork(main, theirs, words)
+            failed.pop_all()
         os.set_blocking(self.words, False)
         self.clock = Clock(self.pid, 0.0)
-        self._writable, self._most_output = writable, most_output
+        self._writable, self._most_output, self._reads_input = writable, most_output, reads_input
+        self._has_items = False
         self._files: set[str] = set()
         self._processes: dict[int, processes.LocalProcess] = {}
         self._buffer = bytearray()
+        self._unsent = bytearray()
         self._said = bytearray()
         self._written = 0
         self.item: str | None = None
@@ -97,88 +125,138 @@ class Child:
         self.peak = 0
         self._is_open = self._speaks = True
 
-    def begin(self, seconds: float, credit: float, unit: bytes | None = None) -> None:
-        """Gives the child a unit, or its plan for None, with a time limit in seconds; `credit` as in `Clock`."""
-        self._written, self.item = 0, None
+    def begin(self, seconds: float, credit: float, unit: bytes | None = None, *, has_items: bool = False) -> None:
+        """Gives the child a unit, or its plan for None, with a time limit in seconds; `credit` as in `Clock`.
+
+        `has_items`: the limit is for each item, such as a line of standard input.
+        """
+        self._written, self.item, self._has_items = 0, None, has_items
         self.clock = Clock(self.pid, seconds, credit)
         if unit is not None:
-            # A child that is gone is noticed when it is read.
-            with contextlib.suppress(OSError):
-                send_frame(self.connection, UNIT, unit)
+            self._unsent += HEADER.pack(UNIT, len(unit)) + unit
+            self.send()
 
-    def receive(self, sink: Sink) -> tuple[bytes, bytes] | None:
+    def send(self) -> None:
+        """Sends as much as the child takes now: no child may stop this process by not reading."""
+        while self._unsent:
+            try:
+                sent = self.connection.send(self._unsent, socket.MSG_DONTWAIT)
+            except BlockingIOError:
+                return
+            except OSError:
+                # A child that is gone is noticed when it is read.
+                self._unsent.clear()
+                return
+            del self._unsent[:sent]
+
+    def receive(self, printer: Printer) -> tuple[bytes, bytearray] | None:
         """Serves the frames that have come; returns a PLAN or DONE frame, None where there is none yet.
 
         Raises EOFError where the child has ended, MalformedFrameError where it must be ended.
         """
         try:
-            part = self.connection.recv(_CHUNK)
+            # A large frame is read to its end only, so that it need not be copied out of the buffer.
+            part = self.connection.recv(min(_CHUNK, self._missing() or _CHUNK))
         except ConnectionError:
             part = b""
         if not part:
             raise EOFError
         self._buffer += part
-        while len(self._buffer) >= HEADER.size:
-            kind, length = HEADER.unpack_from(self._buffer)
-            if kind not in KINDS or length > self._most_output:
-                raise MalformedFrameError("a frame of unknown kind or size")
-            end = HEADER.size + length
-            if len(self._buffer) < end:
-                return None
-            data = bytes(memoryview(self._buffer)[HEADER.size : end])
-            del self._buffer[:end]
+        while len(self._buffer) >= HEADER.size and self._missing() == 0:
+            kind, data = self._next_frame()
             if kind in (PLAN, DONE):
                 return kind, data
-            self._serve(kind, data, sink)
+            self._serve(kind, data, printer)
         return None
 
-    def _serve(self, kind: bytes, data: bytes, sink: Sink) -> None:
+    def _missing(self) -> int:
+        """Returns how many bytes of the first frame have not come yet, 0 also before its header is complete."""
+        if len(self._buffer) < HEADER.size:
+            return 0
+        kind, length = HEADER.unpack_from(self._buffer)
+        if kind not in KINDS or length > most_bytes(kind, self._most_output):
+            raise MalformedFrameError("a frame of unknown kind or size")
+        return max(0, HEADER.size + int(length) - len(self._buffer))
+
+    def _next_frame(self) -> tuple[bytes, bytearray]:
+        kind, length = HEADER.unpack_from(self._buffer)
+        del self._buffer[: HEADER.size]
+        if length == len(self._buffer):
+            data, self._buffer = self._buffer, bytearray()
+        else:
+            data = self._buffer[:length]
+            del self._buffer[:length]
+        return kind, data
+
+    def _serve(self, kind: bytes, data: bytearray, printer: Printer) -> None:
         if kind in (OUTPUT, ERRORS, FILE):
             self._written += len(data)
             if self._written > self._most_output:
                 raise OutputLimitError
         if kind in (OUTPUT, ERRORS):
-            sink.write(kind, data)
+            printer.write(kind, data)
         elif kind == NOTICE:
             self._notice(from_json(data))
         else:
-            answer, descriptors = self._attempt(kind, data)
-            payload = to_json(answer)
-            with contextlib.suppress(OSError):
-                socket.send_fds(self.connection, [HEADER.pack(ANSWER, len(payload))], descriptors)
-                self.connection.sendall(payload)
+            if self._unsent:
+                raise MalformedFrameError("asked before it read the last answer")
+            self._reply(*self._attempt(kind, data))
+
+    def _reply(self, answer: dict[str, Any], descriptors: list[int]) -> None:
+        payload = to_json(answer)
+        self._unsent += HEADER.pack(ANSWER, len(payload)) + payload
+        try:
+            # Not `socket.send_fds`, which drops its flags.
+            rights = (socket.SOL_SOCKET, socket.SCM_RIGHTS, array("i", descriptors))
+            sent = self.connection.sendmsg([self._unsent], [rights], socket.MSG_DONTWAIT)
+            del self._unsent[:sent]
+        except BlockingIOError:
+            raise MalformedFrameError("asked before it read the last answer") from None
+        except OSError:
+            self._unsent.clear()
+        finally:
             for descriptor in descriptors:
                 os.close(descriptor)
 
     def _notice(self, said: dict[str, Any]) -> None:
         match said:
-            case {"tell": "item", "name": str(name)}:
+            case {"tell": "item", "name": str(name)} if self._has_items:
                 self.item = name
                 self.clock.restart()
-            case {"tell": "waits", "seconds": (int() | float() | None) as seconds}:
+            case {"tell": "waits", "seconds": None} if self._reads_input:
+                self.clock.wait(None)
+            case {"tell": "waits", "seconds": int() | float() as seconds} if 0 <= seconds <= _MOST_SECONDS:
                 self.clock.wait(seconds)
             case {"tell": "goes on"}:
                 self.clock.go_on()
             case _:
                 raise MalformedFrameError("an unknown notice")
 
-    def _attempt(self, kind: bytes, data: bytes) -> tuple[dict[str, Any], list[int]]:
+    def _attempt(self, kind: bytes, data: bytearray) -> tuple[dict[str, Any], list[int]]:
         try:
             return (self._write(data), []) if kind == FILE else self._answer(from_json(data))
         except OSError as error:
             name = None if error.filename is None else os.fsdecode(error.filename)
             return {"error": [error.errno, error.strerror or str(error), name]}, []
+        except (ValueError, RecursionError) as error:
+            # Such as a zero byte in a name, or too few arguments.
+            raise MalformedFrameError(f"a request that is impossible ({error})") from None
 
-    def _write(self, frame: bytes) -> dict[str, Any]:
+    def _write(self, frame: bytearray) -> dict[str, Any]:
         path, data = parse_named_file(frame)
         if path not in self._files and not self._writable.allows(path):
             raise MalformedFrameError(f"a file {path} that the command does not write")
+        if path not in self._writable.names:
+            # Only the directories that the command line names, and those in them, are made.
+            os.makedirs(os.path.dirname(path) or os.curdir, exist_ok=True)
         write_to_file(path, data)
         return {}
 
     def _answer(self, asked: dict[str, Any]) -> tuple[dict[str, Any], list[int]]:
         match asked:
             case {"ask": "new file", "prefix": str(prefix), "suffix": str(suffix)} if os.sep not in prefix + suffix:
+                if len(self._files) >= _MOST_FILES:
+                    raise MalformedFrameError("too many new files")
                 name = new_file(prefix, suffix)
                 self._files.add(name)
                 return {"name": name}, []
@@ -189,24 +267,21 @@ class Child:
                 self._processes[started.pid] = started
                 return {"pid": started.pid}, [started.stdin, started.stdout, started.stderr]
             case {"ask": "wait", "pid": int(pid), "seconds": int() | float() as seconds} if pid in self._processes:
-                return {"code": self._processes[pid].wait(min(seconds, _WAITABLE_SECONDS))}, []
+                return {"code": self._processes[pid].wait(max(0.0, min(seconds, _WAITABLE_SECONDS)))}, []
             case {"ask": "kill", "pid": int(pid)} if pid in self._processes:
                 self._processes.pop(pid).kill()
                 return {}, []
         raise MalformedFrameError("an unknown request")
 
-    @property
-    def descriptors(self) -> tuple[int, ...]:
-        """Returns the descriptors to read from."""
-        return (self.connection.fileno(), self.words) if self._speaks else (self.connection.fileno(),)
+    def events(self) -> dict[int, int]:
+        """Returns the descriptors to wait for, with their events as in `select.poll`."""
+        events = {self.connection.fileno(): select.POLLIN | (select.POLLOUT if self._unsent else 0)}
+        return events | {self.words: select.POLLIN} if self._speaks else events
 
     def listen(self) -> None:
-        """Keeps the end of what libraries have written."""
-        while self._speaks:
-            try:
-                part = os.read(self.words, _CHUNK)
-            except BlockingIOError:
-                return
+        """Keeps the end of what libraries have written, as far as it is in the pipe: they may write for ever."""
+        with contextlib.suppress(BlockingIOError):
+            part = os.read(self.words, _CHUNK)
             self._said += part
             del self._said[:-_WORDS_BYTES]
             self._speaks = bool(part)
@@ -214,12 +289,20 @@ class Child:
     def end(self) -> None:
         """Kills the process and those that it asked for."""
         if self._is_open:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(self.pid, signal.SIGKILL)
+            os.kill(self.pid, signal.SIGKILL)
             self._release()
 
     def ended(self) -> tuple[int, str]:
-        """Returns the exit code of a child that closed its connection, and the end of what libraries wrote."""
+        """Returns the exit code of a child that closed its connection, and the end of what libraries wrote.
+
+        The child is killed if it lives on.
+        """
+        give_up = time.monotonic() + _END_SECONDS
+        while os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
+            if time.monotonic() > give_up:
+                os.kill(self.pid, signal.SIGKILL)
+                break
+            time.sleep(_LOOK_SECONDS)
         self.listen()
         return self._release(), self._said.decode(errors="replace")
 
@@ -240,19 +323,27 @@ class OutputLimitError(Exception):
 
 
 def _fork(main: Callable[[socket.socket, int, int], NoReturn], connection: socket.socket, words: int) -> int:
-    # What is buffered would be written twice.
+    # Buffered text would be written twice.
     for stream in (sys.stdout, sys.stderr):
         stream.flush()
     parent = os.getpid()
     # The collector would copy every page of objects in the child.
     gc.freeze()
-    with warnings.catch_warnings():
-        # Python warns of other threads; those of a caller hold no lock that the child needs.
-        warnings.simplefilter("ignore", DeprecationWarning)
-        pid = os.fork()
-    if pid == 0:
-        main(connection, words, parent)
-    gc.unfreeze()
+    # A handler that ran in the child would raise an exception in this process's code.
+    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING_SIGNALS)
+    try:
+        with warnings.catch_warnings():
+            # Python and JAX warn of other threads; those of a caller hold no lock that the child needs.
+            warnings.simplefilter("ignore")
+            pid = os.fork()
+        if pid == 0:
+            try:
+                main(connection, words, parent)
+            finally:
+                os._exit(1)
+    finally:
+        gc.unfreeze()
+        signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
     return pid
 
 

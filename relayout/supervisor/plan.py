@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -16,11 +17,11 @@ def format_plan(units: Sequence[Unit]) -> bytes:
     return to_json({"units": list(map(_described, units))})
 
 
-def parse_plan(data: bytes) -> list[Unit]:
+def parse_plan(data: bytes | bytearray) -> list[Unit]:
     """Returns the units of a PLAN frame; raises MalformedFrameError for other values than `format_plan` writes."""
     try:
         return [_unit(each) for each in from_json(data)["units"]]
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise MalformedFrameError(f"a plan with {error!r}") from None
 
 
@@ -45,7 +46,7 @@ def parse_unit(data: bytes) -> Unit:
 
 def _described(unit: Unit) -> dict[str, Any]:
     return {
-        "inputs": [[each.path, each.inner, each.prefix, each.kind, each.proto] for each in unit.inputs],
+        "inputs": [[each.path, each.inner, each.prefix, each.kind, each.proto, each.within] for each in unit.inputs],
         "target": unit.target,
         "seconds": unit.seconds,
     }
@@ -53,13 +54,16 @@ def _described(unit: Unit) -> dict[str, Any]:
 
 def _unit(described: dict[str, Any]) -> Unit:
     inputs = tuple(map(_input, described["inputs"]))
-    return Unit(inputs, _optional_text(described["target"]), float(described["seconds"]))
+    seconds = float(described["seconds"])
+    if not 0 < seconds < math.inf:
+        raise ValueError(f"a time limit of {seconds} seconds")
+    return Unit(inputs, _optional_text(described["target"]), seconds)
 
 
 def _input(described: list[Any]) -> Input:
-    path, inner, prefix, kind, proto = described
+    path, inner, prefix, kind, proto, within = described
     known: Any = _optional_text(kind)
-    return Input(str(path), str(inner), str(prefix), known, _optional_text(proto))
+    return Input(str(path), str(inner), str(prefix), known, _optional_text(proto), str(within))
 
 
 def _optional_text(value: Any) -> str | None:

@@ -9,7 +9,7 @@ import select
 import signal
 import sys
 from collections import deque
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -20,7 +20,7 @@ from relayout.arguments import Command
 from relayout.batch.unit import Job, Result, Unit
 from relayout.console import colour
 from relayout.supervisor.child import Limits, serve
-from relayout.supervisor.frames import DONE, ERRORS, OUTPUT, MalformedFrameError, from_json
+from relayout.supervisor.frames import DONE, ERRORS, OUTPUT, PLAN, MalformedFrameError, from_json
 from relayout.supervisor.parent import Child, Lost, OutputLimitError, Writable, diagnostic_of
 from relayout.supervisor.plan import format_unit, parse_plan
 
@@ -34,6 +34,9 @@ _MORE_MEMORY = "--memory GB gives it more"
 _MOST_OF_MEMORY = 0.9
 # The clocks are read at least this often.
 _LOOK_SECONDS = 0.25
+# The fields of a result, and the exit codes of a unit.
+_RESULT = {"status": int, "seconds": float, "ends_batch": bool, "content": str, "is_known": bool}
+_STATUSES = range(128)
 _MORE_OUTPUT = "--max-output GB allows more"
 
 
@@ -43,7 +46,7 @@ class _Event:
 
     child: Child
     task: _Task
-    found: tuple[bytes, bytes] | Lost
+    found: tuple[bytes, bytearray] | Lost
 
 
 @dataclass(slots=True)
@@ -56,7 +59,7 @@ class _Task:
     output: bytearray = field(default_factory=bytearray)
     errors: bytearray = field(default_factory=bytearray)
 
-    def write(self, kind: bytes, data: bytes) -> None:
+    def write(self, kind: bytes, data: bytes | bytearray) -> None:
         """Prints or keeps output (`OUTPUT`) and diagnostics (`ERRORS`)."""
         if self.is_direct:
             _print(kind, data)
@@ -94,7 +97,7 @@ class Pool:
     def __init__(self, command: Command, job: Job, limits: Limits, *, is_direct: bool) -> None:
         self._command, self._job, self._limits = command, job, limits
         self._is_direct = is_direct
-        self._writable = Writable(tuple(_written_names(job)))
+        self._writable = Writable(tuple(_written_names(command, job)))
         self._idle: list[Child] = []
         self._busy: dict[Child, _Task] = {}
 
@@ -125,11 +128,13 @@ class Pool:
             for event in self._events():
                 if isinstance(event.found, Lost):
                     return self._lost(event.task, event.child, event.found).status
-                kind, data = event.found
-                if kind == DONE:
-                    return int(from_json(data)["status"])
+                try:
+                    found = _planned(*event.found)
+                except MalformedFrameError as error:
+                    event.child.end()
+                    return self._lost(event.task, event.child, Lost(f"the process that plans sent {error}")).status
                 self._idle.append(event.child)
-                return parse_plan(data)
+                return found
 
     def results(self, units: Sequence[Unit], count: int) -> Generator[Result]:
         """Yields the results of all units in their order, from `count` children."""
@@ -146,14 +151,14 @@ class Pool:
 
     def _forked(self, *, is_planner: bool) -> Child:
         main = partial(serve, command=self._command, job=self._job, limits=self._limits, is_planner=is_planner)
-        return Child(main, self._writable, self._limits.output)
+        return Child(main, self._writable, self._limits.output, reads_input=self._limits.reads_input)
 
     def _begin(self, number: int, unit: Unit) -> None:
         child = self._idle.pop() if self._idle else self._forked(is_planner=False)
         self._busy[child] = _Task(unit, number, is_direct=False)
-        # Who names a limit means it; a default limit is for a machine that has nothing else to do.
+        # A limit of the command line is exact; a default limit supposes a machine that does nothing else.
         credit = 0.0 if getattr(self._job.arguments, "timeout", None) else unit.seconds
-        child.begin(unit.seconds, credit, format_unit(unit))
+        child.begin(unit.seconds, credit, format_unit(unit), has_items=not unit.inputs)
 
     def _print_first(self, number: int) -> None:
         """Prints the output of the first unit that has no result as it comes."""
@@ -166,23 +171,26 @@ class Pool:
         """Waits for children; yields those that have answered or are lost, which are busy no longer."""
         poll, owners = select.poll(), {}
         for child in self._busy:
-            for descriptor in child.descriptors:
-                poll.register(descriptor, select.POLLIN)
+            for descriptor, events in child.events().items():
+                poll.register(descriptor, events)
                 owners[descriptor] = child
         deadlines = [left for child in self._busy if (left := child.clock.left()) is not None]
         ready = poll.poll(min([_LOOK_SECONDS, *deadlines]) * 1000)
         for child in dict.fromkeys(owners[descriptor] for descriptor, _ in ready):
-            yield from self._served(child, [descriptor for descriptor, _ in ready])
+            yield from self._served(child, dict(ready))
         for child in list(self._busy):
             child.clock.look()
             if child.clock.left() == 0:
                 lost = Lost(f"no result after {child.clock.seconds:g} seconds", _MORE_TIME)
                 yield self._event(child, lost)
 
-    def _served(self, child: Child, ready: Sequence[int]) -> Iterator[_Event]:
+    def _served(self, child: Child, ready: Mapping[int, int]) -> Iterator[_Event]:
         if child.words in ready:
             child.listen()
-        if child.connection.fileno() not in ready:
+        events = ready.get(child.connection.fileno(), 0)
+        if events & select.POLLOUT:
+            child.send()
+        if not events & ~select.POLLOUT:
             return
         try:
             answer = child.receive(self._busy[child])
@@ -196,7 +204,7 @@ class Pool:
             if answer is not None:
                 yield self._event(child, answer)
 
-    def _event(self, child: Child, found: tuple[bytes, bytes] | Lost) -> _Event:
+    def _event(self, child: Child, found: tuple[bytes, bytearray] | Lost) -> _Event:
         if isinstance(found, Lost):
             child.end()
         return _Event(child, self._busy.pop(child), found)
@@ -205,9 +213,10 @@ class Pool:
         task = event.task
         if isinstance(event.found, Lost):
             return self._lost(task, event.child, event.found)
+        kind, data = event.found
         try:
-            values = {name: kind(value) for (name, kind), value in _fields(from_json(event.found[1]))}
-        except (MalformedFrameError, TypeError, ValueError, KeyError):
+            values = _fields(kind, data)
+        except MalformedFrameError:
             event.child.end()
             return self._lost(task, event.child, Lost("the process that worked on it sent no result"))
         self._idle.append(event.child)
@@ -244,15 +253,28 @@ def _gigabytes(size: int) -> str:
     return f"{size / 1e9:g} GB"
 
 
-def _fields(values: dict[str, Any]) -> Iterator[tuple[tuple[str, type], Any]]:
-    """Yields the fields of a result with their types, and their values."""
-    for name, kind in (("status", int), ("seconds", float), ("ends_batch", bool), ("content", str), ("is_known", bool)):
-        yield (name, kind), values[name]
+def _planned(kind: bytes, data: bytearray) -> Sequence[Unit] | int:
+    """Returns the units of a plan, or the exit code of a command without units."""
+    if kind == PLAN:
+        return parse_plan(data)
+    match from_json(data):
+        case {"status": int(status)} if status in _STATUSES:
+            return status
+    raise MalformedFrameError("no plan")
 
 
-def _written_names(job: Job) -> Iterator[str]:
+def _fields(kind: bytes, data: bytearray) -> dict[str, Any]:
+    """Returns the fields of a result; raises MalformedFrameError for others, or values of other types."""
+    values = from_json(data)
+    types = {name: type(value) for name, value in values.items()}
+    if kind != DONE or types != _RESULT or values["status"] not in _STATUSES:
+        raise MalformedFrameError("no result")
+    return values
+
+
+def _written_names(command: Command, job: Job) -> Iterator[str]:
     """Yields the names that the command line gives to files that are written."""
     for name in ("output", "outputs", "dump_dir", "certificate"):
         value = getattr(job.arguments, name, None)
-        if value is not None:
-            yield str(value)
+        if value:
+            yield from (f"{value}{ending}" for ending in command.endings)

@@ -1,41 +1,18 @@
-"""Modules in compressed files and in logs."""
+"""Modules in logs."""
 
 from __future__ import annotations
 
-import gzip
-import lzma
-from pathlib import Path
-
 import pytest
 
-from dialect_utils.io.containers import decompressed, find_in_log
-from dialect_utils.io.files import parse_bytes, read_module
+from dialect_utils.io.containers import find_in_log
+from dialect_utils.io.files import parse_bytes
 from dialect_utils.text import DiagnosticError
-
-zstandard = pytest.importorskip("zstandard")
 
 HLO = (
     "HloModule m\n\nf {\n  a = f32[] parameter(0)\n}\n\n"
     "ENTRY e {\n  p = f32[3]{0} parameter(0)\n  ROOT n = f32[3]{0} negate(p)\n}\n"
 )
 PREFIX = "I0102 03:04:05.678901  12345 hlo_pass.cc:77] "
-
-
-@pytest.mark.parametrize("compress", [gzip.compress, lzma.compress, zstandard.compress])
-def test_compressed_files(compress: object, tmp_path: Path) -> None:
-    assert callable(compress)
-    data = compress(HLO.encode())
-    path = tmp_path / "module.txt"
-    path.write_bytes(data)
-    assert read_module(str(path)).text() == HLO
-    with pytest.raises(DiagnosticError, match="damaged"):
-        decompressed(data[: len(data) // 2], "x")
-
-
-def test_data_above_the_size_limit_are_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dialect_utils.io.containers.LARGEST_TEXT", 100)
-    with pytest.raises(DiagnosticError, match="more than the 100 bytes"):
-        decompressed(gzip.compress(b"a" * 101), "x")
 
 
 @pytest.mark.parametrize(

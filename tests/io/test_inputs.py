@@ -113,6 +113,86 @@ def test_pipes_and_linked_directories_are_skipped(dump: Path) -> None:
     assert len(find_inputs([str(dump)]).modules) == 4
 
 
+@pytest.fixture
+def secret(tmp_path: Path) -> Path:
+    file = tmp_path / "outside" / "secret.hlo"
+    file.parent.mkdir()
+    file.write_text(HLO.replace("HloModule m", "HloModule secret"))
+    return file
+
+
+def test_links_that_leave_a_directory_are_passed_over_with_a_note(dump: Path, secret: Path, tmp_path: Path) -> None:
+    before = names(find_inputs([str(dump)]))
+    (dump / "module_0001.a.before_optimizations.hlo").symlink_to(secret)
+    (dump / "module_0001.b.before_optimizations.txt").symlink_to(os.path.relpath(secret, dump))
+    (dump / "module_0001.c.before_optimizations.hlo").symlink_to("/etc/passwd")
+    # A chain of links: the first one stays inside.
+    (dump / "module_0001.d.before_optimizations.hlo").symlink_to("module_0001.a.before_optimizations.hlo")
+    (dump / "folder").symlink_to(secret.parent)
+    (dump / "module_0001.e.before_optimizations.hlo").symlink_to("folder/secret.hlo")
+    (dump / "module_0001.f.before_optimizations.hlo").symlink_to(f"{tmp_path}/dump-of-another/m.hlo")
+    found = find_inputs([str(dump)])
+    assert names(found) == before
+    assert "files that hold no module (7), links that leave the directory (6), protos" in found.notes[0].message
+    lone = tmp_path / "lone"
+    lone.mkdir()
+    (lone / "m.hlo").symlink_to(secret)
+    with pytest.raises(DiagnosticError, match="no file in this directory holds a module") as caught:
+        find_inputs([str(lone)])
+    assert caught.value.diagnostics[0].hint == "1 are links that leave the directory"
+
+
+def test_links_that_stay_in_a_directory_are_read(dump: Path, tmp_path: Path) -> None:
+    (dump / "module_0001.a.before_optimizations.hlo").symlink_to("module_0010.jit_g.before_optimizations.txt")
+    (dump / "module_0001.b.before_optimizations.hlo").symlink_to(dump / "module_0002.jit_f/../.hidden.txt")
+    linked = tmp_path / "linked"
+    linked.symlink_to(dump)
+    for folder in (dump, linked):
+        first, second = find_inputs([str(folder)]).modules[:2]
+        assert [first.module().text(), second.module().text()] == [HLO, HLO]
+
+
+def test_a_named_file_may_be_a_link(secret: Path, tmp_path: Path) -> None:
+    (tmp_path / "link.hlo").symlink_to(secret)
+    [named] = find_inputs([str(tmp_path / "link.hlo")]).modules
+    [matching] = find_inputs([str(tmp_path / "li*.hlo")]).modules
+    assert named.module().name == matching.module().name == "secret"
+
+
+@pytest.mark.parametrize("is_folder", [False, True])
+def test_a_file_that_becomes_a_link_after_it_was_found_is_not_read(
+    is_folder: bool, secret: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "dump" / "inner" / "secret.hlo"
+    file.parent.mkdir(parents=True)
+    file.write_text(HLO)
+    [found] = find_inputs([str(tmp_path / "dump")]).modules
+    assert found.module().name == "m"
+    (file.parent if is_folder else file).rename(tmp_path / "moved")
+    (file.parent if is_folder else file).symlink_to(secret.parent if is_folder else secret)
+    with pytest.raises(DiagnosticError, match="is a link that leaves the directory") as caught:
+        found.module()
+    assert "HloModule" not in str(caught.value)
+
+
+def test_a_proto_beside_a_text_may_not_be_a_link_that_leaves(secret: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "dump"
+    folder.mkdir()
+    text, proto = folder / "module_0001.f.x.txt", folder / "module_0001.f.x.hlo.pb"
+    text.write_text(HLO.replace("parameter(0)", "constant({...})"))
+    secret.write_bytes(PROTO)
+    proto.symlink_to(secret)
+    [found] = find_inputs([str(folder)]).modules
+    assert found.proto is None
+    proto.unlink()
+    proto.write_bytes(PROTO)
+    [found] = find_inputs([str(folder)]).modules
+    proto.unlink()
+    proto.symlink_to(secret)
+    with pytest.raises(DiagnosticError, match="is a link that leaves the directory"):
+        found.with_constants().data()
+
+
 def test_two_directories_keep_their_names_apart(dump: Path, tmp_path: Path) -> None:
     other = tmp_path / "other"
     other.mkdir()

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import tracemalloc
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -100,3 +102,16 @@ def test_bytes_without_computations_hold_no_module(data: bytes) -> None:
     with pytest.raises(MalformedProtoError):
         find_proto(data)
     assert not is_proto_of_module(data)
+
+
+def test_a_message_of_many_small_fields_takes_no_memory_and_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = field(1, b"m") + field(3, b"c") + field(7, 1) * 100_000
+    tracemalloc.start()
+    try:
+        assert find_proto(data).message == "HloModuleProto"
+        assert tracemalloc.get_traced_memory()[1] < 100_000
+    finally:
+        tracemalloc.stop()
+    monkeypatch.setattr("dialect_utils.io.protos.MOST_FIELDS", 99_999)
+    with pytest.raises(MalformedProtoError, match="more than 99999 fields"):
+        find_proto(data)

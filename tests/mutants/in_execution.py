@@ -99,4 +99,22 @@ MUTANTS = (
         "0 <= start <= end",
         ("tests/execution/test_reading.py::test_diagnostics_of_a_worker_are_checked",),
     ),
+    Mutant(
+        "dialect_utils/execution/arrays.py",
+        "if file.getinfo(self.member).file_size != self.offset + size:",
+        "if False:",
+        ("tests/execution/test_npz.py",),
+    ),
+    Mutant(
+        "dialect_utils/execution/arrays.py",
+        "if found != size:",
+        "if False:",
+        ("tests/execution/test_npz.py",),
+    ),
+    Mutant(
+        "dialect_utils/execution/arrays.py",
+        "if file.getinfo(member).compress_type not in _METHODS:",
+        "if False:",
+        ("tests/execution/test_npz.py",),
+    ),
 )

@@ -22,16 +22,62 @@ MUTANTS = (
         ("tests/io/test_protos.py",),
     ),
     Mutant(
-        "dialect_utils/io/containers.py",
-        "if len(data) > LARGEST_TEXT:",
-        "if False:",
-        ("tests/io/test_containers.py",),
+        "dialect_utils/io/decompression.py",
+        "    if size > most:",
+        "    if False:",
+        ("tests/io/test_decompression.py",),
     ),
     Mutant(
-        "dialect_utils/io/containers.py",
-        "if len(found) < library.frame_content_size(data):",
+        "dialect_utils/io/decompression.py",
+        "max(ANY_RATIO_BYTES, LARGEST_RATIO * compressed_size)",
+        "ANY_RATIO_BYTES + LARGEST_TEXT",
+        ("tests/io/test_decompression.py",),
+    ),
+    Mutant(
+        "dialect_utils/io/decompression.py",
+        "lzma.LZMADecompressor(lzma.FORMAT_XZ, _LARGEST_WINDOW)",
+        "lzma.LZMADecompressor(lzma.FORMAT_XZ)",
+        ("tests/io/test_decompression.py",),
+    ),
+    Mutant(
+        "dialect_utils/io/decompression.py",
+        "max_window_size=_LARGEST_WINDOW",
+        "max_window_size=1 << 31",
+        ("tests/io/test_decompression.py",),
+    ),
+    Mutant(
+        "dialect_utils/io/decompression.py",
+        "position -= len(stream.unused_data)",
+        "position = len(data)",
+        ("tests/io/test_decompression.py",),
+    ),
+    Mutant(
+        "dialect_utils/io/decompression.py",
+        """                if not piece:
+                    raise EOFError("they end too soon")
+""",
+        """                if not piece:
+                    return
+""",
+        ("tests/io/test_decompression.py",),
+    ),
+    Mutant(
+        "dialect_utils/io/inputs.py",
+        "if os.path.islink(file) and leaves_directory(file, path):",
         "if False:",
-        ("tests/io/test_containers.py",),
+        ("tests/io/test_inputs.py",),
+    ),
+    Mutant(
+        "dialect_utils/io/inputs.py",
+        "else read_bytes(self.path, self.within)",
+        "else read_bytes(self.path)",
+        ("tests/io/test_inputs.py",),
+    ),
+    Mutant(
+        "dialect_utils/io/protos.py",
+        "for count, field in enumerate(read_fields(view)):",
+        "for count, field in enumerate(list(read_fields(view))):",
+        ("tests/io/test_protos.py",),
     ),
     Mutant(
         "dialect_utils/io/files.py",

@@ -93,4 +93,41 @@ MUTANTS = (
         "if shown is None:",
         ("tests/relayout/test_cause_kept.py",),
     ),
+    Mutant(
+        "relayout/report/html.py",
+        'return re.sub(r"\\{\\{(\\w+)\\}\\}", lambda found: parts[found[1]], page)',
+        'return re.sub(r"\\{\\{(data)\\}\\}", lambda found: parts[found[1]], '
+        're.sub(r"\\{\\{(\\w+)\\}\\}", lambda found: parts[found[1]], page))',
+        ("tests/relayout/test_hostile_names.py",),
+    ),
+    Mutant(
+        "relayout/report/html.py",
+        'for character in "<>&":',
+        'for character in "&":',
+        ("tests/relayout/test_hostile_names.py",),
+    ),
+    Mutant(
+        "relayout/report/html.py",
+        '"title": escape(printable(',
+        '"title": str(printable(',
+        ("tests/relayout/test_hostile_names.py",),
+    ),
+    Mutant(
+        "relayout/report/export.py",
+        "return json.dumps(text, ensure_ascii=False)",
+        "return f'\"{text}\"'",
+        ("tests/relayout/test_hostile_names.py",),
+    ),
+    Mutant(
+        "relayout/report/export.py",
+        'return value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value',
+        "return value",
+        ("tests/relayout/test_hostile_names.py",),
+    ),
+    Mutant(
+        "dialect_utils/layout/picture/svg.py",
+        "{bold}{faint}>{escape(mark.text)}</text>",
+        "{bold}{faint}>{mark.text}</text>",
+        ("tests/relayout/test_hostile_names.py",),
+    ),
 )

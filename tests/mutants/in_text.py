@@ -33,4 +33,22 @@ MUTANTS = (
         "is_clear = bool(close)",
         ("tests/text/test_diagnostics.py",),
     ),
+    Mutant(
+        "dialect_utils/text/input_file.py",
+        "if os.pardir in (*folders, name):",
+        "if False:",
+        ("tests/io/test_inputs.py", "tests/text/test_input_file.py"),
+    ),
+    Mutant(
+        "dialect_utils/text/input_file.py",
+        "os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | os.O_NOFOLLOW, dir_fd=outer)",
+        "os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=outer)",
+        ("tests/text/test_input_file.py",),
+    ),
+    Mutant(
+        "dialect_utils/text/input_file.py",
+        "            os.close(outer)\n",
+        "",
+        ("tests/text/test_input_file.py",),
+    ),
 )

@@ -7,7 +7,7 @@ budget of isl is enumerated instead, block by block. Every answer names its meth
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -16,7 +16,20 @@ import numpy as np
 
 from dialect_utils.layout.index.index_map import Coordinate
 from dialect_utils.layout.index.positions import Condition, Position
-from dialect_utils.layout.proof.enumeration import ELEMENTS_PER_OPERATION, Proof, at, blocks, keeps
+from dialect_utils.layout.proof.deadline import check_deadline, now, seconds_left
+from dialect_utils.layout.proof.enumeration import (
+    ELEMENTS_PER_OPERATION,
+    ISL_SECONDS,
+    SECONDS_PER_OPERATION,
+    Proof,
+    at,
+    blocks,
+    keeps,
+)
+
+# The first question to isl is short, because an operation on a hundred divisions takes longer than a thousand others.
+_FIRST_OPERATIONS = 1_000
+_GROWTH = 2
 
 
 class Budget:
@@ -32,6 +45,22 @@ class Budget:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> bool:
         return kind is not None and issubclass(kind, isl.Error)
+
+
+def budgets(operations: int, seconds: float = ISL_SECONDS) -> Iterator[Budget]:
+    """Yields larger and larger budgets of up to `operations`, and none that would take longer than `seconds`.
+
+    isl limits operations, but one operation takes from 3 us to several ms, and nothing interrupts it. So the time of
+    a budget is estimated from the time of the last, smaller one. Raises DeadlineError after the deadline.
+    """
+    check_deadline()
+    end = now() + min(seconds, seconds_left())
+    size, is_affordable = min(_FIRST_OPERATIONS, operations), True
+    while is_affordable:
+        start = now()
+        yield Budget(size)
+        is_affordable = size < operations and now() + _GROWTH * (now() - start) < end
+        size = min(_GROWTH * size, operations)
 
 
 class Term:
@@ -54,9 +83,11 @@ class Term:
         return Term(self.value.scale_val(self._constant(factor)))
 
     def __floordiv__(self, divisor: int) -> Term:
+        check_deadline()  # with a hundred divisions another one takes milliseconds
         return Term(self.value.scale_down_val(self._constant(divisor)).floor())
 
     def __mod__(self, divisor: int) -> Term:
+        check_deadline()
         return Term(self.value.mod_val(self._constant(divisor)))
 
 
@@ -76,6 +107,10 @@ class Terms:
             return value.value
         number = isl.Val.read_from_str(self.local.get_ctx(), str(value))
         return isl.Aff.val_on_domain(self.local, number)
+
+    def divisions(self, values: Sequence[Term | int]) -> int:
+        """Returns the largest number of divisions and remainders in one of several expressions."""
+        return max((self.aff(value).dim(isl.dim_type.div) for value in values), default=0)
 
     def nothing(self) -> isl.Set:
         """Returns the empty set of indices and units."""
@@ -122,14 +157,15 @@ class Question:
     second: IndexMap
 
 
-def decide(question: Question, budget: int) -> Proof:
-    """Returns whether both maps are equal; isl may do `budget` operations, more where enumeration takes as long."""
+def decide(question: Question, operations: int) -> Proof:
+    """Returns whether both maps are equal; isl may do `operations`, more where enumeration takes as long."""
     if 0 in question.dimensions:
         return Proof(True, "structure")
-    longest = max(budget, prod(question.dimensions) // ELEMENTS_PER_OPERATION)
-    with Budget(longest) as context:
-        counterexample = _differs(question, context)
-        return Proof(counterexample is None, "isl", counterexample)
+    longest = max(operations, prod(question.dimensions) // ELEMENTS_PER_OPERATION)
+    for budget in budgets(longest, max(ISL_SECONDS, longest * SECONDS_PER_OPERATION)):
+        with budget as context:
+            counterexample = _differs(question, context)
+            return Proof(counterexample is None, "isl", counterexample)
     counterexample = _differs_by_blocks(question)
     return Proof(counterexample is None, "enumeration", counterexample)
 

@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from dialect_utils.layout.index.positions import Position
+from dialect_utils.layout.proof.deadline import check_deadline
 
 Method = Literal["isl", "enumeration", "structure"]
 
@@ -26,11 +27,13 @@ class Proof:
     counterexample: tuple[int, ...] | None = None
 
 
-# isl limits operations, not time. One operation takes 0.1 to 0.3 ms in comparisons of maps, and 3 us in computations
-# with relations (measured on chains of pads and transposes by odd sizes, one core of 2024), so both budgets are about
-# two seconds at most. Layouts of real dumps need 1,600 and 6,400 operations.
+# isl limits operations. One operation takes 0.1 to 0.3 ms in comparisons of maps, and 3 us in computations with
+# relations (measured on chains of pads and transposes by odd sizes, one core of 2024), so both budgets are about two
+# seconds. Layouts of real dumps need 1,600 and 6,400 operations.
 ISL_BUDGET = 10_000
 RELATION_BUDGET = 500_000
+ISL_SECONDS = 2.0
+SECONDS_PER_OPERATION = ISL_SECONDS / ISL_BUDGET
 # Enumeration of this many elements takes as long as one operation of a comparison in isl. An array that takes longer to
 # enumerate than isl's budget gives isl that much time.
 ELEMENTS_PER_OPERATION = 2_000
@@ -41,9 +44,13 @@ _BLOCK = 1 << 18
 
 
 def blocks(sizes: tuple[int, ...]) -> Iterator[tuple[list[Any], Any]]:
-    """Yields index and unit of all elements in row-major order, a block of flat arrays at a time."""
+    """Yields index and unit of all elements in row-major order, a block of flat arrays at a time.
+
+    Raises DeadlineError after the deadline.
+    """
     total = prod(sizes)
     for begin in range(0, total, _BLOCK):
+        check_deadline()
         flat = np.arange(begin, min(begin + _BLOCK, total))
         coordinates: list[Any] = []
         for size in reversed(sizes):

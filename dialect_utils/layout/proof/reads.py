@@ -17,7 +17,7 @@ from dialect_utils.layout.index.index_map import Coordinate
 from dialect_utils.layout.index.positions import Condition, Position, regroup, regroup_units, unit_bits
 from dialect_utils.layout.moves.plan import PaddingValue, Plan
 from dialect_utils.layout.moves.steps import Pad, Reshape, Slice, Stage, Step, Transpose, inverse_permutation
-from dialect_utils.layout.proof.enumeration import RELATION_BUDGET, Proof, at, blocks, keeps
+from dialect_utils.layout.proof.enumeration import ISL_SECONDS, RELATION_BUDGET, Proof, at, blocks, keeps
 
 if TYPE_CHECKING:
     import islpy as isl
@@ -128,6 +128,11 @@ def _different_in(
 # Up to the first number of units numpy is faster than isl; beyond the second it takes many seconds.
 _SMALL = 1 << 14
 _LARGE = 1 << 24
+# isl simplifies a set with many divisions in seconds, which its operations do not count. Coordinates of real dumps have
+# up to 3; with 18 (reshapes of coprime dimensions, one after the other) one set takes 4 seconds, with 10 it takes 0.2.
+_MOST_DIVISIONS = 10
+# numpy takes this long for one coordinate of one unit after one step (measured on reshapes of 510,510 elements).
+_SECONDS_PER_COORDINATE = 4e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,17 +178,28 @@ def try_prove_same_reads(
         return Proof(True, "structure")
     if prod(sizes) > small:
         # Imported here: proofs of small modules need no isl, and take as long as loading it.
-        from dialect_utils.layout.proof.decide import Budget, Terms
+        from dialect_utils.layout.proof.decide import Terms, budgets
 
-        with Budget(budget) as context:
-            terms = Terms(context, dimensions, sizes[-1])
-            both = [read_back(plan, terms.index, terms.unit, bits) for plan in (first, second)]
-            found = first_difference(terms, *both)
-            return Proof(found is None, "isl", found)
+        for limit in budgets(budget, _seconds_to_enumerate(first, second, prod(sizes))):
+            with limit as context:
+                terms = Terms(context, dimensions, sizes[-1])
+                both = [read_back(plan, terms.index, terms.unit, bits) for plan in (first, second)]
+                if terms.divisions([c for read in both for c in read.position.coordinates]) > _MOST_DIVISIONS:
+                    break
+                found = first_difference(terms, *both)
+                return Proof(found is None, "isl", found)
     if prod(sizes) > _LARGE:
         return None
     found = _differs_by_blocks(first, second, sizes, bits)
     return Proof(found is None, "enumeration", found)
+
+
+def _seconds_to_enumerate(first: Plan, second: Plan, units: int) -> float:
+    """Returns the seconds that isl may take: those of the enumeration, which follows, at most `ISL_SECONDS`."""
+    if units > _LARGE:
+        return ISL_SECONDS
+    coordinates = sum(len(dimensions) for plan in (first, second) for _, dimensions in plan.stages)
+    return min(ISL_SECONDS, units * coordinates * _SECONDS_PER_COORDINATE)
 
 
 def _differs_by_blocks(first: Plan, second: Plan, sizes: tuple[int, ...], bits: int) -> tuple[int, ...] | None:

@@ -22,23 +22,26 @@ from dialect_utils.layout.index.positions import Position, follow, regroup
 from dialect_utils.layout.moves.linear_map import common_sizes
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.layout.moves.steps import Reshape
-from dialect_utils.layout.proof.decide import Budget, Question, Terms, decide
+from dialect_utils.layout.proof.decide import Question, Terms, budgets, decide
 from dialect_utils.layout.proof.enumeration import ISL_BUDGET, RELATION_BUDGET, at, blocks
 from dialect_utils.layout.shape import ArrayShape
 
 
 def find_padding_read(source: ArrayShape, destination: ArrayShape) -> tuple[int, ...] | None:
     """Returns a destination element with a bit outside every source element, or None."""
-    with Budget(RELATION_BUDGET) as context:
-        theirs, ours = Terms(context, source.dimensions, 1), Terms(context, destination.dimensions, 1)
-        width = (element_slot_bits(source), element_slot_bits(destination))
-        if width[0] == width[1]:
-            sizes = [final_dimensions(s.dimensions, s.effective_layout) for s in (source, destination)]
-            common = common_sizes(*sizes) or (prod(sizes[0]),)
-            read = ours.relation(Position(regroup(physical_index(destination, ours.index), sizes[1], common), 0))
-            held = theirs.relation(Position(regroup(physical_index(source, theirs.index), sizes[0], common), 0)).range()
-            missing = read.subtract_range(held).domain()
-            return None if missing.is_empty() else ours.sample(missing)
+    for budget in budgets(RELATION_BUDGET):
+        with budget as context:
+            theirs, ours = Terms(context, source.dimensions, 1), Terms(context, destination.dimensions, 1)
+            width = (element_slot_bits(source), element_slot_bits(destination))
+            if width[0] == width[1]:
+                sizes = [final_dimensions(s.dimensions, s.effective_layout) for s in (source, destination)]
+                common = common_sizes(*sizes) or (prod(sizes[0]),)
+                read = ours.relation(Position(regroup(physical_index(destination, ours.index), sizes[1], common), 0))
+                held = theirs.relation(
+                    Position(regroup(physical_index(source, theirs.index), sizes[0], common), 0)
+                ).range()
+                missing = read.subtract_range(held).domain()
+                return None if missing.is_empty() else ours.sample(missing)
     return _padding_by_blocks(source, destination)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from dialect_utils.stablehlo.bindings import context, ir, run_passes
+from dialect_utils.stablehlo.bindings import context, ir, run_passes, string_value
 from dialect_utils.stablehlo.origins import walk
 
 COMPARE = "stablehlo.compare"
@@ -41,7 +41,7 @@ def take_check_calls(program: str | bytes, *, as_results: bool) -> str | bytes:
 def _is_check(operation: Any) -> bool:
     if operation.name != _CUSTOM_CALL or operation.results:
         return False
-    return bool(ir.StringAttr(operation.attributes["call_target_name"]).value.startswith(_CHECK))
+    return string_value(ir.StringAttr(operation.attributes["call_target_name"])).startswith(_CHECK)
 
 
 def main_function(module: Any) -> Any:

@@ -15,6 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dialect_utils.layout.proof.deadline import check_deadline
+
 Words = NDArray[np.uint64]
 _Signed = NDArray[np.int64]
 
@@ -129,6 +131,7 @@ class Moduli:
         """Returns the product along a dimension; the round does not count."""
         result = np.ones(a.shape[: axis + 1] + a.shape[axis + 2 :], np.uint64)
         for i in range(a.shape[axis + 1]):
+            check_deadline()
             result = self.multiply(result, np.take(a, i, axis + 1))
         return result
 
@@ -136,6 +139,7 @@ class Moduli:
         """Returns [round, batch, rows, columns] of [.., rows, summed] and [.., columns, summed]."""
         found = np.zeros((*a.shape[:3], b.shape[2]), np.uint64)
         for start in range(0, a.shape[3], _MOST_TERMS):
+            check_deadline()
             part = slice(start, start + _MOST_TERMS)
             found = self.add(found, self._matmul(a[..., part], b[..., part].swapaxes(2, 3)))
         return found
@@ -145,6 +149,7 @@ class Moduli:
         left, right = _limbs(a), _limbs(b)
         found = np.zeros((*a.shape[:3], b.shape[3]), np.uint64)
         for place in reversed(range(2 * len(left) - 1)):
+            check_deadline()
             used = range(max(0, place - len(left) + 1), min(place + 1, len(left)))
             sums = sum((left[i] @ right[place - i] for i in used), np.zeros(()))
             found = self._shifted(found, _LIMB, sums.astype(np.int64))
@@ -172,6 +177,7 @@ class Moduli:
 
 def _blocks(size: int) -> Iterator[slice]:
     for start in range(0, size, _BLOCK):
+        check_deadline()
         yield slice(start, start + _BLOCK)
 
 

@@ -9,6 +9,7 @@ from dialect_utils.ir import Function, Operation, Value
 from dialect_utils.ir.elementwise import is_elementwise, scalar_operands
 from dialect_utils.layout import ArrayShape, Shape, TupleShape
 from dialect_utils.layout.moves.plan import Plan
+from dialect_utils.layout.proof.deadline import check_deadline
 from dialect_utils.ops import Trait, has, named, opcode_of
 from dialect_utils.ops.domain import UndefinedError
 from dialect_utils.verdict.proof.rules import RULES
@@ -67,6 +68,7 @@ class Evaluation:
             self._count += 1
             if self._count > _MOST_OPERATIONS:
                 raise GaveUpError(f"there are more than {_MOST_OPERATIONS} operations where calls are inlined")
+            check_deadline()
             self.terms.place = operation
             self.values.update(zip(operation.results, self._results(operation), strict=True))
         self._depth -= 1

@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 from dialect_utils.ir import Operation
 from dialect_utils.layout import ArrayShape, ElementType, Shape, Step
 from dialect_utils.layout.moves.plan import PaddingValue, Plan
+from dialect_utils.layout.proof.deadline import check_deadline
 from dialect_utils.verdict.certificate import Reading
 from dialect_utils.verdict.proof.algebra import build
 from dialect_utils.verdict.proof.algebra.ring import Polynomial
@@ -155,6 +156,7 @@ class Terms:
         if found is None:
             if len(self._known) >= _MOST_TERMS:
                 raise GaveUpError(f"the modules have more than {_MOST_TERMS} different terms")
+            check_deadline()
             specified = all(operand.is_specified for operand in operands)
             found = self._known[key] = Term(kind, label, shape, tuple(operands), specified, len(self._known))
         self.origins[self.side].setdefault(found, self.place)

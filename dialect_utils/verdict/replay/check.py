@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from dialect_utils.ir import Module
 from dialect_utils.layout import ArrayShape
 from dialect_utils.layout.moves.physical import physical_plan
+from dialect_utils.layout.proof.deadline import check_deadline
 from dialect_utils.ops.domain import UndefinedError
 from dialect_utils.verdict.certificate import Certificate, Reading, Step, without_chlo
 from dialect_utils.verdict.ports import Port
@@ -147,6 +148,7 @@ def _of_one_shape(graph: Graph, merge: _Merge) -> _Merge:
 
 def _checked(graph: Graph, elements: Elements, step: Step) -> _Merge:
     """Returns the nodes that a step makes equal; raises RefusedError for a step that its rule does not justify."""
+    check_deadline()
     if step.rule == "elements":
         # The elements are equal by definition; nothing else is claimed.
         elements.value(step.before)

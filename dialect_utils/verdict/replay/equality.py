@@ -12,6 +12,7 @@ from collections.abc import Hashable, Iterable, Sequence
 from enum import IntEnum
 
 from dialect_utils.layout import Shape
+from dialect_utils.layout.proof.deadline import check_deadline
 from dialect_utils.verdict.written.graph import Graph, Symbol
 from dialect_utils.verdict.written.observed import observes_bits, observes_rounding
 from dialect_utils.verdict.written.terms import Kind
@@ -40,6 +41,7 @@ class Equality:
         self._table = {} if finer else graph.by_operands()
         self._observed = self._observing() if finer else [None] * count
         for node in range(count):
+            check_deadline()
             for operand in {*map(self.find, graph.operands[node])} if finer else {*graph.operands[node]}:
                 self._users.setdefault(operand, []).append(node)
         pairs = map(self._collision, range(count if finer else 0))
@@ -68,6 +70,7 @@ class Equality:
         found: list[Equality | None] = []
         inside: list[Level] = []  # the finest equality that a node, or an operation before it, needs
         for node, (kind, label, shape) in enumerate(self.graph.symbols):
+            check_deadline()
             operands = self.graph.operands[node]
             own = self._needed(kind, label, shape, [self.graph.symbols[each][2] for each in operands])
             inside.append(min([own, *(inside[each] for each in operands)]))
@@ -106,6 +109,7 @@ class Equality:
         return (self.graph.ids[node], *found, *map(apart.index, apart))
 
     def _collision(self, node: int) -> tuple[int, int] | None:
+        check_deadline()
         other = self._table.setdefault(self._key(node), node)
         return None if other == node else (other, node)
 
@@ -137,6 +141,7 @@ class Equality:
         found: set[int] = set()
         ready = [node for node, count in enumerate(waiting) if not count]
         while ready:
+            check_deadline()
             node = ready.pop()
             root = self.find(node)
             if node in leaves or root in found:

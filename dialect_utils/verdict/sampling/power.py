@@ -97,7 +97,8 @@ class Trial:
     def _is_harmless(self, planted: Module) -> bool:
         """Is true where the faulty module is proved to be equal to the original."""
         modules = [self.original, planted]
-        return prove(modules, *entry_ports(modules)).answer == "equal"
+        seconds = self.proofs_end - time.process_time()
+        return prove(modules, *entry_ports(modules), seconds=seconds).answer == "equal"
 
     def _try_see(self, found: Outputs) -> bool | None:
         """Returns whether the outputs show a difference; None where only a scale that is not known could tell."""

@@ -6,6 +6,7 @@ from collections.abc import Hashable, Iterable, Sequence
 
 from dialect_utils.layout import ArrayShape, Shape
 from dialect_utils.layout.moves.plan import Plan
+from dialect_utils.layout.proof.deadline import check_deadline
 from dialect_utils.verdict.written.terms import Kind, Term
 from dialect_utils.verdict.written.wellformed import check_term
 
@@ -35,6 +36,7 @@ class Graph:
         key = (number, *operands)
         found = self._nodes.get(key)
         if found is None:
+            check_deadline()
             found = self._nodes[key] = len(self.ids)
             self.symbols.append(symbol)
             self.operands.append(tuple(operands))

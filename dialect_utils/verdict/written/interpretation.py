@@ -9,6 +9,7 @@ from typing import Any, Generic, TypeVar
 
 from dialect_utils.layout import ArrayShape, ElementType, Reshape
 from dialect_utils.layout.moves.plan import Plan
+from dialect_utils.layout.proof.deadline import check_deadline
 from dialect_utils.ops.arrays import ArrayDomain
 from dialect_utils.ops.domain import UndefinedError, V
 from dialect_utils.verdict.written.terms import Term
@@ -31,6 +32,7 @@ class Interpretation(ArrayDomain[V], Generic[T, V]):
             if part in self.values or not missing:
                 pending.pop()
                 if part not in self.values:
+                    check_deadline()
                     self.values[part] = self.interpreted(part)
             pending += missing
         return self.values[term]

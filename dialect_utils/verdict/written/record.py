@@ -18,6 +18,7 @@ from dialect_utils.ir.control_flow import BODY, CONDITION, MOST_ITERATIONS, is_u
 from dialect_utils.ir.elementwise import is_elementwise, scalar_operands
 from dialect_utils.layout import ArrayShape, ElementType, Shape, Step, TupleShape
 from dialect_utils.layout.moves.plan import Plan
+from dialect_utils.layout.proof.deadline import check_deadline
 from dialect_utils.layout.proof.reads import origin_of
 from dialect_utils.ops import Trait, has, named, opcode_of
 from dialect_utils.ops.domain import UndefinedError, static_array
@@ -113,6 +114,7 @@ class Recorder:
             raise UndefinedError(f"{function.name} has no body")
         self.values.update(zip(function.parameters, arguments, strict=True))
         for operation in function.operations:
+            check_deadline()
             self.values.update(zip(operation.results, self._results(operation), strict=True))
         self._depth -= 1
         return [self.values[value] for value in function.results]

@@ -325,13 +325,13 @@ function showBuffer(buffer) {
   selected = buffer;
   if (view === "buffers") showTable();
   const facts = VIEWS.buffers[1].map((column) => [column.title, shown(buffer, column)]);
-  showDetails(buffer.name, [...facts, ["op", data.ops[buffer.name] || ""], ["function", buffer.function]], [buffer.shape]);
+  showDetails(buffer.name, [...facts, ["op", Object.hasOwn(data.ops, buffer.name) ? data.ops[buffer.name] : ""], ["function", buffer.function]], [buffer.shape]);
 }
 
 function showDetails(title, facts, shapes) {
   const list = element("dl", {}, ...facts.filter(([, value]) => value !== "").flatMap(([name, value]) =>
     [element("dt", { textContent: name }), element("dd", { textContent: value })]));
-  const pictures = shapes.filter((shape) => data.layouts[shape]).flatMap((shape) => {
+  const pictures = shapes.filter((shape) => Object.hasOwn(data.layouts, shape)).flatMap((shape) => {
     const layout = data.layouts[shape], box = element("div", { className: "picture" });
     box.innerHTML = layout.picture;
     return [element("p", { className: "hint", textContent: `${shape}: ${layout.steps}` }), ...(layout.picture ? [box] : [])];

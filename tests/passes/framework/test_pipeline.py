@@ -153,10 +153,15 @@ def test_a_bad_pipeline_file_is_refused_by_name(tmp_path: Path, text: str) -> No
         read_pipelines(tmp_path / "absent.toml")
 
 
+def _write(path: str, data: bytes) -> None:
+    Path(path).parent.mkdir(exist_ok=True)
+    Path(path).write_bytes(data)
+
+
 def test_dumps_and_prints_show_each_module(tmp_path: Path) -> None:
     stream = io.StringIO()
     pipeline = Pipeline.parse("replace,replace{old=new new=newer}", pipelines={})
-    dump, show = dump_to(tmp_path / "d"), print_after(stream, ["all"])
+    dump, show = dump_to(tmp_path / "d", _write), print_after(stream, ["all"])
 
     def observe(run: PassRun) -> None:
         dump(run)

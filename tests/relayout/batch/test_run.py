@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from argparse import Namespace
 from pathlib import Path
 
@@ -11,6 +13,7 @@ from dialect_utils.io.inputs import named_input
 from relayout.batch import run as batches
 from relayout.batch.unit import Unit, with_share
 from relayout.cli import main
+from tests.paths import ROOT
 
 
 def test_opt_prints_the_same_for_every_number_of_jobs(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -25,14 +28,11 @@ def test_opt_prints_the_same_for_every_number_of_jobs(folder: Path, capfd: pytes
     assert "m2.hlo" in errors
 
 
-def test_standard_input_reaches_another_process(
-    folder: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_standard_input_reaches_another_process(folder: Path) -> None:
     text = (folder / "m0.hlo").read_text()
-    with (folder / "m0.hlo").open() as file:
-        monkeypatch.setattr("sys.stdin", file)
-        assert main(["opt", "-", str(folder / "m1.hlo"), "--jobs", "2"]) == 0
-    assert capfd.readouterr().out == text + (folder / "m1.hlo").read_text()
+    command = [sys.executable, "-m", "relayout", "opt", "-", str(folder / "m1.hlo"), "--jobs", "2"]
+    ended = subprocess.run(command, input=text, capture_output=True, text=True, cwd=ROOT, check=True)
+    assert ended.stdout == text + (folder / "m1.hlo").read_text()
 
 
 def units(count: int) -> list[Unit]:

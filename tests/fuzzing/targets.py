@@ -1,0 +1,352 @@
+"""The readers under fuzzing, and what must hold for every input: a result or DiagnosticError, and lossless printing."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import lzma
+import os
+import tempfile
+import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from dialect_utils.execution.arrays import read_arrays
+from dialect_utils.execution.messages import MalformedMessageError, decode_message, decode_results
+from dialect_utils.execution.recorded import read_recorded
+from dialect_utils.hlo import parse_module
+from dialect_utils.hlo.text.literals import format_scalar, parse_scalar
+from dialect_utils.io.containers import find_in_log
+from dialect_utils.io.decompression import COMPRESSED, decompressed, start_of_content
+from dialect_utils.io.dump_names import parse_dump_name
+from dialect_utils.io.files import decode, find_kind, kind_of_module, parse_bytes
+from dialect_utils.io.protos import MalformedProtoError, find_proto, is_proto_of_module
+from dialect_utils.layout import ELEMENT_TYPES, parse_layout, parse_shape
+from dialect_utils.layout.text.foreign import read_shape
+from dialect_utils.ops.window import format_window, parse_labels, parse_window
+from dialect_utils.text import DiagnosticError, Source
+from dialect_utils.verdict.certificate import certificate_text, read_certificate
+from dialect_utils.verdict.ports import entry_ports
+from dialect_utils.verdict.replay import replay
+from passes.framework.pipeline import PassError, Pipeline, read_pipelines, verify
+from passes.layouts.annotate_layouts import read_layout_rules
+from relayout.batch.results import from_lines
+from relayout.comments import expectations, split_input, strip_comments, unmet
+from tests.paths import OWN_CORPUS, ROOT
+
+# Each kept input, by target: minimized by coverage, and every input that once showed a mistake.
+KEPT = ROOT / "tests" / "fuzzing" / "corpus"
+# A whole module of the tree is a seed where it is shorter: short inputs are executed more often.
+_LARGEST_SEED = 3000
+_START = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """One reader: its check, which raises for a violated property, and files of the tree as its first inputs."""
+
+    check: Callable[[bytes], None]
+    suffix: str | None = None
+
+    def seeds(self) -> Iterator[bytes]:
+        """Yields the short files of the tree with the target's suffix."""
+        folders = () if self.suffix is None else (OWN_CORPUS, ROOT / "lit_tests", ROOT / "examples")
+        for path in (path for folder in folders for path in sorted(folder.rglob(f"*{self.suffix}"))):
+            if path.stat().st_size <= _LARGEST_SEED:
+                yield path.read_bytes()
+
+
+@contextmanager
+def _file(data: bytes) -> Iterator[Path]:
+    # In memory: a disk would take longer than the reader.
+    folder = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+    with tempfile.NamedTemporaryFile(dir=folder) as file:
+        file.write(data)
+        file.flush()
+        yield Path(file.name)
+
+
+def _check_hlo(data: bytes) -> None:
+    text = decode(data)
+    module = parse_module(text)
+    assert module.text() == text, "the module prints other bytes than it was read from"
+    verify(module)
+    assert module.clone().text() == text, "the clone prints other bytes"
+    for instruction in (each for computation in module.computations for each in computation.instructions):
+        shape = instruction.shape
+        assert parse_shape(str(shape)) == shape, f"{shape} is read as another shape"
+
+
+# An attribute's text is inserted into a module that verifies with the first text.
+_CONTEXTS: tuple[tuple[str, str], ...] = (
+    ("ROOT r = f32[8,8] negate(p), sharding=@", "{devices=[2,1]<=[2]}"),
+    ("ROOT r = f32[8,8] all-reduce(p), replica_groups=@, to_apply=sum", "{{0,1},{2,3}}"),
+    ("ROOT r = f32[8,8] all-reduce(p), replica_groups=@, to_apply=sum", "[2,2]<=[4]T(0)"),
+    ("ROOT r = f32[8,8] collective-permute(p), source_target_pairs=@", "{{0,1},{1,0}}"),
+    ("ROOT r = f32[8,8] transpose(p), dimensions=@", "{1,0}"),
+    ("ROOT r = f32[4,8] slice(p), slice=@", "{[0:8:2], [0:8]}"),
+    ("z = f32[] constant(0)\n  ROOT r = f32[10,23] pad(p, z), padding=@", "1_1x0_1_2"),
+    ("z = f32[] constant(0)\n  ROOT r = f32[4,4] reduce-window(p, z), window=@, to_apply=sum", "{size=2x2 stride=2x2}"),
+    ("k = f32[3,3,1,1] constant({...})\n  i = f32[1,8,8,1] reshape(p)\n  ROOT r = f32[1,8,8,1] convolution(i, k), "
+     "window={size=3x3 pad=1_1x1_1}, dim_labels=@", "b01f_01io->b01f"),
+    ("ROOT r = f32[8,8] dot(p, p), @", "lhs_contracting_dims={1}, rhs_contracting_dims={0}"),
+    ("i = s32[2,1] constant({{0},{1}})\n  ROOT r = f32[2,8] gather(p, i), @", "offset_dims={1}, "
+     "collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1,8}"),
+    ("ROOT r = f32[8,8] negate(p), frontend_attributes=@", '{a="b",c={x}}'),
+    ("ROOT r = f32[8,8] negate(p), metadata=@", '{op_name="jit(f)/neg" source_file="a.py" source_line=3}'),
+    ("ROOT r = f32[8,8] custom-call(p), custom_call_target=@", '"x", backend_config={"a":[1]}'),
+    ("ROOT r = (f32[8], f32[2]) custom-call(p), @", 'custom_call_target="x", output_to_operand_aliasing={{0}: (0,{})}'),
+    ("ROOT r = s32[2,2] constant(@)", "{{1,2},{3,-4}}"),
+    ("ROOT r = f8e4m3fn[3] constant(@)", "{1, nan, -0.5}"),
+    ("ROOT r = c64[2] constant(@)", "{(1, 2), (nan, -inf)}"),
+    ("ROOT r = (f32[], pred[2]) constant(@)", "(1e-3, {1, false})"),
+    ("ROOT r = f32[8,8] parameter(1), @", "parameter_replication={true}"),
+    ("ROOT r = f32[8,8] rng-bit-generator(p), algorithm=@", "rng_default"),
+    ("ROOT r = @ negate(p)", "f32[8,8]{1,0:T(8,128)S(1)}"),
+)  # fmt: skip
+
+
+def _check_attribute(data: bytes) -> None:
+    if data:
+        before, _, after = _CONTEXTS[data[0] % len(_CONTEXTS)][0].partition("@")
+        body = f"{before}{decode(data[1:])}{after}"
+        _check_hlo(
+            "HloModule m\nsum {\n  x = f32[] parameter(0)\n  y = f32[] parameter(1)\n  ROOT s = f32[] add(x, y)\n}\n"
+            f"ENTRY e {{\n  p = f32[8,8] parameter(0)\n  {body}\n}}\n".encode("utf-8", "surrogateescape")
+        )
+
+
+_HEADERS = (
+    "input_output_alias={ {0}: (0, {}, may-alias) }",
+    "entry_computation_layout={(f32[8,8]{1,0})->(f32[8,8]{1,0})}",
+    "buffer_donor={ (0, {}) }",
+    "is_scheduled=true, num_partitions=2, replica_count=2",
+    'frontend_attributes={a="b"}, allow_spmd_sharding_propagation_to_output={true}',
+)
+
+
+def _check_header(data: bytes) -> None:
+    entry = b"ENTRY e {\n  p = f32[8,8] parameter(0)\n  ROOT r = (f32[8,8]) tuple(p)\n}\n"
+    _check_hlo(b"HloModule m, " + data + b"\n" + entry)
+
+
+def _check_shape(data: bytes) -> None:
+    text = decode(data)
+    for parse in (parse_shape, parse_layout, lambda each: read_shape(each)[0]):
+        try:
+            found = parse(text)
+        except DiagnosticError:
+            continue
+        assert parse(str(found)) == found, f"{found} is read as another value"
+
+
+def _check_window(data: bytes) -> None:
+    text = decode(data)
+    for rank in (0, 2):
+        try:
+            window = parse_window(text, rank)
+        except ValueError:  # the operation's constraint makes a diagnostic of it
+            continue
+        assert parse_window(format_window(window), rank) == window
+    try:
+        parse_labels(text)
+    except ValueError:
+        return
+
+
+def _check_scalar(data: bytes) -> None:
+    if not data:
+        return
+    names = sorted(name for name, kind in ELEMENT_TYPES.items() if kind.bits)
+    element_type = ELEMENT_TYPES[names[data[0] % len(names)]]
+    try:
+        bits = parse_scalar(element_type, decode(data[1:]))
+        written = format_scalar(element_type, bits)
+    except ValueError:
+        return
+    assert parse_scalar(element_type, written) == bits, f"{written} is read as other bits"
+
+
+def _check_file(data: bytes) -> None:
+    """Checks that a file of any format is read as the kind that it is found to be; MLIR is not run."""
+    with _file(data) as path:
+        kind = kind_of_module(str(path))
+    if data.startswith(COMPRESSED):
+        data = decompressed(data, "f")
+    found = find_kind(data, "f")
+    assert kind in (None, found), f"a directory's file is {kind}, the file alone {found}"
+    if found == "hlo text":
+        assert parse_bytes(data, "f").dialect == "hlo"
+
+
+def _check_compressed(data: bytes) -> None:
+    content = decompressed(data, "f")
+    assert content.startswith(start_of_content(data, _START, "f"))
+
+
+def _check_recompressed(data: bytes) -> None:
+    """Checks that a file says the same compressed, twice in a row, or followed by other bytes."""
+    for compress in (gzip.compress, lzma.compress):
+        packed = compress(data)
+        assert decompressed(packed, "f") == data
+        assert decompressed(packed * 2, "f") == data * 2
+        _accept(partial(decompressed, packed + data, "f"))
+
+
+def _accept(read: Callable[[], object]) -> None:
+    try:
+        read()
+    except DiagnosticError:
+        return
+
+
+def _check_log(data: bytes) -> None:
+    text = decode(data)
+    found = find_in_log(text, "f")
+    if found is not None:
+        assert found.first_line <= text.count("\n") + 1
+        module = parse_module(found.text, "f", first_line=found.first_line)
+        assert module.text() == found.text
+
+
+def _check_proto(data: bytes) -> None:
+    is_module = is_proto_of_module(data)
+    try:
+        found = find_proto(data)
+        assert is_module
+        assert len(found.module) <= len(data)
+    except MalformedProtoError:
+        assert not is_module
+    read_recorded(data, "f")
+
+
+def _check_npz(data: bytes) -> None:
+    """Reads a whole archive, or (first byte even) an archive whose only member has these bytes."""
+    if data[:1] and data[0] % 2 == 0:
+        buffer = io.BytesIO()
+        with zipfile.ZipFile(buffer, "w") as archive:
+            archive.writestr("in0.npy", data[1:])
+        data = b"\0" + buffer.getvalue()
+    with _file(data[1:]) as path:
+        for array in read_arrays(str(path), "in"):
+            if np.prod(array.shape, dtype=float) * array.dtype.itemsize < 1e8:
+                assert np.asarray(array).shape == array.shape
+
+
+def _check_pipeline(data: bytes) -> None:
+    pipeline = Pipeline.parse(decode(data))
+    assert Pipeline.parse(str(pipeline)) == pipeline, f"{pipeline} is read as another pipeline"
+
+
+def _check_tables(data: bytes) -> None:
+    with _file(data) as path:
+        for read in (read_layout_rules, read_pipelines):
+            _accept(partial(read, path))
+
+
+_NEGATED = "HloModule m\nENTRY e {\n  p = f32[4] parameter(0)\n  a = f32[4] negate(p)\n  ROOT n = f32[4] negate(a)\n}\n"
+_COPIED = "HloModule m\nENTRY e {\n  p = f32[4] parameter(0)\n  ROOT c = f32[4] copy(p)\n}\n"
+
+
+def _check_certificate(data: bytes) -> None:
+    certificate = read_certificate(decode(data))
+    assert read_certificate(certificate_text(certificate)).steps.__len__() == len(certificate.steps)
+    modules = [parse_module(_NEGATED), parse_module(_COPIED)]
+    replay(modules, *entry_ports(modules), certificate)
+
+
+def _check_rows(data: bytes) -> None:
+    for row in from_lines(data):
+        assert isinstance(row["name"], str)
+
+
+def _check_message(data: bytes) -> None:
+    rest = io.BytesIO(data)
+
+    def read(count: int) -> bytes:
+        part = rest.read(min(count, len(data) + 1))
+        if len(part) < count:
+            raise MalformedMessageError("cut short")
+        return part
+
+    try:
+        decode_results(decode_message(read, largest=1000), 1)
+    except MalformedMessageError:
+        return
+
+
+def _check_dump_name(data: bytes) -> None:
+    text = decode(data)
+    found = parse_dump_name(text)
+    assert isinstance(found.order, tuple)
+    found.is_stage(text)
+    found.is_module(text)
+    assert isinstance(found.step_name, str)
+
+
+def _check_comments(data: bytes) -> None:
+    text = decode(data)
+    assert b"".join(chunk.data + chunk.separator for chunk in split_input(data)) == data
+    strip_comments(text)
+    source = Source("f", text)
+    unmet(source, ())
+    assert all(each.line is None or isinstance(each.line, int) for each in expectations(source))
+
+
+# Passes that a reader of files runs by itself, or that rewrite every kind of instruction.
+_PASSES = tuple(
+    map(
+        Pipeline.parse,
+        (
+            "annotate-layouts{target=tpu-v5e},expand-tiling",
+            "strip-layouts",
+            "make-portable",
+            "expand-custom-calls",
+            "form-bitcasts,expand-bitcasts",
+            "inline-fusions,normalize-layouts",
+            "lower-convolutions,legalize-types",
+        ),
+    )
+)
+
+
+def _check_passes(data: bytes) -> None:
+    """Runs passes on each module that verifies: each pass returns one that verifies, or DiagnosticError."""
+    module = parse_module(decode(data))
+    for pipeline in _PASSES:
+        try:
+            found = pipeline.run(module).module
+        except PassError as error:
+            raise AssertionError(f"{error.step}: {error.diagnostics[0].message}") from error
+        except DiagnosticError:
+            continue
+        assert parse_module(found.text()).text() == found.text()
+
+
+TARGETS: dict[str, Target] = {
+    "hlo": Target(_check_hlo, ".hlo"),
+    "passes": Target(_check_passes, ".hlo"),
+    "attributes": Target(_check_attribute),
+    "headers": Target(_check_header),
+    "shapes": Target(_check_shape),
+    "windows": Target(_check_window),
+    "scalars": Target(_check_scalar),
+    "files": Target(_check_file, ".hlo"),
+    "logs": Target(_check_log),
+    "compressed": Target(_check_compressed),
+    "recompressed": Target(_check_recompressed),
+    "protos": Target(_check_proto),
+    "npz": Target(_check_npz),
+    "pipelines": Target(_check_pipeline),
+    "tables": Target(_check_tables, ".toml"),
+    "certificates": Target(_check_certificate),
+    "rows": Target(_check_rows),
+    "messages": Target(_check_message),
+    "dump_names": Target(_check_dump_name),
+    "comments": Target(_check_comments, ".hlo"),
+}
