@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import jax
 import jax.numpy as jnp
 from jax.sharding import SingleDeviceSharding
 
 from dialect_utils.execution.tpu_compiler import TOPOLOGIES, check_installed, memory_figures, topology_devices
-from dialect_utils.io.files import encode, parse_bytes
+from dialect_utils.io.files import parse_bytes
 from dialect_utils.ir import Module
 from dialect_utils.layout.targets.tpu import Target, parse_target
+from dialect_utils.stablehlo import parse_module
 from dialect_utils.text import kind_of
 
 
@@ -41,15 +42,21 @@ def module_of(value: Any) -> Module:
     if isinstance(value, jax.stages.Traced):
         value = value.lower()
     if isinstance(value, jax.stages.Lowered):
-        return parse_bytes(encode(value.as_text(dialect="stablehlo", debug_info=True)), name)
+        return _from_mlir(value.as_text(dialect="stablehlo", debug_info=True), name)
     if isinstance(value, jax.stages.Compiled):
         executable: Any = value.runtime_executable()
         return parse_bytes(executable.hlo_modules()[0].as_serialized_hlo_module_proto(), name)
     if hasattr(value, "mlir_module_serialized"):  # jax.export.Exported
+        # It may come from a file.
         return parse_bytes(value.mlir_module_serialized, name)
     if hasattr(value, "operation") and hasattr(value.operation, "get_asm"):  # jaxlib.mlir.ir.Module
-        return parse_bytes(encode(value.operation.get_asm(enable_debug_info=True)), name)
+        return _from_mlir(value.operation.get_asm(enable_debug_info=True), name)
     raise TypeError(f"{kind_of(value)} is not a module; relayout.from_jax(f, *args) takes functions")
+
+
+def _from_mlir(text: str, name: str) -> Module:
+    """Parses the text of a module that MLIR holds in this process already: it needs no worker."""
+    return cast(Module, parse_module(text, name))
 
 
 @dataclass(frozen=True, slots=True)

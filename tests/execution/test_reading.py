@@ -75,7 +75,7 @@ def crashing() -> bytes:
 
 @pytest.fixture(autouse=True)
 def small_worker(monkeypatch: pytest.MonkeyPatch) -> Iterator[Worker]:
-    """A worker of this thread for one test, with little memory."""
+    """Gives this thread a new worker with little memory for one test."""
     with Worker(memory=300_000_000) as worker:
         monkeypatch.setattr(CONVERTER, "worker", worker)
         monkeypatch.setattr(CONVERTER, "bytes_read", 0)

@@ -79,4 +79,10 @@ MUTANTS = (
         "for count, field in enumerate(list(read_fields(view))):",
         ("tests/io/test_protos.py",),
     ),
+    Mutant(
+        "dialect_utils/io/files.py",
+        "        text = decode(checked) if text is None else text",
+        "        text = decode(checked)",
+        ("tests/execution/test_reading.py::test_the_text_of_a_worker_does_not_replace_a_text",),
+    ),
 )
