@@ -169,7 +169,7 @@ def test_a_planner_may_be_lost(
 
 
 def test_a_good_child_has_no_diagnostics(run: Run) -> None:
-    """The twin of the tests above: a good child is not reported."""
+    """The opposite of the tests above: a good child is not reported."""
     results = run({}, ["a", "b", "z"])
     assert [(result.status, result.output, result.diagnostics) for result in results] == [
         (DONE, name, b"") for name in (b"a", b"b", b"z")
