@@ -95,7 +95,7 @@ def _status(arguments: Sequence[str]) -> int:
         _drop_output()
         return console.fail(error)
     except Exception as error:
-        # Where a signal comes while arguments are parsed, a `finally` clause of argparse raises another error.
+        # If a signal comes while arguments are parsed, a `finally` clause of argparse raises another error.
         lost = interrupt_before(error)
         return console.fail(error) if lost is None else exit_code(lost)
     return status

@@ -41,7 +41,7 @@ def prepare_process() -> None:
     gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
     # Their default is to spin for 2 ** 26 cycles, even where nothing is ever multiplied; 4 is the least.
     os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "4")
-    # Where a caller ignores the signal, the system forgets how a child ended, and reuses its number.
+    # If a caller ignores the signal, the system forgets how a child ended, and reuses its number.
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
 
 

@@ -82,24 +82,6 @@ MUTANTS = (
         ("tests/execution/test_worker.py",),
     ),
     Mutant(
-        "dialect_utils/execution/worker.py",
-        "flags | os.O_ASYNC",
-        "flags",
-        ("tests/execution/test_reading.py::test_a_loop_of_mlir_ends_with_the_parent",),
-    ),
-    Mutant(
-        "dialect_utils/execution/conversion.py",
-        'if error.failure == "crash" and not is_new:',
-        "if False:",
-        ("tests/execution/test_reading.py::test_a_worker_that_has_read_other_files_is_tried_twice",),
-    ),
-    Mutant(
-        "dialect_utils/execution/diagnostics.py",
-        "0 <= start <= end <= len(source.text)",
-        "0 <= start <= end",
-        ("tests/execution/test_reading.py::test_diagnostics_of_a_worker_are_checked",),
-    ),
-    Mutant(
         "dialect_utils/execution/arrays.py",
         "if file.getinfo(self.member).file_size != self.offset + size:",
         "if False:",
@@ -116,5 +98,23 @@ MUTANTS = (
         "if file.getinfo(member).compress_type not in _METHODS:",
         "if False:",
         ("tests/execution/test_npz.py",),
+    ),
+    Mutant(
+        "dialect_utils/execution/worker.py",
+        "flags | os.O_ASYNC",
+        "flags",
+        ("tests/execution/test_reading.py::test_a_loop_of_mlir_ends_with_the_parent",),
+    ),
+    Mutant(
+        "dialect_utils/execution/conversion.py",
+        'if error.failure == "crash" and not is_new:',
+        "if False:",
+        ("tests/execution/test_reading.py::test_a_worker_that_has_read_other_files_is_tried_twice",),
+    ),
+    Mutant(
+        "dialect_utils/execution/diagnostics.py",
+        "0 <= start <= end <= len(source.text)",
+        "0 <= start <= end",
+        ("tests/execution/test_reading.py::test_diagnostics_of_a_worker_are_checked",),
     ),
 )

@@ -26,5 +26,5 @@ class _PlantedPool(Pool):
 
 
 if __name__ == "__main__":
-    worker.Pool = _PlantedPool  # type: ignore[misc]  # planted
+    worker.Pool = _PlantedPool  # type: ignore[attr-defined]  # planted
     worker.main()

@@ -26,7 +26,7 @@ from relayout.supervisor.frames import (
 )
 from relayout.supervisor.host import reset_signals
 
-# What a child does with its connection; it may also never return.
+# The behaviour of a child; it may also never return.
 Deed = Callable[[socket.socket], object]
 RESULT = {"status": 0, "seconds": 0.0, "ends_batch": False, "content": "", "is_known": False}
 _LIFE_SECONDS = 30.0

@@ -1,4 +1,4 @@
-"""The parent's side of a child, for children that send anything, and its planted-wrong twins."""
+"""The parent's side of a child, for children that send anything, and negative examples."""
 
 from __future__ import annotations
 
