@@ -24,6 +24,11 @@ def run() -> NoReturn:
         status = main()
     except KeyboardInterrupt:
         status = _INTERRUPTED
+    except (MemoryError, OSError) as error:
+        # While the program is being loaded: later ones are handled where they occur.
+        with contextlib.suppress(OSError):
+            print(f"error: the program cannot be loaded: {error or 'not enough memory'}", file=sys.stderr)
+        status = 1
     _leave(status)
 
 

@@ -114,6 +114,7 @@ def test_an_item_has_the_whole_time(time: Time) -> None:
     assert watched.left() == 0.0
 
 
-@pytest.mark.parametrize("pid", [os.getpid(), 2**22 + 1])
-def test_the_queue_of_a_process_is_read_from_the_system_and_is_empty_for_one_that_is_gone(pid: int) -> None:
+@pytest.mark.parametrize("is_alive", [True, False])
+def test_the_queue_of_a_process_is_read_from_the_system_and_is_empty_for_one_that_is_gone(is_alive: bool) -> None:
+    pid = os.getpid() if is_alive else 2**22 + 1
     assert Clock(pid, 0.0, credit=100.0).left() == 0.5
