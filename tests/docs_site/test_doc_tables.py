@@ -187,5 +187,5 @@ def test_the_figures_of_memory() -> None:
 def test_the_limits_of_the_worker() -> None:
     told = {what: limit for what, limit, _ in rows(page("security"), "what")}
     assert told["memory"].startswith(f"{DEFAULT_MEMORY_BYTES // 10**9} GB")
-    assert told["time"].startswith(f"{DEFAULT_TIMEOUT_SECONDS:g} seconds")
+    assert told["time of a worker"].startswith(f"{DEFAULT_TIMEOUT_SECONDS:g} seconds")
     assert f"opens {sandbox._OPEN_FILES} at most" in told["files"]  # noqa: SLF001  # the table is compared with it
