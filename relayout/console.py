@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TextIO, TypeVar
 
+from dialect_utils.sandbox import is_sandboxed
 from dialect_utils.text import Diagnostic, DiagnosticError, printable, render
 
 T = TypeVar("T")
@@ -71,6 +72,11 @@ class Console:
             return work()
         except (BrokenPipeError, UsageError):
             raise
+        except MemoryError:
+            # The parent of a sandboxed process knows the limit, and has memory for a message.
+            if is_sandboxed():
+                raise
+            return self.fail(MemoryError("the system gives no more"))
         except Exception as error:  # internal errors included: no traceback without --traceback
             status = self.fail(error)
             if failed is not None:

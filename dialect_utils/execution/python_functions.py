@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 from dialect_utils.layout import ArrayShape
 from dialect_utils.layout.arrays.dtypes import dtype_of
 from dialect_utils.text import Diagnostic, DiagnosticError
+from dialect_utils.text.input_file import located
 
 _WIDE_BITS = 64
 
@@ -23,7 +24,7 @@ def imported_function(text: str) -> Callable[..., Any]:
     name, separator, attribute = text.partition(":")
     if not separator or not name or not attribute:
         raise DiagnosticError(Diagnostic(f"{text} is not of the form module:function"))
-    here = str(Path.cwd())
+    here = os.path.abspath(located(os.curdir))
     if here not in sys.path:
         sys.path.insert(0, here)
     try:
