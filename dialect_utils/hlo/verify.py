@@ -128,7 +128,7 @@ class _Verifier:
         opcode = opcode_of(name)
         try:
             self._check(instruction, opcode)
-            unknown = _unknown_attributes(instruction, name)
+            unknown = unknown_attributes(instruction, name)
         except ShapeError as error:
             yield Diagnostic(f"{instruction.name}: {error}", instruction.locate(error.part))
             return
@@ -250,7 +250,8 @@ def _allowed(opcode: str) -> frozenset[str]:
     return frozenset(attribute.name for attribute in (*GENERAL_ATTRIBUTES, *opcode_of(opcode).attributes))
 
 
-def _unknown_attributes(instruction: Instruction, opcode: str) -> list[str]:
+def unknown_attributes(instruction: Instruction, opcode: str) -> list[str]:
+    """Returns the attributes of an instruction that its opcode does not have."""
     if not instruction.attribute_text:
         return []
     allowed = _allowed(opcode)

@@ -23,9 +23,12 @@ _PARAMETER = rf"\(\s*\d+\s*,\s*{_PATH}\s*(?:,\s*(?:may|must)-alias\s*)?\)"
 _ALIASES = re.compile(rf"\{{\s*(?:{_PATH}\s*:\s*(?:{_PARAMETER}|\d+)\s*,?\s*)*\}}", re.ASCII)
 _DONORS = re.compile(rf"\{{\s*(?:\(\s*\d+\s*,\s*{_PATH}\s*\)\s*,?\s*)*\}}", re.ASCII)
 _DONOR = re.compile(r"\(\s*(\d+)\s*,\s*\{([\d,\s]*)\}", re.ASCII)
+_COUNT = re.compile(r"\d{1,18}", re.ASCII)
 _HEADER_FORMS = (
     ("input_output_alias", _ALIASES, "{1}: (0, {0})"),
     ("buffer_donor", _DONORS, "(0, {0})"),
+    ("num_partitions", _COUNT, "2"),
+    ("replica_count", _COUNT, "2"),
 )
 _MUST_ALIAS = re.compile(r"\{([\d,\s]*)\}\s*:\s*\(\s*(\d+)\s*,\s*\{([\d,\s]*)\}\s*,\s*must-alias", re.ASCII)
 
@@ -66,18 +69,23 @@ def find_header_problems(module: HloModule, *, is_lenient: bool) -> Iterator[Dia
     `is_lenient` warns of an unknown attribute: a newer compiler may write it.
     """
     severity: Severity = "warning" if is_lenient else "error"
-    for name in module.attributes:
-        if name not in _HEADER_ATTRIBUTES:
-            close = nearest(name, _HEADER_ATTRIBUTES)
-            message = f"a module has no attribute {name}" + (f"; did you mean {close}?" if close else "")
-            yield Diagnostic(message, Location(module.source, _span_of(module, name)), severity)
+    for name, location in unknown_header_attributes(module).items():
+        close = nearest(name, _HEADER_ATTRIBUTES)
+        message = f"a module has no attribute {name}" + (f"; did you mean {close}?" if close else "")
+        yield Diagnostic(message, location, severity)
     for computation in module.computations:
         yield from _signature_problems(computation)
     for name, form, example in _HEADER_FORMS:
         text = module.attributes.get(name)
         if text is not None and not form.fullmatch(text):
-            message = f"the {name} {text} expects integers in entries such as {example}"
+            message = f"the {name} {text} expects integers, such as {example}"
             yield Diagnostic(message, Location(module.source, _span_of(module, name)))
+
+
+def unknown_header_attributes(module: HloModule) -> dict[str, Location]:
+    """Returns the attributes of a module that XLA's parser does not know, with their locations."""
+    unknown = (name for name in module.attributes if name not in _HEADER_ATTRIBUTES)
+    return {name: Location(module.source, _span_of(module, name)) for name in unknown}
 
 
 def _span_of(module: HloModule, name: str) -> Span:
