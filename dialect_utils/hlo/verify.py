@@ -33,6 +33,7 @@ from dialect_utils.ops import (
     split_asynchronous,
 )
 from dialect_utils.ops.checking import check_operation
+from dialect_utils.ops.devices import integer
 from dialect_utils.ops.inference import Instance, ShapeError
 from dialect_utils.text import Diagnostic, DiagnosticError, Severity, nearest
 
@@ -135,11 +136,12 @@ class _Verifier:
         except DiagnosticError as error:
             yield from error.diagnostics
             return
+        locations = instruction.locate_attributes(unknown) if unknown else {}
         for attribute in unknown:
             severity: Severity = "warning" if self.is_lenient else "error"
             close = nearest(attribute, _allowed(name))
             message = f"{name} has no attribute {attribute}" + (f"; did you mean {close}?" if close else "")
-            yield Diagnostic(f"{instruction.name}: {message}", instruction.locate(attribute), severity)
+            yield Diagnostic(f"{instruction.name}: {message}", locations[attribute], severity)
 
     def _check(self, instruction: Instruction, opcode: Opcode) -> None:
         """Raises ShapeError at the first mistake of an instruction."""
@@ -217,7 +219,7 @@ def _is_unbounded(shape: Shape) -> bool:
 
 def _count(module: HloModule, name: str) -> int:
     text = module.attributes.get(name, "1")
-    return int(text) if text.isdecimal() else 1
+    return integer(text) if text.isdecimal() else 1
 
 
 def _check_computations(instruction: Instruction, opcode: Opcode) -> None:

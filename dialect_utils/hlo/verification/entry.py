@@ -14,7 +14,7 @@ from dialect_utils.hlo.text.header import parse_signature
 from dialect_utils.ir import Module
 from dialect_utils.layout import ArrayShape, Shape, TupleShape
 from dialect_utils.ops.control import agree, subshape
-from dialect_utils.ops.devices import numbers_in
+from dialect_utils.ops.devices import integer, numbers_in
 from dialect_utils.ops.inference import Instance, ShapeError, is_compatible
 from dialect_utils.text import Diagnostic, Location, Severity, Span, nearest
 
@@ -176,7 +176,7 @@ def _donor_problems(module: HloModule, parameters: Sequence[Shape]) -> Iterator[
     place = Location(module.source, _span_of(module, "buffer_donor"))
     aliased = {(number, path) for _, number, path in module.aliases}
     for found in _DONOR.finditer(module.attributes.get("buffer_donor", "")):
-        number, path = int(found[1]), tuple(numbers_in(found[2]))
+        number, path = integer(found[1]), tuple(numbers_in(found[2]))
         if number >= len(parameters) or subshape(parameters[number], path) is None:
             yield Diagnostic(f"buffer_donor names parameter {number} at {list(path)}, which does not exist", place)
         elif (number, path) in aliased:
@@ -188,7 +188,7 @@ def _memory_problems(module: HloModule, parameters: Sequence[Shape], returned: S
     """Yields aliases that the program relies on, of buffers in different memory spaces."""
     for found in _MUST_ALIAS.finditer(module.attributes.get("input_output_alias", "")):
         paths = [tuple(numbers_in(found[group])) for group in (1, 3)]
-        number = int(found[2])
+        number = integer(found[2])
         result = subshape(returned, paths[0])
         parameter = subshape(parameters[number] if number < len(parameters) else None, paths[1])
         if parameter is not None and result is not None and _spaces(result) != _spaces(parameter):
