@@ -13,6 +13,7 @@ import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from dialect_utils.io.decompression import decompressed
 from dialect_utils.io.files import parse_bytes
@@ -57,9 +58,11 @@ def measure(data: bytes, work: Callable[[bytes], str]) -> Cost:
     reader, writer = os.pipe()
     child = os.fork()
     if not child:
-        os.close(reader)
-        os.write(writer, _worked(data, work).encode())
-        os._exit(0)
+        try:
+            os.close(reader)
+            os.write(writer, _worked(data, work).encode())
+        finally:
+            os._exit(0)
     os.close(writer)
     with os.fdopen(reader, "rb") as stream:
         said = stream.read().decode()
@@ -76,7 +79,10 @@ def _worked(data: bytes, work: Callable[[bytes], str]) -> str:
     null = os.open(os.devnull, os.O_WRONLY)
     os.dup2(null, 2)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    ending = work(data)
+    try:
+        ending = work(data)
+    except Exception as error:  # for the table
+        ending = f"{type(error).__name__}: {error}"[:60]
     return f"{(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) << 10} {ending}"
 
 
@@ -135,12 +141,22 @@ _PLAIN = b"HloModule m\n\nENTRY e {\n  p = f32[4]{0} parameter(0)\n  ROOT r = f3
 _BASE = Cost(1, 0.0, 0, "")
 
 
+def measure_files(paths: Sequence[str]) -> None:
+    """Prints the bytes, the memory, the CPU seconds and the path of each file."""
+    for path in paths:
+        cost = measure(Path(path).read_bytes(), read_and_print)
+        print(cost.size, cost.memory, cost.seconds, path, flush=True)
+
+
 def main(arguments: Sequence[str]) -> int:
-    """Prints the table; returns the exit code."""
+    """Prints the table, or the costs of files after `--files`; returns the exit code."""
     global _BASE
-    read_and_print(_PLAIN)
+    for plain in (_PLAIN, b"module {\n}\n"):
+        read_and_print(plain)
+    if arguments[:1] == ["--files"]:
+        measure_files(arguments[1:])
+        return 0
     _BASE = measure(_PLAIN, read_and_print)
-    print(_BASE)
     for kind, generators in FAMILIES.items():
         if arguments and kind not in arguments:
             continue
