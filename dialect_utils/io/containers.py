@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from io import StringIO
 from itertools import islice
 
 from dialect_utils.text import Diagnostic, DiagnosticError
@@ -17,6 +16,7 @@ from dialect_utils.text import Diagnostic, DiagnosticError
 MODULE_LINE = re.compile(r"^(.*?\] )?HloModule [\w.\-]+:?(?=[,\s])", re.ASCII | re.MULTILINE)
 # The most lines that a message about a log of several modules lists.
 _LISTED = 5
+_LINE = re.compile(r"[^\n]+\n?|\n")
 # Lines of a module outside its computations: blank lines, headers, and tables of file names and stack frames.
 _BETWEEN = re.compile(r"\s*$|(?:ENTRY )?%?[\w.\-]+ .*\{$|\}|(?:File|Function|Stack)[A-Z]\w+$|\d+ [\"{]", re.ASCII)
 
@@ -41,34 +41,38 @@ def find_in_log(text: str, name: str) -> Extract | None:
         listed = ", ".join(map(str, lines)) + (", ..." if others else "")
         message = f"{name}: prints {len(starts) + others} modules, at lines {listed}"
         raise DiagnosticError(Diagnostic(message, hint="keep one of them"))
-    return Extract(_module_text(text[starts[0].start() :], starts[0][1] or ""), lines[0])
+    return Extract(_module_text(text, starts[0].start(), starts[0][1] or ""), lines[0])
 
 
-def _module_text(text: str, prefix: str) -> str:
-    """Returns the module at the begin of a text, without the log's prefix of each line."""
+def _module_text(text: str, start: int, prefix: str) -> str:
+    """Returns the module at an offset of a text, without the log's prefix of each line."""
     # The time in the prefix differs from line to line.
-    pattern = re.compile(r"[^\]\n]*\] ?") if prefix else None
-    # A list of the lines would take 60 bytes for each of them.
-    kept = StringIO()
-    end = 0
+    pattern = re.compile(r"[^\]\n]*\] ?" if prefix else "")
+    # Without a prefix the module is a part of the text; a list of its lines would take 60 bytes for each.
+    kept: list[str] = []
+    position = end = start
+    whole = 0
     is_inside = False
-    for number, line in enumerate(StringIO(text, newline="")):
-        if pattern is not None:
-            found = pattern.match(line)
-            if found is None:
-                break
-            line = line[found.end() :]
-        if number and not is_inside and not _BETWEEN.match(line.rstrip()):
+    for match in _LINE.finditer(text, start):
+        found = pattern.match(match[0])
+        if found is None:
             break
-        kept.write(line)
+        line = match[0][found.end() :]
+        if position > start and not is_inside and not _BETWEEN.match(line.rstrip()):
+            break
+        if prefix:
+            kept.append(line)
         stripped = line.rstrip()
         if stripped.startswith("}"):
             is_inside = False
-            end = kept.tell()
-        elif number and stripped.endswith("{"):
+            end, whole = match.end(), len(kept)
+        elif position > start and stripped.endswith("{"):
             is_inside = True
+        position = match.end()
     # Where the log ends within a computation, the parser reports the position.
-    return kept.getvalue() if is_inside else kept.getvalue()[:end]
+    if prefix:
+        return "".join(kept if is_inside else kept[:whole])
+    return text[start : position if is_inside else end]
 
 
 _LOOKED_AT = 1 << 14
