@@ -48,7 +48,7 @@ def _module_text(text: str, start: int, prefix: str) -> str:
     """Returns the module at an offset of a text, without the log's prefix of each line."""
     # The time in the prefix differs from line to line.
     pattern = re.compile(r"[^\]\n]*\] ?" if prefix else "")
-    # Without a prefix the module is a part of the text; a list of its lines would take 60 bytes for each.
+    # Without a prefix the module is a part of the text; a list of all lines would take 60 bytes a line.
     kept: list[str] = []
     position = end = start
     whole = 0
