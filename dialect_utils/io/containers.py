@@ -69,7 +69,7 @@ def _module_text(text: str, start: int, prefix: str) -> str:
         elif position > start and stripped.endswith("{"):
             is_inside = True
         position = match.end()
-    # Where the log ends within a computation, the parser reports the position.
+    # A log may end within a computation: the parser reports the position.
     if prefix:
         return "".join(kept if is_inside else kept[:whole])
     return text[start : position if is_inside else end]
