@@ -123,7 +123,7 @@ class ReadingContext:
 
     def check_name(self, name: Token) -> None:
         """Raises DiagnosticError for a name without `%` that XLA's lexer reads as another word."""
-        if name.text in RESERVED:
+        if name.kind == "word" and name.text in RESERVED:
             message = f"{name.text} is a word of HLO, not a name"
             raise error_at(self.source, name.span, message, f"write %{name.text}")
 

@@ -43,6 +43,8 @@ _ATTRIBUTES = (
     "control-predecessors",
     "cross_program_prefetch_index",
     "frontend_attributes",
+    # A composite call without its attributes is a call.
+    "is_composite",
     "operand_precision",
     "sharding",
     "statistics",

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dialect_utils.hlo.computation import Computation
 from dialect_utils.hlo.module import HloModule
 from dialect_utils.hlo.text.header import parse_signature
+from dialect_utils.hlo.verification.attributes import value_problem
 from dialect_utils.ir import Module
 from dialect_utils.layout import ArrayShape, Shape, TupleShape
 from dialect_utils.ops.control import agree, subshape
@@ -18,18 +19,7 @@ from dialect_utils.ops.devices import integer, numbers_in
 from dialect_utils.ops.inference import Instance, ShapeError, is_compatible
 from dialect_utils.text import Diagnostic, Location, Severity, Span, nearest
 
-_PATH = r"\{[\d,\s]*\}"
-_PARAMETER = rf"\(\s*\d+\s*,\s*{_PATH}\s*(?:,\s*(?:may|must)-alias\s*)?\)"
-_ALIASES = re.compile(rf"\{{\s*(?:{_PATH}\s*:\s*(?:{_PARAMETER}|\d+)\s*,?\s*)*\}}", re.ASCII)
-_DONORS = re.compile(rf"\{{\s*(?:\(\s*\d+\s*,\s*{_PATH}\s*\)\s*,?\s*)*\}}", re.ASCII)
 _DONOR = re.compile(r"\(\s*(\d+)\s*,\s*\{([\d,\s]*)\}", re.ASCII)
-_COUNT = re.compile(r"\d{1,18}", re.ASCII)
-_HEADER_FORMS = (
-    ("input_output_alias", _ALIASES, "{1}: (0, {0})"),
-    ("buffer_donor", _DONORS, "(0, {0})"),
-    ("num_partitions", _COUNT, "2"),
-    ("replica_count", _COUNT, "2"),
-)
 _MUST_ALIAS = re.compile(r"\{([\d,\s]*)\}\s*:\s*\(\s*(\d+)\s*,\s*\{([\d,\s]*)\}\s*,\s*must-alias", re.ASCII)
 
 
@@ -75,11 +65,10 @@ def find_header_problems(module: HloModule, *, is_lenient: bool) -> Iterator[Dia
         yield Diagnostic(message, location, severity)
     for computation in module.computations:
         yield from _signature_problems(computation)
-    for name, form, example in _HEADER_FORMS:
-        text = module.attributes.get(name)
-        if text is not None and not form.fullmatch(text):
-            message = f"the {name} {text} expects integers, such as {example}"
-            yield Diagnostic(message, Location(module.source, _span_of(module, name)))
+    for name, text in module.attributes.items():
+        problem = value_problem(name, text)
+        if problem is not None:
+            yield Diagnostic(problem, Location(module.source, _span_of(module, name)))
 
 
 def unknown_header_attributes(module: HloModule) -> dict[str, Location]:
