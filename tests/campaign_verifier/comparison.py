@@ -1,4 +1,4 @@
-"""What this verifier and XLA say of one text, and whether they agree."""
+"""Compares the answers of this verifier and of XLA to one text."""
 
 from __future__ import annotations
 

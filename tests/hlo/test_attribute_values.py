@@ -44,7 +44,7 @@ def first_error(text: str) -> str:
     return found[0].message if found else ""
 
 
-# What is replaced, by what, and a part of the message.
+# A part of the right text, its replacement, and a part of the message.
 WRONG = [
     ("index=0", "index={0}", "index expects an integer, found {0}"),
     ("dimensions={0}, back", "dimensions=true, back", "dimensions expects integers such as {0,1}, found true"),

@@ -28,7 +28,7 @@ def end_of_tables(source: Source, start: int) -> int:
     if scanner.token.text != next(iter(_TABLES)):
         return start
     for name, fields in _TABLES.items():
-        if scanner.token.kind != "word" or scanner.token.text != name:
+        if scanner.token.text != name:
             scanner.fail(f"expected the table {name}, found {scanner.found()}")
         scanner.next()
         while True:

@@ -9,8 +9,8 @@ import re
 from collections.abc import Mapping
 from functools import cache
 
-from dialect_utils.hlo.text.grammar import attribute_pattern, repeated
-from dialect_utils.hlo.text.tokens import Scanner
+from dialect_utils.hlo.text.grammar import attribute_pattern
+from dialect_utils.hlo.text.tokens import Scanner, repeated
 from dialect_utils.ops.table import HLO_OPCODES
 from dialect_utils.text import DiagnosticError, Source, without_comments
 
@@ -89,7 +89,7 @@ def value_problem(name: str, text: str) -> str | None:
 
 @cache
 def _forms() -> Mapping[str, tuple[re.Pattern[str], str]]:
-    forms = {}
+    forms: dict[str, tuple[re.Pattern[str], str]] = {}
     for pattern, description, names in _FORMS:
         forms |= dict.fromkeys(names.split(), (re.compile(pattern, re.ASCII), description))
     integers = re.compile(_INTEGERS, re.ASCII), "integers such as {0,1}"
@@ -106,12 +106,12 @@ def _is_one_value(name: str, text: str) -> bool:
         return True
     scanner = Scanner(Source("<value>", text))
     try:
-        if scanner.token.kind == "mark" and scanner.token.text in "([{":
+        is_group = scanner.token.text in ("(", "[", "{")
+        if is_group:
             scanner.group()
         else:
             scanner.next()
-            # `bf0_0io->bf0` is one word, `[2]<=[2]` and `b(f32[4])` are read elsewhere.
-            return scanner.token.kind == "end" or scanner.token.kind == "mark"
     except DiagnosticError:
         return False
-    return scanner.token.kind == "end"
+    # The parts of `b0f_0io->b0f` belong together.
+    return scanner.token.kind == "end" or (not is_group and scanner.token.kind == "mark")
