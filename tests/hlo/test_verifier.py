@@ -105,7 +105,7 @@ MISTAKES = [
     ("p = f32[4,2] parameter(0), sharding={devices=[2,2]0,1,2,3}\n  ROOT c = f32[4,2] copy(p)", "", ", num_partitions=2", "names device 3, but there are 2"),
     ("p = (f32[4], f32[4]) parameter(0), sharding={{replicated}}\n  ROOT c = (f32[4], f32[4]) copy(p)", "", "", "1 entries for a tuple of 2 leaves"),
     # Headers.
-    (_PAIR, "", ", input_output_alias={ {0} (0, {0}) }", "expects integers, such as"),
+    (_PAIR, "", ", input_output_alias={ {0} (0, {0}) }", "expects integers in entries"),
     (_PAIR, "", ", input_output_alias={ {5}: (0, {0}) }", "which do not exist"),
     (_PAIR, "", ", input_output_alias={ {0}: (0, {0}), {1}: (0, {0}) }", "is already aliased"),
     (_PAIR, "", ", buffer_donor={ (3, {0}) }", "names parameter 3"),
