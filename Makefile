@@ -123,6 +123,7 @@ campaign-replay: $(STAMP) ## change 2,000 certificates at random: none may prove
 .PHONY: campaign-ratio
 campaign-ratio: $(STAMP) ## search for the inputs that cost most memory and time for their bytes (ten minutes)
 	python -m tests.campaign_ratio
+
 .PHONY: campaign-verifier
 campaign-verifier: $(STAMP) ## compare the verifier with XLA's parser and compiler on 5,000 mutated texts (two minutes)
 	python -m tests.campaign_verifier
