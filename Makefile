@@ -120,6 +120,14 @@ campaign-proof: $(STAMP) ## try 1,500 mutants and attribute flips against proofs
 campaign-replay: $(STAMP) ## change 2,000 certificates at random: none may prove what is wrong (two minutes)
 	python -m tests.campaign_replay
 
+.PHONY: campaign-ratio
+campaign-ratio: $(STAMP) ## search for the inputs that cost most memory and time for their bytes (ten minutes)
+	python -m tests.campaign_ratio
+
+.PHONY: campaign-verifier
+campaign-verifier: $(STAMP) ## compare the verifier with XLA's parser and compiler on 5,000 mutated texts (two minutes)
+	python -m tests.campaign_verifier
+
 .PHONY: rules
 rules: $(STAMP) ## verify every equation of every rule by enumeration or by solvers, and write the table (three minutes)
 	python -m pip install --quiet --constraint dev-constraints.txt --editable '.[dev,rules]'

@@ -43,6 +43,8 @@ _INDEX_MARK = re.compile(r"/\*index=\d+\*/", re.ASCII)
 _FIRST_SIGIL = re.compile(r"\s*+(?:ROOT )?(%?)", re.ASCII)
 _FOOTER = re.compile(r"\n[ \t]*\}")
 
+# The mean of lines of instructions is above: `  a = f32[] b(c)`.
+_SHORTEST_LINE = 10
 _Row = tuple[str, str, str, str, str, str, str]
 
 
@@ -101,8 +103,13 @@ class BodyReader:
         if self.is_irregular or text[position : position + 1] not in ("\n", "\r"):
             return self._scan(position)
         end = self._footer(position)
+        count = text.count("\n", position, end)
+        if count * _SHORTEST_LINE > end - position:
+            # Mostly blank lines: a row takes more than a hundred bytes.
+            self.is_irregular = True
+            return self._scan(position)
         rows = line_pattern(sigil).findall(text, position, end + 2)
-        if not rows or len(rows) != text.count("\n", position, end):
+        if not rows or len(rows) != count:
             # The range is empty, or a line contains a lone carriage return.
             self.is_irregular = bool(rows)
             return self._scan(position)

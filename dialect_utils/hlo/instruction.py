@@ -329,10 +329,17 @@ class Instruction:
             operands = split_operands(source, found.operands)
             span = operands[int(part.removeprefix("operand "))].span
         elif span is None:
-            scanner = Scanner(source, found.operands.end + 1)
-            spans = {name: Span(start.start, value.end) for name, start, value in scan_attributes(scanner)}
-            span = spans.get(part)
+            return self.locate_attributes([part])[part]
         return Location(source, span or found.name.span)
+
+    def locate_attributes(self, names: Sequence[str]) -> dict[str, Location | None]:
+        """Returns the locations of attributes in the text, in one pass; absent ones have the location of the name."""
+        if not self.has_own_text:
+            return dict.fromkeys(names, self.location)
+        source, found = self.computation.source, self.computation.written.parts(self.number)
+        scanner = Scanner(source, found.operands.end + 1)
+        spans = {name: Span(start.start, value.end) for name, start, value in scan_attributes(scanner)}
+        return {name: Location(source, spans.get(name, found.name.span)) for name in names}
 
     def locate_name(self, attribute: str, name: str) -> Location | None:
         """Returns the location of a name in an attribute's value, else of the attribute."""

@@ -61,6 +61,8 @@ class HloModule:
         self._read = Span(0, 0)
         # True where shapes are written with layouts, as in every dump; new shapes then have layouts.
         self.writes_layouts = False
+        # Whether a compiler wrote the module; the verifier finds out, and clones keep it through all passes.
+        self.is_of_compiler: bool | None = None
 
     def fill(self, computations: list[Computation], read: Span, writes_layouts: bool) -> None:
         """Sets the computations, once, which were read from this span of the source.
@@ -148,6 +150,7 @@ class HloModule:
         for computation, function in functions.items():
             computation.link_copy(function, copies, functions)
         copy.fill(list(functions.values()), self._read, self.writes_layouts)
+        copy.is_of_compiler = self.is_of_compiler
         if self._is_edited:
             copy.mark_edited()
         return copy

@@ -12,6 +12,7 @@ from dialect_utils.ir.chains import emit_plan
 from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType, Layout, Shape, TupleShape
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.ops import Trait, named, with_trait
+from dialect_utils.ops.inference import is_compatible
 from dialect_utils.text import Diagnostic, DiagnosticError
 
 AttributeValue = str | tuple[int, ...]
@@ -64,7 +65,12 @@ class Ops:
         self._builder = HloBuilder(self.computation, before=replaced)
         self._kept = {name: text for name in _KEPT if (text := replaced.attribute(name)) is not None}
         self._writes_layouts = any(leaf.layout is not None for leaf in _leaves((replaced, *replaced.operands)))
-        self._made: set[Instruction] = set()
+        self._made: dict[Instruction, None] = {}
+
+    @property
+    def made(self) -> Sequence[Instruction]:
+        """Returns the new instructions that are still in the computation, in the order in which they were made."""
+        return [item for item in self._made if self.computation.find(item.name) is item]
 
     def emit(
         self,
@@ -89,7 +95,7 @@ class Ops:
             attributes={**texts, **{key: text for key, text in self._kept.items() if key not in texts}},
             like=self.replaced,
         )
-        self._made.add(made)
+        self._made[made] = None
         return made
 
     def copied(self, item: Instruction, operands: Sequence[Instruction], attributes: Mapping[str, str]) -> Instruction:
@@ -98,7 +104,7 @@ class Ops:
         made = self._builder.emit(
             item.name, item.shape, item.opcode, operands, inner=inner, attributes=attributes, like=item
         )
-        self._made.add(made)
+        self._made[made] = None
         return made
 
     def shape(self, element_type: ElementType, dimensions: Sequence[int]) -> ArrayShape:
@@ -185,7 +191,7 @@ class Ops:
         for key, text in self._kept.items():
             item.set_attribute(key, text)
         item.set_shape(self.shape(*array_shape(item).type_and_dimensions))
-        self._made.add(item)
+        self._made[item] = None
 
     def reverse(self, value: Instruction, dimensions: Sequence[int]) -> Instruction:
         """Makes a reverse along some dimensions."""
@@ -204,9 +210,15 @@ class Ops:
         return self.emit("tuple", TupleShape(tuple(value.shape for value in values)), values)
 
     def fitted(self, value: Instruction, shape: Shape) -> Instruction:
-        """Returns a value with the layouts of `shape`: a new value with its shape changed, any other through `copy`."""
+        """Returns a value with the layouts of `shape`: a new value with its shape changed, any other through `copy`.
+
+        Raises DiagnosticError where the two differ in more than layouts.
+        """
         if value.shape == shape:
             return value
+        if not is_compatible(value.shape, shape):
+            message = f"{self.replaced.opcode} {self.replaced.name} gives {value.shape}, where {shape} is expected"
+            raise DiagnosticError(Diagnostic(message, self.replaced.location))
         if value in self._made and not value.users and value.opcode not in _FIXED_SHAPE:
             value.set_shape(shape)
             return value
@@ -228,7 +240,7 @@ class Ops:
 
     def drop_unused(self) -> None:
         """Removes unused new instructions, such as the results of a call that nothing reads."""
-        waiting = [item for item in self._made if self.computation.find(item.name) is item]
+        waiting = list(self.made)
         while dead := [item for item in waiting if not item.users and not item.is_root]:
             for item in dead:
                 item.erase()

@@ -25,15 +25,10 @@ from dialect_utils.hlo.text.grammar import (
 )
 from dialect_utils.hlo.text.header import Header
 from dialect_utils.hlo.text.provenance import BodyText, Frame
+from dialect_utils.hlo.text.tables import end_of_tables
 from dialect_utils.hlo.text.tokens import RESERVED, Scanner, check_integers
 from dialect_utils.ir import collector_paused
 from dialect_utils.text import DiagnosticError, Source, Span
-
-_TABLE = re.compile(
-    r"\s*+(?:FileNames|FunctionNames|FileLocations|StackFrames)\b"
-    r"(?>(?:\s*+\d++\s*+(?:\"(?:[^\"\\]|\\.)*+\"|\{[^{}\"]*+\}))*)",
-    re.ASCII | re.DOTALL,
-)
 
 _BEGINNING = "an HLO module begins with HloModule NAME, StableHLO with module or func.func"
 
@@ -90,16 +85,13 @@ class _Parser:
         """Reads the whole text."""
         check_integers(self.source)
         module = self._header()
-        position = self._after_tables(self.scanner.last_end)
+        position = end_of_tables(self.source, self.scanner.last_end)
         if self._at_bare_instructions(position):
             position = self._bare(module, position)
         header = HEADER_LINE.match(self.source.text, position)
         while header is not None or not self._at_end(position):
             position = self.computation(module, position, header)
-            # Tables and comments are rare after a computation: the next header is tried first.
             header = HEADER_LINE.match(self.source.text, position)
-            if header is None:
-                position = self._after_tables(position)
         if not self.found:
             self.scanner.seek(position)
             self.scanner.fail("no HLO computation in this text", hint=_BEGINNING)
@@ -156,18 +148,13 @@ class _Parser:
         start = scanner.next().start
         if not scanner.token.is_name:
             scanner.fail(f"expected the module's name, found {scanner.found()}")
+        self.context.check_name(scanner.token)
         name = scanner.next().text
         if scanner.at(":"):
             # XLA's lexer reads `name:` as a name (xla/hlo/parser/hlo_lexer.cc, LexIdentifier).
             scanner.next()
         scan_attributes(scanner, atoms=True)
         return HloModule(self.source, name, Header(self.source, Span(start, scanner.last_end)), _Maker())
-
-    def _after_tables(self, position: int) -> int:
-        """Returns the end of the tables of file names and stack frames, which stay text."""
-        while (match := _TABLE.match(self.source.text, position)) is not None:
-            position = match.end()
-        return position
 
     def _at_bare_instructions(self, position: int) -> bool:
         scanner = self.scanner
@@ -194,7 +181,6 @@ class _Parser:
     def computation(self, module: HloModule, start: int, match: re.Match[str] | None) -> int:
         """Reads one computation from `start` and returns its end; `match` is its header line in the common form."""
         text = self.source.text
-        # A table between two computations belongs to the text before the second.
         begin = self.found[-1].written.frame.end if self.found else start
         if match is not None and match[4].count("(") == match[4].count(")") and match[3] not in RESERVED:
             computation = self._fast_header(module, begin, match)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain, islice
 
 from dialect_utils.hlo.computation import Computation
 from dialect_utils.hlo.graph import CONTROL, NameTable
@@ -23,6 +24,8 @@ from dialect_utils.text import Diagnostic, DiagnosticError, Location, Source, Sp
 
 # XLA nests inline computations as deep as calls; Python's stack ends at a few hundred levels.
 MAX_DEPTH = 64
+# Compilers write the shapes of tuples; only texts by hand omit them.
+MOST_INFERRED_LEAVES = 1 << 18
 # int() rejects thousands of digits, and no module has a billion parameters.
 PARAMETER_NUMBER = re.compile(r"\s*\d{1,9}\s*", re.ASCII)
 WITHOUT_OPERANDS = frozenset(("constant", "parameter"))
@@ -78,6 +81,8 @@ class ReadingContext:
         self.has_control = CONTROL in text
         # The computations that were read, by name.
         self.computations: dict[str, Computation] = {}
+        # The leaves of all tuple shapes that are not written: `t1 = tuple(t0, t0)` doubles those of t0.
+        self.inferred_leaves = 0
         # True once a computation ended in an indented `}`.
         self.indents_footers = False
 
@@ -95,17 +100,30 @@ class ReadingContext:
         self, what: Attributes, operands: Sequence[Instruction], called: Sequence[Called], span: Span, name: str
     ) -> Shape:
         """Returns a shape that is not written, as XLA infers it; raises DiagnosticError at `span` without one."""
+        shapes = [operand.shape for operand in operands]
+        if what.opcode == "tuple":
+            self._count_leaves(shapes, span, name)
         try:
-            shape = infer_shape(opcode_of(what.opcode), what, [operand.shape for operand in operands], called)
+            shape = infer_shape(opcode_of(what.opcode), what, shapes, called)
         except ShapeError as error:
             raise error_at(self.source, span, f"{name} has no shape: {error}") from None
         if shape is None:
             raise error_at(self.source, span, f"the shape of {name} is not written", "write it before the opcode")
+        if isinstance(shape, TupleShape) and what.opcode != "tuple":
+            self._count_leaves([shape], span, name)
         return shape
+
+    def _count_leaves(self, shapes: Sequence[Shape], span: Span, name: str) -> None:
+        """Raises DiagnosticError where the tuples that are not written have too many leaves together."""
+        leaves = chain.from_iterable(shape.leaves() for shape in shapes)
+        self.inferred_leaves += sum(1 for _ in islice(leaves, MOST_INFERRED_LEAVES + 1))
+        if self.inferred_leaves > MOST_INFERRED_LEAVES:
+            message = f"the shapes of tuples that are not written, up to {name}, have more than {MOST_INFERRED_LEAVES}"
+            raise error_at(self.source, span, f"{message} leaves", "write the shape before the opcode")
 
     def check_name(self, name: Token) -> None:
         """Raises DiagnosticError for a name without `%` that XLA's lexer reads as another word."""
-        if name.text in RESERVED:
+        if name.kind == "word" and name.text in RESERVED:
             message = f"{name.text} is a word of HLO, not a name"
             raise error_at(self.source, name.span, message, f"write %{name.text}")
 

@@ -6,7 +6,7 @@ Sources: xla/service/hlo_verifier.cc, xla/hlo/parser/hlo_parser.cc.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from re import Match, Pattern
 
@@ -15,11 +15,13 @@ from dialect_utils.hlo.instruction import Instruction
 from dialect_utils.hlo.module import HloModule
 from dialect_utils.hlo.reading import interface_of
 from dialect_utils.hlo.text.grammar import attribute_pattern
+from dialect_utils.hlo.verification.attributes import FIELDS, value_problem
 from dialect_utils.hlo.verification.entry import find_entry_problems, find_header_problems
 from dialect_utils.hlo.verification.literals import literal_problem
 from dialect_utils.hlo.verification.sharding import check_sharding, find_inconsistent_shardings
 from dialect_utils.ir.control_flow import recursive_call
-from dialect_utils.layout import Shape, TupleShape
+from dialect_utils.layout import ArrayShape, Shape, TupleShape
+from dialect_utils.layout.index.index_map import physical_element_count
 from dialect_utils.layout.shape import UNBOUNDED
 from dialect_utils.ops import (
     GENERAL_ATTRIBUTES,
@@ -33,6 +35,7 @@ from dialect_utils.ops import (
     split_asynchronous,
 )
 from dialect_utils.ops.checking import check_operation
+from dialect_utils.ops.devices import integer
 from dialect_utils.ops.inference import Instance, ShapeError
 from dialect_utils.text import Diagnostic, DiagnosticError, Severity, nearest
 
@@ -41,13 +44,21 @@ _COMPILED = named("fusion bitcast")
 _TRANSFERS = named("recv send")
 # Instructions that have to agree with each other or with their computations in more than shapes.
 _JOINING = named("all-reduce conditional fusion while")
+_LARGEST_SIZE = (1 << 63) - 1
 _THREAD = re.compile(r"execution_thread\s*=\s*\"([^\"]*)\"")
 
 
 def is_written_by_compiler(module: HloModule) -> bool:
-    """Is true where a compiler has rewritten a module: it is scheduled, fused or tiled."""
-    if module.is_scheduled:
-        return True
+    """Is true where a compiler has rewritten a module: it is scheduled, fused or tiled.
+
+    The first answer holds for all clones: a pass that expands tiles does not make the rules stricter.
+    """
+    if module.is_of_compiler is None:
+        module.is_of_compiler = module.is_scheduled or _has_marks_of_compiler(module)
+    return module.is_of_compiler
+
+
+def _has_marks_of_compiler(module: HloModule) -> bool:
     instructions = (item for computation in module.computations for item in computation.instructions)
     return any(item.opcode in _COMPILED or any(leaf.is_tiled for leaf in item.shape.arrays()) for item in instructions)
 
@@ -75,6 +86,36 @@ def find_problems(
         yield from find_header_problems(module, is_lenient=lenient)
         yield from find_entry_problems(module, is_layout_sensitive=is_layout_sensitive)
         yield from verifier.joint_problems()
+
+
+def problem_among(instructions: Iterable[Instruction]) -> str | None:
+    """Returns which constraint of its opcode one of the instructions violates, or None.
+
+    The instructions of the computations that they call, directly or through others, count, too.
+    """
+    waiting, seen = list(instructions), set[Computation]()
+    while waiting:
+        instruction = waiting.pop()
+        problem = _constraint_problem(instruction)
+        if problem is not None:
+            return problem
+        for called in instruction.called:
+            if called not in seen:
+                seen.add(called)
+                waiting += called.instructions
+    return None
+
+
+def _constraint_problem(instruction: Instruction) -> str | None:
+    module = instruction.computation.module
+    called = [interface_of(each) for each in instruction.called]
+    operands = [operand.shape for operand in instruction.operands]
+    instance = Instance(instruction, operands, called, instruction.shape, is_lenient=bool(module.is_of_compiler))
+    try:
+        check_operation(instance, opcode_of(instruction.opcode))
+    except ShapeError as error:
+        return str(error)
+    return None
 
 
 class _Verifier:
@@ -127,19 +168,21 @@ class _Verifier:
             return
         opcode = opcode_of(name)
         try:
+            _check_values(instruction)
             self._check(instruction, opcode)
-            unknown = _unknown_attributes(instruction, name)
+            unknown = unknown_attributes(instruction, name)
         except ShapeError as error:
             yield Diagnostic(f"{instruction.name}: {error}", instruction.locate(error.part))
             return
         except DiagnosticError as error:
             yield from error.diagnostics
             return
+        locations = instruction.locate_attributes(unknown) if unknown else {}
         for attribute in unknown:
             severity: Severity = "warning" if self.is_lenient else "error"
             close = nearest(attribute, _allowed(name))
             message = f"{name} has no attribute {attribute}" + (f"; did you mean {close}?" if close else "")
-            yield Diagnostic(f"{instruction.name}: {message}", instruction.locate(attribute), severity)
+            yield Diagnostic(f"{instruction.name}: {message}", locations[attribute], severity)
 
     def _check(self, instruction: Instruction, opcode: Opcode) -> None:
         """Raises ShapeError at the first mistake of an instruction."""
@@ -150,6 +193,8 @@ class _Verifier:
             if any(_is_unbounded(operand.shape) for operand in instruction.operands):
                 # The operand is reported.
                 return
+        if any(_is_too_large(leaf) for leaf in shape.arrays()):
+            raise ShapeError(f"the elements or bytes of {shape} are too many for 64 bits", "shape")
         _check_computations(instruction, opcode)
         called = instruction.called
         instance = Instance(
@@ -215,9 +260,15 @@ def _is_unbounded(shape: Shape) -> bool:
     return any(UNBOUNDED in leaf.dimensions for leaf in shape.arrays())
 
 
+def _is_too_large(array: ArrayShape) -> bool:
+    """Is true where 64 bits cannot count an array's elements or bytes, with padding (ShapeUtil::ValidateShape)."""
+    count = physical_element_count(array) if array.is_tiled and array.is_static else array.element_count
+    return count > _LARGEST_SIZE or count * max(array.element_type.bits // 8, 1) > _LARGEST_SIZE
+
+
 def _count(module: HloModule, name: str) -> int:
     text = module.attributes.get(name, "1")
-    return int(text) if text.isdecimal() else 1
+    return integer(text) if text.isdecimal() else 1
 
 
 def _check_computations(instruction: Instruction, opcode: Opcode) -> None:
@@ -250,11 +301,22 @@ def _allowed(opcode: str) -> frozenset[str]:
     return frozenset(attribute.name for attribute in (*GENERAL_ATTRIBUTES, *opcode_of(opcode).attributes))
 
 
-def _unknown_attributes(instruction: Instruction, opcode: str) -> list[str]:
+def unknown_attributes(instruction: Instruction, opcode: str) -> list[str]:
+    """Returns the attributes of an instruction that its opcode does not have."""
     if not instruction.attribute_text:
         return []
     allowed = _allowed(opcode)
     return [name for name in instruction.attributes if name not in allowed]
+
+
+def _check_values(instruction: Instruction) -> None:
+    """Raises ShapeError where the value of an attribute does not have the form that the attribute has."""
+    if not instruction.attribute_text:
+        return
+    for name, text in instruction.attributes.items():
+        problem = value_problem(name, text)
+        if problem is not None:
+            raise ShapeError(problem, name)
 
 
 def _thread_problems(module: HloModule) -> Iterator[Diagnostic]:
@@ -309,5 +371,8 @@ def _interface(called: Computation) -> tuple[int, ...]:
 
 @cache
 def _varying() -> Pattern[str]:
-    """Returns the pattern of attributes whose names are checked, but not their values."""
-    return attribute_pattern("metadata|backend_config|calls|to_apply|condition|body|control-predecessors")
+    """Returns the pattern of attributes whose values affect no check as long as they are well formed."""
+    metadata = rf"metadata(?=={FIELDS})"
+    return attribute_pattern(
+        rf"{metadata}|backend_config(?==[{{\"])|calls|to_apply|condition|body|control-predecessors"
+    )

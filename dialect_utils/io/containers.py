@@ -8,12 +8,15 @@ source line (XLA_VLOG_LINES).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 from dialect_utils.text import Diagnostic, DiagnosticError
 
 MODULE_LINE = re.compile(r"^(.*?\] )?HloModule [\w.\-]+:?(?=[,\s])", re.ASCII | re.MULTILINE)
+# The most lines that a message about a log of several modules lists.
+_LISTED = 5
+_LINE = re.compile(r"[^\n]+\n?|\n")
 # Lines of a module outside its computations: blank lines, headers, and tables of file names and stack frames.
 _BETWEEN = re.compile(r"\s*$|(?:ENTRY )?%?[\w.\-]+ .*\{$|\}|(?:File|Function|Stack)[A-Z]\w+$|\d+ [\"{]", re.ASCII)
 
@@ -28,42 +31,48 @@ class Extract:
 
 def find_in_log(text: str, name: str) -> Extract | None:
     """Returns the HLO module that a log prints, or None; raises DiagnosticError where it prints several."""
-    starts = list(MODULE_LINE.finditer(text))
+    found = MODULE_LINE.finditer(text)
+    starts = list(islice(found, _LISTED))
     if not starts:
         return None
     lines = [text.count("\n", 0, start.start()) + 1 for start in starts]
     if len(starts) > 1:
-        listed = ", ".join(map(str, lines[:5])) + (", ..." if len(lines) > 5 else "")
-        message = f"{name}: prints {len(starts)} modules, at lines {listed}"
+        others = sum(1 for _ in found)
+        listed = ", ".join(map(str, lines)) + (", ..." if others else "")
+        message = f"{name}: prints {len(starts) + others} modules, at lines {listed}"
         raise DiagnosticError(Diagnostic(message, hint="keep one of them"))
-    return Extract("".join(_module_lines(text[starts[0].start() :], starts[0][1] or "")), lines[0])
+    return Extract(_module_text(text, starts[0].start(), starts[0][1] or ""), lines[0])
 
 
-def _module_lines(text: str, prefix: str) -> Iterator[str]:
-    """Yields the lines of the module at the begin of a text, without the log's prefix of each line."""
+def _module_text(text: str, start: int, prefix: str) -> str:
+    """Returns the module at an offset of a text, without the log's prefix of each line."""
     # The time in the prefix differs from line to line.
-    pattern = re.compile(r"[^\]\n]*\] ?") if prefix else None
+    pattern = re.compile(r"[^\]\n]*\] ?" if prefix else "")
+    # Without a prefix the module is a part of the text; a list of all lines would take 60 bytes a line.
     kept: list[str] = []
+    position = end = start
+    whole = 0
     is_inside = False
-    for number, line in enumerate(text.splitlines(keepends=True)):
-        if pattern is not None:
-            found = pattern.match(line)
-            if found is None:
-                break
-            line = line[found.end() :]
-        if number and not is_inside and not _BETWEEN.match(line.rstrip()):
+    for match in _LINE.finditer(text, start):
+        found = pattern.match(match[0])
+        if found is None:
             break
-        kept.append(line)
+        line = match[0][found.end() :]
+        if position > start and not is_inside and not _BETWEEN.match(line.rstrip()):
+            break
+        if prefix:
+            kept.append(line)
         stripped = line.rstrip()
         if stripped.startswith("}"):
             is_inside = False
-            yield from kept
-            kept = []
-        elif number and stripped.endswith("{"):
+            end, whole = match.end(), len(kept)
+        elif position > start and stripped.endswith("{"):
             is_inside = True
-    if is_inside:
-        # The log ends within a computation: the parser reports the position.
-        yield from kept
+        position = match.end()
+    # A log may end within a computation: the parser reports the position.
+    if prefix:
+        return "".join(kept if is_inside else kept[:whole])
+    return text[start : position if is_inside else end]
 
 
 _LOOKED_AT = 1 << 14

@@ -262,7 +262,7 @@ def _is_one_buffer(operand: Shape, result: Shape) -> bool:
 _FORWARDED = Trait.FORWARDS | Trait.ALIASES | Trait.BOUNDED
 _TUPLED = Trait.TUPLES | Trait.ALIASES | Trait.BOUNDED | Trait.PURE
 
-_FUSION_KINDS = choice("kind", "kCustom kInput kLoop kOutput")
+_FUSION_KINDS = choice("kind", "kCustom kInput kLoop kOutput", needed=True)
 
 OPERATIONS: tuple[Opcode, ...] = (
     op("get-tuple-element", 1, _TUPLED, integers("index", needed=True), result=element),

@@ -7,6 +7,8 @@ xla/service/collective_ops_utils.cc (GetCollectiveOpGroupMode), hlo_verifier.cc 
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Mapping
 from math import prod
 
 from dialect_utils.ops.inference import Instance, ShapeError
@@ -19,16 +21,20 @@ _AXIS = re.compile(r"'([^']*)'\s*=\s*(\d+)")
 _DEVICE_IDS = re.compile(r"device_ids\s*=\s*\(([^)]*)\)")
 _PAIRS = re.compile(r"\{(?:\s*\{\s*-?\d+\s*,\s*-?\d+\s*\}[,\s]*)*\}")
 _PAIR = re.compile(r"\{\s*(-?\d+)\s*,\s*(-?\d+)\s*\}")
+_MOST_DIGITS = 20
 _GROUPS, _SOURCES = "replica_groups", "source_target_pairs"
-
-
-# Far more devices than any machine has; each one may become an element of a list.
+# Far more devices than any machine has.
 _MOST_DEVICES = 1 << 20
+
+
+def integer(text: str) -> int:
+    """Returns an integer of at most 64 bits, 2^63 for one of more than 20 characters: int() rejects 5,000 digits."""
+    return int(text) if len(text) <= _MOST_DIGITS else 1 << 63
 
 
 def numbers_in(text: str) -> list[int]:
     """Returns the integers of a text such as `2,4`."""
-    return [int(number) for number in re.findall(r"\d+", text)]
+    return [integer(number) for number in re.findall(r"\d+", text)]
 
 
 def check_iota(kind: str, sizes: list[int], reshaped: list[int], name: str) -> None:
@@ -42,11 +48,14 @@ def check_iota(kind: str, sizes: list[int], reshaped: list[int], name: str) -> N
         raise ShapeError(message, name)
 
 
-def group_sizes(instance: Instance) -> list[int]:
-    """Returns the size of each replica group, [] for one group of all; raises ShapeError where they are not valid."""
+def group_sizes(instance: Instance) -> Mapping[int, int]:
+    """Returns the number of replica groups of each size, {} for one group of all; raises ShapeError for invalid ones.
+
+    A list of sizes could be long: `[1000000000,1]<=[1000000000]`.
+    """
     text = instance.attribute(_GROUPS)
     if text is None:
-        return []
+        return {}
     if "-" in text and "<=" not in text and "mesh" not in text:
         message = f"the {_GROUPS} {text} of {instance.opcode} name a device below 0"
         raise ShapeError(message, _GROUPS)
@@ -57,26 +66,26 @@ def group_sizes(instance: Instance) -> list[int]:
         return _mesh_sizes(mesh[1], mesh[2])
     found = _IOTA.match(text)
     if found is None:
-        return []
+        return {}
     sizes = numbers_in(found[1])
     if len(sizes) != len(("groups", "devices")):
         raise ShapeError(f"the {_GROUPS} {text} have {len(sizes)} dimensions instead of 2", _GROUPS)
     check_iota(_GROUPS, sizes, numbers_in(found[2] or found[1]), _GROUPS)
-    return [sizes[1]] * sizes[0]
+    return {sizes[1]: sizes[0]} if sizes[0] else {}
 
 
-def _listed_sizes(instance: Instance, text: str) -> list[int]:
+def _listed_sizes(instance: Instance, text: str) -> Mapping[int, int]:
     groups = [numbers_in(group) for group in _GROUP.findall(text.strip()[1:-1])]
     devices = [device for group in groups for device in group]
     if any(not group for group in groups):
         raise ShapeError(f"the {_GROUPS} {text} of {instance.opcode} have an empty group", _GROUPS)
     if sorted(devices) != list(range(len(devices))):
         raise ShapeError(f"the {_GROUPS} {text} of {instance.opcode} do not name each device once", _GROUPS)
-    return [len(group) for group in groups]
+    return Counter(map(len, groups))
 
 
-def _mesh_sizes(mesh: str, axes: str) -> list[int]:
-    sizes = {name: int(size) for name, size in _AXIS.findall(mesh)}
+def _mesh_sizes(mesh: str, axes: str) -> Mapping[int, int]:
+    sizes = {name: integer(size) for name, size in _AXIS.findall(mesh)}
     total = prod(sizes.values())
     if total > _MOST_DEVICES:
         raise ShapeError(f"the mesh has more than {_MOST_DEVICES} devices", _GROUPS)
@@ -88,8 +97,9 @@ def _mesh_sizes(mesh: str, axes: str) -> list[int]:
     for axis in re.findall(r"'([^']*)'(:\(\d+\)(\d+))?", axes):
         if axis[0] not in sizes:
             raise ShapeError(f"{axis[0]} is not a valid axis name or index of the mesh", _GROUPS)
-        size *= int(axis[2]) if axis[2] else sizes[axis[0]]
-    return [size] * (total // max(size, 1))
+        size *= integer(axis[2]) if axis[2] else sizes[axis[0]]
+    count = total // max(size, 1)
+    return {size: count} if count else {}
 
 
 def subgroup_size(instance: Instance, *, is_uniform: bool = True) -> int:
@@ -110,13 +120,14 @@ def subgroup_size(instance: Instance, *, is_uniform: bool = True) -> int:
     count = instance.partitions if counts_partitions else instance.replicas
     if is_global == "true":
         count = instance.replicas * instance.partitions
-    if sizes and count not in (1, sum(sizes)):
+    total = sum(size * groups for size, groups in sizes.items())
+    if sizes and count not in (1, total):
         what = "partitions" if counts_partitions else "flattened ids" if is_global == "true" else "replicas"
-        message = f"the {_GROUPS} of {instance.opcode} should contain {count} {what}, but contain {sum(sizes)}"
+        message = f"the {_GROUPS} of {instance.opcode} should contain {count} {what}, but contain {total}"
         raise ShapeError(message, _GROUPS)
-    if is_uniform and len(set(sizes)) > 1:
+    if is_uniform and len(sizes) > 1:
         raise ShapeError(f"the {_GROUPS} of {instance.opcode} are not of one size", _GROUPS)
-    size = sizes[0] if sizes else count
+    size = next(iter(sizes), count)
     is_joint = takes_flag and has_channel and is_global != "true"
     return size * instance.partitions if is_joint else size
 
@@ -128,14 +139,14 @@ def check_pairs(instance: Instance, most: int) -> None:
         raise ShapeError(f"{instance.opcode} needs the attribute {_SOURCES}", "opcode")
     if not _PAIRS.fullmatch(text):
         raise ShapeError(f"the {_SOURCES} {text} of {instance.opcode} are not pairs of devices", _SOURCES)
-    pairs = [(int(source), int(target)) for source, target in _PAIR.findall(text)]
+    pairs = [(integer(source), integer(target)) for source, target in _PAIR.findall(text)]
     limit = instance.partitions if instance.attribute("channel_id") is not None else instance.replicas
     for column, what in enumerate(("source", "target")):
-        found = [pair[column] for pair in pairs]
-        for device in found:
+        found = Counter(pair[column] for pair in pairs)
+        for device, times_found in found.items():
             if device < 0 or (limit > 1 and device >= limit):
                 bound = "at least 0" if device < 0 else f"below {limit}"
                 raise ShapeError(f"the {what} {device} in {_SOURCES} must be {bound}", _SOURCES)
-            if found.count(device) > most:
+            if times_found > most:
                 times = "once" if most == 1 else f"{most} times"
                 raise ShapeError(f"the {what} {device} is in {_SOURCES} more than {times}", _SOURCES)

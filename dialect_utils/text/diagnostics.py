@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import difflib
 import re
+from array import array
 from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, TextIO
+
+_LINE_BREAK = re.compile(r"\n")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +35,10 @@ class Source:
     first_line: int = 1
 
     @cached_property
-    def _line_starts(self) -> list[int]:
-        starts = [0]
-        starts.extend(i + 1 for i, char in enumerate(self.text) if char == "\n")
+    def _line_starts(self) -> array[int]:
+        # A list would take 40 bytes for each line, and a line may have one.
+        starts = array("q", [0])
+        starts.extend(match.end() for match in _LINE_BREAK.finditer(self.text))
         return starts
 
     def line_and_column(self, offset: int) -> tuple[int, int]:

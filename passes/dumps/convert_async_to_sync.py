@@ -6,8 +6,10 @@ from collections.abc import Iterator, Sequence
 
 from dialect_utils.hlo import HloModule, Instruction
 from dialect_utils.hlo.ops import Ops, erase_unused, instructions, tuple_elements
+from dialect_utils.hlo.verify import problem_among
 from dialect_utils.layout import ArrayShape, Shape, TupleShape
 from dialect_utils.ops import Trait, has, opcode_of
+from dialect_utils.ops.inference import is_compatible
 from dialect_utils.text import Diagnostic, DiagnosticError
 from passes.dumps.inline_fusions import body_of, use_elements
 from passes.dumps.inlining import inline_body, is_call_of
@@ -102,9 +104,20 @@ def _finish_dones(start: Instruction, dones: list[Instruction]) -> None:
     late = [operand for update in _updates(start) for operand in update.operands[1:]]
     for done in dones:
         ops = Ops(done)
-        use_elements(ops.finish(_perform(ops, start, done.shape, late)))
+        value = _perform(ops, start, done.shape, late)
+        _check_made(ops, start)
+        use_elements(ops.finish(value))
     for item in reversed([start, *_updates(start)]):
         item.erase()
+
+
+def _check_made(ops: Ops, start: Instruction) -> None:
+    """Raises DiagnosticError if the state of a start is not one that its operation gives."""
+    # Collectives may exchange tuples, of which make-portable makes one collective each.
+    problem = problem_among(item for item in ops.made if not has(item.opcode, Trait.COLLECTIVE))
+    if problem is not None:
+        message = f"{start.opcode} {start.name} has no synchronous form: {problem}"
+        raise DiagnosticError(Diagnostic(message, start.location))
 
 
 def _updates(start: Instruction) -> Iterator[Instruction]:
@@ -121,9 +134,17 @@ def _perform(ops: Ops, start: Instruction, shape: Shape, late: Sequence[Instruct
     if has(opcode, Trait.PASSES_OPERANDS):
         _check_operands(start, operands)
     if opcode in ("async", "call") or is_call_of(start, operands):
-        return inline_body(ops, body_of(start), operands)
+        return _returned(start, inline_body(ops, body_of(start), operands), shape)
     attributes = {name: text for name, text in start.attributes.items() if name not in _OF_THE_SCHEDULE}
     return ops.emit(opcode, shape, operands, attributes)
+
+
+def _returned(start: Instruction, value: Instruction, shape: Shape) -> Instruction:
+    """Returns the value of a body; raises DiagnosticError if the done waits for another shape."""
+    if not is_compatible(value.shape, shape):
+        message = f"{start.opcode} {start.name} wraps a computation that gives {value.shape.without_layout}, "
+        raise DiagnosticError(Diagnostic(f"{message}but its done gives {shape.without_layout}", start.location))
+    return value
 
 
 def _check_operands(start: Instruction, operands: Sequence[Instruction]) -> None:
@@ -144,7 +165,12 @@ def _start_as_tuple(start: Instruction) -> None:
         ops.finish(_perform(ops, start, start.shape))
         return
     shapes = tuple_elements(start)
+    if index >= len(shapes):
+        raise DiagnosticError(
+            Diagnostic(f"{start.opcode} {start.name} gives no result in {start.shape}", start.location)
+        )
     value = _perform(ops, start, shapes[index])
+    _check_made(ops, start)
     operands = start.operands if index == 0 or not isinstance(shapes[0], TupleShape) else (ops.tuple(start.operands),)
     parts = (value, *operands) if index == 0 else (*operands, value)
     contexts = [_context(ops, start, shape) for shape in shapes[len(parts) :]]

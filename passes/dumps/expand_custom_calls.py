@@ -7,9 +7,11 @@ from pathlib import Path
 
 from dialect_utils.hlo import HloModule, Instruction, parse_module
 from dialect_utils.hlo.ops import Ops, erase_unused, instructions
+from dialect_utils.hlo.verify import problem_among
 from dialect_utils.layout import Shape
 from dialect_utils.mosaic.decode import TARGET
 from dialect_utils.text import Diagnostic, DiagnosticError, nearest, read_input
+from passes.dumps.custom_calls.call_config import refused
 from passes.dumps.custom_calls.gpu_calls import GPU_EXPANSIONS
 from passes.dumps.custom_calls.tpu_calls import TPU_EXPANSIONS, Expansion, hold_arrays_in_place_of_buffers
 from passes.dumps.inline_fusions import use_elements
@@ -98,14 +100,27 @@ def _expand(call: Instruction, given: Mapping[str, HloModule], unwritten: Unwrit
         result = _spliced(ops, computation)
     elif target == TARGET:
         result = expand_kernel(ops, call, unwritten=unwritten)
+        _check_made(ops)
     elif target in EXPANSIONS:
-        result = EXPANSIONS[target](ops, call)
+        try:
+            result = EXPANSIONS[target](ops, call)
+        except ValueError as error:
+            # A step of data movement that does not fit the array.
+            raise refused(call, f"its operands do not fit: {error}") from None
+        _check_made(ops)
     elif is_call_of(call, call.operands):
         result = inline_body(ops, call.called[0], call.operands)
     else:
         raise DiagnosticError(_unknown(call))
     use_elements(ops.finish(result))
     ops.drop_unused()
+
+
+def _check_made(ops: Ops) -> None:
+    """Raises DiagnosticError where operands of a call do not fit what the call computes: an op for it is not valid."""
+    problem = problem_among(ops.made)
+    if problem is not None:
+        raise refused(ops.replaced, f"its operands do not fit: {problem}")
 
 
 def _given_for(call: Instruction, given: Mapping[str, HloModule]) -> HloModule | None:

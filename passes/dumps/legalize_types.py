@@ -8,7 +8,7 @@ from dialect_utils.hlo import Computation, HloModule, Instruction
 from dialect_utils.hlo.ops import PRED, S32, Ops, instructions, rebuild
 from dialect_utils.ir import array_shape
 from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType, Shape, TupleShape
-from dialect_utils.ops import ALL_OPERANDS, Trait, has, opcode_of, with_trait
+from dialect_utils.ops import ALL_OPERANDS, Trait, has, opcode_of, split_asynchronous, with_trait
 from passes.framework.base import Report, module_pass
 
 _F32, _F64 = ELEMENT_TYPES["f32"], ELEMENT_TYPES["f64"]
@@ -50,6 +50,8 @@ def legalize_types(module: HloModule, report: Report) -> None:
         }
     """
     for item in instructions(module):
+        if split_asynchronous(item.opcode)[1]:
+            continue
         if item.opcode == "copy":
             _legalize_copy(item)
         elif _moves(item):

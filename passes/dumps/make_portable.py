@@ -6,6 +6,8 @@ from pathlib import Path
 
 from dialect_utils.hlo import HloModule, Instruction
 from dialect_utils.hlo.ops import Ops, instructions, rebuild
+from dialect_utils.hlo.verification.entry import unknown_header_attributes
+from dialect_utils.hlo.verify import unknown_attributes
 from dialect_utils.ir import Module, array_shape
 from dialect_utils.layout import ArrayShape, Shape, TokenShape, TupleShape
 from dialect_utils.text import Diagnostic, DiagnosticError
@@ -41,6 +43,8 @@ _ATTRIBUTES = (
     "control-predecessors",
     "cross_program_prefetch_index",
     "frontend_attributes",
+    # A composite call without its attributes is a call.
+    "is_composite",
     "operand_precision",
     "sharding",
     "statistics",
@@ -72,7 +76,7 @@ def make_portable(
     holds them. `custom-call=NAME=module.hlo` and `unwritten` are options of expand-custom-calls.
 
     Returns the expansion of each bitcast. Raises DiagnosticError for elided constants, ops that communicate with
-    another program, unknown custom calls, and bitcasts whose result holds padding that an op reads.
+    another program, unknown custom calls and attributes, and bitcasts whose result holds padding that an op reads.
 
     Before:
         HloModule m, is_scheduled=true
@@ -101,6 +105,7 @@ def make_portable(
     separate_scatter_operands(module)
     keep_roundings(module)
     _drop_copies(module)
+    _check_attributes(module)
     return bitcasts
 
 
@@ -151,6 +156,21 @@ def check_runnable(module: HloModule) -> None:
         Diagnostic(f"convolution {item.name} is a gradient in cuDNN's form, which is not known here", item.location)
         for item in instructions(module, "convolution")
         if "dgrad" in (item.attribute("conv_kind") or "").lower()
+    ]
+    if errors:
+        raise DiagnosticError(errors)
+
+
+def _check_attributes(module: HloModule) -> None:
+    """Raises DiagnosticError for unknown attributes: a newer compiler wrote them, and any of them may affect values."""
+    errors = [
+        Diagnostic(f"the attribute {name} of {module.name} is unknown", location)
+        for name, location in unknown_header_attributes(module).items()
+    ]
+    errors += [
+        Diagnostic(f"the attribute {name} of {item.opcode} {item.name} is unknown", item.locate(name))
+        for item in instructions(module)
+        for name in unknown_attributes(item, item.opcode)
     ]
     if errors:
         raise DiagnosticError(errors)

@@ -235,6 +235,7 @@ class _Expansion:
     def _receive(self, value: Value, shape: Shape) -> None:
         """Changes a parameter to its physical array and unpacks it for its users (rule 3)."""
         earlier = list(value.users)
+        _drop_sharding(value)
         value.set_shape(physical_leaves(shape))
         builder = self.module.after(value)
         if isinstance(shape, ArrayShape):
@@ -320,6 +321,12 @@ def _element(shape: Shape, path: Sequence[int]) -> Shape:
         assert isinstance(shape, TupleShape)  # checked by the verifier
         shape = shape.elements[index]
     return shape
+
+
+def _drop_sharding(parameter: Value) -> None:
+    """Drops a sharding of a parameter of HLO that numbers its logical dimensions; shardings do not affect results."""
+    if isinstance(parameter, Operation) and "devices=" in (parameter.attribute("sharding") or ""):
+        parameter.set_attribute("sharding", None)
 
 
 def _plan(value: Value, shape: ArrayShape) -> Plan:

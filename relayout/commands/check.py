@@ -12,7 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from dialect_utils.engine_names import ENGINES
-from dialect_utils.io.files import display_name, read_bytes
+from dialect_utils.io.files import decode, display_name, read_bytes
 from dialect_utils.io.inputs import Input, named_input, pair_inputs
 from dialect_utils.ir import Module
 from dialect_utils.text import Diagnostic
@@ -131,7 +131,8 @@ def _units(arguments: Namespace, console: Console) -> list[Unit]:
     if arguments.pairs is not None:
         if files or arguments.passes is not None:
             raise usage_error("--pairs names all files itself", "leave out -p and other FILEs")
-        return [Unit((named_input(a), named_input(b))) for a, b in _read_pairs(arguments.pairs)]
+        listed = parse_pairs(decode(read_bytes(arguments.pairs)), display_name(arguments.pairs))
+        return [Unit((named_input(a), named_input(b))) for a, b in listed]
     if arguments.passes is not None:
         return [Unit((each,)) for each in chosen_inputs(files_or_input(files), arguments, console)]
     if len(files) != 2:
@@ -152,14 +153,16 @@ def _paired(files: Sequence[str], arguments: Namespace, console: Console) -> Seq
     return found.pairs
 
 
-def _read_pairs(path: str) -> list[tuple[str, str]]:
-    """Returns the pairs that a file lists; blank lines and those that begin with # are left out."""
-    lines = read_bytes(path).decode(errors="replace").splitlines()
+def parse_pairs(text: str, name: str) -> list[tuple[str, str]]:
+    """Returns the pairs of files that a text lists, one `A B` a line, quoted as in a shell; `#` begins a comment."""
     pairs = []
-    for number, line in enumerate(lines, 1):
-        words = shlex.split(line, comments=True) if line.count('"') % 2 == line.count("'") % 2 == 0 else [line]
+    for number, line in enumerate(text.split("\n"), 1):
+        try:
+            words = shlex.split(line, comments=True)
+        except ValueError as error:
+            raise usage_error(f"{name}:{number}: {str(error).lower()}", "write `A B`") from None
         if len(words) not in (0, 2):
-            raise usage_error(f"{display_name(path)}:{number}: expected two files, found {len(words)}", "write `A B`")
+            raise usage_error(f"{name}:{number}: expected two files, found {len(words)}", "write `A B`")
         pairs += [(words[0], words[1])] if words else []
     return pairs
 

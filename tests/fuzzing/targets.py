@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import gzip
 import io
+import json
 import lzma
 import os
+import shlex
 import tempfile
 import zipfile
 from collections.abc import Callable, Iterator
@@ -30,13 +32,19 @@ from dialect_utils.layout import ELEMENT_TYPES, parse_layout, parse_shape
 from dialect_utils.layout.text.foreign import read_shape
 from dialect_utils.ops.window import format_window, parse_labels, parse_window
 from dialect_utils.text import DiagnosticError, Source
+from dialect_utils.verdict import Options, compare_modules
 from dialect_utils.verdict.certificate import certificate_text, read_certificate
 from dialect_utils.verdict.ports import entry_ports
 from dialect_utils.verdict.replay import replay
 from passes.framework.pipeline import PassError, Pipeline, read_pipelines, verify
 from passes.layouts.annotate_layouts import read_layout_rules
+from relayout.api import memory_report
 from relayout.batch.results import from_lines
+from relayout.commands.check import parse_pairs
 from relayout.comments import expectations, split_input, strip_comments, unmet
+from relayout.report.export import format_graphviz, format_model_explorer
+from relayout.report.html import html_page
+from relayout.report.terminal import terminal_page
 from tests.paths import OWN_CORPUS, ROOT
 
 # Each kept input, by target: minimized by coverage, and every input that once showed a mistake.
@@ -280,6 +288,13 @@ def _check_message(data: bytes) -> None:
         return
 
 
+def _check_pairs(data: bytes) -> None:
+    pairs = parse_pairs(decode(data), "f")
+    if not any("\n" in name for pair in pairs for name in pair):
+        again = "\n".join(shlex.join(pair) for pair in pairs)
+        assert parse_pairs(again, "f") == pairs, "the pairs are read as others"
+
+
 def _check_dump_name(data: bytes) -> None:
     text = decode(data)
     found = parse_dump_name(text)
@@ -328,9 +343,32 @@ def _check_passes(data: bytes) -> None:
         assert parse_module(found.text()).text() == found.text()
 
 
+def _check_report(data: bytes) -> None:
+    """Writes every form of the memory report of a module."""
+    report = memory_report(parse_module(decode(data)))
+    terminal_page(report, 80)
+    html_page(report)
+    format_graphviz(report)
+    json.dumps(format_model_explorer(report))
+    json.dumps(report.as_json())
+
+
+_PROOF = Options(engines=("proof",), proof_seconds=1.0)
+_STRIP = Pipeline.parse("strip-layouts")
+
+
+def _check_proof(data: bytes) -> None:
+    """Looks for a proof that a module computes the same as itself without layouts."""
+    module = parse_module(decode(data))
+    found = compare_modules(module, _STRIP.run(module).module, _PROOF)
+    assert found.verdict in ("equal", "unknown"), f"a module and itself without layouts are {found.verdict}"
+
+
 TARGETS: dict[str, Target] = {
     "hlo": Target(_check_hlo, ".hlo"),
     "passes": Target(_check_passes, ".hlo"),
+    "reports": Target(_check_report, ".hlo"),
+    "proofs": Target(_check_proof, ".hlo"),
     "attributes": Target(_check_attribute),
     "headers": Target(_check_header),
     "shapes": Target(_check_shape),
@@ -345,6 +383,7 @@ TARGETS: dict[str, Target] = {
     "pipelines": Target(_check_pipeline),
     "tables": Target(_check_tables, ".toml"),
     "certificates": Target(_check_certificate),
+    "pairs": Target(_check_pairs),
     "rows": Target(_check_rows),
     "messages": Target(_check_message),
     "dump_names": Target(_check_dump_name),

@@ -108,10 +108,27 @@ def test_crlf_and_no_final_newline() -> None:
     assert module.text().count("\n") == module.text().count("\r\n")
 
 
+TABLES = """
+
+FileNames
+1 "a.py"
+2 'b'
+
+FunctionNames
+1 "f }{"
+
+FileLocations
+1 {file_name_id=1 function_name_id=1 line=1 end_line=2 column=3 end_column=4}
+2 {function_name_id=1, file_name_id=1 end_line=2 line=-1 column=3 end_column=4}
+
+StackFrames
+1 {file_location_id=1 parent_frame_id=1}
+
+"""
+
+
 def test_tables_stay_text() -> None:
-    tables = (
-        '\n\nFileNames\n1 "a.py"\n\nFunctionNames\n1 "f }{"\n\nFileLocations\n1 {line=1}\n\nStackFrames\n1 {x=1}\n\n'
-    )
+    tables = TABLES
     module = read(f"HloModule m{tables}ENTRY e {{\n  p = f32[] parameter(0)\n}}\n")
     module.entry.parameters[0].rename("q")
     assert tables in module.text()

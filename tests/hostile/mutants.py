@@ -56,7 +56,7 @@ def mutants(seed: int) -> Iterator[str]:
     while True:
         text = chance.choice(seeds)
         for _ in range(chance.choice((1, 1, 2, 3))):
-            text = _changed(text, chance)
+            text = changed(text, chance)
         yield text
 
 
@@ -66,7 +66,8 @@ def _seeds() -> list[str]:
     return [text for text in texts if "is_scheduled" not in text] + [valid_module(body) for body in BODIES.values()]
 
 
-def _changed(text: str, chance: random.Random) -> str:
+def changed(text: str, chance: random.Random) -> str:
+    """Returns a text with one change to an opcode, a size, a number, an operand, an attribute or a type."""
     kind = chance.randrange(len(_PLACES) + 1)
     if kind == len(_PLACES):
         old, new = chance.choice(("f32", "s32")), chance.choice(_TYPES)

@@ -63,4 +63,16 @@ MUTANTS = (
         " and anchor is not self._row[1]:\n            pass",
         ("tests/hlo/test_editing.py",),
     ),
+    Mutant(
+        "dialect_utils/hlo/reading.py",
+        "if self.inferred_leaves > MOST_INFERRED_LEAVES:",
+        "if False:",
+        ("tests/hlo/test_costs.py::test_the_limit_counts_the_leaves_of_all_tuples",),
+    ),
+    Mutant(
+        "dialect_utils/hlo/verify.py",
+        "return integer(text) if text.isdecimal() else 1",
+        "return int(text) if text.isdecimal() else 1",
+        ("tests/hlo/test_costs.py",),
+    ),
 )

@@ -85,4 +85,16 @@ MUTANTS = (
         "        text = decode(checked)",
         ("tests/execution/test_reading.py::test_the_text_of_a_worker_does_not_replace_a_text",),
     ),
+    Mutant(
+        "dialect_utils/hlo/body.py",
+        "if count * _SHORTEST_LINE > end - position:",
+        "if False:",
+        ("tests/io/test_cost_of_reading.py::test_short_lines_take_memory_in_proportion",),
+    ),
+    Mutant(
+        "dialect_utils/text/diagnostics.py",
+        'starts = array("q", [0])',
+        "starts: Any = [0]",
+        ("tests/io/test_cost_of_reading.py::test_short_lines_take_memory_in_proportion",),
+    ),
 )

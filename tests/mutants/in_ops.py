@@ -117,4 +117,16 @@ MUTANTS = (
         'Choice.EQUAL_KEYS: named("sort"),',
         ("tests/execution/reference/test_semantics.py",),
     ),
+    Mutant(
+        "dialect_utils/ops/devices.py",
+        "return int(text) if len(text) <= _MOST_DIGITS else 1 << 63",
+        "return int(text)",
+        ("tests/hlo/test_costs.py",),
+    ),
+    Mutant(
+        "dialect_utils/ops/devices.py",
+        "total = sum(size * groups for size, groups in sizes.items())",
+        "total = sum(size for size, groups in sizes.items())",
+        ("tests/hlo/test_costs.py",),
+    ),
 )

@@ -54,7 +54,8 @@ def hlo(name: str) -> Module:
 
 
 def stablehlo(name: str) -> Module:
-    """Returns a module of StableHLO with the name as symbol, location and source file."""
+    """Returns a module of StableHLO with the name, as far as it is UTF-8, as symbol, location and source file."""
+    name = name.replace("\udcff", "\N{REPLACEMENT CHARACTER}")
     quoted = name if '\\"' in name else name.replace("\\", "\\\\").replace('"', '\\"')
     quoted = "".join(f"\\{byte:02X}" if byte > 127 else chr(byte) for byte in encode(quoted))
     location = f'loc("{quoted}"("{quoted}":1:2))'

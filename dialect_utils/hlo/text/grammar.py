@@ -215,13 +215,15 @@ def scan_attributes(scanner: Scanner, *, atoms: bool = False) -> list[tuple[str,
     With `atoms` a value is one token or one bracketed group, as after `HloModule` and `}`. Each name occurs once.
     """
     attributes: list[tuple[str, Span, Span]] = []
+    known: set[str] = set()
     while scanner.at(","):
         scanner.next()
         name = scanner.token
         if name.kind != "word":
             scanner.fail(f"expected an attribute name, found {scanner.found()}")
-        if any(name.text == known for known, _, _ in attributes):
+        if name.text in known:
             scanner.fail(f"the attribute {name.text} is given twice", name.span)
+        known.add(name.text)
         scanner.next()
         if not scanner.at("=") or scanner.token.start != name.end:
             scanner.fail(f"expected '=' directly after the attribute name {name.text}, found {scanner.found()}")

@@ -78,6 +78,8 @@ def _check(instruction: Instruction, users: dict[Instruction, list[Instruction]]
     elif base in STARTED:
         _check_pair(instruction, base, phase, users[instruction])
     elif phase == START:
+        if base == "async" and len(instruction.called) != 1:
+            raise ShapeError(f"{instruction.opcode} wraps 1 computation, found {len(instruction.called)}", "opcode")
         _check_start(instruction)
         if not is_lenient:
             _check_start_aliasing(instruction, base)

@@ -11,22 +11,15 @@ from collections.abc import Iterator, Sequence
 from dialect_utils.hlo.computation import Computation
 from dialect_utils.hlo.module import HloModule
 from dialect_utils.hlo.text.header import parse_signature
+from dialect_utils.hlo.verification.attributes import value_problem
 from dialect_utils.ir import Module
 from dialect_utils.layout import ArrayShape, Shape, TupleShape
 from dialect_utils.ops.control import agree, subshape
-from dialect_utils.ops.devices import numbers_in
+from dialect_utils.ops.devices import integer, numbers_in
 from dialect_utils.ops.inference import Instance, ShapeError, is_compatible
 from dialect_utils.text import Diagnostic, Location, Severity, Span, nearest
 
-_PATH = r"\{[\d,\s]*\}"
-_PARAMETER = rf"\(\s*\d+\s*,\s*{_PATH}\s*(?:,\s*(?:may|must)-alias\s*)?\)"
-_ALIASES = re.compile(rf"\{{\s*(?:{_PATH}\s*:\s*(?:{_PARAMETER}|\d+)\s*,?\s*)*\}}", re.ASCII)
-_DONORS = re.compile(rf"\{{\s*(?:\(\s*\d+\s*,\s*{_PATH}\s*\)\s*,?\s*)*\}}", re.ASCII)
 _DONOR = re.compile(r"\(\s*(\d+)\s*,\s*\{([\d,\s]*)\}", re.ASCII)
-_HEADER_FORMS = (
-    ("input_output_alias", _ALIASES, "{1}: (0, {0})"),
-    ("buffer_donor", _DONORS, "(0, {0})"),
-)
 _MUST_ALIAS = re.compile(r"\{([\d,\s]*)\}\s*:\s*\(\s*(\d+)\s*,\s*\{([\d,\s]*)\}\s*,\s*must-alias", re.ASCII)
 
 
@@ -66,18 +59,22 @@ def find_header_problems(module: HloModule, *, is_lenient: bool) -> Iterator[Dia
     `is_lenient` warns of an unknown attribute: a newer compiler may write it.
     """
     severity: Severity = "warning" if is_lenient else "error"
-    for name in module.attributes:
-        if name not in _HEADER_ATTRIBUTES:
-            close = nearest(name, _HEADER_ATTRIBUTES)
-            message = f"a module has no attribute {name}" + (f"; did you mean {close}?" if close else "")
-            yield Diagnostic(message, Location(module.source, _span_of(module, name)), severity)
+    for name, location in unknown_header_attributes(module).items():
+        close = nearest(name, _HEADER_ATTRIBUTES)
+        message = f"a module has no attribute {name}" + (f"; did you mean {close}?" if close else "")
+        yield Diagnostic(message, location, severity)
     for computation in module.computations:
         yield from _signature_problems(computation)
-    for name, form, example in _HEADER_FORMS:
-        text = module.attributes.get(name)
-        if text is not None and not form.fullmatch(text):
-            message = f"the {name} {text} expects integers in entries such as {example}"
-            yield Diagnostic(message, Location(module.source, _span_of(module, name)))
+    for name, text in module.attributes.items():
+        problem = value_problem(name, text)
+        if problem is not None:
+            yield Diagnostic(problem, Location(module.source, _span_of(module, name)))
+
+
+def unknown_header_attributes(module: HloModule) -> dict[str, Location]:
+    """Returns the attributes of a module that XLA's parser does not know, with their locations."""
+    unknown = (name for name in module.attributes if name not in _HEADER_ATTRIBUTES)
+    return {name: Location(module.source, _span_of(module, name)) for name in unknown}
 
 
 def _span_of(module: HloModule, name: str) -> Span:
@@ -168,7 +165,7 @@ def _donor_problems(module: HloModule, parameters: Sequence[Shape]) -> Iterator[
     place = Location(module.source, _span_of(module, "buffer_donor"))
     aliased = {(number, path) for _, number, path in module.aliases}
     for found in _DONOR.finditer(module.attributes.get("buffer_donor", "")):
-        number, path = int(found[1]), tuple(numbers_in(found[2]))
+        number, path = integer(found[1]), tuple(numbers_in(found[2]))
         if number >= len(parameters) or subshape(parameters[number], path) is None:
             yield Diagnostic(f"buffer_donor names parameter {number} at {list(path)}, which does not exist", place)
         elif (number, path) in aliased:
@@ -180,7 +177,7 @@ def _memory_problems(module: HloModule, parameters: Sequence[Shape], returned: S
     """Yields aliases that the program relies on, of buffers in different memory spaces."""
     for found in _MUST_ALIAS.finditer(module.attributes.get("input_output_alias", "")):
         paths = [tuple(numbers_in(found[group])) for group in (1, 3)]
-        number = int(found[2])
+        number = integer(found[2])
         result = subshape(returned, paths[0])
         parameter = subshape(parameters[number] if number < len(parameters) else None, paths[1])
         if parameter is not None and result is not None and _spaces(result) != _spaces(parameter):

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from dialect_utils.layout import ArrayShape, ElementType, Shape, TupleShape
+from dialect_utils.layout.shape import UNBOUNDED
 from dialect_utils.text import without_comments
 
 # The parts of a complex number are in parentheses.
@@ -38,7 +39,8 @@ def _problem(text: str, shape: Shape) -> str | None:
         return _tuple_problem(text, shape)
     if not isinstance(shape, ArrayShape):
         return f"{shape} has no literal"
-    return _array_problem(text, shape) if shape.is_static else None
+    # A literal fills the bounds of dynamic dimensions.
+    return None if UNBOUNDED in shape.dimensions else _array_problem(text, shape)
 
 
 def _tuple_problem(text: str, shape: TupleShape) -> str | None:

@@ -98,7 +98,8 @@ def test_what_the_tpu_compiler_writes_is_right(instruction: str) -> None:
         ("s8[3] constant(7)", "s8[3] constant(700)"),
         ("(f32[3,5], f32[]) copy(%t)", "(f32[3,4], f32[]) copy(%t)"),
         (
-            "((f32[3,5]), f32[3,5], u32[]) fusion-start(%x), calls=%id, output_to_operand_aliasing={{}: (0, {})}",
+            "((f32[3,5]), f32[3,5], u32[]) fusion-start(%x), kind=kLoop, calls=%id, "
+            "output_to_operand_aliasing={{}: (0, {})}",
             "f32[3,5] negate(%x), output_to_operand_aliasing={{}: (0, {})}",
         ),
     ],

@@ -1,0 +1,69 @@
+"""Why this verifier and XLA disagree, where that is on purpose: one row for each reason."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from tests.campaign_verifier.comparison import Comparison, our_answer
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """A reason, and the patterns of the message and of the text that it belongs to."""
+
+    message: str
+    reason: str
+    text: str = ""
+
+    def explains(self, message: str, text: str) -> bool:
+        """Is true where both patterns occur."""
+        return re.search(self.message, message) is not None and re.search(self.text, text) is not None
+
+
+LENIENT = "a compiler wrote the module: unknown attributes and mixed element types are accepted"
+# Messages of XLA, for texts that are accepted here.
+ACCEPTED = (
+    Reason(r"^read: rejected: computation does not exist", "computations are in any order; execution sorts them"),
+    Reason(r"^read: .*Allowed attributes: deduplicated_name", "metadata may have fields of a newer compiler"),
+    Reason(r"^read: .*async(Update|Done|Start)", "newer XLA binds operands of asynchronous operations in updates"),
+    Reason(
+        r"^compiled: rejected: .*(element type|compatible types)",
+        "floats of two precisions mix, as XLA's verifier allows; StableHLO's does not",
+    ),
+    Reason(r"^converted: .*unsupported conversion between element types", "jaxlib converts no such convolution"),
+    Reason(r"^converted: .*Unsupported type: OPAQUE_TYPE", "jaxlib converts no opaque values"),
+    Reason(r"^read: rejected: expects name", "inf and nan may name instructions", r"\b(?:inf|nan)\b *="),
+)
+# Messages of this verifier, for texts that jaxlib accepts.
+REFUSED = (
+    Reason(
+        r": (tuple|get-tuple-element|all-gather) gives |takes element \d+ of a tuple",
+        "jaxlib's conversion drops the written shapes of tuples; XLA's verifier (HandleTuple) compares them",
+    ),
+    Reason(r"in the header of ", "XLA's parser skips the parameters in the header of a computation"),
+    Reason(
+        r"entry layout",
+        "jaxlib's conversion drops the entry layout; XLA's verifier (VerifyEntryComputationLayout) compares it",
+    ),
+    Reason(
+        r"^buffer_donor names|^an alias joins|already aliased|buffer donor",
+        "jaxlib's conversion drops aliases and donors; XLA's verifier (HloBufferDonorConfig::Verify) compares them",
+    ),
+    Reason(
+        r"laid out as .*, but (parameter|the ROOT)|fusion gives ",
+        "jaxlib's conversion drops the layouts and the written shapes of fusions",
+    ),
+    Reason(r"the replica_groups of .* should contain \d+ replicas", "jaxlib's conversion drops replica_count"),
+    Reason(r"^S\(\d+\) is greater than", "XLA stores the lowest bits of a memory space"),
+    Reason(r"^expected an operand, found ','", "XLA's parser skips a repeated comma between operands"),
+)
+
+
+def reason_for(found: Comparison, text: str) -> str | None:
+    """Returns why the answers differ, or None for a difference without a known reason."""
+    if found.outcome == "refused here":
+        return next((each.reason for each in REFUSED if each.explains(found.ours or "", text)), None)
+    if our_answer(text, is_lenient=False) is not None:
+        return LENIENT
+    return next((each.reason for each in ACCEPTED if each.explains(str(found.theirs), text)), None)
