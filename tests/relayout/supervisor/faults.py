@@ -300,7 +300,7 @@ def found(command: str, side: Side, fault: str, most: int, offset: int = 0) -> I
 
 def main(every: int = 1) -> int:
     """Delivers every fault at every step, or at one of `every`; prints what is wrong and returns the exit code."""
-    _load()
+    load()
     count = 0
     for command in COMMANDS:
         for side, faults in FAULTS.items():
@@ -314,10 +314,8 @@ def main(every: int = 1) -> int:
     return int(count > 0)
 
 
-def _load() -> None:
+def load() -> None:
     """Imports what the commands import, so that a run costs little."""
-    for arguments in COMMANDS.values():
-        ended(arguments)
 
 
 if __name__ == "__main__":
