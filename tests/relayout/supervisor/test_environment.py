@@ -315,7 +315,7 @@ def test_kill_9_at_a_random_moment_leaves_no_process(seed: int, folder: Path) ->
 
 
 def test_a_process_that_stays_is_noticed(folder: Path) -> None:
-    """The planted-wrong twin of `left_over`."""
+    """A negative example for `left_over`."""
     with subprocess.Popen([sys.executable, "-c", "import time; time.sleep(30)"], env=_environment(folder)) as process:
         _until(lambda: list(processes(folder)))
         assert left_over(folder, 0.2) == [process.pid]
