@@ -68,6 +68,10 @@ hostile-kills: $(STAMP) ## end 30 workers and 36 batches at random moments: no r
 hostile-proofs: $(STAMP) ## measure by how much 200 slow proofs exceed their time limit (five minutes)
 	python -m tests.hostile.proofs
 
+.PHONY: hostile-faults
+hostile-faults: $(STAMP) ## deliver each fault (signals, full disks, deadlines, crashes) at each step of commands (half an hour)
+	python -m tests.relayout.supervisor.faults
+
 lit: $(STAMP) ## the passes' text tests
 	lit --verbose --order smart lit_tests
 

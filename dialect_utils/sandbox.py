@@ -144,12 +144,13 @@ def empty_directory() -> int:
     directory = os.path.join(parent, f"relayout-{os.urandom(_DIRECTORY_NAME_BYTES).hex()}")
     try:
         os.mkdir(directory, 0o700)
+        return os.open(directory, os.O_RDONLY)
     except OSError:
         return os.open("/", os.O_RDONLY)
-    try:
-        return os.open(directory, os.O_RDONLY)
     finally:
-        os.rmdir(directory)
+        # Also where a signal comes before the first line has ended.
+        with contextlib.suppress(OSError):
+            os.rmdir(directory)
 
 
 def limit_resources(memory_bytes: int) -> None:

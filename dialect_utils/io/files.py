@@ -6,7 +6,6 @@ import os
 import re
 import stat
 import sys
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, cast, get_args
 
@@ -54,6 +53,8 @@ _MLIR_START = re.compile(
 _HLO_HEADER = re.compile(r"HloModule\b|ENTRY\b")
 _HLO_IN_LOG = re.compile(r"^(?:## BEGIN_GRAPH$|[^\n]*\] HloModule [\w.\-]+[,\s])", re.MULTILINE)
 _LOOKED_AT = 1 << 16
+# Of the names of temporary files, before they are written as hexadecimal digits.
+_NAME_BYTES = 8
 # A block of zstd has at most 128 KB, and nothing of it can be read before its end.
 _COMPRESSED_START = 1 << 18
 _MLIR_INSIDE = re.compile(r"\b(?:stablehlo|mhlo|chlo|vhlo|func|arith|tensor)\.\w|->\s*\(?tensor<")
@@ -234,15 +235,16 @@ def _write_file(target: Path, data: bytes | memoryview) -> None:
     if target.exists() and not target.is_file():
         target.write_bytes(data)
         return
-    # Not derived from the target's name, which may be as long as the system allows.
-    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=".relayout-")
+    # Not derived from the target's name, which may be as long as the system allows. Known before the file exists, so
+    # that a signal at any moment leaves none.
+    temporary = target.parent / f".relayout-{os.urandom(_NAME_BYTES).hex()}"
     try:
-        with os.fdopen(handle, "wb") as file:
+        with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
             file.write(data)
         os.chmod(temporary, _mode(target))
         os.replace(temporary, target)
     except BaseException:  # Ctrl-C too
-        os.unlink(temporary)
+        temporary.unlink(missing_ok=True)
         raise
 
 

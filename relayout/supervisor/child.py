@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import NoReturn
 
@@ -26,7 +27,8 @@ from relayout.console import DONE, WRONG_COMMAND, Console, UsageError
 from relayout.supervisor.host import Host, reset_signals, use_host, use_streams
 from relayout.supervisor.plan import format_plan, parse_unit
 
-_CONNECTION = 3
+# Standard input, output and error.
+_STREAMS = 3
 # The most that is printed and written for one input.
 DEFAULT_OUTPUT_BYTES = 2_000_000_000
 # The memory that reading, rewriting and printing a module takes, by the bytes of its file.
@@ -78,17 +80,29 @@ def _texts(values: Iterable[object]) -> Iterator[str]:
 
 
 def serve(
-    connection: socket.socket, words: int, parent: int, command: Command, job: Job, limits: Limits, *, is_planner: bool
+    connection: socket.socket,
+    words: int,
+    parent: int,
+    command: Command,
+    job: Job,
+    limits: Limits,
+    *,
+    is_planner: bool,
+    empty: int,
 ) -> NoReturn:
-    """Serves the parent in a process just forked; `words` takes what libraries write. Never returns."""
+    """Serves the parent in a process just forked; `words` takes what libraries write. Never returns.
+
+    `empty` is the descriptor of an empty directory.
+    """
     try:
         terminals = _terminals()
         os.dup2(words, 1)
         os.dup2(words, 2)
         with contextlib.suppress(EOFError, BrokenPipeError, ConnectionError):
-            host = Host(_detached(connection, parent, limits))
+            _detach(parent, limits, {connection.fileno(), empty})
+            host = Host(connection)
             use_streams(host, set() if job.keeps_results else terminals)
-            _serve(host, command, job, limits, is_planner=is_planner)
+            _serve(host, command, job, limits, empty, is_planner=is_planner)
     except BaseException:
         _print_last_words()
         os._exit(1)
@@ -113,26 +127,25 @@ def _print_last_words() -> None:
     os.write(2, traceback.format_exc().encode("utf-8", "backslashreplace"))
 
 
-def _detached(connection: socket.socket, parent: int, limits: Limits) -> socket.socket:
-    """Leaves the parent's session, terminal and files; returns the connection under its new number."""
+def _detach(parent: int, limits: Limits, kept: Iterable[int]) -> None:
+    """Leaves the parent's session, terminal and files, but for the descriptors `kept` and those of the streams."""
     sandbox.die_with_parent(parent)
     os.setsid()
     reset_signals()
     if not limits.reads_input:
         null = os.open(os.devnull, os.O_RDONLY)
         os.dup2(null, 0)
-    number = os.dup2(connection.detach(), _CONNECTION) if connection.fileno() != _CONNECTION else connection.detach()
-    os.closerange(_CONNECTION + 1, os.sysconf("SC_OPEN_MAX"))
+    for before, after in pairwise([_STREAMS - 1, *sorted(kept), os.sysconf("SC_OPEN_MAX")]):
+        os.closerange(before + 1, after)
     sandbox.prefer_as_victim()
-    return socket.socket(fileno=number)
 
 
-def _serve(host: Host, command: Command, job: Job, limits: Limits, *, is_planner: bool) -> None:
+def _serve(host: Host, command: Command, job: Job, limits: Limits, empty: int, *, is_planner: bool) -> None:
     use_host(host)
     processes.use_parent(host)
     gc.enable()
     console = Console(job.arguments.traceback, job.colour)
-    enter_directory = _confine(limits, console)
+    enter_directory = _confine(limits, console, empty)
     if is_planner and not _plan(host, command, job, console):
         return
     enter_directory()
@@ -142,7 +155,7 @@ def _serve(host: Host, command: Command, job: Job, limits: Limits, *, is_planner
             host.send_done(worked(work, parse_unit(host.next_unit()), job, console))
 
 
-def _confine(limits: Limits, console: Console) -> Callable[[], None]:
+def _confine(limits: Limits, console: Console, empty: int) -> Callable[[], None]:
     """Enters the sandbox; returns a function that leaves the working directory, which only planning needs."""
     sandbox.mark_sandboxed()
     if not limits.is_closed:
@@ -154,7 +167,6 @@ def _confine(limits: Limits, console: Console) -> Callable[[], None]:
         os.environ.update(kept)
     directory = os.getcwd()
     sys.path[:] = [directory if each == "" else each for each in sys.path]
-    empty = sandbox.empty_directory()
     sandbox.limit_resources(limits.memory)
     unprotected = sandbox.enter_sandbox(is_online=limits.is_online)
     if unprotected is not None:

@@ -5,6 +5,7 @@ A child that crashes or reaches a limit costs its own unit only: another one goe
 
 from __future__ import annotations
 
+import os
 import select
 import signal
 import sys
@@ -14,6 +15,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
+from dialect_utils import sandbox
 from dialect_utils.processes import NO_MEMORY, describe_exit
 from dialect_utils.text import render
 from relayout.arguments import Command
@@ -100,12 +102,15 @@ class Pool:
         self._writable = Writable(tuple(_written_names(command, job)))
         self._idle: list[Child] = []
         self._busy: dict[Child, _Task] = {}
+        # Made here: a child that is killed at any moment leaves nothing.
+        self._empty = sandbox.empty_directory()
 
     def __enter__(self) -> Pool:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.end()
+        os.close(self._empty)
 
     def end(self) -> None:
         """Ends all children."""
@@ -150,7 +155,14 @@ class Pool:
             yield finished.pop(number)
 
     def _forked(self, *, is_planner: bool) -> Child:
-        main = partial(serve, command=self._command, job=self._job, limits=self._limits, is_planner=is_planner)
+        main = partial(
+            serve,
+            command=self._command,
+            job=self._job,
+            limits=self._limits,
+            is_planner=is_planner,
+            empty=self._empty,
+        )
         return Child(main, self._writable, self._limits.output, reads_input=self._limits.reads_input)
 
     def _begin(self, number: int, unit: Unit) -> None:
