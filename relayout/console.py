@@ -72,12 +72,10 @@ class Console:
             return work()
         except (BrokenPipeError, UsageError):
             raise
-        except MemoryError:
-            # The parent of a sandboxed process knows the limit, and has memory for a message.
-            if is_sandboxed():
-                raise
-            return self.fail(MemoryError("the system gives no more"))
         except Exception as error:  # internal errors included: no traceback without --traceback
+            if isinstance(error, MemoryError) and is_sandboxed():
+                # The parent of this process knows the limit, and has memory for a message.
+                raise
             status = self.fail(error)
             if failed is not None:
                 failed(_diagnostics(error)[0].message)

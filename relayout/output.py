@@ -41,12 +41,14 @@ def is_name_of(name: str, emit: Emit) -> bool:
 
 
 def write_to_file(path: str, data: bytes | memoryview) -> None:
-    """Writes a file, whole or not at all; a sandboxed child asks its parent to, which makes directories, too."""
+    """Writes to a file or URL, whole or not at all; a sandboxed child asks its parent to, which makes directories."""
     host = current()
     if host is not None:
         host.write_file(path, data)
-        return
-    write_file(Path(path), data)
+    elif is_url(path):
+        write_url(path, bytes(data))
+    else:
+        write_file(Path(path), data)
 
 
 def new_file(prefix: str, suffix: str) -> str:
@@ -67,9 +69,6 @@ def write_output(path: str | None, data: bytes) -> None:
 
     Control characters are escaped on a terminal; a file or a pipe gets every byte.
     """
-    if path is not None and is_url(path):
-        write_url(path, data)
-        return
     if path is not None and path != STANDARD_OUTPUT:
         write_to_file(path, data)
         return

@@ -9,6 +9,7 @@ import json
 import os
 import socket
 import struct
+from math import inf
 from typing import Any
 
 HEADER = struct.Struct("!cQ")
@@ -59,12 +60,12 @@ def _received(connection: socket.socket, count: int) -> bytes:
     return bytes(data)
 
 
-def most_bytes(kind: bytes, most_output: int) -> int:
-    """Returns the most bytes of a frame of a child; `most_output` is for all that it may print and write."""
+def most_bytes(kind: bytes) -> int | float:
+    """Returns the most bytes of a frame of a child; only the limit of its output restricts a file."""
     if kind in (OUTPUT, ERRORS):
-        return min(PART, most_output)
+        return PART
     if kind == FILE:
-        return most_output
+        return inf
     return MOST_PLAN if kind == PLAN else MOST_JSON
 
 

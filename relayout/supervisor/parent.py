@@ -19,7 +19,8 @@ from pathlib import PurePath
 from typing import Any, NoReturn, Protocol
 
 from dialect_utils import processes
-from dialect_utils.text import Diagnostic
+from dialect_utils.io.files import is_url
+from dialect_utils.text import Diagnostic, DiagnosticError
 from relayout.batch.unit import Unit
 from relayout.output import new_file, write_to_file
 from relayout.supervisor.clock import Clock
@@ -70,6 +71,8 @@ class Writable:
     """The files that a command writes: those that its command line names, and those in directories that it names."""
 
     names: tuple[str, ...]
+    # The names of files without directories: the directories above other files are made.
+    files: tuple[str, ...] = ()
 
     def allows(self, path: str) -> bool:
         """Is true for a file that the command line names, or a file in a directory that it names."""
@@ -174,10 +177,10 @@ class Child:
         if len(self._buffer) < HEADER.size:
             return 0
         kind, length = HEADER.unpack_from(self._buffer)
+        if kind not in KINDS or length > most_bytes(kind):
+            raise MalformedFrameError("a frame of unknown kind or size")
         if kind in (OUTPUT, ERRORS, FILE) and length > self._most_output:
             raise OutputLimitError
-        if kind not in KINDS or length > most_bytes(kind, self._most_output):
-            raise MalformedFrameError("a frame of unknown kind or size")
         return max(0, HEADER.size + int(length) - len(self._buffer))
 
     def _next_frame(self) -> tuple[bytes, bytearray]:
@@ -240,6 +243,9 @@ class Child:
         except OSError as error:
             name = None if error.filename is None else os.fsdecode(error.filename)
             return {"error": [error.errno, error.strerror or str(error), name]}, []
+        except DiagnosticError as error:
+            # Of a store that a URL names.
+            return {"error": [0, error.diagnostics[0].message, None]}, []
         except (ValueError, RecursionError) as error:
             # Such as a zero byte in a name, or too few arguments.
             raise MalformedFrameError(f"a request that is impossible ({error})") from None
@@ -248,8 +254,7 @@ class Child:
         path, data = parse_named_file(frame)
         if path not in self._files and not self._writable.allows(path):
             raise MalformedFrameError(f"a file {path} that the command does not write")
-        if path not in self._writable.names:
-            # Only the directories that the command line names, and those in them, are made.
+        if path not in self._writable.files and not is_url(path):
             os.makedirs(os.path.dirname(path) or os.curdir, exist_ok=True)
         write_to_file(path, data)
         return {}

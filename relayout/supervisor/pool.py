@@ -99,7 +99,7 @@ class Pool:
     def __init__(self, command: Command, job: Job, limits: Limits, *, is_direct: bool) -> None:
         self._command, self._job, self._limits = command, job, limits
         self._is_direct = is_direct
-        self._writable = Writable(tuple(_written_names(command, job)))
+        self._writable = _writable(command, job)
         self._idle: list[Child] = []
         self._busy: dict[Child, _Task] = {}
         # Made here: a child that is killed at any moment leaves nothing.
@@ -284,9 +284,8 @@ def _fields(kind: bytes, data: bytearray) -> dict[str, Any]:
     return values
 
 
-def _written_names(command: Command, job: Job) -> Iterator[str]:
-    """Yields the names that the command line gives to files that are written."""
-    for name in ("output", "outputs", "dump_dir", "certificate"):
-        value = getattr(job.arguments, name, None)
-        if value:
-            yield from (f"{value}{ending}" for ending in command.endings)
+def _writable(command: Command, job: Job) -> Writable:
+    """Returns the names that the command line gives to files that are written."""
+    named = [getattr(job.arguments, name, None) for name in ("output", "outputs", "dump_dir", "certificate")]
+    given = [str(name) for name in named if name]
+    return Writable(tuple(name + ending for name in given for ending in command.endings), tuple(given))

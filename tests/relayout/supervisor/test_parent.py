@@ -121,8 +121,8 @@ def test_more_output_than_the_limit_ends_the_child(kind: bytes, children: list[C
         served(forked(children, hostile.repeats(kind, b"x" * 1000)), Printed())
 
 
-def test_a_file_larger_than_the_limit_is_malformed(children: list[Child]) -> None:
-    with pytest.raises(MalformedFrameError):
+def test_a_file_larger_than_the_limit_is_too_much(children: list[Child]) -> None:
+    with pytest.raises(OutputLimitError):
         served(forked(children, hostile.sends_bytes(HEADER.pack(FILE, _MOST_OUTPUT + 1)), "o"), Printed())
 
 
