@@ -177,10 +177,10 @@ class Child:
         if len(self._buffer) < HEADER.size:
             return 0
         kind, length = HEADER.unpack_from(self._buffer)
-        if kind not in KINDS or length > most_bytes(kind):
-            raise MalformedFrameError("a frame of unknown kind or size")
         if kind in (OUTPUT, ERRORS, FILE) and length > self._most_output:
             raise OutputLimitError
+        if kind not in KINDS or length > most_bytes(kind):
+            raise MalformedFrameError("a frame of unknown kind or size")
         return max(0, HEADER.size + int(length) - len(self._buffer))
 
     def _next_frame(self) -> tuple[bytes, bytearray]:

@@ -175,7 +175,7 @@ MALFORMED: dict[str, Deed] = {
     "unknown-kind": sends_bytes(b"X" * 9),
     "zeros": sends_bytes(bytes(100)),
     "answer": sends(b"A", b"{}", then=sleeps),
-    "huge": sends_bytes(HEADER.pack(OUTPUT, 2**64 - 1)),
+    "large-part": sends_bytes(HEADER.pack(OUTPUT, 1 << 21)),
     "huge-notice": sends_bytes(HEADER.pack(NOTICE, 1 << 21)),
     "huge-request": sends_bytes(HEADER.pack(REQUEST, 1 << 21)),
     "huge-plan": sends_bytes(HEADER.pack(PLAN, 1 << 27)),

@@ -121,9 +121,13 @@ def test_more_output_than_the_limit_ends_the_child(kind: bytes, children: list[C
         served(forked(children, hostile.repeats(kind, b"x" * 1000)), Printed())
 
 
-def test_a_file_larger_than_the_limit_is_too_much(children: list[Child]) -> None:
+@pytest.mark.parametrize("kind", [OUTPUT, ERRORS, FILE])
+@pytest.mark.parametrize("size", [_MOST_OUTPUT + 1, 2**64 - 1])
+def test_a_frame_larger_than_the_limit_ends_the_child_before_it_comes(
+    kind: bytes, size: int, children: list[Child]
+) -> None:
     with pytest.raises(OutputLimitError):
-        served(forked(children, hostile.sends_bytes(HEADER.pack(FILE, _MOST_OUTPUT + 1)), "o"), Printed())
+        served(forked(children, hostile.sends_bytes(HEADER.pack(kind, size)), "o"), Printed())
 
 
 @pytest.mark.parametrize("name", list(hostile.ENDS))
