@@ -123,5 +123,5 @@ def test_a_wrong_entry_layout_is_found_where_it_is() -> None:
 
 def test_long_numbers_that_are_no_integers_are_read() -> None:
     long = "3" * 30
-    text = HEAD + f"  a.{long} = f32[] constant(0.{long})\n  ROOT b = f32[] negate(a.{long}), x={{f=\"{long}\"}}\n}}\n"
+    text = HEAD + f'  a.{long} = f32[] constant(0.{long})\n  ROOT b = f32[] negate(a.{long}), x={{f="{long}"}}\n}}\n'
     assert parse_module(text).text() == text
