@@ -12,7 +12,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test format lint types unit docs fuzz hostile hostile-mutants hostile-kills hostile-proofs lit bench campaign campaign-dumps campaign-proof campaign-reference campaign-verdict scale kernels mutants notebooks check-readme clean
+.PHONY: help setup demo test format lint types unit docs fuzz hostile hostile-mutants hostile-kills hostile-proofs hostile-commands lit bench campaign campaign-dumps campaign-proof campaign-reference campaign-verdict scale kernels mutants notebooks check-readme clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{printf "%-20s %s\n", $$1, $$2}'
@@ -71,6 +71,10 @@ hostile-proofs: $(STAMP) ## measure by how much 200 slow proofs exceed their tim
 .PHONY: hostile-faults
 hostile-faults: $(STAMP) ## deliver each fault (signals, full disks, deadlines, crashes) at each step of commands (half an hour)
 	python -m tests.relayout.supervisor.faults
+
+N ?= 1000
+hostile-commands: $(STAMP) ## run N hostile commands under limits and list what ends badly (about two seconds each)
+	python -m tests.hostile.commands --count $(N)
 
 lit: $(STAMP) ## the passes' text tests
 	lit --verbose --order smart lit_tests

@@ -119,6 +119,7 @@ def kind_of(value: object) -> str:
 Severity = Literal["error", "warning", "note"]
 
 # Long lines (dumps have lines of several thousand characters) are cut to this width around the caret.
+_LONGEST_MESSAGE = 4_000
 _EXCERPT_WIDTH = 160
 # A name with at least this share of common characters counts as misspelt (difflib's default).
 _CLOSE = 0.6
@@ -168,21 +169,29 @@ def _likeness(name: str, known: str) -> float:
 def render(diagnostic: Diagnostic) -> str:
     """Formats a diagnostic as `file:line:col: severity: message`, an excerpt, notes and the hint.
 
-    Control characters are written as escapes.
+    Control characters are written as escapes; the middle of a message of more than 4,000 characters is left out.
     """
     lines = []
     if diagnostic.location is None:
-        lines.append(f"{diagnostic.severity}: {printable(diagnostic.message)}")
+        lines.append(f"{diagnostic.severity}: {_shown(diagnostic.message)}")
     else:
         source, span = diagnostic.location.source, diagnostic.location.span
         number, column = source.line_and_column(span.start)
         position = f"{printable(source.name)}:{number}:{column}"
-        lines.append(f"{position}: {diagnostic.severity}: {printable(diagnostic.message)}")
+        lines.append(f"{position}: {diagnostic.severity}: {_shown(diagnostic.message)}")
         lines.extend(_excerpt(source.line(number), column - 1, span.end - span.start))
     lines.extend(render(note) for note in diagnostic.notes)
     if diagnostic.hint is not None:
         lines.append(f"hint: {printable(diagnostic.hint)}")
     return "\n".join(lines)
+
+
+def _shown(message: str) -> str:
+    # A message may hold names and types of the file, of any length.
+    if len(message) > _LONGEST_MESSAGE:
+        half = _LONGEST_MESSAGE // 2
+        message = f"{message[:half]} ... {len(message) - 2 * half} more characters ... {message[-half:]}"
+    return printable(message)
 
 
 def _excerpt(line: str, start: int, length: int) -> list[str]:

@@ -104,9 +104,11 @@ def _expand(call: Instruction, given: Mapping[str, HloModule], unwritten: Unwrit
     elif target in EXPANSIONS:
         try:
             result = EXPANSIONS[target](ops, call)
-        except ValueError as error:
-            # A step of data movement that does not fit the array.
-            raise refused(call, f"its operands do not fit: {error}") from None
+        except (ValueError, LookupError, AssertionError) as error:
+            # A step of data movement that does not fit the array, or other operands than the target's compiler writes.
+            raise refused(call, f"its operands do not fit: {str(error) or type(error).__name__}") from error
+        if result.shape.without_layout != call.shape.without_layout:
+            raise refused(call, f"its result {call.shape} is not the {result.shape} that this target makes")
         _check_made(ops)
     elif is_call_of(call, call.operands):
         result = inline_body(ops, call.called[0], call.operands)

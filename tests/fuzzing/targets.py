@@ -7,6 +7,7 @@ import io
 import json
 import lzma
 import os
+import re
 import shlex
 import tempfile
 import zipfile
@@ -28,6 +29,7 @@ from dialect_utils.io.decompression import COMPRESSED, decompressed, start_of_co
 from dialect_utils.io.dump_names import parse_dump_name
 from dialect_utils.io.files import decode, find_kind, kind_of_module, parse_bytes
 from dialect_utils.io.protos import MalformedProtoError, find_proto, is_proto_of_module
+from dialect_utils.ir import Module
 from dialect_utils.layout import ELEMENT_TYPES, parse_layout, parse_shape
 from dialect_utils.layout.text.foreign import read_shape
 from dialect_utils.ops.window import format_window, parse_labels, parse_window
@@ -36,6 +38,7 @@ from dialect_utils.verdict import Options, compare_modules
 from dialect_utils.verdict.certificate import certificate_text, read_certificate
 from dialect_utils.verdict.ports import entry_ports
 from dialect_utils.verdict.replay import replay
+from passes.dumps.expand_custom_calls import EXPANSIONS
 from passes.framework.pipeline import PassError, Pipeline, read_pipelines, verify
 from passes.layouts.annotate_layouts import read_layout_rules
 from relayout.api import memory_report
@@ -334,13 +337,41 @@ def _check_passes(data: bytes) -> None:
     """Runs passes on each module that verifies: each pass returns one that verifies, or DiagnosticError."""
     module = parse_module(decode(data))
     for pipeline in _PASSES:
-        try:
-            found = pipeline.run(module).module
-        except PassError as error:
-            raise AssertionError(f"{error.step}: {error.diagnostics[0].message}") from error
-        except DiagnosticError:
-            continue
-        assert parse_module(found.text()).text() == found.text()
+        _run_pipeline(pipeline, module)
+
+
+def _run_pipeline(pipeline: Pipeline, module: Module) -> None:
+    try:
+        found = pipeline.run(module).module
+    except PassError as error:
+        raise AssertionError(f"{error.step}: {error.diagnostics[0].message}") from error
+    except DiagnosticError:
+        return
+    assert parse_module(found.text()).text() == found.text()
+
+
+_EXPANDED = Pipeline.parse("expand-custom-calls")
+_CALL = """HloModule m, is_scheduled=true
+ENTRY e {
+  a = f32[8,8] parameter(0)
+  b = f32[4,8,8] parameter(1)
+  c = s32[8] parameter(2)
+  d = bf16[] parameter(3)
+  u = u32[2,8,128] parameter(4)
+  ROOT r = RESULT custom-call(OPERANDS), custom_call_target="TARGET", MORE
+}
+"""
+_CALLED = sorted(EXPANSIONS)
+
+
+def _check_custom_call(data: bytes) -> None:
+    """Expands a known custom call (the first byte) of `result|operands|attributes`."""
+    parts = decode(data[1:]).split("|")
+    if len(parts) == len(("RESULT", "OPERANDS", "MORE")):
+        target = _CALLED[data[0] % len(_CALLED)]
+        words = {"RESULT": parts[0], "OPERANDS": parts[1], "TARGET": target, "MORE": parts[2]}
+        module = parse_module(re.sub("RESULT|OPERANDS|TARGET|MORE", lambda found: words[found[0]], _CALL))
+        _run_pipeline(_EXPANDED, module)
 
 
 def _check_report(data: bytes) -> None:
@@ -367,6 +398,7 @@ def _check_proof(data: bytes) -> None:
 TARGETS: dict[str, Target] = {
     "hlo": Target(_check_hlo, ".hlo"),
     "passes": Target(_check_passes, ".hlo"),
+    "custom_calls": Target(_check_custom_call),
     "reports": Target(_check_report, ".hlo"),
     "proofs": Target(_check_proof, ".hlo"),
     "attributes": Target(_check_attribute),

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 import time
 from pathlib import Path
 from random import Random
+from types import SimpleNamespace
 from unittest.mock import patch
 
 import pytest
 
 from dialect_utils.stablehlo import parse_module
 from dialect_utils.text import Diagnostic, DiagnosticError
-from tests.fuzzing import findings, native
+from tests.fuzzing import findings, growth, native
 from tests.fuzzing.findings import violation, write_down
 from tests.fuzzing.growth import OPENING, find_growth
 from tests.fuzzing.mutation import mutate_bytecode, mutate_tokens, read_varint, sections_of, write_varint
@@ -70,18 +70,18 @@ def test_the_shortest_input_of_a_kind_is_written_down(tmp_path: Path) -> None:
     assert sorted(path.read_bytes() for path in tmp_path.glob("t/*") if not path.suffix) == [b"s"]
 
 
-def _square(data: bytes) -> None:
-    for _, _ in itertools.product(range(len(data) // 10), repeat=2):
-        pass
-
-
-def _sort(data: bytes) -> None:
-    sorted(data)
-
-
 def test_growth_is_noticed() -> None:
-    assert find_growth(Target(_square), b"a", 0) is not None
-    assert find_growth(Target(_sort), b"a", 0) is None
+    spent = [0.0]
+
+    def reader(power: int) -> Target:
+        def check(data: bytes) -> None:
+            spent[0] += len(data) ** power * 1e-10
+
+        return Target(check)
+
+    with patch.object(growth, "time", SimpleNamespace(process_time=lambda: spent[0])):
+        assert find_growth(reader(2), b"a", 0) == pytest.approx(4, rel=0.1)
+        assert find_growth(reader(1), b"a", 0) is None
 
 
 @pytest.mark.parametrize("name", ["comments", "hlo", "attributes", "shapes", "logs", "pipelines"])

@@ -119,3 +119,9 @@ def test_a_wrong_entry_layout_is_found_where_it_is() -> None:
     )
     with pytest.raises(DiagnosticError, match=r"f\.hlo:1:41: error: unknown element type 'f33'"):
         _ = module.entry_layout
+
+
+def test_long_numbers_that_are_no_integers_are_read() -> None:
+    long = "3" * 30
+    text = HEAD + f'  a.{long} = f32[] constant(0.{long})\n  ROOT b = f32[] negate(a.{long}), x={{f="{long}"}}\n}}\n'
+    assert parse_module(text).text() == text

@@ -130,4 +130,22 @@ MUTANTS = (
         "{bold}{faint}>{mark.text}</text>",
         ("tests/relayout/test_hostile_names.py",),
     ),
+    Mutant(
+        "relayout/comments.py",
+        r"(?<![ \t])[ \t]*+//",
+        r"[ \t]*//",
+        ("tests/fuzzing/test_corpus.py",),
+    ),
+    Mutant(
+        "relayout/batch/results.py",
+        "if not isinstance(row, dict) or not all(",
+        "if not all(",
+        ("tests/fuzzing/test_corpus.py",),
+    ),
+    Mutant(
+        "relayout/commands/check.py",
+        "words = shlex.split(line, comments=True)",
+        "words = line.split()",
+        ("tests/relayout/test_execution.py",),
+    ),
 )

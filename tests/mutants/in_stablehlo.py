@@ -45,4 +45,10 @@ MUTANTS = (
         "if removed.is_region or removed.is_entry:",
         ("tests/stablehlo/test_edit.py",),
     ),
+    Mutant(
+        "dialect_utils/stablehlo/parse.py",
+        'if not found["target"] and (found["symbol"] or found["end"]) and',
+        'if (found["symbol"] or found["end"]) and',
+        ("tests/stablehlo/test_parse.py",),
+    ),
 )

@@ -123,7 +123,7 @@ def test_close_results_are_enough_unless_more_is_required(
 
 def test_many_pairs_are_answered_in_their_order(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     a, b, wrong = (str(files / name) for name in ("a.hlo", "a.mlir", "wrong.hlo"))
-    (files / "pairs").write_text(f"{a} {b}\n# a comment\n\n{a} {wrong}\n{a} {a}\n")
+    (files / "pairs").write_text(f"{a} {b}\n# it's a comment\n\n{a} {wrong}\n{a} {a}\n")
     status, found = check(capsys, "--pairs", str(files / "pairs"))
     assert (status, [each["verdict"] for each in found]) == (1, ["equal", "different", "equal"])
     assert [each["against"] for each in found] == [b, wrong, a]

@@ -80,6 +80,12 @@ def test_long_texts_are_shown_by_their_ends() -> None:
     assert elided("a\nb\n", 2) == "a\nb"
 
 
+def test_a_long_message_is_shown_by_its_ends() -> None:
+    text = render(Diagnostic("a" * 2000 + "b" * 9000 + "c" * 2000))
+    assert text == f"error: {'a' * 2000} ... 9000 more characters ... {'c' * 2000}"
+    assert render(Diagnostic("a" * 4000)) == f"error: {'a' * 4000}"
+
+
 def test_offsets_are_clamped_to_the_text_of_the_source() -> None:
     source = Source("f", "ab\ncde\n", first_line=5)
     assert [source.offset(line, 2) for line in (1, 5, 6, 7, 9)] == [1, 1, 4, 7, 7]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from dialect_utils.layout.proof.deadline import check_deadline
 from dialect_utils.verdict.replay.matching import constant_bits
 
 # The parts of a product with their powers; a polynomial gives every product its coefficient.
@@ -11,8 +12,10 @@ _Product = frozenset[tuple[Any, int]]
 _Polynomial = dict[_Product, int]
 
 _UNIT: _Product = frozenset()
-# Levels of operations that a step expands, the usual number first, and the products of an expansion.
-_DEPTHS = (2, 1, 3)
+# Levels of operations that a step expands before and after, the usual numbers first. They differ for a product that is
+# too long to expand: it is one part of the normal form, and two levels of the written expression.
+_DEPTHS = ((2, 2), (2, 1), (1, 1), (3, 3), (3, 2))
+# The products of an expansion.
 _MOST_PRODUCTS = 20_000
 
 
@@ -24,12 +27,12 @@ def is_same_polynomial(before: Any, after: Any) -> bool:
     """Is true where two integer expressions expand to one polynomial; even powers of abs(x) are those of x."""
     if not before.shape.element_type.is_integral:
         return False
-    return any(_is_same(before, after, depth) for depth in _DEPTHS)
+    return any(_is_same(before, after, *depths) for depths in _DEPTHS)
 
 
-def _is_same(before: Any, after: Any, depth: int) -> bool:
+def _is_same(before: Any, after: Any, depth: int, depth_after: int) -> bool:
     try:
-        return _expanded(before, depth) == _expanded(after, depth)
+        return _expanded(before, depth) == _expanded(after, depth_after)
     except (_TooLargeError, IndexError, TypeError, ValueError):
         # The last three are those of a label that is no polynomial.
         return False
@@ -113,6 +116,7 @@ def _times(first: _Polynomial, second: _Polynomial, modulus: int) -> _Polynomial
         raise _TooLargeError
     found: _Polynomial = {}
     for one, factor in first.items():
+        check_deadline()
         for other, coefficient in second.items():
             joined = _joined(one, other)
             found[joined] = found.get(joined, 0) + factor * coefficient

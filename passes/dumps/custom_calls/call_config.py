@@ -101,11 +101,11 @@ def _parse(text: str) -> object:
     """Returns the value of the JSON text of a backend_config, or None."""
     try:
         inner = json.loads(text) if text.startswith('"') else text
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     for candidate in (inner, _BARE_NAME.sub(r'\1"\2":', inner)):
         try:
             return json.loads(candidate)
-        except ValueError:
+        except (ValueError, RecursionError):
             continue
     return None
