@@ -99,12 +99,12 @@ def serve(
         os.dup2(words, 1)
         os.dup2(words, 2)
         with contextlib.suppress(EOFError, BrokenPipeError, ConnectionError):
-            _detach(parent, limits, {connection.fileno(), empty})
+            _detach(parent, limits, {connection.fileno(), words, empty})
             host = Host(connection)
             use_streams(host, set() if job.keeps_results else terminals)
             _serve(host, command, job, limits, empty, is_planner=is_planner)
     except BaseException:
-        _print_last_words()
+        _print_last_words(words)
         os._exit(1)
     os._exit(0)
 
@@ -120,11 +120,11 @@ def _terminals() -> set[str]:
     return terminals
 
 
-def _print_last_words() -> None:
+def _print_last_words(words: int) -> None:
     # Imported here: it is for errors of this program.
     import traceback
 
-    os.write(2, traceback.format_exc().encode("utf-8", "backslashreplace"))
+    os.write(words, traceback.format_exc().encode("utf-8", "backslashreplace"))
 
 
 def _detach(parent: int, limits: Limits, kept: Iterable[int]) -> None:
