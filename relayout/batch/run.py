@@ -87,7 +87,7 @@ def supervise(command: Command, arguments: Namespace, console: Console) -> int:
             return units
         arguments.has_several = len(units) > 1
         count = job_count(arguments, units)
-        needed = limits.enough_for(units)
+        needed = limits.enough_for(units, may_be_online=getattr(arguments, "pairs", None) is not None)
         if count > 1:
             job = replace(job, arguments=with_share(arguments, machine_memory() // count))
             needed = replace(needed, memory=min(needed.memory, machine_memory() // count))

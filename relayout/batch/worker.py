@@ -38,8 +38,9 @@ def main() -> None:
         with Pool(command, job, limits, is_direct=False) as pool:
             while True:
                 unit: Unit = pickle.loads(connection.recv_bytes())
-                if limits.enough_for([unit]) != limits:
-                    limits = limits.enough_for([unit])
+                needed = limits.enough_for([unit], may_be_online=True)
+                if needed != limits:
+                    limits = needed
                     pool.restart(job, limits)
                 [result] = pool.results([unit], 1)
                 send_result(connection, result)

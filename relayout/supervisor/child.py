@@ -31,6 +31,7 @@ from relayout.supervisor.plan import format_plan, parse_unit
 _STREAMS = 3
 # The most that is printed and written for one input.
 DEFAULT_OUTPUT_BYTES = 2_000_000_000
+_UNLIMITED = 1e7
 # The memory that reading, rewriting and printing a module takes, by the bytes of its file.
 _MEMORY_PER_BYTE = 100
 # Variables for colours, widths and languages. A file must not find keys and tokens in the environment.
@@ -63,11 +64,15 @@ class Limits:
             reads_input=STANDARD_INPUT in named or getattr(arguments, "files", None) == [],
         )
 
-    def enough_for(self, units: Sequence[Unit]) -> Limits:
-        """Returns the limits for units that are known: memory for the largest file, and the network for URLs."""
+    def enough_for(self, units: Sequence[Unit], *, may_be_online: bool) -> Limits:
+        """Returns the limits for units that are known: memory for the largest file, and the network for URLs.
+
+        `may_be_online`: the user gave a list of files, which may hold URLs.
+        """
         inputs = [each for unit in units for each in unit.inputs]
         memory = max([self.memory, *(_MEMORY_PER_BYTE * each.size for each in inputs)])
-        return replace(self, memory=memory, is_online=self.is_online or any(is_url(each.path) for each in inputs))
+        is_online = self.is_online or (may_be_online and any(is_url(each.path) for each in inputs))
+        return replace(self, memory=memory, is_online=is_online)
 
 
 def _texts(values: Iterable[object]) -> Iterator[str]:
@@ -152,7 +157,10 @@ def _serve(host: Host, command: Command, job: Job, limits: Limits, empty: int, *
     with ExitStack() as stack:
         work = _opened(stack, command, job, console)
         while True:
-            host.send_done(worked(work, parse_unit(host.next_unit()), job, console))
+            unit = parse_unit(host.next_unit())
+            # The system's limit holds even while the parent is stopped; a command without inputs has one for each item.
+            sandbox.limit_cpu_seconds(unit.seconds if unit.inputs else _UNLIMITED)
+            host.send_done(worked(work, unit, job, console))
 
 
 def _confine(limits: Limits, console: Console, empty: int) -> Callable[[], None]:

@@ -12,7 +12,7 @@ import sys
 import time
 import warnings
 from array import array
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import PurePath
@@ -102,7 +102,9 @@ class Child:
         writable: Writable,
         most_output: int,
         *,
+        memory: int = processes.DEFAULT_MEMORY_BYTES,
         reads_input: bool = False,
+        may_compile: bool = False,
     ) -> None:
         with ExitStack() as opened, ExitStack() as failed:
             self.connection, theirs = socket.socketpair()
@@ -116,6 +118,7 @@ class Child:
         os.set_blocking(self.words, False)
         self.clock = Clock(self.pid, 0.0)
         self._writable, self._most_output, self._reads_input = writable, most_output, reads_input
+        self._memory, self._may_compile = memory, may_compile
         self._has_items = False
         self._files: set[str] = set()
         self._processes: dict[int, processes.LocalProcess] = {}
@@ -270,7 +273,7 @@ class Child:
             case {"ask": "start", "program": str(program), "arguments": [*arguments]} if program in processes.PROGRAMS:
                 if len(self._processes) >= _MOST_PROCESSES:
                     raise MalformedFrameError("too many processes")
-                started = processes.LocalProcess(program, list(map(str, arguments)))
+                started = processes.LocalProcess(program, self._checked(program, arguments))
                 self._processes[started.pid] = started
                 return {"pid": started.pid}, [started.stdin, started.stdout, started.stderr]
             case {"ask": "wait", "pid": int(pid), "seconds": int() | float() as seconds} if pid in self._processes:
@@ -279,6 +282,15 @@ class Child:
                 self._processes.pop(pid).kill()
                 return {}, []
         raise MalformedFrameError("an unknown request")
+
+    def _checked(self, program: str, arguments: Sequence[object]) -> list[str]:
+        """Returns the arguments of a program that this child may start; raises MalformedFrameError for others."""
+        match arguments:
+            case [str(topology)] if program == processes.TPU_COMPILER and self._may_compile:
+                return [topology]
+            case [str(memory), str(devices)] if program == processes.WORKER:
+                return [str(min(int(memory), self._memory)), str(int(devices))]
+        raise MalformedFrameError(f"a request for a {program} that it may not start")
 
     def events(self) -> dict[int, int]:
         """Returns the descriptors to wait for, with their events as in `select.poll`."""

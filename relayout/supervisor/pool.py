@@ -28,6 +28,8 @@ from relayout.supervisor.plan import format_unit, parse_plan
 
 # Results after one that is missing are held in memory, at most this many.
 _AHEAD = 256
+# With more bytes of such results, no unit begins ahead of the missing one.
+_MOST_KEPT = 256 << 20
 # Planning reads directories, and in them the begin of each file.
 _PLAN_SECONDS = 120.0
 _MORE_TIME = "--timeout SECONDS gives it more"
@@ -147,7 +149,9 @@ class Pool:
         finished: dict[int, Result] = {}
         for number in range(len(units)):
             while number not in finished:
-                while waiting and waiting[0][0] < number + _AHEAD and len(self._busy) < count:
+                kept = sum(len(result.output) for result in finished.values())
+                ahead = number + (_AHEAD if kept < _MOST_KEPT else 1)
+                while waiting and waiting[0][0] < ahead and len(self._busy) < count:
                     self._begin(*waiting.popleft())
                 self._print_first(number)
                 for event in self._events():
@@ -163,7 +167,14 @@ class Pool:
             is_planner=is_planner,
             empty=self._empty,
         )
-        return Child(main, self._writable, self._limits.output, reads_input=self._limits.reads_input)
+        return Child(
+            main,
+            self._writable,
+            self._limits.output,
+            memory=self._limits.memory,
+            reads_input=self._limits.reads_input,
+            may_compile=getattr(self._job.arguments, "trial", False),
+        )
 
     def _begin(self, number: int, unit: Unit) -> None:
         child = self._idle.pop() if self._idle else self._forked(is_planner=False)

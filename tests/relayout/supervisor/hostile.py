@@ -196,6 +196,7 @@ MALFORMED: dict[str, Deed] = {
     "request-unknown": asks({"ask": "system", "command": "true"}),
     "start-unknown": asks({**_START, "program": "sh"}),
     "start-no-arguments": asks({**_START, "arguments": []}),
+    "start-compiler": asks({**_START, "program": "tpu-compiler", "arguments": ["v5e:2x2"]}),
     "start-words": asks({**_START, "arguments": ["a", "b"]}),
     "start-zero-byte": asks({**_START, "program": "worker", "arguments": ["\0", "1"]}),
     "start-text": asks({**_START, "arguments": "12"}),
