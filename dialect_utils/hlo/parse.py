@@ -26,7 +26,7 @@ from dialect_utils.hlo.text.grammar import (
 from dialect_utils.hlo.text.header import Header
 from dialect_utils.hlo.text.provenance import BodyText, Frame
 from dialect_utils.hlo.text.tables import end_of_tables
-from dialect_utils.hlo.text.tokens import RESERVED, Scanner, check_integers
+from dialect_utils.hlo.text.tokens import RESERVED, Scanner
 from dialect_utils.ir import collector_paused
 from dialect_utils.text import DiagnosticError, Source, Span
 
@@ -83,7 +83,6 @@ class _Parser:
 
     def module(self) -> HloModule:
         """Reads the whole text."""
-        check_integers(self.source)
         module = self._header()
         position = end_of_tables(self.source, self.scanner.last_end)
         if self._at_bare_instructions(position):

@@ -18,6 +18,7 @@ from dialect_utils.text import Diagnostic, DiagnosticError, Location, Source, Sp
 
 # MLIR's name of a text in memory.
 _IN_MEMORY = re.compile(r'"-":(\d+):(\d+)')
+_DEEPEST_LOCATION = 100
 _QUIET = re.compile(r'"(?:[^"\\]++|\\.)*+"?|//[^\n]*|(?<![\w$.#%@!-])(?P<location>(?:#[\w$.-]+\s*=\s*)?loc\()')
 _PARENTHESIS = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[()]')
 _RESULT_NAMES = re.compile(r"((?:%[\w$.\-]+(?::\d+)?\s*,\s*)*%[\w$.\-]+(?::\d+)?)\s*=\s*$")
@@ -68,8 +69,27 @@ def _closing(text: str, start: int) -> int:
 
 def origin_of(location: ir.Location) -> Origin | None:
     """Returns the line and column of a location in the original text, or None."""
-    found = _IN_MEMORY.search(str(location))
+    innermost = _innermost(location)
+    found = None if innermost is None else _IN_MEMORY.search(str(innermost))
     return Origin(int(found[1]), int(found[2])) if found else None
+
+
+def _innermost(location: ir.Location) -> ir.Location | None:
+    """Returns the first location inside others, None for one that nests deeply.
+
+    The text of a location is not read: call sites of call sites may double it at each step.
+    """
+    inner: object = location
+    for _ in range(_DEEPEST_LOCATION):
+        if isinstance(inner, ir.FusedLoc):
+            inner = next(iter(inner.locations), None)
+        elif isinstance(inner, ir.CallSiteLoc):
+            inner = inner.callee
+        elif isinstance(inner, ir.NameLoc):
+            inner = inner.child_loc
+        else:
+            return inner if isinstance(inner, ir.Location) else None
+    return None
 
 
 def location_of(source: Source, origin: Origin | None) -> Location | None:

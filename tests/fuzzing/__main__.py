@@ -73,23 +73,31 @@ def fuzz(names: Sequence[str], hours: float, seconds: int) -> None:
 
 def keep(name: str) -> None:
     """Keeps the short inputs that execute the most, and every finding that is mended."""
-    kept = KEPT / name
-    kept.mkdir(parents=True, exist_ok=True)
+    kept, live = KEPT / name, LIVE / name
+    for folder in (kept, live):
+        folder.mkdir(parents=True, exist_ok=True)
+    # Inputs that were kept earlier take part again.
+    for path in _chosen(kept):
+        write_new(live, path.read_bytes())
+        path.unlink()
     if name in TARGETS:
         _run(name, 0)
     else:
-        for path in (LIVE / name).iterdir():
+        for path in live.iterdir():
             write_new(kept, path.read_bytes())
     for path in _findings(name):
         data = path.read_bytes()
         if name in NATIVE or violation(TARGETS[name].check, data, _SECONDS_AGAIN) is None:
             write_new(kept, data, _FOUND_PREFIX)
-    found = [path for path in kept.iterdir() if not path.name.startswith(_FOUND_PREFIX)]
     total = 0
-    for path in sorted(found, key=lambda path: (path.stat().st_size, path.name)):
+    for path in sorted(_chosen(kept), key=lambda path: (path.stat().st_size, path.name)):
         total += path.stat().st_size
         if total > _KEPT_BYTES:
             path.unlink()
+
+
+def _chosen(kept: Path) -> list[Path]:
+    return [path for path in kept.iterdir() if not path.name.startswith(_FOUND_PREFIX)]
 
 
 def _findings(name: str = "*") -> list[Path]:

@@ -13,7 +13,7 @@ import atheris
 _INSTRUMENTED = ["dialect_utils", "passes", "relayout", "tomllib", "zipfile"]
 
 with atheris.instrument_imports(include=_INSTRUMENTED):
-    from tests.fuzzing.findings import LIVE, violation, write_down, write_new
+    from tests.fuzzing.findings import LIVE, WORK, violation, write_down, write_new
     from tests.fuzzing.mutation import mutate_tokens
     from tests.fuzzing.targets import KEPT, TARGETS
 
@@ -22,6 +22,7 @@ _SECONDS_PER_INPUT = 3.0
 _LARGEST = 1 << 13
 _MEGABYTES = 3000
 _POOL = 400
+_OWN_ARGUMENTS = 3
 
 
 def fuzz(name: str, seconds: int) -> None:
@@ -50,10 +51,19 @@ def fuzz(name: str, seconds: int) -> None:
     else:
         # The inputs that together execute all that the whole corpus executes.
         options += ["-merge=1", str(kept), str(live)]
-    atheris.Setup([sys.argv[0], *options], check, custom_mutator=mutate)
+    again = sys.argv[_OWN_ARGUMENTS:]
+    atheris.Setup([_program(name), *(again or options)], check, custom_mutator=mutate)
     # Readers import some modules late.
     with atheris.instrument_imports(include=_INSTRUMENTED):
         atheris.Fuzz()
+
+
+def _program(name: str) -> str:
+    """Returns a program that runs this one: libFuzzer starts the first argument again, with options of its own."""
+    path = WORK / "again"
+    path.write_text(f'#!/bin/sh\nexec {sys.executable} -m tests.fuzzing.instrumented {name} 0 "$@"\n')
+    path.chmod(0o755)
+    return str(path)
 
 
 if __name__ == "__main__":

@@ -212,7 +212,7 @@ def violations(case: Case, command: Command, outcome: Outcome) -> Iterator[str]:
         yield "terminal: something raw reaches the terminal"
     yield from (f"process: {each} is left behind" for each in outcome.left)
     yield from (f"file: {each} is left behind" for each in outcome.files)
-    if outcome.code in (1, 2) and "error:" not in outcome.stderr and command[0] != "check" and not outcome.stdout:
+    if outcome.code in (1, 2) and not outcome.stderr and not outcome.stdout:
         yield "silent: it fails without an error"
     yield from (f"answer: {fault}" for fault in case.faults(command, outcome))
 

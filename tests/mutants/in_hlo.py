@@ -75,10 +75,4 @@ MUTANTS = (
         "return int(text) if text.isdecimal() else 1",
         ("tests/hlo/test_costs.py",),
     ),
-    Mutant(
-        "dialect_utils/hlo/text/tokens.py",
-        "if _LONG_INTEGER.search(text) and _INTEGERS.fullmatch(text):",
-        "if _LONG_INTEGER.search(text):",
-        ("tests/hlo/test_errors.py",),
-    ),
 )

@@ -5,8 +5,18 @@ from __future__ import annotations
 import pytest
 
 from dialect_utils.stablehlo import parse_module
-from dialect_utils.stablehlo.origins import NOWHERE, Origin, argument_name, blank_locations, location_of, result_name
-from dialect_utils.text import Source
+from dialect_utils.stablehlo.bindings import context, ir
+from dialect_utils.stablehlo.origins import (
+    NOWHERE,
+    Origin,
+    argument_name,
+    blank_locations,
+    location_of,
+    origin_of,
+    result_name,
+)
+from dialect_utils.text import DiagnosticError, Source
+from tests.hostile.bytecode import files
 
 NAMED = [
     ("%a = op", ["a", None]),
@@ -54,3 +64,22 @@ def test_blanked_locations_keep_all_positions() -> None:
     blanked = blank_locations(text)
     assert len(blanked) == len(text)
     assert blanked.split() == ["a", '"loc(no)"', "//", "loc(no)", "%loc(z)"]
+
+
+def test_locations_that_double_are_not_written_out() -> None:
+    call_sites = dict(files())["call sites 60 deep"]
+    with pytest.raises(DiagnosticError, match="aliases mean more than 64 MB"):
+        parse_module(call_sites, "m")
+
+
+def test_the_origin_is_that_of_the_first_location_inside_others() -> None:
+    with context(allow_unregistered=False):
+        inside = ir.Location.file("-", 3, 5)
+        for location in (inside, ir.Location.name("x", inside), ir.Location.callsite(inside, [ir.Location.unknown()])):
+            assert origin_of(location) == Origin(3, 5)
+        assert origin_of(ir.Location.fused([inside, ir.Location.unknown()])) == Origin(3, 5)
+        assert origin_of(ir.Location.unknown()) is None
+        deep: ir.Location = inside
+        for _ in range(200):
+            deep = ir.Location.name("x", deep)
+        assert origin_of(deep) is None

@@ -50,11 +50,6 @@ _WORDS = (
 )
 RESERVED = frozenset(_WORDS.split()) | frozenset(ELEMENT_TYPES)
 
-# More digits than any 64-bit integer has.
-_LONG_INTEGER = re.compile(r"\d{21}", re.ASCII)
-# Integers, `3x3` and `1_1`: all tokens but floating-point numbers.
-_INTEGERS = re.compile(r"-?\d++(?:[x_]-?\d++)*+", re.ASCII)
-
 CLOSERS = {"(": ")", "[": "]", "{": "}"}
 
 
@@ -170,16 +165,6 @@ class Scanner:
                 if token.text != closer:
                     self.fail(f"expected {closer!r}, found {token.text!r}", token.span)
         return Span(start, token.end)
-
-
-def check_integers(source: Source) -> None:
-    """Raises DiagnosticError for an integer with more digits than 64 bits have, as XLA's lexer rejects it."""
-    if _LONG_INTEGER.search(source.text) is None:
-        return
-    for token in _TOKEN.finditer(source.text):
-        text = token["number"] or ""
-        if _LONG_INTEGER.search(text) and _INTEGERS.fullmatch(text):
-            raise error_at(source, Span(*token.span("number")), "an integer of more than 64 bits")
 
 
 def _end_of_group(text: str, start: int) -> int | None:
