@@ -8,7 +8,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from dialect_utils.text import Diagnostic, DiagnosticError, nearest
@@ -93,15 +93,22 @@ class Command:
 
 
 def undivided(
-    run: Callable[[argparse.Namespace, Console], int], seconds: Callable[[argparse.Namespace], float] | None = None
+    run: Callable[[argparse.Namespace, Console], int],
+    files: Callable[[argparse.Namespace], Sequence[str]] | None = None,
+    seconds: Callable[[argparse.Namespace], float] | None = None,
 ) -> dict[str, Any]:
-    """Returns `plan` and `open` of a command that is one unit; `seconds` returns its time limit."""
+    """Returns `plan` and `open` of a command that is one unit; `files` returns its files, `seconds` its time limit.
+
+    Without `files` the command has items, such as lines of standard input, and a limit for each.
+    """
 
     def plan(arguments: argparse.Namespace, console: Console) -> Sequence[Unit]:
         # Imported here: units know of inputs, and this module is loaded for --help.
+        from dialect_utils.io.inputs import named_input
         from relayout.batch.unit import Unit
 
-        return [Unit()] if seconds is None else [Unit(seconds=seconds(arguments))]
+        unit = Unit() if files is None else Unit(tuple(map(named_input, files(arguments))))
+        return [unit if seconds is None else replace(unit, seconds=seconds(arguments))]
 
     @contextmanager
     def open_(arguments: argparse.Namespace, console: Console) -> Iterator[Work]:

@@ -137,7 +137,7 @@ COMMAND = Command(
     ),
     add_arguments=_add_arguments,
     endings=tuple(letter + suffix for letter in ("", *_LETTERS) for suffix in _SUFFIX.values()),
-    **undivided(_run, lambda arguments: arguments.timeout or _SECONDS),
+    **undivided(_run, lambda arguments: arguments.files, lambda arguments: arguments.timeout or _SECONDS),
     notes="""Prints the command that shows what is left, and the cause that was kept; writes PREFIX.a.*, PREFIX.b.* or
 PREFIX.*. A difference stays in the same output, on the same kind of data, and of a similar size.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from collections.abc import Sequence
 
 from dialect_utils.io.files import read_bytes, read_module
 from dialect_utils.io.inputs import named_input
@@ -20,8 +21,12 @@ def _add_arguments(parser: Parser) -> None:
     add_limits(parser, "for the whole check (default 9, more for large files)")
 
 
+def _files(arguments: Namespace) -> Sequence[str]:
+    return arguments.first, arguments.last, arguments.certificate
+
+
 def _seconds(arguments: Namespace) -> float:
-    size = sum(named_input(file).size for file in (arguments.first, arguments.last, arguments.certificate))
+    size = sum(named_input(file).size for file in _files(arguments))
     return arguments.timeout or seconds_for_bytes(size, CHECKING_SECONDS_PER_MEGABYTE)
 
 
@@ -60,5 +65,5 @@ COMMAND = Command(
         "relayout replay examples/negate.hlo examples/negate.hlo q.json --json",
     ),
     add_arguments=_add_arguments,
-    **undivided(_run, _seconds),
+    **undivided(_run, _files, _seconds),
 )
