@@ -94,7 +94,7 @@ class LocalProcess:
         assert self._process.stdin is not None  # pipes
         assert self._process.stdout is not None
         assert self._process.stderr is not None
-        self.pid = self._process.pid
+        self.pid, self._owner = self._process.pid, os.getpid()
         streams = (self._process.stdin, self._process.stdout, self._process.stderr)
         self.stdin, self.stdout, self.stderr = (os.dup(stream.fileno()) for stream in streams)
         for stream in streams:
@@ -110,9 +110,10 @@ class LocalProcess:
             return None
 
     def kill(self) -> None:
-        """Ends the process, and frees what the system keeps of it."""
-        self._process.kill()
-        self._process.wait()
+        """Ends the process, and frees what the system keeps of it; after a fork only its own parent may."""
+        if os.getpid() == self._owner:
+            self._process.kill()
+            self._process.wait()
 
 
 def _environment(program: str, arguments: Sequence[str]) -> dict[str, str]:

@@ -212,7 +212,7 @@ class Worker:
         self.close()
         process = processes.start(processes.WORKER, self.memory, self.devices)
         self._process = process
-        self._finalizer = weakref.finalize(self, _end, process)
+        self._finalizer = weakref.finalize(self, _end, process, os.getpid())
         self._channel = Channel(process.stdin, process.stdout, process.stderr)
         with processes.waiting(_START_SECONDS):
             self._wait_until_ready(self._channel)
@@ -253,7 +253,10 @@ def _warn_unprotected(reason: str | None) -> None:
         _LOGGER.warning("warning: the worker process is not kept from files and network: %s", reason)
 
 
-def _end(process: processes.Process) -> None:
+def _end(process: processes.Process, owner: int) -> None:
+    if os.getpid() != owner:
+        # After a fork the process and its pipes belong to the parent.
+        return
     process.kill()
     for descriptor in (process.stdin, process.stdout, process.stderr):
         os.close(descriptor)

@@ -61,9 +61,9 @@ def bytecode(text: str) -> bytes:
 
 
 def bomb(levels: int) -> bytes:
-    """Returns bytecode of some hundred bytes with a location whose text has 10,000 << levels bytes."""
-    locations = [f"#p{n + 1} = loc(callsite(#p{n} at #p{n}))" for n in range(levels)]
-    return bytecode("\n".join([f'#p0 = loc("{10_000 * "p"}")', *locations, f"module {{}} loc(#p{levels})"]))
+    """Returns bytecode of some hundred bytes with an attribute whose text has 10,000 << levels bytes."""
+    attributes = [f"#p{n + 1} = [#p{n}, #p{n}]" for n in range(levels)]
+    return bytecode("\n".join([f'#p0 = "{10_000 * "p"}"', *attributes, f"module attributes {{a = #p{levels}}} {{}}"]))
 
 
 def crashing() -> bytes:

@@ -15,6 +15,7 @@ import resource
 import signal
 import sys
 import time
+import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -157,7 +158,10 @@ def outcomes(name: str, inputs: Sequence[bytes]) -> list[Outcome]:
 
 def _batch(name: str, inputs: Sequence[bytes]) -> list[Outcome]:
     reading, writing = os.pipe()
-    child = os.fork()
+    with warnings.catch_warnings():
+        # JAX warns of its threads; they hold no lock that the child needs.
+        warnings.simplefilter("ignore")
+        child = os.fork()
     if not child:
         os.close(reading)
         # The readers of MLIR need no other process here.

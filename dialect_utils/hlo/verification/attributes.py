@@ -35,7 +35,7 @@ _FIELD = rf"[A-Za-z_][\w.\-]*+\s*=\s*(?:{_STRING}|{_braces(_LEVELS)}|[\w.%\-]++)
 # The fields of metadata and of frontend attributes: `{op_name="a/b" source_line=3}`, `{a="x",b={...}}`.
 FIELDS = r"\{\s*" + repeated(rf"{_FIELD}[\s,]*+") + r"\}"
 _PATH = r"\{[\d,\s]*\}"
-_ALIAS = rf"{_PATH}\s*:\s*(?:\(\s*\d+\s*,\s*{_PATH}\s*(?:,\s*(?:may|must)-alias\s*)?\)|\d+)"
+_ALIAS = rf"{_PATH}\s*:\s*(?:\(\s*\d{{1,9}}\s*,\s*{_PATH}\s*(?:,\s*(?:may|must)-alias\s*)?\)|\d+)"
 _ALIASES = rf"\{{\s*(?:{_ALIAS}\s*,?\s*)*\}}"
 _DONORS = rf"\{{\s*(?:\(\s*\d+\s*,\s*{_PATH}\s*\)\s*,?\s*)*\}}"
 
