@@ -15,7 +15,7 @@ from dialect_utils.hlo.instruction import Instruction
 from dialect_utils.hlo.module import HloModule
 from dialect_utils.hlo.reading import interface_of
 from dialect_utils.hlo.text.grammar import attribute_pattern
-from dialect_utils.hlo.verification.attributes import FIELDS, value_problem
+from dialect_utils.hlo.verification.attributes import METADATA, NAMES, value_problem
 from dialect_utils.hlo.verification.entry import find_entry_problems, find_header_problems
 from dialect_utils.hlo.verification.literals import literal_problem
 from dialect_utils.hlo.verification.sharding import check_sharding, find_inconsistent_shardings
@@ -372,7 +372,7 @@ def _interface(called: Computation) -> tuple[int, ...]:
 @cache
 def _varying() -> Pattern[str]:
     """Returns the pattern of attributes whose values affect no check as long as they are well formed."""
-    metadata = rf"metadata(?=={FIELDS})"
+    metadata = rf"metadata(?=={METADATA})"
     return attribute_pattern(
-        rf"{metadata}|backend_config(?==[{{\"])|calls|to_apply|condition|body|control-predecessors"
+        rf"{metadata}|backend_config(?==[{{\"])|calls|to_apply|condition|body|control-predecessors(?=={NAMES})"
     )

@@ -10,7 +10,10 @@ from tests.campaign_verifier.comparison import Comparison, our_answer
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """A reason, and the patterns of the message and of the text that it belongs to."""
+    """A reason, and the patterns of the message and of the text that it belongs to.
+
+    In the pattern of the text, `<1>` stands for the first group of the message.
+    """
 
     message: str
     reason: str
@@ -18,7 +21,11 @@ class Reason:
 
     def explains(self, message: str, text: str) -> bool:
         """Is true where both patterns occur."""
-        return re.search(self.message, message) is not None and re.search(self.text, text) is not None
+        found = re.search(self.message, message)
+        if found is None:
+            return False
+        quoted = re.escape(found[1] or "") if found.re.groups else ""
+        return re.search(self.text.replace("<1>", quoted), text) is not None
 
 
 LENIENT = "a compiler wrote the module: unknown attributes and mixed element types are accepted"
@@ -56,6 +63,23 @@ REFUSED = (
     ),
     Reason(r"the replica_groups of .* should contain \d+ replicas", "jaxlib's conversion drops replica_count"),
     Reason(r"^S\(\d+\) is greater than", "XLA stores the lowest bits of a memory space"),
+    Reason(
+        r"^minor_to_major (\{[-\d,]+\}) (?:repeats|names) dimension",
+        "XLA's parser compares a layout with the rank alone; jaxlib's conversion drops those of operands and the entry",
+        # The shape is not that of an instruction: no `=` is before it.
+        r"(?:[(,]|->) *\w+\[[\d,]*\](?=<1>)",
+    ),
+    Reason(
+        r": bitcast-convert gives \w+\[(?:(?P<few>[\d,]*)\], but the shape is \w+\[(?P=few)(?:\b[\d,]*)?\]"
+        r"|(?P<many>[\d,]*)(?:\b[\d,]*)?\], but the shape is \w+\[(?P=many)\])",
+        "StableHLO's verifier compares the dimensions that both shapes of a bitcast-convert have; XLA's "
+        "(HandleBitcastConvert) compares all",
+    ),
+    Reason(
+        r"^expected '\)', found '\}'",
+        "XLA's parser needs no parenthesis behind the last field of a layout",
+        r"\]\{[\d,]*:[^{}]*[A-Z]\([^(){}]*\}",
+    ),
     Reason(r"^expected an operand, found ','", "XLA's parser skips a repeated comma between operands"),
 )
 

@@ -112,3 +112,78 @@ def test_a_wrong_form_after_a_sound_twin_is_found() -> None:
 )
 def test_forms_of_every_kind_are_accepted(name: str, text: str) -> None:
     assert value_problem(name, text) is None
+
+
+# Each value is rejected by XLA's parser on a custom-call, which reads them although they mean nothing there.
+REJECTED = [
+    ("dim_labels", '"x"', 'labels such as b01f_01io->b01f, found "x"'),
+    ("dim_labels", "bf01_oi01", "labels such as b01f_01io->b01f"),
+    ("dim_labels", "bf01_oi01->bf3", "name a dimension beyond 2 in bf3"),
+    ("dim_labels", "bf2_oi0->bf0", "name a dimension beyond 1 in bf2"),
+    ("dim_labels", "bb01_oi01->bf01", "name a dimension twice in bb01"),
+    ("dim_labels", "bf01_oi->bf01", "have 2, 0, 2 spatial dimensions, which differ"),
+    ("window", "3", "window expects fields such as"),
+    ("window", "{size=3x}", "window expects fields such as"),
+    ("window", "{size=2 pad=1}", "window expects fields such as"),
+    ("window", "{size=2, stride=2}", "window expects fields such as"),
+    ("window", "{foo=1}", "has the unknown field foo"),
+    ("window", "{size=3 size=3}", "has the field size twice"),
+    ("window", "{size=1x1 stride=2}", "has 1 entries in stride"),
+    ("window", "{stride=2}", "has 1 entries in stride"),
+    ("operand_precision", "highest", "operand_precision expects precisions"),
+    ("operand_precision", "{foo}", "operand_precision expects precisions"),
+    ("padding_type", "x", "padding_type expects a type"),
+    ("schedule", "x", "schedule expects a schedule"),
+    ("api_version", "API_VERSION_UNSPECIFIED", "api_version expects a version"),
+    ("literal", "x", "literal expects a literal"),
+    ("statistics", "x", "statistics expects fields"),
+    ("statistics", "{a=1 b=2}", "statistics expects fields"),
+    ("origin", "{x}", "origin expects a tree of arrays"),
+    ("control-predecessors", "{}", "control-predecessors expects names of instructions"),
+    ("control-predecessors", "x", "control-predecessors expects names of instructions"),
+    ("metadata", "{op_name=x}", "metadata expects fields"),
+    ("metadata", '{source_line="x"}', "metadata expects fields"),
+    ("metadata", "{stack_frame_id=3.5}", "metadata expects fields"),
+    ("metadata", "{profile_type={x}}", "metadata expects fields"),
+    ("frontend_attributes", "{a=1}", "frontend_attributes expects fields"),
+    ("frontend_attributes", '{a="1" b="2"}', "frontend_attributes expects fields"),
+    ("result_accuracy", "{foo=default}", "result_accuracy expects a mode or a tolerance"),
+    ("result_accuracy", "{tolerance={rtolrtol=0.5, atol=1.0, ulps=2}}", "result_accuracy expects a mode"),
+    ("result_accuracy", "{tolerance={rtol=x}}", "result_accuracy expects a mode or a tolerance"),
+    ("result_accuracy", "{tolerance={rtol=0.5 ulps=2}}", "result_accuracy expects a mode or a tolerance"),
+]
+
+
+@pytest.mark.parametrize(("name", "text", "said"), REJECTED)
+def test_inner_names_and_values_are_checked_on_any_instruction(name: str, text: str, said: str) -> None:
+    assert said in (value_problem(name, text) or "")
+    if name != "result_accuracy":
+        line = f'custom-call(r), custom_call_target="f", {name}={text}'
+        assert first_error(_TEXT.replace('custom-call(r), custom_call_target="f"', line)) != ""
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("dim_labels", "bf?_oi?->bf?"),
+        ("dim_labels", "01bf_01oi->01bf"),
+        ("window", "{}"),
+        ("window", "{size=1x1 stride=1x1 pad=0_0x-1_2 lhs_dilate=1x2 rhs_dilate=1x1 rhs_reversal=0x1}"),
+        ("operand_precision", "{highest, packed_nibble}"),
+        ("api_version", "API_VERSION_TYPED_FFI"),
+        ("origin", '{{"x" {0}}}'),
+        ("control-predecessors", "{%a, b.1}"),
+        ("metadata", '{op_name="a", profile_type={1} stack_frame_id=3 of_a_newer_compiler={a=1}}'),
+        ("frontend_attributes", '{a="1",b={"c":{}}}'),
+        ("result_accuracy", "{mode=highest}"),
+        ("result_accuracy", "{tolerance={rtol=1e-3, atol=inf, ulps=2}}"),
+    ],
+)
+def test_inner_names_and_values_of_the_right_form_are_accepted(name: str, text: str) -> None:
+    assert value_problem(name, text) is None
+
+
+def test_windows_and_long_lists_are_read_in_linear_time() -> None:
+    assert value_problem("window", "{" + "size=11" * 50_000 + "!") is not None
+    assert value_problem("frontend_attributes", "{" + 'a="x",' * 50_000 + "!") is not None
+    assert value_problem("result_accuracy", "{tolerance={" + "rtol=1," * 50_000 + "!") is not None

@@ -55,3 +55,21 @@ def test_mutants_differ_from_their_originals_and_repeat() -> None:
     first, again = (list(islice(mutants(3), 40)) for _ in range(2))
     assert first == again
     assert all(each.text != each.original for each in first)
+
+
+@pytest.mark.parametrize(
+    ("message", "text", "is_known"),
+    [
+        ("n: bitcast-convert gives s32[3,5], but the shape is s32[]", "", True),
+        ("n: bitcast-convert gives s32[3], but the shape is s32[3,5]{1,0}", "", True),
+        ("n: bitcast-convert gives s32[3,5], but the shape is s32[5]", "", False),
+        ("n: bitcast-convert gives s32[3], but the shape is s32[35]", "", False),
+        ("minor_to_major {0,0} repeats dimension 0", "n = f32[2,4]{1,0} negate(f32[2,4]{0,0} x)", True),
+        ("minor_to_major {0,0} repeats dimension 0", "n = f32[2,4]{0,0} negate(f32[2,4]{1,0} x)", False),
+        ("minor_to_major {9} names dimension 9, but the rank is 1", "layout={(f32[2]{0})->f32[2]{9}}", True),
+        ("expected ')', found '}'", "n = f32[3,5]{1,0:T(2,2} negate(x)", True),
+        ("expected ')', found '}'", "n = f32[3,5]{1,0:T(2,2)} negate(x}", False),
+    ],
+)
+def test_a_reason_explains_only_its_own_differences(message: str, text: str, is_known: bool) -> None:
+    assert (reason_for(Comparison("refused here", message, None), text) is not None) == is_known

@@ -12,6 +12,7 @@ from functools import cache
 from dialect_utils.hlo.text.grammar import attribute_pattern
 from dialect_utils.hlo.text.tokens import Scanner, repeated
 from dialect_utils.ops.table import HLO_OPCODES
+from dialect_utils.ops.window import parse_window
 from dialect_utils.text import DiagnosticError, Source, without_comments
 
 _INTEGER = r"-?\d{1,19}"
@@ -32,12 +33,28 @@ def _braces(levels: int) -> str:
 
 _INTEGERS = _listed(_INTEGER)
 _FIELD = rf"[A-Za-z_][\w.\-]*+\s*=\s*(?:{_STRING}|{_braces(_LEVELS)}|[\w.%\-]++)"
-# The fields of metadata and of frontend attributes: `{op_name="a/b" source_line=3}`, `{a="x",b={...}}`.
-FIELDS = r"\{\s*" + repeated(rf"{_FIELD}[\s,]*+") + r"\}"
+_FIELDS = r"\{\s*" + repeated(rf"{_FIELD}[\s,]*+") + r"\}"
+# Metadata such as `{op_name="a/b" source_line=3}`; a newer compiler may write other fields.
+_NUMBERED = r"(?:source_(?:end_)?(?:line|column)|stack_frame_id)\s*="
+_NAMED = r"(?:op_name|op_type|source_file|deduplicated_name|scheduling_name)\s*="
+_OF_METADATA = (
+    rf"(?:{_NUMBERED}\s*{_INTEGER}(?![\w.])|{_NAMED}\s*(?:{_STRING})|(?!{_NUMBERED}|{_NAMED}|profile_type){_FIELD})"
+)
+_PROFILE = rf"profile_type\s*=\s*{_INTEGERS}"
+METADATA = r"\{\s*" + repeated(rf"(?:{_OF_METADATA}|{_PROFILE})[\s,]*+") + r"\}"
+_NAME = r"%?[A-Za-z_][\w.\-]*+"
+NAMES = rf"\{{\s*{_NAME}(?:\s*,\s*{_NAME})*\s*\}}"
+# `{a="x",b={...}}`
+_FRONTEND = _listed(rf"[A-Za-z_][\w.\-]*+\s*=\s*(?:{_STRING}|{_braces(_LEVELS)})")
+_DECIMAL = r"-?(?:\d+(?:\.\d*)?(?:[eE][+\-]?\d+)?|inf)"
+_TOLERANCE = _listed(rf"(?:rtol|atol|ulps)\s*=\s*{_DECIMAL}")
+_SIZES = r"-?\d{1,19}(?:x-?\d{1,19})*"
+_PADS = r"-?\d{1,19}_-?\d{1,19}(?:x-?\d{1,19}_-?\d{1,19})*"
+_OF_WINDOW = rf"(?:pad={_PADS}|(?!pad=)\w+={_SIZES})"
 _PATH = r"\{[\d,\s]*\}"
-_ALIAS = rf"{_PATH}\s*:\s*(?:\(\s*\d{{1,9}}\s*,\s*{_PATH}\s*(?:,\s*(?:may|must)-alias\s*)?\)|\d+)"
+_ALIAS = rf"{_PATH}\s*:\s*(?:\(\s*\d{{1,18}}\s*,\s*{_PATH}\s*(?:,\s*(?:may|must)-alias\s*)?\)|\d{{1,18}})"
 _ALIASES = rf"\{{\s*(?:{_ALIAS}\s*,?\s*)*\}}"
-_DONORS = rf"\{{\s*(?:\(\s*\d+\s*,\s*{_PATH}\s*\)\s*,?\s*)*\}}"
+_DONORS = rf"\{{\s*(?:\(\s*\d{{1,18}}\s*,\s*{_PATH}\s*\)\s*,?\s*)*\}}"
 
 # A form: the pattern, and how a message names it. The names of attributes that have it are given between spaces.
 _FORMS = (
@@ -56,9 +73,24 @@ _FORMS = (
         "allow_spmd_sharding_propagation_to_output allow_spmd_sharding_propagation_to_parameters",
     ),
     (_listed(_FLAG), "a list of true and false", "parameter_replication"),
-    (FIELDS, 'fields such as {name="value"}', "metadata frontend_attributes"),
-    (rf"\{{\s*(?:\w+\s*=\s*{FIELDS}[\s,]*)*\}}", "fields such as {lhs={dimension=0}}", "sparsity_config"),
-    (rf"\{{\s*{_FIELD}\s*\}}", "a mode or a tolerance such as {mode=default}", "result_accuracy"),
+    (METADATA, 'fields such as {op_name="a" source_line=3}', "metadata"),
+    (_FRONTEND, 'fields such as {name="value"}', "frontend_attributes"),
+    (_listed(rf"{_NAME}\s*=\s*{_DECIMAL}"), "fields such as {visualizing_index=1,a=1.5}", "statistics"),
+    (NAMES, "names of instructions such as {%a, %b}", "control-predecessors"),
+    (r"[\dbf?]{2,}_[\dio?]{2,}->[\dbf?]{2,}", "labels such as b01f_01io->b01f", "dim_labels"),
+    (rf"\{{\s*(?:{_OF_WINDOW}(?:\s+{_OF_WINDOW})*)?\s*\}}", "fields such as {size=3x3 pad=0_1x1_1}", "window"),
+    (_listed("(?i:default|high|highest|packed_nibble)"), "precisions such as {highest,default}", "operand_precision"),
+    ("PADDING_(?:INVALID|VALID|SAME)", "a type such as PADDING_SAME", "padding_type"),
+    ("SCHEDULE_(?:NONE|LATEST|EARLIEST)", "a schedule such as SCHEDULE_LATEST", "schedule"),
+    (r"API_VERSION_(?!UNSPECIFIED)\w+", "a version such as API_VERSION_TYPED_FFI", "api_version"),
+    (r"\{\s*(?:\[synthetic_call(?s:.*)|[{(](?s:.*))?\s*\}", 'a tree of arrays such as {{"a" {0}}}', "origin"),
+    (r"(?:\(|[a-z]\w*\[)(?s:.*)", "a literal such as f32[] 1", "literal"),
+    (rf"\{{\s*(?:\w+\s*=\s*{_FIELDS}[\s,]*)*\}}", "fields such as {lhs={dimension=0}}", "sparsity_config"),
+    (
+        rf"\{{\s*(?:mode\s*=\s*(?!(?i:default|highest)\w)\w+|tolerance\s*=\s*{_TOLERANCE})\s*\}}",
+        "a mode or a tolerance such as {mode=default}",
+        "result_accuracy",
+    ),
     (
         rf"{_listed(_INTEGERS)}|\[(?s:.*)|mesh(?s:.*)|@(?s:.*)",
         "lists of integers such as {{0,1},{2,3}}",
@@ -70,8 +102,10 @@ _FORMS = (
 )
 # A string or a JSON object, of any depth.
 _CONFIGURATION = "backend_config"
-# Values of several tokens and brackets, which other checks read: shapes, literals and shardings.
-_COMPOUND = frozenset(("entry_computation_layout", "literal", "outfeed_shape", "sharding"))
+# Values of several tokens and brackets, which other checks read: shapes and shardings.
+_COMPOUND = frozenset(("entry_computation_layout", "outfeed_shape", "sharding"))
+
+_SIZE = re.compile(r"\bsize=(\S*?)[\s}]")
 
 
 def value_problem(name: str, text: str) -> str | None:
@@ -82,9 +116,40 @@ def value_problem(name: str, text: str) -> str | None:
             return f"{name} expects a string or a JSON object, found {text}"
         return None if name in _COMPOUND or _is_one_value(name, text) else f"{name} has more than one value: {text}"
     pattern, description = found
-    if pattern.fullmatch(text) or pattern.fullmatch(without_comments(text).strip()):
-        return None
-    return f"{name} expects {description}, found {text}"
+    if not pattern.fullmatch(text):
+        text = without_comments(text).strip()
+        if not pattern.fullmatch(text):
+            return f"{name} expects {description}, found {text}"
+    if name == "dim_labels":
+        return _labels_problem(text)
+    return _window_problem(text) if name == "window" else None
+
+
+def _labels_problem(text: str) -> str | None:
+    """Returns why dimension labels of the right form disagree, such as `bf0_oi01->bf0`, or None."""
+    parts = re.split("_|->", text)
+    for part, beyond in zip(parts, (1, 1, 0), strict=True):
+        labels = part.replace("?", "")
+        if len(set(labels)) < len(labels):
+            return f"the dim_labels {text} name a dimension twice in {part}"
+        # XLA's parser allows these, although a convolution of the array has fewer spatial dimensions.
+        largest = len(part) - 1 - beyond
+        if any(label.isdigit() and int(label) > largest for label in labels):
+            return f"the dim_labels {text} name a dimension beyond {largest} in {part}"
+    counts = [sum(map(str.isdigit, part)) for part in parts]
+    if len(set(counts)) > 1:
+        return f"the dim_labels {text} have {', '.join(map(str, counts))} spatial dimensions, which differ"
+    return None
+
+
+def _window_problem(text: str) -> str | None:
+    """Returns why the fields of a window disagree, such as `{size=2x2 stride=1}`, or None."""
+    size = _SIZE.search(text)
+    try:
+        parse_window(" ".join(text.split()), size[1].count("x") + 1 if size else 0)
+    except ValueError as error:
+        return str(error)
+    return None
 
 
 @cache
