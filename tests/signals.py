@@ -1,8 +1,10 @@
-"""Signals of child processes, whatever the tests were started by."""
+"""Child processes of tests: their signals, whatever the tests were started by, and forks."""
 
 from __future__ import annotations
 
+import os
 import signal
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -22,3 +24,13 @@ def default_signals() -> Iterator[None]:
     finally:
         for number in ignored:
             signal.signal(number, signal.SIG_IGN)
+
+
+def fork() -> int:
+    """Forks as `os.fork` does, also where other tests have made this process load JAX.
+
+    JAX warns of its threads; they hold no lock that the child needs.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return os.fork()

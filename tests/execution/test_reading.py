@@ -118,6 +118,12 @@ def test_a_loop_of_mlir_ends_at_the_time_limit(small_worker: Worker) -> None:
     assert wait_until_dead(pid)
 
 
+def test_a_text_that_fills_the_memory_ends_at_the_limit() -> None:
+    text = f"module attributes {{a = dense<[{'1,' * 8_000_000}1]> : tensor<8000001xi8>}} {{}}"
+    with pytest.raises(ExecutionError, match=r"^error: large: the worker process needed more than 0\.3 GB of memory"):
+        mlir_to_text(text.encode(), "large", timeout=60)
+
+
 def test_a_kernel_that_crashes_mlir_is_an_error() -> None:
     nested = b"module attributes {a = " + 200_000 * b"["
     with pytest.raises(ExecutionError, match=r"^error: the kernel of k: the worker process was ended by SIGSEGV"):

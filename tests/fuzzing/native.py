@@ -15,7 +15,6 @@ import resource
 import signal
 import sys
 import time
-import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -35,6 +34,7 @@ from tests.fuzzing.findings import LIVE, write_down, write_new
 from tests.fuzzing.mutation import mutate_bytecode, mutate_bytes, mutate_encoded, mutate_tokens
 from tests.fuzzing.targets import KEPT
 from tests.paths import OWN_CORPUS, ROOT
+from tests.signals import fork
 
 _BATCH = 100
 _CPU_SECONDS = 5
@@ -158,10 +158,7 @@ def outcomes(name: str, inputs: Sequence[bytes]) -> list[Outcome]:
 
 def _batch(name: str, inputs: Sequence[bytes]) -> list[Outcome]:
     reading, writing = os.pipe()
-    with warnings.catch_warnings():
-        # JAX warns of its threads; they hold no lock that the child needs.
-        warnings.simplefilter("ignore")
-        child = os.fork()
+    child = fork()
     if not child:
         os.close(reading)
         # The readers of MLIR need no other process here.

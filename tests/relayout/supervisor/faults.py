@@ -24,6 +24,7 @@ from typing import Any, Literal
 
 from dialect_utils.io.files import STANDARD_INPUT
 from relayout.supervisor import clock, pool
+from tests.signals import fork
 
 Side = Literal["parent", "child"]
 _PR_SET_CHILD_SUBREAPER = 36
@@ -153,7 +154,7 @@ def _ended(directory: Path, arguments: Sequence[str], counter: _Counter) -> Endi
         (folder / file).write_text(text)
     (directory / "input").write_text(_SHAPES)
     start = time.monotonic()
-    pid = os.fork()
+    pid = fork()
     if pid == 0:
         _become_command(directory, folder, arguments, counter)
     code = _waited(pid)
