@@ -9,6 +9,8 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
+from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from dialect_utils.text import Diagnostic, DiagnosticError, nearest
@@ -126,7 +128,8 @@ class Parser(argparse.ArgumentParser):
             prog=f"relayout {command.name}",
             description=command.summary,
             epilog="\n\n".join([command.notes or EXIT_CODES, f"{examples_heading()}\n{examples}"]),
-            formatter_class=argparse.RawDescriptionHelpFormatter,
+            # Without a width argparse asks for the terminal's with each option.
+            formatter_class=partial(argparse.RawDescriptionHelpFormatter, width=get_terminal_size().columns - 2),
             allow_abbrev=False,
         )
         self.option_names: list[str] = ["-h", "--help"]
