@@ -37,7 +37,7 @@ _MORE_MEMORY = "--memory GB gives it more"
 # A process that was ended with at least this share of its memory in use had too little of it.
 _MOST_OF_MEMORY = 0.9
 # The clocks are read at least this often.
-_LOOK_SECONDS = 0.25
+_LOOK_SECONDS = 0.5
 # The fields of a result, and the exit codes of a unit.
 _RESULT = {"status": int, "seconds": float, "ends_batch": bool, "content": str, "is_known": bool}
 _STATUSES = range(128)
