@@ -195,6 +195,17 @@ def test_reading_does_not_load_the_runtime() -> None:
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
+def test_jax_finds_all_of_a_dialect_that_was_loaded_for_reading() -> None:
+    code = (
+        "from dialect_utils.stablehlo import parse_module; parse_module('module {}')\n"
+        "from jaxlib.mlir._mlir_libs import _sdy\n"
+        "from jaxlib.mlir.dialects import sdy\n"
+        "missing = [name for name in dir(_sdy) if name[0] != '_' and not hasattr(sdy, name)]\n"
+        "assert not missing, missing"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
 def test_attributes_without_a_python_form_are_skipped() -> None:
     complex_value = "dense<(1.0, 2.0)> : tensor<complex<f32>>"
     module = parse_module(
