@@ -119,7 +119,7 @@ class Worker:
         return self._text(self._answer(Message(header, [data]), self.timeout))
 
     def read(self, reading: Reading, blobs: Sequence[bytes], name: str) -> bytes:
-        """Returns what MLIR reads of a file, which diagnostics call `name`.
+        """Returns the module or the kernels of a file, as text; diagnostics call the file `name`.
 
         `mlir`: the text of a StableHLO module, from text or bytecode. `kernels`: the JSON of
         `dialect_utils.mosaic.kernel_reader.describe_kernels`. Raises DiagnosticError where MLIR rejects the file,

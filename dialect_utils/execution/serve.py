@@ -83,7 +83,7 @@ def _answer(request: Message, report: Callable[[str], None]) -> Message:
 
 
 def _read(request: Message) -> Message:
-    """Returns what MLIR reads, or its diagnostics and the text to which these refer."""
+    """Returns the module or the kernels of a file as text, or diagnostics and the text to which they refer."""
     header = request.header
     try:
         return Message({"status": "ok"}, [_READINGS[header["read"]](request.blobs, header["name"])])
