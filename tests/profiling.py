@@ -32,22 +32,23 @@ class Profile:
 
     @property
     def calls(self) -> int:
-        """The calls of this process."""
+        """Returns the calls of this process."""
         return self._cells[_OURS]
 
     @property
     def calls_of_child(self) -> int:
+        """Returns the calls of the child."""
         return self._cells[_CHILDS]
 
     @property
     def files(self) -> set[str]:
-        """The files in which a function of either process ran."""
+        """Returns the files in which a function of either process ran."""
         text = self._memory[_TEXT : _TEXT + self._cells[_LENGTH]].decode()
         return self._ours | {*text.splitlines()}
 
     @property
     def modules(self) -> list[str]:
-        """The names of those files as modules of the project."""
+        """Returns the names of those files as modules of the project."""
         paths = [Path(file).relative_to(ROOT) for file in self.files if file.startswith(f"{ROOT}{os.sep}")]
         names = [path.parent.parts if path.stem == "__init__" else path.with_suffix("").parts for path in paths]
         return [".".join(parts) for parts in names if parts[0] in PACKAGES]
