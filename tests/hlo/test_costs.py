@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import time
 import tracemalloc
-from collections.abc import Callable
+from functools import partial
 
 import pytest
 
@@ -14,6 +13,7 @@ from dialect_utils.ops.devices import group_sizes, integer
 from dialect_utils.ops.inference import Instance
 from dialect_utils.text import DiagnosticError
 from passes.framework.pipeline import verify
+from tests.profiling import least_seconds
 from tests.ratio_inputs import HLO
 
 # The digits of a number that int() rejects.
@@ -119,11 +119,6 @@ def test_a_long_number_is_larger_than_every_64_bit_integer() -> None:
     "name", ["unknown attributes", "repeated attributes", "wrong shapes", "pairs", "listed groups"]
 )
 def test_many_mistakes_take_time_in_proportion(name: str) -> None:
-    def seconds(work: Callable[[], object]) -> float:
-        start = time.process_time()
-        work()
-        return time.process_time() - start
-
-    texts = [HLO[name](count, 8) for count in (100, 100, 800)]
-    _, small, large = (seconds(lambda text=text: checked(text)) for text in texts)  # type: ignore[misc] # lambda
+    texts = [HLO[name](count, 8) for count in (100, 800)]
+    small, large = (least_seconds(partial(checked, text)) for text in texts)
     assert large < 24 * max(small, 0.005)

@@ -12,6 +12,7 @@ from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.layout.proof.bitcast_proof import prove_bitcast
 from tests.layout.proof.claims import prove_equal, prove_injective, prove_layout
 from tests.layout.shapes import GIVEN, tiled_shapes
+from tests.profiling import least_seconds
 
 # With so small a budget isl gives up at once, and blocks are enumerated.
 NO_BUDGET = 1
@@ -68,9 +69,8 @@ def test_proof_and_enumeration_agree(shape: ArrayShape) -> None:
 )
 def test_proofs_do_not_grow_with_the_array(text: str) -> None:
     shape = parse_array_shape(text)
-    started = time.perf_counter()
+    assert least_seconds(lambda: prove_layout(physical_plan(shape), shape), 1) < 1
     found = prove_layout(physical_plan(shape), shape)
-    assert time.perf_counter() - started < 1
     assert (found.holds, found.method) == (True, "isl")
     assert prove_injective(shape).holds
 
@@ -113,14 +113,14 @@ def _shuffled(size: int, factors: tuple[int, ...]) -> Plan:
 def test_a_map_that_isl_does_not_decide_in_time_is_enumerated_in_little_memory() -> None:
     there = _shuffled(1_000_003, (7, 11, 13, 17, 19, 23))
     back = there.then(there.inverse())
-    started = time.perf_counter()
+    started = time.process_time()
     tracemalloc.start()
     found = prove_equal(back, Plan(there.element_type, there.dimensions))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert (found.holds, found.method) == (True, "enumeration")
     assert peak < 100 * 2**20
-    assert time.perf_counter() - started < 20
+    assert time.process_time() - started < 20
     moved = there.with_steps((*there.steps[:-2], Transpose((0, 1)), *there.steps[-1:]))
     wrong = prove_equal(there, moved)
     assert not wrong.holds
