@@ -17,6 +17,9 @@ from dialect_utils.layout import ElementType
 from dialect_utils.text import without_comments
 
 _SPECIAL = re.compile(r"-?(nan|inf)(?:\((0x[0-9a-fA-F]+)\))?", re.ASCII)
+# The numbers of XLA's lexer: no plus, no hexadecimal digits, and no point in front without a minus.
+_INTEGER = re.compile(r"-?\d+", re.ASCII)
+_DECIMAL = re.compile(r"-?\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|-\.\d+(?:[eE][+-]?\d+)?", re.ASCII)
 _COMPLEX = re.compile(r"\(\s*([^\s,()]+(?:\(0x\w+\))?)\s*,\s*([^\s,()]+(?:\(0x\w+\))?)\s*\)", re.ASCII)
 _COMPLEX_ELEMENT = re.compile(r"\([^(){}]*(?:\(0x\w+\)[^(){}]*)*\)", re.ASCII)
 _ELEMENT = re.compile(r"[\w.+\-]+(?:\(0x\w+\))?", re.ASCII)
@@ -178,27 +181,43 @@ def _parse_float(name: str, text: str) -> int:
     negative = text.startswith("-")
     sign = negative << (form.exponent_bits + form.mantissa_bits)
     if match is None:
-        return _encode(form, name, float(text))
+        return _encode(form, name, _double(text))
     top = ((1 << form.exponent_bits) - 1) << form.mantissa_bits
-    if match[1] == "inf":
-        if form.specials != "ieee":
-            raise ValueError(f"{name} has no infinity")
-        return sign | top
+    full = (1 << form.mantissa_bits) - 1
     if form.specials == "ieee":
+        if match[1] == "inf":
+            return sign | top
         return sign | top | (int(match[2], 16) if match[2] else 1 << (form.mantissa_bits - 1))
     if form.specials == "fnuz":
         return 1 << (form.exponent_bits + form.mantissa_bits)
-    if form.specials == "finite":
-        raise ValueError(f"{name} has no NaN")
-    return (0 if form.specials == "e8m0" else sign) | top | ((1 << form.mantissa_bits) - 1)
+    if form.specials == "finite" and match[1] == "nan":
+        # XLA converts it, without an error, to a zero of the other sign.
+        return (not negative) << (form.exponent_bits + form.mantissa_bits)
+    # XLA converts an infinity to the NaN of a type that has one, and to the largest number of the others.
+    return (0 if form.specials == "e8m0" else sign) | top | full
+
+
+def _double(text: str) -> float:
+    """Returns the number that XLA's lexer reads; raises ValueError."""
+    if _INTEGER.fullmatch(text):
+        # It reads an integer of 64 bits; one beyond s64 it reads as negative.
+        integer = int(text[:40])
+        if not -(1 << 63) <= integer < 1 << 64:
+            raise ValueError(f"{text[:40]} does not fit 64 bits")
+        # It prints -0.0 as `-0`, which it reads as +0.0; a dump means what was printed.
+        return float(text) if integer < 1 << 63 else float(integer - (1 << 64))
+    if _DECIMAL.fullmatch(text) is None:
+        raise ValueError(f"{text[:40]!r} is not a number")
+    number = float(text)
+    if isinf(number):
+        raise ValueError(f"{text[:40]} does not fit f64")
+    return number
 
 
 def _encode(form: FloatFormat, name: str, value: float) -> int:
     """Rounds a double to nearest, ties to even; bf16 and f16 by way of f32, as XLA's parser does."""
     if name in _BY_WAY_OF_F32 and abs(value) <= _LARGEST_F32:
         value = struct.unpack("<f", struct.pack("<f", value))[0]
-    if isinf(value):
-        raise ValueError(f"the number does not fit {name}")
     negative = str(value).startswith("-")
     if value == 0:
         if form.specials == "e8m0":
@@ -216,7 +235,11 @@ def _encode(form: FloatFormat, name: str, value: float) -> int:
     # A mantissa rounded up to the next power of two carries into the exponent by itself.
     magnitude = ((exponent - 1) << form.mantissa_bits) + round(abs(Fraction(value)) / quantum)
     limit = form.exponent_bits + form.mantissa_bits
-    if not 0 <= magnitude < 1 << limit or isinstance(decode_float(name, magnitude), float):
+    if form.specials == "e8m0":
+        magnitude = max(magnitude, 0)
+    if form.specials == "finite":
+        magnitude = min(magnitude, (1 << limit) - 1)
+    if magnitude >= 1 << limit or isinstance(decode_float(name, magnitude), float):
         raise ValueError(f"{value} does not fit {name}")
     # fnuz types have no negative zero.
     keeps_sign = magnitude != 0 or form.specials != "fnuz"

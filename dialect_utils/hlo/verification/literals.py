@@ -5,11 +5,11 @@ Source: xla/hlo/parser/hlo_parser.cc, ParseDenseLiteral and CheckParsedValueIsIn
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from dialect_utils.hlo.text.literals import parse_scalar
 from dialect_utils.layout import ArrayShape, ElementType, Shape, TupleShape
 from dialect_utils.layout.shape import UNBOUNDED
 from dialect_utils.text import without_comments
@@ -17,12 +17,14 @@ from dialect_utils.text import without_comments
 # The parts of a complex number are in parentheses.
 _TOKEN = re.compile(r"\{|\}|,|\([^()]*\)|[^\s{},()]+(?:\([^()]*\))?|\S")
 _PUNCTUATION = re.compile(r"[(){},]")
-_INTEGER = re.compile(r"[-+]?(?:\d+|0[xX][0-9a-fA-F]+)")
+_INTEGER = re.compile(r"-?\d+", re.ASCII)
 _NAN = re.compile(r"[-+]?nan(?:\(0x[0-9a-fA-F]+\))?", re.IGNORECASE)
 _WORDS = frozenset({"true", "false"})
 _ELIDED = "..."
-# The largest finite numbers of the types whose range XLA checks and that Python's floats exceed.
-_LARGEST = {"f16": 65504.0, "bf16": 3.3895313892515355e38, "f32": 3.4028235677973366e38}
+_NUMBER = re.compile(r"-?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
+# Most numbers are short, and fit these types without a closer look.
+_SHORT_DECIMAL = re.compile(r"-?\d{1,18}(?:\.\d*)?(?:[eE][+-]?[01]?\d)?", re.ASCII)
+_WIDE = frozenset({"f64", "f32", "bf16"})
 # How many bits of a NaN say which one it is.
 _PAYLOAD_BITS = {"f64": 52, "f32": 23, "bf16": 7, "f16": 10, "f8e5m2": 2, "f8e4m3": 3, "f8e3m4": 4}
 # Types with one NaN, which has no payload.
@@ -149,7 +151,7 @@ def _integer_problem(token: str, element_type: ElementType) -> str | None:
     if not _INTEGER.fullmatch(token):
         return f"{token} is not a {element_type}"
     # The longest number in range has 20 digits; Python takes time over long ones.
-    value = int(token, 0) if "x" in token.lower() else int(token[:40])
+    value = int(token[:40])
     if element_type.name == "pred":
         return None
     bits = element_type.bits
@@ -163,14 +165,13 @@ def _integer_problem(token: str, element_type: ElementType) -> str | None:
 def _float_problem(token: str, element_type: ElementType) -> str | None:
     if _NAN.fullmatch(token):
         return _payload_problem(token, element_type)
+    if _SHORT_DECIMAL.fullmatch(token) and element_type.name in _WIDE:
+        return None
     try:
-        value = float.fromhex(token) if "x" in token.lower() else float(token)
-    except (ValueError, OverflowError):
-        return f"{token[:40]} is not a {element_type}"
-    largest = _LARGEST.get(element_type.name, math.inf)
-    is_written_infinity = math.isinf(value) and token.lower().lstrip("+-").startswith("inf")
-    if not is_written_infinity and (math.isinf(value) or abs(value) > largest):
-        return f"{token} is out of the range of {element_type}"
+        parse_scalar(element_type, token)
+    except ValueError:
+        is_number = _NUMBER.fullmatch(token)
+        return f"{token[:40]} is {'out of the range of' if is_number else 'not a'} {element_type}"
     return None
 
 
