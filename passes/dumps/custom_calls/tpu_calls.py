@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from dialect_utils.hlo import HloModule, Instruction
-from dialect_utils.hlo.ops import AttributeValue, Ops, instructions, zero_of
+from dialect_utils.hlo.ops import AttributeValue, Ops, instructions, tuple_elements, zero_of
 from dialect_utils.ir import array_shape
 from dialect_utils.layout import ArrayShape, BufferShape, ElementType, Pad, Shape, Slice, TupleShape
 from dialect_utils.layout.moves.plan import Plan
@@ -111,6 +111,25 @@ def expand_marker(ops: Ops, call: Instruction) -> Instruction:
     return found
 
 
+def _start_collective(ops: Ops, call: Instruction) -> Instruction:
+    """Makes (operand, result, context...) for `AsyncCollectiveStart(result)`, the state of a collective under way.
+
+    The contexts, which only the other half of the pair reads, become zeros.
+    """
+    check_operands(call, 1)
+    result = call.operands[0]
+    begun = result.operands[0] if len(result.operands) == 1 else ops.tuple(result.operands)
+    contexts = [_zeros(ops, shape) for shape in tuple_elements(call)[2:]]
+    return ops.tuple([begun, result, *contexts])
+
+
+def _finish_collective(ops: Ops, call: Instruction) -> Instruction:
+    """Returns the second operand of `AsyncCollectiveDone(operand, result, ...)`, which its start has computed."""
+    if len(call.operands) < 2:
+        raise refused(call, "it has no state of a collective as its operands")
+    return call.operands[1]
+
+
 def hold_arrays_in_place_of_buffers(module: HloModule) -> None:
     """Replaces the shape of every buffer, `b(f32[4])`, by that of the array in it, in place."""
     for item in instructions(module):
@@ -144,6 +163,8 @@ TPU_CALLS = (
         expand_identity,
         "its operand; the indices are not checked",
     ),
+    _each("AsyncCollectiveStart", _start_collective, "(operand, result, zeros) of the collective that it starts"),
+    _each("AsyncCollectiveDone", _finish_collective, "its second operand, the result that the start gave"),
     _each("LayoutConstraint Sharding ShardBarrierFrom ShardBarrierTo", expand_identity, "its operand"),
     _each("MoveToHost MoveToDevice annotate_device_placement", expand_identity, "its operand: all memory is one"),
     _each("Pin Unpin", expand_identity, "its operand: a buffer `b(f32[4])` becomes an array"),
