@@ -28,7 +28,8 @@ def expand_custom_calls(
     """Replaces the custom calls of the TPU and GPU compilers by ops.
 
     1. AllocateBuffer becomes an array of zeros, ConcatBitcast a concatenate. Calls that only place or mark a value
-       (MoveToHost, Pin, AssumeGatherIndicesInBound, ...) become their operand.
+       (MoveToHost, Pin, AssumeGatherIndicesInBound, ...) become their operand. AsyncCollectiveStart becomes the tuple
+       (operand, result, zeros) of its collective, AsyncCollectiveDone the result in it.
     2. X64SplitLow, X64SplitHigh and X64Combine become ops on two halves: the halves of an integer's bits, the real and
        imaginary part of a complex number, or the rounded value of an f64 and the rest. So do those of X128.
     3. Cholesky, InvertDiagBlocksLowerTriangular, InvertDiagBlocksUpperTriangular, CompactWyHelper,

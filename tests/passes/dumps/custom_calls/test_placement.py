@@ -61,3 +61,37 @@ def test_a_computation_is_given_by_the_instruction_before_the_target(tmp_path_fa
     module = parse_module("HloModule m\nENTRY e {\n" + "\n".join(lines) + "\n}\n")
     expand_custom_calls.with_options(custom_call=(f"kernel={folder}/all.hlo", f"c1={folder}/one.hlo"))(module)
     assert [item.opcode for item in module.entry.root.operands] == ["abs", "negate"]
+
+
+START = "(f32[4], f32[8], s32[2], u32[])"
+GATHER = "  g = f32[8] all-gather(p), dimensions={0}, replica_groups={{0,1}}"
+
+
+def test_a_collective_under_way_is_the_tuple_of_its_state() -> None:
+    text = expanded(
+        GATHER,
+        f'  start = {START} custom-call(g), custom_call_target="AsyncCollectiveStart"',
+        *[f"  e{i} = {shape} get-tuple-element(start), index={i}" for i, shape in enumerate(START[1:-1].split(", "))],
+        "  again = f32[8] all-gather(e0), dimensions={0}, replica_groups={{0,1}}",
+        '  done = f32[8] custom-call(e0, e1, again, e2, e3), custom_call_target="AsyncCollectiveDone"',
+        "  ROOT t = (f32[8], s32[2]) tuple(done, e2)",
+    )
+    assert "custom-call" not in text
+    assert "ROOT t = (f32[8], s32[2]) tuple(g, start.broadcast)" in text
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'ROOT s = (f32[8], f32[8]) custom-call(g), custom_call_target="AsyncCollectiveStart"',
+        'ROOT s = f32[8] custom-call(g), custom_call_target="AsyncCollectiveStart"',
+        'ROOT s = (f32[4]) custom-call(g), custom_call_target="AsyncCollectiveStart"',
+        'ROOT s = (f32[4], f32[8], token[]) custom-call(g), custom_call_target="AsyncCollectiveStart"',
+        'ROOT s = (f32[4], f32[8]) custom-call(g, g), custom_call_target="AsyncCollectiveStart"',
+        'ROOT d = f32[4] custom-call(g, g), custom_call_target="AsyncCollectiveDone"',
+        'ROOT d = f32[8] custom-call(g), custom_call_target="AsyncCollectiveDone"',
+    ],
+)
+def test_a_collective_of_another_state_is_refused(line: str) -> None:
+    with pytest.raises(DiagnosticError, match=r"AsyncCollective|is not a tuple"):
+        expanded(GATHER, f"  {line}")
