@@ -129,8 +129,9 @@ campaign-replay: $(STAMP) ## change 2,000 certificates at random: none may prove
 	python -m tests.campaign_replay
 
 .PHONY: campaign-ratio
-campaign-ratio: $(STAMP) ## search for the inputs that cost most memory and time for their bytes (ten minutes)
+campaign-ratio: $(STAMP) ## search for the inputs that cost most memory and time for their bytes, and read all corpora (fifteen minutes)
 	python -m tests.campaign_ratio
+	RELAYOUT_RATIO=1 python -m pytest tests/io/test_cost_of_reading.py
 
 .PHONY: campaign-verifier
 campaign-verifier: $(STAMP) ## compare the verifier with XLA's parser and compiler on 5,000 mutated texts (two minutes)
