@@ -20,7 +20,8 @@ f32, s32, bf16 = jnp.float32, jnp.int32, jnp.bfloat16
 
 def gathered(mesh: Mesh, x: A) -> A:
     """Returns a value that every device holds whole."""
-    return lax.with_sharding_constraint(x, NamedSharding(mesh, P()))
+    whole: A = lax.with_sharding_constraint(x, NamedSharding(mesh, P()))
+    return whole
 
 
 def mlp(mesh: Mesh, x: A, weights: tuple[A, ...]) -> A:
@@ -185,7 +186,8 @@ def gradient_through_a_loop_of_layers(mesh: Mesh, x: A, weights: A) -> Any:
         def layer(x: A, w: A) -> Any:
             return jnp.tanh(x @ gathered(mesh, w) / 16), None
 
-        return (lax.scan(layer, x, weights)[0] ** 2).mean()
+        last: A = lax.scan(layer, x, weights)[0]
+        return (last**2).mean()
 
     return jax.value_and_grad(loss)(weights)
 
