@@ -204,7 +204,8 @@ def pipeline_of_large_stages(mesh: Mesh, x: A, weights: A) -> Any:
             done = jnp.tanh(inputs @ weights[0] / 16)
             return lax.ppermute(done, "x", [(j, (j + 1) % 4) for j in range(4)]), done
 
-        return lax.scan(step, jnp.zeros((512, 256)), jnp.arange(7))[1][None]
+        done: A = lax.scan(step, jnp.zeros((512, 256)), jnp.arange(7))[1]
+        return done[None]
 
     return jax.shard_map(local, mesh=mesh, in_specs=(P(), P("x")), out_specs=P("x"), check_vma=False)(x, weights)
 
