@@ -18,6 +18,8 @@ import signal
 import time
 from collections.abc import Iterable
 
+from dialect_utils.processes import ENDING_SIGNALS
+
 # System calls that are denied with any arguments, by topic.
 _PROGRAMS = "execve execveat fork vfork ptrace process_vm_readv process_vm_writev"
 _NETWORK = "socket socketpair connect bind listen accept accept4"
@@ -142,15 +144,19 @@ def empty_directory() -> int:
     """
     parent = os.environ.get("TMPDIR") or "/tmp"
     directory = os.path.join(parent, f"relayout-{os.urandom(_DIRECTORY_NAME_BYTES).hex()}")
+    # The exception of a signal would leave the directory.
+    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING_SIGNALS)
     try:
         os.mkdir(directory, 0o700)
-        return os.open(directory, os.O_RDONLY)
+        try:
+            return os.open(directory, os.O_RDONLY)
+        finally:
+            with contextlib.suppress(OSError):
+                os.rmdir(directory)
     except OSError:
         return os.open("/", os.O_RDONLY)
     finally:
-        # Also where a signal comes before the first line has ended.
-        with contextlib.suppress(OSError):
-            os.rmdir(directory)
+        signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
 
 
 def limit_resources(memory_bytes: int) -> None:

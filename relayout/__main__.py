@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import contextlib
 import os
+import signal
 import sys
 from typing import NoReturn
 
@@ -34,7 +35,11 @@ def run() -> NoReturn:
 
 def _leave(status: int) -> NoReturn:
     """Exits after cleanup, but without destructors: they take time, and those of libraries half loaded may crash."""
+    # Ctrl-C does not stop the cleanup; later it ends the process without a traceback, unless the caller ignores it.
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     atexit._run_exitfuncs()  # noqa: SLF001 (os._exit, below, does not)
+    if before is not signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError, AttributeError):
             stream.flush()

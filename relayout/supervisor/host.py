@@ -13,6 +13,7 @@ from collections.abc import Collection, Sequence
 from typing import Any, TextIO, cast
 
 from dialect_utils import processes
+from dialect_utils.processes import ENDING_SIGNALS
 from dialect_utils.text import PrintableStream
 from relayout.supervisor.frames import (
     ANSWER,
@@ -201,10 +202,6 @@ def begin_item(name: str) -> None:
     """Starts the clock again for an item, such as a line of standard input."""
     if _host is not None:
         _host.begin_item(name)
-
-
-# Those that a user or a system sends; the process of the command handles them.
-ENDING_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
 def reset_signals() -> None:

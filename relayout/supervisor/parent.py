@@ -20,6 +20,7 @@ from typing import Any, NoReturn, Protocol
 
 from dialect_utils import processes
 from dialect_utils.io.files import is_url
+from dialect_utils.processes import ENDING_SIGNALS
 from dialect_utils.text import Diagnostic, DiagnosticError
 from relayout.batch.unit import Unit
 from relayout.output import new_file, write_to_file
@@ -41,7 +42,6 @@ from relayout.supervisor.frames import (
     parse_named_file,
     to_json,
 )
-from relayout.supervisor.host import ENDING_SIGNALS
 
 _CHUNK = 1 << 18
 # The last bytes that libraries write are kept: they give the reason before a crash.
