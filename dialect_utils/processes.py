@@ -32,8 +32,6 @@ INHERITED = (
 _NO_FUSED_MULTIPLY_ADD = "--xla_cpu_max_isa=AVX"
 # libtpu without a cloud's metadata server, and beside other processes that use it.
 TPU_ENVIRONMENT = {"TPU_SKIP_MDS_QUERY": "1", "ALLOW_MULTIPLE_LIBTPU_LOAD": "1"}
-# A user or a system sends these to end a program.
-ENDING_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 # The most bytes of one read or write.
 _CHUNK = 1 << 16
 # A process whose pipes are closed ends soon.

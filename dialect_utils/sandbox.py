@@ -18,8 +18,8 @@ import signal
 import time
 from collections.abc import Iterable
 
-from dialect_utils.processes import ENDING_SIGNALS
-
+# A user or a system sends these to end a program.
+ENDING_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 # System calls that are denied with any arguments, by topic.
 _PROGRAMS = "execve execveat fork vfork ptrace process_vm_readv process_vm_writev"
 _NETWORK = "socket socketpair connect bind listen accept accept4"

@@ -13,7 +13,7 @@ from collections.abc import Collection, Sequence
 from typing import Any, TextIO, cast
 
 from dialect_utils import processes
-from dialect_utils.processes import ENDING_SIGNALS
+from dialect_utils.sandbox import ENDING_SIGNALS
 from dialect_utils.text import PrintableStream
 from relayout.supervisor.frames import (
     ANSWER,

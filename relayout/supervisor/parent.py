@@ -20,7 +20,7 @@ from typing import Any, NoReturn, Protocol
 
 from dialect_utils import processes
 from dialect_utils.io.files import is_url
-from dialect_utils.processes import ENDING_SIGNALS
+from dialect_utils.sandbox import ENDING_SIGNALS
 from dialect_utils.text import Diagnostic, DiagnosticError
 from relayout.batch.unit import Unit
 from relayout.output import new_file, write_to_file
