@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from dialect_utils.hlo import HloModule, Instruction, parse_module
@@ -11,12 +11,16 @@ from dialect_utils.hlo.ops import Ops, instructions, tuple_elements, zero_of
 from dialect_utils.ir import array_shape
 from dialect_utils.layout import ArrayShape
 from dialect_utils.text import Diagnostic, DiagnosticError
+from passes.dumps.executed import may_not_run, return_executed
 from passes.dumps.inline_fusions import use_elements
 from passes.dumps.inlining import splice
 from passes.framework.base import Report
 
-_KIND = re.compile(r'op_type="(\w+)"')
+# JAX's kind of call: the op's type or, where a dump prints only the op's name, the last part of that.
+_KINDS = (re.compile(r'op_type="(\w+)"'), re.compile(r'op_name="(?:[^"]*/)?(\w+)"'))
 _SIDES = ("send", "recv")
+# An option may say these in place of a function, and of a name.
+UNDEFINED, ANY = "undefined", "*"
 
 
 @dataclass(slots=True)
@@ -34,14 +38,22 @@ class HostCallback:
     @property
     def names(self) -> tuple[str, ...]:
         """Returns the names that an option may use: those of the transfers, and JAX's kind of call."""
-        kind = _KIND.search(self.first.metadata or "")
+        metadata = self.first.metadata or ""
+        kinds = [found[1] for kind in _KINDS if (found := kind.search(metadata))]
         transfers = [done.operands[0].name.removeprefix("%") for done in (*self.sends, *self.receives)]
-        return (*transfers, *([kind[1]] if kind else []))
+        return (*transfers, *kinds[:1])
 
     @property
     def operands(self) -> list[Instruction]:
         """Returns the sent values."""
         return [done.operands[0].operands[0] for done in self.sends]
+
+    @property
+    def signature(self) -> str:
+        """Returns the operands with their shapes and the shapes of the results, as messages show them."""
+        operands = ", ".join(f"{value.name}: {value.shape}" for value in self.operands)
+        results = ", ".join(str(leaf) for done in self.receives for leaf in done.shape.arrays())
+        return f"({operands}) -> ({results})"
 
     @property
     def is_used(self) -> bool:
@@ -51,22 +63,72 @@ class HostCallback:
         )
 
 
-def replace_host_callbacks(module: HloModule, report: Report, callbacks: tuple[str, ...] = ()) -> None:
+@dataclass(frozen=True, slots=True)
+class Callbacks:
+    """The user's options about calls of functions on the host.
+
+    `functions` gives `module:function`, or `undefined`, for a transfer's name, a kind of call (pure_callback) or `*`.
+    """
+
+    functions: Mapping[str, str]
+
+    @classmethod
+    def parse(cls, options: Iterable[str]) -> Callbacks:
+        """Reads `NAME=module:function` and `NAME=undefined`; raises DiagnosticError for other texts."""
+        found = {}
+        for option in options:
+            name, separator, function = option.partition("=")
+            if not (separator and name and (":" in function or function == UNDEFINED)):
+                message = f"callback {option} is not of the form NAME=module:function or NAME=undefined"
+                raise DiagnosticError(Diagnostic(message))
+            found[name] = function
+        return cls(found)
+
+    def function_of(self, call: HostCallback) -> str | None:
+        """Returns what is given for a call: for a transfer before its kind, and for its kind before `*`."""
+        return next((self.functions[name] for name in (*call.names, ANY) if name in self.functions), None)
+
+    def check_names(self, calls: Sequence[HostCallback]) -> None:
+        """Raises DiagnosticError for names that no call has, with a list of the calls."""
+        known = {name for call in calls for name in call.names} | {ANY}
+        unknown = [name for name in self.functions if name not in known]
+        if not unknown:
+            return
+        listed = "; ".join(f"{', '.join(call.names)}: {call.signature}" for call in calls)
+        hint = f"its calls, by their names: {listed}" if calls else "it calls no function on the host"
+        raise DiagnosticError(
+            [Diagnostic(f"--callback {name}: the module has no such call", hint=hint) for name in unknown]
+        )
+
+
+def replace_host_callbacks(
+    module: HloModule, report: Report, callbacks: tuple[str, ...] = (), *, watch: bool = False
+) -> None:
     """Replaces calls of functions on the host, in place.
 
     A call whose results nothing reads (jax.debug.print) is removed, with a note. For any other one an option
-    `NAME=module:function` gives a function to trace; NAME is a transfer's name or the kind of call (pure_callback).
-    Raises DiagnosticError that names each call without an option.
+    `NAME=module:function` gives a function to trace, `NAME=undefined` undefined values (NaN, or 0 for integers). With
+    `watch`, calls that may not run are undefined without an option, and the module returns one more value, the number
+    of such a call that ran, as `watched_callbacks` counts them, or 0. Raises DiagnosticError that names each call
+    without an option, and each option without a call.
     """
-    given = _read_options(callbacks)
+    given, calls = Callbacks.parse(callbacks), host_callbacks(module)
+    given.check_names(calls)
+    watched = watched_callbacks(module, callbacks) if watch else []
+    if watched:
+        return_executed(module, {call.first.computation: number for number, call in enumerate(watched, 1)})
     errors: list[Diagnostic] = []
-    for call in host_callbacks(module):
-        function = next((given[name] for name in call.names if name in given), None)
-        if function is None and call.is_used:
-            errors.append(_refusal(call))
-        elif function is None:
+    for call in calls:
+        function = given.function_of(call)
+        if not call.is_used and function in (None, UNDEFINED):
             report.note(f"{_described(call)} is left out: nothing reads what the host returns", call.first.location)
             _replace(call, [])
+        elif function == UNDEFINED or call in watched:
+            told = "; if it runs, that is an error" if call in watched else ""
+            report.note(f"{_described(call)} is not here: what it returns is undefined{told}", call.first.location)
+            _replace(call, [])
+        elif function is None:
+            errors.append(_refusal(call))
         else:
             try:
                 _replace(call, _computed(call, function))
@@ -74,6 +136,16 @@ def replace_host_callbacks(module: HloModule, report: Report, callbacks: tuple[s
                 errors += [replace(each, location=each.location or call.first.location) for each in error.diagnostics]
     if errors:
         raise DiagnosticError(errors)
+
+
+def watched_callbacks(module: HloModule, callbacks: tuple[str, ...] = ()) -> list[HostCallback]:
+    """Returns the calls in branches and loops whose results are read and that no option gives a function for."""
+    given, uncertain = Callbacks.parse(callbacks), may_not_run(module)
+    return [
+        call
+        for call in host_callbacks(module)
+        if call.is_used and call.first.computation in uncertain and given.function_of(call) in (None, UNDEFINED)
+    ]
 
 
 def host_callbacks(module: HloModule) -> list[HostCallback]:
@@ -107,13 +179,12 @@ def _reads_value(user: Instruction) -> bool:
 
 
 def _replace(call: HostCallback, results: list[Instruction]) -> None:
-    """Replaces the received values by `results` (zeros if empty), and removes the transfers."""
+    """Replaces the received values by `results` (undefined ones if empty), and removes the transfers."""
     for index, done in enumerate(call.receives):
         ops = Ops(done)
         start, shape = done.operands[0], tuple_elements(done)[0]
         assert isinstance(shape, ArrayShape)  # JAX receives arrays
-        zero = zero_of(shape.element_type)
-        value = results[index] if results else ops.filled(shape.element_type, shape.dimensions, zero)
+        value = results[index] if results else ops.filled(shape.element_type, shape.dimensions, _undefined(shape))
         made = ops.tuple([ops.fitted(value, shape), start.operands[-1]])
         use_elements(ops.finish(made))
         start.erase()
@@ -123,6 +194,11 @@ def _replace(call: HostCallback, results: list[Instruction]) -> None:
         done.replace_uses(start.operands[-1])
         done.erase()
         start.erase()
+
+
+def _undefined(shape: ArrayShape) -> str:
+    """Returns NaN for floats, which shows where the values go, and 0 for other types."""
+    return "nan" if shape.element_type.is_floating else zero_of(shape.element_type)
 
 
 def _computed(call: HostCallback, function: str) -> list[Instruction]:
@@ -139,24 +215,15 @@ def _computed(call: HostCallback, function: str) -> list[Instruction]:
     return [found] if isinstance(found.shape, ArrayShape) else [ops.element(found, i) for i in range(len(results))]
 
 
-def _read_options(options: tuple[str, ...]) -> Mapping[str, str]:
-    found = {}
-    for option in options:
-        name, separator, function = option.partition("=")
-        if not separator:
-            raise DiagnosticError(Diagnostic(f"callback {option} is not of the form NAME=module:function"))
-        found[name] = function
-    return found
-
-
 def _refusal(call: HostCallback) -> Diagnostic:
-    hint = f"say what it computes: --callback {call.names[-1]}=module:function, a function that JAX can trace"
+    hint = (
+        f"say what it computes: --callback {call.names[-1]}=module:function, a function that JAX can trace, or "
+        f"--callback {call.names[-1]}=undefined"
+    )
     return Diagnostic(
         f"{_described(call)} is a function of the host's Python, which is not here", call.first.location, hint=hint
     )
 
 
 def _described(call: HostCallback) -> str:
-    operands = ", ".join(f"{value.name}: {value.shape}" for value in call.operands)
-    results = ", ".join(str(leaf) for done in call.receives for leaf in done.shape.arrays())
-    return f"{call.names[-1]} {call.names[0]} ({operands}) -> ({results})"
+    return f"{call.names[-1]} {call.names[0]} {call.signature}"

@@ -61,12 +61,16 @@ def make_portable(
     callback: tuple[str, ...] = (),
     constants_like: Path | None = None,
     unwritten: Unwritten = "zero",
+    watch_callbacks: bool = False,
 ) -> tuple[ExpandedBitcast, ...]:
     """Turns an optimized TPU or GPU dump into HLO that any XLA backend runs.
 
     1. Attributes of the target's compiler and its schedule are dropped.
     2. A call of a Python function on the host is removed, with a note, if nothing reads the results (jax.debug.print).
-       `callback=NAME=module:function` gives a function that JAX traces for another one.
+       `callback=NAME=module:function` gives a function that JAX traces for another one, `callback=NAME=undefined`
+       undefined values (NaN, or 0 for integers); NAME is a transfer's name, the kind of call (pure_callback) or `*`.
+       With `watch-callbacks`, a call in a branch or loop that has no function gives undefined values, and the module
+       returns one more value, s32[]: the number of such a call that ran, or 0.
     3. These passes run: convert-async-to-sync; partitions become replicas; inline-fusions; expand-custom-calls;
        legalize-types; expand-bitcasts; strip-layouts; lower-convolutions.
     4. Functions that StableHLO lacks (sinh, ...) become formulas, ops that XLA:CPU computes wrongly or slowly are
@@ -97,7 +101,8 @@ def make_portable(
     if constants_like is not None:
         take_constants(module, read_hlo(constants_like))
     check_runnable(module)
-    bitcasts = _until_bitcasts(module, report, custom_call, callback, unwritten)
+    replace_host_callbacks(module, report, callback, watch=watch_callbacks)
+    bitcasts = _until_bitcasts(module, report, custom_call, unwritten)
     strip_layouts(module)
     lower_convolutions(module)
     expand_elementary_functions(module)
@@ -113,18 +118,20 @@ def proved_bitcasts(
     module: Module, custom_call: tuple[str, ...] = (), callback: tuple[str, ...] = ()
 ) -> tuple[ExpandedBitcast, ...]:
     """Returns the expansion of each bitcast and its proof; the module does not change, and constants may be elided."""
-    return _until_bitcasts(module.clone(), Report(), custom_call, callback) if isinstance(module, HloModule) else ()
+    if not isinstance(module, HloModule):
+        return ()
+    module, report = module.clone(), Report()
+    replace_host_callbacks(module, report, callback, watch=True)
+    return _until_bitcasts(module, report, custom_call)
 
 
 def _until_bitcasts(
     module: HloModule,
     report: Report,
     custom_call: tuple[str, ...],
-    callback: tuple[str, ...],
     unwritten: Unwritten = "zero",
 ) -> tuple[ExpandedBitcast, ...]:
-    """Runs the rewrites that need layouts (rules 1 to 3, up to expand-bitcasts)."""
-    replace_host_callbacks(module, report, callback)
+    """Runs the rewrites that need layouts (rules 1 and 3, up to expand-bitcasts)."""
     drop_entry_tokens(module)
     _drop_dependencies(module)
     _drop_target_attributes(module)

@@ -14,10 +14,12 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from dialect_utils.engine_names import DEFAULT_ENGINE, ENGINES
+from dialect_utils.hlo import HloModule
 from dialect_utils.io.files import parse_bytes
 from dialect_utils.io.inputs import Input
 from dialect_utils.ir import Module
-from passes.dumps.executable import executable_form
+from dialect_utils.text import Diagnostic, DiagnosticError
+from passes.dumps.executable import executable_form, is_optimized_dump
 from passes.framework.pipeline import verify
 from relayout.arguments import (
     Command,
@@ -42,6 +44,7 @@ if TYPE_CHECKING:
     from dialect_utils.layout import ArrayShape
     from dialect_utils.verdict import Tolerance
     from dialect_utils.verdict.expectation import Distance
+    from passes.dumps.host_callbacks import HostCallback
     from passes.framework.base import Pass
 
 _ENGINE_HELP = f"one of {', '.join(ENGINES)} (default {DEFAULT_ENGINE})"
@@ -68,10 +71,10 @@ def _add_arguments(parser: Parser) -> None:
     parser.option("--custom-call", metavar="NAME=HLO", action="append", default=[], help="what a custom call computes")
     parser.option(
         "--callback",
-        metavar="NAME=MODULE:FUNCTION",
+        metavar="NAME=FUNCTION",
         action="append",
         default=[],
-        help="what a Python function on the host computes",
+        help="what a Python function on the host computes; NAME=undefined if that does not matter, *=... for all",
     )
     parser.option(
         "--constants", metavar="like=FILE", help="values of elided constants, from another dump of the module"
@@ -140,9 +143,12 @@ class _Runner:
         step = self._make_portable()
         if self.arguments.verify_bitcasts:
             self._print_bitcasts(file, module)
+        watched = self._watched(module)
         module = executable_form(module, step, self.console.diagnose)
         devices = self.arguments.devices or devices_of(module).needed
         _, results = entry_arrays(module, devices)
+        if watched:
+            results = results[:-1]
         recorded = self._recorded(data, read.name)
         expected = self._expected(results, recorded)
         # Rejected before random inputs are drawn.
@@ -159,6 +165,8 @@ class _Runner:
             worker=self.worker,
         )
         seconds = perf_counter() - start
+        if watched:
+            _check_ran(watched, int(outputs.pop().max()))
         if self.arguments.outputs:
             write_output(str(Path(self.arguments.outputs)), arrays_to_npz("out", outputs, results))
         if expected is None:
@@ -176,6 +184,18 @@ class _Runner:
 
         return None if self.arguments.inputs else read_recorded(data, name)
 
+    def _watched(self, module: Module) -> list[HostCallback]:
+        """Returns the calls of host functions that are errors only if they run; raises UsageError for vain options."""
+        if is_optimized_dump(module):
+            from passes.dumps.host_callbacks import watched_callbacks
+
+            assert isinstance(module, HloModule)  # a dump is HLO
+            return watched_callbacks(module, tuple(self.arguments.callback))
+        for option in ("callback", "custom_call"):
+            if getattr(self.arguments, option):
+                raise usage_error(f"--{option.replace('_', '-')} is for a compiler's dump, which this file is not")
+        return []
+
     def _make_portable(self) -> Pass:
         # Imported here: --help works without passes.
         from passes.dumps.make_portable import make_portable
@@ -187,6 +207,7 @@ class _Runner:
             custom_call=tuple(self.arguments.custom_call),
             callback=tuple(self.arguments.callback),
             constants_like=Path(path) if path else None,
+            watch_callbacks=True,
         )
 
     def _print_bitcasts(self, file: str, module: Module) -> None:
@@ -242,6 +263,20 @@ class _Runner:
             for number, distance in enumerate(found):
                 print(f"{file}: out{number}: {distance}")
         return DONE if all(distance.equal for distance in found) else FAILED
+
+
+def _check_ran(watched: Sequence[HostCallback], number: int) -> None:
+    """Raises DiagnosticError if a call of a host function ran that is not here; the calls count from 1."""
+    if not number:
+        return
+    call = watched[number - 1]
+    raise DiagnosticError(
+        Diagnostic(
+            f"{call.names[-1]} {call.names[0]} ran, and what it returns is unknown: the outputs are undefined",
+            call.first.location,
+            hint=f"say what it computes: --callback {call.names[-1]}=module:function, a function that JAX can trace",
+        )
+    )
 
 
 def _as_json(number: int, distance: Distance) -> dict[str, object]:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from dialect_utils.hlo import parse_module
 from dialect_utils.text import DiagnosticError
-from passes.dumps.host_callbacks import host_callbacks, replace_host_callbacks
-from passes.dumps.make_portable import drop_entry_tokens
+from passes.dumps.host_callbacks import Callbacks, host_callbacks, replace_host_callbacks
+from passes.dumps.make_portable import drop_entry_tokens, make_portable
 from passes.framework.base import Report
 from passes.framework.pipeline import verify
+from relayout.cli import main
 
 ATTRIBUTES = 'is_host_transfer=true, metadata={op_type="%s"}'
 
@@ -83,7 +85,9 @@ def test_a_callback_is_what_the_user_says(name: str, tmp_path: Path, monkeypatch
 
 
 def test_options_of_another_form_are_refused() -> None:
-    with pytest.raises(DiagnosticError, match="callback double is not of the form NAME=module:function"):
+    with pytest.raises(
+        DiagnosticError, match="callback double is not of the form NAME=module:function or NAME=undefined"
+    ):
         replace_host_callbacks(parse_module(PRINTED), Report(), ("double",))
 
 
@@ -112,3 +116,133 @@ def test_the_tokens_of_ordered_calls_are_no_inputs_and_no_results() -> None:
     assert again.text() == module.text()
     with pytest.raises(ValueError, match="still used"):
         again.entry.drop_parameter(again.entry.parameters[0])
+
+
+BRANCHES = """HloModule m, is_scheduled=true
+
+here {
+  x = f32[4] parameter(0)
+  start = token[] after-all()
+%s  v = f32[4] get-tuple-element(rd10), index=0
+  ROOT r = f32[4] add(v, x)
+}
+
+there {
+  y = f32[4] parameter(0)
+  ROOT s = f32[4] negate(y)
+}
+
+ENTRY e {
+  c = %s parameter(0)
+  p = f32[4] parameter(1)
+%s}
+"""
+
+
+def branching(kind: str, entry: str, condition: str = "pred[]") -> str:
+    call = transfers(1, kind, "start", ["x"], 1)
+    return BRANCHES % (call, condition, entry)
+
+
+IN_BRANCH = branching(
+    "pure_callback",
+    "  ROOT r = f32[4] conditional(c, p, p), true_computation=here, false_computation=there\n",
+)
+IN_NUMBERED_BRANCH = branching(
+    "pure_callback",
+    "  n = s32[] convert(c)\n  ROOT r = f32[4] conditional(n, p, p), branch_computations={there, here}\n",
+)
+IN_CALL_IN_BRANCH = branching(
+    "pure_callback",
+    "  r = f32[4] conditional(c, p, p), true_computation=outer, false_computation=there\n"
+    "  ROOT t = (f32[4], f32[4]) tuple(p, r)\n",
+).replace("there {", "outer {\n  z = f32[4] parameter(0)\n  ROOT u = f32[4] call(z), to_apply=here\n}\n\nthere {")
+LOOP = """
+more {
+  a = (pred[], f32[4]) parameter(0)
+  ROOT b = pred[] get-tuple-element(a), index=0
+}
+
+once {
+  d = (pred[], f32[4]) parameter(0)
+  g = f32[4] get-tuple-element(d), index=1
+  h = f32[4] call(g), to_apply=here
+  never = pred[] constant(false)
+  ROOT i = (pred[], f32[4]) tuple(never, h)
+}
+
+ENTRY"""
+IN_LOOP = branching(
+    "pure_callback",
+    "  k = (pred[], f32[4]) tuple(c, p)\n  l = (pred[], f32[4]) while(k), condition=more, body=once\n"
+    "  ROOT r = f32[4] get-tuple-element(l), index=1\n",
+).replace("\nENTRY", LOOP)
+
+
+@pytest.mark.parametrize("text", [IN_BRANCH, IN_NUMBERED_BRANCH, IN_CALL_IN_BRANCH, IN_LOOP])
+def test_a_call_that_may_not_run_is_an_error_where_it_does(
+    text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "m.hlo").write_text(text)
+    for runs in (False, True):
+        np.savez(tmp_path / "in.npz", in0=np.array(runs), in1=np.arange(4, dtype=np.float32))
+        code = main(["run", str(tmp_path / "m.hlo"), "--inputs", str(tmp_path / "in.npz")])
+        out, err = capsys.readouterr()
+        assert "if it runs, that is an error" in err
+        assert (code, "s10 ran, and what it returns is unknown" in err) == ((1, True) if runs else (0, False))
+        assert ("3." in out) == (not runs)
+        assert "out2" not in out
+
+
+def test_without_watching_a_call_in_a_branch_is_refused() -> None:
+    with pytest.raises(DiagnosticError, match="is a function of the host's Python"):
+        make_portable(parse_module(IN_BRANCH))
+
+
+def test_undefined_values_are_nan_and_zeros_with_a_note() -> None:
+    module, report = parse_module(CALLED), Report()
+    replace_host_callbacks(module, report, ("*=undefined",))
+    verify(module)
+    assert module.text().count("constant(nan)") == 2
+    assert "what it returns is undefined" in report.diagnostics[1].message
+
+
+def test_a_name_wins_over_its_kind_and_a_kind_over_all() -> None:
+    [_, call] = host_callbacks(parse_module(CALLED))
+    options = ["*=a:all", "pure_callback=a:kind", "r21=a:name"]
+    found = [Callbacks.parse(options[: count + 1]).function_of(call) for count in range(3)]
+    assert found == ["a:all", "a:kind", "a:name"]
+
+
+def test_the_kind_is_the_last_part_of_the_name_of_the_op() -> None:
+    text = CALLED.replace('op_type="pure_callback"', 'op_name="jit(f)/cond/branch_1_fun/pure_callback"')
+    [_, call] = host_callbacks(parse_module(text))
+    assert call.names[-1] == "pure_callback"
+
+
+def test_a_name_without_a_call_is_an_error_that_lists_the_calls() -> None:
+    with pytest.raises(DiagnosticError, match="--callback pure: the module has no such call") as error:
+        replace_host_callbacks(parse_module(CALLED), Report(), ("pure=a:b", "debug_print=a:b"))
+    assert "s20, s21, r20, r21, pure_callback: (p: f32[4], q: f32[4]) -> (f32[4], f32[4])" in str(error.value)
+    with pytest.raises(DiagnosticError, match="it calls no function on the host"):
+        replace_host_callbacks(
+            parse_module("HloModule m\nENTRY e {\n  ROOT p = f32[4] parameter(0)\n}\n"), Report(), ("a=b:c",)
+        )
+
+
+def test_a_call_in_the_condition_of_a_loop_is_refused() -> None:
+    text = IN_LOOP.replace(
+        "  ROOT b = pred[] get-tuple-element(a), index=0",
+        "  w = f32[4] get-tuple-element(a), index=1\n  h2 = f32[4] call(w), to_apply=here\n"
+        "  ROOT b = pred[] get-tuple-element(a), index=0",
+    )
+    with pytest.raises(DiagnosticError, match="no value can tell that it ran"):
+        make_portable.with_options(watch_callbacks=True)(parse_module(text))
+
+
+def test_callbacks_of_plain_modules_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "m.mlir").write_text(
+        "func.func @main(%a: tensor<2xf32>) -> tensor<2xf32> {\n  return %a : tensor<2xf32>\n}\n"
+    )
+    assert main(["run", str(tmp_path / "m.mlir"), "--callback", "a=b:c"]) == 2
+    assert "--callback is for a compiler's dump" in capsys.readouterr().err
