@@ -59,7 +59,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Comparator:
-    """The guarantee of each output of the original. `compare` is `auto`, `bits`, `ulp:N` or `rel:X`.
+    """The guarantee of each output of the original. `compare` is `auto`, `bits`, `ulp:N`, `rel:X` or `of-largest:X`.
 
     `auto`: equal bits wherever they are guaranteed. Elsewhere an element may be as far off as the
     original's own rounding error. `signs_of_zero`: zeros of both signs differ. (It is false where a module
@@ -252,8 +252,8 @@ class Options:
 
     `engines`: `proof` looks for a proof first; engines run in this order, and all that can execute the
     modules must agree. None: a proof, XLA:CPU and, for small modules, the interpreter. `seeds` is the
-    number of times each kind of data is drawn; `compare` is `auto`, `bits`, `ulp:N` or `rel:X`; `inputs`
-    replace drawn data; `timeout` limits all engines together, in seconds; `proof_seconds` limits the proof, in seconds
+    number of times each kind of data is drawn; `compare` is `auto`, `bits`, `ulp:N`, `rel:X` or `of-largest:X`;
+    `inputs` replace drawn data; `timeout` limits all engines together, in seconds; `proof_seconds` limits the proof, in seconds
     of this process's CPU time; `memory` limits the execution of a module, in bytes. `power` is the number of faults to
     inject for measuring which faults the data detects; None: as many as take about the time of the check. `field_seed`
     repeats a comparison over the reals; None: primes

@@ -165,17 +165,18 @@ Mask = NDArray[np.bool_]
 class Tolerance:
     """The largest difference with which two elements count as equal.
 
-    `ulp`: units in the last place; `relative`: of the larger magnitude of the two; `of_largest`:
-    of the largest finite magnitude in the first array. All None: only equal bits.
+    `ulp`: units in the last place; `relative`: of the larger magnitude of the two; `of_largest`: of the largest finite
+    magnitude in the first array, and `absolute` more. All None: only equal bits.
     """
 
     ulp: int | None = None
     relative: float | None = None
     of_largest: float | None = None
+    absolute: float = 0.0
 
     @classmethod
     def parse(cls, text: str) -> Tolerance:
-        """Reads `bits`, `ulp:N` or `rel:X`; raises DiagnosticError for anything else."""
+        """Reads `bits`, `ulp:N`, `rel:X` or `of-largest:X`; raises DiagnosticError for anything else."""
         kind, _, number = str(text).partition(":")
         try:
             if text == "bits":
@@ -184,16 +185,20 @@ class Tolerance:
                 return cls(ulp=_natural(number))
             if kind == "rel":
                 return cls(relative=_positive(number))
+            if kind == "of-largest":
+                return cls(of_largest=_positive(number))
         except ValueError:
             pass
-        raise DiagnosticError(Diagnostic(f"cannot compare by {text!r}", hint="write auto, bits, ulp:N or rel:X"))
+        raise DiagnosticError(
+            Diagnostic(f"cannot compare by {text!r}", hint="write auto, bits, ulp:N, rel:X or of-largest:X")
+        )
 
     def __str__(self) -> str:
         if self.ulp is not None:
             return f"within {self.ulp} ulp"
         if self.relative is not None:
             return f"within a relative difference of {self.relative:g}"
-        return "bits" if self.of_largest is None else f"within {self.of_largest:.1g} of the largest magnitude"
+        return "bits" if self.of_largest is None else f"within {self.of_largest:.2g} of the largest element"
 
 
 BITS = Tolerance()
@@ -258,7 +263,7 @@ def _is_close(x: Array, y: Array, ulp: NDArray[np.uint64], tolerance: Tolerance)
     else:
         assert tolerance.of_largest is not None  # the only field left
         magnitudes = np.abs(x[np.isfinite(x)])
-        limit = tolerance.of_largest * (magnitudes.max() if magnitudes.size else 0.0)
+        limit = tolerance.of_largest * (magnitudes.max() if magnitudes.size else 0.0) + tolerance.absolute
     close: Mask = finite & (difference <= limit)
     return close
 

@@ -92,7 +92,11 @@ def _add_arguments(parser: Parser) -> None:
         type=hexadecimal,
         help="repeats a comparison over the reals: the seed of --json or --verbose (default a new one)",
     )
-    parser.option("--compare", default="auto", help="auto, bits, ulp:N or rel:X (default auto: bits where guaranteed)")
+    parser.option(
+        "--compare",
+        default="auto",
+        help="auto, bits, ulp:N, rel:X or of-largest:X (default auto: bits where guaranteed)",
+    )
     parser.option(
         "--verbose",
         action="store_true",

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from dialect_utils.execution import Array, Recorded, SavedArray, Worker
     from dialect_utils.layout import ArrayShape
     from dialect_utils.verdict import Tolerance
-    from dialect_utils.verdict.expectation import Distance
+    from dialect_utils.verdict.expectation import Allowance, Distance
     from passes.dumps.host_callbacks import HostCallback
     from passes.framework.base import Pass
 
@@ -59,7 +59,10 @@ def _add_arguments(parser: Parser) -> None:
     parser.option("--inputs", metavar="NPZ", help="inputs in0, in1, ... (default: a snapshot's own, else random ones)")
     parser.option("--outputs", metavar="NPZ", help="write the outputs as out0, out1, ...")
     parser.option("--expect", metavar="NPZ", help="compare with out0, out1, ... of this file")
-    parser.option("--compare", default="bits", help="with --expect: bits, ulp:N or rel:X decide the exit code")
+    parser.option(
+        "--compare",
+        help="with --expect: bits, ulp:N, rel:X or of-largest:X (default: bits; for a dump by its own precision)",
+    )
     parser.option("--seed", metavar="N", type=int, default=0, help="of the random inputs (default 0)")
     parser.option(
         "--engine",
@@ -104,7 +107,7 @@ def _open(arguments: Namespace, console: Console) -> Iterator[Work]:
     from dialect_utils.execution import DEFAULT_MEMORY_BYTES, DEFAULT_TIMEOUT_SECONDS, Worker
     from dialect_utils.verdict import Tolerance
 
-    tolerance = parsed(Tolerance.parse, arguments.compare)
+    tolerance = parsed(Tolerance.parse, arguments.compare) if arguments.compare else None
     timeout, memory = arguments.timeout or DEFAULT_TIMEOUT_SECONDS, arguments.memory or DEFAULT_MEMORY_BYTES
     with Worker(timeout, arguments.devices or 1, memory) as worker:
         yield _Runner(arguments, tolerance, console, worker).attempt
@@ -119,11 +122,29 @@ def _check_outputs(inputs: Sequence[Input], arguments: Namespace) -> None:
 
 
 @dataclass(frozen=True, slots=True)
+class _Compared:
+    """The outputs of one run beside the expected ones."""
+
+    module: Module
+    outputs: Sequence[Array]
+    expected: Sequence[Array]
+    results: Sequence[ArrayShape]
+    inputs: Sequence[Array | SavedArray]
+
+    def distances(self, allowed: Sequence[Allowance]) -> list[Distance]:
+        from dialect_utils.verdict.expectation import measure
+
+        outputs = zip(self.outputs, self.expected, self.results, allowed, strict=True)
+        return [measure(actual, wanted, shape.element_type, each) for actual, wanted, shape, each in outputs]
+
+
+@dataclass(frozen=True, slots=True)
 class _Runner:
     """The execution of one file, with the arguments and the worker that all files share."""
 
     arguments: Namespace
-    tolerance: Tolerance
+    # None: that of the dump.
+    tolerance: Tolerance | None
     console: Console
     worker: Worker
 
@@ -134,7 +155,6 @@ class _Runner:
 
     def _run(self, read: Input) -> int:
         from dialect_utils.execution import arrays_to_npz, check_executable, devices_of, entry_arrays, run_module
-        from dialect_utils.verdict.expectation import measure
 
         file, read = read.path, read.with_constants()
         data = read.data()
@@ -144,19 +164,22 @@ class _Runner:
         if self.arguments.verify_bitcasts:
             self._print_bitcasts(file, module)
         watched = self._watched(module)
-        module = executable_form(module, step, self.console.diagnose)
+        dump, module = module, executable_form(module, step, self.console.diagnose)
         devices = self.arguments.devices or devices_of(module).needed
         _, results = entry_arrays(module, devices)
         if watched:
             results = results[:-1]
         recorded = self._recorded(data, read.name)
         expected = self._expected(results, recorded)
+        if expected is None and self.tolerance is not None:
+            raise usage_error("--compare needs expected outputs: --expect NPZ")
         # Rejected before random inputs are drawn.
         check_executable(module, read.name, self.worker.memory, self.arguments.engine)
+        inputs = self._inputs(module, devices, recorded)
         start = perf_counter()
         outputs = run_module(
             module,
-            self._inputs(module, devices, recorded),
+            inputs,
             engine=self.arguments.engine,
             name=read.name,
             devices=devices,
@@ -172,11 +195,36 @@ class _Runner:
         if expected is None:
             self._print_outputs(file, outputs, results, seconds)
             return DONE
-        found = [
-            measure(actual, wanted, shape.element_type, self.tolerance)
-            for actual, wanted, shape in zip(outputs, expected, results, strict=True)
-        ]
-        return self._print_distances(file, found, seconds)
+        compared = _Compared(module, outputs, expected, results, inputs)
+        return self._print_distances(file, self._distances(dump, compared), seconds)
+
+    def _distances(self, dump: Module, compared: _Compared) -> list[Distance]:
+        """Measures the outputs; a dump's own precision decides where the user gives no tolerance."""
+        from dialect_utils.verdict.expectation import BITS, Allowance, allow_own_error, allowances, precision_of
+
+        results = compared.results
+        if self.tolerance is not None or not is_optimized_dump(dump):
+            return compared.distances([Allowance(self.tolerance or BITS)] * len(results))
+        allowed = allowances(precision_of(dump), results, compared.expected)
+        found = compared.distances(allowed)
+        exact = None if all(each.equal for each in found) else self._unrounded(compared)
+        if exact is None:
+            return found
+        pairs = zip(allowed, compared.outputs, exact, results, strict=False)
+        return compared.distances(
+            [allow_own_error(each, output, other, shape.element_type) for each, output, other, shape in pairs]
+        )
+
+    def _unrounded(self, compared: _Compared) -> Sequence[Array] | None:
+        """Returns the outputs in 64 bits without the program's roundings, or None where an engine cannot do that."""
+        from dialect_utils.execution import ExecutionError, entry_arrays, from_plain_all, prepare
+
+        parameters, _ = entry_arrays(compared.module, self.worker.devices)
+        try:
+            program, _ = self.worker.rewrite("unround", prepare(compared.module, "<unrounded>", self.worker.memory))
+            return self.worker.run(program, [from_plain_all(compared.inputs, parameters)])[0]
+        except ExecutionError:
+            return None
 
     def _recorded(self, data: bytes, name: str) -> Recorded | None:
         """Returns the recorded inputs and results of a snapshot, unless the user gives inputs."""
@@ -281,7 +329,10 @@ def _check_ran(watched: Sequence[HostCallback], number: int) -> None:
 
 def _as_json(number: int, distance: Distance) -> dict[str, object]:
     described: dict[str, object] = {"output": number, "equal": distance.equal, "differing": distance.differing}
-    for what, value in (("absolute", distance.absolute), ("relative", distance.relative)):
+    if distance.allowance.tolerance.of_largest is not None:
+        described |= {"allowed": distance.allowance.tolerance.of_largest, "reason": distance.allowance.reason}
+    of_largest = ("of_largest", distance.worst)
+    for what, value in (("absolute", distance.absolute), ("relative", distance.relative), of_largest):
         described[what] = (
             None if value is None else {"difference": str(value[0]) if isinf(value[0]) else value[0], "index": value[1]}
         )

@@ -193,3 +193,40 @@ def test_wrong_arrays_are_the_inputs_fault(files: Path, capsys: pytest.CaptureFi
     ]:
         assert main(["run", str(files / "a.hlo"), "--inputs", str(files / name)]) == 1
         assert message in capsys.readouterr().err
+
+
+ROUNDED = """HloModule m, is_scheduled=true
+
+ENTRY e {
+  p = f32[64,64]{1,0:T(8,128)} parameter(0)
+  b = bf16[64,64]{1,0:T(8,128)(2,1)} convert(p)
+  ROOT c = f32[64,64]{1,0:T(8,128)} convolution(b, b), dim_labels=bf_io->bf
+}
+"""
+
+
+def test_a_dump_is_compared_by_its_own_precision(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "m.hlo").write_text(ROUNDED)
+    p = np.random.default_rng(1).standard_normal((64, 64)).astype(np.float32)
+    np.savez(tmp_path / "in.npz", in0=p)
+    command = ["run", str(tmp_path / "m.hlo"), "--inputs", str(tmp_path / "in.npz")]
+
+    def compared(factor: float, *more: str) -> tuple[int, str]:
+        np.savez(tmp_path / "out.npz", out0=(p @ p) * np.float32(factor))
+        code = main([*command, "--expect", str(tmp_path / "out.npz"), *more])
+        return code, capsys.readouterr().out
+
+    assert compared(1)[0] == 0
+    assert "as expected, within 0.016 of the largest element (operands of 16 bits)" in compared(1)[1]
+    assert compared(1.1)[0] == 1
+    assert compared(1, "--compare", "bits")[0] == 1
+    assert compared(1, "--compare", "of-largest:0.1")[0] == 0
+    assert compared(1, "--compare", "of-largest:0.0001")[0] == 1
+    described = json.loads(compared(1, "--json")[1])["outputs"][0]
+    assert (described["allowed"], described["reason"], described["equal"]) == (2**-6, "operands of 16 bits", True)
+    assert 0 < described["of_largest"]["difference"] < 2**-6
+
+
+def test_a_tolerance_without_expected_outputs_is_an_error(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", str(files / "a.hlo"), "--compare", "rel:0.5"]) == 2
+    assert "--compare needs expected outputs" in capsys.readouterr().err

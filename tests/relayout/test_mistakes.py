@@ -99,7 +99,11 @@ def test_a_jax_object_where_a_shape_is_expected_is_explained() -> None:
         (lambda: untyped.check(NEGATE, NEGATE, engines="xla"), DiagnosticError, 'engines=\\("proof", "xla"\\)'),
         (lambda: untyped.check(NEGATE, NEGATE, engines=("tpu",)), DiagnosticError, "not \\('tpu',\\)"),
         (lambda: untyped.check(NEGATE, NEGATE, seeds=0), DiagnosticError, "at least once, not 0"),
-        (lambda: untyped.check(NEGATE, NEGATE, compare=1e-3), DiagnosticError, "write auto, bits, ulp:N or rel:X"),
+        (
+            lambda: untyped.check(NEGATE, NEGATE, compare=1e-3),
+            DiagnosticError,
+            "write auto, bits, ulp:N, rel:X or of-largest:X",
+        ),
         (lambda: untyped.check(NEGATE, NEGATE, inputs={}), TypeError, "a list of arrays in the order"),
         (lambda: untyped.run(NEGATE, engine="tpu"), DiagnosticError, "it is xla or interpreter"),
         (lambda: untyped.run(NEGATE, seed=-1), TypeError, "an integer of 0 or more, not -1"),

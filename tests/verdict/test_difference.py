@@ -62,7 +62,7 @@ def test_tolerances(text: str, same: tuple[float, float], other: tuple[float, fl
 
 @pytest.mark.parametrize("text", ["", "ulps:1", "ulp:-1", "ulp:x", "rel:nan", "rel:-1", "rel:"])
 def test_other_tolerances_are_refused(text: str) -> None:
-    with pytest.raises(DiagnosticError, match="hint: write auto, bits, ulp:N or rel:X"):
+    with pytest.raises(DiagnosticError, match="hint: write auto, bits, ulp:N, rel:X or of-largest:X"):
         Tolerance.parse(text)
 
 
