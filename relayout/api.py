@@ -190,7 +190,8 @@ def check(
 
     Looks for a proof, then executes both on `seeds` sets of random inputs, or on `inputs`. `compare` is `auto` (bits
     wherever they are guaranteed), `bits`, `ulp:N`, `rel:X` or `of-largest:X`. make-portable rewrites optimized dumps
-    before execution. Raises DiagnosticError where the signatures differ, or where a module cannot be executed and no proof is found.
+    before execution. Raises DiagnosticError where the signatures differ, or where a module cannot be executed and no
+    proof is found.
 
     >>> relayout.check("examples/negate.hlo", passes="expand-tiling").verdict
     'equal'
