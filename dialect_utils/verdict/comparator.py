@@ -254,11 +254,10 @@ class Options:
     modules must agree. None: a proof, XLA:CPU and, for small modules, the interpreter. `seeds` is the
     number of times each kind of data is drawn; `compare` is `auto`, `bits`, `ulp:N`, `rel:X` or `of-largest:X`;
     `inputs` replace drawn data; `timeout` limits all engines together, in seconds; `proof_seconds` limits the proof, in
-    seconds of this process's CPU time; `memory` limits the execution of a module, in bytes. `power` is the number of faults to
-    inject for measuring which faults the data detects; None: as many as take about the time of the check. `field_seed`
-    repeats a comparison over the reals; None: primes
-    and random numbers that nobody knows before. Raises DiagnosticError for an unknown engine, and for
-    fewer than one seed.
+    seconds of this process's CPU time; `memory` limits the execution of a module, in bytes. `power` is the number of
+    faults to inject for measuring which faults the data detects; None: as many as take about the time of the check.
+    `field_seed` repeats a comparison over the reals; None: primes and random numbers that nobody knows before. Raises
+    DiagnosticError for an unknown engine, and for fewer than one seed.
     """
 
     engines: tuple[Method, ...] | None = None
