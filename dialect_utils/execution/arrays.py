@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import zipfile
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BufferedIOBase, BytesIO
@@ -40,6 +40,7 @@ _LARGEST_FILE = 1 << 40
 _LARGEST_HEADER = 10_100
 _LARGEST_ELEMENT = 16
 _STEP = 1 << 20
+_MEMBER = ".npy"
 # numpy writes these two. A member of another method could demand a dictionary of 4 GB.
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
@@ -227,24 +228,46 @@ def read_arrays(path: str, prefix: str) -> list[SavedArray]:
 
     Raises DiagnosticError for an unreadable file, a gap in the numbers, and a name that occurs twice.
     """
-    pattern = re.compile(rf"{prefix}(0|[1-9][0-9]{{0,6}})\.npy", re.ASCII)
-    with open_input(path, _LARGEST_FILE) as raw:
-        if not zipfile.is_zipfile(raw):
-            raise DiagnosticError(Diagnostic(f"{path}: no NPZ file", hint="numpy.savez writes one"))
-        with readable(path), zipfile.ZipFile(raw) as file:
-            names = [member.filename for member in file.infolist()]
-            numbers = {name: int(match[1]) for name in names if (match := pattern.fullmatch(name))}
-            repeated = next((name for name, count in Counter(names).items() if count > 1 and name in numbers), None)
-            if repeated is not None:
-                raise damaged(path, f"{repeated} occurs twice")
-            found = {number: _read_header(path, file, name) for name, number in numbers.items()}
+    pattern = numbered(prefix)
+    names, arrays = _read_archive(path, lambda name: pattern.fullmatch(name) is not None)
+    found = {int(name[len(prefix) :]): array for name, array in arrays.items()}
     if names and not found:
-        shown = ", ".join(name.removesuffix(".npy") for name in names[:_SHOWN_NAMES])
-        raise DiagnosticError(Diagnostic(f"{path}: holds {shown}, but no {prefix}0"))
+        raise DiagnosticError(Diagnostic(f"{path}: holds {', '.join(names[:_SHOWN_NAMES])}, but no {prefix}0"))
     missing = next((number for number in range(len(found)) if number not in found), None)
     if missing is not None:
         raise DiagnosticError(Diagnostic(f"{path}: holds {prefix}{max(found)}, but no {prefix}{missing}"))
     return [found[number] for number in range(len(found))]
+
+
+def read_archive(path: str) -> dict[str, SavedArray]:
+    """Returns all arrays of an NPZ file by their names; reads only their headers.
+
+    Raises DiagnosticError for an unreadable file, and for a name that occurs twice.
+    """
+    return _read_archive(path, lambda name: True)[1]
+
+
+def numbered(prefix: str) -> re.Pattern[str]:
+    """Returns the pattern of the names `<prefix>0`, `<prefix>1`, ..."""
+    return re.compile(rf"{prefix}(?:0|[1-9][0-9]{{0,6}})", re.ASCII)
+
+
+def _read_archive(path: str, is_wanted: Callable[[str], bool]) -> tuple[list[str], dict[str, SavedArray]]:
+    """Returns the names of all members, and the arrays of those that are wanted."""
+    with open_input(path, _LARGEST_FILE) as raw:
+        if not zipfile.is_zipfile(raw):
+            raise DiagnosticError(Diagnostic(f"{path}: no NPZ file", hint="numpy.savez writes one"))
+        with readable(path), zipfile.ZipFile(raw) as file:
+            names = [member.filename.removesuffix(_MEMBER) for member in file.infolist()]
+            wanted = [
+                name
+                for name, member in zip(names, file.infolist(), strict=True)
+                if member.filename.endswith(_MEMBER) and is_wanted(name)
+            ]
+            repeated = next((name for name, count in Counter(wanted).items() if count > 1), None)
+            if repeated is not None:
+                raise damaged(path, f"{repeated}{_MEMBER} occurs twice")
+            return names, {name: _read_header(path, file, name + _MEMBER) for name in wanted}
 
 
 def _read_header(path: str, file: zipfile.ZipFile, member: str) -> SavedArray:

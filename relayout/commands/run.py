@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
+from itertools import zip_longest
 from math import isinf
 from pathlib import Path
 from time import perf_counter
@@ -47,6 +48,8 @@ if TYPE_CHECKING:
     from passes.dumps.host_callbacks import HostCallback
     from passes.framework.base import Pass
 
+_RANDOM = "random"
+_INPUTS_HINT = "--inputs NPZ gives the program's own, and --inputs random says that these are wanted"
 _ENGINE_HELP = f"one of {', '.join(ENGINES)} (default {DEFAULT_ENGINE})"
 
 
@@ -56,14 +59,22 @@ def _add_arguments(parser: Parser) -> None:
     )
     add_input_options(parser)
     add_batch_options(parser)
-    parser.option("--inputs", metavar="NPZ", help="inputs in0, in1, ... (default: a snapshot's own, else random ones)")
+    parser.option(
+        "--inputs",
+        metavar="NPZ",
+        help="inputs in0, in1, ... or by names such as params['w'] or params/w; with several devices their first axis"
+        " counts them; random (default: a snapshot's own, else random ones)",
+    )
+    parser.option(
+        "--sharded", choices=("auto",), help="auto: inputs may be whole arrays, which are split among the devices"
+    )
     parser.option("--outputs", metavar="NPZ", help="write the outputs as out0, out1, ...")
     parser.option("--expect", metavar="NPZ", help="compare with out0, out1, ... of this file")
     parser.option(
         "--compare",
         help="with --expect: bits, ulp:N, rel:X or of-largest:X (default: bits; for a dump by its own precision)",
     )
-    parser.option("--seed", metavar="N", type=int, default=0, help="of the random inputs (default 0)")
+    parser.option("--seed", metavar="N", type=int, help="of the random inputs (default 0)")
     parser.option(
         "--engine",
         type=choice(*ENGINES),
@@ -92,8 +103,13 @@ def _plan(arguments: Namespace, console: Console) -> Sequence[Unit]:
         raise usage_error(f"--outputs holds the outputs of one FILE, not of {len(inputs)}")
     if arguments.outputs:
         _check_outputs(inputs, arguments)
-    if arguments.seed < 0:
+    if arguments.seed is not None and arguments.seed < 0:
         raise usage_error(f"the seed {arguments.seed} is negative")
+    is_given = arguments.inputs not in (None, _RANDOM)
+    if arguments.seed is not None and is_given:
+        raise usage_error("--seed is for random inputs, but --inputs gives others")
+    if arguments.sharded and not is_given:
+        raise usage_error("--sharded splits the arrays of --inputs NPZ, which is not given")
     return [Unit((each,), seconds=_seconds(each, arguments)) for each in inputs]
 
 
@@ -175,7 +191,7 @@ class _Runner:
             raise usage_error("--compare needs expected outputs: --expect NPZ")
         # Rejected before random inputs are drawn.
         check_executable(module, read.name, self.worker.memory, self.arguments.engine)
-        inputs = self._inputs(module, devices, recorded)
+        inputs = self._inputs(dump, module, devices, recorded)
         start = perf_counter()
         outputs = run_module(
             module,
@@ -271,16 +287,28 @@ class _Runner:
         for row in [header, *rows] if rows else ():
             print("  ".join(value.ljust(widths[key]) for key, value in row.items()).rstrip())
 
-    def _inputs(self, module: Module, devices: int, recorded: Recorded | None) -> Sequence[Array | SavedArray]:
-        from dialect_utils.execution import entry_arrays, read_arrays
+    def _inputs(
+        self, dump: Module, module: Module, devices: int, recorded: Recorded | None
+    ) -> Sequence[Array | SavedArray]:
+        from dialect_utils.execution import entry_arrays
+        from dialect_utils.execution.named import arguments_of, read_inputs, split_among_devices
         from dialect_utils.verdict import random_inputs, small_integer_positions
 
-        if self.arguments.inputs:
-            return read_arrays(self.arguments.inputs, "in")
+        parameters, _ = entry_arrays(module, devices)
+        if self.arguments.inputs not in (None, _RANDOM):
+            arrays, notes = read_inputs(self.arguments.inputs, arguments_of(dump))
+            self.console.diagnose(notes)
+            if self.arguments.sharded is None:
+                return arrays
+            if devices == 1:
+                raise usage_error("--sharded splits arrays among several devices, but this program runs on one")
+            pairs = enumerate(zip_longest(arrays, parameters[: len(arrays)]))
+            return [split_among_devices(each, shape, f"in{i}") if shape else each for i, (each, shape) in pairs]
         if recorded is not None:
             return recorded.inputs
-        parameters, _ = entry_arrays(module, devices)
-        return random_inputs(parameters, self.arguments.seed, small=small_integer_positions(module))
+        if parameters and self.arguments.inputs is None:
+            self.console.diagnose([Diagnostic("the inputs are random numbers", None, "note", _INPUTS_HINT)])
+        return random_inputs(parameters, self.arguments.seed or 0, small=small_integer_positions(module))
 
     def _expected(self, results: Sequence[ArrayShape], recorded: Recorded | None) -> list[Array] | None:
         """Returns the expected outputs; called before compilation, to reject a wrong file early."""

@@ -150,8 +150,7 @@ class Child:
             except BlockingIOError:
                 return
             except OSError:
-                # A child that is gone is noticed when it is read.
-                self._unsent.clear()
+                self._close()
                 return
             del self._unsent[:sent]
 
@@ -221,10 +220,16 @@ class Child:
         except BlockingIOError:
             raise MalformedFrameError("asked before it read the last answer") from None
         except OSError:
-            self._unsent.clear()
+            self._close()
         finally:
             for descriptor in descriptors:
                 os.close(descriptor)
+
+    def _close(self) -> None:
+        """Ends the conversation with a child that cannot be reached, so that the next read finds its end."""
+        self._unsent.clear()
+        with contextlib.suppress(OSError):
+            self.connection.shutdown(socket.SHUT_RDWR)
 
     def _notice(self, said: dict[str, Any]) -> None:
         match said:

@@ -181,10 +181,10 @@ def test_wrong_arrays_are_the_inputs_fault(files: Path, capsys: pytest.CaptureFi
     np.savez(files / "short.npz", in1=np.zeros(3))
     (files / "broken.npz").write_bytes(b"PK\x03\x04broken")
     np.savez(files / "shape.npz", in0=np.zeros((5, 3), np.float32))
-    np.savez(files / "unnamed.npz", np.zeros((5, 3), np.float32))
+    np.savez(files / "unnamed.npz", other=np.zeros((5, 3), np.float32))
     np.save(files / "single.npy", np.zeros((3, 5), np.float32))
     for name, message in [
-        ("unnamed.npz", "holds arr_0, but no in0"),
+        ("unnamed.npz", "holds nothing for p f32[3,5]"),
         ("single.npy", "no NPZ file"),
         ("short.npz", "holds in1, but no in0"),
         ("broken.npz", "no NPZ file"),

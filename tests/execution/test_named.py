@@ -1,0 +1,165 @@
+"""Inputs by the names of arguments, and whole arrays for several devices."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from dialect_utils.execution.named import arguments_of, path_of, read_inputs, split_among_devices
+from dialect_utils.hlo import parse_module
+from dialect_utils.layout import parse_array_shape
+from dialect_utils.stablehlo import parse_module as parse_stablehlo
+from dialect_utils.text import DiagnosticError
+from relayout.cli import main
+
+HLO = """HloModule m
+
+ENTRY e {
+  w = f32[2,3] parameter(0), metadata={op_name="params['layer'][0]['w']"}
+  x = f32[3] parameter(1), metadata={op_name="x"}
+  p = (f32[2], (s32[1])) parameter(2)
+  a = f32[2] get-tuple-element(p), index=0
+  d = f32[2] dot(w, x), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  ROOT r = f32[2] add(a, d)
+}
+"""
+STABLEHLO = """module {
+  func.func public @main(%arg0: tensor<2xf32> loc("params['b']"), %arg1: tensor<2xf32>) -> tensor<2xf32> {
+    %0 = stablehlo.subtract %arg0, %arg1 : tensor<2xf32> loc(#loc)
+    return %0 : tensor<2xf32> loc(#loc)
+  } loc(#loc)
+} loc(#loc)
+#loc = loc(unknown)
+"""
+VALUES = {
+    "params/layer/0/w": np.array([[1, 2, 3], [4, 5, 6]], np.float32),
+    "x": np.array([1, 0, 0], np.float32),
+    "p[0]": np.array([10, 20], np.float32),
+    "p.1.0": np.array([7], np.int32),
+}
+
+
+def save(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
+    np.savez(path, **arrays)  # type: ignore[arg-type]  # numpy declares its keyword options only
+
+
+@pytest.mark.parametrize("name", ["params['w'][0].b", "params/w/0/b", "params.w.0.b", '["params"]["w"][0]["b"]'])
+def test_names_are_paths(name: str) -> None:
+    assert path_of(name) == ("params", "w", "0", "b")
+
+
+def test_a_key_may_hold_any_character_between_quotes() -> None:
+    assert path_of("params['Dense_0/kernel.x']") == ("params", "Dense_0/kernel.x")
+
+
+def test_arguments_have_the_names_of_jax_and_of_the_text() -> None:
+    found = [(each.name, each.value, str(each.shape)) for each in arguments_of(parse_module(HLO))]
+    assert found == [
+        ("params['layer'][0]['w']", "w", "f32[2,3]"),
+        ("x", "x", "f32[3]"),
+        ("", "p[0]", "f32[2]"),
+        ("", "p[1][0]", "s32[1]"),
+    ]
+    found = [(each.name, each.value, str(each.shape)) for each in arguments_of(parse_stablehlo(STABLEHLO))]
+    assert found == [("params['b']", "arg0", "f32[2]"), ("", "arg1", "f32[2]")]
+
+
+def test_inputs_are_found_by_their_names(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "m.hlo").write_text(HLO)
+    save(tmp_path / "in.npz", {"unused": np.zeros(1), "out0": np.zeros(1), **dict(reversed(VALUES.items()))})
+    assert main(["run", str(tmp_path / "m.hlo"), "--inputs", str(tmp_path / "in.npz")]) == 0
+    out, err = capsys.readouterr()
+    assert "[11. 24.]" in out
+    assert "in.npz: unused is no input of the program (jit drops arguments that nothing uses)" in err
+    assert "out0" not in err
+
+
+def test_missing_names_are_listed_with_what_there_is(tmp_path: Path) -> None:
+    save(tmp_path / "in.npz", {"x": VALUES["x"], "p[0]": VALUES["p[0]"], "other": np.zeros((2, 2))})
+    with pytest.raises(DiagnosticError) as error:
+        read_inputs(str(tmp_path / "in.npz"), arguments_of(parse_module(HLO)))
+    [found] = error.value.diagnostics
+    assert found.message.endswith("holds nothing for params['layer'][0]['w'] f32[2,3], p[1][0] s32[1]")
+    assert found.hint is not None
+    assert "params['layer'][0]['w'] f32[2,3], x f32[3], p[0] f32[2], p[1][0] s32[1]; or in0" in found.hint
+    assert found.hint.endswith("the file holds: x float32[3], p[0] float32[2], other float64[2,2]")
+
+
+@pytest.mark.parametrize("prefix", ["in", "arr_"])
+def test_numbered_inputs_stay_in_their_order(prefix: str, tmp_path: Path) -> None:
+    save(tmp_path / "in.npz", {f"{prefix}1": VALUES["x"], f"{prefix}0": VALUES["p[0]"]})
+    arrays, notes = read_inputs(str(tmp_path / "in.npz"), arguments_of(parse_module(HLO)))
+    assert [array.shape for array in arrays] == [(2,), (3,)]
+    assert notes == []
+
+
+def test_whole_arrays_are_split_where_the_order_is_known() -> None:
+    shape = parse_array_shape("f32[2,3,4]")
+    parts = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
+    for whole in (parts, np.concatenate(list(parts), 0), np.concatenate(list(parts), 1)):
+        assert (np.asarray(split_among_devices(whole, shape, "in0")) == parts).all()
+    assert (np.asarray(split_among_devices(parts[0], shape, "in0")) == parts[0]).all()
+    assert np.shape(split_among_devices(parts[0], shape, "in0")) == (2, 3, 4)
+    for wrong in ((6, 8), (12, 4), (4, 4)):
+        with pytest.raises(DiagnosticError, match=r"in0 is f32\[.*how its parts go to 2 devices is not known"):
+            split_among_devices(np.zeros(wrong, np.float32), shape, "in0")
+    # Other ranks are errors of the input itself.
+    assert np.shape(split_among_devices(np.zeros(3), shape, "in0")) == (3,)
+
+
+SHARDED = """HloModule m, is_scheduled=true, num_partitions=2
+
+add {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT c = f32[] add(a, b)
+}
+
+ENTRY e {
+  p = f32[2]{0} parameter(0), metadata={op_name="x"}
+  ROOT r = f32[2]{0} all-reduce(p), channel_id=1, replica_groups={{0,1}}, use_global_device_ids=true, to_apply=add
+}
+"""
+
+
+def test_a_sharded_program_takes_whole_arrays(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "m.hlo").write_text(SHARDED)
+    np.savez(tmp_path / "in.npz", x=np.array([1, 2, 30, 40], np.float32))
+    command = ["run", str(tmp_path / "m.hlo"), "--inputs", str(tmp_path / "in.npz")]
+    assert main([*command, "--sharded", "auto"]) == 0
+    assert "[[31. 42.]\n [31. 42.]]" in capsys.readouterr().out
+    assert main(command) == 1
+    assert "f32[2,2] is needed" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--sharded", "auto"], "which is not given"),
+        (["--inputs", "random", "--sharded", "auto"], "which is not given"),
+        (["--inputs", "IN", "--sharded", "auto"], "this program runs on one"),
+        (["--inputs", "IN", "--seed", "3"], "--seed is for random inputs"),
+    ],
+)
+def test_options_about_inputs_that_have_no_effect_are_errors(
+    options: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "m.hlo").write_text(HLO)
+    save(tmp_path / "in.npz", VALUES)
+    given = [option.replace("IN", str(tmp_path / "in.npz")) for option in options]
+    assert main(["run", str(tmp_path / "m.hlo"), *given]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_a_run_on_random_inputs_says_so_unless_they_are_wanted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "m.hlo").write_text(HLO)
+    for options, says in (([], True), (["--inputs", "random"], False), (["--seed", "1"], True)):
+        assert main(["run", str(tmp_path / "m.hlo"), *options]) == 0
+        assert ("the inputs are random numbers" in capsys.readouterr().err) == says
