@@ -11,7 +11,7 @@ from dialect_utils.hlo import Computation, HloModule, Instruction
 from dialect_utils.hlo.ops import PRED, Ops, erase_unused, instructions
 from dialect_utils.ir import array_shape
 from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType, TupleShape
-from dialect_utils.ops import Trait, with_trait
+from dialect_utils.ops import Trait, has, with_trait
 from dialect_utils.text import Diagnostic, DiagnosticError
 from passes.dumps.inline_fusions import use_elements
 
@@ -53,6 +53,40 @@ def reduce_elements_of_words(module: HloModule) -> None:
         if reduction is not None:
             _reduce_elements(item, *reduction)
     erase_unused(module, dict.fromkeys(combiners.values()))
+
+
+def combine_scalars(module: HloModule) -> None:
+    """Gives each reduction among devices whose combiner takes arrays the same combiner of scalars, in place.
+
+    XLA computes both alike; StableHLO has the latter only. A combiner that does more than combine elements stays.
+    """
+    combiners = {item: item.called[0] for item in instructions(module, "all-reduce", "reduce-scatter") if item.called}
+    made: dict[Computation, str | None] = {}
+    for item, combiner in combiners.items():
+        if combiner not in made:
+            made[combiner] = _of_scalars(combiner)
+        name = made[combiner]
+        if name is not None:
+            item.set_attribute("to_apply", f"%{name}")
+    erase_unused(module, dict.fromkeys(combiners.values()))
+
+
+def _of_scalars(combiner: Computation) -> str | None:
+    """Makes the scalar form of an elementwise computation on arrays; returns its name, or None for any other one."""
+    shapes = [item.shape for item in combiner.instructions]
+    arrays = [shape for shape in shapes if isinstance(shape, ArrayShape)]
+    if len(arrays) < len(shapes) or len({shape.dimensions for shape in arrays}) > 1 or not arrays[0].rank:
+        return None
+    if not all(item.opcode == "parameter" or has(item.opcode, Trait.ELEMENTWISE) for item in combiner.instructions):
+        return None
+    lines = []
+    for item, shape in zip(combiner.instructions, arrays, strict=True):
+        inner = item.contents if item.opcode == "parameter" else ", ".join(f"%{each.name}" for each in item.operands)
+        tail = "".join(f", {name}={text}" for name, text in item.attributes.items())
+        root = "ROOT " if item.is_root else ""
+        lines.append(f"  {root}%{item.name} = {shape.element_type}[] {item.opcode}({inner}){tail}")
+    name = combiner.module.fresh_name(f"{combiner.name}.scalar")
+    return combiner.module.add_computation("\n".join([f"%{name} {{", *lines, "}"])).name
 
 
 def _reduce_elements(item: Instruction, opcode: str, kind: ElementType) -> None:

@@ -12,7 +12,7 @@ from dialect_utils.ir import Module, array_shape
 from dialect_utils.layout import ArrayShape, Shape, TokenShape, TupleShape
 from dialect_utils.text import Diagnostic, DiagnosticError
 from passes.bitcasts.expand_bitcasts import ExpandedBitcast, expand_bitcasts
-from passes.dumps.collectives import permute_one_by_one, reduce_elements_of_words, replicate_partitions
+from passes.dumps.collectives import combine_scalars, permute_one_by_one, reduce_elements_of_words, replicate_partitions
 from passes.dumps.convert_async_to_sync import convert_async_to_sync
 from passes.dumps.expand_custom_calls import expand_custom_calls, read_hlo
 from passes.dumps.host_callbacks import replace_host_callbacks
@@ -71,8 +71,8 @@ def make_portable(
        undefined values (NaN, or 0 for integers); NAME is a transfer's name, the kind of call (pure_callback) or `*`.
        With `watch-callbacks`, a call in a branch or loop that has no function gives undefined values, and the module
        returns one more value, s32[]: the number of such a call that ran, or 0.
-    3. These passes run: convert-async-to-sync; partitions become replicas; inline-fusions; expand-custom-calls;
-       legalize-types; expand-bitcasts; strip-layouts; lower-convolutions.
+    3. These passes run: convert-async-to-sync; partitions become replicas, and combiners of arrays combine scalars;
+       inline-fusions; expand-custom-calls; legalize-types; expand-bitcasts; strip-layouts; lower-convolutions.
     4. Functions that StableHLO lacks (sinh, ...) become formulas, ops that XLA:CPU computes wrongly or slowly are
        rewritten, and copies, which do nothing without layouts, are removed.
 
@@ -138,6 +138,7 @@ def _until_bitcasts(
     convert_async_to_sync(module)
     replicate_partitions(module)
     permute_one_by_one(module)
+    combine_scalars(module)
     inline_fusions(module)
     expand_custom_calls(module, report, custom_call=custom_call, unwritten=unwritten)
     reduce_elements_of_words(module)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from dialect_utils.execution import Worker, prepare
 from dialect_utils.hlo import HloModule, parse_module
 from dialect_utils.text import DiagnosticError
+from passes.dumps.collectives import combine_scalars
 from passes.dumps.make_portable import make_portable
 from passes.framework.pipeline import verify
 from tests.conftest import Workers
@@ -149,3 +150,57 @@ ENTRY e {
     verify(module)
     (found,) = worker.run(prepare(module, "<test>"), [[np.array([1, -2, 3], np.int16), np.ones(3, np.float32)]])[0]
     assert found == 5
+
+
+ARRAYS = """HloModule m, replica_count=2
+
+sum {
+  a = bf16[4] parameter(0)
+  b = bf16[4] parameter(1)
+  x = f32[4] convert(a)
+  y = f32[4] convert(b)
+  s = f32[4] add(x, y)
+  ROOT c = bf16[4] convert(s)
+}
+
+ENTRY e {
+  p = bf16[4] parameter(0)
+  q = bf16[4] all-reduce(p), replica_groups={{0,1}}, to_apply=sum
+  r = bf16[2] reduce-scatter(p), replica_groups={{0,1}}, dimensions={0}, to_apply=sum
+  ROOT t = (bf16[4], bf16[2]) tuple(q, r)
+}
+"""
+
+
+def test_combiners_of_arrays_become_combiners_of_scalars() -> None:
+    module = parse_module(ARRAYS)
+    combine_scalars(module)
+    verify(module)
+    [combiner, _] = module.computations
+    assert [str(item.shape) for item in combiner.instructions] == [
+        "bf16[]",
+        "bf16[]",
+        "f32[]",
+        "f32[]",
+        "f32[]",
+        "bf16[]",
+    ]
+    assert {item.called[0] for item in module.entry.instructions if item.called} == {combiner}
+
+
+@pytest.mark.parametrize(
+    "combiner",
+    [
+        "  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT c = f32[] add(a, b)\n",
+        "  a = f32[4] parameter(0)\n  b = f32[4] parameter(1)\n  r = f32[4] reverse(a), dimensions={0}\n"
+        "  ROOT c = f32[4] add(r, b)\n",
+    ],
+)
+def test_other_combiners_stay(combiner: str) -> None:
+    module = parse_module(
+        f"HloModule m, replica_count=2\n\nsum {{\n{combiner}}}\n\nENTRY e {{\n  p = f32[4] parameter(0)\n"
+        "  ROOT q = f32[4] all-reduce(p), replica_groups={{0,1}}, to_apply=sum\n}\n"
+    )
+    text = module.text()
+    combine_scalars(module)
+    assert module.text() == text
