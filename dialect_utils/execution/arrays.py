@@ -254,10 +254,10 @@ def numbered(prefix: str) -> re.Pattern[str]:
 
 def _read_archive(path: str, is_wanted: Callable[[str], bool]) -> tuple[list[str], dict[str, SavedArray]]:
     """Returns the names of all members, and the arrays of those that are wanted."""
-    with open_input(path, _LARGEST_FILE) as raw:
+    with open_input(path, _LARGEST_FILE) as raw, readable(path):
         if not zipfile.is_zipfile(raw):
             raise DiagnosticError(Diagnostic(f"{path}: no NPZ file", hint="numpy.savez writes one"))
-        with readable(path), zipfile.ZipFile(raw) as file:
+        with zipfile.ZipFile(raw) as file:
             names = [member.filename.removesuffix(_MEMBER) for member in file.infolist()]
             wanted = [
                 name

@@ -58,7 +58,7 @@ def reduce_elements_of_words(module: HloModule) -> None:
 def combine_scalars(module: HloModule) -> None:
     """Gives each reduction among devices whose combiner takes arrays the same combiner of scalars, in place.
 
-    XLA computes the same with both; StableHLO has the latter only. A combiner that does more than combine elements stays.
+    XLA computes the same with both; StableHLO has the latter only. A combiner that does more than that stays.
     """
     combiners = {item: item.called[0] for item in instructions(module, "all-reduce", "reduce-scatter") if item.called}
     made: dict[Computation, str | None] = {}

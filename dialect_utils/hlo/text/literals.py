@@ -18,7 +18,8 @@ from dialect_utils.text import without_comments
 
 _SPECIAL = re.compile(r"-?(nan|inf)(?:\((0x[0-9a-fA-F]+)\))?", re.ASCII)
 # The numbers of XLA's lexer: no plus, no hexadecimal digits, and no point in front without a minus.
-_INTEGER = re.compile(r"-?\d+", re.ASCII)
+_INTEGER = re.compile(r"(?P<sign>-?)0*(?P<digits>\d+)", re.ASCII)
+_MOST_DIGITS = 20
 _DECIMAL = re.compile(r"-?\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|-\.\d+(?:[eE][+-]?\d+)?", re.ASCII)
 _COMPLEX = re.compile(r"\(\s*([^\s,()]+(?:\(0x\w+\))?)\s*,\s*([^\s,()]+(?:\(0x\w+\))?)\s*\)", re.ASCII)
 _COMPLEX_ELEMENT = re.compile(r"\([^(){}]*(?:\(0x\w+\)[^(){}]*)*\)", re.ASCII)
@@ -197,11 +198,23 @@ def _parse_float(name: str, text: str) -> int:
     return (0 if form.specials == "e8m0" else sign) | top | full
 
 
+def parse_integer(text: str) -> int | None:
+    """Returns the integer that a text is, None for any other text; more than 20 digits give 10^20, beyond all types.
+
+    Python takes long for thousands of digits, or refuses them.
+    """
+    match = _INTEGER.fullmatch(text)
+    if match is None:
+        return None
+    sign, digits = match["sign"], match["digits"]
+    return int(sign + (digits if len(digits) <= _MOST_DIGITS else "1" + "0" * _MOST_DIGITS))
+
+
 def _double(text: str) -> float:
     """Returns the number that XLA's lexer reads; raises ValueError."""
-    if _INTEGER.fullmatch(text):
+    integer = parse_integer(text)
+    if integer is not None:
         # It reads an integer of 64 bits; one beyond s64 it reads as negative.
-        integer = int(text[:40])
         if not -(1 << 63) <= integer < 1 << 64:
             raise ValueError(f"{text[:40]} does not fit 64 bits")
         # It prints -0.0 as `-0`, which it reads as +0.0; a dump means what was printed.

@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from dialect_utils.hlo.text.literals import parse_scalar
+from dialect_utils.hlo.text.literals import parse_integer, parse_scalar
 from dialect_utils.layout import ArrayShape, ElementType, Shape, TupleShape
 from dialect_utils.layout.shape import UNBOUNDED
 from dialect_utils.text import without_comments
@@ -17,7 +17,6 @@ from dialect_utils.text import without_comments
 # The parts of a complex number are in parentheses.
 _TOKEN = re.compile(r"\{|\}|,|\([^()]*\)|[^\s{},()]+(?:\([^()]*\))?|\S")
 _PUNCTUATION = re.compile(r"[(){},]")
-_INTEGER = re.compile(r"-?\d+", re.ASCII)
 _NAN = re.compile(r"[-+]?nan(?:\(0x[0-9a-fA-F]+\))?", re.IGNORECASE)
 _WORDS = frozenset({"true", "false"})
 _ELIDED = "..."
@@ -148,10 +147,9 @@ def _complex_problem(token: str, element_type: ElementType) -> str | None:
 
 
 def _integer_problem(token: str, element_type: ElementType) -> str | None:
-    if not _INTEGER.fullmatch(token):
+    value = parse_integer(token)
+    if value is None:
         return f"{token} is not a {element_type}"
-    # The longest number in range has 20 digits; Python takes time over long ones.
-    value = int(token[:40])
     if element_type.name == "pred":
         return None
     bits = element_type.bits
