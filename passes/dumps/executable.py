@@ -43,14 +43,19 @@ def _is_kernel(operation: Operation) -> bool:
 
 
 def executable_form(
-    module: Module, step: Pass | None = None, told: Callable[[Sequence[Diagnostic]], None] | None = None
+    module: Module,
+    step: Pass | None = None,
+    told: Callable[[Sequence[Diagnostic]], None] | None = None,
+    *,
+    always: bool = False,
 ) -> Module:
     """Returns the module, or for an optimized dump the result of the pass make-portable (`step`: with options).
 
-    `told` is called with the pass's notes. Raises DiagnosticError for a dump that the pass does not support.
+    `told` is called with the pass's notes, `always` runs the pass on other modules, too. Raises DiagnosticError for a
+    dump that the pass does not support.
     """
     found = module
-    if is_optimized_dump(module):
+    if always or is_optimized_dump(module):
         result = (step or load_pass(_PORTABLE)).run(module)
         found = result.module
         if told is not None:

@@ -66,7 +66,9 @@ def _add_arguments(parser: Parser) -> None:
         " counts them; random (default: a snapshot's own, else random ones)",
     )
     parser.option(
-        "--sharded", choices=("auto",), help="auto: inputs may be whole arrays, which are split among the devices"
+        "--sharded",
+        choices=("auto",),
+        help="auto: arrays of --inputs and --expect may be whole; the devices share them",
     )
     parser.option("--outputs", metavar="NPZ", help="write the outputs as out0, out1, ...")
     parser.option("--expect", metavar="NPZ", help="compare with out0, out1, ... of this file")
@@ -142,6 +144,7 @@ class _Compared:
     """The outputs of one run beside the expected ones."""
 
     module: Module
+    devices: int
     outputs: Sequence[Array]
     expected: Sequence[Array]
     results: Sequence[ArrayShape]
@@ -180,7 +183,8 @@ class _Runner:
         if self.arguments.verify_bitcasts:
             self._print_bitcasts(file, module)
         watched = self._watched(module)
-        dump, module = module, executable_form(module, step, self.console.diagnose)
+        is_given = bool(self.arguments.callback or self.arguments.custom_call)
+        dump, module = module, executable_form(module, step, self.console.diagnose, always=is_given)
         devices = self.arguments.devices or devices_of(module).needed
         _, results = entry_arrays(module, devices)
         if watched:
@@ -211,7 +215,7 @@ class _Runner:
         if expected is None:
             self._print_outputs(file, outputs, results, seconds)
             return DONE
-        compared = _Compared(module, outputs, expected, results, inputs)
+        compared = _Compared(module, devices, outputs, expected, results, inputs)
         return self._print_distances(file, self._distances(dump, compared), seconds)
 
     def _distances(self, dump: Module, compared: _Compared) -> list[Distance]:
@@ -233,12 +237,14 @@ class _Runner:
 
     def _unrounded(self, compared: _Compared) -> Sequence[Array] | None:
         """Returns the outputs in 64 bits without the program's roundings, or None where an engine cannot do that."""
-        from dialect_utils.execution import ExecutionError, entry_arrays, from_plain_all, prepare
+        from dialect_utils.execution import ExecutionError, Worker, entry_arrays, from_plain_all, prepare
 
-        parameters, _ = entry_arrays(compared.module, self.worker.devices)
+        parameters, _ = entry_arrays(compared.module, compared.devices)
+        arrays = from_plain_all(compared.inputs, parameters)
         try:
-            program, _ = self.worker.rewrite("unround", prepare(compared.module, "<unrounded>", self.worker.memory))
-            return self.worker.run(program, [from_plain_all(compared.inputs, parameters)])[0]
+            with Worker(self.worker.timeout, compared.devices, self.worker.memory) as worker:
+                program, _ = worker.rewrite("unround", prepare(compared.module, "<unrounded>", worker.memory))
+                return worker.run(program, [arrays])[0]
         except ExecutionError:
             return None
 
@@ -250,15 +256,15 @@ class _Runner:
 
     def _watched(self, module: Module) -> list[HostCallback]:
         """Returns the calls of host functions that are errors only if they run; raises UsageError for vain options."""
-        if is_optimized_dump(module):
-            from passes.dumps.host_callbacks import watched_callbacks
+        given = [name for name in ("callback", "custom_call") if getattr(self.arguments, name)]
+        if given and not isinstance(module, HloModule):
+            raise usage_error(f"--{given[0].replace('_', '-')} is for HLO, and this module is StableHLO")
+        if not isinstance(module, HloModule) or not (given or is_optimized_dump(module)):
+            return []
+        # Imported here: most modules need no pass.
+        from passes.dumps.host_callbacks import watched_callbacks
 
-            assert isinstance(module, HloModule)  # a dump is HLO
-            return watched_callbacks(module, tuple(self.arguments.callback))
-        for option in ("callback", "custom_call"):
-            if getattr(self.arguments, option):
-                raise usage_error(f"--{option.replace('_', '-')} is for a compiler's dump, which this file is not")
-        return []
+        return watched_callbacks(module, tuple(self.arguments.callback))
 
     def _make_portable(self) -> Pass:
         # Imported here: --help works without passes.
@@ -291,19 +297,16 @@ class _Runner:
         self, dump: Module, module: Module, devices: int, recorded: Recorded | None
     ) -> Sequence[Array | SavedArray]:
         from dialect_utils.execution import entry_arrays
-        from dialect_utils.execution.named import arguments_of, read_inputs, split_among_devices
+        from dialect_utils.execution.named import arguments_of, read_inputs
         from dialect_utils.verdict import random_inputs, small_integer_positions
 
         parameters, _ = entry_arrays(module, devices)
         if self.arguments.inputs not in (None, _RANDOM):
             arrays, notes = read_inputs(self.arguments.inputs, arguments_of(dump))
             self.console.diagnose(notes)
-            if self.arguments.sharded is None:
-                return arrays
-            if devices == 1:
+            if self.arguments.sharded and devices == 1:
                 raise usage_error("--sharded splits arrays among several devices, but this program runs on one")
-            pairs = enumerate(zip_longest(arrays, parameters[: len(arrays)]))
-            return [split_among_devices(each, shape, f"in{i}") if shape else each for i, (each, shape) in pairs]
+            return self._parts(arrays, parameters, "in")
         if recorded is not None:
             return recorded.inputs
         if parameters and self.arguments.inputs is None:
@@ -317,7 +320,19 @@ class _Runner:
         if not self.arguments.expect:
             known = None if recorded is None else recorded.results
             return None if known is None else from_plain_all(known, results, "out")
-        return from_plain_all(read_arrays(self.arguments.expect, "out"), results, "out")
+        return from_plain_all(self._parts(read_arrays(self.arguments.expect, "out"), results, "out"), results, "out")
+
+    def _parts(
+        self, arrays: Sequence[SavedArray], shapes: Sequence[ArrayShape], prefix: str
+    ) -> Sequence[Array | SavedArray]:
+        """Returns each device's parts of arrays that a file holds, with --sharded also of whole ones."""
+        if not self.arguments.sharded:
+            return arrays
+        from dialect_utils.execution.named import split_among_devices
+
+        # Arrays beyond the last shape are an error that a later step reports.
+        pairs = enumerate(zip_longest(arrays, shapes[: len(arrays)]))
+        return [split_among_devices(each, shape, f"{prefix}{i}") if shape else each for i, (each, shape) in pairs]
 
     def _print_outputs(
         self, file: str, outputs: Sequence[Array], results: Sequence[ArrayShape], seconds: float

@@ -133,6 +133,9 @@ def test_a_sharded_program_takes_whole_arrays(tmp_path: Path, capsys: pytest.Cap
     command = ["run", str(tmp_path / "m.hlo"), "--inputs", str(tmp_path / "in.npz")]
     assert main([*command, "--sharded", "auto"]) == 0
     assert "[[31. 42.]\n [31. 42.]]" in capsys.readouterr().out
+    save(tmp_path / "out.npz", {"out0": np.array([31, 42], np.float32)})
+    assert main([*command, "--sharded", "auto", "--expect", str(tmp_path / "out.npz")]) == 0
+    assert "out0: equal bits" in capsys.readouterr().out
     assert main(command) == 1
     assert "f32[2,2] is needed" in capsys.readouterr().err
 

@@ -240,9 +240,9 @@ def test_a_call_in_the_condition_of_a_loop_is_refused() -> None:
         make_portable.with_options(watch_callbacks=True)(parse_module(text))
 
 
-def test_callbacks_of_plain_modules_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_callbacks_of_stablehlo_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "m.mlir").write_text(
         "func.func @main(%a: tensor<2xf32>) -> tensor<2xf32> {\n  return %a : tensor<2xf32>\n}\n"
     )
     assert main(["run", str(tmp_path / "m.mlir"), "--callback", "a=b:c"]) == 2
-    assert "--callback is for a compiler's dump" in capsys.readouterr().err
+    assert "--callback is for HLO, and this module is StableHLO" in capsys.readouterr().err
