@@ -163,7 +163,9 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
 
 
 def _likeness(name: str, known: str) -> float:
-    return difflib.SequenceMatcher(None, name.lstrip("-"), known.lstrip("-")).ratio()
+    matcher = difflib.SequenceMatcher(None, name.lstrip("-"), known.lstrip("-"))
+    # A bound by the lengths alone: the ratio itself takes time in proportion to their product.
+    return matcher.ratio() if matcher.real_quick_ratio() >= _CLOSE else 0.0
 
 
 def render(diagnostic: Diagnostic) -> str:

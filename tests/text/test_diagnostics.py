@@ -6,6 +6,7 @@ import pytest
 
 from dialect_utils.text import Diagnostic, DiagnosticError, Location, Source, Span, error_at, nearest
 from dialect_utils.text.diagnostics import elided, kind_of, printable, render
+from tests.profiling import least_seconds
 
 
 def rendered(text: str, start: int, end: int) -> list[str]:
@@ -58,6 +59,10 @@ def test_control_characters_are_escaped() -> None:
 )
 def test_the_nearest_name(name: str, known: tuple[str, ...], meant: str | None) -> None:
     assert nearest(name, known) == meant
+
+
+def test_a_long_name_is_compared_with_no_short_one() -> None:
+    assert least_seconds(lambda: nearest("x" * 1_000_000, ["exponential", "x" * 400_000]), 1) < 1
 
 
 def test_lines_and_columns_are_those_of_the_whole_file() -> None:
