@@ -122,3 +122,9 @@ def test_many_mistakes_take_time_in_proportion(name: str) -> None:
     texts = [HLO[name](count, 8) for count in (100, 800)]
     small, large = (least_seconds(partial(checked, text)) for text in texts)
     assert large < 24 * max(small, 0.005)
+
+
+@pytest.mark.parametrize("digits", ["0", "1"])
+def test_a_number_of_a_million_digits_with_a_letter_behind_takes_little(digits: str) -> None:
+    text = entry(f"ROOT c = f32[] constant({digits * 1_000_000}x)")
+    assert least_seconds(partial(checked, text), 1) < 1

@@ -18,7 +18,7 @@ from dialect_utils.text import without_comments
 
 _SPECIAL = re.compile(r"-?(nan|inf)(?:\((0x[0-9a-fA-F]+)\))?", re.ASCII)
 # The numbers of XLA's lexer: no plus, no hexadecimal digits, and no point in front without a minus.
-_INTEGER = re.compile(r"(?P<sign>-?)0*(?P<digits>\d+)", re.ASCII)
+_INTEGER = re.compile(r"(?P<sign>-?)(?P<digits>\d+)", re.ASCII)
 _MOST_DIGITS = 20
 _DECIMAL = re.compile(r"-?\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|-\.\d+(?:[eE][+-]?\d+)?", re.ASCII)
 _COMPLEX = re.compile(r"\(\s*([^\s,()]+(?:\(0x\w+\))?)\s*,\s*([^\s,()]+(?:\(0x\w+\))?)\s*\)", re.ASCII)
@@ -206,7 +206,7 @@ def parse_integer(text: str) -> int | None:
     match = _INTEGER.fullmatch(text)
     if match is None:
         return None
-    sign, digits = match["sign"], match["digits"]
+    sign, digits = match["sign"], match["digits"].lstrip("0") or "0"
     return int(sign + (digits if len(digits) <= _MOST_DIGITS else "1" + "0" * _MOST_DIGITS))
 
 

@@ -20,7 +20,7 @@ _PUNCTUATION = re.compile(r"[(){},]")
 _NAN = re.compile(r"[-+]?nan(?:\(0x[0-9a-fA-F]+\))?", re.IGNORECASE)
 _WORDS = frozenset({"true", "false"})
 _ELIDED = "..."
-_NUMBER = re.compile(r"-?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
+_NUMBER = re.compile(r"-?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 # Most numbers are short, and fit these types without a closer look.
 _SHORT_DECIMAL = re.compile(r"-?\d{1,18}(?:\.\d*)?(?:[eE][+-]?[01]?\d)?", re.ASCII)
 _WIDE = frozenset({"f64", "f32", "bf16"})
