@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import zipfile
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BufferedIOBase, BytesIO
@@ -228,8 +228,11 @@ def read_arrays(path: str, prefix: str) -> list[SavedArray]:
 
     Raises DiagnosticError for an unreadable file, a gap in the numbers, and a name that occurs twice.
     """
-    pattern = numbered(prefix)
-    names, arrays = _read_archive(path, lambda name: pattern.fullmatch(name) is not None)
+    return in_order(path, prefix, *read_archive(path, [prefix]))
+
+
+def in_order(path: str, prefix: str, names: Sequence[str], arrays: Mapping[str, SavedArray]) -> list[SavedArray]:
+    """Returns the arrays of an archive of these names by their numbers; raises DiagnosticError for a gap."""
     found = {int(name[len(prefix) :]): array for name, array in arrays.items()}
     if names and not found:
         raise DiagnosticError(Diagnostic(f"{path}: holds {', '.join(names[:_SHOWN_NAMES])}, but no {prefix}0"))
@@ -239,35 +242,35 @@ def read_arrays(path: str, prefix: str) -> list[SavedArray]:
     return [found[number] for number in range(len(found))]
 
 
-def read_archive(path: str) -> dict[str, SavedArray]:
-    """Returns all arrays of an NPZ file by their names; reads only their headers.
-
-    Raises DiagnosticError for an unreadable file, and for a name that occurs twice.
-    """
-    return _read_archive(path, lambda name: True)[1]
-
-
 def numbered(prefix: str) -> re.Pattern[str]:
     """Returns the pattern of the names `<prefix>0`, `<prefix>1`, ..."""
     return re.compile(rf"{prefix}(?:0|[1-9][0-9]{{0,6}})", re.ASCII)
 
 
-def _read_archive(path: str, is_wanted: Callable[[str], bool]) -> tuple[list[str], dict[str, SavedArray]]:
-    """Returns the names of all members, and the arrays of those that are wanted."""
+def read_archive(path: str, prefixes: Sequence[str]) -> tuple[list[str], dict[str, SavedArray]]:
+    """Returns the names of all members of an NPZ file, and the arrays of some; reads only their headers.
+
+    These are the arrays numbered after the first of the prefixes that any name has. Raises DiagnosticError for an
+    unreadable file, and for a name that occurs twice.
+    """
     with open_input(path, _LARGEST_FILE) as raw, readable(path):
         if not zipfile.is_zipfile(raw):
             raise DiagnosticError(Diagnostic(f"{path}: no NPZ file", hint="numpy.savez writes one"))
         with zipfile.ZipFile(raw) as file:
-            names = [member.filename.removesuffix(_MEMBER) for member in file.infolist()]
-            wanted = [
-                name
-                for name, member in zip(names, file.infolist(), strict=True)
-                if member.filename.endswith(_MEMBER) and is_wanted(name)
-            ]
-            repeated = next((name for name, count in Counter(wanted).items() if count > 1), None)
+            members = [member.filename for member in file.infolist()]
+            arrays = [name.removesuffix(_MEMBER) for name in members if name.endswith(_MEMBER)]
+            chosen = next(filter(None, (_numbered_among(arrays, prefix) for prefix in prefixes)), [])
+            repeated = next((name for name, count in Counter(chosen).items() if count > 1), None)
             if repeated is not None:
                 raise damaged(path, f"{repeated}{_MEMBER} occurs twice")
-            return names, {name: _read_header(path, file, name + _MEMBER) for name in wanted}
+            found = {name: _read_header(path, file, name + _MEMBER) for name in chosen}
+    return [name.removesuffix(_MEMBER) for name in members], found
+
+
+def _numbered_among(names: Sequence[str], prefix: str) -> list[str]:
+    """Returns the names that a prefix and a number form; all for an empty prefix."""
+    pattern = numbered(prefix)
+    return [name for name in names if not prefix or pattern.fullmatch(name)]
 
 
 def _read_header(path: str, file: zipfile.ZipFile, member: str) -> SavedArray:

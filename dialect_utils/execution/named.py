@@ -12,16 +12,16 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from dialect_utils.execution.arrays import Array, SavedArray, numbered, read_archive, read_arrays
+from dialect_utils.execution.arrays import Array, SavedArray, in_order, numbered, read_archive
 from dialect_utils.hlo import Instruction
+from dialect_utils.hlo.text.attributes import op_name_in, unescape
 from dialect_utils.ir import Module, Value
 from dialect_utils.layout import ArrayShape, Shape, TupleShape
 from dialect_utils.text import Diagnostic, DiagnosticError
 
-_OP_NAME = re.compile(r'\bop_name="((?:[^"\\]++|\\.)*+)"')
 _LOCATION = re.compile(r'loc\("((?:[^"\\]++|\\.)*+)"')
 _KEY = re.compile(r"\['([^']*)'\]|\[\"([^\"]*)\"\]|\[([^\]'\"]*)\]|([^\[\]./]+)")
-_PREFIXES = ("in", "arr_")
+_PREFIXES, _ANY = ("in", "arr_"), ""
 # The most names that a message lists.
 _SHOWN = 12
 
@@ -54,13 +54,12 @@ def arguments_of(module: Module) -> list[Argument]:
 
 def _name_of(parameter: Value) -> str:
     if isinstance(parameter, Instruction):
-        match = _OP_NAME.search(parameter.metadata or "")
-    else:
-        # Imported here: it loads MLIR.
-        from dialect_utils.stablehlo.value import StableHloValue
+        return unescape(op_name_in(parameter.metadata))
+    # Imported here: it loads MLIR.
+    from dialect_utils.stablehlo.value import StableHloValue
 
-        match = _LOCATION.match(str(parameter.mlir.location)) if isinstance(parameter, StableHloValue) else None
-    return match[1].replace("\\'", "'") if match else ""
+    match = _LOCATION.match(str(parameter.mlir.location)) if isinstance(parameter, StableHloValue) else None
+    return match[1] if match else ""
 
 
 def _leaves(shape: Shape, suffix: str = "") -> list[tuple[str, ArrayShape]]:
@@ -80,10 +79,10 @@ def read_inputs(path: str, arguments: Sequence[Argument]) -> tuple[list[SavedArr
     The file names them in0, in1, ..., arr_0, arr_1, ... (as numpy does by itself) or by the arguments' names. Raises
     DiagnosticError for arguments without an array.
     """
-    archive = read_archive(path)
+    names, archive = read_archive(path, [*_PREFIXES, _ANY])
     for prefix in _PREFIXES:
         if any(numbered(prefix).fullmatch(name) for name in archive):
-            return read_arrays(path, prefix), []
+            return in_order(path, prefix, names, archive), []
     given = {path_of(name): name for name in archive}
     chosen = [next((given[key] for key in _keys(each) if key in given), None) for each in arguments]
     missing = [each for each, name in zip(arguments, chosen, strict=True) if name is None]

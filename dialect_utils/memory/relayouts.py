@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+from dialect_utils.hlo.text.attributes import op_name_in
 from dialect_utils.ir import Function, Module, Operation, Value
 from dialect_utils.layout import ArrayShape
 from dialect_utils.memory.allocation import Allocation
@@ -19,7 +20,6 @@ from dialect_utils.memory.sharing import behind
 from dialect_utils.memory.trips import trip_counts
 from dialect_utils.ops import Trait, named, with_trait
 
-_OP_NAME = re.compile(r'\bop_name="((?:[^"\\]++|\\.)*+)"')
 _SOURCE = re.compile(r'\bsource_file="((?:[^"\\]++|\\.)*+)"(?:.*?\bsource_line=(\d+))?')
 _FRAME_ID = re.compile(r"\bstack_frame_id=(\d+)")
 _FILE_NAME = re.compile(r'^(\d+) "(.*)"$', re.MULTILINE)
@@ -53,8 +53,7 @@ def find_origins(module: Module) -> Callable[[Operation], Origin]:
         metadata = operation.attribute("metadata")
         if metadata is None:
             return Origin()
-        name = _OP_NAME.search(metadata)
-        op_name = name[1] if name else ""
+        op_name = op_name_in(metadata)
         if (source := _SOURCE.search(metadata)) is not None:
             return Origin(op_name, source[1], int(source[2] or 0))
         frame = _FRAME_ID.search(metadata)

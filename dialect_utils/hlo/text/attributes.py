@@ -23,6 +23,7 @@ from dialect_utils.text import Source, without_comments
 # As many digits as an int64 has.
 _INTS = re.compile(r"\s*(?:\{\s*(?:-?\d{1,19}\s*(?:,\s*-?\d{1,19}\s*)*)?\}|-?\d{1,19})\s*", re.ASCII)
 _INT = re.compile(r"-?\d+", re.ASCII)
+_OP_NAME = re.compile(r'\bop_name="((?:[^"\\]++|\\.)*+)"')
 _PATH = r"\{((?>(?:(?<!\d)\d{1,9}(?!\d)|[,\s])*))\}"
 _ALIAS = re.compile(rf"{_PATH}\s*:\s*\(\s*(\d{{1,9}})\s*,\s*{_PATH}", re.ASCII)
 _ESCAPE = re.compile(r"\\(x[0-9a-fA-F]+|[0-7]{1,3}|.)", re.DOTALL)
@@ -115,6 +116,12 @@ def _unescaped(match: re.Match[str]) -> str:
     if body[0] in "01234567":
         return chr(int(body, 8) & 0xFF)
     return _SIMPLE_ESCAPES.get(body, body)
+
+
+def op_name_in(metadata: str | None) -> str:
+    """Returns the name that the framework gave an operation, of an attribute `metadata`; empty where there is none."""
+    match = _OP_NAME.search(metadata or "")
+    return match[1] if match else ""
 
 
 def is_calling(attribute: str) -> bool:
