@@ -85,7 +85,7 @@ class Callbacks:
         return cls(found)
 
     def function_of(self, call: HostCallback) -> str | None:
-        """Returns what is given for a call: for a transfer before its kind, and for its kind before `*`."""
+        """Returns the function given for a call: for a transfer before its kind, and for its kind before `*`."""
         return next((self.functions[name] for name in (*call.names, ANY) if name in self.functions), None)
 
     def check_names(self, calls: Sequence[HostCallback]) -> None:
@@ -114,7 +114,7 @@ def replace_host_callbacks(
     """
     given, calls = Callbacks.parse(callbacks), host_callbacks(module)
     given.check_names(calls)
-    watched = watched_callbacks(module, callbacks) if watch else []
+    watched = _watched(module, calls, given) if watch else []
     if watched:
         return_executed(module, {call.first.computation: number for number, call in enumerate(watched, 1)})
     errors: list[Diagnostic] = []
@@ -140,10 +140,14 @@ def replace_host_callbacks(
 
 def watched_callbacks(module: HloModule, callbacks: tuple[str, ...] = ()) -> list[HostCallback]:
     """Returns the calls in branches and loops whose results are read and that no option gives a function for."""
-    given, uncertain = Callbacks.parse(callbacks), may_not_run(module)
+    return _watched(module, host_callbacks(module), Callbacks.parse(callbacks))
+
+
+def _watched(module: HloModule, calls: Sequence[HostCallback], given: Callbacks) -> list[HostCallback]:
+    uncertain = may_not_run(module)
     return [
         call
-        for call in host_callbacks(module)
+        for call in calls
         if call.is_used and call.first.computation in uncertain and given.function_of(call) in (None, UNDEFINED)
     ]
 
@@ -216,13 +220,20 @@ def _computed(call: HostCallback, function: str) -> list[Instruction]:
 
 
 def _refusal(call: HostCallback) -> Diagnostic:
-    hint = (
-        f"say what it computes: --callback {call.names[-1]}=module:function, a function that JAX can trace, or "
-        f"--callback {call.names[-1]}=undefined"
-    )
+    hint = f"{_hint(call)}, or --callback {call.names[-1]}={UNDEFINED}"
     return Diagnostic(
         f"{_described(call)} is a function of the host's Python, which is not here", call.first.location, hint=hint
     )
+
+
+def ran(call: HostCallback) -> Diagnostic:
+    """Returns the error about a watched call that ran."""
+    message = f"{call.names[-1]} {call.names[0]} ran, and what it returns is unknown: the outputs are undefined"
+    return Diagnostic(message, call.first.location, hint=_hint(call))
+
+
+def _hint(call: HostCallback) -> str:
+    return f"say what it computes: --callback {call.names[-1]}=module:function, a function that JAX can trace"
 
 
 def _described(call: HostCallback) -> str:

@@ -210,7 +210,7 @@ MALFORMED: dict[str, Deed] = {
     "new-file-number": asks({"ask": "new file", "prefix": 1, "suffix": ""}),
     "file-without-name": sends(FILE, b"no zero byte", then=sleeps),
     "file-empty-name": sends(FILE, b"\0data", then=sleeps),
-    "file-elsewhere": sends(FILE, named_file("/tmp/elsewhere.hlo", b""), then=sleeps),
+    "file-elsewhere": sends(FILE, named_file("/elsewhere.hlo", b""), then=sleeps),
     "file-deep": sends(FILE, named_file("out/" + "a/" * 1500 + "a", b""), then=sleeps),
     "asks-and-never-reads": repeats(FILE, named_file("out/" + "x" * 300, b"")),
     "result-empty": says(DONE, {}),
