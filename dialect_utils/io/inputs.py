@@ -92,7 +92,7 @@ class Input:
 
 
 class SelectionError(DiagnosticError):
-    """A stage or module name that matches no file of a directory."""
+    """A stage or module name that matches no file of a directory, or that has no directory to choose from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +123,8 @@ def find_inputs(named: Sequence[str], selection: Selection | None = None) -> Inp
     """
     paths = [path for name in named for path in _expanded(name)]
     folders = [path for path in paths if path != STANDARD_INPUT and os.path.isdir(path)]
+    if selection and not folders:
+        raise SelectionError(Diagnostic("a stage or a module is chosen from a dump directory, and no FILE is one"))
     modules: list[Input] = []
     notes: list[Diagnostic] = []
     for path in paths:

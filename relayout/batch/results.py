@@ -24,7 +24,7 @@ from relayout.output import write_output
 # Arguments that affect neither the computation nor the output.
 _INCIDENTAL = (
     *("files", "pairs", "stage", "module", "jobs", "cluster", "results", "resume"),
-    *("color", "traceback", "json", "has_several", "timing"),
+    *("color", "traceback", "json", "has_several", "timing", "given"),
 )
 _TEXTS = ("name", "sha256", "command", "options", "version", "output", "diagnostics", "figures")
 # The fields of a row on which --resume relies.
@@ -214,6 +214,7 @@ def record_batch(job: Job, units: Sequence[Unit], execute: Execute, console: Con
                 yield result.status
                 return
             if not result.is_known:
+                show(replace(result, output=b""))
                 file.add(row_of(identity, unit, result))
             code = old[unit.name]["exit_code"] if result.is_known else result.status
             codes[code] += 1

@@ -9,7 +9,9 @@ from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from shlex import quote
 
+from dialect_utils.io.files import is_url
 from relayout.arguments import Command, Parser, count, usage_error
 from relayout.batch.unit import Job, Result, Unit, show, with_share
 from relayout.console import Console
@@ -86,6 +88,7 @@ def supervise(command: Command, arguments: Namespace, console: Console) -> int:
         if isinstance(units, int):
             return units
         arguments.has_several = len(units) > 1
+        _check_folders(arguments)
         count = job_count(arguments, units)
         needed = limits.enough_for(units, may_be_online=getattr(arguments, "pairs", None) is not None)
         if count > 1:
@@ -103,6 +106,22 @@ def _check_options(arguments: Namespace) -> None:
         raise usage_error("--jobs is of this machine, and --cluster works on others", "leave one of them out")
     if given["resume"] and given["results"] is None:
         raise usage_error("--resume goes on with a file of results, and there is none", "--results FILE names it")
+
+
+def _check_folders(arguments: Namespace) -> None:
+    """Raises UsageError for a file that could not be written in the end: its directory does not exist.
+
+    A name that ends in `/`, and -o for several FILEs, are directories, which are made.
+    """
+    for name in ("output", "outputs", "certificate", "results"):
+        path = getattr(arguments, name, None)
+        is_directory = not path or path.endswith(os.sep) or (name == "output" and arguments.has_several)
+        folder = "" if is_directory or is_url(path) else os.path.dirname(path)
+        if folder and not os.path.isdir(folder):
+            raise usage_error(f"{path}: there is no directory {folder}", f"mkdir -p {quote(folder)}")
+    directory = getattr(arguments, "dump_dir", None)
+    if directory is not None and directory.is_file():
+        raise usage_error(f"--dump-dir {directory} is a file, not a directory")
 
 
 def _statuses(job: Job, units: Sequence[Unit], execute: Execute, console: Console) -> Iterator[int]:

@@ -16,7 +16,17 @@ from dialect_utils.layout.targets.tpu import parse_target
 from dialect_utils.layout.text.explain import Explanation, explain_shape
 from dialect_utils.text.input_file import located
 from passes.framework.spec import Text
-from relayout.arguments import Command, Parser, add_input_options, choice, chosen_inputs, parsed, undivided, usage_error
+from relayout.arguments import (
+    Command,
+    Parser,
+    add_input_options,
+    choice,
+    chosen_inputs,
+    parsed,
+    reject,
+    undivided,
+    usage_error,
+)
 from relayout.console import Console, is_coloured, print_json
 from relayout.output import STANDARD_OUTPUT, write_output
 from relayout.shapes import named_arguments, print_each, read_typed_shape
@@ -78,6 +88,13 @@ def _explain_kernels(arguments: Namespace, console: Console) -> int:
 
 
 def _check(arguments: Namespace) -> None:
+    """Raises UsageError for options that exclude each other."""
+    if arguments.list_kernels or arguments.kernel is not None:
+        reject(arguments, ("target", "picture", "window", "output"), "on kernels")
+    else:
+        reject(arguments, ("stage", "module"), "on a shape", "--list-kernels and --kernel read dumps")
+    if arguments.json:
+        reject(arguments, ("window",), "with --json, which draws nothing")
     if arguments.picture is None and arguments.output is not None:
         ending = os.path.splitext(arguments.output)[1].removeprefix(".")
         if ending in _IMAGES:

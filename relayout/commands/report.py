@@ -14,7 +14,17 @@ from dialect_utils.io.inputs import Input, last_stages, pair_inputs
 from dialect_utils.layout.targets.tpu import parse_target
 from dialect_utils.memory import MemoryReport
 from relayout.api import memory_report
-from relayout.arguments import Command, Parser, add_input_options, add_limits, chosen_inputs, count, parsed, usage_error
+from relayout.arguments import (
+    Command,
+    Parser,
+    add_input_options,
+    add_limits,
+    chosen_inputs,
+    count,
+    parsed,
+    reject,
+    usage_error,
+)
 from relayout.batch.unit import Unit, Work, lost_file
 from relayout.console import DONE, Console, print_json
 from relayout.output import STANDARD_OUTPUT, write_output
@@ -98,6 +108,9 @@ def _is_directory(output: str) -> bool:
 
 
 def _check(arguments: Namespace) -> None:
+    """Raises UsageError for options that exclude each other."""
+    if arguments.json or arguments.output not in (None, STANDARD_OUTPUT):
+        reject(arguments, ("width",), "where no page is printed to standard output")
     if arguments.target is not None:
         parsed(parse_target, arguments.target)
     if arguments.trial and (arguments.target is None or arguments.json or arguments.output or arguments.against):
