@@ -31,7 +31,7 @@ EXIT_CODES = """exit codes:
 
 _MOST_GIGABYTES = 1e6
 _SEED_DIGITS = 32
-# What LLVM's tools take as the value of a flag.
+# The values that LLVM's tools accept for a flag.
 _TRUE, _FALSE = ("true", "1"), ("false", "0")
 
 

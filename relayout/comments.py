@@ -126,8 +126,9 @@ def _check_no_directive(source: Source, start: int, end: int) -> None:
     for word in _WORD.finditer(source.text, start, end):
         name = word.lastgroup or "first"
         written, span = word[name], Span(*word.span(name))
-        meant = written if written in _DIRECTIVES else nearest(written, _DIRECTIVES)
-        if meant is not None or written.startswith("expected-"):
+        begin = written.partition("-")[0]
+        if nearest(begin, ["expected"]) is not None:
+            meant = written if written in _DIRECTIVES else nearest(written, _DIRECTIVES)
             hint = "// expected-error@below {{part of the message}} is one"
             close = "" if meant in (None, written) else f"; did you mean {meant}?"
             raise error_at(source, span, f"this comment is no directive that can be read{close}", hint)

@@ -1,4 +1,4 @@
-"""What users of other programs write, and what they write here: mlir-opt, LLVM's opt, numpy, pytest, XLA's own tests."""
+"""Options and commands of other programs, with the words that mean the same here."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _ANSWERS: Mapping[str, str] = {
         ("--mlir-pass-pipeline-crash-reproducer", "--run-reproducer"),
         "no option is needed: a pass that fails leaves a file with its module, and the error names the command for it",
     ),
-    "--allow-unregistered-dialect": "an unknown op of StableHLO is an error; --allow-unverified skips the verifier only",
+    "--allow-unregistered-dialect": "an unknown op of StableHLO is an error; --allow-unverified skips the verifier",
     **dict.fromkeys(
         ("--no-implicit-module", "--mlir-print-op-generic", "--mlir-print-local-scope"),
         "modules are printed in one form, and an untouched one as it was written",

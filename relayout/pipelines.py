@@ -51,7 +51,7 @@ def add_pipeline_options(parser: Parser) -> None:
     parser.option("--no-verify-each", dest="verify_each", action="store_false", help="verify the input only")
 
 
-# What has no effect without passes.
+# These options have no effect without passes.
 NEEDS_PASSES = ("pipelines", "verify_each", "no_sandbox")
 
 

@@ -88,7 +88,7 @@ def supervise(command: Command, arguments: Namespace, console: Console) -> int:
         if isinstance(units, int):
             return units
         arguments.has_several = len(units) > 1
-        _check_folders(arguments)
+        _check_folders(command, arguments)
         count = job_count(arguments, units)
         needed = limits.enough_for(units, may_be_online=getattr(arguments, "pairs", None) is not None)
         if count > 1:
@@ -108,14 +108,15 @@ def _check_options(arguments: Namespace) -> None:
         raise usage_error("--resume goes on with a file of results, and there is none", "--results FILE names it")
 
 
-def _check_folders(arguments: Namespace) -> None:
+def _check_folders(command: Command, arguments: Namespace) -> None:
     """Raises UsageError for a file that could not be written in the end: its directory does not exist.
 
-    A name that ends in `/`, and -o for several FILEs, are directories, which are made.
+    A name that ends in `/`, and -o for several FILEs, are directories, which are made; so are those of several files.
     """
+    makes_folders = arguments.has_several or len(command.endings) > 1
     for name in ("output", "outputs", "certificate", "results"):
         path = getattr(arguments, name, None)
-        is_directory = not path or path.endswith(os.sep) or (name == "output" and arguments.has_several)
+        is_directory = not path or path.endswith(os.sep) or (name == "output" and makes_folders)
         folder = "" if is_directory or is_url(path) else os.path.dirname(path)
         if folder and not os.path.isdir(folder):
             raise usage_error(f"{path}: there is no directory {folder}", f"mkdir -p {quote(folder)}")
