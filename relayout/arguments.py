@@ -147,9 +147,9 @@ class Parser(argparse.ArgumentParser):
 
     def read(self, arguments: Sequence[str]) -> argparse.Namespace:
         """Parses arguments; raises UsageError for unknown and missing ones."""
-        written = [self._flag(argument) for argument in with_two_dashes(arguments, self.option_names)]
+        written = [each for argument in with_two_dashes(arguments, self.option_names) for each in self._flag(argument)]
         foreign = next((each for each in written if self._is_foreign(each)), None)
-        namespace, unknown = self.parse_known_intermixed_args([each for each in written if each])
+        namespace, unknown = self.parse_known_intermixed_args(written)
         unknown = unknown if foreign is None else [foreign]
         if not unknown:
             namespace.given = {each.dest: each.option_strings[0] for each in self.added if _is_given(each, namespace)}
@@ -159,17 +159,17 @@ class Parser(argparse.ArgumentParser):
         name = unknown[0].partition("=")[0]
         raise usage_error(f"unknown option {name}", self._hint(name))
 
-    def _flag(self, argument: str) -> str:
+    def _flag(self, argument: str) -> list[str]:
         """Returns `--verify-each` for `--verify-each=true`, `--no-verify-each` or nothing for `--verify-each=false`."""
         name, _, value = argument.partition("=")
         if value not in (*_TRUE, *_FALSE) or not any(
             each.nargs == 0 and name in each.option_strings for each in self.added
         ):
-            return argument
+            return [argument]
         if value in _TRUE:
-            return name
+            return [name]
         opposite = name.replace("--no-", "--") if name.startswith("--no-") else name.replace("--", "--no-", 1)
-        return opposite if opposite in self.option_names else ""
+        return [opposite] if opposite in self.option_names else []
 
     def _is_foreign(self, argument: str) -> bool:
         """Is true for an option of another program that begins like a short option here: -print-ir-after-all, -out."""
@@ -239,7 +239,9 @@ def count(text: str) -> int:
 
 def natural(text: str) -> int:
     """Reads an integer of 0 or more."""
-    return 0 if text == "0" else count(text)
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text} is not an integer of 0 or more")
+    return int(text)
 
 
 def hexadecimal(text: str) -> int:

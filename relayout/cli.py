@@ -224,5 +224,9 @@ def _command_hint(name: str) -> str:
         owner = next((each for each in COMMANDS if name in _parser(each)[0].option_names), None)
         if owner is not None:
             return f"a command comes first: relayout {owner} {name}"
+        known = [option for each in COMMANDS for option in _parser(each)[0].option_names]
+        close = nearest(name, (*known, *_OPTIONS))
+        if close is not None:
+            return f"did you mean {close}? a command comes first: relayout COMMAND {close}"
     close = nearest(name, (*COMMANDS, *_OPTIONS, "help"))
     return f"did you mean {close}?" if close else f"one of {', '.join(COMMANDS)}"

@@ -127,7 +127,7 @@ def _parse_pass(piece: Text) -> PassText:
 
 def _repair(name: str, rest: str) -> str:
     """Returns the hint for text after a pass's name that is not `{options}`."""
-    inner = rest[1:-1] if rest.startswith("(") and rest.endswith(")") else rest
+    inner = rest[1:-1] if rest[0] + rest[-1] in ("()", "[]") else rest
     is_option = inner != rest or re.match(r"[\w-]+=", rest) is not None
     return f"write {name}{{{inner}}}" if is_option else "passes are separated by commas"
 

@@ -115,9 +115,11 @@ def _check_folders(command: Command, arguments: Namespace) -> None:
     """
     makes_folders = arguments.has_several or len(command.endings) > 1
     for name in ("output", "outputs", "certificate", "results"):
-        path = getattr(arguments, name, None)
-        is_directory = not path or path.endswith(os.sep) or (name == "output" and makes_folders)
+        path: str = getattr(arguments, name, None) or ""
+        is_directory = path.endswith(os.sep) or (name == "output" and makes_folders)
         folder = "" if is_directory or is_url(path) else os.path.dirname(path)
+        if name in ("outputs", "certificate", "results") and os.path.isdir(path):
+            raise usage_error(f"--{name} {path} is a directory, not a file")
         if folder and not os.path.isdir(folder):
             raise usage_error(f"{path}: there is no directory {folder}", f"mkdir -p {quote(folder)}")
     directory = getattr(arguments, "dump_dir", None)

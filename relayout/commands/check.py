@@ -234,9 +234,9 @@ class _Check:
                 verdict = self._compare(modules, options)
             else:
                 verdict = self._compare_with_pipeline(modules[0], options)
-            codes.append(self._exit_code(verdict))
             if self.arguments.certificate is not None:
                 self._write_certificate(verdict)
+            codes.append(self._exit_code(verdict))
             self._print(files, verdict.as_json(), "\n  ".join(self._lines(files, verdict)))
             return DONE
 

@@ -63,7 +63,7 @@ def _run(arguments: Namespace, console: Console) -> int:
     _check(arguments)
     if arguments.list_kernels or arguments.kernel is not None:
         return _explain_kernels(arguments, console)
-    if len(arguments.shapes) > 1 and any(each.count("[") != each.count("]") for each in arguments.shapes):
+    if len(arguments.shapes) > 1 and any(map(_is_piece, arguments.shapes)):
         raise usage_error("a shape came in pieces", f"quote it: '{' '.join(arguments.shapes)}'")
     file = next((each for each in arguments.shapes if each != STANDARD_INPUT and os.path.exists(located(each))), None)
     if file is not None:
@@ -76,6 +76,10 @@ def _run(arguments: Namespace, console: Console) -> int:
     if arguments.output not in (None, STANDARD_OUTPUT) and not status:
         write_output(arguments.output, b"".join(pieces))
     return status
+
+
+def _is_piece(shape: str) -> bool:
+    return shape.count("[") != shape.count("]") or shape.startswith("[")
 
 
 def _explain_kernels(arguments: Namespace, console: Console) -> int:
@@ -104,6 +108,9 @@ def _check(arguments: Namespace) -> None:
         parsed(parse_target, arguments.target)
     if arguments.json and (arguments.picture or arguments.output):
         raise usage_error("--json prints numbers on standard output: no --picture and no -o with it")
+    ending = os.path.splitext(arguments.output or "")[1].removeprefix(".")
+    if arguments.picture is not None and ending in _FILES and ending != arguments.picture:
+        raise usage_error(f"-o {arguments.output} and --picture {arguments.picture} are different formats")
     is_file = arguments.picture in _FILES
     if is_file and (len(arguments.shapes) > 1 or STANDARD_INPUT in arguments.shapes):
         raise usage_error(f"--picture {arguments.picture} draws one SHAPE")

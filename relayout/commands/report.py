@@ -121,8 +121,9 @@ def _check(arguments: Namespace) -> None:
         raise usage_error(f"{arguments.output} has no known ending", f"one of {', '.join(FORMATS)}")
     if len(arguments.files) > 1 and not _is_directory(arguments.output):
         raise usage_error("-o writes the report of one FILE", "-o DIR/ writes a page for each")
-    if arguments.json or arguments.against:
-        raise usage_error("-o writes the report of one FILE", "--json and --against print on standard output")
+    reject(arguments, ("against",), "with -o, which writes the report of one FILE")
+    if arguments.json:
+        raise usage_error("-o writes a file, and --json prints on standard output", "-o report.json writes the JSON")
 
 
 def _report_one(new: Input, old: Input | None, target: str | None, heading: str, arguments: Namespace) -> int:

@@ -262,3 +262,40 @@ def test_an_expectation_without_an_error_fails_and_other_comments_do_not(capsys:
     Path("e.hlo").write_text(TEXT.replace("  ROOT", comments))
     assert main(["opt", "e.hlo", "--verify-diagnostics"]) == 0
     assert capsys.readouterr().err == "note: e.hlo: expects no diagnostic, and none came up\n"
+
+
+ELIDED = TEXT.replace("negate(p)", "add(p, c)").replace("  ROOT", "  c = f32[3,5]{1,0} constant({...})\n  ROOT")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["run", "m.hlo", "--custom-call", "f=m.hlo"], 1, "--custom-call f: the module has no such call"),
+        (["run", "m.hlo", "--constants", "like=m.hlo"], 1, "no constant of the module is elided"),
+        (["run", "m.hlo", "--seed", "-1"], 2, "-1 is not an integer of 0 or more"),
+        (["run", "elided.hlo", "--inputs", "random"], 1, "relayout run DUMP --constants like=FILE"),
+        (["check", "m.hlo", "m.hlo", "--certificate", "."], 2, "--certificate . is a directory, not a file"),
+        (["check", "m.hlo"], 2, "expected two FILEs to compare, and there is only m.hlo"),
+        (["opt", "m.hlo", "-p", "strip-layouts", "--dump-dir", "m.hlo"], 2, "--dump-dir m.hlo is a file"),
+        (["opt", "m.hlo", "-p", "annotate-layouts[target=tpu-v4]"], 2, "write annotate-layouts{target=tpu-v4}"),
+        (["opt", "*.pb"], 2, "*.pb: no file has such a name"),
+        (["explain", "f32", "[3,5]"], 2, "quote it: 'f32 [3,5]'"),
+        (["explain", "f32[3]", "--picture", "png", "-o", "x.svg"], 2, "are different formats"),
+        (["report", "m.hlo", "-o", "r.html", "--json"], 2, "-o writes a file, and --json prints"),
+        (["report", "m.hlo", "-o", "r.html", "--against", "m.hlo"], 2, "--against has no effect with -o"),
+        (["reduce", "m.hlo", "other.hlo"], 1, "different signatures: parameter 0"),
+        (["replay", "m.hlo", "m.hlo", "j.json"], 1, "relayout check A B --certificate FILE writes one"),
+        (["--jsn"], 2, "did you mean --json? a command comes first"),
+    ],
+)
+def test_a_mistake_has_its_reason(arguments: list[str], code: int, message: str, capsys: Captured) -> None:
+    Path("elided.hlo").write_text(ELIDED)
+    Path("other.hlo").write_text(TEXT.replace("3,5", "3,6"))
+    Path("j.json").write_text("{}")
+    assert main(arguments) == code
+    assert message in capsys.readouterr().err
+
+
+def test_a_module_without_bitcasts_says_so(capsys: Captured) -> None:
+    assert main(["run", "m.hlo", "--verify-bitcasts", "--inputs", "random"]) == 0
+    assert capsys.readouterr().err == "note: m.hlo has no bitcast\n"
