@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from argparse import Namespace
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
@@ -13,13 +13,15 @@ from shlex import quote
 
 from dialect_utils.io.files import is_url
 from relayout.arguments import Command, Parser, count, usage_error
-from relayout.batch.unit import Job, Result, Unit, show, with_share
+from relayout.batch.ci import OPTIONS as CI_OPTIONS
+from relayout.batch.ci import is_asked, with_files
+from relayout.batch.unit import Execute, Job, Result, Unit, show, with_share
 from relayout.console import Console
 from relayout.supervisor.child import Limits
 from relayout.supervisor.pool import Pool
 
-Execute = Callable[[Job, Sequence[Unit]], Generator[Result]]
-
+# The options that name one file to write.
+_FILES = ("outputs", "certificate", "results", *CI_OPTIONS)
 # A process pays for its start if it has this many modules, or this many bytes of them.
 _UNITS_PER_PROCESS = 8
 _BYTES_PER_PROCESS = 4_000_000
@@ -83,7 +85,8 @@ def supervise(command: Command, arguments: Namespace, console: Console) -> int:
     arguments.json = arguments.json or records
     job = Job(command.name, arguments, console.colour_of_errors(), keeps_results=records)
     limits = Limits.of(arguments)
-    with Pool(command, job, limits, is_direct=not records) as pool:
+    is_for_ci = is_asked(arguments)
+    with Pool(command, job, limits, is_direct=not (records or is_for_ci)) as pool:
         units = pool.plan()
         if isinstance(units, int):
             return units
@@ -96,7 +99,8 @@ def supervise(command: Command, arguments: Namespace, console: Console) -> int:
             needed = replace(needed, memory=min(needed.memory, machine_memory() // count))
         if count > 1 or needed != limits:
             pool.restart(job, needed)
-        return command.combine(_statuses(job, units, partial(_results, pool=pool, count=count), console))
+        execute: Execute = partial(_results, pool=pool, count=count)
+        return command.combine(_statuses(job, units, with_files(execute) if is_for_ci else execute, console))
 
 
 def _check_options(arguments: Namespace) -> None:
@@ -114,11 +118,11 @@ def _check_folders(command: Command, arguments: Namespace) -> None:
     A name that ends in `/`, and -o for several FILEs, are directories, which are made; so are those of several files.
     """
     makes_folders = arguments.has_several or len(command.endings) > 1
-    for name in ("output", "outputs", "certificate", "results"):
+    for name in ("output", *_FILES):
         path: str = getattr(arguments, name, None) or ""
         is_directory = path.endswith(os.sep) or (name == "output" and makes_folders)
         folder = "" if is_directory or is_url(path) else os.path.dirname(path)
-        if name in ("outputs", "certificate", "results") and os.path.isdir(path):
+        if name in _FILES and os.path.isdir(path):
             raise usage_error(f"--{name} {path} is a directory, not a file")
         if folder and not os.path.isdir(folder):
             raise usage_error(f"{path}: there is no directory {folder}", f"mkdir -p {quote(folder)}")

@@ -34,6 +34,7 @@ from relayout.arguments import (
     reject,
     usage_error,
 )
+from relayout.batch.ci import add_ci_options
 from relayout.batch.run import add_batch_options
 from relayout.batch.unit import Unit, Work
 from relayout.console import DONE, FAILED, WRONG_COMMAND, Console
@@ -79,6 +80,7 @@ def _add_arguments(parser: Parser) -> None:
     add_pipeline_options(parser)
     add_input_options(parser)
     add_batch_options(parser)
+    add_ci_options(parser)
     parser.option(
         "--engines",
         type=choices(*_ENGINES),

@@ -52,6 +52,7 @@ from relayout.arguments import (
     reject_others,
     usage_error,
 )
+from relayout.batch.ci import add_ci_options
 from relayout.batch.run import add_batch_options
 from relayout.batch.unit import Unit, Work, lost_file
 from relayout.comments import Chunk, expectations, relocate, relocate_diagnostic, split_input, strip_comments, unmet
@@ -72,7 +73,20 @@ _ABOUT_PASSES = (
 # The options that have an effect with --verify-diagnostics.
 _WHERE_VERIFIED = (
     *("verify_diagnostics", "passes", "pipelines", "verify_each", "no_sandbox", "dump_pass_pipeline"),
-    *("stage", "module", "split_input_file", "jobs", "cluster", "results", "resume", "timeout", "memory", "max_output"),
+    *(
+        "stage",
+        "module",
+        "split_input_file",
+        "jobs",
+        "cluster",
+        "results",
+        "resume",
+        "junit",
+        "sarif",
+        "timeout",
+        "memory",
+        "max_output",
+    ),
 )
 # Endings of files; a directory for several results has none of these.
 _SUFFIXES = (".hlo", ".mlir", ".mlirbc", ".txt", ".pb")
@@ -88,6 +102,7 @@ def _add_arguments(parser: Parser) -> None:
     add_pipeline_options(parser)
     add_input_options(parser)
     add_batch_options(parser)
+    add_ci_options(parser)
     parser.option("-o", "--output", metavar="OUT", help="a file, or a directory for several modules: DIR/")
     parser.option("--emit", type=choice("text", "bytecode", "pb"), default="text", help="text, bytecode or pb")
     parser.option("--list-passes", action="store_true", help="print all passes and their options")
