@@ -52,6 +52,7 @@ from relayout.arguments import (
     reject_others,
     usage_error,
 )
+from relayout.batch.ci import OPTIONS as CI_OPTIONS
 from relayout.batch.ci import add_ci_options
 from relayout.batch.run import add_batch_options
 from relayout.batch.unit import Unit, Work, lost_file
@@ -62,31 +63,14 @@ from relayout.pipelines import NEEDS_PASSES, add_pipeline_options, print_passes,
 from relayout.process import REWRITING_SECONDS_PER_MEGABYTE, seconds_for_bytes
 
 _ABOUT_PASSES = (
-    *NEEDS_PASSES,
-    "print_before",
-    "print_after",
-    "print_changed",
-    "dump_dir",
-    "timing",
-    "dump_pass_pipeline",
+    *(*NEEDS_PASSES, "print_before", "print_after", "print_changed"),
+    *("dump_dir", "timing", "dump_pass_pipeline"),
 )
 # The options that have an effect with --verify-diagnostics.
 _WHERE_VERIFIED = (
     *("verify_diagnostics", "passes", "pipelines", "verify_each", "no_sandbox", "dump_pass_pipeline"),
-    *(
-        "stage",
-        "module",
-        "split_input_file",
-        "jobs",
-        "cluster",
-        "results",
-        "resume",
-        "junit",
-        "sarif",
-        "timeout",
-        "memory",
-        "max_output",
-    ),
+    *("stage", "module", "split_input_file", "jobs", "cluster", "results", "resume"),
+    *(*CI_OPTIONS, "timeout", "memory", "max_output"),
 )
 # Endings of files; a directory for several results has none of these.
 _SUFFIXES = (".hlo", ".mlir", ".mlirbc", ".txt", ".pb")
