@@ -170,9 +170,7 @@ def as_pipeline(passes: PipelineLike) -> Pipeline:
     if isinstance(passes, bytes | Mapping) or not isinstance(passes, Iterable):
         hint = "; @relayout.module_pass makes a pass of a function" if callable(passes) else ""
         raise TypeError(f"expected passes, such as 'annotate-layouts,expand-tiling', not {kind_of(passes)}{hint}")
-    parts = [as_pipeline(each) for each in passes]
-    steps = tuple(step for part in parts for step in part.passes)
-    return Pipeline(steps, tuple(note for part in parts for note in part.notes))
+    return Pipeline.joined(map(as_pipeline, passes))
 
 
 def check(

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 from dialect_utils.text import Diagnostic, DiagnosticError, nearest
 from relayout import __version__
 from relayout.console import COLOURS, DONE, FAILED, Console, UsageError
+from relayout.habits import option_hint, with_two_dashes
 
 if TYPE_CHECKING:
     from dialect_utils.io.inputs import Input
@@ -26,20 +27,12 @@ T = TypeVar("T")
 EXIT_CODES = """exit codes:
   0  done
   1  the input is wrong
-  2  the command is wrong"""
+  2  the command is wrong, or a file is missing"""
 
 _MOST_GIGABYTES = 1e6
 _SEED_DIGITS = 32
-# Names of options in other programs: numpy, pytest, XLA's own tools.
-_OTHER_WORDS = {
-    **dict.fromkeys(("--tolerance", "--rtol", "--atol", "--abs_error_bound", "--rel_error_bound"), "--compare rel:X"),
-    "--ulp": "--compare ulp:N",
-    "--platform": "--engine xla",
-    **dict.fromkeys(("--out", "--outfile"), "-o OUT"),
-    **dict.fromkeys(("--html", "--format"), "-o report.html; also .json, .parquet, .dot, .nodes"),
-    **dict.fromkeys(("--svg", "--png"), "--picture svg -o FILE; also png"),
-    **dict.fromkeys(("-o", "--output", "--save"), "--outputs NPZ"),
-}
+# The values that LLVM's tools accept for a flag.
+_TRUE, _FALSE = ("true", "1"), ("false", "0")
 
 
 def parsed(parse: Callable[[str], T], text: str) -> T:
@@ -53,6 +46,18 @@ def parsed(parse: Callable[[str], T], text: str) -> T:
 def usage_error(message: str, hint: str | None = None) -> UsageError:
     """Returns an error about the command."""
     return UsageError(Diagnostic(message, hint=hint))
+
+
+def reject(arguments: argparse.Namespace, names: Iterable[str], reason: str, hint: str | None = None) -> None:
+    """Raises UsageError if one of the options was given, which have no effect for this reason: `without -p SPEC`."""
+    for name in names:
+        if name in arguments.given:
+            raise usage_error(f"{arguments.given[name]} has no effect {reason}", hint)
+
+
+def reject_others(arguments: argparse.Namespace, names: Iterable[str], reason: str, hint: str | None = None) -> None:
+    """Raises UsageError if an option was given besides `names` and those that every command has."""
+    reject(arguments, (name for name in arguments.given if name not in {*names, *_SHARED}), reason, hint)
 
 
 def examples_heading() -> str:
@@ -142,13 +147,35 @@ class Parser(argparse.ArgumentParser):
 
     def read(self, arguments: Sequence[str]) -> argparse.Namespace:
         """Parses arguments; raises UsageError for unknown and missing ones."""
-        namespace, unknown = self.parse_known_intermixed_args(arguments)
+        written = [each for argument in with_two_dashes(arguments, self.option_names) for each in self._flag(argument)]
+        foreign = next((each for each in written if self._is_foreign(each)), None)
+        namespace, unknown = self.parse_known_intermixed_args(written)
+        unknown = unknown if foreign is None else [foreign]
         if not unknown:
+            namespace.given = {each.dest: each.option_strings[0] for each in self.added if _is_given(each, namespace)}
             return namespace
         if not unknown[0].startswith("-"):
             raise usage_error(f"unexpected argument {unknown[0]}", f"{self.prog} --help shows what it takes")
         name = unknown[0].partition("=")[0]
         raise usage_error(f"unknown option {name}", self._hint(name))
+
+    def _flag(self, argument: str) -> list[str]:
+        """Returns `--verify-each` for `--verify-each=true`, `--no-verify-each` or nothing for `--verify-each=false`."""
+        name, _, value = argument.partition("=")
+        if value not in (*_TRUE, *_FALSE) or not any(
+            each.nargs == 0 and name in each.option_strings for each in self.added
+        ):
+            return [argument]
+        if value in _TRUE:
+            return [name]
+        opposite = name.replace("--no-", "--") if name.startswith("--no-") else name.replace("--", "--no-", 1)
+        return [opposite] if opposite in self.option_names else []
+
+    def _is_foreign(self, argument: str) -> bool:
+        """Is true for an option of another program that begins like a short option here: -print-ir-after-all, -out."""
+        name = argument.partition("=")[0]
+        is_attached = not name.startswith("--") and name[:2] in self.option_names and len(name) > 2
+        return is_attached and option_hint(name, self.option_names) is not None
 
     def _hint(self, name: str) -> str:
         # Imported here: most commands are correct, and some run no passes.
@@ -162,9 +189,9 @@ class Parser(argparse.ArgumentParser):
             return "an index is not negative: the first is 0"
         if name == "->":
             return "write the two shapes without it"
-        meant = _OTHER_WORDS.get(name)
-        if meant is not None and meant.split()[0] in self.option_names:
-            return f"write {meant}"
+        meant = option_hint(name, self.option_names)
+        if meant is not None:
+            return meant
         close = nearest(name, self.option_names)
         if close is None and "--passes" in self.option_names:
             step = nearest(name.lstrip("-"), pass_names())
@@ -174,6 +201,14 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Raises UsageError with the message of argparse."""
         raise usage_error(message[:1].lower() + message[1:], f"{self.prog} --help shows what it takes")
+
+
+def _is_given(action: argparse.Action, namespace: argparse.Namespace) -> bool:
+    """Is true for an option whose value is not the default, and is of this action where several have one value."""
+    value = getattr(namespace, action.dest, action.default)
+    if not action.option_strings or value == action.default:
+        return False
+    return action.nargs != 0 or action.const in (value if isinstance(value, list) else [value])
 
 
 def choice(*known: str) -> Callable[[str], str]:
@@ -204,7 +239,9 @@ def count(text: str) -> int:
 
 def natural(text: str) -> int:
     """Reads an integer of 0 or more."""
-    return 0 if text == "0" else count(text)
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text} is not an integer of 0 or more")
+    return int(text)
 
 
 def hexadecimal(text: str) -> int:
@@ -273,6 +310,9 @@ def add_limits(parser: Parser, seconds: str) -> None:
     parser.option(
         "--max-output", metavar="GB", type=gigabytes, help="what may be printed and written for each FILE (default 2)"
     )
+
+
+_SHARED = ("color", "json", "traceback")
 
 
 def add_shared_options(parser: Parser) -> None:

@@ -16,26 +16,13 @@ from dialect_utils.text import PrintableStream, nearest
 from relayout import __version__
 from relayout.arguments import Command, Parser, add_shared_options, choice, usage_error
 from relayout.console import COLOURS, DONE, WRONG_COMMAND, Console, UsageError
+from relayout.habits import COMMANDS as OTHER_COMMANDS
 from relayout.process import ended_by_signals, exit_code, interrupt_before
 
 COMMANDS = ("opt", "check", "replay", "reduce", "run", "report", "explain", "index", "bitcast")
 
 # The exit code that a shell reports for a program ended by SIGPIPE.
 _CLOSED_PIPE = 141
-
-# Names of the commands in other programs.
-_OTHER_WORDS = {
-    **dict.fromkeys(("diff", "compare", "equal"), "relayout check A B"),
-    **dict.fromkeys(
-        ("verify", "lint", "parse", "print", "convert"), "relayout opt FILE, which reads, verifies and prints"
-    ),
-    **dict.fromkeys(("exec", "execute", "interpret", "eval"), "relayout run FILE"),
-    **dict.fromkeys(("memory", "analyze", "profile"), "relayout report FILE"),
-    **dict.fromkeys(("draw", "show", "picture"), "relayout explain SHAPE --picture terminal"),
-    **dict.fromkeys(("passes", "list"), "relayout opt --list-passes"),
-    **dict.fromkeys(("test", "lit"), "lit DIRECTORY runs lit tests; relayout check FILE -p SPEC compares results"),
-    "-V": "relayout --version",
-}
 
 _HELP_NAMES = ("-h", "--help", "help")
 _OPTIONS = ("--help", "--version", "--print-completion")
@@ -61,7 +48,7 @@ options:
 exit codes:
   0  done
   1  the input is wrong, or a check failed
-  2  the command is wrong
+  2  the command is wrong, or a file is missing
 
 examples:
   relayout explain 'f32[3,5]{{1,0:T(2,2)}}'
@@ -231,11 +218,15 @@ def _command_hint(name: str) -> str:
         return f"passes are given with -p: relayout opt FILE -p {name}"
     if os.path.exists(name):
         return f"a command comes first: relayout opt {name}"
-    if name in _OTHER_WORDS:
-        return f"there is {_OTHER_WORDS[name]}"
+    if name in OTHER_COMMANDS:
+        return f"there is {OTHER_COMMANDS[name]}"
     if name.startswith("-"):
         owner = next((each for each in COMMANDS if name in _parser(each)[0].option_names), None)
         if owner is not None:
             return f"a command comes first: relayout {owner} {name}"
+        known = [option for each in COMMANDS for option in _parser(each)[0].option_names]
+        close = nearest(name, (*known, *_OPTIONS))
+        if close is not None:
+            return f"did you mean {close}? a command comes first: relayout COMMAND {close}"
     close = nearest(name, (*COMMANDS, *_OPTIONS, "help"))
     return f"did you mean {close}?" if close else f"one of {', '.join(COMMANDS)}"

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from dialect_utils.io.files import decode, encode
-from dialect_utils.text import Diagnostic, DiagnosticError, Location, Source, Span
+from dialect_utils.text import Diagnostic, DiagnosticError, Location, Source, Span, error_at, nearest
 
 # Strings and block comments match first: `//` inside them starts no comment. Both may be unclosed.
 _PIECE = re.compile(
@@ -16,9 +16,12 @@ _PIECE = re.compile(
 )
 _SEPARATOR = re.compile(r"^// -----[^\n]*\n?", re.MULTILINE)
 _COMMENT = re.compile(
-    r"expected-(?P<severity>error|warning|note)(?P<regex>-re)?(?:@(?P<place>[+-]?\d++|above|below|unknown))?"
+    r"expected-(?P<severity>error|warning|note)(?P<regex>-re)?[ \t]*+(?:@(?P<place>[+-]?\d++|above|below|unknown))?"
     r"[ \t]*+(?P<count>\d++)?[ \t]*+\{\{(?P<text>.*)\}\}"
 )
+_DIRECTIVES = tuple(f"expected-{severity}{regex}" for severity in ("error", "warning", "note") for regex in ("", "-re"))
+# A comment that may be meant as a directive: a word with a dash at its start, or one before braces.
+_WORD = re.compile(r"//[/ \t]*+(?P<first>\w++(?:-\w++)++)|(?P<before>\w++(?:-\w++)++)[^\n{}]{0,40}\{\{")
 # As many digits as the number of a line may have.
 _LONGEST_NUMBER = 9
 # The most times that a comment may expect a diagnostic.
@@ -71,6 +74,7 @@ class Expectation:
     // expected-error {{...}}          on this line
     // expected-error@+2 {{...}}       two lines further on; @-1 the line before, @above and @below the next ones
     // expected-error@5 {{...}}        on line 5
+    // expected-error @below {{...}}   the same, with a space
     // expected-error@unknown {{...}}  without a location
     // expected-error-re {{a {{.*}} c}}  text with regular expressions between inner braces
     // expected-error 2 {{...}}        twice
@@ -97,7 +101,8 @@ class Expectation:
 def expectations(source: Source) -> Iterator[Expectation]:
     """Yields the expectations in the comments of a file; one with a count N is yielded N times.
 
-    Raises DiagnosticError for a number without meaning, and for a regular expression that Python cannot compile.
+    Raises DiagnosticError for a number without meaning, for a regular expression that Python cannot compile, and for a
+    comment that seems to be an expectation and is none: one without braces, or with a misspelt name.
     """
     lines = source.text.split("\n")
     neighbours = _neighbours(lines) if "expected-" in source.text else {}
@@ -111,7 +116,22 @@ def expectations(source: Source) -> Iterator[Expectation]:
             at = _line_of(number, match["place"], neighbours)
             expected = Expectation(match["severity"], at, match["text"], _compiled(match, location), location)
             yield from [expected] * int(match["count"] or 1)
+        elif "//" in line:
+            _check_no_directive(source, start + line.find("//"), start + len(line))
         start += len(line) + 1
+
+
+def _check_no_directive(source: Source, start: int, end: int) -> None:
+    """Raises DiagnosticError for a comment that seems to be a directive, and that `_COMMENT` does not match."""
+    for word in _WORD.finditer(source.text, start, end):
+        name = word.lastgroup or "first"
+        written, span = word[name], Span(*word.span(name))
+        begin = written.partition("-")[0]
+        if nearest(begin, ["expected"]) is not None:
+            meant = written if written in _DIRECTIVES else nearest(written, _DIRECTIVES)
+            hint = "// expected-error@below {{part of the message}} is one"
+            close = "" if meant in (None, written) else f"; did you mean {meant}?"
+            raise error_at(source, span, f"this comment is no directive that can be read{close}", hint)
 
 
 def _check_numbers(comment: re.Match[str], location: Location) -> None:
@@ -170,9 +190,9 @@ def _line(diagnostic: Diagnostic) -> int | None:
     return None if location is None else location.source.line_and_column(location.span.start)[0]
 
 
-def unmet(source: Source, diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
+def unmet(expected: Iterable[Expectation], diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
     """Returns errors for expectations that no diagnostic meets, and for unexpected errors and warnings."""
-    open_ones = list(expectations(source))
+    open_ones = list(expected)
     wrong: list[Diagnostic] = []
     for diagnostic in _with_notes(diagnostics):
         met = next((each for each in open_ones if each.is_met_by(diagnostic)), None)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, TextIO, TypeVar
 
 from dialect_utils.sandbox import is_sandboxed
-from dialect_utils.text import Diagnostic, DiagnosticError, printable, render
+from dialect_utils.text import Diagnostic, DiagnosticError, MissingFileError, printable, render
 
 T = TypeVar("T")
 
@@ -64,7 +64,7 @@ class Console:
             print(colour(safe) if is_coloured(self.colour, sys.stderr) else safe, file=sys.stderr)
 
     def attempt(self, work: Callable[[], int], failed: Callable[[str], None] | None = None) -> int:
-        """Runs work on one input and returns its exit code; errors become diagnostics and `FAILED`.
+        """Runs work on one input and returns its exit code; errors become diagnostics and the code of `fail`.
 
         `failed` receives the first error's message.
         """
@@ -82,11 +82,11 @@ class Console:
         return status
 
     def fail(self, error: Exception) -> int:
-        """Prints an error and returns its exit code."""
+        """Prints an error and returns its exit code: a file that does not exist is a mistake in the command."""
         if self.show_traceback:
             traceback.print_exception(error)
         self.diagnose(_diagnostics(error))
-        return FAILED
+        return WRONG_COMMAND if isinstance(error, MissingFileError) else FAILED
 
     def track(self, items: Iterable[T], what: str, total: int) -> Iterator[T]:
         """Yields the items; several that take more than a second have a progress bar on a terminal."""

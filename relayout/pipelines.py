@@ -29,8 +29,14 @@ from relayout.output import new_file, write_to_file
 
 def add_pipeline_options(parser: Parser) -> None:
     """Adds `-p SPEC` and the files with named pipelines."""
-    names = ("-p", "--passes", "--pass-pipeline", "-pass-pipeline")  # mlir-opt's names, too
-    parser.option(*names, metavar="SPEC", help="passes as MLIR writes them: a,b{x=1 y=2}")
+    names = ("-p", "--passes", "--pass-pipeline")  # mlir-opt's names, too
+    parser.option(
+        *names,
+        metavar="SPEC",
+        action="append",
+        default=[],
+        help="passes as MLIR writes them: a,b{x=1 y=2}; several -p run in their order",
+    )
     parser.option(
         "--pipelines", metavar="TOML", type=Path, action="append", default=[], help="a file with named pipelines"
     )
@@ -45,11 +51,15 @@ def add_pipeline_options(parser: Parser) -> None:
     parser.option("--no-verify-each", dest="verify_each", action="store_false", help="verify the input only")
 
 
+# These options have no effect without passes.
+NEEDS_PASSES = ("pipelines", "verify_each", "no_sandbox")
+
+
 def read_pipeline(arguments: Namespace) -> Pipeline:
     """Returns the pipeline of the command line, empty without `-p`; raises UsageError."""
     try:
         known = named_pipelines(arguments.pipelines)
-        return Pipeline.parse(arguments.passes or "", pipelines=known)
+        return Pipeline.joined(Pipeline.parse(spec, pipelines=known) for spec in arguments.passes)
     except DiagnosticError as error:
         raise UsageError(error.diagnostics) from error
 

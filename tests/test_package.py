@@ -51,4 +51,5 @@ def test_the_hook_and_the_action_install_what_lit_needs() -> None:
     hook, action = ((ROOT / name).read_text("utf-8") for name in (".pre-commit-hooks.yaml", "action.yml"))
     extra = PROJECT["project"]["optional-dependencies"]["lit"]
     assert all(f'"{requirement}"' in hook for requirement in extra)
-    assert '"${GITHUB_ACTION_PATH}[lit]"' in action
+    assert '"${GITHUB_ACTION_PATH}[$EXTRAS]"' in action
+    assert "relayout's extras, separated by commas\", default: lit}" in action

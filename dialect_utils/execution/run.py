@@ -31,6 +31,7 @@ from dialect_utils.text import Diagnostic, DiagnosticError, Location, Source, Sp
 
 # XLA silently fills elided constants with arbitrary bytes.
 _ELIDED = re.compile(r"constant\(\{\.\.\.\}\)|__elided__")
+_HINT = "another dump of the module may have it: relayout run DUMP --constants like=FILE"
 _ASYNCHRONOUS = ("-start", "-done", "async-update")
 # XLA prints -0.0 as `-0`, and reads `-0` as +0.0; an integer's `-0` is 0 anyway.
 _FLOAT_CONSTANT = re.compile(r"= (?:f\d+\w*|bf16|c64|c128)\[[^\n=()]*? constant\(")
@@ -130,7 +131,7 @@ def _drop_layout(value: Value) -> None:
 def _elided_constants(module: Module, name: str) -> list[Diagnostic]:
     source = Source(name, module.text())
     return [
-        Diagnostic("the constant is elided, so its value is unknown", Location(source, Span(*found.span())))
+        Diagnostic("the constant is elided, so its value is unknown", Location(source, Span(*found.span())), hint=_HINT)
         for found in _ELIDED.finditer(source.text)
     ]
 
@@ -230,5 +231,5 @@ def _check_devices(module: Module, devices: int) -> None:
     if found.dependent is not None and found.dependent.results:
         what = f"{found.dependent.opcode} {found.dependent.results[0].name}"
     location = None if found.dependent is None else found.dependent.location
-    message = f"{what} is for {found.count} devices, not {devices}"
+    message = f"{what} is for {'1 device' if found.count == 1 else f'{found.count} devices'}, not {devices}"
     raise DiagnosticError(Diagnostic(message, location, hint=f"run it on its own number: --devices {found.count}"))

@@ -108,7 +108,10 @@ def decompressed(data: bytes, name: str) -> bytes:
         raise
     except Exception as error:
         # Each library raises its own errors for damaged or truncated data.
-        raise DiagnosticError(Diagnostic(f"{name}: damaged {_method(data)} data: {str(error).lower()}")) from None
+        message = f"{name}: damaged {_method(data)} data: {str(error).lower()}"
+        raise DiagnosticError(
+            Diagnostic(message, hint="copy the file again; only the whole file can be read")
+        ) from None
     return content.getvalue()
 
 

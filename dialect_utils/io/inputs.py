@@ -12,7 +12,7 @@ from dialect_utils.io.dump_names import DumpName, parse_dump_name, without_endin
 from dialect_utils.io.files import STANDARD_INPUT, Kind, display_name, is_url, kind_of_module, parse_bytes, read_bytes
 from dialect_utils.io.remote import matching_urls
 from dialect_utils.ir import Module
-from dialect_utils.text import Diagnostic, DiagnosticError, leaves_directory, nearest
+from dialect_utils.text import Diagnostic, DiagnosticError, MissingFileError, leaves_directory, nearest
 from dialect_utils.text.input_file import located
 
 _PATTERN_CHARACTERS = "*?["
@@ -92,7 +92,7 @@ class Input:
 
 
 class SelectionError(DiagnosticError):
-    """A stage or module name that matches no file of a directory."""
+    """A stage or module name that matches no file of a directory, or that has no directory to choose from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +123,8 @@ def find_inputs(named: Sequence[str], selection: Selection | None = None) -> Inp
     """
     paths = [path for name in named for path in _expanded(name)]
     folders = [path for path in paths if path != STANDARD_INPUT and os.path.isdir(path)]
+    if selection and not folders:
+        raise SelectionError(Diagnostic("a stage or a module is chosen from a dump directory, and no FILE is one"))
     modules: list[Input] = []
     notes: list[Diagnostic] = []
     for path in paths:
@@ -198,7 +200,8 @@ def _expanded(name: str) -> list[str]:
     matching = matching_urls(name) if is_url(name) else glob(name)
     found = sorted(matching, key=lambda path: (parse_dump_name(path.partition("::")[0]).order, path))
     if not found:
-        raise DiagnosticError(Diagnostic(f"{name}: no file has such a name"))
+        hint = "a directory as FILE finds its modules by content" if os.path.isdir(os.path.dirname(name)) else None
+        raise MissingFileError(Diagnostic(f"{name}: no file has such a name", hint=hint))
     return found
 
 

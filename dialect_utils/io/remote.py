@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from dialect_utils.processes import waiting
-from dialect_utils.text import LARGEST_TEXT, Diagnostic, DiagnosticError
+from dialect_utils.text import LARGEST_TEXT, Diagnostic, DiagnosticError, MissingFileError
 
 T = TypeVar("T")
 
@@ -58,7 +58,7 @@ def matching_urls(pattern: str) -> list[str]:
         return [pattern]
     found = existing_urls(pattern)
     if not found:
-        raise DiagnosticError(Diagnostic(f"{pattern}: no file has such a name"))
+        raise MissingFileError(Diagnostic(f"{pattern}: no file has such a name"))
     return found
 
 
@@ -92,6 +92,9 @@ def _attempted(url: str, work: Callable[[], T]) -> T:
         # fsspec itself or its package for this kind of URL is missing.
         message = f"{url}: {str(error)[:1].lower()}{str(error)[1:]}"
         raise DiagnosticError(Diagnostic(message, hint="pip install 'relayout[remote]'")) from None
+    except FileNotFoundError:
+        # fsspec raises it for a server that does not answer, too.
+        raise MissingFileError(Diagnostic(f"{url}: no such file, or nothing answers at this address")) from None
     except Exception as error:
         # Each file system raises its own errors.
         reason = getattr(error, "strerror", None) or str(error) or type(error).__name__

@@ -68,6 +68,14 @@ def string_value(attribute: ir.StringAttr) -> str:
     return attribute.value_bytes.decode(errors="backslashreplace")
 
 
+def operation_names() -> list[str]:
+    """Returns the names of StableHLO's operations, which only an error about an unknown one needs."""
+    from jaxlib.mlir.dialects import _stablehlo_ops_gen
+
+    found = (getattr(each, "OPERATION_NAME", None) for each in vars(_stablehlo_ops_gen).values())
+    return [name for name in found if name is not None]
+
+
 @lru_cache(maxsize=2)
 def context(*, allow_unregistered: bool) -> ir.Context:
     """Returns the process's context, with every dialect of jaxlib.

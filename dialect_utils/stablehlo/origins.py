@@ -13,8 +13,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
-from dialect_utils.stablehlo.bindings import ir
-from dialect_utils.text import Diagnostic, DiagnosticError, Location, Source, Span
+from dialect_utils.stablehlo.bindings import ir, operation_names
+from dialect_utils.text import Diagnostic, DiagnosticError, Location, Source, Span, all_nearest
 
 # MLIR's name of a text in memory.
 _IN_MEMORY = re.compile(r'"-":(\d+):(\d+)')
@@ -33,6 +33,8 @@ NOWHERE = 0
 _DIALECT_LIST = "Available dialects:"
 # An operation or type of a dialect that jaxlib lacks; MLIR's advice is for C++ programs.
 _OTHER_DIALECT = re.compile(r"Dialect `(\w+)' not found|`!\"?(\w+).*` type created with unregistered dialect")
+_UNKNOWN_OPERATION = re.compile(r"(?:custom op|unregistered operation) '([\w.]+)'")
+_MOST_SUGGESTIONS = 3
 _STABLEHLO = "StableHLO is, as jax.jit(f).lower(...).as_text() prints it"
 
 
@@ -172,7 +174,11 @@ def _diagnostic(info: ir.DiagnosticInfo | ir.Diagnostic, source: Source) -> Diag
 
 
 def _in_our_words(message: str) -> tuple[str, str | None]:
-    """Returns MLIR's message, or our own message and a hint for a module of another dialect."""
+    """Returns MLIR's message with a hint about a misspelt operation, or our own for a module of another dialect."""
+    operation = _UNKNOWN_OPERATION.match(message)
+    if operation is not None:
+        close = all_nearest(operation[1], operation_names())[:_MOST_SUGGESTIONS]
+        return message, f"did you mean {' or '.join(close)}?" if close else None
     found = _OTHER_DIALECT.match(message)
     if found is None:
         return message, None

@@ -9,6 +9,7 @@ from dialect_utils.text.diagnostics import (
     Severity,
     Source,
     Span,
+    all_nearest,
     elided,
     error_at,
     kind_of,
@@ -16,17 +17,26 @@ from dialect_utils.text.diagnostics import (
     printable,
     render,
 )
-from dialect_utils.text.input_file import LARGEST_TEXT, leaves_directory, open_input, read_input, read_start
+from dialect_utils.text.input_file import (
+    LARGEST_TEXT,
+    MissingFileError,
+    leaves_directory,
+    open_input,
+    read_input,
+    read_start,
+)
 
 __all__ = [
     "LARGEST_TEXT",
     "Diagnostic",
     "DiagnosticError",
     "Location",
+    "MissingFileError",
     "PrintableStream",
     "Severity",
     "Source",
     "Span",
+    "all_nearest",
     "elided",
     "error_at",
     "kind_of",

@@ -154,12 +154,20 @@ def error_at(source: Source, span: Span, message: str, hint: str | None = None) 
 def nearest(name: str, known: Iterable[str]) -> str | None:
     """Returns the known name most like `name`, or None where no name is close or two are equally close.
 
-    The leading dashes of options are ignored.
+    The leading dashes of options are ignored. A name with which several known names begin is close to none of them.
     """
-    scored = sorted(((_likeness(name, each), each) for each in {*known}), reverse=True)
-    close = [(score, each) for score, each in scored if score >= _CLOSE]
-    is_clear = len(close) == 1 or (len(close) > 1 and close[0][0] > close[1][0])
-    return close[0][1] if is_clear else None
+    known = {*known}
+    if name not in known and sum(each.startswith(name) for each in known) > 1:
+        return None
+    closest = all_nearest(name, known)
+    return closest[0] if len(closest) == 1 else None
+
+
+def all_nearest(name: str, known: Iterable[str]) -> list[str]:
+    """Returns the known names that are most like `name` and equally close, sorted; none where no name is close."""
+    scores = {each: _likeness(name, each) for each in known}
+    best = max(scores.values(), default=0.0)
+    return sorted(each for each, score in scores.items() if score == best >= _CLOSE)
 
 
 def _likeness(name: str, known: str) -> float:

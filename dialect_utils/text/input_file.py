@@ -7,7 +7,7 @@ import os
 import stat
 from typing import BinaryIO
 
-from dialect_utils.text.diagnostics import Diagnostic, DiagnosticError
+from dialect_utils.text.diagnostics import Diagnostic, DiagnosticError, nearest
 
 # The largest known dumps have a few hundred thousand lines, about ten million bytes.
 LARGEST_TEXT = 256 << 20
@@ -20,7 +20,14 @@ _KINDS = (
 )
 
 
+# A directory of more files is not searched for a similar name.
+_MOST_NAMES = 10_000
+
 _directory = ""
+
+
+class MissingFileError(DiagnosticError):
+    """A file that does not exist."""
 
 
 def read_from(directory: str) -> None:
@@ -69,6 +76,8 @@ def open_input(path: str, largest: int, within: str = "") -> BinaryIO:
     flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | getattr(os, "O_NOCTTY", 0)
     try:
         descriptor = _open_within(located(path), located(within), flags) if within else os.open(located(path), flags)
+    except FileNotFoundError:
+        raise _missing(path) from None
     except (OSError, ValueError) as error:
         reason = (error.strerror or str(error)) if isinstance(error, OSError) else str(error)
         raise DiagnosticError(Diagnostic(f"{path}: {reason.lower()}")) from None
@@ -89,6 +98,19 @@ def leaves_directory(path: str, within: str) -> bool:
 def _inner_parts(path: str, within: str) -> list[str]:
     """Returns the parts of the path of a link's target, from a directory on; the first is `..` for other targets."""
     return os.path.relpath(os.path.realpath(path), os.path.realpath(within)).split(os.sep)
+
+
+def _missing(path: str) -> MissingFileError:
+    """Returns the error about a file that does not exist; the hint names a similar one in its directory."""
+    folder, name = os.path.split(path)
+    try:
+        names = os.listdir(located(folder) or os.curdir)
+    except OSError:
+        names = []
+    by_stem = {os.path.splitext(each)[0]: each for each in names[:_MOST_NAMES]}
+    close = nearest(os.path.splitext(name)[0], by_stem)
+    hint = None if close is None else f"did you mean {os.path.join(folder, by_stem[close])}?"
+    return MissingFileError(Diagnostic(f"{path}: no such file or directory", hint=hint))
 
 
 def _open_within(path: str, within: str, flags: int) -> int:

@@ -168,11 +168,13 @@ def read_certificate(text: str) -> Certificate:
     """Reads a certificate; raises DiagnosticError where the text is none."""
     try:
         found = json.loads(text)
-        if found["format"] != _FORMAT:
-            raise ValueError(f"the format is {found['format']!r}, not {_FORMAT!r}")
+        written = found.get("format") if isinstance(found, dict) else None
+        if written != _FORMAT:
+            raise ValueError(f"its format is {written!r}, not {_FORMAT!r}")
         return _certificate(found)
     except (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError) as error:
-        raise DiagnosticError(Diagnostic(f"this is no certificate that can be read: {error}")) from error
+        message = f"this is no certificate that can be read: {error}"
+        raise DiagnosticError(Diagnostic(message, hint="relayout check A B --certificate FILE writes one")) from error
 
 
 def _certificate(found: Mapping[str, Any]) -> Certificate:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from dialect_utils.hlo import HloModule, Instruction, parse_module
@@ -61,6 +61,7 @@ def expand_custom_calls(
     given = _read_computations(custom_call)
     hold_arrays_in_place_of_buffers(module)
     calls = instructions(module, "custom-call")
+    _check_used(given, calls)
     called = [body for call in calls for body in call.called]
     errors: list[Diagnostic] = []
     decode_kernels([call for call in calls if _given_for(call, given) is None])
@@ -83,6 +84,14 @@ def _read_computations(options: tuple[str, ...]) -> dict[str, HloModule]:
             raise DiagnosticError(Diagnostic(f"custom-call {option} is not of the form NAME=module.hlo"))
         found[name] = read_hlo(Path(path))
     return found
+
+
+def _check_used(given: Mapping[str, HloModule], calls: Sequence[Instruction]) -> None:
+    """Raises DiagnosticError for a computation that is given for no call of the module."""
+    targets = {call.callee or "" for call in calls}
+    for name in given.keys() - targets - {call.name.removeprefix("%") for call in calls}:
+        known = f"it calls {', '.join(sorted(targets))}" if targets else "it has no custom call"
+        raise DiagnosticError(Diagnostic(f"--custom-call {name}: the module has no such call", hint=known))
 
 
 def read_hlo(path: Path) -> HloModule:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -12,13 +13,14 @@ from typing import TextIO
 
 from dialect_utils.io.files import encode
 from dialect_utils.ir import Module
-from dialect_utils.text import Diagnostic, DiagnosticError, Source, kind_of, nearest, read_input
+from dialect_utils.text import Diagnostic, DiagnosticError, Source, Span, error_at, kind_of, nearest, read_input
 from passes.framework.base import OLD_NAMES, Pass, PassResult, Report, is_pass, load_pass, pass_names
 from passes.framework.options import parse_options
 from passes.framework.spec import PassText, parse_spec
 
 VERIFIER = "verify-layouts"
 
+_EXAMPLE = 'a pipeline is written\n[name]\nsummary = "..."\npasses = "annotate-layouts,expand-tiling"'
 _NAMED_PIPELINES = Path(__file__).parent / "pipelines.toml"
 
 
@@ -102,6 +104,13 @@ class Pipeline:
         passes = tuple(_read(Source(name, spec), known, (), notes))
         return cls(passes, tuple(notes))
 
+    @classmethod
+    def joined(cls, parts: Iterable[Pipeline]) -> Pipeline:
+        """Returns one pipeline of the passes of several, in their order."""
+        parts = tuple(parts)
+        steps = tuple(step for part in parts for step in part.passes)
+        return cls(steps, tuple(note for part in parts for note in part.notes))
+
     def run(
         self,
         module: Module,
@@ -183,19 +192,29 @@ def _shipped_pipelines() -> Mapping[str, NamedPipeline]:
 
 def read_pipelines(file: Path) -> Mapping[str, NamedPipeline]:
     """Reads a TOML file with one table a pipeline: `[name]`, `summary = "..."`, `passes = "a,b{x=1}"`."""
+    text = read_input(str(file)).decode("utf-8", "surrogateescape")
     try:
-        tables = tomllib.loads(read_input(str(file)).decode("utf-8"))
+        tables = tomllib.loads(text)
     except RecursionError:
         raise DiagnosticError(Diagnostic(f"{file}: its values nest too deep")) from None
     except ValueError as error:  # also of int(), which tomllib passes on
-        raise DiagnosticError(Diagnostic(f"{file}: {error}")) from None
+        raise _toml_error(Source(str(file), text), str(error)) from None
     return {name: _named_pipeline(file, name, table) for name, table in tables.items()}
+
+
+def _toml_error(source: Source, message: str) -> DiagnosticError:
+    """Returns the error at the line and the column that the message of tomllib ends with."""
+    place = re.fullmatch(r"(.*) \((?:at line (\d+), column (\d+)|at end of document)\)", message)
+    if place is None:
+        return DiagnosticError(Diagnostic(f"{source.name}: {message}"))
+    before = source.text.split("\n")[: int(place[2]) - 1] if place[2] else []
+    offset = sum(len(line) + 1 for line in before) + int(place[3]) - 1 if place[2] else len(source.text.rstrip())
+    return error_at(source, Span(offset, offset + 1), f"no TOML: {place[1][:1].lower()}{place[1][1:]}", _EXAMPLE)
 
 
 def _named_pipeline(file: Path, name: str, table: object) -> NamedPipeline:
     if not isinstance(table, dict) or not isinstance(table.get("passes"), str):
-        hint = f'[{name}]\nsummary = "..."\npasses = "annotate-layouts,expand-tiling"'
-        raise DiagnosticError(Diagnostic(f"{file}: pipeline {name} has no text `passes`", hint=hint))
+        raise DiagnosticError(Diagnostic(f"{file}: pipeline {name} has no text `passes`", hint=_EXAMPLE))
     return NamedPipeline(name, str(table.get("summary", "")), table["passes"])
 
 

@@ -97,11 +97,16 @@ def _without_anchor(whole: Text) -> Text:
     if match is None:
         return whole
     if match[1] != "builtin.module":
-        hint = "passes run on whole modules: write the list of passes alone, or builtin.module(...)"
-        raise whole.part(0, match.end(1)).error(f"pipelines nested on {match[1]} do not exist here", hint)
+        raise _nested(whole.part(0, match.end(1)), str(whole)[match.end() :])
     if not str(whole).endswith(")"):
         raise whole.part(match.end() - 1, match.end()).error("this ( is never closed")
     return whole.part(match.end(), len(str(whole)) - 1).stripped()
+
+
+def _nested(anchor: Text, rest: str) -> DiagnosticError:
+    """Returns the error about `func.func(...)`; `rest` is the text after the parenthesis."""
+    hint = f"passes run on whole modules: write {rest.removesuffix(')').strip() or 'the passes'}"
+    return anchor.error(f"pipelines nested on {anchor} do not exist here", hint)
 
 
 def _parse_pass(piece: Text) -> PassText:
@@ -113,6 +118,8 @@ def _parse_pass(piece: Text) -> PassText:
     name, rest = piece.part(0, match.end()), piece.part(match.end(), len(text)).stripped()
     if not str(rest):
         return PassText(name, ())
+    if str(rest).startswith("(") and "." in str(name):
+        raise _nested(name, str(rest)[1:])
     if not (str(rest).startswith("{") and _closing(rest, 0) == len(str(rest)) - 1):
         raise rest.error(f"expected a comma or {{options}} after {name}", _repair(str(name), str(rest)))
     return PassText(name, parse_option_texts(rest.part(1, len(str(rest)) - 1)))
@@ -120,7 +127,7 @@ def _parse_pass(piece: Text) -> PassText:
 
 def _repair(name: str, rest: str) -> str:
     """Returns the hint for text after a pass's name that is not `{options}`."""
-    inner = rest[1:-1] if rest.startswith("(") and rest.endswith(")") else rest
+    inner = rest[1:-1] if rest[0] + rest[-1] in ("()", "[]") else rest
     is_option = inner != rest or re.match(r"[\w-]+=", rest) is not None
     return f"write {name}{{{inner}}}" if is_option else "passes are separated by commas"
 

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import atexit
 import pickle
+import sys
 import threading
 from argparse import Namespace
 from collections.abc import Generator, Sequence
 from concurrent.futures import CancelledError
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 from uuid import uuid4
 
@@ -24,7 +26,9 @@ from relayout.batch.processes import MOST_LOSSES, LostProcessError, UnitProcess,
 from relayout.batch.unit import Job, Result, Unit, with_share
 from relayout.console import FAILED, UsageError
 
-_CONNECT_SECONDS = 20
+_CONNECT_SECONDS = 10
+# A note says what the command waits for if a connection takes longer.
+_SILENT_SECONDS = 2
 # Units sent to the cluster for each of its threads: one in progress, the others in transit.
 _UNITS_PER_THREAD = 4
 _LEAST_UNITS = 64
@@ -58,10 +62,16 @@ def _client(address: str) -> Any:
     except ImportError:
         message = "--cluster needs Dask, which is not installed"
         raise UsageError(Diagnostic(message, hint="pip install 'relayout[cluster]'")) from None
+    note = Diagnostic(f"connecting to {address}, for {_CONNECT_SECONDS} s at most", severity="note")
+    waiting = threading.Timer(_SILENT_SECONDS, partial(print, render(note), file=sys.stderr, flush=True))
+    waiting.start()
     try:
         return Client(address, timeout=_CONNECT_SECONDS, set_as_default=False)
     except (OSError, ValueError) as error:
-        raise usage_error(f"--cluster {address}: {str(error)[:1].lower()}{str(error)[1:]}") from None
+        message = f"--cluster {address}: {str(error)[:1].lower()}{str(error)[1:]}"
+        raise usage_error(message, "`dask scheduler` prints the address of a scheduler") from None
+    finally:
+        waiting.cancel()
 
 
 @dataclass(slots=True)

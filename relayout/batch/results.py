@@ -6,7 +6,7 @@ import json
 import os
 import time
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -17,14 +17,14 @@ from dialect_utils.io.remote import existing_urls, read_url, remove_url
 from dialect_utils.text import Diagnostic, DiagnosticError
 from relayout import __version__
 from relayout.arguments import parsed, usage_error
-from relayout.batch.unit import Job, Result, Unit, show
+from relayout.batch.unit import Execute, Job, Result, Unit, show
 from relayout.console import DONE, Console
 from relayout.output import write_output
 
 # Arguments that affect neither the computation nor the output.
 _INCIDENTAL = (
     *("files", "pairs", "stage", "module", "jobs", "cluster", "results", "resume"),
-    *("color", "traceback", "json", "has_several", "timing"),
+    *("color", "traceback", "json", "has_several", "timing", "given", "junit", "sarif"),
 )
 _TEXTS = ("name", "sha256", "command", "options", "version", "output", "diagnostics", "figures")
 # The fields of a row on which --resume relies.
@@ -37,7 +37,6 @@ ENDINGS = (*_LINES, PARQUET)
 # A stopped run loses at most this many rows, or this many seconds.
 _ROWS_PER_PART = 1000
 _SECONDS_PER_PART = 20.0
-Execute = Callable[[Job, Sequence[Unit]], Generator[Result]]
 
 
 def identity_of(job: Job) -> Mapping[str, str]:
@@ -214,6 +213,7 @@ def record_batch(job: Job, units: Sequence[Unit], execute: Execute, console: Con
                 yield result.status
                 return
             if not result.is_known:
+                show(replace(result, output=b""))
                 file.add(row_of(identity, unit, result))
             code = old[unit.name]["exit_code"] if result.is_known else result.status
             codes[code] += 1

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import os
 from argparse import Namespace
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from shlex import quote
 
+from dialect_utils.io.files import is_url
 from relayout.arguments import Command, Parser, count, usage_error
-from relayout.batch.unit import Job, Result, Unit, show, with_share
+from relayout.batch.ci import OPTIONS as CI_OPTIONS
+from relayout.batch.ci import is_asked, with_files
+from relayout.batch.unit import Execute, Job, Result, Unit, show, with_share
 from relayout.console import Console
 from relayout.supervisor.child import Limits
 from relayout.supervisor.pool import Pool
 
-Execute = Callable[[Job, Sequence[Unit]], Generator[Result]]
-
+# The options that name one file to write.
+_FILES = ("outputs", "certificate", "results", *CI_OPTIONS)
 # A process pays for its start if it has this many modules, or this many bytes of them.
 _UNITS_PER_PROCESS = 8
 _BYTES_PER_PROCESS = 4_000_000
@@ -81,11 +85,13 @@ def supervise(command: Command, arguments: Namespace, console: Console) -> int:
     arguments.json = arguments.json or records
     job = Job(command.name, arguments, console.colour_of_errors(), keeps_results=records)
     limits = Limits.of(arguments)
-    with Pool(command, job, limits, is_direct=not records) as pool:
+    is_for_ci = is_asked(arguments)
+    with Pool(command, job, limits, is_direct=not (records or is_for_ci)) as pool:
         units = pool.plan()
         if isinstance(units, int):
             return units
         arguments.has_several = len(units) > 1
+        _check_folders(command, arguments)
         count = job_count(arguments, units)
         needed = limits.enough_for(units, may_be_online=getattr(arguments, "pairs", None) is not None)
         if count > 1:
@@ -93,7 +99,8 @@ def supervise(command: Command, arguments: Namespace, console: Console) -> int:
             needed = replace(needed, memory=min(needed.memory, machine_memory() // count))
         if count > 1 or needed != limits:
             pool.restart(job, needed)
-        return command.combine(_statuses(job, units, partial(_results, pool=pool, count=count), console))
+        execute: Execute = partial(_results, pool=pool, count=count)
+        return command.combine(_statuses(job, units, with_files(execute) if is_for_ci else execute, console))
 
 
 def _check_options(arguments: Namespace) -> None:
@@ -103,6 +110,25 @@ def _check_options(arguments: Namespace) -> None:
         raise usage_error("--jobs is of this machine, and --cluster works on others", "leave one of them out")
     if given["resume"] and given["results"] is None:
         raise usage_error("--resume goes on with a file of results, and there is none", "--results FILE names it")
+
+
+def _check_folders(command: Command, arguments: Namespace) -> None:
+    """Raises UsageError for a file that could not be written in the end: its directory does not exist.
+
+    A name that ends in `/`, and -o for several FILEs, are directories, which are made; so are those of several files.
+    """
+    makes_folders = arguments.has_several or len(command.endings) > 1
+    for name in ("output", *_FILES):
+        path: str = getattr(arguments, name, None) or ""
+        is_directory = path.endswith(os.sep) or (name == "output" and makes_folders)
+        folder = "" if is_directory or is_url(path) else os.path.dirname(path)
+        if name in _FILES and os.path.isdir(path):
+            raise usage_error(f"--{name} {path} is a directory, not a file")
+        if folder and not os.path.isdir(folder):
+            raise usage_error(f"{path}: there is no directory {folder}", f"mkdir -p {quote(folder)}")
+    directory = getattr(arguments, "dump_dir", None)
+    if directory is not None and directory.is_file():
+        raise usage_error(f"--dump-dir {directory} is a file, not a directory")
 
 
 def _statuses(job: Job, units: Sequence[Unit], execute: Execute, console: Console) -> Iterator[int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from argparse import Namespace
-from collections.abc import Callable
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any
@@ -89,6 +89,10 @@ class Result:
     ends_batch: bool = False
     content: str = ""
     is_known: bool = False
+
+
+# The execution of all units of a job, which yields their results in their order.
+Execute = Callable[[Job, Sequence[Unit]], Generator[Result]]
 
 
 def worked(work: Work, unit: Unit, job: Job, console: Console) -> dict[str, Any]:

@@ -25,7 +25,9 @@ def _add_arguments(parser: Parser) -> None:
 
 def _run(arguments: Namespace, console: Console) -> int:
     pair = arguments.source
-    if arguments.destination is not None and pair != STANDARD_INPUT:
+    if arguments.destination is not None and pair == STANDARD_INPUT:
+        raise usage_error(f"- reads SRC {_ARROW} DST lines, so no shape follows it")
+    if arguments.destination is not None:
         pair = f"{arguments.source} {_ARROW} {arguments.destination}"
     elif _ARROW not in pair and pair != STANDARD_INPUT:
         raise usage_error("expected two shapes", "relayout bitcast 'f32[3,5]' 'f32[15]'")

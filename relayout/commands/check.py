@@ -31,20 +31,30 @@ from relayout.arguments import (
     hexadecimal,
     natural,
     parsed,
+    reject,
     usage_error,
 )
+from relayout.batch.ci import add_ci_options
 from relayout.batch.run import add_batch_options
 from relayout.batch.unit import Unit, Work
 from relayout.console import DONE, FAILED, WRONG_COMMAND, Console
 from relayout.output import write_output
-from relayout.pipelines import add_pipeline_options, first_breaking, read_pipeline, reproducer, run_pipeline
+from relayout.pipelines import (
+    NEEDS_PASSES,
+    add_pipeline_options,
+    first_breaking,
+    read_pipeline,
+    reproducer,
+    run_pipeline,
+)
 from relayout.process import CHECKING_SECONDS_PER_MEGABYTE, seconds_for_bytes
 
 if TYPE_CHECKING:
     from dialect_utils.execution import Worker
     from dialect_utils.verdict import Options, Verdict
 
-_ENGINES = ("proof", *ENGINES)
+PROOF = "proof"
+_ENGINES = (PROOF, *ENGINES)
 UNKNOWN = 3
 _EXIT_CODES = {"equal": DONE, "agrees": DONE, "close": DONE, "different": FAILED, "unknown": UNKNOWN}
 # The JSON of a verdict without findings: the process of the command prints it, too, and loads no numpy for it.
@@ -70,6 +80,7 @@ def _add_arguments(parser: Parser) -> None:
     add_pipeline_options(parser)
     add_input_options(parser)
     add_batch_options(parser)
+    add_ci_options(parser)
     parser.option(
         "--engines",
         type=choices(*_ENGINES),
@@ -107,8 +118,19 @@ def _add_arguments(parser: Parser) -> None:
 
 
 def _plan(arguments: Namespace, console: Console) -> Sequence[Unit]:
+    _check_effects(arguments)
     console.diagnose(read_pipeline(arguments).notes)
     return [replace(unit, seconds=_seconds(unit, arguments)) for unit in _units(arguments, console)]
+
+
+def _check_effects(arguments: Namespace) -> None:
+    """Raises UsageError for an option that has no effect with the others."""
+    if not arguments.passes:
+        reject(arguments, (*NEEDS_PASSES, "bisect"), "without -p SPEC")
+    if arguments.pairs is not None:
+        reject(arguments, ("stage", "module"), "with --pairs, which names files")
+    if arguments.engines == (PROOF,):
+        reject(arguments, ("seeds", "power", "inputs"), "with --engines proof, which executes nothing")
 
 
 def _seconds(unit: Unit, arguments: Namespace) -> float:
@@ -130,17 +152,19 @@ def _open(arguments: Namespace, console: Console) -> Iterator[Work]:
 def _units(arguments: Namespace, console: Console) -> list[Unit]:
     """Returns the pairs of files to compare, or the files whose pipeline is checked."""
     files = arguments.files
-    if arguments.certificate is not None and (len(files) != 2 or arguments.passes is not None):
+    if arguments.certificate is not None and (len(files) != 2 or arguments.passes):
         raise usage_error("--certificate is about two FILEs", "leave out -p and --pairs")
     if arguments.pairs is not None:
-        if files or arguments.passes is not None:
+        if files or arguments.passes:
             raise usage_error("--pairs names all files itself", "leave out -p and other FILEs")
         listed = parse_pairs(decode(read_bytes(arguments.pairs)), display_name(arguments.pairs))
         return [Unit((named_input(a), named_input(b))) for a, b in listed]
-    if arguments.passes is not None:
+    if arguments.passes:
         return [Unit((each,)) for each in chosen_inputs(files_or_input(files), arguments, console)]
     if len(files) != 2:
-        raise usage_error("expected two FILEs to compare", "or FILE... -p SPEC to check a pipeline")
+        there = f", and there is only {files[0]}" if len(files) == 1 else f", not {len(files)}" if files else ""
+        hint = f"relayout check {files[0] if files else 'A'} B, or relayout check FILE... -p SPEC for a pipeline"
+        raise usage_error(f"expected two FILEs to compare{there}", hint)
     return [Unit(pair) for pair in _paired(files, arguments, console)]
 
 
@@ -212,9 +236,9 @@ class _Check:
                 verdict = self._compare(modules, options)
             else:
                 verdict = self._compare_with_pipeline(modules[0], options)
-            codes.append(self._exit_code(verdict))
             if self.arguments.certificate is not None:
                 self._write_certificate(verdict)
+            codes.append(self._exit_code(verdict))
             self._print(files, verdict.as_json(), "\n  ".join(self._lines(files, verdict)))
             return DONE
 

@@ -16,7 +16,17 @@ from dialect_utils.layout.targets.tpu import parse_target
 from dialect_utils.layout.text.explain import Explanation, explain_shape
 from dialect_utils.text.input_file import located
 from passes.framework.spec import Text
-from relayout.arguments import Command, Parser, add_input_options, choice, chosen_inputs, parsed, undivided, usage_error
+from relayout.arguments import (
+    Command,
+    Parser,
+    add_input_options,
+    choice,
+    chosen_inputs,
+    parsed,
+    reject,
+    undivided,
+    usage_error,
+)
 from relayout.console import Console, is_coloured, print_json
 from relayout.output import STANDARD_OUTPUT, write_output
 from relayout.shapes import named_arguments, print_each, read_typed_shape
@@ -53,7 +63,7 @@ def _run(arguments: Namespace, console: Console) -> int:
     _check(arguments)
     if arguments.list_kernels or arguments.kernel is not None:
         return _explain_kernels(arguments, console)
-    if len(arguments.shapes) > 1 and any(each.count("[") != each.count("]") for each in arguments.shapes):
+    if len(arguments.shapes) > 1 and any(map(_is_piece, arguments.shapes)):
         raise usage_error("a shape came in pieces", f"quote it: '{' '.join(arguments.shapes)}'")
     file = next((each for each in arguments.shapes if each != STANDARD_INPUT and os.path.exists(located(each))), None)
     if file is not None:
@@ -68,6 +78,10 @@ def _run(arguments: Namespace, console: Console) -> int:
     return status
 
 
+def _is_piece(shape: str) -> bool:
+    return shape.count("[") != shape.count("]") or shape.startswith("[")
+
+
 def _explain_kernels(arguments: Namespace, console: Console) -> int:
     # Imported here: shapes need no modules.
     from dialect_utils.io.inputs import last_stages
@@ -78,6 +92,13 @@ def _explain_kernels(arguments: Namespace, console: Console) -> int:
 
 
 def _check(arguments: Namespace) -> None:
+    """Raises UsageError for options that exclude each other."""
+    if arguments.list_kernels or arguments.kernel is not None:
+        reject(arguments, ("target", "picture", "window", "output"), "on kernels")
+    else:
+        reject(arguments, ("stage", "module"), "on a shape", "--list-kernels and --kernel read dumps")
+    if arguments.json:
+        reject(arguments, ("window",), "with --json, which draws nothing")
     if arguments.picture is None and arguments.output is not None:
         ending = os.path.splitext(arguments.output)[1].removeprefix(".")
         if ending in _IMAGES:
@@ -87,6 +108,9 @@ def _check(arguments: Namespace) -> None:
         parsed(parse_target, arguments.target)
     if arguments.json and (arguments.picture or arguments.output):
         raise usage_error("--json prints numbers on standard output: no --picture and no -o with it")
+    ending = os.path.splitext(arguments.output or "")[1].removeprefix(".")
+    if arguments.picture is not None and ending in _FILES and ending != arguments.picture:
+        raise usage_error(f"-o {arguments.output} and --picture {arguments.picture} are different formats")
     is_file = arguments.picture in _FILES
     if is_file and (len(arguments.shapes) > 1 or STANDARD_INPUT in arguments.shapes):
         raise usage_error(f"--picture {arguments.picture} draws one SHAPE")

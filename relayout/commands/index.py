@@ -32,6 +32,8 @@ def _run(arguments: Namespace, console: Console) -> int:
         _print_one(read_typed_array(line.part(*found.span(1)), console), found[2], arguments)
 
     if arguments.shape == STANDARD_INPUT:
+        if arguments.indices:
+            raise usage_error("- reads SHAPE INDEX lines, so no index follows it")
         return print_each(input_lines(), work_on_line, console, json=arguments.json)
     if not arguments.indices:
         raise usage_error("expected an index", "relayout index 'f32[3,5]{1,0:T(2,2)}' 2,3")

@@ -48,16 +48,30 @@ from relayout.arguments import (
     choice,
     chosen_inputs,
     files_or_input,
+    reject,
+    reject_others,
     usage_error,
 )
+from relayout.batch.ci import OPTIONS as CI_OPTIONS
+from relayout.batch.ci import add_ci_options
 from relayout.batch.run import add_batch_options
 from relayout.batch.unit import Unit, Work, lost_file
-from relayout.comments import Chunk, relocate, relocate_diagnostic, split_input, strip_comments, unmet
+from relayout.comments import Chunk, expectations, relocate, relocate_diagnostic, split_input, strip_comments, unmet
 from relayout.console import DONE, FAILED, Console, print_failure, print_json
 from relayout.output import COMPRESSED, STANDARD_OUTPUT, is_name_of, output_name, write_output
-from relayout.pipelines import add_pipeline_options, print_passes, read_pipeline, run_pipeline
+from relayout.pipelines import NEEDS_PASSES, add_pipeline_options, print_passes, read_pipeline, run_pipeline
 from relayout.process import REWRITING_SECONDS_PER_MEGABYTE, seconds_for_bytes
 
+_ABOUT_PASSES = (
+    *(*NEEDS_PASSES, "print_before", "print_after", "print_changed"),
+    *("dump_dir", "timing", "dump_pass_pipeline"),
+)
+# The options that have an effect with --verify-diagnostics.
+_WHERE_VERIFIED = (
+    *("verify_diagnostics", "passes", "pipelines", "verify_each", "no_sandbox", "dump_pass_pipeline"),
+    *("stage", "module", "split_input_file", "jobs", "cluster", "results", "resume"),
+    *(*CI_OPTIONS, "timeout", "memory", "max_output"),
+)
 # Endings of files; a directory for several results has none of these.
 _SUFFIXES = (".hlo", ".mlir", ".mlirbc", ".txt", ".pb")
 
@@ -72,6 +86,7 @@ def _add_arguments(parser: Parser) -> None:
     add_pipeline_options(parser)
     add_input_options(parser)
     add_batch_options(parser)
+    add_ci_options(parser)
     parser.option("-o", "--output", metavar="OUT", help="a file, or a directory for several modules: DIR/")
     parser.option("--emit", type=choice("text", "bytecode", "pb"), default="text", help="text, bytecode or pb")
     parser.option("--list-passes", action="store_true", help="print all passes and their options")
@@ -81,7 +96,12 @@ def _add_arguments(parser: Parser) -> None:
         what = f"print the module {when} this pass to stderr"
         parser.option(f"--print-{when}", metavar="PASS", action="append", default=[], help=what)
         parser.option(
-            f"--print-{when}-all", dest=f"print_{when}", action="append_const", const=ALL, help=f"{when} each pass"
+            f"--print-{when}-all",
+            dest=f"print_{when}",
+            action="append_const",
+            default=[],
+            const=ALL,
+            help=f"{when} each pass",
         )
     parser.option("--print-changed", action="store_true", help="print it after each pass that changed it")
     parser.option("--locations", action="store_true", help="print StableHLO with locations: what each op was made of")
@@ -92,20 +112,38 @@ def _add_arguments(parser: Parser) -> None:
     )
     parser.option("--dump-dir", metavar="DIR", type=Path, help="write one numbered file per pass")
     parser.option("--timing", action="store_true", help="print the time each pass took to stderr")
+    parser.option("--dump-pass-pipeline", action="store_true", help="print the pipeline that runs to stderr")
     add_limits(parser, "for each FILE (default 9, more for large ones)")
     parser.option("--allow-unverified", action="store_true", help="do not verify, not even the input")
 
 
 def _plan(arguments: Namespace, console: Console) -> Sequence[Unit]:
+    _check_effects(arguments)
     if arguments.list_passes:
         print_passes(arguments, console)
         return ()
     pipeline = read_pipeline(arguments)
     console.diagnose(pipeline.notes)
     _check_printed(arguments, pipeline)
+    if arguments.dump_pass_pipeline:
+        print(f"builtin.module({pipeline})", file=sys.stderr)
     inputs = chosen_inputs(files_or_input(arguments.files), arguments, console)
     targets = _output_names(inputs, arguments)
     return [Unit((each,), targets.get(each.path), _seconds(each, arguments)) for each in inputs]
+
+
+def _check_effects(arguments: Namespace) -> None:
+    """Raises UsageError for an option that has no effect with the others."""
+    if arguments.list_passes:
+        if arguments.files:
+            raise usage_error("--list-passes reads no FILE")
+        reject_others(arguments, ("list_passes", "pipelines"), "with --list-passes")
+    if arguments.verify_diagnostics:
+        reject_others(arguments, _WHERE_VERIFIED, "with --verify-diagnostics, which prints no module")
+    if not arguments.passes:
+        reject(arguments, _ABOUT_PASSES, "without -p SPEC")
+    if arguments.emit != "text":
+        reject(arguments, ("strip_comments", "locations"), f"with --emit {arguments.emit}")
 
 
 def _seconds(read: Input, arguments: Namespace) -> float:
@@ -184,7 +222,7 @@ class _Work:
     def _run(self, read: Input, target: str | None) -> int:
         data = read.data()
         if self.arguments.verify_diagnostics:
-            return self._run_expecting(read.name, data)
+            return self._run_expecting(read, data)
         if not self.arguments.split_input_file:
             output, result = self._optimize(data, read.name, self._dump_directory(read, 0))
             self._write(read, target, output, [result])
@@ -216,9 +254,10 @@ class _Work:
         self._write(read, target, output, results)
         return DONE
 
-    def _run_expecting(self, name: str, data: bytes) -> int:
+    def _run_expecting(self, read: Input, data: bytes) -> int:
         """Runs a file and prints the differences between its diagnostics and those that its comments expect."""
-        whole = Source(name, decode(data))
+        name, whole = read.name, Source(read.name, decode(data))
+        expected = list(expectations(whole))
         chunks = split_input(data) if self.arguments.split_input_file else [Chunk(data, 0, b"")]
         found: list[Diagnostic] = []
         for chunk in chunks:
@@ -229,8 +268,12 @@ class _Work:
                 diagnostics = error.diagnostics
             text = decode(chunk.data)
             found += (relocate_diagnostic(diagnostic, whole, text, chunk.start) for diagnostic in diagnostics)
-        wrong = unmet(whole, found)
+        wrong = unmet(expected, found)
         self.console.diagnose(wrong)
+        if self.arguments.json:
+            print_json({"file": read.path, "expected": len(expected), "wrong": [each.message for each in wrong]})
+        elif not wrong:
+            self.console.diagnose([_as_expected(name, len(expected))])
         return FAILED if wrong else DONE
 
     def _optimize(
@@ -287,6 +330,12 @@ class _Work:
             write_output(target, output)
         if self.arguments.json:
             print_json(_describe(read.path, output, results, with_text=to_stdout and self.arguments.emit == "text"))
+
+
+def _as_expected(name: str, count: int) -> Diagnostic:
+    """Returns the note about a file whose diagnostics are those that it expects."""
+    found = "1 expected diagnostic came up" if count == 1 else f"{count} expected diagnostics came up"
+    return Diagnostic(f"{name}: {found if count else 'expects no diagnostic, and none came up'}", severity="note")
 
 
 def _errors() -> TextIO:

@@ -12,11 +12,11 @@ from dialect_utils.ir import Module
 from dialect_utils.text import Diagnostic, DiagnosticError
 from passes.framework.base import Pass
 from passes.framework.pipeline import Pipeline, verify
-from relayout.arguments import Command, Parser, add_limits, choice, count, undivided, usage_error
+from relayout.arguments import Command, Parser, add_limits, choice, count, reject, undivided, usage_error
 from relayout.console import DONE, Console, print_json
 from relayout.findings import Crash, Find, Finder, is_kept, reduce_finding
 from relayout.output import write_output
-from relayout.pipelines import add_pipeline_options, read_pipeline
+from relayout.pipelines import NEEDS_PASSES, add_pipeline_options, read_pipeline
 from relayout.reduction import DEFAULT_TRIALS
 
 if TYPE_CHECKING:
@@ -43,10 +43,12 @@ def _add_arguments(parser: Parser) -> None:
 
 
 def _run(arguments: Namespace, console: Console) -> int:
+    if not arguments.passes:
+        reject(arguments, NEEDS_PASSES, "without -p SPEC")
     pipeline = read_pipeline(arguments)
     console.diagnose(pipeline.notes)
     # One module alone may crash an engine; a difference is between two.
-    wanted = {1} if arguments.passes is not None else {1, 2} if arguments.keep == "crash" else {2}
+    wanted = {1} if arguments.passes else {1, 2} if arguments.keep == "crash" else {2}
     if len(arguments.files) not in wanted:
         hint = "two FILEs, or one FILE -p SPEC, or one FILE --keep crash"
         raise usage_error(f"expected {' or '.join(map(str, sorted(wanted)))} FILEs", hint)
@@ -57,7 +59,7 @@ def _run(arguments: Namespace, console: Console) -> int:
         verify(module)
     with Worker() as worker:
         finder = Finder(worker, arguments.keep, arguments.verify_each)
-        if arguments.passes is None:
+        if not arguments.passes:
             return _reduce_modules(arguments, modules, finder)
         return _reduce_pass(arguments, modules[0], pipeline, finder)
 
@@ -66,6 +68,11 @@ def _reduce_modules(arguments: Namespace, modules: Sequence[Module], finder: Fin
     """Reduces two modules that differ, or one or two modules that crash an engine."""
     found = finder.find(modules)
     if found is None:
+        # Imported here: --help and wrong commands work without numpy.
+        from dialect_utils.verdict.ports import entry_ports
+
+        # It raises DiagnosticError for modules that cannot be compared.
+        entry_ports(modules)
         subject = "two modules show" if len(modules) > 1 else "module shows"
         raise DiagnosticError(Diagnostic(f"the {subject} no {_FINDINGS[arguments.keep]} to reduce"))
     files, kept = _reduced(arguments, modules, found, finder.find)
@@ -143,6 +150,6 @@ PREFIX.*. A difference stays in the same output, on the same kind of data, and o
 
 exit codes:
   0  reduced, and the files show the cause that the line `kept:` names
-  1  nothing to reduce: no difference, or no crash
-  2  the command is wrong, or a file cannot be read""",
+  1  nothing to reduce: no difference, or no crash; or the input is wrong
+  2  the command is wrong, or a file is missing""",
 )

@@ -14,7 +14,17 @@ from dialect_utils.io.inputs import Input, last_stages, pair_inputs
 from dialect_utils.layout.targets.tpu import parse_target
 from dialect_utils.memory import MemoryReport
 from relayout.api import memory_report
-from relayout.arguments import Command, Parser, add_input_options, add_limits, chosen_inputs, count, parsed, usage_error
+from relayout.arguments import (
+    Command,
+    Parser,
+    add_input_options,
+    add_limits,
+    chosen_inputs,
+    count,
+    parsed,
+    reject,
+    usage_error,
+)
 from relayout.batch.unit import Unit, Work, lost_file
 from relayout.console import DONE, Console, print_json
 from relayout.output import STANDARD_OUTPUT, write_output
@@ -98,6 +108,9 @@ def _is_directory(output: str) -> bool:
 
 
 def _check(arguments: Namespace) -> None:
+    """Raises UsageError for options that exclude each other."""
+    if arguments.json or arguments.output not in (None, STANDARD_OUTPUT):
+        reject(arguments, ("width",), "where no page is printed to standard output")
     if arguments.target is not None:
         parsed(parse_target, arguments.target)
     if arguments.trial and (arguments.target is None or arguments.json or arguments.output or arguments.against):
@@ -108,8 +121,9 @@ def _check(arguments: Namespace) -> None:
         raise usage_error(f"{arguments.output} has no known ending", f"one of {', '.join(FORMATS)}")
     if len(arguments.files) > 1 and not _is_directory(arguments.output):
         raise usage_error("-o writes the report of one FILE", "-o DIR/ writes a page for each")
-    if arguments.json or arguments.against:
-        raise usage_error("-o writes the report of one FILE", "--json and --against print on standard output")
+    reject(arguments, ("against",), "with -o, which writes the report of one FILE")
+    if arguments.json:
+        raise usage_error("-o writes a file, and --json prints on standard output", "-o report.json writes the JSON")
 
 
 def _report_one(new: Input, old: Input | None, target: str | None, heading: str, arguments: Namespace) -> int:

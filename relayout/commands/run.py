@@ -31,6 +31,7 @@ from relayout.arguments import (
     chosen_inputs,
     count,
     files_or_input,
+    natural,
     parsed,
     usage_error,
 )
@@ -76,7 +77,7 @@ def _add_arguments(parser: Parser) -> None:
         "--compare",
         help="with --expect: bits, ulp:N, rel:X or of-largest:X (default: bits; for a dump by its own precision)",
     )
-    parser.option("--seed", metavar="N", type=int, help="of the random inputs (default 0)")
+    parser.option("--seed", metavar="N", type=natural, help="of the random inputs (default 0)")
     parser.option(
         "--engine",
         type=choice(*ENGINES),
@@ -105,8 +106,6 @@ def _plan(arguments: Namespace, console: Console) -> Sequence[Unit]:
         raise usage_error(f"--outputs holds the outputs of one FILE, not of {len(inputs)}")
     if arguments.outputs:
         _check_outputs(inputs, arguments)
-    if arguments.seed is not None and arguments.seed < 0:
-        raise usage_error(f"the seed {arguments.seed} is negative")
     is_given = arguments.inputs not in (None, _RANDOM)
     if arguments.seed is not None and is_given:
         raise usage_error("--seed is for random inputs, but --inputs gives others")
@@ -183,7 +182,7 @@ class _Runner:
         if self.arguments.verify_bitcasts:
             self._print_bitcasts(file, module)
         watched = self._watched(module)
-        is_given = bool(self.arguments.callback or self.arguments.custom_call)
+        is_given = bool(self.arguments.callback or self.arguments.custom_call or self.arguments.constants)
         dump, module = module, executable_form(module, step, self.console.diagnose, always=is_given)
         devices = self.arguments.devices or devices_of(module).needed
         _, results = entry_arrays(module, devices)
@@ -261,7 +260,7 @@ class _Runner:
 
     def _watched(self, module: Module) -> list[HostCallback]:
         """Returns the calls of host functions that are errors only if they run; raises UsageError for vain options."""
-        given = [name for name in ("callback", "custom_call") if getattr(self.arguments, name)]
+        given = [name for name in ("callback", "custom_call", "constants") if getattr(self.arguments, name)]
         if given and not isinstance(module, HloModule):
             raise usage_error(f"--{given[0].replace('_', '-')} is for HLO, and this module is StableHLO")
         if not isinstance(module, HloModule) or not (given or is_optimized_dump(module)):
@@ -290,6 +289,8 @@ class _Runner:
 
         options = tuple(self.arguments.custom_call), tuple(self.arguments.callback)
         rows = [bitcast.row() for bitcast in proved_bitcasts(module, *options)]
+        if not rows:
+            self.console.diagnose([Diagnostic(f"{file} has no bitcast", severity="note")])
         if self.arguments.json:
             print_json({"file": file, "bitcasts": rows})
             return

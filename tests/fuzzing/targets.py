@@ -312,7 +312,7 @@ def _check_comments(data: bytes) -> None:
     assert b"".join(chunk.data + chunk.separator for chunk in split_input(data)) == data
     strip_comments(text)
     source = Source("f", text)
-    unmet(source, ())
+    unmet(expectations(source), ())
     assert all(each.line is None or isinstance(each.line, int) for each in expectations(source))
 
 

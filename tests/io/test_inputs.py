@@ -207,12 +207,14 @@ def test_two_directories_keep_their_names_apart(dump: Path, tmp_path: Path) -> N
 
 def test_files_patterns_and_standard_input_are_inputs(dump: Path) -> None:
     named = ["-", "absent.hlo", str(dump / "*.before_optimizations.txt")]
-    assert [Path(each.path).name for each in find_inputs(named, Selection(("x",))).modules] == [
+    assert [Path(each.path).name for each in find_inputs(named).modules] == [
         "-",
         "absent.hlo",
         "module_0002.jit_f.before_optimizations.txt",
         "module_0010.jit_g.before_optimizations.txt",
     ]
+    with pytest.raises(SelectionError, match="no FILE is one"):
+        find_inputs(named, Selection(("x",)))
     with pytest.raises(DiagnosticError, match="no file has such a name"):
         find_inputs([str(dump / "*.mlirbc")])
 

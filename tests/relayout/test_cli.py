@@ -57,7 +57,7 @@ def command(name: str) -> Command:
         (["--print-completion", "fish"], "fish is not one of bash, zsh, tcsh", ""),
         (["opt", "x.hlo", "-p"], "expected one argument", "--help"),
         (["opt", "x.hlo", "-p", "expand-tilng"], "unknown pass expand-tilng", "did you mean expand-tiling?"),
-        (["opt", "x.hlo", "--pipelines", "absent.toml"], "absent.toml", ""),
+        (["opt", "x.hlo", "--pipelines", "absent.toml", "-p", "a"], "absent.toml", ""),
         (["opt", "x.hlo", "--split-input-file", "--emit", "pb"], "--emit pb writes one module", ""),
         (["opt", "a.hlo", "b.hlo", "-o", "absent.hlo"], "2 modules need a directory", "-o NAME/ makes one"),
         (["opt", "a.hlo", "-o", "a.pb"], "text has another ending", "--emit pb"),
@@ -100,12 +100,12 @@ def test_help_ends_with_two_examples_that_run(name: str, tmp_path: Path, capsys:
         assert result.returncode == 0, result.stderr
 
 
-def test_a_missing_file_is_the_inputs_fault_and_the_others_go_on(
+def test_a_missing_file_is_a_wrong_command_and_the_others_go_on(
     tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]
 ) -> None:
     file = tmp_path / "m.hlo"
     file.write_bytes(MODULE.encode("latin-1"))
-    assert main(["opt", str(tmp_path / "absent"), str(file)]) == 1
+    assert main(["opt", str(tmp_path / "absent"), str(file)]) == 2
     captured = capfdbinary.readouterr()
     assert captured.out == MODULE.encode("latin-1")
     assert b"absent: no such file or directory" in captured.err
@@ -121,7 +121,7 @@ def test_bytes_come_back_as_they_were(tmp_path: Path) -> None:
 def test_json_prints_one_object_per_input(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "m.hlo"
     file.write_text(MODULE)
-    assert main(["opt", str(file), "absent", "--json"]) == 1
+    assert main(["opt", str(file), "absent", "--json"]) == 2
     first, second = map(json.loads, capsys.readouterr().out.splitlines())
     assert (first["file"], first["modified"], first["module"]) == (str(file), False, file.read_bytes().decode())
     assert second == {"file": "absent", "error": "absent: no such file or directory"}
@@ -205,8 +205,9 @@ def test_an_output_that_cannot_be_written_has_the_name_that_the_user_wrote(
 ) -> None:
     file, target = tmp_path / "m.hlo", tmp_path / "absent" / "out.hlo"
     file.write_text(MODULE)
-    assert main(["opt", str(file), "-o", str(target)]) == 1
-    assert capsys.readouterr().err == f"error: {target}: no such file or directory\n"
+    assert main(["opt", str(file), "-o", str(target)]) == 2
+    folder = target.parent
+    assert capsys.readouterr().err == f"error: {target}: there is no directory {folder}\nhint: mkdir -p {folder}\n"
 
 
 @pytest.mark.parametrize("option", ["-o", "--dump-dir"])
@@ -214,7 +215,8 @@ def test_files_of_one_name_do_not_overwrite_each_other(
     option: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "out").mkdir()
-    assert main(["opt", "a/m.hlo", "b/m.hlo", option, str(tmp_path / "out")]) == 2
+    passes = ["-p", "strip-layouts"]
+    assert main(["opt", "a/m.hlo", "b/m.hlo", *passes, option, str(tmp_path / "out")]) == 2
     assert f"several FILEs would be written to {tmp_path / 'out' / 'm.hlo'}" in capsys.readouterr().err
     if option == "-o":
         assert main(["opt", "-", option, str(tmp_path / "out")]) == 2
@@ -350,7 +352,7 @@ def test_colour_only_on_a_terminal_and_not_with_no_color(monkeypatch: pytest.Mon
 
 @pytest.mark.parametrize("given", [["--color=always"], ["--color", "always"]])
 def test_color_colours_errors_in_the_command_too(given: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["opt", *given, "absent.hlo"]) == 1
+    assert main(["opt", *given, "absent.hlo"]) == 2
     assert main(["opt", *given, "--absent"]) == 2
     assert capsys.readouterr().err.count("\033[1;31merror:\033[0m") == 2
 

@@ -8,7 +8,7 @@ import pytest
 
 from dialect_utils.text import Diagnostic, Location, Source, Span
 from relayout.cli import main
-from relayout.comments import unmet
+from relayout.comments import expectations, unmet
 
 HLO = """HloModule m
 
@@ -94,16 +94,16 @@ COME = [
 
 
 def test_all_forms_of_lines_are_read() -> None:
-    assert unmet(Source("f", SOURCE), COME) == []
+    assert unmet(expectations(Source("f", SOURCE)), COME) == []
 
 
 @pytest.mark.parametrize("index", range(len(COME)))
 def test_each_missing_diagnostic_is_reported(index: int) -> None:
-    (missing,) = unmet(Source("f", SOURCE), COME[:index] + COME[index + 1 :])
+    (missing,) = unmet(expectations(Source("f", SOURCE)), COME[:index] + COME[index + 1 :])
     assert missing.message.endswith("was not produced")
 
 
 def test_an_additional_diagnostic_is_unexpected() -> None:
-    (more,) = unmet(Source("f", SOURCE), [*COME, diagnostic("two", 3)])
+    (more,) = unmet(expectations(Source("f", SOURCE)), [*COME, diagnostic("two", 3)])
     assert more.message == "unexpected error: two"
-    assert unmet(Source("f", SOURCE), [*COME, diagnostic("said", 3, "note")]) == []
+    assert unmet(expectations(Source("f", SOURCE)), [*COME, diagnostic("said", 3, "note")]) == []

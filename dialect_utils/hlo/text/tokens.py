@@ -141,6 +141,8 @@ class Scanner:
 
     def fail(self, message: str, span: Span | None = None, hint: str | None = None) -> NoReturn:
         """Raises DiagnosticError at a span, by default at the next token."""
+        if span is None and hint is None and not self.text[self.token.start : self.token.end].isascii():
+            hint = "names in HLO consist of ASCII letters, digits, '_', '.' and '-'"
         raise error_at(self.source, span or self.token.span, message, hint)
 
     def group(self) -> Span:

@@ -74,8 +74,9 @@ def parse_target(name: str | Target) -> Target:
         raise TypeError(f"expected a target such as 'tpu-v5e', not {kind_of(name)}")
     found = TARGETS.get(name)
     if found is None:
-        known = nearest(name.lower(), TARGETS)
-        hint = f"write {known}" if known else f"known targets: {', '.join(TARGETS)}"
+        close = nearest(name.lower(), TARGETS)
+        suggestion = f"did you mean {close}? " if close else ""
+        hint = f"{suggestion}known targets: {', '.join(TARGETS)}"
         raise DiagnosticError(Diagnostic(f"unknown target {name!r}", hint=hint))
     return found
 

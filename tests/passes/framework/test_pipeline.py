@@ -147,7 +147,7 @@ def test_a_pipeline_that_contains_itself_is_refused(tmp_path: Path) -> None:
 def test_a_bad_pipeline_file_is_refused_by_name(tmp_path: Path, text: str) -> None:
     file = tmp_path / "mine.toml"
     file.write_text(text)
-    with pytest.raises(DiagnosticError, match=r"mine\.toml: "):
+    with pytest.raises(DiagnosticError, match=r"mine\.toml:"):
         read_pipelines(file)
     with pytest.raises(DiagnosticError, match=r"absent\.toml"):
         read_pipelines(tmp_path / "absent.toml")

@@ -106,7 +106,7 @@ def test_white_space_and_the_anchor_are_free() -> None:
         ("replace}", "this } closes nothing", "       ^", ""),
         ("replace x", "expected a comma or {options} after replace", "        ^", ""),
         ("replace,,replace", "expected the name of a pass", "        ^", ""),
-        ("func.func(replace)", "pipelines nested on func.func do not exist here", "^~~~~~~~~", "builtin.module(...)"),
+        ("func.func(replace)", "pipelines nested on func.func do not exist here", "^~~~~~~~~", "write replace"),
         ("builtin.module(replace", "this ( is never closed", "              ^", ""),
     ],
 )

@@ -50,9 +50,9 @@ def test_a_cluster_prints_what_one_process_prints(
     (tmp_path / "m03.hlo").write_text("HloModule broken\n")
     (tmp_path / "m04.hlo").chmod(0)
     command = ["opt", *sorted(map(str, tmp_path.iterdir())), str(tmp_path / "absent.hlo"), "-p", "expand-tiling"]
-    assert main([*command, "--jobs", "1"]) == 1
+    assert main([*command, "--jobs", "1"]) == 2
     expected = capfd.readouterr()
-    assert main([*command, "--cluster", cluster.scheduler_address]) == 1
+    assert main([*command, "--cluster", cluster.scheduler_address]) == 2
     assert capfd.readouterr() == expected
 
 

@@ -1,0 +1,92 @@
+"""Options and commands of other programs, with the words that mean the same here."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+# The first word of a value is an option; a hint applies to the commands that have it.
+OPTIONS: Mapping[str, str] = {
+    **dict.fromkeys(("--tolerance", "--rtol", "--atol", "--abs_error_bound", "--rel_error_bound"), "--compare rel:X"),
+    "--ulp": "--compare ulp:N",
+    "--platform": "--engine xla",
+    **dict.fromkeys(("--out", "--outfile"), "-o OUT"),
+    **dict.fromkeys(("--html", "--format"), "-o report.html; also .json, .parquet, .dot, .nodes"),
+    **dict.fromkeys(("--svg", "--png"), "--picture svg -o FILE; also png"),
+    **dict.fromkeys(("-o", "--output", "--save"), "--outputs NPZ"),
+    # mlir-opt
+    "--mlir-timing": "--timing",
+    "--mlir-print-ir-before-all": "--print-before-all",
+    "--mlir-print-ir-before": "--print-before PASS",
+    "--mlir-print-ir-after-all": "--print-after-all",
+    "--mlir-print-ir-after": "--print-after PASS",
+    "--mlir-print-ir-after-change": "--print-changed",
+    "--mlir-print-ir-after-failure": "--print-before PASS; a pass that fails leaves a file that repeats it",
+    "--mlir-print-ir-tree-dir": "--dump-dir DIR",
+    "--mlir-print-debuginfo": "--locations",
+    "--mlir-disable-threading": "--jobs 1",
+    "--emit-bytecode": "--emit bytecode",
+    # LLVM's opt
+    "--print-ir-before-all": "--print-before-all",
+    "--print-ir-after-all": "--print-after-all",
+    "--time-passes": "--timing",
+    "-S": "--emit text, the default",
+    "-disable-verify": "--no-verify-each",
+}
+
+# Options of mlir-opt without a counterpart that is an option.
+_ANSWERS: Mapping[str, str] = {
+    **dict.fromkeys(
+        ("--mlir-pass-statistics", "--stats"),
+        "passes count nothing; --timing prints their time, and --json which of them changed the module",
+    ),
+    **dict.fromkeys(
+        ("--debug", "--debug-only", "--mlir-debug-counter"),
+        "passes print no debug lines; --print-changed prints the module after each pass that changed it",
+    ),
+    "--show-dialects": "modules are HLO or StableHLO; relayout help PASS says which of them a pass reads",
+    **dict.fromkeys(
+        ("--mlir-pass-pipeline-crash-reproducer", "--run-reproducer"),
+        "no option is needed: a pass that fails leaves a file with its module, and the error names the command for it",
+    ),
+    "--allow-unregistered-dialect": "an unknown op of StableHLO is an error; --allow-unverified skips the verifier",
+    **dict.fromkeys(
+        ("--no-implicit-module", "--mlir-print-op-generic", "--mlir-print-local-scope"),
+        "modules are printed in one form, and an untouched one as it was written",
+    ),
+}
+
+COMMANDS: Mapping[str, str] = {
+    **dict.fromkeys(("diff", "compare", "equal"), "relayout check A B"),
+    **dict.fromkeys(
+        ("verify", "lint", "parse", "print", "convert"), "relayout opt FILE, which reads, verifies and prints"
+    ),
+    **dict.fromkeys(("exec", "execute", "interpret", "eval"), "relayout run FILE"),
+    **dict.fromkeys(("memory", "analyze", "profile"), "relayout report FILE"),
+    **dict.fromkeys(("draw", "show", "picture"), "relayout explain SHAPE --picture terminal"),
+    **dict.fromkeys(("passes", "list"), "relayout opt --list-passes"),
+    **dict.fromkeys(("test", "lit"), "lit DIRECTORY runs lit tests; relayout check FILE -p SPEC compares results"),
+    "-V": "relayout --version",
+}
+
+
+def option_hint(name: str, known: Collection[str]) -> str | None:
+    """Returns what to write in place of an option of another program, or None; `known` are the command's options."""
+    written = _two_dashes(name)
+    meant = OPTIONS.get(name, OPTIONS.get(written))
+    if meant is not None and meant.replace(";", " ").replace(",", " ").split()[0] in known:
+        return f"write {meant}"
+    return _ANSWERS.get(written) if "--passes" in known else None
+
+
+def with_two_dashes(arguments: Sequence[str], known: Collection[str]) -> list[str]:
+    """Returns arguments in which known long options have two dashes, as LLVM's tools take `-split-input-file`."""
+    return [_known_form(argument, known) for argument in arguments]
+
+
+def _known_form(argument: str, known: Collection[str]) -> str:
+    written = _two_dashes(argument)
+    return written if written.partition("=")[0] in known else argument
+
+
+def _two_dashes(argument: str) -> str:
+    return argument if argument.startswith("--") or not argument.startswith("-") else f"-{argument}"
