@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from itertools import zip_longest
-from math import isinf
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING
@@ -50,7 +49,7 @@ if TYPE_CHECKING:
     from passes.framework.base import Pass
 
 _RANDOM = "random"
-_INPUTS_HINT = "--inputs NPZ gives the program's own, and --inputs random says that these are wanted"
+_INPUTS_HINT = "--inputs FILE gives the program's own, and --inputs random says that these are wanted"
 _ENGINE_HELP = f"one of {', '.join(ENGINES)} (default {DEFAULT_ENGINE})"
 
 
@@ -62,9 +61,12 @@ def _add_arguments(parser: Parser) -> None:
     add_batch_options(parser)
     parser.option(
         "--inputs",
-        metavar="NPZ",
-        help="inputs in0, in1, ... or by names such as params['w'] or params/w; with several devices their first axis"
-        " counts them; random (default: a snapshot's own, else random ones)",
+        metavar="[NAME=]FILE",
+        action="append",
+        default=[],
+        help="inputs in0, in1, ... or by names such as params['w'] or params/w: NPZ, msgpack of flax or a checkpoint of"
+        " orbax; NAME=FILE gives one argument; with several devices their first axis counts them; random (default: a"
+        " snapshot's own, else random ones)",
     )
     parser.option(
         "--sharded",
@@ -72,7 +74,7 @@ def _add_arguments(parser: Parser) -> None:
         help="auto: arrays of --inputs and --expect may be whole; the devices share them",
     )
     parser.option("--outputs", metavar="NPZ", help="write the outputs as out0, out1, ...")
-    parser.option("--expect", metavar="NPZ", help="compare with out0, out1, ... of this file")
+    parser.option("--expect", metavar="FILE", help="compare with out0, out1, ... of this file")
     parser.option(
         "--compare",
         help="with --expect: bits, ulp:N, rel:X or of-largest:X (default: bits; for a dump by its own precision)",
@@ -106,12 +108,19 @@ def _plan(arguments: Namespace, console: Console) -> Sequence[Unit]:
         raise usage_error(f"--outputs holds the outputs of one FILE, not of {len(inputs)}")
     if arguments.outputs:
         _check_outputs(inputs, arguments)
-    is_given = arguments.inputs not in (None, _RANDOM)
+    is_given = _are_given(arguments)
+    if _RANDOM in arguments.inputs and len(arguments.inputs) > 1:
+        raise usage_error("--inputs random gives all inputs, so no FILE can give some of them")
     if arguments.seed is not None and is_given:
         raise usage_error("--seed is for random inputs, but --inputs gives others")
     if arguments.sharded and not is_given:
-        raise usage_error("--sharded splits the arrays of --inputs NPZ, which is not given")
+        raise usage_error("--sharded splits the arrays of --inputs FILE, which is not given")
     return [Unit((each,), seconds=_seconds(each, arguments)) for each in inputs]
+
+
+def _are_given(arguments: Namespace) -> bool:
+    """Is true where files give the inputs."""
+    return arguments.inputs not in ([], [_RANDOM])
 
 
 def _seconds(read: Input, arguments: Namespace) -> float:
@@ -132,7 +141,11 @@ def _open(arguments: Namespace, console: Console) -> Iterator[Work]:
 
 def _check_outputs(inputs: Sequence[Input], arguments: Namespace) -> None:
     """Raises UsageError if --outputs would overwrite a file that is read."""
-    read = [*(each.path for each in inputs), arguments.inputs, arguments.expect]
+    # Imported here: only this check needs numpy before a file is read.
+    from dialect_utils.execution.named import argument_and_file
+
+    given = (argument_and_file(each)[1] for each in arguments.inputs)
+    read = [*(each.path for each in inputs), *given, arguments.expect]
     for file in filter(None, read):
         if os.path.exists(file) and os.path.exists(arguments.outputs) and os.path.samefile(file, arguments.outputs):
             raise usage_error(f"--outputs {arguments.outputs} would overwrite the input {file}")
@@ -191,7 +204,7 @@ class _Runner:
         recorded = self._recorded(data, read.name)
         expected = self._expected(results, recorded)
         if expected is None and self.tolerance is not None:
-            raise usage_error("--compare needs expected outputs: --expect NPZ")
+            raise usage_error("--compare needs expected outputs: --expect FILE")
         # Rejected before random inputs are drawn.
         check_executable(module, read.name, self.worker.memory, self.arguments.engine)
         inputs = self._inputs(dump, module, devices, recorded)
@@ -307,7 +320,7 @@ class _Runner:
         from dialect_utils.verdict import random_inputs, small_integer_positions
 
         parameters, _ = entry_arrays(module, devices)
-        if self.arguments.inputs not in (None, _RANDOM):
+        if _are_given(self.arguments):
             arrays, notes = read_inputs(self.arguments.inputs, arguments_of(dump))
             self.console.diagnose(notes)
             if self.arguments.sharded and devices == 1:
@@ -315,7 +328,7 @@ class _Runner:
             return self._parts(arrays, parameters, "in")
         if recorded is not None:
             return recorded.inputs
-        if parameters and self.arguments.inputs is None:
+        if parameters and not self.arguments.inputs:
             self.console.diagnose([Diagnostic("the inputs are random numbers", None, "note", _INPUTS_HINT)])
         return random_inputs(parameters, self.arguments.seed or 0, small=small_integer_positions(module))
 
@@ -354,24 +367,12 @@ class _Runner:
 
     def _print_distances(self, file: str, found: Sequence[Distance], seconds: float) -> int:
         if self.arguments.json:
-            described = [_as_json(number, distance) for number, distance in enumerate(found)]
+            described = [{"output": number, **distance.row()} for number, distance in enumerate(found)]
             print_json({"file": file, "outputs": described, "seconds": round(seconds, 3)})
         else:
             for number, distance in enumerate(found):
                 print(f"{file}: out{number}: {distance}")
         return DONE if all(distance.equal for distance in found) else FAILED
-
-
-def _as_json(number: int, distance: Distance) -> dict[str, object]:
-    described: dict[str, object] = {"output": number, "equal": distance.equal, "differing": distance.differing}
-    if distance.allowance.tolerance.of_largest is not None:
-        described |= {"allowed": distance.allowance.tolerance.of_largest, "reason": distance.allowance.reason}
-    of_largest = ("of_largest", distance.worst)
-    for what, value in (("absolute", distance.absolute), ("relative", distance.relative), of_largest):
-        described[what] = (
-            None if value is None else {"difference": str(value[0]) if isinf(value[0]) else value[0], "index": value[1]}
-        )
-    return described
 
 
 COMMAND = Command(

@@ -82,19 +82,19 @@ MUTANTS = (
         ("tests/execution/test_worker.py",),
     ),
     Mutant(
-        "dialect_utils/execution/arrays.py",
-        "if file.getinfo(self.member).file_size != self.offset + size:",
+        "dialect_utils/execution/npz.py",
+        "if file.getinfo(member).file_size != offset + size:",
         "if False:",
         ("tests/execution/test_npz.py",),
     ),
     Mutant(
-        "dialect_utils/execution/arrays.py",
+        "dialect_utils/execution/npz.py",
         "if found != size:",
         "if False:",
         ("tests/execution/test_npz.py",),
     ),
     Mutant(
-        "dialect_utils/execution/arrays.py",
+        "dialect_utils/execution/npz.py",
         "if file.getinfo(member).compress_type not in _METHODS:",
         "if False:",
         ("tests/execution/test_npz.py",),
