@@ -189,7 +189,7 @@ class _Runner:
 
         file, read = read.path, read.with_constants()
         data = read.data()
-        module = parse_bytes(data, read.name)
+        module = parse_bytes(data, read.name, read.wanted)
         verify(module)
         step = self._make_portable()
         if self.arguments.verify_bitcasts:
