@@ -19,7 +19,7 @@ from dialect_utils.io.files import parse_bytes
 from dialect_utils.io.inputs import Input
 from dialect_utils.ir import Module
 from dialect_utils.text import Diagnostic, DiagnosticError
-from passes.dumps.executable import executable_form, is_optimized_dump
+from passes.dumps.executable import executable_form, is_optimized_dump, with_given_data
 from passes.framework.pipeline import verify
 from relayout.arguments import (
     Command,
@@ -191,6 +191,7 @@ class _Runner:
         data = read.data()
         module = parse_bytes(data, read.name, read.wanted)
         verify(module)
+        module = with_given_data(module, self.console.diagnose)
         step = self._make_portable()
         if self.arguments.verify_bitcasts:
             self._print_bitcasts(file, module)
