@@ -100,7 +100,7 @@ def as_array(value: object, shape: ArrayShape | None) -> Array:
     wanted = None if hasattr(value, "dtype") or shape is None else dtype_of(shape.element_type)
     try:
         array = None if value is None or isinstance(value, str | bytes) else np.asarray(value, wanted)
-    except (TypeError, ValueError):  # ragged lists, objects that are no numbers
+    except (TypeError, ValueError, OverflowError):  # ragged lists, objects that are no numbers, too large ones
         array = None
     if array is None or array.dtype == np.object_:
         needed = "an array" if shape is None else f"an array or numbers for {shape.without_layout}"

@@ -10,11 +10,13 @@ import os
 import re
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
+from itertools import zip_longest
+from typing import Any
 
 import numpy as np
 
 from dialect_utils.execution.archives import in_order, numbered, read_archive
-from dialect_utils.execution.arrays import Array, SavedArray
+from dialect_utils.execution.arrays import Array, SavedArray, as_array
 from dialect_utils.execution.checkpoints import Path, written_path
 from dialect_utils.hlo import Instruction
 from dialect_utils.hlo.text.attributes import op_name_in, unescape
@@ -110,6 +112,47 @@ def read_inputs(files: Sequence[str], arguments: Sequence[Argument]) -> tuple[li
     return [given[key].array for key in chosen if key is not None], _unused(given, {*chosen})
 
 
+def inputs_of_tree(tree: Mapping[str, object], arguments: Sequence[Argument]) -> list[Array]:
+    """Returns the arrays of a tree of dicts, lists and tuples in the order of the arguments.
+
+    A key is the name of an argument, a part of its path, or several parts: `params`, `w`, `params/w`. A named tuple has
+    its fields as keys. Raises DiagnosticError for arguments without a value, and for values that are no arrays.
+    """
+    found = [next(filter(_is_value, (_value_at(tree, path) for path in _names(each))), None) for each in arguments]
+    missing = [each for each, value in zip(arguments, found, strict=True) if value is None]
+    if missing:
+        hint = f"the inputs: {_listed(arguments)}"
+        raise DiagnosticError(Diagnostic(f"the inputs hold nothing for {_listed(missing)}", hint=hint))
+    return [as_array(value, each.shape) for each, value in zip(arguments, found, strict=True)]
+
+
+def _is_value(value: object) -> bool:
+    return value is not None
+
+
+def _names(argument: Argument) -> list[Path]:
+    return [path for path in (path_of(argument.name), path_of(argument.value)) if path]
+
+
+def _value_at(tree: Any, path: Path) -> Any:
+    """Returns the value at a path of a tree, or None."""
+    if not path:
+        return tree
+    first, *others = path
+    if isinstance(tree, Mapping):
+        if first in tree:
+            return _value_at(tree[first], tuple(others))
+        joined = ((path_of(str(key)), each) for key, each in tree.items())
+        fitting = ((key, each) for key, each in joined if key and path[: len(key)] == key)
+        return next((_value_at(each, path[len(key) :]) for key, each in fitting), None)
+    fields = getattr(tree, "_fields", ())
+    if first in fields:
+        return _value_at(getattr(tree, first), tuple(others))
+    if isinstance(tree, list | tuple) and first.isdecimal() and int(first) < len(tree):
+        return _value_at(tree[int(first)], tuple(others))
+    return None
+
+
 @dataclass(frozen=True, slots=True)
 class _Given:
     """An array of a file, and its name there."""
@@ -163,6 +206,14 @@ def _outer(argument: Argument, given: Mapping[Path, _Given]) -> str | None:
 def _listed(values: Sequence[object]) -> str:
     shown = ", ".join(map(str, values[:_SHOWN]))
     return shown if len(values) <= _SHOWN else f"{shown} and {len(values) - _SHOWN} more"
+
+
+def split_all_among_devices(
+    arrays: Sequence[Array | SavedArray], shapes: Sequence[ArrayShape], prefix: str
+) -> list[Array | SavedArray]:
+    """Returns `split_among_devices` of `<prefix>0`, ...; arrays beyond the last shape, an error of the run, stay."""
+    pairs = enumerate(zip_longest(arrays, shapes[: len(arrays)]))
+    return [split_among_devices(each, shape, f"{prefix}{i}") if shape else each for i, (each, shape) in pairs]
 
 
 def split_among_devices(array: Array | SavedArray, shape: ArrayShape, name: str) -> Array | SavedArray:

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from itertools import zip_longest
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING
@@ -18,8 +17,8 @@ from dialect_utils.hlo import HloModule
 from dialect_utils.io.files import parse_bytes
 from dialect_utils.io.inputs import Input
 from dialect_utils.ir import Module
-from dialect_utils.text import Diagnostic, DiagnosticError
-from passes.dumps.executable import executable_form, is_optimized_dump, with_given_data
+from dialect_utils.text import Diagnostic
+from passes.dumps.executable import is_optimized_dump, with_given_data
 from passes.framework.pipeline import verify
 from relayout.arguments import (
     Command,
@@ -45,8 +44,7 @@ if TYPE_CHECKING:
     from dialect_utils.layout import ArrayShape
     from dialect_utils.verdict import Tolerance
     from dialect_utils.verdict.expectation import Allowance, Distance
-    from passes.dumps.host_callbacks import HostCallback
-    from passes.framework.base import Pass
+    from passes.dumps.runnable import Known
 
 _RANDOM = "random"
 _INPUTS_HINT = "--inputs FILE gives the program's own, and --inputs random says that these are wanted"
@@ -186,22 +184,20 @@ class _Runner:
 
     def _run(self, read: Input) -> int:
         from dialect_utils.execution import arrays_to_npz, check_executable, devices_of, entry_arrays, run_module
+        from passes.dumps.runnable import runnable
 
         file, read = read.path, read.with_constants()
         data = read.data()
         module = parse_bytes(data, read.name, read.wanted)
         verify(module)
         module = with_given_data(module, self.console.diagnose)
-        step = self._make_portable()
+        known = self._known(module)
         if self.arguments.verify_bitcasts:
             self._print_bitcasts(file, module)
-        watched = self._watched(module)
-        is_given = bool(self.arguments.callback or self.arguments.custom_call or self.arguments.constants)
-        dump, module = module, executable_form(module, step, self.console.diagnose, always=is_given)
+        found = runnable(module, known, self.console.diagnose)
+        dump, module = module, found.module
         devices = self.arguments.devices or devices_of(module).needed
-        _, results = entry_arrays(module, devices)
-        if watched:
-            results = results[:-1]
+        results = found.own_results(entry_arrays(module, devices)[1])
         recorded = self._recorded(data, read.name)
         expected = self._expected(results, recorded)
         if expected is None and self.tolerance is not None:
@@ -221,11 +217,8 @@ class _Runner:
             worker=self.worker,
         )
         seconds = perf_counter() - start
-        # The last output is the number of a watched call that ran; they count from 1.
-        if watched and (number := int(outputs.pop().max())):
-            from passes.dumps.host_callbacks import ran
-
-            raise DiagnosticError(ran(watched[number - 1]))
+        found.check_ran(outputs)
+        outputs = found.own_results(outputs)
         if self.arguments.outputs:
             write_output(str(Path(self.arguments.outputs)), arrays_to_npz("out", outputs, results))
         if expected is None:
@@ -272,31 +265,18 @@ class _Runner:
 
         return None if self.arguments.inputs else read_recorded(data, name)
 
-    def _watched(self, module: Module) -> list[HostCallback]:
-        """Returns the calls of host functions that are errors only if they run; raises UsageError for vain options."""
+    def _known(self, module: Module) -> Known:
+        """Returns the user's statements about the program; raises UsageError for wrong and vain options."""
+        from passes.dumps.runnable import Known
+
         given = [name for name in ("callback", "custom_call", "constants") if getattr(self.arguments, name)]
         if given and not isinstance(module, HloModule):
             raise usage_error(f"--{given[0].replace('_', '-')} is for HLO, and this module is StableHLO")
-        if not isinstance(module, HloModule) or not (given or is_optimized_dump(module)):
-            return []
-        # Imported here: most modules need no pass.
-        from passes.dumps.host_callbacks import watched_callbacks
-
-        return watched_callbacks(module, tuple(self.arguments.callback))
-
-    def _make_portable(self) -> Pass:
-        # Imported here: --help works without passes.
-        from passes.dumps.make_portable import make_portable
-
         kind, separator, path = (self.arguments.constants or "").partition("=")
         if self.arguments.constants and not (kind == "like" and separator):
             raise usage_error(f"--constants is like=FILE, not {self.arguments.constants}")
-        return make_portable.with_options(
-            custom_call=tuple(self.arguments.custom_call),
-            callback=tuple(self.arguments.callback),
-            constants_like=Path(path) if path else None,
-            watch_callbacks=True,
-        )
+        callbacks, custom_calls = tuple(self.arguments.callback), tuple(self.arguments.custom_call)
+        return Known(callbacks, custom_calls, Path(path) if path else None)
 
     def _print_bitcasts(self, file: str, module: Module) -> None:
         from passes.dumps.make_portable import proved_bitcasts
@@ -346,13 +326,9 @@ class _Runner:
         self, arrays: Sequence[SavedArray], shapes: Sequence[ArrayShape], prefix: str
     ) -> Sequence[Array | SavedArray]:
         """Returns each device's parts of arrays that a file holds, with --sharded also of whole ones."""
-        if not self.arguments.sharded:
-            return arrays
-        from dialect_utils.execution.named import split_among_devices
+        from dialect_utils.execution.named import split_all_among_devices
 
-        # Arrays beyond the last shape are an error that a later step reports.
-        pairs = enumerate(zip_longest(arrays, shapes[: len(arrays)]))
-        return [split_among_devices(each, shape, f"{prefix}{i}") if shape else each for i, (each, shape) in pairs]
+        return split_all_among_devices(arrays, shapes, prefix) if self.arguments.sharded else arrays
 
     def _print_outputs(
         self, file: str, outputs: Sequence[Array], results: Sequence[ArrayShape], seconds: float
