@@ -153,8 +153,6 @@ def _typed_number(number: Array, element_type: ElementType) -> Array:
     is_discrete = element_type.is_integral or element_type.name == "pred"
     if number.dtype.kind == "c" and not element_type.is_complex:
         return number
-    if is_discrete and number.dtype.kind == "f":
-        return number
     with np.errstate(all="ignore"):
         typed: Array = number.astype(wanted)
     return number if is_discrete and typed.astype(number.dtype) != number else typed

@@ -207,6 +207,10 @@ def test_a_file_gives_one_argument(program: Path, capsys: pytest.CaptureFixture[
     out, err = capsys.readouterr()
     assert "[[10. 11.]\n [14. 15.]]" in out
     assert err == ""
+    # Beside another file, in2 is the third input of the program.
+    np.savez(folder / "numbered.npz", in2=np.array([[1, 0, 0], [0, 0, 1]], np.float32))
+    assert main(["run", str(program), *inputs[:3], f"{folder}/numbered.npz"]) == 0
+    assert capsys.readouterr().out == out
     # The results as a tree, too.
     (folder / "out.msgpack").write_bytes(flax_bytes({"out0": np.array([[10, 11], [14, 15]], np.float32)}))
     assert main(["run", str(program), *inputs, "--expect", str(folder / "out.msgpack")]) == 0

@@ -117,4 +117,22 @@ MUTANTS = (
         "0 <= start <= end",
         ("tests/execution/test_reading.py::test_diagnostics_of_a_worker_are_checked",),
     ),
+    Mutant(
+        "dialect_utils/execution/checkpoints.py",
+        " or len(elements) != prod(shape) * dtype.itemsize",
+        "",
+        ("tests/execution/test_checkpoints.py",),
+    ),
+    Mutant(
+        "dialect_utils/execution/arrays.py",
+        "return number if is_discrete and typed.astype(number.dtype) != number else typed",
+        "return typed",
+        ("tests/execution/test_checkpoints.py",),
+    ),
+    Mutant(
+        "dialect_utils/execution/named.py",
+        "if prefix and len(files) == 1 and not argument:",
+        "if prefix and not argument:",
+        ("tests/execution/test_checkpoints.py",),
+    ),
 )

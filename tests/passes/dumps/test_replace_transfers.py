@@ -81,6 +81,20 @@ def test_a_program_runs_on_given_data(
         assert f"note: {note}\n" in err
 
 
+def test_a_call_of_the_host_is_no_transfer_between_programs() -> None:
+    lines = [
+        "x = f32[4] parameter(0)",
+        "t = token[] after-all()",
+        "s = (f32[4], u32[], token[]) send(x, t), channel_id=1, is_host_transfer=true",
+        "d = token[] send-done(s), channel_id=1, is_host_transfer=true",
+        "ROOT n = f32[4] negate(x)",
+    ]
+    module = parse_module("HloModule m\n\nENTRY e {\n  " + "\n  ".join(lines) + "\n}\n")
+    assert not replace_transfers.run(module).modified
+    other = parse_module(module.text().replace(", is_host_transfer=true", ""))
+    assert replace_transfers.run(other).modified
+
+
 def test_missing_data_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "m.hlo").write_text(HLO)
     np.savez(tmp_path / "in.npz", x=X)
