@@ -120,13 +120,13 @@ def find_inputs(named: Sequence[str], selection: Selection | None = None) -> Inp
 
     The modules of a directory are found by content, in the order of their numbers and stages; a stage that is both
     text and proto counts once. Named files are not opened; a log of several modules is searched for the selected one
-    when it is read. Raises DiagnosticError
-    for a directory or pattern without a module, SelectionError for a selection that matches none.
+    when it is read. Raises DiagnosticError for a directory or pattern without a module, SelectionError for a selection
+    that matches none.
     """
     paths = [path for name in named for path in _expanded(name)]
     folders = [path for path in paths if path != STANDARD_INPUT and os.path.isdir(path)]
-    if selection and not folders:
-        raise SelectionError(Diagnostic("a stage or a module is chosen from a dump directory, and no FILE is one"))
+    if selection is not None and selection.stages and not folders:
+        raise SelectionError(Diagnostic("a stage is chosen from a dump directory, and no FILE is one"))
     modules: list[Input] = []
     notes: list[Diagnostic] = []
     wanted = selection.modules if selection is not None else ()
