@@ -21,11 +21,12 @@ from passes.framework.pipeline import Pipeline, verify
 from relayout.output import write_output
 
 if TYPE_CHECKING:
-    from dialect_utils.execution import Array, Engine, Worker
+    from dialect_utils.execution import Array, Engine, SavedArray, Worker
     from dialect_utils.layout.picture.drawing import Drawing
     from dialect_utils.layout.text.explain import Explanation
     from dialect_utils.memory import MemoryReport
     from dialect_utils.verdict import Method, Verdict
+    from passes.dumps.runnable import Runnable
 
 ModuleLike: TypeAlias = "Module | str | bytes | os.PathLike[str]"
 ShapeLike: TypeAlias = "Shape | str"
@@ -214,30 +215,81 @@ def check(
     return compare_stages(stages, options, worker, executable=checked_form)
 
 
-def run(module: ModuleLike, *inputs: Any, engine: Engine = DEFAULT_ENGINE, seed: int = 0) -> list[Array]:
+def run(
+    module: ModuleLike,
+    *inputs: Any,
+    engine: Engine = DEFAULT_ENGINE,
+    seed: int = 0,
+    named: Mapping[str, Any] | None = None,
+    sharded: bool = False,
+    callbacks: Mapping[str, str] | None = None,
+    custom_calls: Mapping[str, str | os.PathLike[str]] | None = None,
+) -> list[Array]:
     """Executes a module on this machine and returns its results as numpy arrays, tuples flattened.
 
-    `inputs` are arrays in the order of the parameters; without any, random ones of `seed`. make-portable rewrites an
-    optimized dump before execution. Raises DiagnosticError where inputs do not fit or the module cannot be executed.
+    `inputs` are arrays in the order of the parameters, or `named` holds them by the names of the arguments, as a tree
+    of dicts, lists and tuples; without both they are random ones of `seed`. For several devices the first dimension of
+    inputs and results counts them; with `sharded` inputs may be whole arrays, which the devices share.
+
+    make-portable rewrites an optimized dump before execution. `callbacks` gives `module:function` or `undefined` for
+    functions on the host, by the name or kind of the call; `custom_calls` gives the file of a module for a custom call.
+    Data from and to other programs (infeed, outfeed, recv, send) are further inputs and results. Raises DiagnosticError
+    where inputs do not fit, where the module cannot be executed, and where an unknown function on the host is called.
 
     >>> relayout.run("examples/negate.hlo", [[1.0] * 5] * 3)[0][0]
     array([-1., -1., -1., -1., -1.], dtype=float32)
     """
-    from dialect_utils.execution import as_array, entry_arrays, run_module
-    from dialect_utils.verdict import random_inputs, small_integer_positions
-    from passes.dumps.executable import executable_form
+    from dialect_utils.execution import devices_of, entry_arrays, run_module
+    from dialect_utils.execution.named import split_all_among_devices
+    from passes.dumps.executable import with_given_data
+    from passes.dumps.runnable import Known, runnable
 
     if not isinstance(seed, int) or seed < 0:
         raise TypeError(f"a seed is an integer of 0 or more, not {seed!r}")
+    if inputs and named is not None:
+        raise TypeError("inputs are given in their order or by names, not both: run(m, x) or run(m, named={'x': x})")
+    if named is not None and not isinstance(named, Mapping):
+        raise TypeError(f"named inputs are a dict, not {kind_of(named)}")
     first = as_module(module)
     verify(first)
-    executable = executable_form(first)
-    parameters, _ = entry_arrays(executable)
+    known = Known(_pairs(callbacks), _pairs(custom_calls))
+    found = runnable(with_given_data(first, _ignored), known, _ignored)
+    devices = devices_of(found.module).needed
+    parameters, _ = entry_arrays(found.module, devices)
+    arrays = _chosen_inputs(found, inputs, named, parameters, seed)
+    if sharded and devices == 1:
+        raise DiagnosticError(Diagnostic("sharded is for several devices, but this program runs on one"))
+    if sharded:
+        arrays = split_all_among_devices(arrays, parameters, "in")
+    outputs = run_module(found.module, arrays, engine=engine, devices=devices)
+    found.check_ran(outputs)
+    return found.own_results(outputs)
+
+
+def _pairs(options: Mapping[str, str | os.PathLike[str]] | None) -> tuple[str, ...]:
+    return tuple(f"{name}={os.fspath(value)}" for name, value in (options or {}).items())
+
+
+def _ignored(notes: Sequence[Diagnostic]) -> None:
+    """Drops notes, which have no place beside the returned arrays."""
+
+
+def _chosen_inputs(
+    found: Runnable,
+    inputs: Sequence[Any],
+    named: Mapping[str, Any] | None,
+    parameters: Sequence[ArrayShape],
+    seed: int,
+) -> Sequence[Array | SavedArray]:
+    from dialect_utils.execution import as_array
+    from dialect_utils.execution.named import arguments_of, inputs_of_tree
+    from dialect_utils.verdict import random_inputs, small_integer_positions
+
+    if named is not None:
+        return inputs_of_tree(named, arguments_of(found.program))
     if inputs or not parameters:
-        arrays = [as_array(value, shape) for value, shape in zip_longest(inputs, parameters[: len(inputs)])]
-    else:
-        arrays = random_inputs(parameters, seed, small=small_integer_positions(executable))
-    return run_module(executable, arrays, engine=engine)
+        return [as_array(value, shape) for value, shape in zip_longest(inputs, parameters[: len(inputs)])]
+    return random_inputs(parameters, seed, small=small_integer_positions(found.module))
 
 
 def linear_index(shape: ShapeLike, index: Sequence[int]) -> int:

@@ -272,7 +272,11 @@ def add_input_options(parser: Parser) -> None:
         help="of a dump directory: before_optimizations, after_optimizations, a pass",
     )
     parser.option(
-        "--module", metavar="NAME", action="append", default=[], help="of a dump directory: jit_f, module_0003, jit_*"
+        "--module",
+        metavar="NAME",
+        action="append",
+        default=[],
+        help="of a dump directory, or of a log that prints several: jit_f, module_0003, jit_*",
     )
 
 

@@ -71,8 +71,9 @@ OWN_IMPORTS: dict[str, tuple[str, ...]] = {
         *(f"dialect_utils.{name}" for name in ("hlo", "stablehlo", "execution")),
         *(f"dialect_utils.io.{name}" for name in ("containers", "decompression", "dump_names", "protos", "remote")),
     ),
+    "dialect_utils.io.containers": ("dialect_utils.text", "dialect_utils.io.dump_names"),
     **dict.fromkeys(
-        tuple(f"dialect_utils.io.{name}" for name in ("containers", "decompression", "remote")),
+        tuple(f"dialect_utils.io.{name}" for name in ("decompression", "remote")),
         ("dialect_utils.text", "dialect_utils.processes"),
     ),
     "dialect_utils.io.dump_names": (),

@@ -4,17 +4,16 @@ Only this package imports jaxlib's runtime, and only in the worker process.
 """
 
 from dialect_utils.engine_names import Engine
+from dialect_utils.execution.archives import read_arrays
 from dialect_utils.execution.arrays import (
     Array,
     SavedArray,
-    arrays_to_npz,
     as_array,
     bits_type,
     from_bits,
     from_plain,
     from_plain_all,
     is_numpy_type,
-    read_arrays,
     to_bits,
     to_plain,
 )
@@ -22,6 +21,7 @@ from dialect_utils.execution.conversion import hlo_proto_to_text, hlo_text_to_pr
 from dialect_utils.execution.custom_calls import ForbiddenCallError, check_local_calls
 from dialect_utils.execution.errors import ExecutionError, Failure, RefusedError
 from dialect_utils.execution.messages import Program, Rewriting
+from dialect_utils.execution.npz import arrays_to_npz
 from dialect_utils.execution.process import DEFAULT_TIMEOUT_SECONDS, Worker
 from dialect_utils.execution.recorded import Recorded, read_recorded
 from dialect_utils.execution.requirements import (

@@ -1,29 +1,21 @@
 """Numpy arrays of XLA's element types, and their bits.
 
-Types that numpy lacks come from ml_dtypes, which stores a sub-byte element in one byte. NPZ files hold arrays as
-`in0`, `in1`, ... and `out0`, `out1`, ... in parameter and result order; their data is read late, because a small file
-may hold very large arrays.
+Types that numpy lacks come from ml_dtypes, which stores a sub-byte element in one byte.
 """
 
 from __future__ import annotations
 
-import re
-import zipfile
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from io import BufferedIOBase, BytesIO
-from math import prod
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dialect_utils.layout import ArrayShape, ElementType
 from dialect_utils.layout.arrays.dtypes import dtype_of
-from dialect_utils.text import Diagnostic, DiagnosticError, kind_of, open_input
-from dialect_utils.text.input_file import located
+from dialect_utils.text import Diagnostic, DiagnosticError, kind_of
 
 Array = NDArray[Any]
 
@@ -33,16 +25,26 @@ _NUMPY_NAMES = frozenset(
     for bits in widths
 ) | {"pred"}
 _BYTE = 8
-# The most names that a message about an NPZ with unknown names lists.
-_SHOWN_NAMES = 5
-_LARGEST_FILE = 1 << 40
-# numpy rejects headers of more than 10,000 bytes after it has read them.
-_LARGEST_HEADER = 10_100
-_LARGEST_ELEMENT = 16
-_STEP = 1 << 20
-_MEMBER = ".npy"
-# numpy writes these two. A member of another method could demand a dictionary of 4 GB.
-_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+# tensorstore's messages hold whole specifications.
+_LONGEST_REASON = 200
+
+
+@dataclass(frozen=True, slots=True)
+class SavedArray:
+    """An array in a file, of which only the dimensions and the type were read; `load` reads the data.
+
+    `is_number`: the file holds a Python number, which has no type of its own.
+    """
+
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    load: Callable[[], Array]
+    is_number: bool = False
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        """Reads the data; raises DiagnosticError for damaged data."""
+        array = self.load()
+        return array if dtype is None else array.astype(dtype)
 
 
 def is_numpy_type(element_type: ElementType) -> bool:
@@ -98,7 +100,7 @@ def as_array(value: object, shape: ArrayShape | None) -> Array:
     wanted = None if hasattr(value, "dtype") or shape is None else dtype_of(shape.element_type)
     try:
         array = None if value is None or isinstance(value, str | bytes) else np.asarray(value, wanted)
-    except (TypeError, ValueError):  # ragged lists, objects that are no numbers
+    except (TypeError, ValueError, OverflowError):  # ragged lists, objects that are no numbers, too large ones
         array = None
     if array is None or array.dtype == np.object_:
         needed = "an array" if shape is None else f"an array or numbers for {shape.without_layout}"
@@ -115,9 +117,10 @@ def from_plain(array: Array | SavedArray, shape: ArrayShape, name: str) -> Array
     if np.shape(array) != shape.dimensions:
         message = f"{name} has the dimensions {list(np.shape(array))}, but {shape.without_layout} is needed"
         raise DiagnosticError(Diagnostic(message))
-    array = np.asarray(array)
     element_type = shape.element_type
     wanted = dtype_of(element_type)
+    is_number = isinstance(array, SavedArray) and array.is_number
+    array = _typed_number(np.asarray(array), element_type) if is_number else np.asarray(array)
     if array.dtype == wanted:
         return array.astype(wanted, copy=True)
     if is_numpy_type(element_type):
@@ -142,6 +145,17 @@ def from_plain_all(
         raise DiagnosticError(Diagnostic(f"{len(arrays)} {given} were given, but the entry has {len(shapes)} {entry}"))
     pairs = enumerate(zip(arrays, shapes, strict=True))
     return [from_plain(array, shape, f"{prefix}{i}") for i, (array, shape) in pairs]
+
+
+def _typed_number(number: Array, element_type: ElementType) -> Array:
+    """Returns a number in a type, floats rounded; returns it unchanged where the type does not hold it."""
+    wanted = dtype_of(element_type)
+    is_discrete = element_type.is_integral or element_type.name == "pred"
+    if number.dtype.kind == "c" and not element_type.is_complex:
+        return number
+    with np.errstate(all="ignore"):
+        typed: Array = number.astype(wanted)
+    return number if is_discrete and typed.astype(number.dtype) != number else typed
 
 
 def _checked_pred(array: Array, name: str) -> Array:
@@ -169,45 +183,9 @@ def _reject(array: Array, shape: ArrayShape, name: str) -> Array:
     raise DiagnosticError(Diagnostic(message, hint=f"give {accepted}"))
 
 
-@dataclass(frozen=True, slots=True)
-class SavedArray:
-    """An array in an NPZ file whose header was read; numpy reads the data when it uses the array."""
-
-    path: str
-    member: str
-    shape: tuple[int, ...]
-    dtype: np.dtype[Any]
-    is_column_major: bool
-    offset: int
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
-        """Reads the data; raises DiagnosticError where its size is not the header's, and for damaged data.
-
-        Takes the memory of the array once.
-        """
-        size = prod(self.shape) * self.dtype.itemsize
-        with readable(self.path), zipfile.ZipFile(located(self.path)) as file, _opened(file, self.member) as stream:
-            if file.getinfo(self.member).file_size != self.offset + size:
-                raise damaged(self.path, f"{self.member} has other data than its header says")
-            stream.read(self.offset)
-            data = np.empty(size, np.uint8)
-            found = sum(stream.readinto(data[start : start + _STEP].data) for start in range(0, size, _STEP))
-            # With the last byte of the member, zipfile compares the checksum.
-            if found != size:
-                raise damaged(self.path, f"{self.member} has other data than its header says")
-        order: Any = "F" if self.is_column_major else "C"
-        array = data.view(self.dtype).reshape(self.shape, order=order)
-        return array if dtype is None else array.astype(dtype)
-
-
-def _opened(file: zipfile.ZipFile, member: str) -> BufferedIOBase:
-    """Returns the stream of a member under the type that zipfile gives it, which has `readinto`."""
-    return cast(BufferedIOBase, file.open(member))
-
-
 @contextmanager
-def readable(path: str) -> Iterator[None]:
-    """Raises DiagnosticError for the errors of zipfile and numpy about damaged files, which have many types."""
+def readable(path: str, kind: str = "NPZ file of plain arrays") -> Iterator[None]:
+    """Raises DiagnosticError for the errors of libraries about damaged files of a kind, which have many types."""
     try:
         yield
     except (DiagnosticError, MemoryError):
@@ -215,88 +193,9 @@ def readable(path: str) -> Iterator[None]:
     except OSError as error:
         raise DiagnosticError(Diagnostic(f"{path}: {(error.strerror or str(error)).lower()}")) from None
     except Exception as error:
-        raise damaged(path, str(error) or type(error).__name__) from None
+        raise damaged(path, str(error) or type(error).__name__, kind) from None
 
 
-def damaged(path: str, reason: str) -> DiagnosticError:
-    """Returns the error for a file that holds no plain arrays."""
-    return DiagnosticError(Diagnostic(f"{path}: no NPZ file of plain arrays: {reason.splitlines()[0]}"))
-
-
-def read_arrays(path: str, prefix: str) -> list[SavedArray]:
-    """Returns the arrays `<prefix>0`, `<prefix>1`, ... of an NPZ file; reads only their headers.
-
-    Raises DiagnosticError for an unreadable file, a gap in the numbers, and a name that occurs twice.
-    """
-    return in_order(path, prefix, *read_archive(path, [prefix]))
-
-
-def in_order(path: str, prefix: str, names: Sequence[str], arrays: Mapping[str, SavedArray]) -> list[SavedArray]:
-    """Returns the arrays of an archive of these names by their numbers; raises DiagnosticError for a gap."""
-    found = {int(name[len(prefix) :]): array for name, array in arrays.items()}
-    if names and not found:
-        raise DiagnosticError(Diagnostic(f"{path}: holds {', '.join(names[:_SHOWN_NAMES])}, but no {prefix}0"))
-    missing = next((number for number in range(len(found)) if number not in found), None)
-    if missing is not None:
-        raise DiagnosticError(Diagnostic(f"{path}: holds {prefix}{max(found)}, but no {prefix}{missing}"))
-    return [found[number] for number in range(len(found))]
-
-
-def numbered(prefix: str) -> re.Pattern[str]:
-    """Returns the pattern of the names `<prefix>0`, `<prefix>1`, ..."""
-    return re.compile(rf"{prefix}(?:0|[1-9][0-9]{{0,6}})", re.ASCII)
-
-
-def read_archive(path: str, prefixes: Sequence[str]) -> tuple[list[str], dict[str, SavedArray]]:
-    """Returns the names of all members of an NPZ file, and the arrays of some; reads only their headers.
-
-    These are the arrays numbered after the first of the prefixes that any name has. Raises DiagnosticError for an
-    unreadable file, and for a name that occurs twice.
-    """
-    with open_input(path, _LARGEST_FILE) as raw, readable(path):
-        if not zipfile.is_zipfile(raw):
-            raise DiagnosticError(Diagnostic(f"{path}: no NPZ file", hint="numpy.savez writes one"))
-        with zipfile.ZipFile(raw) as file:
-            members = [member.filename for member in file.infolist()]
-            arrays = [name.removesuffix(_MEMBER) for name in members if name.endswith(_MEMBER)]
-            chosen = next(filter(None, (_numbered_among(arrays, prefix) for prefix in prefixes)), [])
-            repeated = next((name for name, count in Counter(chosen).items() if count > 1), None)
-            if repeated is not None:
-                raise damaged(path, f"{repeated}{_MEMBER} occurs twice")
-            found = {name: _read_header(path, file, name + _MEMBER) for name in chosen}
-    return [name.removesuffix(_MEMBER) for name in members], found
-
-
-def _numbered_among(names: Sequence[str], prefix: str) -> list[str]:
-    """Returns the names that a prefix and a number form; all for an empty prefix."""
-    pattern = numbered(prefix)
-    return [name for name in names if not prefix or pattern.fullmatch(name)]
-
-
-def _read_header(path: str, file: zipfile.ZipFile, member: str) -> SavedArray:
-    if file.getinfo(member).compress_type not in _METHODS:
-        raise damaged(path, f"{member} is compressed with a method that numpy does not write")
-    with file.open(member) as stream:
-        start = BytesIO(stream.read(_LARGEST_HEADER))
-    version = np.lib.format.read_magic(start)
-    read = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}.get(version)
-    if read is None:
-        raise damaged(path, f"{member} has version {version[0]}.{version[1]} of the format")
-    shape, is_column_major, dtype = read(start)
-    if dtype.hasobject or dtype.itemsize > _LARGEST_ELEMENT:
-        raise damaged(path, f"{member} has elements of type {dtype}")
-    return SavedArray(path, member, tuple(map(int, shape)), dtype, is_column_major, start.tell())
-
-
-def arrays_to_npz(prefix: str, arrays: Sequence[Array], shapes: Sequence[ArrayShape]) -> bytes:
-    """Returns the bytes of an NPZ file that holds the arrays as `<prefix>0`, `<prefix>1`, ...
-
-    Types numpy lacks become unsigned integers of the same width, 4-bit integers int8 and uint8.
-    """
-    named = {
-        f"{prefix}{i}": to_plain(array, shape.element_type)
-        for i, (array, shape) in enumerate(zip(arrays, shapes, strict=True))
-    }
-    buffer = BytesIO()
-    np.savez(buffer, allow_pickle=False, **named)
-    return buffer.getvalue()
+def damaged(path: str, reason: str, kind: str = "NPZ file of plain arrays") -> DiagnosticError:
+    """Returns the error for a file that is not of a kind."""
+    return DiagnosticError(Diagnostic(f"{path}: no {kind}: {reason.splitlines()[0][:_LONGEST_REASON]}"))

@@ -1,31 +1,35 @@
 """Inputs by the names of a function's arguments, and whole arrays in place of each device's part.
 
 JAX names the arguments of a program by their paths: `x`, `params['w']`, `args[0]`. A file may write `params/w` or
-`params.w`, too.
+`params.w`, too. A checkpoint that holds one argument is given as `params=DIRECTORY`.
 """
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
+from itertools import zip_longest
+from typing import Any
 
 import numpy as np
 
-from dialect_utils.execution.arrays import Array, SavedArray, in_order, numbered, read_archive
+from dialect_utils.execution.archives import in_order, numbered, read_archive
+from dialect_utils.execution.arrays import Array, SavedArray, as_array
+from dialect_utils.execution.checkpoints import Path, written_path
 from dialect_utils.hlo import Instruction
 from dialect_utils.hlo.text.attributes import op_name_in, unescape
 from dialect_utils.ir import Module, Value
 from dialect_utils.layout import ArrayShape, Shape, TupleShape
 from dialect_utils.text import Diagnostic, DiagnosticError
+from dialect_utils.text.input_file import located
 
 _LOCATION = re.compile(r'loc\("((?:[^"\\]++|\\.)*+)"')
 _KEY = re.compile(r"\['([^']*)'\]|\[\"([^\"]*)\"\]|\[([^\]'\"]*)\]|([^\[\]./]+)")
 _PREFIXES, _ANY = ("in", "arr_"), ""
 # The most names that a message lists.
 _SHOWN = 12
-
-Path = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,45 +77,143 @@ def path_of(name: str) -> Path:
     return tuple(next(key for key in found if key) for found in _KEY.findall(name) if any(found))
 
 
-def read_inputs(path: str, arguments: Sequence[Argument]) -> tuple[list[SavedArray], list[Diagnostic]]:
-    """Returns the arrays of an NPZ file in the order of the arguments, and notes about arrays that none needs.
+def argument_and_file(text: str) -> tuple[str, str]:
+    """Splits `NAME=FILE` into the name of an argument, empty without one, and the file."""
+    name, separator, file = text.partition("=")
+    return (name, file) if separator and not os.path.exists(located(text)) else ("", text)
 
-    The file names them in0, in1, ..., arr_0, arr_1, ... (as numpy does by itself) or by the arguments' names. Raises
-    DiagnosticError for arguments without an array.
+
+def read_inputs(files: Sequence[str], arguments: Sequence[Argument]) -> tuple[list[SavedArray], list[Diagnostic]]:
+    """Returns the arrays of files in the order of the arguments, and notes about arrays that none needs.
+
+    A file is NPZ, msgpack or a checkpoint. `NAME=FILE` gives one argument, for which the file holds a tree. A single
+    file may name its arrays in0, in1, ... or arr_0, arr_1, ... (as numpy does by itself); else they have the names of
+    arguments.
+    Raises DiagnosticError for arguments without an array, and for arrays that two files give.
     """
-    names, archive = read_archive(path, [*_PREFIXES, _ANY])
-    for prefix in _PREFIXES:
-        if any(numbered(prefix).fullmatch(name) for name in archive):
+    given: dict[Path, _Given] = {}
+    for text in files:
+        argument, path = argument_and_file(text)
+        names, archive = read_archive(path, [_ANY] if argument else [*_PREFIXES, _ANY])
+        prefix = next((each for each in _PREFIXES if any(map(numbered(each).fullmatch, archive))), None)
+        if prefix and len(files) == 1 and not argument:
             return in_order(path, prefix, names, archive), []
-    given = {path_of(name): name for name in archive}
-    chosen = [next((given[key] for key in _keys(each) if key in given), None) for each in arguments]
-    missing = [each for each, name in zip(arguments, chosen, strict=True) if name is None]
-    if missing:
-        raise _missing(path, missing, arguments, archive)
-    notes = [
-        Diagnostic(f"{path}: {name} is no input of the program (jit drops arguments that nothing uses)", None, "note")
-        for name in archive
-        if name not in chosen and not numbered("out").fullmatch(name)
+        for name, array in archive.items():
+            key = path_of(argument) + path_of(name)
+            if key in given and given[key].path != path:
+                raise DiagnosticError(Diagnostic(f"{path}: {name} is also in {given[key].path}"))
+            given[key] = _Given(path, name, array)
+    chosen = [
+        next((key for key in keys if key in given), None) for keys in map(_keys, arguments, range(len(arguments)))
     ]
-    return [archive[name] for name in chosen if name is not None], notes
+    missing = [each for each, key in zip(arguments, chosen, strict=True) if key is None]
+    if missing:
+        raise _missing(files, missing, arguments, given)
+    return [given[key].array for key in chosen if key is not None], _unused(given, {*chosen})
 
 
-def _keys(argument: Argument) -> tuple[Path, Path]:
-    return path_of(argument.name), path_of(argument.value)
+def inputs_of_tree(tree: Mapping[str, object], arguments: Sequence[Argument]) -> list[Array]:
+    """Returns the arrays of a tree of dicts, lists and tuples in the order of the arguments.
+
+    A key is the name of an argument, a part of its path, or several parts: `params`, `w`, `params/w`. A named tuple has
+    its fields as keys. Raises DiagnosticError for arguments without a value, and for values that are no arrays.
+    """
+    found = [next(filter(_is_value, (_value_at(tree, path) for path in _names(each))), None) for each in arguments]
+    missing = [each for each, value in zip(arguments, found, strict=True) if value is None]
+    if missing:
+        hint = f"the inputs: {_listed(arguments)}"
+        raise DiagnosticError(Diagnostic(f"the inputs hold nothing for {_listed(missing)}", hint=hint))
+    return [as_array(value, each.shape) for each, value in zip(arguments, found, strict=True)]
+
+
+def _is_value(value: object) -> bool:
+    return value is not None
+
+
+def _names(argument: Argument) -> list[Path]:
+    return [path for path in (path_of(argument.name), path_of(argument.value)) if path]
+
+
+def _value_at(tree: Any, path: Path) -> Any:
+    """Returns the value at a path of a tree, or None."""
+    if not path:
+        return tree
+    first, *others = path
+    if isinstance(tree, Mapping):
+        if first in tree:
+            return _value_at(tree[first], tuple(others))
+        joined = ((path_of(str(key)), each) for key, each in tree.items())
+        fitting = ((key, each) for key, each in joined if key and path[: len(key)] == key)
+        return next((_value_at(each, path[len(key) :]) for key, each in fitting), None)
+    fields = getattr(tree, "_fields", ())
+    if first in fields:
+        return _value_at(getattr(tree, first), tuple(others))
+    if isinstance(tree, list | tuple) and first.isdecimal() and int(first) < len(tree):
+        return _value_at(tree[int(first)], tuple(others))
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Given:
+    """An array of a file, and its name there."""
+
+    path: str
+    name: str
+    array: SavedArray
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.array.dtype.name}[{','.join(map(str, self.array.shape))}]"
+
+
+def _unused(given: Mapping[Path, _Given], chosen: Set[Path | None]) -> list[Diagnostic]:
+    """Returns a note for each file with arrays that no argument needs."""
+    names: dict[str, list[str]] = {}
+    for key, each in given.items():
+        if key not in chosen and not numbered("out").fullmatch(each.name):
+            names.setdefault(each.path, []).append(each.name)
+    reason = "of the program (jit drops arguments that nothing uses)"
+    return [
+        Diagnostic(
+            f"{path}: {_listed(held)} {'are no inputs' if len(held) > 1 else 'is no input'} {reason}", None, "note"
+        )
+        for path, held in names.items()
+    ]
+
+
+def _keys(argument: Argument, number: int) -> tuple[Path, Path, Path]:
+    return path_of(argument.name), path_of(argument.value), (f"in{number}",)
 
 
 def _missing(
-    path: str, missing: Sequence[Argument], arguments: Sequence[Argument], archive: Mapping[str, SavedArray]
+    files: Sequence[str], missing: Sequence[Argument], arguments: Sequence[Argument], given: Mapping[Path, _Given]
 ) -> DiagnosticError:
-    needed = _listed(arguments)
-    held = _listed([f"{name} {array.dtype.name}[{','.join(map(str, array.shape))}]" for name, array in archive.items()])
-    message = f"{path}: holds nothing for {_listed(missing)}"
-    return DiagnosticError(Diagnostic(message, hint=f"the inputs: {needed}; or in0, in1, ...; the file holds: {held}"))
+    holds = "the file holds" if len(files) == 1 else "the files hold"
+    hint = f"the inputs: {_listed(arguments)}; or in0, in1, ...; {holds}: {_listed([*given.values()])}"
+    outer = next((found for each in missing if (found := _outer(each, given))), None)
+    if outer:
+        hint = f"if the file holds {outer}, give {outer}=FILE; {hint}"
+    message = f"{', '.join(files)}: holds nothing for {_listed(missing)}"
+    return DiagnosticError(Diagnostic(message, hint=hint))
+
+
+def _outer(argument: Argument, given: Mapping[Path, _Given]) -> str | None:
+    """Returns the name of the argument a part of which is what a file holds under the rest of the path."""
+    path = path_of(argument.name)
+    found = next((i for i in range(1, len(path)) if path[i:] in given), None)
+    return None if found is None else written_path(path[:found])
 
 
 def _listed(values: Sequence[object]) -> str:
     shown = ", ".join(map(str, values[:_SHOWN]))
     return shown if len(values) <= _SHOWN else f"{shown} and {len(values) - _SHOWN} more"
+
+
+def split_all_among_devices(
+    arrays: Sequence[Array | SavedArray], shapes: Sequence[ArrayShape], prefix: str
+) -> list[Array | SavedArray]:
+    """Returns `split_among_devices` of `<prefix>0`, ...; arrays beyond the last shape, an error of the run, stay."""
+    pairs = enumerate(zip_longest(arrays, shapes[: len(arrays)]))
+    return [split_among_devices(each, shape, f"{prefix}{i}") if shape else each for i, (each, shape) in pairs]
 
 
 def split_among_devices(array: Array | SavedArray, shape: ArrayShape, name: str) -> Array | SavedArray:

@@ -292,6 +292,17 @@ class Computation:
             self._write_control(user, kept_predecessors + [p for p in inherited if p not in kept_predecessors])
         self.mark_edited(item)
 
+    def add_parameter(self, name: str, shape: Shape) -> Instruction:
+        """Makes one more parameter under a fresh name like `name`; raises ValueError if the computation has callers."""
+        if self._callers:
+            raise ValueError(f"%{self.name} is called without a value for one more parameter")
+        number = len(self.parameters)
+        made = self.insert(self.parameters[-1] if number else None, name, shape, "parameter", inner=str(number))
+        self.parameters = (*self.parameters, made)
+        self._row = None
+        self.edits.header = True
+        return made
+
     def drop_parameter(self, parameter: Value) -> None:
         """Removes a parameter without uses from a computation without callers; raises ValueError otherwise."""
         parameter = as_instruction(parameter)

@@ -228,7 +228,7 @@ class _Parser:
         if name.kind == "word" and name.text != "HloModule":
             self.context.check_name(name)
         if name.text == "HloModule" and scanner.token.is_name:
-            hint = "opt --split-input-file reads modules that // ----- separates"
+            hint = "--module NAME chooses one; opt --split-input-file reads modules that // ----- separates"
             scanner.fail("a second module begins here", name.span, hint)
         signature = None
         if scanner.at("("):

@@ -8,12 +8,14 @@ source line (XLA_VLOG_LINES).
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 
+from dialect_utils.io.dump_names import DumpName
 from dialect_utils.text import Diagnostic, DiagnosticError
 
-MODULE_LINE = re.compile(r"^(.*?\] )?HloModule [\w.\-]+:?(?=[,\s])", re.ASCII | re.MULTILINE)
+MODULE_LINE = re.compile(r"^(.*?\] )?HloModule ([\w.\-]+):?(?=[,\s])", re.ASCII | re.MULTILINE)
 # The most lines that a message about a log of several modules lists.
 _LISTED = 5
 _LINE = re.compile(r"[^\n]+\n?|\n")
@@ -29,19 +31,38 @@ class Extract:
     first_line: int
 
 
-def find_in_log(text: str, name: str) -> Extract | None:
-    """Returns the HLO module that a log prints, or None; raises DiagnosticError where it prints several."""
-    found = MODULE_LINE.finditer(text)
+def find_in_log(text: str, name: str, wanted: Sequence[str] = ()) -> Extract | None:
+    """Returns the HLO module that a log prints, or None for a text without one.
+
+    `wanted` names it as in a dump directory: `jit_f`, `module_0001` for the second of the log, or a pattern. Raises
+    DiagnosticError where the log prints several such modules, or others only.
+    """
+    every = ((DumpName(each[2], number), each) for number, each in enumerate(MODULE_LINE.finditer(text)))
+    found = ((dump, each) for dump, each in every if not wanted or any(map(dump.is_module, wanted)))
     starts = list(islice(found, _LISTED))
     if not starts:
+        if wanted and MODULE_LINE.search(text):
+            raise _unchosen(f"{name}: prints no module that is called {', '.join(wanted)}", text)
         return None
-    lines = [text.count("\n", 0, start.start()) + 1 for start in starts]
     if len(starts) > 1:
         others = sum(1 for _ in found)
-        listed = ", ".join(map(str, lines)) + (", ..." if others else "")
-        message = f"{name}: prints {len(starts) + others} modules, at lines {listed}"
-        raise DiagnosticError(Diagnostic(message, hint="keep one of them"))
-    return Extract(_module_text(text, starts[0].start(), starts[0][1] or ""), lines[0])
+        lines = ", ".join(str(_line_of(text, each)) for _, each in starts) + (", ..." if others else "")
+        called = f" that are called {', '.join(wanted)}" if wanted else ""
+        raise _unchosen(f"{name}: prints {len(starts) + others} modules{called}, at lines {lines}", text)
+    start = starts[0][1]
+    return Extract(_module_text(text, start.start(), start[1] or ""), _line_of(text, start))
+
+
+def _unchosen(message: str, text: str) -> DiagnosticError:
+    """Returns the error about modules of a log that no name distinguishes, with the names of some."""
+    found = list(islice(MODULE_LINE.finditer(text), _LISTED + 1))
+    names = [f"{DumpName(each[2], number).label}.{each[2]}" for number, each in enumerate(found[:_LISTED])]
+    listed = ", ".join(names) + (", ..." if len(found) > _LISTED else "")
+    return DiagnosticError(Diagnostic(message, hint=f"--module NAME chooses one of {listed}"))
+
+
+def _line_of(text: str, found: re.Match[str]) -> int:
+    return text.count("\n", 0, found.start()) + 1
 
 
 def _module_text(text: str, start: int, prefix: str) -> str:

@@ -6,11 +6,13 @@ import os
 import re
 import stat
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, cast, get_args
 
 from dialect_utils.io.containers import MODULE_LINE, find_in_log, other_format
 from dialect_utils.io.decompression import COMPRESSED, decompressed, start_of_content
+from dialect_utils.io.dump_names import DumpName
 from dialect_utils.io.protos import is_proto_of_module
 from dialect_utils.io.remote import read_url
 from dialect_utils.processes import waiting
@@ -108,8 +110,24 @@ def display_name(path: str) -> str:
     return "<stdin>" if path == STANDARD_INPUT else path
 
 
-def parse_bytes(data: bytes, name: str) -> Module:
-    """Parses a module in any format; `name` is the file's name in diagnostics."""
+def parse_bytes(data: bytes, name: str, wanted: Sequence[str] = ()) -> Module:
+    """Parses a module in any format; `name` is the file's name in diagnostics.
+
+    `wanted` chooses among the modules of a log, as `find_in_log` does; a single module must have one of these names.
+    """
+    if not wanted:
+        return _parse(data, name)
+    text = _text(data) if find_kind(data, name) == "hlo text" else ""
+    found = find_in_log(text, name, wanted)
+    if found is not None:
+        return _parse_hlo(found.text, name, found.first_line)
+    module = _parse(data, name)
+    if not any(map(DumpName(module.name).is_module, wanted)):
+        raise DiagnosticError(Diagnostic(f"{name}: holds {module.name}, and no module called {', '.join(wanted)}"))
+    return module
+
+
+def _parse(data: bytes, name: str) -> Module:
     kind = find_kind(data, name)
     if kind == "hlo text":
         text = _text(data)

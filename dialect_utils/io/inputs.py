@@ -36,7 +36,7 @@ class Input:
     `inner` is the path within the directory that was named, or the file's own name. `prefix` is that directory's name
     where several were named. `proto` is a file of the same stage with the values of all constants. `content` is set
     where the bytes were read already. `within` is the directory in which the file was found: a link that leaves it is
-    not read.
+    not read. `wanted` names the module of a file that was named itself, such as a log of several modules.
     """
 
     path: str
@@ -46,6 +46,7 @@ class Input:
     proto: str | None = None
     within: str = ""
     content: bytes | None = field(default=None, repr=False)
+    wanted: tuple[str, ...] = ()
 
     @property
     def relative(self) -> str:
@@ -88,7 +89,7 @@ class Input:
 
     def module(self) -> Module:
         """Reads and parses the module; raises DiagnosticError."""
-        return parse_bytes(self.data(), self.name)
+        return parse_bytes(self.data(), self.name, self.wanted)
 
 
 class SelectionError(DiagnosticError):
@@ -118,18 +119,20 @@ def find_inputs(named: Sequence[str], selection: Selection | None = None) -> Inp
     """Returns the modules that files, directories and patterns (`dump/*.txt`) name, in order.
 
     The modules of a directory are found by content, in the order of their numbers and stages; a stage that is both
-    text and proto counts once. `selection` applies to directories; named files are not opened. Raises DiagnosticError
-    for a directory or pattern without a module, SelectionError for a selection that matches none.
+    text and proto counts once. Named files are not opened; a log of several modules is searched for the selected one
+    when it is read. Raises DiagnosticError for a directory or pattern without a module, SelectionError for a selection
+    that matches none.
     """
     paths = [path for name in named for path in _expanded(name)]
     folders = [path for path in paths if path != STANDARD_INPUT and os.path.isdir(path)]
-    if selection and not folders:
-        raise SelectionError(Diagnostic("a stage or a module is chosen from a dump directory, and no FILE is one"))
+    if selection is not None and selection.stages and not folders:
+        raise SelectionError(Diagnostic("a stage is chosen from a dump directory, and no FILE is one"))
     modules: list[Input] = []
     notes: list[Diagnostic] = []
+    wanted = selection.modules if selection is not None else ()
     for path in paths:
         if path not in folders:
-            modules.append(named_input(path))
+            modules.append(replace(named_input(path), wanted=wanted))
             continue
         # Two dumps have files of the same name.
         prefix = os.path.basename(os.path.abspath(path)) if len(folders) > 1 else ""

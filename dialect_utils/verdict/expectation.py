@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import isinf
 from typing import Any
 
 import numpy as np
@@ -143,6 +144,18 @@ class Distance:
         answer = "as expected" if self.equal else "not as expected"
         told = f" ({reason})" if reason else ""
         return ", ".join(parts) if tolerance == BITS else f"{answer}, {tolerance}{told}: {', '.join(parts)}"
+
+    def row(self) -> dict[str, object]:
+        """Returns its values for JSON; an infinite difference is a text."""
+        described: dict[str, object] = {"equal": self.equal, "differing": self.differing}
+        if self.allowance.tolerance.of_largest is not None:
+            described |= {"allowed": self.allowance.tolerance.of_largest, "reason": self.allowance.reason}
+        for what, found in (("absolute", self.absolute), ("relative", self.relative), ("of_largest", self.worst)):
+            value = None if found is None else {"difference": found[0], "index": found[1]}
+            if found is not None and isinf(found[0]):
+                value = {"difference": str(found[0]), "index": found[1]}
+            described[what] = value
+        return described
 
 
 def measure(actual: Array, expected: Array, element_type: ElementType, allowance: Allowance) -> Distance:

@@ -79,7 +79,10 @@ def _is_refused(item: Instruction) -> bool:
 
 
 def _refusal(item: Instruction) -> Diagnostic:
-    return Diagnostic(f"{item.opcode} {item.name} talks to another program, which is not here", item.location)
+    hint = "the pass replace-transfers, which `relayout run` applies, makes inputs and outputs of it"
+    return Diagnostic(
+        f"{item.opcode} {item.name} talks to another program, which is not here", item.location, hint=hint
+    )
 
 
 def _own_dones(start: Instruction) -> list[Instruction] | None:

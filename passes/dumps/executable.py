@@ -42,6 +42,23 @@ def _is_kernel(operation: Operation) -> bool:
     return operation.callee == TARGET
 
 
+def with_given_data(module: Module, told: Callable[[Sequence[Diagnostic]], None]) -> Module:
+    """Returns the module, or one that has parameters and results in place of transfers from and to other programs.
+
+    `told` is called with a note for each. Raises DiagnosticError for a transfer that the pass does not support.
+    """
+    if not isinstance(module, HloModule):
+        return module
+    # A local import, because most modules need no pass.
+    from passes.dumps.replace_transfers import replace_transfers, transfers
+
+    if not transfers(module):
+        return module
+    result = replace_transfers.run(module)
+    told(result.notes)
+    return result.module
+
+
 def executable_form(
     module: Module,
     step: Pass | None = None,

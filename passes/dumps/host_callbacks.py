@@ -156,7 +156,7 @@ def host_callbacks(module: HloModule) -> list[HostCallback]:
     """Returns the calls of functions on the host: a token joins the transfers of one call."""
     calls: dict[Instruction, HostCallback] = {}
     for start in instructions(module, *_SIDES):
-        done = _own_done(start)
+        done = own_done(start)
         if done is None or start.attribute("is_host_transfer") != "true":
             continue
         call = calls.get(_transfer_before(start.operands[-1]))
@@ -167,7 +167,8 @@ def host_callbacks(module: HloModule) -> list[HostCallback]:
     return list({id(call): call for call in calls.values()}.values())
 
 
-def _own_done(start: Instruction) -> Instruction | None:
+def own_done(start: Instruction) -> Instruction | None:
+    """Returns the done of a send or receive, or None if other instructions use the start."""
     users = start.users
     return users[0] if len(users) == 1 and users[0].opcode == f"{start.opcode}-done" else None
 

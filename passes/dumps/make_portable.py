@@ -157,7 +157,11 @@ def check_runnable(module: HloModule) -> None:
         for item in elided_constants(module)
     ]
     errors += [
-        Diagnostic(f"{item.opcode} {item.name} talks to a host, which is not here", item.location)
+        Diagnostic(
+            f"{item.opcode} {item.name} talks to a host, which is not here",
+            item.location,
+            hint="the pass replace-transfers, which `relayout run` applies, makes inputs and outputs of it",
+        )
         for item in instructions(module, *_FEEDS)
     ]
     errors += [

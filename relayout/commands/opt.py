@@ -221,10 +221,13 @@ class _Work:
 
     def _run(self, read: Input, target: str | None) -> int:
         data = read.data()
+        if read.wanted and (self.arguments.verify_diagnostics or self.arguments.split_input_file):
+            option = "--verify-diagnostics" if self.arguments.verify_diagnostics else "--split-input-file"
+            raise usage_error(f"--module chooses one module of {read.name}, and {option} reads all of it")
         if self.arguments.verify_diagnostics:
             return self._run_expecting(read, data)
         if not self.arguments.split_input_file:
-            output, result = self._optimize(data, read.name, self._dump_directory(read, 0))
+            output, result = self._optimize(data, read.name, self._dump_directory(read, 0), wanted=read.wanted)
             self._write(read, target, output, [result])
             return DONE
         return self._run_chunks(read, target, data)
@@ -277,9 +280,14 @@ class _Work:
         return FAILED if wrong else DONE
 
     def _optimize(
-        self, data: bytes, name: str, dump: Path | None, part: tuple[Source, Chunk] | None = None
+        self,
+        data: bytes,
+        name: str,
+        dump: Path | None,
+        part: tuple[Source, Chunk] | None = None,
+        wanted: Sequence[str] = (),
     ) -> tuple[bytes, PipelineResult]:
-        module = parse_bytes(data, name)
+        module = parse_bytes(data, name, wanted)
         verify_each = self.arguments.verify_each and not self.arguments.allow_unverified
         if not (verify_each or self.arguments.allow_unverified):
             verify(module)
@@ -295,7 +303,7 @@ class _Work:
             print(printable(format_timing(result.runs)), file=sys.stderr)
         # An unchanged module is printed as the bytes of the input, lossless even where the dialect normalizes text.
         is_text = self.arguments.emit == "text" and find_kind(data, name) in TEXT_KINDS
-        if is_text and not result.modified and not self.arguments.locations:
+        if is_text and not wanted and not result.modified and not self.arguments.locations:
             return data, result
         if self.arguments.locations:
             show_locations(result.module)

@@ -8,8 +8,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from itertools import zip_longest
-from math import isinf
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING
@@ -19,8 +17,8 @@ from dialect_utils.hlo import HloModule
 from dialect_utils.io.files import parse_bytes
 from dialect_utils.io.inputs import Input
 from dialect_utils.ir import Module
-from dialect_utils.text import Diagnostic, DiagnosticError
-from passes.dumps.executable import executable_form, is_optimized_dump
+from dialect_utils.text import Diagnostic
+from passes.dumps.executable import is_optimized_dump, with_given_data
 from passes.framework.pipeline import verify
 from relayout.arguments import (
     Command,
@@ -46,11 +44,10 @@ if TYPE_CHECKING:
     from dialect_utils.layout import ArrayShape
     from dialect_utils.verdict import Tolerance
     from dialect_utils.verdict.expectation import Allowance, Distance
-    from passes.dumps.host_callbacks import HostCallback
-    from passes.framework.base import Pass
+    from passes.dumps.runnable import Known
 
 _RANDOM = "random"
-_INPUTS_HINT = "--inputs NPZ gives the program's own, and --inputs random says that these are wanted"
+_INPUTS_HINT = "--inputs FILE gives the program's own, and --inputs random says that these are wanted"
 _ENGINE_HELP = f"one of {', '.join(ENGINES)} (default {DEFAULT_ENGINE})"
 
 
@@ -62,9 +59,12 @@ def _add_arguments(parser: Parser) -> None:
     add_batch_options(parser)
     parser.option(
         "--inputs",
-        metavar="NPZ",
-        help="inputs in0, in1, ... or by names such as params['w'] or params/w; with several devices their first axis"
-        " counts them; random (default: a snapshot's own, else random ones)",
+        metavar="[NAME=]FILE",
+        action="append",
+        default=[],
+        help="inputs in0, in1, ... or by names such as params['w'] or params/w: NPZ, msgpack of flax or a checkpoint of"
+        " orbax; NAME=FILE gives one argument; with several devices their first axis counts them; random (default: a"
+        " snapshot's own, else random ones)",
     )
     parser.option(
         "--sharded",
@@ -72,7 +72,7 @@ def _add_arguments(parser: Parser) -> None:
         help="auto: arrays of --inputs and --expect may be whole; the devices share them",
     )
     parser.option("--outputs", metavar="NPZ", help="write the outputs as out0, out1, ...")
-    parser.option("--expect", metavar="NPZ", help="compare with out0, out1, ... of this file")
+    parser.option("--expect", metavar="FILE", help="compare with out0, out1, ... of this file")
     parser.option(
         "--compare",
         help="with --expect: bits, ulp:N, rel:X or of-largest:X (default: bits; for a dump by its own precision)",
@@ -106,12 +106,19 @@ def _plan(arguments: Namespace, console: Console) -> Sequence[Unit]:
         raise usage_error(f"--outputs holds the outputs of one FILE, not of {len(inputs)}")
     if arguments.outputs:
         _check_outputs(inputs, arguments)
-    is_given = arguments.inputs not in (None, _RANDOM)
+    is_given = _are_given(arguments)
+    if _RANDOM in arguments.inputs and len(arguments.inputs) > 1:
+        raise usage_error("--inputs random gives all inputs, so no FILE can give some of them")
     if arguments.seed is not None and is_given:
         raise usage_error("--seed is for random inputs, but --inputs gives others")
     if arguments.sharded and not is_given:
-        raise usage_error("--sharded splits the arrays of --inputs NPZ, which is not given")
+        raise usage_error("--sharded splits the arrays of --inputs FILE, which is not given")
     return [Unit((each,), seconds=_seconds(each, arguments)) for each in inputs]
+
+
+def _are_given(arguments: Namespace) -> bool:
+    """Is true where files give the inputs."""
+    return arguments.inputs not in ([], [_RANDOM])
 
 
 def _seconds(read: Input, arguments: Namespace) -> float:
@@ -132,7 +139,11 @@ def _open(arguments: Namespace, console: Console) -> Iterator[Work]:
 
 def _check_outputs(inputs: Sequence[Input], arguments: Namespace) -> None:
     """Raises UsageError if --outputs would overwrite a file that is read."""
-    read = [*(each.path for each in inputs), arguments.inputs, arguments.expect]
+    # Imported here: only this check needs numpy before a file is read.
+    from dialect_utils.execution.named import argument_and_file
+
+    given = (argument_and_file(each)[1] for each in arguments.inputs)
+    read = [*(each.path for each in inputs), *given, arguments.expect]
     for file in filter(None, read):
         if os.path.exists(file) and os.path.exists(arguments.outputs) and os.path.samefile(file, arguments.outputs):
             raise usage_error(f"--outputs {arguments.outputs} would overwrite the input {file}")
@@ -173,25 +184,24 @@ class _Runner:
 
     def _run(self, read: Input) -> int:
         from dialect_utils.execution import arrays_to_npz, check_executable, devices_of, entry_arrays, run_module
+        from passes.dumps.runnable import runnable
 
         file, read = read.path, read.with_constants()
         data = read.data()
-        module = parse_bytes(data, read.name)
+        module = parse_bytes(data, read.name, read.wanted)
         verify(module)
-        step = self._make_portable()
+        module = with_given_data(module, self.console.diagnose)
+        known = self._known(module)
         if self.arguments.verify_bitcasts:
             self._print_bitcasts(file, module)
-        watched = self._watched(module)
-        is_given = bool(self.arguments.callback or self.arguments.custom_call or self.arguments.constants)
-        dump, module = module, executable_form(module, step, self.console.diagnose, always=is_given)
+        found = runnable(module, known, self.console.diagnose)
+        dump, module = module, found.module
         devices = self.arguments.devices or devices_of(module).needed
-        _, results = entry_arrays(module, devices)
-        if watched:
-            results = results[:-1]
+        results = found.own_results(entry_arrays(module, devices)[1])
         recorded = self._recorded(data, read.name)
         expected = self._expected(results, recorded)
         if expected is None and self.tolerance is not None:
-            raise usage_error("--compare needs expected outputs: --expect NPZ")
+            raise usage_error("--compare needs expected outputs: --expect FILE")
         # Rejected before random inputs are drawn.
         check_executable(module, read.name, self.worker.memory, self.arguments.engine)
         inputs = self._inputs(dump, module, devices, recorded)
@@ -207,11 +217,8 @@ class _Runner:
             worker=self.worker,
         )
         seconds = perf_counter() - start
-        # The last output is the number of a watched call that ran; they count from 1.
-        if watched and (number := int(outputs.pop().max())):
-            from passes.dumps.host_callbacks import ran
-
-            raise DiagnosticError(ran(watched[number - 1]))
+        found.check_ran(outputs)
+        outputs = found.own_results(outputs)
         if self.arguments.outputs:
             write_output(str(Path(self.arguments.outputs)), arrays_to_npz("out", outputs, results))
         if expected is None:
@@ -258,31 +265,18 @@ class _Runner:
 
         return None if self.arguments.inputs else read_recorded(data, name)
 
-    def _watched(self, module: Module) -> list[HostCallback]:
-        """Returns the calls of host functions that are errors only if they run; raises UsageError for vain options."""
+    def _known(self, module: Module) -> Known:
+        """Returns the user's statements about the program; raises UsageError for wrong and vain options."""
+        from passes.dumps.runnable import Known
+
         given = [name for name in ("callback", "custom_call", "constants") if getattr(self.arguments, name)]
         if given and not isinstance(module, HloModule):
             raise usage_error(f"--{given[0].replace('_', '-')} is for HLO, and this module is StableHLO")
-        if not isinstance(module, HloModule) or not (given or is_optimized_dump(module)):
-            return []
-        # Imported here: most modules need no pass.
-        from passes.dumps.host_callbacks import watched_callbacks
-
-        return watched_callbacks(module, tuple(self.arguments.callback))
-
-    def _make_portable(self) -> Pass:
-        # Imported here: --help works without passes.
-        from passes.dumps.make_portable import make_portable
-
         kind, separator, path = (self.arguments.constants or "").partition("=")
         if self.arguments.constants and not (kind == "like" and separator):
             raise usage_error(f"--constants is like=FILE, not {self.arguments.constants}")
-        return make_portable.with_options(
-            custom_call=tuple(self.arguments.custom_call),
-            callback=tuple(self.arguments.callback),
-            constants_like=Path(path) if path else None,
-            watch_callbacks=True,
-        )
+        callbacks, custom_calls = tuple(self.arguments.callback), tuple(self.arguments.custom_call)
+        return Known(callbacks, custom_calls, Path(path) if path else None)
 
     def _print_bitcasts(self, file: str, module: Module) -> None:
         from passes.dumps.make_portable import proved_bitcasts
@@ -307,7 +301,7 @@ class _Runner:
         from dialect_utils.verdict import random_inputs, small_integer_positions
 
         parameters, _ = entry_arrays(module, devices)
-        if self.arguments.inputs not in (None, _RANDOM):
+        if _are_given(self.arguments):
             arrays, notes = read_inputs(self.arguments.inputs, arguments_of(dump))
             self.console.diagnose(notes)
             if self.arguments.sharded and devices == 1:
@@ -315,7 +309,7 @@ class _Runner:
             return self._parts(arrays, parameters, "in")
         if recorded is not None:
             return recorded.inputs
-        if parameters and self.arguments.inputs is None:
+        if parameters and not self.arguments.inputs:
             self.console.diagnose([Diagnostic("the inputs are random numbers", None, "note", _INPUTS_HINT)])
         return random_inputs(parameters, self.arguments.seed or 0, small=small_integer_positions(module))
 
@@ -332,13 +326,9 @@ class _Runner:
         self, arrays: Sequence[SavedArray], shapes: Sequence[ArrayShape], prefix: str
     ) -> Sequence[Array | SavedArray]:
         """Returns each device's parts of arrays that a file holds, with --sharded also of whole ones."""
-        if not self.arguments.sharded:
-            return arrays
-        from dialect_utils.execution.named import split_among_devices
+        from dialect_utils.execution.named import split_all_among_devices
 
-        # Arrays beyond the last shape are an error that a later step reports.
-        pairs = enumerate(zip_longest(arrays, shapes[: len(arrays)]))
-        return [split_among_devices(each, shape, f"{prefix}{i}") if shape else each for i, (each, shape) in pairs]
+        return split_all_among_devices(arrays, shapes, prefix) if self.arguments.sharded else arrays
 
     def _print_outputs(
         self, file: str, outputs: Sequence[Array], results: Sequence[ArrayShape], seconds: float
@@ -354,24 +344,12 @@ class _Runner:
 
     def _print_distances(self, file: str, found: Sequence[Distance], seconds: float) -> int:
         if self.arguments.json:
-            described = [_as_json(number, distance) for number, distance in enumerate(found)]
+            described = [{"output": number, **distance.row()} for number, distance in enumerate(found)]
             print_json({"file": file, "outputs": described, "seconds": round(seconds, 3)})
         else:
             for number, distance in enumerate(found):
                 print(f"{file}: out{number}: {distance}")
         return DONE if all(distance.equal for distance in found) else FAILED
-
-
-def _as_json(number: int, distance: Distance) -> dict[str, object]:
-    described: dict[str, object] = {"output": number, "equal": distance.equal, "differing": distance.differing}
-    if distance.allowance.tolerance.of_largest is not None:
-        described |= {"allowed": distance.allowance.tolerance.of_largest, "reason": distance.allowance.reason}
-    of_largest = ("of_largest", distance.worst)
-    for what, value in (("absolute", distance.absolute), ("relative", distance.relative), of_largest):
-        described[what] = (
-            None if value is None else {"difference": str(value[0]) if isinf(value[0]) else value[0], "index": value[1]}
-        )
-    return described
 
 
 COMMAND = Command(

@@ -46,7 +46,10 @@ def parse_unit(data: bytes) -> Unit:
 
 def _described(unit: Unit) -> dict[str, Any]:
     return {
-        "inputs": [[each.path, each.inner, each.prefix, each.kind, each.proto, each.within] for each in unit.inputs],
+        "inputs": [
+            [each.path, each.inner, each.prefix, each.kind, each.proto, each.within, each.wanted]
+            for each in unit.inputs
+        ],
         "target": unit.target,
         "seconds": unit.seconds,
     }
@@ -61,9 +64,11 @@ def _unit(described: dict[str, Any]) -> Unit:
 
 
 def _input(described: list[Any]) -> Input:
-    path, inner, prefix, kind, proto, within = described
+    path, inner, prefix, kind, proto, within, wanted = described
     known: Any = _optional_text(kind)
-    return Input(str(path), str(inner), str(prefix), known, _optional_text(proto), str(within))
+    return Input(
+        str(path), str(inner), str(prefix), known, _optional_text(proto), str(within), wanted=tuple(map(str, wanted))
+    )
 
 
 def _optional_text(value: Any) -> str | None:

@@ -82,7 +82,7 @@ def test_inputs_are_found_by_their_names(tmp_path: Path, capsys: pytest.CaptureF
 def test_missing_names_are_listed_with_what_there_is(tmp_path: Path) -> None:
     save(tmp_path / "in.npz", {"x": VALUES["x"], "p[0]": VALUES["p[0]"], "other": np.zeros((2, 2))})
     with pytest.raises(DiagnosticError) as error:
-        read_inputs(str(tmp_path / "in.npz"), arguments_of(parse_module(HLO)))
+        read_inputs([str(tmp_path / "in.npz")], arguments_of(parse_module(HLO)))
     [found] = error.value.diagnostics
     assert found.message.endswith("holds nothing for params['layer'][0]['w'] f32[2,3], p[1][0] s32[1]")
     assert found.hint is not None
@@ -93,7 +93,7 @@ def test_missing_names_are_listed_with_what_there_is(tmp_path: Path) -> None:
 @pytest.mark.parametrize("prefix", ["in", "arr_"])
 def test_numbered_inputs_stay_in_their_order(prefix: str, tmp_path: Path) -> None:
     save(tmp_path / "in.npz", {f"{prefix}1": VALUES["x"], f"{prefix}0": VALUES["p[0]"]})
-    arrays, notes = read_inputs(str(tmp_path / "in.npz"), arguments_of(parse_module(HLO)))
+    arrays, notes = read_inputs([str(tmp_path / "in.npz")], arguments_of(parse_module(HLO)))
     assert [array.shape for array in arrays] == [(2,), (3,)]
     assert notes == []
 

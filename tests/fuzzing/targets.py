@@ -19,7 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
-from dialect_utils.execution.arrays import read_arrays
+from dialect_utils.execution.archives import read_arrays
 from dialect_utils.execution.messages import MalformedMessageError, decode_message, decode_results
 from dialect_utils.execution.recorded import read_recorded
 from dialect_utils.hlo import parse_module

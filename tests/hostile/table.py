@@ -375,9 +375,11 @@ def _acts() -> Iterator[Case]:
         "act: a probe", _mlir(probe), (("run", "{F}", "--engine", "interpreter"),), says="writes files", is_refused=True
     )
     waiting = (
-        "t = token[] after-all()\n  i = (f32[4], token[]) infeed(t)\n  ROOT r = f32[4] get-tuple-element(i), index=0"
+        "%t = stablehlo.create_token : !stablehlo.token\n"
+        '  %0:2 = "stablehlo.infeed"(%t) : (!stablehlo.token) -> (tensor<4xf32>, !stablehlo.token)\n'
+        "  return %0#0 : tensor<4xf32>"
     )
-    yield Case("act: infeed", _hlo(waiting), (RUN,), says="waits", is_refused=True)
+    yield Case("act: infeed", _mlir(waiting), (RUN,), says="waits", is_refused=True)
     started = (
         "s = ((f32[4]), f32[4], u32[]) custom-call-start(v), "
         'custom_call_target="xla_ffi_python_cpu_callback"\n  ROOT d = f32[4] custom-call-done(s)'

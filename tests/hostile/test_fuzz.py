@@ -106,6 +106,11 @@ _SHAPES = [b"f32[3,5]{1,0:T(2,2)}", b"(bf16[2,?]{0,1:T(8,128)(2,1)S(1)}, token[]
 _SPECS = [b"annotate-layouts{target=tpu-v5e},expand-tiling{interface=physical}", b"strip-layouts"]
 _MESSAGE = b'{"status":"ok","runs":[[["f32",[2]]]],"blob_lengths":[8]}'
 _ARRAYS = [case.data for case in cases() if case.name.startswith("npz") and len(case.data) < 5000]
+# flax.serialization.to_bytes({"in0": numpy.array([1, 2], "float32"), "a": {"b": 1j}})
+_TREE = (
+    b"\x82\xa3in0\xc7\x15\x01\x93\x91\x02\xa7float32\xc4\x08\x00\x00\x80?\x00\x00\x00@"
+    b"\xa1a\x81\xa1b\xc7\x13\x02\x92\xcb\x00\x00\x00\x00\x00\x00\x00\x00\xcb?\xf0\x00\x00\x00\x00\x00\x00"
+)
 _TABLE = b'[a]\nsummary = "s"\npasses = "strip-layouts"\n'
 
 READERS: dict[str, tuple[Callable[[bytes], None], list[bytes]]] = {
@@ -117,7 +122,7 @@ READERS: dict[str, tuple[Callable[[bytes], None], list[bytes]]] = {
     "pipelines": (_text(Pipeline.parse), _SPECS),
     "named pipelines": (_as_file(read_pipelines), [_TABLE]),
     "layout rules": (_as_file(read_layout_rules), [b"f32[*,128] {1,0:T(8,128)}\n"]),
-    "arrays": (_as_file(lambda path: [array.__array__() for array in read_arrays(str(path), "in")]), _ARRAYS),
+    "arrays": (_as_file(lambda path: [array.__array__() for array in read_arrays(str(path), "in")]), [*_ARRAYS, _TREE]),
     "messages": (_read_message, [len(_MESSAGE).to_bytes(8, "little") + _MESSAGE + bytes(8)]),
     "compressed": (
         _read_module,

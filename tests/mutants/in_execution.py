@@ -82,19 +82,19 @@ MUTANTS = (
         ("tests/execution/test_worker.py",),
     ),
     Mutant(
-        "dialect_utils/execution/arrays.py",
-        "if file.getinfo(self.member).file_size != self.offset + size:",
+        "dialect_utils/execution/npz.py",
+        "if file.getinfo(member).file_size != offset + size:",
         "if False:",
         ("tests/execution/test_npz.py",),
     ),
     Mutant(
-        "dialect_utils/execution/arrays.py",
+        "dialect_utils/execution/npz.py",
         "if found != size:",
         "if False:",
         ("tests/execution/test_npz.py",),
     ),
     Mutant(
-        "dialect_utils/execution/arrays.py",
+        "dialect_utils/execution/npz.py",
         "if file.getinfo(member).compress_type not in _METHODS:",
         "if False:",
         ("tests/execution/test_npz.py",),
@@ -116,5 +116,23 @@ MUTANTS = (
         "0 <= start <= end <= len(source.text)",
         "0 <= start <= end",
         ("tests/execution/test_reading.py::test_diagnostics_of_a_worker_are_checked",),
+    ),
+    Mutant(
+        "dialect_utils/execution/checkpoints.py",
+        " or len(elements) != prod(shape) * dtype.itemsize",
+        "",
+        ("tests/execution/test_checkpoints.py",),
+    ),
+    Mutant(
+        "dialect_utils/execution/arrays.py",
+        "return number if is_discrete and typed.astype(number.dtype) != number else typed",
+        "return typed",
+        ("tests/execution/test_checkpoints.py",),
+    ),
+    Mutant(
+        "dialect_utils/execution/named.py",
+        "if prefix and len(files) == 1 and not argument:",
+        "if prefix and not argument:",
+        ("tests/execution/test_checkpoints.py",),
     ),
 )

@@ -97,4 +97,10 @@ MUTANTS = (
         "starts: Any = [0]",
         ("tests/io/test_cost_of_reading.py::test_short_lines_take_memory_in_proportion",),
     ),
+    Mutant(
+        "dialect_utils/io/containers.py",
+        "if not wanted or any(map(dump.is_module, wanted))",
+        "if True",
+        ("tests/io/test_containers.py",),
+    ),
 )

@@ -117,4 +117,16 @@ MUTANTS = (
         "return marked",
         ("tests/passes/bitcasts/test_padding_reads.py",),
     ),
+    Mutant(
+        "passes/dumps/replace_transfers.py",
+        "sum(sizes[: before + index])",
+        "sum(sizes[:index])",
+        ("tests/passes/dumps/test_replace_transfers.py",),
+    ),
+    Mutant(
+        "passes/dumps/runnable.py",
+        "if self.watched and (number",
+        "if False and (number",
+        ("tests/relayout/test_run_in_python.py",),
+    ),
 )

@@ -64,10 +64,12 @@ def test_an_option_without_effect_is_an_error(arguments: list[str], named: str, 
 
 
 @pytest.mark.parametrize("command", ["opt", "run", "report"])
-@pytest.mark.parametrize("option", ["--stage", "--module"])
-def test_a_module_is_chosen_from_directories_only(command: str, option: str, capsys: Captured) -> None:
-    assert main([command, "m.hlo", option, "x"]) == 2
-    assert "chosen from a dump directory, and no FILE is one" in capsys.readouterr().err
+def test_what_a_file_does_not_have_cannot_be_chosen(command: str, capsys: Captured) -> None:
+    assert main([command, "m.hlo", "--stage", "x"]) == 2
+    assert "a stage is chosen from a dump directory, and no FILE is one" in capsys.readouterr().err
+    assert main([command, "m.hlo", "--module", "x"]) == 1
+    assert "m.hlo: " in (error := capsys.readouterr().err)
+    assert "module called x" in error or "module that is called x" in error
 
 
 def test_lines_of_standard_input_have_no_arguments_beside_them(capsys: Captured) -> None:

@@ -10,6 +10,7 @@ from dialect_utils.hlo.ops import AttributeValue, Ops, instructions, tuple_eleme
 from dialect_utils.ir import array_shape
 from dialect_utils.layout import ArrayShape, BufferShape, ElementType, Pad, Shape, Slice, TupleShape
 from dialect_utils.layout.moves.plan import Plan
+from dialect_utils.text import Diagnostic, DiagnosticError
 from passes.dumps.custom_calls.call_config import check_operands, refused
 from passes.dumps.custom_calls.tpu_blocks import BLOCKS, combine, split_high, split_low
 from passes.tiling.byte_readers import expand_concatenation
@@ -130,6 +131,15 @@ def _finish_collective(ops: Ops, call: Instruction) -> Instruction:
     return call.operands[1]
 
 
+def _refuse_dynamic(ops: Ops, call: Instruction) -> Instruction:
+    """Raises DiagnosticError: no array has a size that only the running program knows, such as `f32[<=8]`."""
+    dynamic = [shape for value in (*call.operands, call) for shape in value.shape.arrays() if not shape.is_static]
+    sizes = ", ".join(str(shape.without_layout) for shape in dynamic) or "an array of another size"
+    message = f"custom call {call.name} calls {call.callee}: only the running program knows the size of {sizes}"
+    hint = "compile the program for arrays of fixed sizes: every size is then in the dump"
+    raise DiagnosticError(Diagnostic(message, call.location, hint=hint))
+
+
 def hold_arrays_in_place_of_buffers(module: HloModule) -> None:
     """Replaces the shape of every buffer, `b(f32[4])`, by that of the array in it, in place."""
     for item in instructions(module):
@@ -188,6 +198,11 @@ TPU_CALLS = (
         expand_concatenation,
         "`concatenate` of the operands if they are adjacent along the most major dimension, else of their bytes, "
         "possibly as another element type; an error if it reads padding",
+    ),
+    _each(
+        "PadToStatic SliceToDynamic",
+        _refuse_dynamic,
+        "an error: only the running program knows the size of an array such as `f32[<=8]`",
     ),
     _each("TopK TopKBatchMajorSmallK PartialReduce", expand_top, "`sort` by its comparator and `slice`"),
     _blocks("Cholesky", "`cholesky`, also of c64 in two halves"),

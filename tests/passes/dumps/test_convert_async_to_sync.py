@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from dialect_utils.hlo import parse_module
 from dialect_utils.text import DiagnosticError
 from passes.dumps.convert_async_to_sync import convert_async_to_sync
 from passes.dumps.inline_fusions import inline_fusions
+from relayout import run
 
 A = "f32[4]{0}"
 
@@ -46,6 +48,32 @@ def test_feeds_stay_and_sends_are_refused() -> None:
     send += "ROOT d = token[] send-done(s), channel_id=1"
     with pytest.raises(DiagnosticError, match="send s talks to another program"):
         synchronous(send)
+
+
+def test_computations_of_a_sparse_core_are_ordinary_ones() -> None:
+    text = f"""HloModule m, is_scheduled=true
+
+gathered {{
+  a = {A} parameter(0)
+  ROOT b = {A} negate(a)
+}}, execution_thread="sparsecore"
+
+doubled {{
+  a = {A} parameter(0)
+  ROOT b = {A} add(a, a), backend_config={{"sparse_core_config":{{"x":"1"}}}}
+}}
+
+ENTRY e {{
+  p = {A} parameter(0)
+  s = (({A}), {A}, s32[]) async-start(p), async_execution_thread="sparsecore", calls=gathered
+  d = {A} async-done(s), async_execution_thread="sparsecore", calls=gathered
+  k = {A} call(d), to_apply=doubled, frontend_attributes={{_xla_compute_type="sparse"}}
+  cs = (({A}), {A}, u32[]) call-start(k), async_execution_thread="sparsecore", to_apply=gathered
+  ROOT cd = {A} call-done(cs)
+}}
+"""
+    values = np.arange(4, dtype=np.float32)
+    assert (run(text, values)[0] == 2 * values).all()
 
 
 def test_the_tuple_that_a_fusion_returns_stays_where_it_is_the_root() -> None:
