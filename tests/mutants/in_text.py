@@ -29,8 +29,8 @@ MUTANTS = (
     ),
     Mutant(
         "dialect_utils/text/diagnostics.py",
-        "is_clear = len(close) == 1 or (len(close) > 1 and close[0][0] > close[1][0])",
-        "is_clear = bool(close)",
+        "return closest[0] if len(closest) == 1 else None",
+        "return closest[0] if closest else None",
         ("tests/text/test_diagnostics.py",),
     ),
     Mutant(
