@@ -117,4 +117,22 @@ MUTANTS = (
         "return marked",
         ("tests/passes/bitcasts/test_padding_reads.py",),
     ),
+    Mutant(
+        "passes/dumps/observed.py",
+        "if any(each not in moving for each in inputs):",
+        "if False:",
+        ("tests/passes/dumps/test_observed.py",),
+    ),
+    Mutant(
+        "passes/dumps/observed.py",
+        "if value in uniform and not wrong.isdisjoint(self.inputs_of(value)):",
+        "if False:",
+        ("tests/passes/dumps/test_observed.py",),
+    ),
+    Mutant(
+        "passes/dumps/observed.py",
+        "min(_ITERATIONS, trip_count(item) or 1)",
+        "_ITERATIONS",
+        ("tests/passes/dumps/test_observed.py",),
+    ),
 )

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from dialect_utils.execution import ExecutionError, Program, Rewriting, Worker
 from relayout import first_difference
 from relayout.cli import main
 from tests.paths import OWN_CORPUS
@@ -152,9 +153,27 @@ def test_values_in_groups_give_the_same_answer(
     assert json.loads(capsys.readouterr().out)["first_difference"] == whole
 
 
+def test_a_program_without_a_form_in_64_bits_is_compared_with_its_roundings(
+    files: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rewrite = Worker.rewrite
+
+    def rejecting(worker: Worker, rewriting: Rewriting, program: Program, **options: int) -> object:
+        if rewriting == "unround":
+            raise ExecutionError("rejected", "no such form")
+        return rewrite(worker, rewriting, program, **options)
+
+    monkeypatch.setattr(Worker, "rewrite", rejecting)
+    assert explained(files, DUMP.replace("tanh(scaled)", "sine(scaled)"), "--json") == 1
+    found = json.loads(capsys.readouterr().out)["first_difference"]
+    assert (found["exact"], found["share"]) == (False, 2**-6)
+    assert [each["name"] for each in found["suspects"]] == ["bounded"]
+    assert explained(files, DUMP.replace("tanh(scaled)", "sine(scaled)")) == 1
+    assert "note: with its roundings, it differs from each of the " in capsys.readouterr().out
+
+
 def test_expected_outputs_may_come_from_a_file(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    out = {"out0": np.zeros((8, 8), np.float32), "out1": np.zeros(8, np.float32)}
-    np.savez(files / "out.npz", **out)
+    np.savez(files / "out.npz", out0=np.zeros((8, 8), np.float32), out1=np.zeros(8, np.float32))
     dump = DUMP.replace("tanh(scaled)", "sine(scaled)")
     assert explained(files, dump, "--expect", str(files / "out.npz")) == 1
     assert "bounded is the first value" in capsys.readouterr().out

@@ -94,4 +94,4 @@ def test_an_array_of_equal_elements_is_not_informative() -> None:
     assert is_informative(CUBE)
     assert not is_informative(np.ones((3, 4)))
     assert not is_informative(np.zeros((0,)))
-    assert not is_informative(np.float32(3))
+    assert not is_informative(np.array(3.0))
