@@ -245,7 +245,7 @@ def test_an_option_without_effect_is_an_error(files: Path, capsys: pytest.Captur
     dump = str(files / "dump.hlo")
     assert main(["run", dump, dump, "--explain", source]) == 2
     assert "--explain compares SOURCE with one FILE, not with 2" in capsys.readouterr().err
-    assert main(["run", dump, "--explain", str(files / "missing.mlir")]) == 1
+    assert main(["run", dump, "--explain", str(files / "missing.mlir")]) == 2
     assert "missing.mlir: no such file or directory" in capsys.readouterr().err
     sharded = str(OWN_CORPUS / "tpu" / "matmul_two_axes" / "tpu.hlo")
     assert main(["run", sharded, "--explain", source]) == 2
