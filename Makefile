@@ -121,6 +121,10 @@ campaign-verdict: $(STAMP) ## plant 1,500 mistakes, make 240 correct rewrites, a
 campaign-dumps: $(STAMP) ## compile 98 programs for TPUs, run their dumps on the CPU and compare (about ten minutes; needs the tpu extra)
 	python -m tests.campaign_dumps
 
+.PHONY: campaign-explain
+campaign-explain: $(STAMP) ## plant 100 mistakes in TPU dumps and count which of them run --explain names (ten minutes)
+	python -m tests.campaign_explain
+
 campaign-proof: $(STAMP) ## try 1,500 mutants and attribute flips against proofs (a minute)
 	python -m tests.campaign_proof
 

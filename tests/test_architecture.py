@@ -132,6 +132,7 @@ OWN_IMPORTS: dict[str, tuple[str, ...]] = {
         *_BASE,
         "dialect_utils.hlo",
         "dialect_utils.mosaic",
+        "dialect_utils.memory.trips",
         "dialect_utils.execution.python_functions",
         "passes.framework",
         "passes.bitcasts.expand_bitcasts",

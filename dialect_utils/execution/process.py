@@ -38,6 +38,7 @@ _REWRITTEN: dict[Rewriting, str] = {
     "unround": "unrounded",
     "order": "ordered",
     "repeat": "repeated",
+    "observe": "observed",
     "join": "joined",
 }
 
@@ -140,7 +141,9 @@ class Worker:
         """Returns a program rewritten by `dialect_utils.stablehlo.rewrites`, in StableHLO, and numbers about it.
 
         `widen`: the number of noise elements. `order` (option `nan_first`): the number of operations with an open
-        order, and of sorts that are not stable. `unround`, `repeat` (option `count`): none. Raises ExecutionError.
+        order, and of sorts that are not stable. `observe` (options `first`, `most_elements`, `iterations`): the number
+        of values that the program returns more, and of all that it may return. `unround`, `repeat` (option `count`):
+        none. Raises ExecutionError.
         """
         return self._rewritten(rewriting, [program], options)
 

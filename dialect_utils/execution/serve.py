@@ -19,6 +19,7 @@ from dialect_utils.stablehlo import parse_module
 from dialect_utils.stablehlo.parse import BYTECODE_MAGIC
 from dialect_utils.stablehlo.rewrites.editing import take_check_calls
 from dialect_utils.stablehlo.rewrites.joining import join
+from dialect_utils.stablehlo.rewrites.observing import observe
 from dialect_utils.stablehlo.rewrites.ordering import order
 from dialect_utils.stablehlo.rewrites.repeating import as_replicas, repeat
 from dialect_utils.stablehlo.rewrites.widening import unround, widen
@@ -37,6 +38,7 @@ _REWRITINGS: dict[str, Callable[..., tuple[Any, ...]]] = {
     "unround": unround,
     "order": order,
     "repeat": repeat,
+    "observe": observe,
 }
 
 

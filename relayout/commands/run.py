@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from argparse import Namespace
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -17,7 +17,7 @@ from dialect_utils.hlo import HloModule
 from dialect_utils.io.files import parse_bytes
 from dialect_utils.io.inputs import Input
 from dialect_utils.ir import Module
-from dialect_utils.text import Diagnostic
+from dialect_utils.text import Diagnostic, render
 from passes.dumps.executable import is_optimized_dump, with_given_data
 from passes.framework.pipeline import verify
 from relayout.arguments import (
@@ -43,8 +43,10 @@ if TYPE_CHECKING:
     from dialect_utils.execution import Array, Recorded, SavedArray, Worker
     from dialect_utils.layout import ArrayShape
     from dialect_utils.verdict import Tolerance
-    from dialect_utils.verdict.expectation import Allowance, Distance
+    from dialect_utils.verdict.expectation import Distance
     from passes.dumps.runnable import Known
+    from relayout.distances import Compared
+    from relayout.first_difference import FirstDifference, SourceProgram
 
 _RANDOM = "random"
 _INPUTS_HINT = "--inputs FILE gives the program's own, and --inputs random says that these are wanted"
@@ -75,7 +77,12 @@ def _add_arguments(parser: Parser) -> None:
     parser.option("--expect", metavar="FILE", help="compare with out0, out1, ... of this file")
     parser.option(
         "--compare",
-        help="with --expect: bits, ulp:N, rel:X or of-largest:X (default: bits; for a dump by its own precision)",
+        help="with --expect or --explain: bits, ulp:N, rel:X or of-largest:X (default: bits; a dump's own precision)",
+    )
+    parser.option(
+        "--explain",
+        metavar="SOURCE",
+        help="compare with the outputs of SOURCE, the program before optimization, and say where a dump first differs",
     )
     parser.option("--seed", metavar="N", type=natural, help="of the random inputs (default 0)")
     parser.option(
@@ -106,6 +113,8 @@ def _plan(arguments: Namespace, console: Console) -> Sequence[Unit]:
         raise usage_error(f"--outputs holds the outputs of one FILE, not of {len(inputs)}")
     if arguments.outputs:
         _check_outputs(inputs, arguments)
+    if arguments.explain and len(inputs) > 1:
+        raise usage_error(f"--explain compares SOURCE with one FILE, not with {len(inputs)}")
     is_given = _are_given(arguments)
     if _RANDOM in arguments.inputs and len(arguments.inputs) > 1:
         raise usage_error("--inputs random gives all inputs, so no FILE can give some of them")
@@ -143,28 +152,10 @@ def _check_outputs(inputs: Sequence[Input], arguments: Namespace) -> None:
     from dialect_utils.execution.named import argument_and_file
 
     given = (argument_and_file(each)[1] for each in arguments.inputs)
-    read = [*(each.path for each in inputs), *given, arguments.expect]
+    read = [*(each.path for each in inputs), *given, arguments.expect, arguments.explain]
     for file in filter(None, read):
         if os.path.exists(file) and os.path.exists(arguments.outputs) and os.path.samefile(file, arguments.outputs):
             raise usage_error(f"--outputs {arguments.outputs} would overwrite the input {file}")
-
-
-@dataclass(frozen=True, slots=True)
-class _Compared:
-    """The outputs of one run beside the expected ones."""
-
-    module: Module
-    devices: int
-    outputs: Sequence[Array]
-    expected: Sequence[Array]
-    results: Sequence[ArrayShape]
-    inputs: Sequence[Array | SavedArray]
-
-    def distances(self, allowed: Sequence[Allowance]) -> list[Distance]:
-        from dialect_utils.verdict.expectation import measure
-
-        outputs = zip(self.outputs, self.expected, self.results, allowed, strict=True)
-        return [measure(actual, wanted, shape.element_type, each) for actual, wanted, shape, each in outputs]
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,9 +190,10 @@ class _Runner:
         devices = self.arguments.devices or devices_of(module).needed
         results = found.own_results(entry_arrays(module, devices)[1])
         recorded = self._recorded(data, read.name)
-        expected = self._expected(results, recorded)
-        if expected is None and self.tolerance is not None:
-            raise usage_error("--compare needs expected outputs: --expect FILE")
+        source = self._source(module, devices, results)
+        expected = None if source and not self.arguments.expect else self._expected(results, recorded)
+        if expected is None and source is None and self.tolerance is not None:
+            raise usage_error("--compare needs expected outputs: --expect FILE or --explain SOURCE")
         # Rejected before random inputs are drawn.
         check_executable(module, read.name, self.worker.memory, self.arguments.engine)
         inputs = self._inputs(dump, module, devices, recorded)
@@ -221,43 +213,44 @@ class _Runner:
         outputs = found.own_results(outputs)
         if self.arguments.outputs:
             write_output(str(Path(self.arguments.outputs)), arrays_to_npz("out", outputs, results))
+        if expected is None and source is not None:
+            expected = source.outputs(inputs, self.worker, self.arguments.engine)
         if expected is None:
             self._print_outputs(file, outputs, results, seconds)
             return DONE
-        compared = _Compared(module, devices, outputs, expected, results, inputs)
-        return self._print_distances(file, self._distances(dump, compared), seconds)
+        from relayout.distances import Compared
 
-    def _distances(self, dump: Module, compared: _Compared) -> list[Distance]:
+        compared = Compared(module, devices, outputs, expected, results, inputs, self.worker)
+        explained = None if source is None else partial(self._first_difference, dump, compared, source)
+        return self._print_distances(file, self._distances(dump, compared), seconds, explained)
+
+    def _distances(self, dump: Module, compared: Compared) -> list[Distance]:
         """Measures the outputs; a dump's own precision decides where the user gives no tolerance."""
-        from dialect_utils.verdict.expectation import BITS, Allowance, allow_own_error, allowances, precision_of
-
-        results = compared.results
         # A snapshot's own results come from the same program.
-        if self.tolerance is not None or not self.arguments.expect or not is_optimized_dump(dump):
-            return compared.distances([Allowance(self.tolerance or BITS)] * len(results))
-        allowed = allowances(precision_of(dump), results, compared.expected)
-        found = compared.distances(allowed)
-        exact = None if all(each.equal for each in found) else self._unrounded(compared)
-        if exact is None:
-            return found
-        # The program may return one more value than it is compared by.
-        pairs = zip(allowed, compared.outputs, exact[: len(results)], results, strict=True)
-        return compared.distances(
-            [allow_own_error(each, output, other, shape.element_type) for each, output, other, shape in pairs]
-        )
+        is_other = self.arguments.expect or self.arguments.explain
+        if self.tolerance is not None or not is_other or not is_optimized_dump(dump):
+            return compared.within(self.tolerance)
+        return compared.by_precision(dump)
 
-    def _unrounded(self, compared: _Compared) -> Sequence[Array] | None:
-        """Returns the outputs in 64 bits without the program's roundings, or None where an engine cannot do that."""
-        from dialect_utils.execution import ExecutionError, Worker, entry_arrays, from_plain_all, prepare
-
-        parameters, _ = entry_arrays(compared.module, compared.devices)
-        arrays = from_plain_all(compared.inputs, parameters)
-        try:
-            with Worker(self.worker.timeout, compared.devices, self.worker.memory) as worker:
-                program, _ = worker.rewrite("unround", prepare(compared.module, "<unrounded>", worker.memory))
-                return worker.run(program, [arrays])[0]
-        except ExecutionError:
+    def _source(self, module: Module, devices: int, results: Sequence[ArrayShape]) -> SourceProgram | None:
+        """Returns the program of --explain; raises DiagnosticError where it has other inputs or outputs."""
+        if not self.arguments.explain:
             return None
+        if not isinstance(module, HloModule):
+            raise usage_error("--explain is for an optimized dump, which is HLO, and this module is StableHLO")
+        from dialect_utils.execution import entry_arrays
+        from relayout.first_difference import read_source
+
+        if devices > 1:
+            raise usage_error(f"--explain compares programs for one device, and this module runs on {devices}")
+        return read_source(self.arguments.explain, entry_arrays(module)[0], results)
+
+    def _first_difference(self, dump: Module, compared: Compared, source: SourceProgram) -> FirstDifference:
+        from relayout.first_difference import first_difference
+
+        assert isinstance(dump, HloModule)  # _source rejects others
+        assert isinstance(compared.module, HloModule)
+        return first_difference(dump, compared.module, source, compared.inputs, self.worker, self.arguments.engine)
 
     def _recorded(self, data: bytes, name: str) -> Recorded | None:
         """Returns the recorded inputs and results of a snapshot, unless the user gives inputs."""
@@ -342,14 +335,22 @@ class _Runner:
         for number, (shape, array) in enumerate(zip(shapes, outputs, strict=True)):
             print(f"out{number} {shape}\n{array}")
 
-    def _print_distances(self, file: str, found: Sequence[Distance], seconds: float) -> int:
+    def _print_distances(
+        self, file: str, found: Sequence[Distance], seconds: float, explained: Callable[[], FirstDifference] | None
+    ) -> int:
+        is_equal = all(distance.equal for distance in found)
         if self.arguments.json:
             described = [{"output": number, **distance.row()} for number, distance in enumerate(found)]
-            print_json({"file": file, "outputs": described, "seconds": round(seconds, 3)})
-        else:
-            for number, distance in enumerate(found):
-                print(f"{file}: out{number}: {distance}")
-        return DONE if all(distance.equal for distance in found) else FAILED
+            row = {"file": file, "outputs": described, "seconds": round(seconds, 3)}
+            if explained is not None:
+                row["first_difference"] = None if is_equal else explained().as_json()
+            print_json(row)
+            return DONE if is_equal else FAILED
+        for number, distance in enumerate(found):
+            print(f"{file}: out{number}: {distance}")
+        if explained is not None and not is_equal:
+            print(render(explained().diagnostic()))
+        return DONE if is_equal else FAILED
 
 
 COMMAND = Command(

@@ -129,4 +129,22 @@ MUTANTS = (
         "if False and (number",
         ("tests/relayout/test_run_in_python.py",),
     ),
+    Mutant(
+        "passes/dumps/observed.py",
+        "if any(each not in moving for each in inputs):",
+        "if False:",
+        ("tests/passes/dumps/test_observed.py",),
+    ),
+    Mutant(
+        "passes/dumps/observed.py",
+        "if value in uniform and not wrong.isdisjoint(self.inputs_of(value)):",
+        "if False:",
+        ("tests/passes/dumps/test_observed.py",),
+    ),
+    Mutant(
+        "passes/dumps/observed.py",
+        "min(_ITERATIONS, trip_count(item) or 1)",
+        "_ITERATIONS",
+        ("tests/passes/dumps/test_observed.py",),
+    ),
 )

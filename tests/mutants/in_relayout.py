@@ -148,4 +148,22 @@ MUTANTS = (
         "words = line.split()",
         ("tests/relayout/test_execution.py",),
     ),
+    Mutant(
+        "relayout/first_difference.py",
+        "first, self.known = first + max(count, 1), total",
+        "first, self.known = total, total",
+        ("tests/relayout/test_first_difference.py",),
+    ),
+    Mutant(
+        "relayout/first_difference.py",
+        "if not is_close(output, wanted, self.share)",
+        "if True",
+        ("tests/relayout/test_first_difference.py",),
+    ),
+    Mutant(
+        "relayout/first_difference.py",
+        "if (is_exact, iterations) == _ATTEMPTS[-1]:",
+        "if True:",
+        ("tests/relayout/test_first_difference.py",),
+    ),
 )

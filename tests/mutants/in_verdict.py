@@ -588,4 +588,16 @@ MUTANTS = (
         "if found.certificate is None or not any(each.is_equal for each in found.outputs):",
         ("tests/verdict/replay/test_planted.py",),
     ),
+    Mutant(
+        "dialect_utils/verdict/counterparts.py",
+        "return share * other.largest if given.is_rounded or other.is_rounded else 0.0",
+        "return share * other.largest",
+        ("tests/verdict/test_counterparts.py",),
+    ),
+    Mutant(
+        "dialect_utils/verdict/counterparts.py",
+        "for fixed, moved in ((a, b), (b, a)):",
+        "for fixed, moved in ():",
+        ("tests/verdict/test_counterparts.py",),
+    ),
 )

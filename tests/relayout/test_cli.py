@@ -47,8 +47,8 @@ def command(name: str) -> Command:
             "passes are given with -p: relayout opt",
         ),
         (
-            ["run", "x.hlo", "--expand-tiling"],
-            "unknown option --expand-tiling",
+            ["run", "x.hlo", "--fold-tiling"],
+            "unknown option --fold-tiling",
             "relayout run --help shows all options",
         ),
         (["opt", "x.hlo", "-p", "expand-tiling", "--print-after", "expand-tilin"], "does not run", "did you mean"),

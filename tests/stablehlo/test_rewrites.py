@@ -102,3 +102,48 @@ def test_sums_in_a_function_have_their_own_error(worker: Worker) -> None:
     a, b = (parse_bytes(text.encode(), "m.mlir") for text in forms)
     verdict = compare_modules(a, b, Options(engines=("xla",), inputs=finite, power=0), worker)
     assert verdict.verdict == "agrees", verdict
+
+
+def test_observed_values_are_those_of_main_its_calls_and_first_iterations(worker: Worker) -> None:
+    a, n = np.arange(4, dtype=np.float32), np.array(3, np.int32)
+    program = Program(NESTED, "stablehlo")
+    own = worker.run(program, [[a, n]])[0]
+    found, start, total = [], 0, 1
+    while start < total:
+        text, (count, total) = worker.rewrite("observe", program, first=start, most_elements=10, iterations=1)
+        outputs = worker.run(text, [[a, n]])[0]
+        np.testing.assert_array_equal(outputs[:2], own)
+        assert 1 <= count == len(outputs) - 2
+        assert sum(array.size for array in outputs[2:]) <= 10
+        found += outputs[2:]
+        start += count
+    # The additions and the subtraction in the first iteration of a loop, its results, an addition; the other loop.
+    looped = a * (2**3 + 2**3 - 1)
+    second = 2 * looped * 2**3 + 2 * looped * (2**3 - 1)
+    assert [array.shape for array in found] == [(4,), (4,), (), (), (4,), (4,), (4,), (4,), (), (), (4,)]
+    for got, wanted in zip(
+        found, [2 * a, 3 * a, 2, 0, looped, 2 * looped, 4 * looped, 6 * looped, 2, 0, second], strict=True
+    ):
+        np.testing.assert_array_equal(got, wanted)
+    whole, (count, total) = worker.rewrite("observe", program, first=0, most_elements=1 << 20, iterations=1)
+    assert count == total == len(found)
+    assert len(worker.run(whole, [[a, n]])[0]) == 2 + total
+
+
+def test_an_array_that_is_larger_than_the_limit_is_returned_alone(worker: Worker) -> None:
+    program = Program(NESTED, "stablehlo")
+    _, (count, total) = worker.rewrite("observe", program, first=1, most_elements=0, iterations=1)
+    assert (count, total) == (1, 11)
+    assert worker.rewrite("observe", program, first=11, most_elements=0, iterations=1)[1] == (0, 11)
+
+
+def test_a_loop_is_observed_for_several_iterations(worker: Worker) -> None:
+    a, n = np.arange(4, dtype=np.float32), np.array(4, np.int32)
+    text, (count, total) = worker.rewrite(
+        "observe", Program(NESTED, "stablehlo"), first=0, most_elements=1 << 20, iterations=3
+    )
+    outputs = worker.run(text, [[a, n]])[0][2:]
+    assert count == total == 11 + 2 * 2 * 3
+    states = [array for array in outputs if array.shape == (4,)][:6]
+    for got, wanted in zip(states, [2 * a, 3 * a, 6 * a, 7 * a, 14 * a, 15 * a], strict=True):
+        np.testing.assert_array_equal(got, wanted)

@@ -15,7 +15,7 @@ _LEGALIZING = (
     "builtin.module(func.func(chlo-legalize-to-stablehlo,stablehlo-legalize-deprecated-ops{fail-on-unused=false}))"
 )
 # Functions that call others twice, which call others twice, ..., expand without a limit; calls beyond this stay.
-_MOST_OPERATIONS = 20_000
+MOST_OPERATIONS = 20_000
 
 
 def take_check_calls(program: str | bytes, *, as_results: bool) -> str | bytes:
@@ -91,7 +91,7 @@ def inline_calls(module: Any) -> None:
     legalize(module)
     functions = {each.name.value: each for each in module.body.operations if each.operation.name == "func.func"}
     main = main_function(module)
-    left = _MOST_OPERATIONS
+    left = MOST_OPERATIONS
     while left > 0 and (calls := [each for each in walk(main.operation) if each.name == _CALL]):
         for call in calls:
             callee = functions[ir.FlatSymbolRefAttr(call.attributes["callee"]).value]
