@@ -208,6 +208,11 @@ def _listed(values: Sequence[object]) -> str:
     return shown if len(values) <= _SHOWN else f"{shown} and {len(values) - _SHOWN} more"
 
 
+def have_shapes(arrays: Sequence[SavedArray], shapes: Sequence[ArrayShape]) -> bool:
+    """Is true if each array has the dimensions of its shape."""
+    return [array.shape for array in arrays] == [shape.dimensions for shape in shapes]
+
+
 def split_all_among_devices(
     arrays: Sequence[Array | SavedArray], shapes: Sequence[ArrayShape], prefix: str
 ) -> list[Array | SavedArray]:

@@ -7,21 +7,20 @@ from dataclasses import dataclass
 from dialect_utils.ir import Module
 from dialect_utils.layout import ArrayShape
 from dialect_utils.layout.index.sizes import byte_size, byte_size_of
-from dialect_utils.layout.layout import COMBINE, MATCH, Tile
+from dialect_utils.layout.layout import COMBINE, MATCH
 from dialect_utils.layout.shape import UNBOUNDED
 from dialect_utils.layout.targets.tpu import allocation_bytes, default_layout
 
 # xla/layout.h, Layout::kHostMemorySpace: the host's memory beside the device's.
 HOST_MEMORY_SPACE = 5
-# Scalars of v2 and v3 have the smallest tile of those generations; docs/layouts.md, "TPU defaults".
-_OLD_SCALAR_TILE = Tile((256,))
 _OLD_TARGET, _NEW_TARGET = "tpu-v3", "tpu-v5e"
 
 
 def guess_target(module: Module) -> str | None:
     """Returns a TPU target whose buffer sizes are those of the module's target, or None for a module without tiles.
 
-    The tile of scalars distinguishes v2 and v3, with buffers of multiples of 1024 bytes, from later targets (512).
+    The tile of scalars distinguishes v2 and v3, with buffers of multiples of 1024 bytes, from later targets (512). It
+    depends on the element type: `bf16[]{:T(256)}` is of a later target, `f32[]{:T(256)}` of v2 or v3.
     """
     target = None
     for operation in module.operations():
@@ -29,9 +28,12 @@ def guess_target(module: Module) -> str | None:
             for leaf in result.shape.arrays():
                 if leaf.layout is None or not leaf.layout.tiles:
                     continue
-                if leaf.rank == 0:
-                    return _OLD_TARGET if leaf.layout.tiles[0] == _OLD_SCALAR_TILE else _NEW_TARGET
                 target = _NEW_TARGET
+                if leaf.rank:
+                    continue
+                old, new = (default_layout(leaf.element_type, (), each).tiles for each in (_OLD_TARGET, _NEW_TARGET))
+                if old != new and leaf.layout.tiles in (old, new):
+                    return _OLD_TARGET if leaf.layout.tiles == old else _NEW_TARGET
     return target
 
 

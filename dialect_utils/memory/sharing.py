@@ -162,7 +162,7 @@ def _share_forwarded(leaves: Leaves, operation: Operation) -> None:
         _share_tuple(leaves, operation)
     elif opcode == "get-tuple-element":
         _share_element(leaves, operation)
-    elif opcode in ALIASING or opcode == "async-update":
+    elif opcode in ALIASING or (opcode == "async-update" and len(operation.operands) == 1):
         _share_all(leaves, operation)
     elif opcode.endswith(START):
         _share_start(leaves, operation)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from dialect_utils.hlo import HloModule, Instruction
-from dialect_utils.hlo.ops import Ops, instructions, rebuild
+from dialect_utils.hlo.ops import Ops, format_ints, instructions, rebuild
+from dialect_utils.hlo.text.attributes import reversed_dimensions
 from dialect_utils.hlo.verification.entry import unknown_header_attributes
 from dialect_utils.hlo.verify import unknown_attributes
 from dialect_utils.ir import Module, array_shape
@@ -50,6 +51,7 @@ _ATTRIBUTES = (
     "statistics",
 )
 _FEEDS = ("infeed", "outfeed")
+_REVERSED = "output_reverse_dimensions"
 
 
 @module_pass
@@ -65,7 +67,8 @@ def make_portable(
 ) -> tuple[ExpandedBitcast, ...]:
     """Turns an optimized TPU or GPU dump into HLO that any XLA backend runs.
 
-    1. Attributes of the target's compiler and its schedule are dropped.
+    1. Attributes of the target's compiler and its schedule are dropped. An op that writes its result in reverse
+       (`output_reverse_dimensions` in the `backend_config` of a TPU dump) gets a `reverse` after it.
     2. A call of a Python function on the host is removed, with a note, if nothing reads the results (jax.debug.print).
        `callback=NAME=module:function` gives a function that JAX traces for another one, `callback=NAME=undefined`
        undefined values (NaN, or 0 for integers); NAME is a transfer's name, the kind of call (pure_callback) or `*`.
@@ -134,6 +137,7 @@ def _until_bitcasts(
     """Runs the rewrites that need layouts (rules 1 and 3, up to expand-bitcasts)."""
     drop_entry_tokens(module)
     _drop_dependencies(module)
+    _restore_reverses(module)
     _drop_target_attributes(module)
     convert_async_to_sync(module)
     replicate_partitions(module)
@@ -201,6 +205,22 @@ def _drop_target_attributes(module: HloModule) -> None:
             is_semantic = name == "backend_config" and item.callee is not None
             if item.attribute(name) is not None and not is_semantic:
                 item.set_attribute(name, None)
+
+
+def _restore_reverses(module: HloModule) -> None:
+    """Adds a reverse after each operation that writes its result in reverse, as its backend_config says."""
+    for item in instructions(module):
+        dims = reversed_dimensions(item.attribute("backend_config")) if _REVERSED in item.attribute_text else ()
+        if not dims:
+            continue
+        rank = item.shape.rank if isinstance(item.shape, ArrayShape) else 0
+        if not all(0 <= dim < rank for dim in dims) or len({*dims}) < len(dims):
+            message = f"{item.opcode} {item.name} writes dimensions {format_ints(dims)} of {item.shape} in reverse"
+            raise DiagnosticError(Diagnostic(f"{message}, but these are no dimensions of one array", item.location))
+        ops = Ops(item)
+        config = {name: text for name, text in item.attributes.items() if name != "backend_config"}
+        forward = ops.copied(item, item.operands, config)
+        ops.finish(ops.emit("reverse", item.shape, (forward,), {"dimensions": dims}))
 
 
 def _drop_dependencies(module: HloModule) -> None:

@@ -174,7 +174,7 @@ class _Runner:
         return self.console.attempt(partial(self._run, read), failed)
 
     def _run(self, read: Input) -> int:
-        from dialect_utils.execution import arrays_to_npz, check_executable, devices_of, entry_arrays, run_module
+        from dialect_utils.execution import arrays_to_npz, check_executable, entry_arrays, run_module
         from passes.dumps.runnable import runnable
 
         file, read = read.path, read.with_constants()
@@ -187,7 +187,7 @@ class _Runner:
             self._print_bitcasts(file, module)
         found = runnable(module, known, self.console.diagnose)
         dump, module = module, found.module
-        devices = self.arguments.devices or devices_of(module).needed
+        devices = self.arguments.devices or self._devices(dump, module)
         results = found.own_results(entry_arrays(module, devices)[1])
         recorded = self._recorded(data, read.name)
         source = self._source(module, devices, results)
@@ -285,6 +285,19 @@ class _Runner:
         widths = {key: max(len(row[key]) for row in [header, *rows]) for key in header}
         for row in [header, *rows] if rows else ():
             print("  ".join(value.ljust(widths[key]) for key, value in row.items()).rstrip())
+
+    def _devices(self, dump: Module, module: Module) -> int:
+        """Returns the number of devices that the module needs, or all where it needs one and arrays are for all."""
+        from dialect_utils.execution import devices_of, entry_arrays
+        from dialect_utils.execution.named import arguments_of, have_shapes, read_inputs
+
+        found = devices_of(module)
+        if found.needed == found.count or self.arguments.sharded:
+            return found.count
+        if not _are_given(self.arguments):
+            return found.needed
+        arrays, _ = read_inputs(self.arguments.inputs, arguments_of(dump))
+        return found.count if have_shapes(arrays, entry_arrays(module, found.count)[0]) else found.needed
 
     def _inputs(
         self, dump: Module, module: Module, devices: int, recorded: Recorded | None

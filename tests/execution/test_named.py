@@ -140,6 +140,21 @@ def test_a_sharded_program_takes_whole_arrays(tmp_path: Path, capsys: pytest.Cap
     assert "f32[2,2] is needed" in capsys.readouterr().err
 
 
+def test_devices_that_do_not_communicate_run_if_the_arrays_are_for_all(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "m.hlo").write_text(SHARDED.partition("  ROOT r =")[0] + "  ROOT r = f32[2]{0} negate(p)\n}\n")
+    for array, options, printed in (
+        ([[1, 2], [3, 4]], [], "out0 f32[2,2]"),
+        ([1, 2, 3, 4], ["--sharded", "auto"], "out0 f32[2,2]"),
+        ([1, 2], [], "out0 f32[2]"),
+        ([[1, 2]], ["--devices", "1"], "f32[2] is needed"),
+    ):
+        np.savez(tmp_path / "in.npz", x=np.array(array, np.float32))
+        main(["run", str(tmp_path / "m.hlo"), "--inputs", str(tmp_path / "in.npz"), *options])
+        assert printed in "".join(capsys.readouterr())
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

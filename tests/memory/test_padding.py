@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from dialect_utils.hlo import parse_module
 from dialect_utils.layout import parse_array_shape
 from dialect_utils.layout.index.index_map import final_dimensions
-from dialect_utils.memory.allocation import padded_dimensions
+from dialect_utils.memory.allocation import guess_target, padded_dimensions
 
 
 @pytest.mark.parametrize(
@@ -41,3 +42,22 @@ def test_the_factors_multiply_to_the_whole(text: str) -> None:
     for each in padded_dimensions(shape):
         product *= each.factor
     assert product == pytest.approx(whole / shape.element_count)
+
+
+@pytest.mark.parametrize(
+    ("scalars", "target"),
+    [
+        (["bf16[]{:T(256)}", "f32[]{:T(128)}"], "tpu-v5e"),
+        (["bf16[]{:T(512)}", "f32[]{:T(256)}"], "tpu-v3"),
+        (["f32[]{:T(256)}"], "tpu-v3"),
+        (["pred[]{:T(512)S(6)}"], "tpu-v5e"),
+        (["pred[]{:T(1024)S(6)}"], "tpu-v3"),
+        # A tile that neither generation has says nothing; the next scalar does.
+        (["f32[]{:T(64)}", "s8[]{:T(1024)}"], "tpu-v3"),
+        (["f32[5,3]{1,0:T(8,128)}"], "tpu-v5e"),
+        (["f32[5,3]{1,0}"], None),
+    ],
+)
+def test_the_tile_of_a_scalar_depends_on_the_generation_and_the_type(scalars: list[str], target: str | None) -> None:
+    lines = [f"p{i} = {shape} parameter({i})\nc{i} = {shape} copy(p{i})" for i, shape in enumerate(scalars)]
+    assert guess_target(parse_module("ENTRY e {\n" + "\n".join(lines) + "\n}\n")) == target

@@ -216,13 +216,14 @@ def test_arrays_on_the_host_are_no_arguments_of_the_device() -> None:
     assert usage.peak_bytes == usage.main_memory_peak_bytes + 4 * KIB == 12 * KIB + 512
 
 
-def test_what_an_asynchronous_update_brings_is_not_copied() -> None:
-    tuples = f"(({F}), {F}, u32[])"
+@pytest.mark.parametrize(("opcode", "what"), [("custom-call", 'custom_call_target="x"'), ("async", "calls=c")])
+def test_what_an_asynchronous_update_brings_is_not_copied(opcode: str, what: str) -> None:
     body = (
-        f'p = {F} parameter(0)\na = {F} negate(p)\ns = ((), (), u32[]) custom-call-start(), custom_call_target="x"\n'
-        f"u = {tuples} custom-call-update(s, a)\nd = {F} custom-call-done(u)\nROOT r = {F} negate(d)"
+        f"p = {F} parameter(0)\na = {F} negate(p)\ns = ((), (), u32[]) {opcode}-start(), {what}\n"
+        f"u = (({F}), {F}, u32[]) {opcode}-update(s, a)\nd = {F} {opcode}-done(u)\nROOT r = {F} negate(d)"
     )
-    assert 8 * KIB <= peak_of(body) < 12 * KIB
+    called = f"c {{\n  q = {F} parameter(0)\n  ROOT n = {F} negate(q)\n}}\n\n"
+    assert 8 * KIB <= peak_of(body, computations=called) < 12 * KIB
 
 
 def test_a_module_without_a_schedule_gets_a_bound_from_one_of_our_own() -> None:

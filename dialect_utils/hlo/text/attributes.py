@@ -26,6 +26,8 @@ _INT = re.compile(r"-?\d+", re.ASCII)
 _OP_NAME = re.compile(r'\bop_name="((?:[^"\\]++|\\.)*+)"')
 _PATH = r"\{((?>(?:(?<!\d)\d{1,9}(?!\d)|[,\s])*))\}"
 _ALIAS = re.compile(rf"{_PATH}\s*:\s*\(\s*(\d{{1,9}})\s*,\s*{_PATH}", re.ASCII)
+# `"output_reverse_dimensions":["0"]` in the TPU compiler's backend_config.
+_REVERSED = re.compile(r'"output_reverse_dimensions"\s*:\s*\[([^\]]*)\]')
 _ESCAPE = re.compile(r"\\(x[0-9a-fA-F]+|[0-7]{1,3}|.)", re.DOTALL)
 _SIMPLE_ESCAPES = {"n": "\n", "r": "\r", "t": "\t", "a": "\a", "b": "\b", "f": "\f", "v": "\v"}
 
@@ -122,6 +124,16 @@ def op_name_in(metadata: str | None) -> str:
     """Returns the name that the framework gave an operation, of an attribute `metadata`; empty where there is none."""
     match = _OP_NAME.search(metadata or "")
     return match[1] if match else ""
+
+
+def reversed_dimensions(config: str | None) -> tuple[int, ...]:
+    """Returns the dimensions along which an operation with this backend_config writes its result in reverse.
+
+    The TPU compiler replaces `reverse(add(x, y))` by an `add` with `output_reverse_dimensions` (the pass
+    jellyfish-reverse-decomposer of libtpu); the dimensions are those of the logical array.
+    """
+    found = _REVERSED.search(config) if config else None
+    return tuple(map(int, _INT.findall(found[1]))) if found is not None else ()
 
 
 def is_calling(attribute: str) -> bool:

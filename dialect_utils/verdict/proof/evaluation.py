@@ -16,7 +16,13 @@ from dialect_utils.verdict.proof.rules import RULES
 from dialect_utils.verdict.proof.symbols import Symbols
 from dialect_utils.verdict.proof.terms import Array, GaveUpError, Term, Terms, Tree
 from dialect_utils.verdict.rules import Rule
-from dialect_utils.verdict.written.labels import elementwise_label, is_among_devices, is_pure, key_of
+from dialect_utils.verdict.written.labels import (
+    elementwise_label,
+    is_among_devices,
+    is_pure,
+    is_written_in_reverse,
+    key_of,
+)
 from dialect_utils.verdict.written.terms import leaves_of, tree_of
 
 NORMS = named("batch-norm-grad batch-norm-inference batch-norm-training")
@@ -105,6 +111,8 @@ class Evaluation:
     # Operations
 
     def _results(self, operation: Operation) -> Sequence[Tree]:
+        if is_written_in_reverse(operation):
+            return self.opaque(operation)
         rule = RULES.get(operation.opcode)
         if rule is not None:
             return rule(self, operation)

@@ -6,7 +6,7 @@ import re
 import struct
 from collections.abc import Callable, Hashable, Iterator
 
-from dialect_utils.hlo.text.attributes import is_calling
+from dialect_utils.hlo.text.attributes import is_calling, reversed_dimensions
 from dialect_utils.ir import Module, Operation, array_shape
 from dialect_utils.layout import ArrayShape, OpaqueShape
 from dialect_utils.ops import (
@@ -45,6 +45,11 @@ def is_pure(operation: Operation) -> bool:
     if operation.opcode == "custom-call":
         return not any(operation.attribute(name) == "true" for name in _SIDE_EFFECTS)
     return has(operation.opcode, Trait.PURE)
+
+
+def is_written_in_reverse(operation: Operation) -> bool:
+    """Is true for an operation of a TPU dump that writes its result in reverse, which its opcode does not say."""
+    return bool(reversed_dimensions(operation.attribute("backend_config")))
 
 
 def is_among_devices(operation: Operation) -> bool:
@@ -86,6 +91,8 @@ def key_of(operation: Operation) -> tuple[str, tuple[Hashable, ...], tuple[tuple
         if name not in ignored and not _is_call(name, operation)
         for normalized in _normalized(operation, name, text)
     )
+    if opcode != "custom-call" and (reverses := reversed_dimensions(operation.attribute("backend_config"))):
+        texts.append(("output_reverse_dimensions", str(reverses)))
     texts = sorted([*texts, *windows, *_notes_for_custom_calls(operation)])
     return opcode_in_common(opcode), said, tuple(texts), _contents(operation), _written_shapes(operation)
 

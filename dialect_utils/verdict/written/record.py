@@ -26,7 +26,13 @@ from dialect_utils.verdict.certificate import Reading
 from dialect_utils.verdict.rules.formats import is_nan
 from dialect_utils.verdict.written.constants import folded
 from dialect_utils.verdict.written.graph import UNSPECIFIED, Graph
-from dialect_utils.verdict.written.labels import elementwise_label, is_among_devices, is_pure, key_of
+from dialect_utils.verdict.written.labels import (
+    elementwise_label,
+    is_among_devices,
+    is_pure,
+    is_written_in_reverse,
+    key_of,
+)
 from dialect_utils.verdict.written.structure import RULES, Tree, check_reading
 from dialect_utils.verdict.written.terms import Written, leaves_of, tree_of
 from dialect_utils.verdict.written.wellformed import NOTHING
@@ -173,6 +179,8 @@ class Recorder:
     # Operations
 
     def _results(self, operation: Operation) -> Sequence[Tree]:
+        if is_written_in_reverse(operation):
+            return self.opaque(operation)
         opcode = operation.opcode
         rule = RULES.get(opcode)
         operands = [self.values[operand] for operand in operation.operands]

@@ -6,8 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from dialect_utils.execution import run_module
 from dialect_utils.hlo import HloModule, parse_module
 from dialect_utils.text import DiagnosticError
+from passes.dumps.executable import executable_form
 from passes.dumps.expand_custom_calls import EXPANSIONS
 from passes.dumps.make_portable import make_portable, take_constants
 from passes.framework.pipeline import verify
@@ -92,6 +94,77 @@ def test_a_wrong_op_is_found(workers: Workers) -> None:
     planted = PlantedDump(dump.folder, dump.text().replace(" add(", " subtract("))
     assert planted.text() != dump.text()
     assert run(planted, workers) != []
+
+
+# The layouts differ from the order of the dimensions, which are those of the logical array.
+REVERSED = """HloModule m, is_scheduled=true
+
+f {
+  a = f32[3,5]{0,1:T(4,128)} parameter(0)
+  ROOT n = f32[3,5]{0,1:T(4,128)} negate(a)
+}
+
+ENTRY e {
+  p = f32[3,5]{0,1:T(4,128)} parameter(0)
+  g = f32[3,5]{0,1:T(4,128)} fusion(p), kind=kLoop, calls=f, backend_config=FIRST
+  ROOT r = f32[3,5]{0,1:T(4,128)} add(g, p), backend_config=SECOND
+}
+"""
+
+
+def writes_in_reverse(*dims: int) -> str:
+    listed = ",".join(f'"{dim}"' for dim in dims)
+    return f'{{"window_config":{{"output_window_bounds":["1","1"],"output_reverse_dimensions":[{listed}]}}}}'
+
+
+@pytest.mark.parametrize(("first", "second"), [((), ()), ((0,), ()), ((1,), ()), ((), (0,)), ((1,), (0, 1))])
+def test_results_written_in_reverse_are_reversed(first: tuple[int, ...], second: tuple[int, ...]) -> None:
+    text = REVERSED.replace("FIRST", writes_in_reverse(*first)).replace("SECOND", writes_in_reverse(*second))
+    x = np.arange(15, dtype=np.float32).reshape(3, 5) ** 2
+    (found,) = run_module(executable_form(parse_module(text)), [x])
+    assert np.array_equal(found, np.flip(np.flip(-x, first) + x, second))
+
+
+@pytest.mark.parametrize("dims", [(2,), (-1,), (0, 0)])
+def test_dimensions_that_cannot_be_reversed_are_errors(dims: tuple[int, ...]) -> None:
+    text = REVERSED.replace("FIRST", writes_in_reverse(*dims)).replace("SECOND", writes_in_reverse())
+    with pytest.raises(DiagnosticError, match=r"fusion g writes dimensions .* in reverse, but these are no dimensions"):
+        make_portable(parse_module(text))
+
+
+def test_arrays_of_a_tuple_are_not_reversed_by_guess() -> None:
+    text = f"""HloModule m, is_scheduled=true
+
+f {{
+  a = f32[3] parameter(0)
+  n = f32[3] negate(a)
+  ROOT t = (f32[3], f32[3]) tuple(a, n)
+}}
+
+ENTRY e {{
+  p = f32[3] parameter(0)
+  ROOT r = (f32[3], f32[3]) fusion(p), kind=kLoop, calls=f, backend_config={writes_in_reverse(0)}
+}}
+"""
+    with pytest.raises(DiagnosticError, match="these are no dimensions of one array"):
+        make_portable(parse_module(text))
+
+
+def test_a_token_that_waits_for_an_array_is_dropped() -> None:
+    text = """HloModule m, is_scheduled=true
+
+ENTRY e {
+  p = f32[3]{0} parameter(0)
+  n = f32[3]{0} negate(p)
+  t = token[] after-all(n)
+  d = f32[3]{0} add-dependency(p, t)
+  ROOT r = f32[3]{0} add(d, d)
+}
+"""
+    module = parse_module(text)
+    verify(module)
+    (found,) = run_module(executable_form(module), [np.arange(3, dtype=np.float32)])
+    assert list(found) == [0, 2, 4]
 
 
 class PlantedDump(Dump):

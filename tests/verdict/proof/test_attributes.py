@@ -7,6 +7,10 @@ import pytest
 from dialect_utils.io.files import parse_bytes
 from dialect_utils.ir import Operation
 from dialect_utils.ops.domain import UndefinedError
+from dialect_utils.verdict.certificate import Certificate
+from dialect_utils.verdict.ports import entry_ports
+from dialect_utils.verdict.proof import try_prove
+from dialect_utils.verdict.replay import replay
 from dialect_utils.verdict.written.labels import elementwise_label, is_pure, key_of
 
 
@@ -53,6 +57,37 @@ def test_what_is_only_noted_says_nothing() -> None:
     call = 'r = f32[4,4] custom-call(p), custom_call_target="f"'
     assert key_of(hlo(call + ', backend_config="x"', "custom-call")) != key_of(hlo(call, "custom-call"))
     assert key_of(hlo(call + ', metadata={op_name="a"}', "custom-call")) == key_of(hlo(call, "custom-call"))
+
+
+REVERSED = """HloModule m, is_scheduled=true
+
+f {
+  a = f32[3,5] parameter(0)
+  ROOT n = f32[3,5] negate(a)
+}
+
+ENTRY e {
+  p = f32[3,5] parameter(0)
+  r = f32[3,5] OPERATION
+  c = f32[3,5] copy(r)
+  ROOT s = f32[3,5] add(c, p)
+}
+"""
+
+
+@pytest.mark.parametrize(
+    "operation", ["negate(p)", "fusion(p), kind=kLoop, calls=f", "copy(p)", "reverse(p), dimensions={1}"]
+)
+def test_a_result_written_in_reverse_is_another_one(operation: str) -> None:
+    def is_equal(*dims: str) -> tuple[bool, bool]:
+        """Returns the answers of the proof, and of a replay that begins without a step."""
+        noted = [f'{operation}, backend_config={{"output_reverse_dimensions":[{each}]}}' for each in dims]
+        stages = [parse_bytes(REVERSED.replace("OPERATION", each).encode(), "m") for each in noted]
+        ports = entry_ports(stages)
+        return try_prove(stages, *ports).answer == "equal", replay(stages, *ports, Certificate((), ({}, {}))).is_equal
+
+    assert is_equal("", "") == is_equal('"0"', '"0"') == (True, True)
+    assert is_equal('"0"', "") == is_equal('"0"', '"1"') == (False, False)
 
 
 def test_the_default_precision_says_nothing() -> None:
