@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, SupportsIndex, TypeAlias, cast
 from dialect_utils.engine_names import DEFAULT_ENGINE
 from dialect_utils.io.files import Emit, encode, parse_bytes, read_module, serialize
 from dialect_utils.ir import Module
-from dialect_utils.layout import ArrayShape, Shape
+from dialect_utils.layout import ArrayShape, BufferShape, OpaqueShape, Shape, TokenShape, TupleShape
+from dialect_utils.layout import parse_shape as shape_of_text
 from dialect_utils.layout.index.index_map import linear_index as index_of
 from dialect_utils.layout.targets.tpu import Target
 from dialect_utils.layout.text.foreign import read_shape
@@ -22,10 +23,17 @@ from relayout.output import write_output
 
 if TYPE_CHECKING:
     from dialect_utils.execution import Array, Engine, Worker
+    from dialect_utils.layout import Layout
     from dialect_utils.layout.picture.drawing import Drawing
     from dialect_utils.layout.text.explain import Explanation
     from dialect_utils.memory import MemoryReport
     from dialect_utils.verdict import Method, Verdict
+
+    class _ParsedArray(ArrayShape):
+        """An array of a text that its reader knows: type checkers ask for no proof that it has a layout."""
+
+        layout: Layout | Any
+
 
 ModuleLike: TypeAlias = "Module | str | bytes | os.PathLike[str]"
 ShapeLike: TypeAlias = "Shape | str"
@@ -238,6 +246,20 @@ def run(module: ModuleLike, *inputs: Any, engine: Engine = DEFAULT_ENGINE, seed:
     else:
         arrays = random_inputs(parameters, seed, small=small_integer_positions(executable))
     return run_module(executable, arrays, engine=engine)
+
+
+def parse_shape(text: str) -> _ParsedArray | TupleShape | TokenShape | OpaqueShape | BufferShape:
+    """Returns the shape of a text; `layout` is None for an array without one.
+
+    Raises DiagnosticError with the location of the error in the text, TypeError for other values than text.
+
+    >>> shape = relayout.parse_shape("f32[3,5]{1,0:T(2,2)}")
+    >>> shape, shape.layout, shape.layout.tiles
+    (f32[3,5]{1,0:T(2,2)}, {1,0:T(2,2)}, ((2,2),))
+    >>> [array.dimensions for array in relayout.parse_shape("(f32[3,5]{1,0}, (s32[], token[]))").arrays()]
+    [(3, 5), ()]
+    """
+    return cast("_ParsedArray | TupleShape", shape_of_text(text))
 
 
 def linear_index(shape: ShapeLike, index: Sequence[int]) -> int:

@@ -313,7 +313,19 @@ class Builder(Protocol):
 
 @runtime_checkable
 class Module(Protocol):
-    """A whole module; passes edit a clone of it."""
+    """A whole module; passes edit a clone of it.
+
+    >>> module = relayout.read("examples/negate.hlo")
+    >>> module.name, module.dialect, len(module.functions)
+    ('negate', 'hlo', 1)
+    >>> module
+    HloModule negate
+    <BLANKLINE>
+    ENTRY main {
+      x = f32[3,5]{1,0:T(2,2)} parameter(0)
+      ROOT y = f32[3,5]{1,0} negate(x)
+    }
+    """
 
     @property
     def dialect(self) -> Dialect:

@@ -96,6 +96,12 @@ class Layout(_Derived):
 
     `padded_dimensions` (logical order, in elements; None: absent) and `padding_value` are the
     legacy fields 2 and 3 of LayoutProto: they have no text form.
+
+    >>> layout = relayout.parse_shape("f32[3,5]{0,1:T(2,2)S(1)}").layout
+    >>> layout, layout.major_to_minor, layout.memory_space
+    ({0,1:T(2,2)S(1)}, (1, 0), 1)
+    >>> layout.replace(memory_space=0) == relayout.Layout((0, 1), tiles=layout.tiles)
+    True
     """
 
     minor_to_major: tuple[int, ...]

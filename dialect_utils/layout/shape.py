@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from html import escape
 from math import prod
-from typing import ClassVar, cast
+from typing import ClassVar, NoReturn, cast
 
 from dialect_utils.layout.element_type import CachedText, ElementType
 from dialect_utils.layout.layout import Layout, LayoutFieldError
@@ -54,6 +54,19 @@ class _AnyShape(CachedText):
     def in_default_memory(self) -> Shape:
         """Returns the shape with every layout written, in memory space 0."""
         return self.map_arrays(lambda array: array.in_default_memory)
+
+
+class _WithoutLayout(_AnyShape):
+    """The interface of shapes that are no arrays."""
+
+    __slots__ = ()
+
+    @property
+    def layout(self) -> NoReturn:
+        """Raises AttributeError that names the arrays."""
+        inside = [str(array) for array in self.arrays()]
+        hint = f"its arrays have one: shape.arrays() yields {', '.join(inside)}" if inside else "only arrays have one"
+        raise AttributeError(f"{self} has no layout of its own; {hint}")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -213,7 +226,7 @@ def _laid_out(shape: ArrayShape, layout: Layout | None) -> ArrayShape:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class TupleShape(_AnyShape):
+class TupleShape(_WithoutLayout):
     """A tuple of shapes; it may be empty and may nest."""
 
     elements: tuple[Shape, ...]
@@ -244,7 +257,7 @@ class TupleShape(_AnyShape):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class TokenShape(_AnyShape):
+class TokenShape(_WithoutLayout):
     """The shape of a token, which orders side effects and holds no data."""
 
     def _format(self) -> str:
@@ -252,7 +265,7 @@ class TokenShape(_AnyShape):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class OpaqueShape(_AnyShape):
+class OpaqueShape(_WithoutLayout):
     """The shape of an opaque value of a custom call."""
 
     def _format(self) -> str:
@@ -260,7 +273,7 @@ class OpaqueShape(_AnyShape):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class BufferShape(_AnyShape):
+class BufferShape(_WithoutLayout):
     """A mutable buffer that holds an array: `b(f32[4]{0})`."""
 
     array: ArrayShape

@@ -137,7 +137,16 @@ class Diagnostic:
 
 
 class DiagnosticError(Exception):
-    """The error of bad input, with every diagnostic that was found."""
+    """The error of bad input, with every diagnostic that was found.
+
+    >>> try:
+    ...     relayout.parse_shape("f32[3,5]{1,1}")
+    ... except relayout.DiagnosticError as error:
+    ...     print(error)
+    <shape>:1:12: error: minor_to_major {1,1} repeats dimension 1
+      f32[3,5]{1,1}
+                 ^
+    """
 
     def __init__(self, diagnostics: Diagnostic | Iterable[Diagnostic]) -> None:
         if isinstance(diagnostics, Diagnostic):

@@ -38,6 +38,10 @@ class Verdict:
     rules that it applied, with locations. `choices` lists what a proof leaves to the engine: the verdict is `equal up
     to` these. `certificate` holds the steps of the proof. `cause` is the cause of the difference that an engine or a
     proof found, which a reduction keeps.
+
+    >>> verdict = relayout.check("examples/negate.hlo", passes="expand-tiling")
+    >>> verdict.verdict, verdict.methods
+    ('equal', ('proof', 'xla'))
     """
 
     verdict: Answer

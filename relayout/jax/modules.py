@@ -22,6 +22,11 @@ def from_jax(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Module:
     """Returns the StableHLO module of a function for arguments of these shapes (arrays or ShapeDtypeStructs).
 
     `function` may be jitted already, with options of its own. Raises TypeError for other values.
+
+    >>> import jax.numpy as jnp
+    >>> module = relayout.from_jax(lambda x, y: jnp.tanh(x @ y), jnp.ones((3, 5)), jnp.ones((5, 4)))
+    >>> module.dialect, [value.shape for value in module.entry.parameters]
+    ('stablehlo', [f32[3,5], f32[5,4]])
     """
     return module_of(as_jitted(function).lower(*args, **kwargs))
 
