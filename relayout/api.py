@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from dialect_utils.layout.text.explain import Explanation
     from dialect_utils.memory import MemoryReport
     from dialect_utils.verdict import Method, Verdict
+    from relayout.jax.modules import JaxModule
 
     class _ParsedArray(ArrayShape):
         """An array of a text that its reader knows: type checkers ask for no proof that it has a layout."""
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
         layout: Layout | Any
 
 
-ModuleLike: TypeAlias = "Module | str | bytes | os.PathLike[str]"
+ModuleLike: TypeAlias = "Module | str | bytes | os.PathLike[str] | JaxModule"
 ShapeLike: TypeAlias = "Shape | str"
 PipelineLike: TypeAlias = str | Pipeline | Pass | Iterable[str | Pass]
 

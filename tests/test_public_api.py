@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import ast
 import doctest
 import importlib
 import inspect
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
 import relayout
 import relayout.jax
 from dialect_utils.text import DiagnosticError
+from tests.pages import Example, examples
 from tests.paths import ROOT
 
 PUBLIC = (
@@ -37,25 +35,6 @@ def test_the_public_names_are_these() -> None:
     assert set(PUBLIC) <= set(dir(relayout))
     with pytest.raises(AttributeError, match="has no attribute reed"):
         getattr(relayout, "reed")  # noqa: B009  # the type checker knows
-
-
-class Example(NamedTuple):
-    """A docstring that shows an example, with its owner's name and module."""
-
-    module: str
-    name: str
-    text: str
-
-
-def examples() -> Iterator[Example]:
-    """Yields the docstrings with examples of the product."""
-    for package in ("dialect_utils", "passes", "relayout"):
-        for file in sorted((ROOT / package).rglob("*.py")):
-            text = file.read_text("utf-8")
-            module = ".".join(file.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
-            for node in ast.walk(ast.parse(text)) if ">>> " in text else ():
-                if isinstance(node, ast.ClassDef | ast.FunctionDef) and ">>> " in (ast.get_docstring(node) or ""):
-                    yield Example(module, node.name, ast.get_docstring(node) or "")
 
 
 EXAMPLES = [*examples(), Example("relayout", "Shape", SHAPE)]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, Protocol, TypeAlias, cast
 
 import jax
+import jax.export
 import jax.numpy as jnp
 from jax.sharding import SingleDeviceSharding
 
@@ -16,6 +17,17 @@ from dialect_utils.ir import Module
 from dialect_utils.layout.targets.tpu import Target, parse_target
 from dialect_utils.stablehlo import parse_module
 from dialect_utils.text import kind_of
+
+
+class MlirModule(Protocol):
+    """A `jaxlib.mlir.ir.Module`."""
+
+    @property
+    def operation(self) -> Any:
+        """Returns the operation that is the module."""
+
+
+JaxModule: TypeAlias = jax.stages.Traced | jax.stages.Lowered | jax.stages.Compiled | jax.export.Exported | MlirModule
 
 
 def from_jax(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Module:
