@@ -55,7 +55,9 @@ def execute(path: Path) -> None:
     import nbformat
 
     notebook = nbformat.read(path, as_version=4)
-    nbclient.NotebookClient(notebook, resources={"metadata": {"path": str(ROOT)}}).execute()
+    resources = {"metadata": {"path": str(ROOT)}}
+    # A kernel may send what one cell prints in several parts.
+    nbclient.NotebookClient(notebook, resources=resources, coalesce_streams=True).execute()
     for cell in notebook.cells:
         cell.metadata.clear()  # times of execution
     del notebook.metadata["language_info"]

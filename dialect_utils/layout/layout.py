@@ -6,12 +6,12 @@ LayoutUtil::ValidateLayout in xla/layout_util.cc.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import lru_cache
-from html import escape
 
 from dialect_utils.layout.element_type import CachedText, ElementType
 from dialect_utils.text import Diagnostic, DiagnosticError, kind_of
+from dialect_utils.text.html import html_table, html_text
 
 # XLA stores `*` as INT64_MIN (Tile::kCombineDimension) and `d` as the next value (kMatchDimension).
 COMBINE = -(2**63)
@@ -205,9 +205,14 @@ class Layout(_Derived):
         return replace(self, **changes)  # type: ignore[arg-type]  # names and types are checked on construction
 
     def _repr_html_(self) -> str:
-        """Returns the HTML for notebooks: the text, and the dimensions in physical order."""
-        order = " &gt; ".join(f"dim {dim}" for dim in self.major_to_minor) or "a scalar"
-        return f"<code>{escape(str(self))}</code><br>most major first: {order}"
+        """Returns the HTML for notebooks: the text, and a row for each field that differs from its default."""
+        rows = [("most major first", " > ".join(f"dim {dim}" for dim in self.major_to_minor) or "a scalar")]
+        for field in fields(self)[1:]:
+            value = getattr(self, field.name)
+            if value != field.default:
+                shown = "".join(map(str, value)) if field.name in ("tiles", "split_configs") else str(value)
+                rows.append((field.name.replace("_", " "), shown))
+        return f"<code>{html_text(str(self))}</code>{html_table(('', ''), rows)}"
 
     def __hash__(self) -> int:
         try:

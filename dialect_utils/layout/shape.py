@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from html import escape
 from math import prod
 from typing import ClassVar, NoReturn, cast
 
@@ -23,6 +22,13 @@ class _AnyShape(CachedText):
     """The interface of all shapes; a shape that is not a tuple has one leaf, itself."""
 
     __slots__ = ()
+
+    # Shows a shape in a notebook; the package sets it, because drawings import shapes.
+    drawer: ClassVar[Callable[[Shape], str]]
+
+    def _repr_html_(self) -> str:
+        """Returns the HTML for notebooks: a table of the arrays, and their drawings."""
+        return _AnyShape.drawer(cast("Shape", self))
 
     def leaves(self) -> Iterator[Shape]:
         """Yields the shapes in this one, tuples flattened in order; tokens and opaque values are leaves."""
@@ -77,9 +83,6 @@ class ArrayShape(_AnyShape):
     size UNBOUNDED); an empty tuple marks no dimension. A layout of None was not written and means
     the descending one. Raises LayoutFieldError where the layout does not fit.
     """
-
-    # Draws a static shape for notebooks; the package sets it, because drawings import shapes.
-    drawer: ClassVar[Callable[[ArrayShape], str]]
 
     element_type: ElementType
     dimensions: tuple[int, ...]
@@ -208,10 +211,6 @@ class ArrayShape(_AnyShape):
         hidden = layout is None or (self.rank == 0 and layout.is_default)
         return f"{self.element_type}[{dims}]" + ("" if hidden else str(layout))
 
-    def _repr_html_(self) -> str:
-        """Returns the HTML for notebooks: a drawing of the layout, or the text for dynamic sizes."""
-        return ArrayShape.drawer(self) if self.is_static else f"<code>{escape(str(self))}</code>"
-
     def _format_dimension(self, index: int) -> str:
         size = self.dimensions[index]
         if not self.is_dynamic_dimension(index):
@@ -287,3 +286,8 @@ class BufferShape(_WithoutLayout):
 
 
 Shape = ArrayShape | TupleShape | TokenShape | OpaqueShape | BufferShape
+
+
+def show_in_notebooks(drawer: Callable[[Shape], str]) -> None:
+    """Sets the function that returns the HTML of a shape."""
+    _AnyShape.drawer = drawer

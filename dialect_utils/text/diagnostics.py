@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, TextIO
 
+_UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 _LINE_BREAK = re.compile(r"\n")
 
 
@@ -114,6 +115,16 @@ def kind_of(value: object) -> str:
     kind = type(value)
     name = kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
     return f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
+
+
+def format_bytes(count: int) -> str:
+    """Returns a size for people: `1.5 MiB`; below 1024 it is exact."""
+    size, unit = float(count), 0
+    while abs(size) >= 1024 and unit < len(_UNITS) - 1:
+        size, unit = size / 1024, unit + 1
+    # Three digits of 1000 and more would be 1e+03.
+    digits = f"{size:.0f}" if not unit or abs(size) >= 100 else f"{size:.3g}"
+    return f"{digits} {_UNITS[unit]}"
 
 
 Severity = Literal["error", "warning", "note"]

@@ -240,7 +240,9 @@ def module_pass(function: Callable[..., Any]) -> PassFunction[Any, Any, Any]:
     count_ops(most=0)
     """
     _takes_report(function)
-    made = PassFunction[Any, Any, Any](function, tuple((each.name, each.default) for each in option_parameters(function)))
+    made = PassFunction[Any, Any, Any](
+        function, tuple((each.name, each.default) for each in option_parameters(function))
+    )
     for name in ("__doc__", "__module__", "__name__"):
         object.__setattr__(made, name, getattr(function, name))  # for help() and documentation
     return made

@@ -5,12 +5,15 @@ from __future__ import annotations
 import ast
 import contextlib
 import io
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import relayout
 from docs_site.notebooks import NOTEBOOKS, as_markdown, read_cells, text_of
+from tests.markup import problems
 from tests.paths import ROOT
 
 
@@ -51,9 +54,43 @@ def test_a_notebook_gives_its_outputs(path: Path, monkeypatch: pytest.MonkeyPatc
             assert len(cell["outputs"]) == bool(printed) + (shown is not None)
 
 
-def test_both_notebooks_have_pictures() -> None:
-    assert [path.stem for path in NOTEBOOKS] == ["memory", "newcomers_hour"]
+def test_all_notebooks_have_pictures() -> None:
+    assert [path.stem for path in NOTEBOOKS] == ["gallery", "memory", "newcomers_hour"]
     assert all("<svg" in as_markdown(path) for path in NOTEBOOKS)
+
+
+def kept_markup() -> list[str]:
+    """Returns the HTML and SVG that the notebooks keep."""
+    cells = [cell for path in NOTEBOOKS for cell in read_cells(path) if cell["cell_type"] == "code"]
+    data = [output.get("data", {}) for cell in cells for output in cell["outputs"]]
+    return [text_of(each[kind]) for each in data for kind in ("text/html", "image/svg+xml") if kind in each]
+
+
+def test_the_markup_of_the_notebooks_is_well_formed_and_loads_nothing() -> None:
+    markup = kept_markup()
+    assert len(markup) >= 12
+    assert [problems(each) for each in markup] == [[]] * len(markup)
+
+
+def test_the_gallery_shows_every_kind_of_object() -> None:
+    (path,) = [path for path in NOTEBOOKS if path.stem == "gallery"]
+    text = as_markdown(path)
+    for shown in ("most major first", "linear index", "<summary>text</summary>", "<b>equal (proof)</b>", "<polygon"):
+        assert shown in text
+    assert "1.01 GiB" in text
+    assert "1000 MiB" in text
+
+
+@pytest.mark.skipif(find_spec("IPython") is None, reason="IPython is not installed")
+def test_ipython_shows_tables_and_pictures() -> None:
+    from IPython.core.formatters import DisplayFormatter
+
+    formatter = DisplayFormatter()  # type: ignore[no-untyped-call]  # has no annotations
+    shape = relayout.parse_shape("f32[3,5]{1,0:T(2,2)}")
+    for value, kind in [(shape, "text/html"), (shape.layout, "text/html"), (relayout.draw(shape), "image/svg+xml")]:
+        shown, _ = formatter.format(value)
+        assert shown["text/plain"] == repr(value)
+        assert "<" in shown[kind]
 
 
 def test_a_changed_output_is_noticed() -> None:

@@ -72,7 +72,9 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for each in examples():
         code = "".join(shown.source for shown in parser.get_examples(each.text))
         known = "import relayout\n" if f"relayout.{each.name}" in code else f"from {each.module} import {each.name}\n"
-        (folder / f"example_{each.module.replace('.', '_')}_{each.name}.py").write_text(f"import relayout\n{known}{code}")
+        (folder / f"example_{each.module.replace('.', '_')}_{each.name}.py").write_text(
+            f"import relayout\n{known}{code}"
+        )
     return folder
 
 
@@ -91,7 +93,9 @@ def modules(folder: Path) -> list[str]:
 
 def test_there_is_python_to_check(written: Path) -> None:
     names = [Path(file).name for file in files(written)]
-    assert {"page_readme.py", "page_docs_jax.py", "page_contributing.py", "drop_double_negation.py", "lit.cfg.py"} - {*names} == set()
+    assert {"page_readme.py", "page_docs_jax.py", "page_contributing.py", "drop_double_negation.py", "lit.cfg.py"} - {
+        *names
+    } == set()
     assert sum(name.startswith("page_") for name in names) >= 6
     assert sum(name.startswith("example_") for name in names) >= 30
     assert len(wrong_lines()) == 9

@@ -50,7 +50,9 @@ def test_a_pass_is_a_value() -> None:
 
 
 def test_options_given_in_python_are_checked() -> None:
-    assert replace.with_options(file="a/b", sizes=[3]) == replace.with_options(file=Path("a/b"), sizes=(3,))  # a text and a list do too
+    assert replace.with_options(file="a/b", sizes=[3]) == replace.with_options(
+        file=Path("a/b"), sizes=(3,)
+    )  # a text and a list do too
     with pytest.raises(TypeError, match="pass replace has no option olf; it has old, new"):
         replace.with_options(olf="a")
     with pytest.raises(DiagnosticError, match=r"option mode is all\|first, not frst\n.*did you mean first"):
@@ -116,7 +118,7 @@ def test_a_pass_called_with_options_alone_is_a_pass_with_these_options() -> None
     assert replace() == replace
     with pytest.raises(TypeError, match="pass replace has no option olf"):
         replace(olf="a")
-    with pytest.raises(TypeError, match="takes a module, a report, and options by name, not a .*ToyModule, a str"):
+    with pytest.raises(TypeError, match=r"takes a module, a report, and options by name, not a .*ToyModule, a str"):
         replace(toy("old"), "new")
 
 
