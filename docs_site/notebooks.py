@@ -1,8 +1,9 @@
-"""The notebooks, executed in place (`python -m docs_site.notebooks`) and converted to pages of the site."""
+"""The notebooks, executed in place (`python -m docs_site.notebooks [FILE ...]`) and converted to pages of the site."""
 
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -65,5 +66,5 @@ def execute(path: Path) -> None:
 
 
 if __name__ == "__main__":
-    for each in NOTEBOOKS:
+    for each in map(Path, sys.argv[1:]) if sys.argv[1:] else NOTEBOOKS:
         execute(each)
