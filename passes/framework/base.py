@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar,
 
 from dialect_utils.ir import Module, collector_paused
 from dialect_utils.text import Diagnostic, DiagnosticError, Location, kind_of
-from passes.framework.options import declared_options, format_options, option_parameters, option_value, type_hints
-from passes.framework.spec import Option
+from passes.framework.options import declared_options, format_options, option_value
+from passes.framework.spec import Option, type_hints
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -240,9 +240,9 @@ def module_pass(function: Callable[..., Any]) -> PassFunction[Any, Any, Any]:
     count_ops(most=0)
     """
     _takes_report(function)
-    made = PassFunction[Any, Any, Any](
-        function, tuple((each.name, each.default) for each in option_parameters(function))
-    )
+    parameters = inspect.signature(function).parameters.values()
+    values = tuple((each.name, each.default) for each in parameters if each.default is not each.empty)
+    made = PassFunction[Any, Any, Any](function, values)
     for name in ("__doc__", "__module__", "__name__"):
         object.__setattr__(made, name, getattr(function, name))  # for help() and documentation
     return made

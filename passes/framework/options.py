@@ -17,7 +17,17 @@ from pathlib import Path
 from typing import Any
 
 from dialect_utils.text import Diagnostic, DiagnosticError, nearest
-from passes.framework.spec import Option, OptionText, Text, parse_option_texts, quote, split, unquote, without_braces
+from passes.framework.spec import (
+    Option,
+    OptionText,
+    Text,
+    parse_option_texts,
+    quote,
+    split,
+    type_hints,
+    unquote,
+    without_braces,
+)
 
 _BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
 # The types of values in Python that an option of each type takes.
@@ -30,24 +40,10 @@ def declared_options(owner: Callable[..., Any]) -> tuple[Option, ...]:
     hints = type_hints(owner)
     if dataclasses.is_dataclass(owner):
         return tuple(Option(field.name, hints[field.name], _default(field)) for field in dataclasses.fields(owner))
+    parameters = [each for each in inspect.signature(owner).parameters.values() if each.default is not each.empty]
     return tuple(
-        Option(each.name, hints.get(each.name, _type_of_default(each.default)), each.default)
-        for each in option_parameters(owner)
+        Option(each.name, hints.get(each.name, _type_of_default(each.default)), each.default) for each in parameters
     )
-
-
-def option_parameters(function: Callable[..., Any]) -> list[inspect.Parameter]:
-    """Returns the parameters of a pass's function that are options: those with defaults."""
-    return [each for each in inspect.signature(function).parameters.values() if each.default is not each.empty]
-
-
-def type_hints(owner: Callable[..., Any]) -> dict[str, Any]:
-    """Returns the annotations of a pass's function or a nested option; raises TypeError for an unknown name in one."""
-    try:
-        return typing.get_type_hints(owner)
-    except NameError as error:
-        hint = "import it outside of `if TYPE_CHECKING`, or leave the annotation out"
-        raise TypeError(f"{owner.__qualname__}: the annotation {error.name} is unknown here; {hint}") from None
 
 
 def _type_of_default(default: Any) -> Any:

@@ -1,4 +1,4 @@
-"""What Python and notebooks show for each object: text as one types it, and tables and pictures with escaped names."""
+"""The representations of each object: text as one types it, and tables and pictures with escaped names."""
 
 from __future__ import annotations
 
