@@ -148,4 +148,22 @@ MUTANTS = (
         "words = line.split()",
         ("tests/relayout/test_execution.py",),
     ),
+    Mutant(
+        "relayout/jax/transformation.py",
+        "raise own from None",
+        "raise",
+        ("tests/relayout/test_jax.py",),
+    ),
+    Mutant(
+        "relayout/commands/doctor.py",
+        'return self.status == "broken"',
+        'return self.status == "missing"',
+        ("tests/relayout/test_doctor.py",),
+    ),
+    Mutant(
+        "relayout/commands/doctor.py",
+        "modules = modules[modules.index(last) + 1 :]",
+        "modules = ()",
+        ("tests/relayout/test_doctor.py",),
+    ),
 )

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tomllib
 from importlib.metadata import Distribution
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -121,10 +122,12 @@ def test_a_file_that_hides_a_package_is_named(tmp_path: Path) -> None:
 )
 def test_a_package_that_cannot_be_imported_says_why(tmp_path: Path, code: str, said: str) -> None:
     install(tmp_path, "islpy", code, "2026.1")
+    install(tmp_path, "shtab", "raise ValueError('a later one')", "1.8")
     status, findings = run(tmp_path, tmp_path)
     assert status == 1
     assert findings["islpy"]["detail"].startswith(f"2026.1 {said}")
-    assert {name for name, each in statuses(findings, "packages").items() if each != "ok"} == {"islpy"}
+    assert {name for name, each in statuses(findings, "packages").items() if each != "ok"} == {"islpy", "shtab"}
+    assert findings["shtab"]["detail"].endswith("ValueError: a later one")
 
 
 def test_an_old_package_is_named_with_the_version_that_is_needed(tmp_path: Path) -> None:
@@ -135,13 +138,13 @@ def test_an_old_package_is_named_with_the_version_that_is_needed(tmp_path: Path)
 def test_packages_that_are_missing_are_named(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    find, spec = doctor._distribution, doctor.find_spec  # noqa: SLF001  # what is looked up
+    find = doctor._distribution  # noqa: SLF001  # what is looked up
 
     def known(name: str) -> Distribution | None:
         return None if name in ("numpy", "jaxlib", "zstandard") else find(name)
 
     monkeypatch.setattr(doctor, "_distribution", known)
-    monkeypatch.setattr(doctor, "find_spec", lambda name: spec(name) if known(name) is not None else None)
+    monkeypatch.setattr(doctor, "find_spec", lambda name: find_spec(name) if known(name) is not None else None)
     assert main(["doctor"]) == 1
     printed = capsys.readouterr().out
     assert "broken   numpy              not installed: pip install numpy\n" in printed
