@@ -83,18 +83,6 @@ def test_the_problems_of_markup_are_found() -> None:
     assert problems("<p>http://a</p>") == []
 
 
-def test_shapes_have_a_table_and_a_drawing(shown: dict[str, Any]) -> None:
-    array = html(shown["f32[3,5]{1,0:T(2,2)}"])
-    assert '<td style="text-align: left">2 x 3 x 2 x 2</td>' in array
-    assert ">96 B<" in array
-    assert ">37.5%<" in array
-    assert array.count("<svg") == 1
-    assert html(shown["(f32[3]{0}, (s32[], token[]), f32[<=3])"]).count("<svg") == 2  # not of the dynamic one
-    assert html(shown["token[]"]) == "<code>token[]</code>"
-    assert "f32[?,3]" in html(shown["f32[?,3]"])
-    assert "<svg" not in html(shown["f32[?,3]"])
-
-
 def test_a_layout_lists_the_fields_that_are_written(shown: dict[str, Any]) -> None:
     text = html(shown["layout"])
     for expected in ("<code>{0,1:T(2,2)S(1)}</code>", "dim 1 &gt; dim 0", "(2,2)", "memory space"):
@@ -141,12 +129,3 @@ def test_the_text_of_each_is_what_one_types(shown: dict[str, Any]) -> None:
     assert repr(step.passes[0]) == "expand_tiling(interface='physical')"
     assert repr(shown["layout"]) == "{0,1:T(2,2)S(1)}"
     assert repr(shown["hlo"]) == NEGATE.strip()
-
-
-def test_only_arrays_have_a_layout() -> None:
-    shape: Any = relayout.parse_shape("(f32[3]{0}, token[])")
-    assert not hasattr(shape, "layout")
-    with pytest.raises(AttributeError, match=r"no layout of its own; .*shape\.arrays\(\) yields f32\[3\]\{0\}"):
-        _ = shape.layout
-    with pytest.raises(AttributeError, match=r"token\[\] has no layout of its own; only arrays have one"):
-        _ = relayout.parse_shape("token[]").layout
