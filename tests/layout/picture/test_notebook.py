@@ -36,7 +36,7 @@ def test_every_kind_of_shape_is_shown(text: str, rows: int, drawings: int) -> No
     assert shown.count("<svg") == drawings
     assert text.replace("<", "&lt;") in shown
     notebook: Any = shape
-    assert notebook._repr_html_() == shown  # what notebooks call
+    assert notebook._repr_html_() == shown  # the method that notebooks call
 
 
 def test_only_arrays_have_a_layout() -> None:
