@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import typing
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
@@ -23,7 +24,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar,
 from dialect_utils.ir import Module, collector_paused
 from dialect_utils.text import Diagnostic, DiagnosticError, Location, kind_of
 from passes.framework.options import declared_options, format_options, option_value
-from passes.framework.spec import Option, type_hints
+from passes.framework.spec import Option, unknown_annotation
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -109,7 +110,11 @@ class Pass:
     @property
     def dialects(self) -> tuple[str, ...]:
         """Returns the dialects that the pass reads, from the type of its first parameter."""
-        kind = type_hints(self.function).get(next(iter(inspect.signature(self.function).parameters)))
+        try:
+            hints = typing.get_type_hints(self.function)
+        except NameError as error:
+            raise unknown_annotation(self.function, error) from None
+        kind = hints.get(next(iter(inspect.signature(self.function).parameters)))
         only = getattr(kind, "dialect", None)
         return (only,) if isinstance(only, str) else _DIALECTS
 

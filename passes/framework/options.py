@@ -24,7 +24,7 @@ from passes.framework.spec import (
     parse_option_texts,
     quote,
     split,
-    type_hints,
+    unknown_annotation,
     unquote,
     without_braces,
 )
@@ -37,7 +37,10 @@ _NUMBER = re.compile(r"-?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 
 def declared_options(owner: Callable[..., Any]) -> tuple[Option, ...]:
     """Returns the options of a pass's function (its parameters with defaults) or of a nested option (its fields)."""
-    hints = type_hints(owner)
+    try:
+        hints = typing.get_type_hints(owner)
+    except NameError as error:
+        raise unknown_annotation(owner, error) from None
     if dataclasses.is_dataclass(owner):
         return tuple(Option(field.name, hints[field.name], _default(field)) for field in dataclasses.fields(owner))
     parameters = [each for each in inspect.signature(owner).parameters.values() if each.default is not each.empty]

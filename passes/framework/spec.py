@@ -12,7 +12,6 @@ pieces join as in a shell, so that one value can hold both kinds of quotes: `"it
 from __future__ import annotations
 
 import re
-import typing
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -84,13 +83,10 @@ class Option:
         return self.name.replace("_", "-")
 
 
-def type_hints(owner: Callable[..., Any]) -> dict[str, Any]:
-    """Returns the annotations of a pass's function or a nested option; raises TypeError for an unknown name in one."""
-    try:
-        return typing.get_type_hints(owner)
-    except NameError as error:
-        hint = "import it outside of `if TYPE_CHECKING`, or leave the annotation out"
-        raise TypeError(f"{owner.__qualname__}: the annotation {error.name} is unknown here; {hint}") from None
+def unknown_annotation(owner: Callable[..., Any], error: NameError) -> TypeError:
+    """Returns the error for an annotation of a pass's function or a nested option that names nothing."""
+    hint = "import it outside of `if TYPE_CHECKING`, or leave the annotation out"
+    return TypeError(f"{owner.__qualname__}: the annotation {error.name} is unknown here; {hint}")
 
 
 def parse_spec(source: Source) -> list[PassText]:

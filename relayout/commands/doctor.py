@@ -57,6 +57,8 @@ REQUIREMENTS = (
     Requirement("s3fs", "s3fs", "2024.2", "remote"),
     Requirement("gcsfs", "gcsfs", "2024.2", "remote"),
     Requirement("aiohttp", "aiohttp", "3.9", "remote"),
+    Requirement("junitparser", "junitparser", "3.1", "ci"),
+    Requirement("sarif-pydantic", "sarif_pydantic", "0.5", "ci"),
     Requirement("filecheck", "filecheck", "1.0.3", "lit"),
     Requirement("lit", "lit", "18", "lit"),
 )

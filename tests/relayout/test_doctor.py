@@ -72,7 +72,8 @@ def test_the_small_module_has_ten_lines_and_tiles_with_padding() -> None:
 def test_the_requirements_are_those_of_the_project() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     extras = {
-        name: project["optional-dependencies"][name] for name in ("tpu", "zstd", "report", "cluster", "remote", "lit")
+        name: project["optional-dependencies"][name]
+        for name in ("tpu", "zstd", "report", "cluster", "remote", "ci", "lit")
     }
     written = {
         (re.split(r"[<>=]", each)[0], each.partition(">=")[2], extra)
