@@ -1,8 +1,9 @@
-"""The notebooks, executed in place (`python -m docs_site.notebooks`) and converted to pages of the site."""
+"""The notebooks, executed in place (`python -m docs_site.notebooks [FILE ...]`) and converted to pages of the site."""
 
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -55,7 +56,9 @@ def execute(path: Path) -> None:
     import nbformat
 
     notebook = nbformat.read(path, as_version=4)
-    nbclient.NotebookClient(notebook, resources={"metadata": {"path": str(ROOT)}}).execute()
+    resources = {"metadata": {"path": str(ROOT)}}
+    # A kernel may send what one cell prints in several parts.
+    nbclient.NotebookClient(notebook, resources=resources, coalesce_streams=True).execute()
     for cell in notebook.cells:
         cell.metadata.clear()  # times of execution
     del notebook.metadata["language_info"]
@@ -63,5 +66,5 @@ def execute(path: Path) -> None:
 
 
 if __name__ == "__main__":
-    for each in NOTEBOOKS:
+    for each in map(Path, sys.argv[1:]) if sys.argv[1:] else NOTEBOOKS:
         execute(each)

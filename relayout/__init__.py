@@ -17,17 +17,32 @@ from relayout.shadowing import find_own_packages
 
 if TYPE_CHECKING:
     from dialect_utils.ir import Module
-    from dialect_utils.layout import Layout, Shape, parse_shape
+    from dialect_utils.layout import Layout, Shape
+    from dialect_utils.text import DiagnosticError
     from dialect_utils.verdict import Verdict
     from passes.framework.base import Pass, Report, module_pass
     from passes.framework.pipeline import Pipeline
-    from relayout.api import check, draw, explain, linear_index, memory_report, optimize, parse, read, run, write
+    from relayout import jax as jax
+    from relayout.api import (
+        check,
+        draw,
+        explain,
+        linear_index,
+        memory_report,
+        optimize,
+        parse,
+        parse_shape,
+        read,
+        run,
+        write,
+    )
     from relayout.jax.modules import from_jax
 
 __version__ = "0.1.0"
 
 # The module that defines each public name.
 _HOME = {
+    "DiagnosticError": "dialect_utils.text",
     "Layout": "dialect_utils.layout",
     "Module": "dialect_utils.ir",
     "Pass": "passes.framework.base",
@@ -44,7 +59,7 @@ _HOME = {
     "module_pass": "passes.framework.base",
     "optimize": "relayout.api",
     "parse": "relayout.api",
-    "parse_shape": "dialect_utils.layout",
+    "parse_shape": "relayout.api",
     "read": "relayout.api",
     "run": "relayout.api",
     "write": "relayout.api",
@@ -70,12 +85,13 @@ __all__ = [  # noqa: RUF022  # modules, then shapes, then the names that passes 
     "Pass",
     "module_pass",
     "Report",
+    "DiagnosticError",
 ]
 
 find_own_packages()
 
 
-def __getattr__(name: str) -> object:
+def _import_public(name: str) -> object:
     """Imports a public name on first use."""
     from importlib import import_module
 
@@ -86,6 +102,10 @@ def __getattr__(name: str) -> object:
     value: object = getattr(import_module(_HOME[name]), name)
     globals()[name] = value
     return value
+
+
+if not TYPE_CHECKING:  # type checkers would accept any name of a module with this function
+    __getattr__ = _import_public
 
 
 def __dir__() -> list[str]:

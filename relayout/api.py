@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, SupportsIndex, TypeAlias, cast
 from dialect_utils.engine_names import DEFAULT_ENGINE
 from dialect_utils.io.files import Emit, encode, parse_bytes, read_module, serialize
 from dialect_utils.ir import Module
-from dialect_utils.layout import ArrayShape, Shape
+from dialect_utils.layout import ArrayShape, BufferShape, OpaqueShape, Shape, TokenShape, TupleShape
+from dialect_utils.layout import parse_shape as shape_of_text
 from dialect_utils.layout.index.index_map import linear_index as index_of
 from dialect_utils.layout.targets.tpu import Target
 from dialect_utils.layout.text.foreign import read_shape
@@ -22,13 +23,21 @@ from relayout.output import write_output
 
 if TYPE_CHECKING:
     from dialect_utils.execution import Array, Engine, SavedArray, Worker
+    from dialect_utils.layout import Layout
     from dialect_utils.layout.picture.drawing import Drawing
     from dialect_utils.layout.text.explain import Explanation
     from dialect_utils.memory import MemoryReport
     from dialect_utils.verdict import Method, Verdict
     from passes.dumps.runnable import Runnable
+    from relayout.jax.modules import JaxModule
 
-ModuleLike: TypeAlias = "Module | str | bytes | os.PathLike[str]"
+    class _ParsedArray(ArrayShape):
+        """An array of a text that its reader knows: type checkers ask for no proof that it has a layout."""
+
+        layout: Layout | Any
+
+
+ModuleLike: TypeAlias = "Module | str | bytes | os.PathLike[str] | JaxModule"
 ShapeLike: TypeAlias = "Shape | str"
 PipelineLike: TypeAlias = str | Pipeline | Pass | Iterable[str | Pass]
 
@@ -290,6 +299,20 @@ def _chosen_inputs(
     if inputs or not parameters:
         return [as_array(value, shape) for value, shape in zip_longest(inputs, parameters[: len(inputs)])]
     return random_inputs(parameters, seed, small=small_integer_positions(found.module))
+
+
+def parse_shape(text: str) -> _ParsedArray | TupleShape | TokenShape | OpaqueShape | BufferShape:
+    """Returns the shape of a text; `layout` is None for an array without one.
+
+    Raises DiagnosticError with the location of the error in the text, TypeError for other values than text.
+
+    >>> shape = relayout.parse_shape("f32[3,5]{1,0:T(2,2)}")
+    >>> shape, shape.layout, shape.layout.tiles
+    (f32[3,5]{1,0:T(2,2)}, {1,0:T(2,2)}, ((2,2),))
+    >>> [array.dimensions for array in relayout.parse_shape("(f32[3,5]{1,0}, (s32[], token[]))").arrays()]
+    [(3, 5), ()]
+    """
+    return cast("_ParsedArray | TupleShape", shape_of_text(text))
 
 
 def linear_index(shape: ShapeLike, index: Sequence[int]) -> int:

@@ -83,7 +83,8 @@ class Command:
     `plan` returns the units of work, and `open` the function that works on one of them. `combine` makes one exit code
     of those of all units. For a unit whose child is lost, the exit code is `lost_status`, and `lost` returns what the
     command prints on standard output, from its arguments, the unit and the reason. `endings` are those that the command
-    adds to the names of the files that it writes.
+    adds to the names of the files that it writes. A command that is not supervised reads no input, and does its work
+    in this process.
     """
 
     name: str
@@ -97,6 +98,7 @@ class Command:
     lost: Callable[[argparse.Namespace, Unit, str], str] | None = None
     lost_status: int = FAILED
     endings: tuple[str, ...] = ("",)
+    is_supervised: bool = True
 
 
 def undivided(

@@ -19,7 +19,7 @@ from relayout.console import COLOURS, DONE, WRONG_COMMAND, Console, UsageError
 from relayout.habits import COMMANDS as OTHER_COMMANDS
 from relayout.process import ended_by_signals, exit_code, interrupt_before
 
-COMMANDS = ("opt", "check", "replay", "reduce", "run", "report", "explain", "index", "bitcast")
+COMMANDS = ("opt", "check", "replay", "reduce", "run", "report", "explain", "index", "bitcast", "doctor")
 
 # The exit code that a shell reports for a program ended by SIGPIPE.
 _CLOSED_PIPE = 141
@@ -137,6 +137,11 @@ def _run(arguments: Sequence[str], console: Console) -> int:
     except SystemExit:  # argparse printed the help
         return DONE
     # Imported here: --version and --help start no process.
+    if not command.is_supervised:
+        from relayout.batch.unit import Unit
+
+        with command.open(parsed, console) as work:
+            return work(Unit())
     from relayout.batch.run import supervise
 
     return console.attempt(lambda: supervise(command, parsed, console))

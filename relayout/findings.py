@@ -69,7 +69,7 @@ class Finder:
         try:
             result = Pipeline((step,)).run(module, verify_each=self.verify_each)
         except PassError as error:
-            crash = Crash(type(error.__cause__).__name__, of_pass=True)
+            crash = Crash(type(error.raised).__name__, of_pass=True)
             return crash if self.keep == "crash" else None
         except DiagnosticError:
             return None

@@ -65,6 +65,7 @@ COMMANDS: Mapping[str, str] = {
     **dict.fromkeys(("draw", "show", "picture"), "relayout explain SHAPE --picture terminal"),
     **dict.fromkeys(("passes", "list"), "relayout opt --list-passes"),
     **dict.fromkeys(("test", "lit"), "lit DIRECTORY runs lit tests; relayout check FILE -p SPEC compares results"),
+    **dict.fromkeys(("info", "env", "self-test", "selftest", "health"), "relayout doctor"),
     "-V": "relayout --version",
 }
 

@@ -76,7 +76,8 @@ def run_pipeline(
     try:
         return pipeline.run(module, verify_each=verify_each, before_pass=before_pass, on_pass=on_pass)
     except PassError as error:
-        raise DiagnosticError((*error.diagnostics, reproducer("opt", error.step, error.before))) from error
+        named = DiagnosticError((*error.diagnostics, reproducer("opt", error.step, error.before)))
+        raise named.with_traceback(error.__traceback__) from None
 
 
 def reproducer(command: str, step: Pass, before: Module) -> Diagnostic:

@@ -13,7 +13,24 @@ from types import ModuleType
 
 OWN_PACKAGES = ("dialect_utils", "passes")
 
-_ROOT = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
+ROOT = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
+
+
+def hidden_by_own(name: str) -> dict[str, list[str]]:
+    """Returns the other packages and modules on Python's path that have the name of one of ours, by their files.
+
+    Each has the names of its modules that ours hide, too.
+    """
+    own = os.path.join(ROOT, name)
+    hidden: dict[str, list[str]] = {}
+    for entry in sys.path:
+        spec = PathFinder.find_spec(name, [entry or os.getcwd()])
+        folders = [] if spec is None else list(spec.submodule_search_locations or ())
+        if spec is None or _is_own(spec.origin, name) or own in map(os.path.realpath, folders):
+            continue
+        same = set().union(*(_modules_in(own) & _modules_in(folder) for folder in folders))
+        hidden[spec.origin or folders[0]] = sorted(same)
+    return hidden
 
 
 def find_own_packages() -> None:
@@ -24,7 +41,7 @@ def find_own_packages() -> None:
     for name in OWN_PACKAGES:
         loaded = sys.modules.get(name)
         if loaded is not None:
-            _join(loaded, os.path.join(_ROOT, name))
+            _join(loaded, os.path.join(ROOT, name))
             continue
         found = PathFinder.find_spec(name)
         if found is not None and not _is_own(found.origin, name):
@@ -32,7 +49,7 @@ def find_own_packages() -> None:
 
 
 def _is_own(origin: str | None, name: str) -> bool:
-    return origin is not None and os.path.dirname(os.path.realpath(origin)) == os.path.join(_ROOT, name)
+    return origin is not None and os.path.dirname(os.path.realpath(origin)) == os.path.join(ROOT, name)
 
 
 def _join(loaded: ModuleType, own: str) -> None:
@@ -63,7 +80,7 @@ def _load_before(found: ModuleSpec, name: str) -> None:
     from importlib.util import module_from_spec, spec_from_file_location
 
     folders = list(found.submodule_search_locations or ())
-    own = os.path.join(_ROOT, name)
+    own = os.path.join(ROOT, name)
     file = os.path.join(own, "__init__.py")
     spec = spec_from_file_location(name, file, submodule_search_locations=[own, *folders])
     assert spec is not None  # it is a file of Python's

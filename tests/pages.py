@@ -2,6 +2,7 @@
 
 - ```` ```sh ````: commands. `relayout` runs in this process, `make` and `pip install` are looked up, others go to bash.
 - ```` ```python ````: statements, in one namespace for the page.
+- ```` ```py ````: statements that need more than this project's dependencies. Only their types are checked.
 - ```` ```LANGUAGE title="PATH" ````: a file, written there.
 - ```` ```text ````, and `hlo` or `mlir` without a title: lines that the code before printed, in their order.
 
@@ -10,6 +11,7 @@ Blocks that are indented, or of another language, are for reading.
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import io
 import os
@@ -21,7 +23,7 @@ import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -52,6 +54,25 @@ class Block:
 def blocks(text: str) -> list[Block]:
     """Returns the fenced blocks of a page."""
     return [Block(*found.groups(default="")) for found in _BLOCK.finditer(text)]
+
+
+class Example(NamedTuple):
+    """A docstring of the product that shows an example, with its owner's name and module."""
+
+    module: str
+    name: str
+    text: str
+
+
+def examples() -> Iterator[Example]:
+    """Yields the docstrings with examples of the product."""
+    for package in ("dialect_utils", "passes", "relayout"):
+        for file in sorted((ROOT / package).rglob("*.py")):
+            text = file.read_text("utf-8")
+            module = ".".join(file.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+            for node in ast.walk(ast.parse(text)) if ">>> " in text else ():
+                if isinstance(node, ast.ClassDef | ast.FunctionDef) and ">>> " in (ast.get_docstring(node) or ""):
+                    yield Example(module, node.name, ast.get_docstring(node) or "")
 
 
 def checkout(folder: Path) -> Path:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import doctest
+import importlib
 import inspect
 import subprocess
 import sys
@@ -11,83 +12,22 @@ from pathlib import Path
 import pytest
 
 import relayout
+import relayout.jax
 from dialect_utils.text import DiagnosticError
+from tests.pages import Example, examples
 from tests.paths import ROOT
 
 PUBLIC = (
     *("read", "parse", "from_jax", "write", "Module", "optimize", "check", "run", "Verdict", "memory_report"),
     *("parse_shape", "Shape", "Layout", "linear_index", "explain", "draw"),
-    *("Pipeline", "Pass", "module_pass", "Report"),
+    *("Pipeline", "Pass", "module_pass", "Report", "DiagnosticError"),
 )
-# Examples of what is no function of this package's; the functions have theirs in their docstrings.
-EXAMPLES = {
-    "Module": """
->>> module: relayout.Module = relayout.read("examples/negate.hlo")
->>> module.name, module.dialect, len(module.functions)
-('negate', 'hlo', 1)
->>> module
-HloModule negate
-<BLANKLINE>
-ENTRY main {
-  x = f32[3,5]{1,0:T(2,2)} parameter(0)
-  ROOT y = f32[3,5]{1,0} negate(x)
-}
-""",
-    "from_jax": """
->>> import jax.numpy as jnp
->>> module = relayout.from_jax(lambda x, y: jnp.tanh(x @ y), jnp.ones((3, 5)), jnp.ones((5, 4)))
->>> module.dialect, [value.shape for value in module.entry.parameters]
-('stablehlo', [f32[3,5], f32[5,4]])
-""",
-    "Verdict": """
->>> verdict: relayout.Verdict = relayout.check("examples/negate.hlo", passes="expand-tiling")
->>> verdict.verdict, verdict.methods
-('equal', ('proof', 'xla'))
-""",
-    "parse_shape": """
->>> relayout.parse_shape("f32[3,5]{1,0:T(2,2)}").layout.tiles
-((2,2),)
-""",
-    "Shape": """
+# A union of classes has no docstring.
+SHAPE = """
 >>> shape: relayout.Shape = relayout.parse_shape("(f32[3,5]{1,0}, token[])")
->>> shape, len(shape.elements)
+>>> shape, len(list(shape.leaves()))
 ((f32[3,5]{1,0}, token[]), 2)
-""",
-    "Layout": """
->>> layout: relayout.Layout = relayout.parse_shape("f32[3,5]{0,1:T(2,2)S(1)}").layout
->>> layout, layout.major_to_minor, layout.memory_space
-({0,1:T(2,2)S(1)}, (1, 0), 1)
-""",
-    "Pipeline": """
->>> pipeline = relayout.Pipeline.parse("annotate-layouts{target=tpu-v5e},expand-tiling")
->>> result = pipeline.run(relayout.read("examples/attention.mlir"))
->>> [(str(run.step), run.result.modified) for run in result.runs]
-[('annotate-layouts{target=tpu-v5e}', True), ('expand-tiling', True)]
-""",
-    "Pass": """
->>> step: relayout.Pass = relayout.Pipeline.parse("expand-tiling").passes[0]
->>> step.with_options(interface="physical")
-<pass expand-tiling{interface=physical}>
->>> step.run(relayout.read("examples/negate.hlo")).modified
-True
-""",
-    "module_pass": """
->>> @relayout.module_pass
-... def count_ops(module: relayout.Module, report: relayout.Report, *, most: int = 3) -> None:
-...     "Notes how many ops each function has."
-...     for function in module.functions:
-...         if len(function.operations) < most:
-...             report.note(f"{len(function.operations)} ops")
->>> relayout.optimize("examples/negate.hlo", [count_ops, count_ops.with_options(most=0)]).name
-'negate'
-""",
-    "Report": """
->>> report = relayout.Report()
->>> report.note("left alone")
->>> report.diagnostics[0].message
-'left alone'
-""",
-}
+"""
 
 
 def test_the_public_names_are_these() -> None:
@@ -97,18 +37,24 @@ def test_the_public_names_are_these() -> None:
         getattr(relayout, "reed")  # noqa: B009  # the type checker knows
 
 
-@pytest.mark.parametrize("name", PUBLIC)
-def test_every_name_is_documented_and_its_example_runs(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    value = getattr(relayout, name)
-    assert inspect.getdoc(value)
+EXAMPLES = [*examples(), Example("relayout", "Shape", SHAPE)]
+
+
+def test_every_name_is_documented_with_an_example() -> None:
+    shown = {each.name for each in EXAMPLES}
+    assert all(inspect.getdoc(getattr(relayout, name)) for name in PUBLIC)
+    assert set(PUBLIC) - shown == set()
+    assert set(relayout.jax.__all__) - shown == {"Applied", "TpuDump", "tpu_dump"}
+
+
+@pytest.mark.parametrize("shown", EXAMPLES, ids=lambda each: each.name)
+def test_the_example_of_a_docstring_runs(shown: Example, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     monkeypatch.chdir(tmp_path)
-    text = EXAMPLES.get(name) or inspect.getdoc(value) or ""
-    scope = {"relayout": relayout, "__name__": "example", "__annotations__": {}}
-    example = doctest.DocTestParser().get_doctest(text, scope, name, None, None)
-    assert example.examples, f"{name} has no example"
+    scope: dict[str, object] = {"relayout": relayout, "__name__": "example", "__annotations__": {}}
+    if shown.name not in PUBLIC:
+        scope[shown.name] = getattr(importlib.import_module(shown.module), shown.name)
+    example = doctest.DocTestParser().get_doctest(shown.text, scope, shown.name, None, None)
     failures: list[str] = []
     runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
     runner.run(example, out=failures.append)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import Literal, Protocol
+from typing import Literal, Protocol, cast
 
 from dialect_utils.hlo.computation import Computation, as_computation
 from dialect_utils.hlo.graph import NameTable
@@ -19,7 +19,7 @@ from dialect_utils.hlo.text.attributes import (
     renamed,
 )
 from dialect_utils.hlo.text.header import Header
-from dialect_utils.ir import Builder, Function, Operation, Value, collector_paused
+from dialect_utils.ir import Builder, Function, Module, Operation, Value, collector_paused
 from dialect_utils.ir.control_flow import in_role_order
 from dialect_utils.layout import Shape
 from dialect_utils.text import Diagnostic, DiagnosticError, Source, Span, elided, error_at, nearest
@@ -89,6 +89,13 @@ class HloModule:
 
     def __repr__(self) -> str:
         return elided(self.text())
+
+    def _repr_html_(self) -> str:
+        """Returns the HTML for notebooks: the entry's parameters and results, and the text."""
+        # Imported here: only notebooks need it.
+        from dialect_utils.ir.notebook import module_html
+
+        return module_html(cast(Module, self))
 
     # Protocol
 

@@ -313,7 +313,11 @@ class Builder(Protocol):
 
 @runtime_checkable
 class Module(Protocol):
-    """A whole module; passes edit a clone of it."""
+    """A whole module; passes edit a clone of it.
+
+    >>> relayout.read("examples/negate.hlo").dialect
+    'hlo'
+    """
 
     @property
     def dialect(self) -> Dialect:
@@ -359,8 +363,7 @@ class Module(Protocol):
     def entry_layout(self) -> tuple[tuple[Shape, ...], tuple[Shape, ...]]:
         """Returns the shapes of the entry's parameters and results with the layouts that callers see.
 
-        HLO: entry_computation_layout if it is written, else the shapes of parameters and ROOT.
-        StableHLO: main's arguments and results.
+        HLO: entry_computation_layout, else the shapes of parameters and ROOT. StableHLO: main's arguments and results.
         """
 
     def set_entry_layout(self, parameters: Sequence[Shape], results: Sequence[Shape]) -> None:
@@ -381,8 +384,7 @@ class Module(Protocol):
 def collector_paused(function: Callable[P, R]) -> Callable[P, R]:
     """Runs a function with Python's cyclic garbage collector paused.
 
-    The collector would walk the growing graph again and again, although all of it is alive: that costs 1.7 times the
-    work when a module is read, and a tenth to a third of it in passes.
+    The collector would walk the growing graph, all of it alive, again and again: reading takes 1.7 times as long.
     """
 
     @functools.wraps(function)

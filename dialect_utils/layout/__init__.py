@@ -9,7 +9,15 @@ from __future__ import annotations
 from dialect_utils.layout.element_type import ELEMENT_TYPES, ElementType, parse_element_type
 from dialect_utils.layout.layout import Layout, Tile
 from dialect_utils.layout.moves.steps import BitcastConvert, Pad, Reshape, Slice, Step, Transpose
-from dialect_utils.layout.shape import ArrayShape, BufferShape, OpaqueShape, Shape, TokenShape, TupleShape
+from dialect_utils.layout.shape import (
+    ArrayShape,
+    BufferShape,
+    OpaqueShape,
+    Shape,
+    TokenShape,
+    TupleShape,
+    show_in_notebooks,
+)
 from dialect_utils.layout.text.parse import parse_array_shape, parse_layout, parse_shape
 
 __all__ = [
@@ -36,12 +44,11 @@ __all__ = [
 ]
 
 
-def _drawing(shape: ArrayShape) -> str:
+def _shape_html(shape: Shape) -> str:
     # Imported here: only notebooks need a drawing.
-    from dialect_utils.layout.picture import draw_shape, format_svg
+    from dialect_utils.layout.picture.notebook import shape_html
 
-    return format_svg(draw_shape(shape))
+    return shape_html(shape)
 
 
-# Drawings import shapes, so the module of shapes cannot import drawings.
-ArrayShape.drawer = _drawing
+show_in_notebooks(_shape_html)

@@ -6,12 +6,12 @@ LayoutUtil::ValidateLayout in xla/layout_util.cc.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import lru_cache
-from html import escape
 
 from dialect_utils.layout.element_type import CachedText, ElementType
 from dialect_utils.text import Diagnostic, DiagnosticError, kind_of
+from dialect_utils.text.html import html_table, html_text
 
 # XLA stores `*` as INT64_MIN (Tile::kCombineDimension) and `d` as the next value (kMatchDimension).
 COMBINE = -(2**63)
@@ -96,6 +96,12 @@ class Layout(_Derived):
 
     `padded_dimensions` (logical order, in elements; None: absent) and `padding_value` are the
     legacy fields 2 and 3 of LayoutProto: they have no text form.
+
+    >>> layout = relayout.parse_shape("f32[3,5]{0,1:T(2,2)S(1)}").layout
+    >>> layout, layout.major_to_minor, layout.memory_space
+    ({0,1:T(2,2)S(1)}, (1, 0), 1)
+    >>> layout.replace(memory_space=0) == relayout.Layout((0, 1), tiles=layout.tiles)
+    True
     """
 
     minor_to_major: tuple[int, ...]
@@ -199,9 +205,14 @@ class Layout(_Derived):
         return replace(self, **changes)  # type: ignore[arg-type]  # names and types are checked on construction
 
     def _repr_html_(self) -> str:
-        """Returns the HTML for notebooks: the text, and the dimensions in physical order."""
-        order = " &gt; ".join(f"dim {dim}" for dim in self.major_to_minor) or "a scalar"
-        return f"<code>{escape(str(self))}</code><br>most major first: {order}"
+        """Returns the HTML for notebooks: the text, and a row for each field that differs from its default."""
+        rows = [("most major first", " > ".join(f"dim {dim}" for dim in self.major_to_minor) or "a scalar")]
+        for field in fields(self)[1:]:
+            value = getattr(self, field.name)
+            if value != field.default:
+                shown = "".join(map(str, value)) if field.name in ("tiles", "split_configs") else str(value)
+                rows.append((field.name.replace("_", " "), shown))
+        return f"<code>{html_text(str(self))}</code>{html_table(('', ''), rows)}"
 
     def __hash__(self) -> int:
         try:

@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from html import escape
 from math import prod
-from typing import ClassVar, cast
+from typing import ClassVar, NoReturn, cast
 
 from dialect_utils.layout.element_type import CachedText, ElementType
 from dialect_utils.layout.layout import Layout, LayoutFieldError
@@ -23,6 +22,13 @@ class _AnyShape(CachedText):
     """The interface of all shapes; a shape that is not a tuple has one leaf, itself."""
 
     __slots__ = ()
+
+    # Shows a shape in a notebook; the package sets it, because drawings import shapes.
+    drawer: ClassVar[Callable[[Shape], str]]
+
+    def _repr_html_(self) -> str:
+        """Returns the HTML for notebooks: a table of the arrays, and their drawings."""
+        return _AnyShape.drawer(cast("Shape", self))
 
     def leaves(self) -> Iterator[Shape]:
         """Yields the shapes in this one, tuples flattened in order; tokens and opaque values are leaves."""
@@ -56,6 +62,19 @@ class _AnyShape(CachedText):
         return self.map_arrays(lambda array: array.in_default_memory)
 
 
+class _WithoutLayout(_AnyShape):
+    """The interface of shapes that are no arrays."""
+
+    __slots__ = ()
+
+    @property
+    def layout(self) -> NoReturn:
+        """Raises AttributeError that names the arrays."""
+        inside = [str(array) for array in self.arrays()]
+        hint = f"its arrays have one: shape.arrays() yields {', '.join(inside)}" if inside else "only arrays have one"
+        raise AttributeError(f"{self} has no layout of its own; {hint}")
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class ArrayShape(_AnyShape):
     """An array's element type, dimensions (in elements) and layout.
@@ -64,9 +83,6 @@ class ArrayShape(_AnyShape):
     size UNBOUNDED); an empty tuple marks no dimension. A layout of None was not written and means
     the descending one. Raises LayoutFieldError where the layout does not fit.
     """
-
-    # Draws a static shape for notebooks; the package sets it, because drawings import shapes.
-    drawer: ClassVar[Callable[[ArrayShape], str]]
 
     element_type: ElementType
     dimensions: tuple[int, ...]
@@ -195,10 +211,6 @@ class ArrayShape(_AnyShape):
         hidden = layout is None or (self.rank == 0 and layout.is_default)
         return f"{self.element_type}[{dims}]" + ("" if hidden else str(layout))
 
-    def _repr_html_(self) -> str:
-        """Returns the HTML for notebooks: a drawing of the layout, or the text for dynamic sizes."""
-        return ArrayShape.drawer(self) if self.is_static else f"<code>{escape(str(self))}</code>"
-
     def _format_dimension(self, index: int) -> str:
         size = self.dimensions[index]
         if not self.is_dynamic_dimension(index):
@@ -213,7 +225,7 @@ def _laid_out(shape: ArrayShape, layout: Layout | None) -> ArrayShape:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class TupleShape(_AnyShape):
+class TupleShape(_WithoutLayout):
     """A tuple of shapes; it may be empty and may nest."""
 
     elements: tuple[Shape, ...]
@@ -244,7 +256,7 @@ class TupleShape(_AnyShape):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class TokenShape(_AnyShape):
+class TokenShape(_WithoutLayout):
     """The shape of a token, which orders side effects and holds no data."""
 
     def _format(self) -> str:
@@ -252,7 +264,7 @@ class TokenShape(_AnyShape):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class OpaqueShape(_AnyShape):
+class OpaqueShape(_WithoutLayout):
     """The shape of an opaque value of a custom call."""
 
     def _format(self) -> str:
@@ -260,7 +272,7 @@ class OpaqueShape(_AnyShape):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class BufferShape(_AnyShape):
+class BufferShape(_WithoutLayout):
     """A mutable buffer that holds an array: `b(f32[4]{0})`."""
 
     array: ArrayShape
@@ -274,3 +286,8 @@ class BufferShape(_AnyShape):
 
 
 Shape = ArrayShape | TupleShape | TokenShape | OpaqueShape | BufferShape
+
+
+def show_in_notebooks(drawer: Callable[[Shape], str]) -> None:
+    """Sets the function that returns the HTML of a shape."""
+    _AnyShape.drawer = drawer

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from html import escape
 from typing import Any, Literal
 
 from dialect_utils.ir import Module, Operation
@@ -14,8 +13,11 @@ from dialect_utils.layout.moves.bitcast import classify_bitcast
 from dialect_utils.memory.advice import Advice, find_advice
 from dialect_utils.memory.allocation import padded_dimensions
 from dialect_utils.memory.buffers import Buffer
+from dialect_utils.memory.picture import timeline_svg
 from dialect_utils.memory.relayouts import Origin, Relayout, find_origins, find_relayouts
 from dialect_utils.memory.usage import MemoryUsage, measure_memory
+from dialect_utils.text import format_bytes
+from dialect_utils.text.html import html_table
 
 Role = Literal["argument", "output", "temporary"]
 _NOTEBOOK_ROWS = 20
@@ -100,15 +102,19 @@ class MemoryReport:
         self._origin: Callable[[Operation], Origin] = find_origins(module)
 
     def __repr__(self) -> str:
-        return f"<MemoryReport {self.module.name}: peak {self.usage.peak_bytes} bytes>"
+        return f"<MemoryReport {self.module.name}: peak {format_bytes(self.usage.peak_bytes)}>"
 
     def _repr_html_(self) -> str:
-        """Returns the totals and the largest buffers of the peak as tables for a notebook."""
-        totals = [(name, str(value)) for name, value in self.totals().items() if isinstance(value, int)]
+        """Returns a picture of memory over time, the totals, and the largest buffers of the peak, for a notebook."""
+        figures = {name: size for name, size in self.totals().items() if name.endswith("_bytes")}
+        totals = [(name.removesuffix("_bytes").replace("_", " "), format_bytes(size)) for name, size in figures.items()]
         rows = self.rows_of(self.usage.at_peak[:_NOTEBOOK_ROWS])
-        largest = [(row.name, row.shape, str(row.bytes_held), str(row.padding_bytes), row.op_name) for row in rows]
-        header = ("value", "shape", "bytes held", "padding", "op name")
-        return _html_table(("figure", "bytes"), totals) + _html_table(header, largest)
+        largest = [
+            (row.name, row.shape, format_bytes(row.bytes_held), format_bytes(row.padding_bytes), row.op_name)
+            for row in rows
+        ]
+        header = ("held at the peak", "shape", "size", "padding", "op name")
+        return timeline_svg(self.usage) + html_table(("", "size"), totals) + html_table(header, largest)
 
     @cached_property
     def buffers(self) -> tuple[BufferRow, ...]:
@@ -237,10 +243,3 @@ def _relayout_row(each: Relayout) -> RelayoutRow:
         each.origin.source_file,
         each.origin.source_line,
     )
-
-
-def _html_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    def line(cells: Sequence[str], tag: str) -> str:
-        return "<tr>" + "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in cells) + "</tr>"
-
-    return "<table>" + line(header, "th") + "".join(line(row, "td") for row in rows) + "</table>"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
-from dialect_utils.ir import Builder, Function, Operation, Value
+from dialect_utils.ir import Builder, Function, Module, Operation, Value
 from dialect_utils.layout import Shape
 from dialect_utils.stablehlo.annotations import string_attribute, text_of
 from dialect_utils.stablehlo.bindings import (
@@ -61,6 +61,13 @@ class StableHloModule:
     def __repr__(self) -> str:
         # Locations in JAX programs would make this text too long.
         return elided(str(self.root.get_asm(enable_debug_info=False)))
+
+    def _repr_html_(self) -> str:
+        """Returns the HTML for notebooks: the entry's parameters and results, and the text."""
+        # Imported here: only notebooks need it.
+        from dialect_utils.ir.notebook import module_html
+
+        return module_html(cast(Module, self))
 
     @property
     def root(self) -> ir.Operation:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, TextIO
 
+_UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 _LINE_BREAK = re.compile(r"\n")
 
 
@@ -116,6 +117,16 @@ def kind_of(value: object) -> str:
     return f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
 
 
+def format_bytes(count: int) -> str:
+    """Returns a size for people: `1.5 MiB`; below 1024 it is exact."""
+    size, unit = float(count), 0
+    while abs(size) >= 1024 and unit < len(_UNITS) - 1:
+        size, unit = size / 1024, unit + 1
+    # Three digits of 1000 and more would be 1e+03.
+    digits = f"{size:.0f}" if not unit or abs(size) >= 100 else f"{size:.3g}"
+    return f"{digits} {_UNITS[unit]}"
+
+
 Severity = Literal["error", "warning", "note"]
 
 # Long lines (dumps have lines of several thousand characters) are cut to this width around the caret.
@@ -137,7 +148,16 @@ class Diagnostic:
 
 
 class DiagnosticError(Exception):
-    """The error of bad input, with every diagnostic that was found."""
+    """The error of bad input, with every diagnostic that was found.
+
+    >>> try:
+    ...     relayout.parse_shape("f32[3,5]{1,1}")
+    ... except relayout.DiagnosticError as error:
+    ...     print(error)
+    <shape>:1:12: error: minor_to_major {1,1} repeats dimension 1
+      f32[3,5]{1,1}
+                 ^
+    """
 
     def __init__(self, diagnostics: Diagnostic | Iterable[Diagnostic]) -> None:
         if isinstance(diagnostics, Diagnostic):

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from dialect_utils.engine_names import ENGINE_TITLES
+from dialect_utils.text.html import html_table, html_text
 from dialect_utils.verdict.cause import Cause
 from dialect_utils.verdict.certificate import Certificate
 from dialect_utils.verdict.outcome import (
@@ -38,6 +39,10 @@ class Verdict:
     rules that it applied, with locations. `choices` lists what a proof leaves to the engine: the verdict is `equal up
     to` these. `certificate` holds the steps of the proof. `cause` is the cause of the difference that an engine or a
     proof found, which a reduction keeps.
+
+    >>> verdict = relayout.check("examples/negate.hlo", passes="expand-tiling")
+    >>> verdict.verdict, verdict.methods
+    ('equal', ('proof', 'xla'))
     """
 
     verdict: Answer
@@ -120,6 +125,17 @@ class Verdict:
     def __repr__(self) -> str:
         return str(self)
 
+    def _repr_html_(self) -> str:
+        """Returns the HTML for notebooks: the answer, its evidence, the element that differs, and each proof."""
+        answer, *said = self.lines()
+        listed = "".join(f"<li>{html_text(line)}</li>" for line in said)
+        parts = [f"<p><b>{html_text(answer)}</b></p>", f"<ul>{listed}</ul>" if said else ""]
+        if self.counterexample is not None:
+            parts.append(_html_of_example(self.counterexample))
+        if self.proved:
+            parts.append(html_table(("proof",), [(str(each),) for each in self.proved]))
+        return "".join(parts)
+
 
 def evidence(verdict: Verdict, sides: tuple[str, str]) -> list[str]:
     """Returns the evidence of a verdict as lines; `sides` says which module a value belongs to.
@@ -199,6 +215,15 @@ def _of_difference(verdict: Verdict, sides: tuple[str, str]) -> list[str]:
             named = f" ({found.assumption})" if found.assumption else ""
             lines.append(f"over the real numbers both are equal{named}: rounding, overflow or NaN makes the difference")
     return lines
+
+
+def _html_of_example(example: Counterexample | MovedElement) -> str:
+    """Returns a table with the element that differs, a row for each module."""
+    element = f"output {example.output}{_at(example.index)}"
+    if isinstance(example, MovedElement):
+        return html_table((element, "comes from"), zip(("first", "second"), map(str, example.places), strict=True))
+    sides = zip(("first", "second"), example.values, example.bits, strict=True)
+    return html_table((element, "value", "bits"), sides)
 
 
 def _values(example: Counterexample, sides: tuple[str, str]) -> str:

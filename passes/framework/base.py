@@ -6,8 +6,9 @@ A pass is a function that edits a module in place:
     def drop_copies(module: HloModule, report: Report, *, keep_roots: bool = False) -> None:
         '''Removes copies that change no layout. ...'''
 
-The function's name is the pass's name (`drop-copies`), its keyword-only parameters are the options (`keep-roots`), the
-docstring's first line is the summary, and the type of `module` says which dialects the pass reads.
+The function's name is the pass's name (`drop-copies`), its parameters with defaults are the options (`keep-roots`), the
+docstring's first line is the summary, and the type of `module` says which dialects the pass reads. The types may be
+left out, and so may the report: `def drop_copies(module, *, keep_roots=False)`.
 """
 
 from __future__ import annotations
@@ -18,12 +19,12 @@ import typing
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar, cast, overload
 
 from dialect_utils.ir import Module, collector_paused
-from dialect_utils.text import Diagnostic, DiagnosticError, Location
+from dialect_utils.text import Diagnostic, DiagnosticError, Location, kind_of
 from passes.framework.options import declared_options, format_options, option_value
-from passes.framework.spec import Option
+from passes.framework.spec import Option, unknown_annotation
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -34,10 +35,17 @@ M = TypeVar("M")
 R = TypeVar("R")
 
 _DIALECTS = ("hlo", "stablehlo")
+_POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
 
 class Report:
-    """The notes and warnings of a pass."""
+    """The notes and warnings of a pass.
+
+    >>> report = relayout.Report()
+    >>> report.note("left alone")
+    >>> report.diagnostics[0].message
+    'left alone'
+    """
 
     def __init__(self) -> None:
         self._diagnostics: list[Diagnostic] = []
@@ -67,7 +75,14 @@ class PassResult:
 
 @dataclass(frozen=True, repr=False)
 class Pass:
-    """A pass with the values of its options, in the order of the declaration."""
+    """A pass with the values of its options, in the order of the declaration.
+
+    >>> step = relayout.Pipeline.parse("expand-tiling").passes[0]
+    >>> step.with_options(interface="physical")
+    expand_tiling(interface='physical')
+    >>> step.run(relayout.read("examples/negate.hlo")).modified
+    True
+    """
 
     function: Callable[..., Any]
     values: tuple[tuple[str, Any], ...]
@@ -95,14 +110,18 @@ class Pass:
     @property
     def dialects(self) -> tuple[str, ...]:
         """Returns the dialects that the pass reads, from the type of its first parameter."""
-        kind = typing.get_type_hints(self.function)[next(iter(inspect.signature(self.function).parameters))]
+        try:
+            hints = typing.get_type_hints(self.function)
+        except NameError as error:
+            raise unknown_annotation(self.function, error) from None
+        kind = hints.get(next(iter(inspect.signature(self.function).parameters)))
         only = getattr(kind, "dialect", None)
         return (only,) if isinstance(only, str) else _DIALECTS
 
     def with_options(self, **options: Any) -> Pass:
         """Returns the pass with some options changed.
 
-        Raises TypeError for an unknown option, DiagnosticError for a value that is not one of the choices.
+        Raises TypeError for an unknown option, DiagnosticError for a value that an option cannot have.
         """
         known = {option.name: option for option in self.options}
         for name in options.keys() - known.keys():
@@ -116,7 +135,7 @@ class Pass:
         Raises DiagnosticError for a module that the pass does not support, e.g. one of another dialect.
         """
         self._check_dialect(module)
-        return self.function(module, report, **dict(self.values))
+        return _call(self.function, module, report, dict(self.values))
 
     @collector_paused
     def run(self, module: Module) -> PassResult:
@@ -127,7 +146,9 @@ class Pass:
         self._check_dialect(module)
         report = Report()
         clone = module.clone()
-        self.apply(clone, report)
+        returned = self.apply(clone, report)
+        if hasattr(returned, "dialect") and returned is not clone:
+            raise TypeError("it returned another module, but a pass edits the one that it is given")
         modified = clone.text() != module.text()
         return PassResult(clone if modified else module, modified, report.diagnostics)
 
@@ -145,32 +166,88 @@ class Pass:
         return f"{self.name}{{{options}}}" if options else self.name
 
     def __repr__(self) -> str:
-        return f"<pass {self}>"
+        """Returns the pass as Python writes it: `expand_tiling(interface='physical')`."""
+        defaults = {option.name: option.default for option in self.options}
+        changed = [f"{name}={value!r}" for name, value in self.values if value != defaults[name]]
+        return f"{self.function.__name__}({', '.join(changed)})" if changed else self.function.__name__
 
 
 class PassFunction(Pass, Generic[M, P, R]):
-    """A pass that can be called like its function: `expand_tiling(module, interface="physical")` edits in place."""
+    """A pass that is called like its function, or with options only.
 
-    def __call__(self, module: M, report: Report | None = None, *args: P.args, **kwargs: P.kwargs) -> R:
-        """Edits the module in place; options that are not given have the pass's values."""
-        result: R = self.function(module, report or Report(), *args, **{**dict(self.values), **kwargs})
-        return result
+    `expand_tiling(module, interface="physical")` edits in place; `expand_tiling(interface="physical")` is the pass with
+    this option.
+    """
+
+    @overload
+    def __call__(self, module: M, report: Report | None = None, *args: P.args, **kwargs: P.kwargs) -> R: ...
+
+    @overload
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> PassFunction[M, P, R]: ...
+
+    def __call__(self, *arguments: Any, **options: Any) -> Any:
+        """Edits the module in place, with the pass's values of other options; without a module, sets options."""
+        if not arguments:
+            return Pass.with_options(self, **options)
+        module, report, *others = (*arguments, None)[:3] if len(arguments) < 3 else arguments
+        if not (hasattr(module, "dialect") and (report is None or isinstance(report, Report)) and not any(others)):
+            given = ", ".join(map(kind_of, arguments))
+            raise TypeError(f"{self.name} takes a module, a report, and options by name, not {given}")
+        return _call(self.function, module, report or Report(), {**dict(self.values), **options})
 
     def with_options(self, *args: P.args, **options: P.kwargs) -> PassFunction[M, P, R]:
         """Returns the pass with some options changed, as `Pass.with_options` does."""
         return cast("PassFunction[M, P, R]", Pass.with_options(self, **options))
 
 
-def module_pass(function: Callable[Concatenate[M, Report, P], R]) -> PassFunction[M, P, R]:
+def _call(function: Callable[..., Any], module: object, report: Report, options: dict[str, Any]) -> Any:
+    return function(module, report, **options) if _takes_report(function) else function(module, **options)
+
+
+@cache
+def _takes_report(function: Callable[..., Any]) -> bool:
+    """Is true for a function whose second parameter is no option; raises TypeError for one that is no pass."""
+    parameters = list(inspect.signature(function).parameters.values())
+    given = [each for each in parameters if each.default is each.empty]
+    wrong = next((each for each in given if each.kind not in _POSITIONAL), None) or next(iter(given[2:]), None)
+    if wrong is not None:
+        raise TypeError(f"{function.__qualname__}: option {wrong.name} must have a default")
+    if not given:
+        raise TypeError(f"{function.__qualname__}: the first parameter of a pass is the module")
+    return len(given) > 1
+
+
+# The second signature is that of the others: a function whose report is no parameter.
+@overload
+def module_pass(function: Callable[Concatenate[M, Report, P], R]) -> PassFunction[M, P, R]: ...
+
+
+@overload
+def module_pass(function: Callable[Concatenate[M, P], R]) -> PassFunction[M, P, R]: ...
+
+
+def module_pass(function: Callable[..., Any]) -> PassFunction[Any, Any, Any]:
     """Declares the pass that `function` implements.
 
-    Raises TypeError unless every option is keyword-only and has a default.
+    Its parameters are the module, a report for notes, which may be left out, and options with defaults, by name.
+    Raises TypeError for other parameters.
+
+    >>> @relayout.module_pass
+    ... def count_ops(module, report, *, most=3):
+    ...     "Notes which functions have few ops."
+    ...     for function in module.functions:
+    ...         if len(function.operations) < most:
+    ...             report.note(f"{function.name} has {len(function.operations)} ops")
+    >>> pipeline = relayout.Pipeline((count_ops, count_ops(most=0)))
+    >>> [note.message for note in pipeline.run(relayout.read("examples/negate.hlo")).notes]
+    ['main has 1 ops']
+    >>> count_ops(most=0)
+    count_ops(most=0)
     """
-    _, _, *options = inspect.signature(function).parameters.values()
-    for option in options:
-        if option.kind is not option.KEYWORD_ONLY or option.default is option.empty:
-            raise TypeError(f"{function.__qualname__}: option {option.name} must be keyword-only and have a default")
-    made = PassFunction[M, P, R](function, tuple((option.name, option.default) for option in options))
+    _takes_report(function)
+    parameters = inspect.signature(function).parameters.values()
+    values = tuple((each.name, each.default) for each in parameters if each.default is not each.empty)
+    made = PassFunction[Any, Any, Any](function, values)
     for name in ("__doc__", "__module__", "__name__"):
         object.__setattr__(made, name, getattr(function, name))  # for help() and documentation
     return made

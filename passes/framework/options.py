@@ -1,8 +1,8 @@
 """The options of a pass: typed keyword parameters, read from and written to a pipeline's text.
 
-The type of an option is `bool`, `int`, `str`, `Path`, `Literal[...]`, one of these `| None`, a tuple of one of
-them (`tuple[int, ...]`), or a frozen dataclass of such fields (a nested option). A pipeline's text calls the
-parameter `memory_space` `memory-space`.
+The type of an option is `bool`, `int`, `float`, `str`, `Path`, `Literal[...]`, one of these `| None`, a tuple of one
+of them (`tuple[int, ...]`), or a frozen dataclass of such fields (a nested option). A parameter without a type has that
+of its default. A pipeline's text calls the parameter `memory_space` `memory-space`.
 """
 
 from __future__ import annotations
@@ -17,19 +17,45 @@ from pathlib import Path
 from typing import Any
 
 from dialect_utils.text import Diagnostic, DiagnosticError, nearest
-from passes.framework.spec import Option, OptionText, Text, parse_option_texts, quote, split, unquote, without_braces
+from passes.framework.spec import (
+    Option,
+    OptionText,
+    Text,
+    parse_option_texts,
+    quote,
+    split,
+    unknown_annotation,
+    unquote,
+    without_braces,
+)
 
-_KEYWORD = inspect.Parameter.KEYWORD_ONLY
 _BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
+# The types of values in Python that an option of each type takes.
+_PLAIN = {bool: (bool,), int: (int,), float: (float, int), str: (str,)}
+_NUMBER = re.compile(r"-?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 
 
 def declared_options(owner: Callable[..., Any]) -> tuple[Option, ...]:
-    """Returns the options of a pass's function (its keyword-only parameters) or of a nested option (its fields)."""
-    hints = typing.get_type_hints(owner)
+    """Returns the options of a pass's function (its parameters with defaults) or of a nested option (its fields)."""
+    try:
+        hints = typing.get_type_hints(owner)
+    except NameError as error:
+        raise unknown_annotation(owner, error) from None
     if dataclasses.is_dataclass(owner):
         return tuple(Option(field.name, hints[field.name], _default(field)) for field in dataclasses.fields(owner))
-    parameters = inspect.signature(owner).parameters.values()
-    return tuple(Option(each.name, hints[each.name], each.default) for each in parameters if each.kind is _KEYWORD)
+    parameters = [each for each in inspect.signature(owner).parameters.values() if each.default is not each.empty]
+    return tuple(
+        Option(each.name, hints.get(each.name, _type_of_default(each.default)), each.default) for each in parameters
+    )
+
+
+def _type_of_default(default: Any) -> Any:
+    """Returns the type of a parameter that has no annotation; None stands for any text."""
+    if isinstance(default, Path):
+        return Path
+    if isinstance(default, tuple):
+        return types.GenericAlias(tuple, (_type_of_default(default[0] if default else None), ...))
+    return str if default is None else type(default)
 
 
 def parse_options(options: Sequence[Option], texts: Sequence[OptionText], what: str) -> dict[str, Any]:
@@ -65,7 +91,7 @@ def option_value(option: Option, value: Any) -> Any:
     """Returns a value given in Python, converted to the option's type.
 
     Text becomes a Path, a list a tuple, and a target its name, if the option has that type. Raises DiagnosticError
-    for text that is not one of the choices.
+    for text that is not one of the choices, and for a number, text or truth value where the type is another of these.
     """
     kind = without_none(option.kind)
     if typing.get_origin(kind) is typing.Literal:
@@ -74,6 +100,8 @@ def option_value(option: Option, value: Any) -> Any:
         return Path(value)
     if typing.get_origin(kind) is tuple and isinstance(value, list):
         return tuple(value)
+    if kind in _PLAIN and value is not None and type(value) not in _PLAIN[kind]:
+        raise DiagnosticError(Diagnostic(_wrong_value(repr(value), option.written_name, kind)[0]))
     return value
 
 
@@ -149,6 +177,8 @@ def _parse_scalar(piece: Text, option: OptionText, kind: Any) -> Any:
         return _BOOLEANS[text.lower()]
     if kind is int and text.removeprefix("-").isdecimal():
         return int(text)
+    if kind is float and _NUMBER.fullmatch(text):
+        return float(text)
     if typing.get_origin(kind) is typing.Literal and text in typing.get_args(kind):
         return text
     raise piece.error(*_wrong_value(text, str(option.name), kind))
@@ -175,7 +205,7 @@ def _describe_type(kind: Any) -> str:
         return "|".join(typing.get_args(kind))
     if typing.get_origin(kind) is tuple:
         return f"{_describe_type(typing.get_args(kind)[0])},..."
-    names = {bool: "true|false", int: "an integer", str: "a text", Path: "a file"}
+    names = {bool: "true|false", int: "an integer", float: "a number", str: "a text", Path: "a file"}
     return names.get(kind, "{options}")
 
 

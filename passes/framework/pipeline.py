@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
+import linecache
 import re
 import tomllib
+import traceback
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -13,7 +16,17 @@ from typing import TextIO
 
 from dialect_utils.io.files import encode
 from dialect_utils.ir import Module
-from dialect_utils.text import Diagnostic, DiagnosticError, Source, Span, error_at, kind_of, nearest, read_input
+from dialect_utils.text import (
+    Diagnostic,
+    DiagnosticError,
+    Location,
+    Source,
+    Span,
+    error_at,
+    kind_of,
+    nearest,
+    read_input,
+)
 from passes.framework.base import OLD_NAMES, Pass, PassResult, Report, is_pass, load_pass, pass_names
 from passes.framework.options import parse_options
 from passes.framework.spec import PassText, parse_spec
@@ -65,20 +78,26 @@ class PipelineResult:
 class PassError(DiagnosticError):
     """An unexpected exception of a pass, or a module that does not verify after it.
 
-    Running `step` on `before` reproduces the error.
+    Running `step` on `before` reproduces the error. `raised` is the exception of the pass or of the verifier.
     """
 
-    def __init__(self, step: Pass, before: Module, diagnostics: Iterable[Diagnostic]) -> None:
+    def __init__(self, step: Pass, before: Module, diagnostics: Iterable[Diagnostic], raised: Exception) -> None:
         super().__init__(diagnostics)
         self.step = step
         self.before = before
+        self.raised = raised
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Pipeline:
     """A sequence of passes; `str()` returns a spec that parses to an equal pipeline.
 
     `notes` report former names of passes in the spec.
+
+    >>> pipeline = relayout.Pipeline.parse("annotate-layouts{target=tpu-v5e},expand-tiling")
+    >>> result = pipeline.run(relayout.read("examples/attention.mlir"))
+    >>> [(run.step, run.result.modified) for run in result.runs]
+    [(annotate_layouts(target='tpu-v5e'), True), (expand_tiling, True)]
     """
 
     passes: tuple[Pass, ...]
@@ -147,6 +166,9 @@ class Pipeline:
         """Returns the canonical spec."""
         return ",".join(map(str, self.passes))
 
+    def __repr__(self) -> str:
+        return f"Pipeline.parse({str(self)!r})"
+
 
 def verify(module: Module) -> None:
     """Runs the verifier; raises DiagnosticError with all errors that it finds."""
@@ -162,8 +184,28 @@ def _run(step: Pass, index: int, module: Module) -> PassResult:
         raise  # caused by the input or the machine, not by the pass
     except Exception as error:
         what = f"pass {step} (number {index + 1}) raised {type(error).__name__} on module {module.name}: {error}"
-        hint = "this is a mistake of the pass, not of the module; --traceback shows where"
-        raise PassError(step, module, [Diagnostic(what, hint=hint)]) from error
+        found = Diagnostic(what, _place(error, step), hint="this is a mistake of the pass, not of the module")
+        # One exception with the traceback of the pass: a chain of two would say the same twice.
+        trace = error.__traceback__.tb_next if error.__traceback__ else None
+        raise PassError(step, module, [found], error).with_traceback(trace) from None
+
+
+def _place(error: Exception, step: Pass) -> Location | None:
+    """Returns the location where a pass raised: the last line of its own file in the traceback, or its first line."""
+    code = inspect.unwrap(step.function).__code__
+    frames = [each for each in traceback.extract_tb(error.__traceback__) if each.filename == code.co_filename]
+    frame = frames[-1] if frames else traceback.FrameSummary(code.co_filename, code.co_firstlineno, code.co_name)
+    text = "".join(linecache.getlines(frame.filename))
+    if not text or frame.lineno is None:
+        return None
+    source = Source(frame.filename, text)
+    line = source.line(frame.lineno)
+    # Python counts columns in bytes of UTF-8, and has none for some lines.
+    ends = (frame.colno, frame.end_colno if frame.end_lineno == frame.lineno else None)
+    first, last = (None if end is None else len(line.encode()[:end].decode(errors="replace")) for end in ends)
+    first = len(line) - len(line.lstrip()) if first is None else first
+    start = source.offset(frame.lineno, 1)
+    return Location(source, Span(start + first, start + (len(line) if last is None else last)))
 
 
 def _verify_after(run: PassRun) -> None:
@@ -171,7 +213,7 @@ def _verify_after(run: PassRun) -> None:
         verify(run.result.module)
     except DiagnosticError as error:
         broken = Diagnostic(f"the module no longer verifies after pass {run.step} (number {run.index + 1})")
-        raise PassError(run.step, run.before, (broken, *error.diagnostics)) from error
+        raise PassError(run.step, run.before, (broken, *error.diagnostics), error) from None
 
 
 def named_pipelines(files: Iterable[Path] = ()) -> Mapping[str, NamedPipeline]:

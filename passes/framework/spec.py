@@ -12,7 +12,7 @@ pieces join as in a shell, so that one value can hold both kinds of quotes: `"it
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -81,6 +81,12 @@ class Option:
     def written_name(self) -> str:
         """Returns the name that a pipeline's text uses."""
         return self.name.replace("_", "-")
+
+
+def unknown_annotation(owner: Callable[..., Any], error: NameError) -> TypeError:
+    """Returns the error for an annotation of a pass's function or a nested option that names nothing."""
+    hint = "import it outside of `if TYPE_CHECKING`, or leave the annotation out"
+    return TypeError(f"{owner.__qualname__}: the annotation {error.name} is unknown here; {hint}")
 
 
 def parse_spec(source: Source) -> list[PassText]:

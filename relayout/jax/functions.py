@@ -27,12 +27,21 @@ def check(function: Callable[..., Any], other: Callable[..., Any], *args: Any, *
     """Decides whether two functions compute the same for arguments of these shapes, as `relayout.check` does.
 
     `args` are arrays or ShapeDtypeStructs: only their shapes and types count. `options` are those of `relayout.check`.
+
+    >>> import jax.numpy as jnp
+    >>> relayout.jax.check(jnp.negative, lambda x: -x, jnp.ones((3, 5))).verdict
+    'equal'
     """
     return api.check(from_jax(function, *args), from_jax(other, *args), **options)
 
 
 def run(module: ModuleLike, *inputs: Any, **options: Any) -> list[jax.Array]:
-    """Executes a module on this machine, as `relayout.run` does, and returns JAX arrays of every element type."""
+    """Executes a module on this machine, as `relayout.run` does, and returns JAX arrays of every element type.
+
+    >>> import jax.numpy as jnp
+    >>> relayout.jax.run("examples/negate.hlo", jnp.ones((3, 5)))[0].sum().item()
+    -15.0
+    """
     return _jax_arrays(api.run(module, *inputs, **options))
 
 
@@ -48,6 +57,11 @@ def as_jax_function(module: ModuleLike) -> Callable[..., tuple[jax.Array, ...]]:
     StableHLO becomes part of the calling program, also under `jax.jit`. HLO, optimized dumps included, is executed by a
     callback in a worker process: on the CPU, and without derivatives; `jax.vmap` calls it for each element. Raises
     DiagnosticError for modules that cannot be executed; the function raises it for arguments that do not fit.
+
+    >>> import jax.numpy as jnp
+    >>> negate = relayout.jax.as_jax_function("examples/negate.hlo")
+    >>> negate(jnp.ones((3, 5)))[0].sum().item()
+    -15.0
     """
     found = as_module(module)
     verify(found)

@@ -20,7 +20,12 @@ from relayout.api import ShapeLike, as_array_shape
 
 
 def from_jax_layout(layout: JaxLayout) -> Layout:
-    """Returns a layout of JAX as a Layout; raises TypeError for other values."""
+    """Returns a layout of JAX as a Layout; raises TypeError for other values.
+
+    >>> from jax.experimental.layout import Layout
+    >>> relayout.jax.from_jax_layout(Layout((1, 0), ((8, 128),)))
+    {0,1:T(8,128)}
+    """
     _expect(layout, JaxLayout, "from_format takes a Format")
     tiles = tuple(Tile(tuple(tile)) for tile in layout.tiling or ())
     order = tuple(reversed(layout.major_to_minor))
@@ -28,7 +33,11 @@ def from_jax_layout(layout: JaxLayout) -> Layout:
 
 
 def to_jax_layout(layout: Layout) -> JaxLayout:
-    """Returns a Layout as one of JAX; raises DiagnosticError for fields that JAX lacks (memory spaces, splits, ...)."""
+    """Returns a Layout as one of JAX; raises DiagnosticError for fields that JAX lacks (memory spaces, splits, ...).
+
+    >>> relayout.jax.to_jax_layout(relayout.parse_shape("f32[3,5]{0,1}").layout).major_to_minor
+    (1, 0)
+    """
     _expect(layout, Layout, "relayout.parse_shape('f32[3,5]{1,0}').layout is one")
     held = Layout(layout.minor_to_major, layout.tiles, element_size_in_bits=layout.element_size_in_bits)
     if held != layout:
@@ -39,18 +48,31 @@ def to_jax_layout(layout: Layout) -> JaxLayout:
 
 
 def from_format(value: Format) -> Layout | None:
-    """Returns the layout of a Format, None for one that leaves the layout to the compiler."""
+    """Returns the layout of a Format, None for one that leaves the layout to the compiler.
+
+    >>> relayout.jax.from_format(relayout.jax.to_format(relayout.Layout((0, 1))))
+    {0,1}
+    """
     _expect(value, Format, "from_jax_layout takes a layout")
     return from_jax_layout(value.layout) if isinstance(value.layout, JaxLayout) else None
 
 
 def to_format(layout: Layout, sharding: Sharding | None = None) -> Format:
-    """Returns a Format with this layout; without a sharding, on JAX's first device."""
+    """Returns a Format with this layout; without a sharding, on JAX's first device.
+
+    >>> relayout.jax.to_format(relayout.parse_shape("f32[3,5]{0,1}").layout).layout
+    Layout(major_to_minor=(1, 0), tiling=(), sub_byte_element_size_in_bits=0)
+    """
     return Format(to_jax_layout(layout), sharding or SingleDeviceSharding(jax.devices()[0]))
 
 
 def from_struct(value: Any) -> ArrayShape:
-    """Returns the shape of an array or a ShapeDtypeStruct, and its layout if it has one."""
+    """Returns the shape of an array or a ShapeDtypeStruct, and its layout if it has one.
+
+    >>> import jax
+    >>> relayout.jax.from_struct(jax.ShapeDtypeStruct((3, 5), "bfloat16"))
+    bf16[3,5]
+    """
     if not hasattr(value, "shape") or not hasattr(value, "dtype"):
         raise TypeError(f"expected an array or a ShapeDtypeStruct, not {kind_of(value)}")
     shape = ArrayShape(element_type_of(np.dtype(value.dtype)), tuple(value.shape))
@@ -63,6 +85,9 @@ def to_struct(shape: ShapeLike, sharding: Sharding | None = None) -> jax.ShapeDt
     """Returns a ShapeDtypeStruct of a shape, with the layout as its Format.
 
     Raises DiagnosticError for other shapes than arrays, and for dynamic dimensions.
+
+    >>> relayout.jax.to_struct("f32[3,5]").shape
+    (3, 5)
     """
     array = as_array_shape(shape)
     if not array.is_static:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, Protocol, TypeAlias, cast
 
 import jax
+import jax.export
 import jax.numpy as jnp
 from jax.sharding import SingleDeviceSharding
 
@@ -18,10 +19,26 @@ from dialect_utils.stablehlo import parse_module
 from dialect_utils.text import kind_of
 
 
+class MlirModule(Protocol):
+    """A `jaxlib.mlir.ir.Module`."""
+
+    @property
+    def operation(self) -> Any:
+        """Returns the operation that is the module."""
+
+
+JaxModule: TypeAlias = jax.stages.Traced | jax.stages.Lowered | jax.stages.Compiled | jax.export.Exported | MlirModule
+
+
 def from_jax(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Module:
     """Returns the StableHLO module of a function for arguments of these shapes (arrays or ShapeDtypeStructs).
 
     `function` may be jitted already, with options of its own. Raises TypeError for other values.
+
+    >>> import jax.numpy as jnp
+    >>> module = relayout.from_jax(lambda x, y: jnp.tanh(x @ y), jnp.ones((3, 5)), jnp.ones((5, 4)))
+    >>> module.dialect, [value.shape for value in module.entry.parameters]
+    ('stablehlo', [f32[3,5], f32[5,4]])
     """
     return module_of(as_jitted(function).lower(*args, **kwargs))
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import cast
 
+from jax.errors import JaxRuntimeError
 from jax.extend import xla
 
 from dialect_utils.execution import hlo_proto_to_text, hlo_text_to_proto
@@ -35,10 +36,14 @@ _IN_PLACE = ("dynamic-update-slice", "scatter", "while")
 
 @dataclass(slots=True)
 class Applied:
-    """The modules that were compiled while passes were applied, each before and after the passes, and notes."""
+    """The modules that were compiled while passes were applied, each before and after the passes, and notes.
+
+    `errors` are the exceptions of the passes, which JAX reports as text only.
+    """
 
     modules: list[tuple[Module, Module]] = field(default_factory=list)
     notes: list[Diagnostic] = field(default_factory=list)
+    errors: list[Exception] = field(default_factory=list)
 
 
 @contextmanager
@@ -46,28 +51,46 @@ def apply_passes(passes: PipelineLike) -> Iterator[Applied]:
     """Runs a pipeline inside XLA's compilation for the CPU of all functions jitted within.
 
     Functions compiled before are not compiled again, and functions compiled within stay compiled afterwards
-    (`jax.clear_caches()` drops them). Other threads that compile meanwhile are affected, too. If a pass rejects a
-    module, or XLA cannot compile the result, the compiling call raises JaxRuntimeError with the diagnostics.
+    (`jax.clear_caches()` drops them). Other threads that compile meanwhile are affected, too. Raises DiagnosticError
+    where a pass rejects a module, or XLA cannot compile the result. Inside, the compiling call raises JaxRuntimeError.
 
+    >>> import jax, jax.numpy as jnp
     >>> with relayout.jax.apply_passes("annotate-layouts{target=tpu-v5e},expand-tiling") as applied:
-    ...     jax.jit(lambda x: x * 2)(jnp.ones((3, 5)))
+    ...     doubled = jax.jit(lambda x: x * 2)(jnp.ones((3, 5)))
+    >>> len(applied.modules) > 0, doubled.sum().item()
+    (True, 30.0)
     """
     pipeline, applied = as_pipeline(passes), Applied()
     name = f"relayout-{next(_NUMBERS)}"
 
     def transform(data: bytes) -> bytes | None:
-        before = cast(Module, parse_module(hlo_proto_to_text(data, "<compilation>"), "<compilation>"))
-        result = pipeline.run(_UNDO.run(before).module)
-        _check_taken(before, result.module)
-        applied.modules.append((before, result.module))
-        applied.notes += result.notes
-        return hlo_text_to_proto(result.module.text()) if result.modified else None
+        try:
+            return _transformed(data, pipeline, applied)
+        except Exception as error:
+            applied.errors.append(error)
+            raise
 
     xla.register_hlo_module_transformation(transform, name=name, platforms="cpu")
     try:
         yield applied
+    except JaxRuntimeError as reported:
+        # JAX adds the status and a traceback of this file to the text of the exception that it reports.
+        own = next((each for each in reversed(applied.errors) if str(each) in str(reported)), None)
+        if own is None:
+            raise
+        raise own from None
     finally:
         xla.clear_hlo_module_transformation(name, platforms="cpu")
+
+
+def _transformed(data: bytes, pipeline: Pipeline, applied: Applied) -> bytes | None:
+    """Returns the proto of a module after a pipeline, None where the pipeline changes nothing."""
+    before = cast(Module, parse_module(hlo_proto_to_text(data, "<compilation>"), "<compilation>"))
+    result = pipeline.run(_UNDO.run(before).module)
+    _check_taken(before, result.module)
+    applied.modules.append((before, result.module))
+    applied.notes += result.notes
+    return hlo_text_to_proto(result.module.text()) if result.modified else None
 
 
 def _check_taken(before: Module, after: Module) -> None:

@@ -9,7 +9,8 @@ from typing import Any
 
 from dialect_utils.memory import MemoryReport
 from dialect_utils.memory.report import BufferRow, RelayoutRow
-from relayout.report.terminal import clip, format_bytes, format_table
+from dialect_utils.text import format_bytes
+from relayout.report.terminal import clip, format_table
 
 _TOTALS = ("peak_bytes", "argument_bytes", "output_bytes", "alias_bytes", "temporary_bytes", "padding_bytes")
 _SHOWN = 10

@@ -9,9 +9,8 @@ from typing import Any
 
 from dialect_utils.io.files import encode
 from dialect_utils.memory import MemoryReport
-from dialect_utils.text import Diagnostic, DiagnosticError
+from dialect_utils.text import Diagnostic, DiagnosticError, format_bytes
 from relayout.report.html import html_page
-from relayout.report.terminal import format_bytes
 
 # Graphviz's colour scheme `blues5`, from few bytes to those of the largest buffer.
 _SHADES = 5

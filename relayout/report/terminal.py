@@ -7,24 +7,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from heapq import nlargest
 
 from dialect_utils.memory.report import BufferRow, MemoryReport, RelayoutRow
+from dialect_utils.text import format_bytes
 
 _WORST = 10
 _RELAYOUTS = 8
 _ADVICE = 5
-_UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 _SPACES = {0: "main memory", 5: "host"}
 _LEAST_WIDTH = 60
 _NO_TERMINAL = 200
-
-
-def format_bytes(count: int) -> str:
-    """Returns a size for people: `1.5 MiB`; below 1024 it is exact."""
-    size, unit = float(count), 0
-    while abs(size) >= 1024 and unit < len(_UNITS) - 1:
-        size, unit = size / 1024, unit + 1
-    # Three digits of 1000 and more would be 1e+03.
-    digits = f"{size:.0f}" if not unit or abs(size) >= 100 else f"{size:.3g}"
-    return f"{digits} {_UNITS[unit]}"
 
 
 def terminal_page(report: MemoryReport, width: int | None = None) -> str:

@@ -10,8 +10,8 @@ from dialect_utils.io.files import encode, parse_bytes
 from dialect_utils.ir import Module
 from dialect_utils.layout import ArrayShape, Layout
 from dialect_utils.memory import MemoryReport
-from dialect_utils.text import Diagnostic, DiagnosticError
-from relayout.report.terminal import clip, format_bytes, format_table
+from dialect_utils.text import Diagnostic, DiagnosticError, format_bytes
+from relayout.report.terminal import clip, format_table
 
 _SHOWN = ("argument_bytes", "output_bytes", "alias_bytes", "temp_bytes", "peak_bytes")
 

@@ -5,12 +5,17 @@ from __future__ import annotations
 import ast
 import contextlib
 import io
+import json
+import subprocess
+import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from docs_site.notebooks import NOTEBOOKS, as_markdown, read_cells, text_of
+from tests.markup import problems
 from tests.paths import ROOT
 
 
@@ -51,9 +56,44 @@ def test_a_notebook_gives_its_outputs(path: Path, monkeypatch: pytest.MonkeyPatc
             assert len(cell["outputs"]) == bool(printed) + (shown is not None)
 
 
-def test_both_notebooks_have_pictures() -> None:
-    assert [path.stem for path in NOTEBOOKS] == ["memory", "newcomers_hour"]
+def test_all_notebooks_have_pictures() -> None:
+    assert [path.stem for path in NOTEBOOKS] == ["gallery", "memory", "newcomers_hour"]
     assert all("<svg" in as_markdown(path) for path in NOTEBOOKS)
+
+
+def kept_markup() -> list[str]:
+    """Returns the HTML and SVG that the notebooks keep."""
+    cells = [cell for path in NOTEBOOKS for cell in read_cells(path) if cell["cell_type"] == "code"]
+    data = [output.get("data", {}) for cell in cells for output in cell["outputs"]]
+    return [text_of(each[kind]) for each in data for kind in ("text/html", "image/svg+xml") if kind in each]
+
+
+def test_the_markup_of_the_notebooks_is_well_formed_and_loads_nothing() -> None:
+    markup = kept_markup()
+    assert len(markup) >= 12
+    assert [problems(each) for each in markup] == [[]] * len(markup)
+
+
+def test_the_gallery_shows_every_kind_of_object() -> None:
+    (path,) = [path for path in NOTEBOOKS if path.stem == "gallery"]
+    text = as_markdown(path)
+    for shown in ("most major first", "linear index", "<summary>text</summary>", "<b>equal (proof)</b>", "<polygon"):
+        assert shown in text
+    assert "1.01 GiB" in text
+    assert "1000 MiB" in text
+
+
+@pytest.mark.skipif(not all(map(find_spec, ("nbclient", "ipykernel"))), reason="nbclient is not installed")
+def test_a_kernel_gives_the_outputs_of_the_gallery(tmp_path: Path) -> None:
+    kept = ROOT / "docs/notebooks/gallery.ipynb"
+    cells = read_cells(kept)
+    copy = tmp_path / "gallery.ipynb"
+    empty = [{**cell, "outputs": []} if cell["cell_type"] == "code" else cell for cell in cells]
+    copy.write_text(json.dumps({**json.loads(kept.read_text("utf-8")), "cells": empty}))
+    command = [sys.executable, "-m", "docs_site.notebooks", str(copy)]
+    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300)
+    assert result.returncode == 0, result.stderr
+    assert read_cells(copy) == cells
 
 
 def test_a_changed_output_is_noticed() -> None:

@@ -106,6 +106,24 @@ MUTANTS = (
         ("tests/passes/dumps/test_convert_async_to_sync.py",),
     ),
     Mutant(
+        "passes/framework/base.py",
+        'if hasattr(returned, "dialect") and returned is not clone:',
+        "if False:",
+        ("tests/passes/framework/test_pipeline.py",),
+    ),
+    Mutant(
+        "passes/framework/pipeline.py",
+        "raise PassError(step, module, [found], error).with_traceback(trace) from None",
+        "raise PassError(step, module, [found], error) from error",
+        ("tests/passes/framework/test_pipeline.py",),
+    ),
+    Mutant(
+        "passes/framework/options.py",
+        "if kind in _PLAIN and value is not None and type(value) not in _PLAIN[kind]:",
+        "if False:",
+        ("tests/passes/framework/test_pipeline.py",),
+    ),
+    Mutant(
         "passes/framework/options.py",
         "if key in values:",
         "if False:",

@@ -166,4 +166,22 @@ MUTANTS = (
         "if True:",
         ("tests/relayout/test_first_difference.py",),
     ),
+    Mutant(
+        "relayout/jax/transformation.py",
+        "raise own from None",
+        "raise",
+        ("tests/relayout/test_jax.py",),
+    ),
+    Mutant(
+        "relayout/commands/doctor.py",
+        'return self.status == "broken"',
+        'return self.status == "missing"',
+        ("tests/relayout/test_doctor.py",),
+    ),
+    Mutant(
+        "relayout/commands/doctor.py",
+        "modules = modules[modules.index(last) + 1 :]",
+        "modules = ()",
+        ("tests/relayout/test_doctor.py",),
+    ),
 )

@@ -51,4 +51,10 @@ MUTANTS = (
         "",
         ("tests/text/test_input_file.py",),
     ),
+    Mutant(
+        "dialect_utils/text/html.py",
+        "return escape(printable(text))",
+        "return text",
+        ("tests/relayout/test_representations.py",),
+    ),
 )

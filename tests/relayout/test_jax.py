@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+import traceback
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from importlib.util import find_spec
@@ -23,6 +24,7 @@ from dialect_utils.execution import entry_arrays
 from dialect_utils.layout import ELEMENT_TYPES, ArrayShape
 from dialect_utils.layout.arrays.dtypes import dtype_of
 from dialect_utils.text import DiagnosticError
+from passes.framework.pipeline import PassError
 from tests.paths import ROOT
 
 untyped: Any = rj  # for arguments of wrong types
@@ -199,6 +201,43 @@ def test_passes_run_inside_of_xla_and_keep_results(name: str) -> None:
 def test_a_module_that_xla_cannot_compile_is_an_error_of_the_call(passes: str, message: str) -> None:
     with rj.apply_passes(passes), pytest.raises(Exception, match=message):
         jax.jit(lambda x: x * 3 + 1)(ARGUMENTS[0])
+
+
+@relayout.module_pass
+def divide(module, *, by=0):  # type: ignore[no-untyped-def]  # passes need no annotations
+    1 / by
+
+
+@pytest.mark.usefixtures("fresh")
+@pytest.mark.parametrize(
+    ("passes", "error", "message"),
+    [
+        (divide, PassError, r"test_jax\.py:\d+:5: error: pass divide .* raised ZeroDivisionError on .*\n +1 / by\n"),
+        ("annotate-layouts{target=tpu-v5e}", DiagnosticError, "error: the entry has other parameters or results"),
+    ],
+    ids=["mistake", "rejected"],
+)
+def test_an_error_of_a_pass_inside_of_xla_reaches_the_caller_as_itself(
+    passes: str | relayout.Pass, error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=message) as caught, rj.apply_passes(passes) as applied:
+        jax.jit(lambda x: x * 3 + 1)(ARGUMENTS[0])
+    assert caught.value is applied.errors[-1]
+    shown = "".join(traceback.format_exception(caught.value))
+    assert "JaxRuntimeError" not in shown
+    assert shown.count("Traceback") == 1
+
+
+@pytest.mark.usefixtures("fresh")
+def test_an_error_of_jax_that_no_pass_made_stays_as_it_is() -> None:
+    def compile_and_fail() -> None:
+        with suppress(jax.errors.JaxRuntimeError):
+            jax.jit(lambda x: x * 3 + 1)(ARGUMENTS[0])
+        raise jax.errors.JaxRuntimeError("other")
+
+    with pytest.raises(jax.errors.JaxRuntimeError, match=r"^other$"), rj.apply_passes(divide) as applied:
+        compile_and_fail()
+    assert len(applied.errors) == 1
 
 
 # The TPU compiler

@@ -3,7 +3,7 @@ from io import BytesIO
 
 import pytest
 
-from dialect_utils.layout import parse_array_shape, parse_layout
+from dialect_utils.layout import parse_array_shape
 from dialect_utils.layout.index.index_map import linear_index
 from dialect_utils.layout.picture import draw_shape, format_svg, format_terminal, parse_window
 from dialect_utils.layout.picture.drawing import render_png
@@ -163,9 +163,3 @@ def test_every_form_can_be_drawn() -> None:
 def test_dynamic_shapes_have_no_picture() -> None:
     with pytest.raises(ValueError, match="dynamic dimensions"):
         draw_shape(parse_array_shape("f32[<=3]{0:T(2)}"))
-
-
-def test_notebooks_show_shapes_and_layouts() -> None:
-    assert "<svg" in parse_array_shape("f32[3,5]{1,0:T(2,2)}")._repr_html_()
-    assert "f32[&lt;=3]" in parse_array_shape("f32[<=3]")._repr_html_()
-    assert "dim 0 &gt; dim 1" in parse_layout("{1,0:T(2,2)}")._repr_html_()

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import io
+import traceback
 from dataclasses import FrozenInstanceError
 from importlib.metadata import EntryPoint
 from pathlib import Path
@@ -8,9 +9,10 @@ from typing import Any
 
 import pytest
 
-from dialect_utils.text import DiagnosticError, render
+from dialect_utils.text import DiagnosticError, Source, Span, render
 from passes.framework import base
-from passes.framework.base import Report, module_pass
+from passes.framework.base import Pass, Report, module_pass
+from passes.framework.options import parse_options
 from passes.framework.pipeline import (
     PassError,
     PassRun,
@@ -23,6 +25,7 @@ from passes.framework.pipeline import (
     print_changed,
     read_pipelines,
 )
+from passes.framework.spec import Text, parse_option_texts
 from tests.passes.toy import replace, stablehlo_only, toy
 
 pytestmark = pytest.mark.usefixtures("toy_passes")
@@ -47,11 +50,13 @@ def test_a_pass_is_a_value() -> None:
 
 
 def test_options_given_in_python_are_checked() -> None:
-    assert replace.with_options(file="a/b", sizes=[3]) == replace.with_options(file=Path("a/b"), sizes=(3,))  # type: ignore[arg-type]  # a text and a list do too
+    assert replace.with_options(file="a/b", sizes=[3]) == replace.with_options(
+        file=Path("a/b"), sizes=(3,)
+    )  # a text and a list do too
     with pytest.raises(TypeError, match="pass replace has no option olf; it has old, new"):
-        replace.with_options(olf="a")  # type: ignore[call-arg]  # what must fail
+        replace.with_options(olf="a")
     with pytest.raises(DiagnosticError, match=r"option mode is all\|first, not frst\n.*did you mean first"):
-        replace.with_options(mode="frst")  # type: ignore[arg-type]  # what must fail
+        replace.with_options(mode="frst")
 
 
 def test_a_pass_edits_in_place_where_it_is_called() -> None:
@@ -64,20 +69,82 @@ def test_a_pass_edits_in_place_where_it_is_called() -> None:
 
 
 def test_invalid_declarations_are_rejected() -> None:
-    def positional(module: Any, report: Report, old: str = "") -> None: ...
-
     def without_default(module: Any, report: Report, *, old: str) -> None: ...
 
-    for function in (positional, without_default):
-        with pytest.raises(TypeError, match="option old must be keyword-only and have a default"):
-            module_pass(function)
+    def any_options(module: Any, **old: str) -> None: ...
+
+    def without_module(*, old: str = "") -> None: ...
+
+    for function, message in [
+        (without_default, "option old must have a default"),
+        (any_options, "option old must have a default"),
+        (without_module, "the first parameter of a pass is the module"),
+    ]:
+        with pytest.raises(TypeError, match=message):
+            module_pass(function)  # type: ignore[call-overload]  # what must fail
+
+
+def test_annotations_the_report_and_keyword_only_options_may_be_left_out() -> None:
+    @module_pass
+    def shorten(module, count=1, share=0.5, names=("old",), file=None):  # type: ignore[no-untyped-def]  # is tested
+        module.words = module.words[count:]
+
+    assert shorten.dialects == ("hlo", "stablehlo")
+    kinds = {option.name: option.kind for option in shorten.options}
+    assert kinds == {"count": int, "share": float, "names": tuple[str, ...], "file": str}
+    assert shorten.run(toy("old words")).module.text() == "ld words"
+    step = Pass.with_options(shorten, count=4, share=1e-3)
+    assert (str(step), repr(step)) == ("shorten{count=4 share=0.001}", "shorten(count=4, share=0.001)")
+    assert Pipeline((step, shorten)).run(toy("old words")).module.text() == "ords"
+    with pytest.raises(DiagnosticError, match="option count is an integer, not '3'"):
+        Pass.with_options(shorten, count="3")
+
+
+def test_an_option_of_a_number_is_read_from_text() -> None:
+    @module_pass
+    def scale(module: Any, report: Report, *, by: float = 2.0) -> None: ...
+
+    texts = parse_option_texts(Text(source := Source("<pipeline>", "by=-1e-3"), Span(0, len(source.text))))
+    assert parse_options(scale.options, texts, "pass scale") == {"by": -0.001}
+    wrong = parse_option_texts(Text(source := Source("<pipeline>", "by=nan"), Span(0, len(source.text))))
+    with pytest.raises(DiagnosticError, match="option by is a number, not nan"):
+        parse_options(scale.options, wrong, "pass scale")
+
+
+def test_a_pass_called_with_options_alone_is_a_pass_with_these_options() -> None:
+    step = replace(old="a", new="b")
+    assert step == replace.with_options(old="a", new="b")
+    assert step(new="c") == replace(old="a", new="c")
+    assert replace() == replace
+    with pytest.raises(TypeError, match="pass replace has no option olf"):
+        replace(olf="a")
+    with pytest.raises(TypeError, match=r"takes a module, a report, and options by name, not a .*ToyModule, a str"):
+        replace(toy("old"), "new")
+
+
+def test_an_annotation_that_only_type_checkers_know_is_named() -> None:
+    def late(module: Absent, report: Report) -> None: ...  # type: ignore[name-defined]  # noqa: F821  # is tested
+
+    with pytest.raises(TypeError, match="late: the annotation Absent is unknown here; import it outside of"):
+        module_pass(late).run(toy("old"))
+
+
+def test_a_pass_that_returns_another_module_is_told_to_edit() -> None:
+    @module_pass
+    def copied(module: Any) -> Any:
+        return module.clone()
+
+    with pytest.raises(PassError, match="returned another module, but a pass edits the one") as caught:
+        Pipeline((copied,)).run(toy("old"))
+    assert "    def copied(module: Any) -> Any:" not in str(caught.value)
+    assert "    @module_pass" in str(caught.value)  # the first line of the function
 
 
 def test_a_declared_pass_documents_itself() -> None:
     assert (replace.name, replace.summary, replace.__doc__) == ("replace", "Replaces a word by another.", replace.doc)
     assert stablehlo_only.dialects == ("stablehlo",)
     assert replace.dialects == ("hlo", "stablehlo")
-    assert repr(replace.with_options(old="a")) == "<pass replace{old=a}>"
+    assert repr(replace.with_options(old="a")) == "replace(old='a')"
 
 
 def test_a_module_of_the_wrong_form_is_refused() -> None:
@@ -110,6 +177,21 @@ def test_a_pass_that_raises_is_named_with_its_module() -> None:
     message = "pass replace{loud=true} (number 2) raised ZeroDivisionError on module toy: too loud"
     assert message in str(caught.value)
     assert (str(caught.value.step), caught.value.before.text()) == ("replace{loud=true}", "new")
+
+
+def test_an_error_of_a_pass_is_one_exception_at_its_own_line() -> None:
+    with pytest.raises(PassError) as caught:
+        Pipeline.parse("replace{loud=true}", pipelines={}).run(toy("old"))
+    shown = "".join(traceback.format_exception(caught.value))
+    line = 'raise ZeroDivisionError("too loud")'
+    assert "direct cause" not in shown
+    assert "another exception" not in shown
+    assert traceback.extract_tb(caught.value.__traceback__)[-1].line == line
+    location = caught.value.diagnostics[0].location
+    assert location is not None
+    assert location.source.name == toy.__code__.co_filename
+    assert location.source.text[location.span.start : location.span.end] == line
+    assert isinstance(caught.value.raised, ZeroDivisionError)
 
 
 def test_the_old_name_of_a_pass_is_read_with_a_note(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,183 @@
+"""`relayout doctor`: findings on what is installed, hidden, missing or broken, and a small module."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from importlib.metadata import Distribution
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from relayout.cli import main
+from relayout.commands import doctor
+from relayout.commands.doctor import MODULE, REQUIREMENTS, Finding
+from tests.paths import ROOT
+
+
+def run(folder: Path, *paths: Path | str) -> tuple[int, dict[str, Any]]:
+    """Runs the command in a folder, with paths before those of the project; returns findings by their names."""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([*map(str, paths), str(ROOT)])}
+    result = subprocess.run(
+        [sys.executable, "-P", "-m", "relayout", "doctor", "--json"],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert result.stderr == ""
+    report = json.loads(result.stdout)
+    findings = {each["name"]: each for each in report["findings"]}
+    assert report["healthy"] == (result.returncode == 0)
+    assert report["healthy"] == all(each["status"] != "broken" for each in findings.values())
+    return result.returncode, findings
+
+
+def install(site: Path, name: str, code: str, version: str) -> None:
+    """Makes a distribution of one package, which comes before the one that is installed."""
+    (site / name).mkdir(parents=True)
+    (site / name / "__init__.py").write_text(code)
+    metadata = site / f"{name}-{version}.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
+
+
+def statuses(findings: dict[str, Any], part: str) -> dict[str, str]:
+    return {name: each["status"] for name, each in findings.items() if each["part"] == part}
+
+
+def test_everything_works_here_and_takes_seconds(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["doctor"]) == 0
+    printed = capsys.readouterr().out
+    assert printed.endswith("\neverything that is necessary works\n")
+    assert [line for line in printed.splitlines() if line.startswith("self")] == ["self-test"]
+    for step in ("parse", "annotate-layouts", "expand-tiling", "command", "proof", "execution"):
+        assert re.search(rf"^  ok       {step} +\(\d+\.\d\d s\)$", printed, re.MULTILINE)
+    assert re.search(r"^  ok       jaxlib +\d+\.\d+", printed, re.MULTILINE)
+
+
+def test_the_small_module_has_ten_lines_and_tiles_with_padding() -> None:
+    assert len(MODULE.splitlines()) == 9
+    with pytest.raises(ValueError, match="no array has tiles"):
+        doctor._expect(False, "no array has tiles")  # noqa: SLF001  # each step expects something
+
+
+def test_the_requirements_are_those_of_the_project() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    extras = {
+        name: project["optional-dependencies"][name]
+        for name in ("tpu", "zstd", "report", "cluster", "remote", "ci", "lit")
+    }
+    written = {
+        (re.split(r"[<>=]", each)[0], each.partition(">=")[2], extra)
+        for extra, listed in {"": project["dependencies"], **extras}.items()
+        for each in listed
+    }
+    assert {(each.name, each.least, each.extra) for each in REQUIREMENTS} == written
+    developing = {"dev", "docs", "fuzz", "notebooks", "rules"}
+    assert set(project["optional-dependencies"]) - {each.extra for each in REQUIREMENTS} == developing
+
+
+def test_packages_of_the_user_that_are_hidden_are_named(tmp_path: Path) -> None:
+    (tmp_path / "passes").mkdir()
+    (tmp_path / "passes" / "__init__.py").write_text("raise SystemExit('the user code was run')\n")
+    (tmp_path / "passes" / "framework.py").write_text("")
+    (tmp_path / "passes" / "mine.py").write_text("")
+    (tmp_path / "dialect_utils.py").write_text("raise SystemExit('the user code was run')\n")
+    status, findings = run(tmp_path, tmp_path)
+    assert status == 0
+    expected = f"relayout's own is used, which hides {tmp_path}/passes/__init__.py and its modules framework"
+    assert findings["passes"]["status"] == "warning"
+    assert findings["passes"]["detail"].startswith(expected)
+    assert f"hides {tmp_path}/dialect_utils.py" in findings["dialect_utils"]["detail"]
+
+
+def test_a_file_that_hides_a_package_is_named(tmp_path: Path) -> None:
+    (tmp_path / "numpy.py").write_text("array = None\n")
+    status, findings = run(tmp_path, tmp_path)
+    assert status == 1
+    assert findings["numpy"]["status"] == "broken"
+    assert f"but {tmp_path}/numpy.py hides it" in findings["numpy"]["detail"]
+    # Text needs no packages.
+    assert statuses(findings, "self-test") == {
+        **dict.fromkeys(("parse", "annotate-layouts", "expand-tiling", "command"), "ok"),
+        **dict.fromkeys(("proof", "execution"), "skipped"),
+    }
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        ("raise ImportError('libfirst.so is missing')", "cannot be imported: ImportError: libfirst.so is missing"),
+        ("import os; os.abort()", "cannot be imported: the process was ended by SIGABRT"),
+        ("import os; os._exit(3)", "cannot be imported: the process ended with exit code 3"),
+    ],
+    ids=["error", "crash", "exit"],
+)
+def test_a_package_that_cannot_be_imported_says_why(tmp_path: Path, code: str, said: str) -> None:
+    install(tmp_path, "islpy", code, "2026.1")
+    install(tmp_path, "shtab", "raise ValueError('a later one')", "1.8")
+    status, findings = run(tmp_path, tmp_path)
+    assert status == 1
+    assert findings["islpy"]["detail"].startswith(f"2026.1 {said}")
+    assert {name for name, each in statuses(findings, "packages").items() if each != "ok"} == {"islpy", "shtab"}
+    assert findings["shtab"]["detail"].endswith("ValueError: a later one")
+
+
+def test_an_old_package_is_named_with_the_version_that_is_needed(tmp_path: Path) -> None:
+    install(tmp_path, "islpy", "", "2024.12")
+    assert run(tmp_path, tmp_path)[1]["islpy"]["detail"].startswith("2024.12, but 2025.1 or newer is needed")
+
+
+def test_packages_that_are_missing_are_named(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    find = doctor._distribution  # noqa: SLF001  # what is looked up
+
+    def known(name: str) -> Distribution | None:
+        return None if name in ("numpy", "jaxlib", "zstandard") else find(name)
+
+    monkeypatch.setattr(doctor, "_distribution", known)
+    monkeypatch.setattr(doctor, "find_spec", lambda name: find_spec(name) if known(name) is not None else None)
+    assert main(["doctor"]) == 1
+    printed = capsys.readouterr().out
+    assert "broken   numpy              not installed: pip install numpy\n" in printed
+    assert "missing  zstandard          not installed: pip install 'relayout[zstd]'\n" in printed
+    assert "skipped  execution          needs jaxlib, numpy\n" in printed
+    assert printed.endswith("\nbroken: jaxlib, numpy\n")
+
+
+def test_a_system_without_a_sandbox_is_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
+    code = "import sys; from dialect_utils.sandbox import enter_sandbox; sys.exit(enter_sandbox() is not None)"
+    is_missing = subprocess.run([sys.executable, "-c", code], cwd=ROOT, timeout=60).returncode
+    assert doctor._sandbox().status == ("warning" if is_missing else "ok")  # noqa: SLF001  # one part alone
+    monkeypatch.setattr(doctor, "_SANDBOX", "sys.exit('libseccomp cannot be loaded')")
+    found = doctor._sandbox()  # noqa: SLF001
+    assert found.status == "warning"
+    assert found.detail.startswith("libseccomp cannot be loaded; without it, a process that reads files keeps")
+
+
+def test_a_step_that_fails_is_broken_and_the_others_are_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doctor, "MODULE", MODULE.replace("negate(t)", "negate(u)"))
+    found = list(doctor._self_test(()))  # noqa: SLF001  # one part alone
+    assert [each.status for each in found] == ["broken", *["skipped"] * 5]
+    assert found[0].detail.startswith("DiagnosticError: <doctor>:7:")
+
+
+def test_a_process_that_cannot_be_started_is_no_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", "/absent/python")
+    errors = doctor._import_errors(["numpy", "jax"])  # noqa: SLF001  # one part alone
+    assert set(errors) == {"numpy", "jax"}
+    assert "No such file" in errors["numpy"]
+    assert doctor._sandbox().status == "warning"  # noqa: SLF001
+
+
+def test_a_finding_is_a_line() -> None:
+    assert str(Finding("packages", "jax", "ok", "0.10.2")) == "  ok       jax                0.10.2"
