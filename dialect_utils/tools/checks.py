@@ -29,10 +29,15 @@ def without_directives(text: str) -> str:
 
 
 def check_lines(text: str, dialect: Dialect) -> str:
-    """Returns CHECK directives, as comments, that match a module's text and hold for other names of values.
+    r"""Returns CHECK directives, as comments, that match a module's text and hold for other names of values.
 
     The first mention of a value captures the name, the later ones refer to it. Lines that follow each other in the text
     must follow each other.
+
+    >>> print(check_lines("ENTRY e {\n  ROOT p = f32[3] parameter(0)\n}\n", "hlo"), end="")
+    // CHECK: ENTRY e {
+    // CHECK-NEXT:   ROOT [[P:[^ ]+]] = f32[3] parameter(0)
+    // CHECK-NEXT: }
     """
     line_of = _HloLine() if dialect == "hlo" else _MlirLine()
     made: list[str] = []

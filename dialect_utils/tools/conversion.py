@@ -38,6 +38,9 @@ def convert(module: Module, form: Form, *, locations: bool = False) -> bytes:
     `hlo` and `stablehlo` are texts, `pb` is a serialized HloModuleProto, `bytecode` is MLIR's, and `portable` is a
     StableHLO portable artifact. With `locations`, StableHLO has locations, which hold the names of HLO's instructions.
     Raises DiagnosticError for a module that XLA cannot express in the other dialect.
+
+    >>> convert(relayout.read("examples/attention.mlir"), "hlo")[:23]
+    b'HloModule jit_attention'
     """
     return write(in_dialect_of(form, module), form, locations=locations)
 

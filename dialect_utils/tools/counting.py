@@ -67,6 +67,9 @@ def count_operations(
     makes none, nor does an operation whose result has the bytes of its operand, such as a tuple or a bitcast, nor an
     operation of a fusion or of a computation that is applied per element. An array with an unbounded dimension has no
     size.
+
+    >>> count_operations(relayout.read("examples/negate.hlo"), ["opcode"]).rows
+    {('parameter',): Tally(operations=1, bytes=96), ('negate',): Tally(operations=1, bytes=60)}
     """
     counts = Counts(keys)
     for function in module.functions if functions is None else functions:

@@ -43,6 +43,11 @@ def extract(
     needs) and `after` steps after it are extracted, too, with the computations that they call. Several values that
     leave the part are a tuple. Raises DiagnosticError for a name that the module does not have, and ValueError for
     steps around a whole computation.
+
+    >>> module = relayout.read("examples/attention.mlir")
+    >>> part = extract(module, "10", before=1)
+    >>> [str(value.shape) for value in part.entry.parameters]
+    ['bf16[2,50,4,24]', 'bf16[2,50,4,24]', 'f32[]']
     """
     return part_as_module(module, find_part(module, value, computation=computation, before=before, after=after))
 

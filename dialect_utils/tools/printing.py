@@ -32,6 +32,13 @@ def format_short(module: Module, *, keep: Collection[Detail] = (), computation: 
     `metadata` is what instructions were made of, with the tables of files (StableHLO: locations), `backend_config` is
     for the compiler's own use. `names` are those of the instructions and computations; without them, HLO's are opcodes
     and numbers where that is shorter. Raises DiagnosticError for an unknown computation.
+
+    >>> print(format_short(relayout.read("examples/attention.hlo"), computation="region_0.2"), end="")
+    region_0.2 {
+      p0 = f32[] parameter(0)
+      p1 = f32[] parameter(1)
+      ROOT maximum = f32[] maximum(p0, p1)
+    }
     """
     copy = module.clone()
     dropped = [name for detail, names in _LEFT_OUT.items() if detail not in keep for name in names]
