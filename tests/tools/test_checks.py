@@ -103,7 +103,7 @@ def test_a_text_matches_its_own_lines(file: Path, tmp_path: Path) -> None:
 def lit(folder: Path) -> subprocess.CompletedProcess[str]:
     configuration = "from relayout.lit_config import configure\nconfigure(config, lit_config)\n"
     (folder / "lit.cfg.py").write_text(configuration)
-    command = [FILECHECK.with_name("lit"), "-v", str(folder)]
+    command = [str(FILECHECK.with_name("lit")), "-v", str(folder)]
     return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
 
 

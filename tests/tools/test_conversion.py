@@ -74,6 +74,11 @@ def test_layouts_of_the_entry_come_back_and_a_note_counts_the_others() -> None:
     assert lost_layouts(module, "portable") == lost_layouts(relayout.parse(LAYOUTS), "stablehlo") == ()
 
 
+def test_a_portable_artifact_states_its_version() -> None:
+    assert b"StableHLO_v" in as_form("portable")[:20]
+    assert b"StableHLO_v" not in as_form("bytecode")[:20]
+
+
 def test_names_of_hlo_are_locations_of_stablehlo() -> None:
     module = relayout.read(ROOT / "examples" / "negate.hlo")
     assert b"loc(" not in convert(module, "stablehlo")

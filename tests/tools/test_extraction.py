@@ -124,6 +124,26 @@ def test_regions_bring_the_values_that_they_use() -> None:
     assert len(find_part(module, "out", before=None).operations) == 4
 
 
+def test_a_root_may_be_a_parameter_or_come_first() -> None:
+    text = "first {\n  ROOT a = f32[] parameter(0)\n  b = f32[] parameter(1)\n}\n\n"
+    module = relayout.parse(DIAMOND.replace("ENTRY", text + "ENTRY", 1))
+    made = extract(module, "first")
+    assert (names(made), made.entry.results[0].name) == (["a", "b"], "a")
+    early = DIAMOND.replace("ROOT m = f32[] maximum(a, b)", "ROOT m = f32[] maximum(a, b)\n  n = f32[] negate(m)")
+    assert extract(relayout.parse(early), "max").entry.results[0].name == "m"
+
+
+def test_a_value_that_the_function_returns_leaves_the_part() -> None:
+    text = """func.func public @main(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  %a = stablehlo.negate %x : tensor<4xf32>
+  %b = stablehlo.abs %a : tensor<4xf32>
+  return %a, %b : tensor<4xf32>, tensor<4xf32>
+}
+"""
+    part = find_part(relayout.parse(text), "b", before=1, after=1)
+    assert [value.name for value in part.results] == ["a", "b"]
+
+
 @pytest.mark.parametrize(
     ("value", "options", "message", "hint"),
     [
