@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 
 from dialect_utils.ir import Function, Module, Operation, Value
 from dialect_utils.ops import DONE, UPDATE, split_asynchronous
-from dialect_utils.text import Diagnostic, DiagnosticError
+from dialect_utils.text import Diagnostic, DiagnosticError, all_nearest
 
 # So many locations of one name, and names like an unknown one, are listed.
 _LISTED = 3
@@ -73,7 +72,7 @@ def value_not_found(module: Module, name: str, function: Function | None) -> Dia
 
 
 def _not_found(module: Module, what: str, name: str, known: Iterable[str]) -> DiagnosticError:
-    close = get_close_matches(name.removeprefix("%"), list(dict.fromkeys(known)), _LISTED)
+    close = all_nearest(name.removeprefix("%"), set(known))[:_LISTED]
     hint = f"did you mean {' or '.join(close)}?" if close else "relayout print FILE shows the names"
     return DiagnosticError(Diagnostic(f"{what} in module {module.name or 'without a name'}", hint=hint))
 
