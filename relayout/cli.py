@@ -19,7 +19,11 @@ from relayout.console import COLOURS, DONE, WRONG_COMMAND, Console, UsageError
 from relayout.habits import COMMANDS as OTHER_COMMANDS
 from relayout.process import ended_by_signals, exit_code, interrupt_before
 
-COMMANDS = ("opt", "check", "replay", "reduce", "run", "report", "explain", "index", "bitcast", "doctor")
+COMMANDS = (
+    *("opt", "check", "replay", "reduce", "run", "report"),
+    *("extract", "convert", "count", "print"),
+    *("explain", "index", "bitcast", "doctor"),
+)
 
 # The exit code that a shell reports for a program ended by SIGPIPE.
 _CLOSED_PIPE = 141
@@ -45,10 +49,7 @@ options:
   --version                   show the version
   --print-completion SHELL    print what completes commands in bash, zsh or tcsh
 
-exit codes:
-  0  done
-  1  the input is wrong, or a check failed
-  2  the command is wrong, or a file is missing
+exit codes: 0 done, 1 the input is wrong or a check failed, 2 the command is wrong or a file is missing
 
 examples:
   relayout explain 'f32[3,5]{{1,0:T(2,2)}}'

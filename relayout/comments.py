@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from dialect_utils.io.files import decode, encode
+from dialect_utils.io.files import TEXT_KINDS, decode, encode, find_kind
 from dialect_utils.text import Diagnostic, DiagnosticError, Location, Source, Span, error_at, nearest
 
 # Strings and block comments match first: `//` inside them starts no comment. Both may be unclosed.
@@ -14,6 +14,8 @@ _PIECE = re.compile(
     r'(?P<kept>"(?:\\.|[^"\\\n]++)*+"?|/\*.*?(?:\*/|\Z))|^[ \t]*+//[^\n]*(?:\n|\Z)|(?<![ \t])[ \t]*+//[^\n]*',
     re.DOTALL | re.MULTILINE,
 )
+# The RUN line that `opt --generate-checks` writes.
+_OWN_RUN = re.compile(r"^[ \t]*// RUN: relayout opt %s [^\n]*\| FileCheck %s[ \t]*\n", re.MULTILINE)
 _SEPARATOR = re.compile(r"^// -----[^\n]*\n?", re.MULTILINE)
 _COMMENT = re.compile(
     r"expected-(?P<severity>error|warning|note)(?P<regex>-re)?[ \t]*+(?:@(?P<place>[+-]?\d++|above|below|unknown))?"
@@ -31,6 +33,25 @@ _MOST_TIMES = 100
 def strip_comments(text: str) -> str:
     """Returns the text without `//` comments, and without the lines that hold nothing else."""
     return _PIECE.sub(lambda match: match.group("kept") or "", text)
+
+
+def lit_test(given: bytes, made: bytes, name: str, run: str) -> bytes:
+    """Returns a module as a lit test: the command of its RUN line, CHECK lines for the module made of it, and itself.
+
+    Directives of an earlier run are replaced; other RUN lines stay. An empty command adds no RUN line. Raises
+    DiagnosticError for a module that is not a text.
+    """
+    # Imported here: only tests have such lines.
+    from dialect_utils.tools.checks import check_lines, without_directives
+
+    kind = find_kind(given, name)
+    if kind not in TEXT_KINDS:
+        message = f"{name}: a test is a text, and this is {kind}"
+        raise DiagnosticError(Diagnostic(message, hint="relayout convert writes text"))
+    text = _OWN_RUN.sub("", without_directives(decode(given)))
+    lines = check_lines(strip_comments(decode(made)), "hlo" if kind == "hlo text" else "stablehlo")
+    head = f"// RUN: {run}\n" if run else ""
+    return encode(f"{head}{lines}\n{text.lstrip()}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,10 @@ OPTIONS: Mapping[str, str] = {
     **dict.fromkeys(("--html", "--format"), "-o report.html; also .json, .parquet, .dot, .nodes"),
     **dict.fromkeys(("--svg", "--png"), "--picture svg -o FILE; also png"),
     **dict.fromkeys(("-o", "--output", "--save"), "--outputs NPZ"),
+    # XLA's hlo-translate and hlo_extractor
+    **dict.fromkeys(("--hlo-to-stablehlo", "--hlo-text-to-stablehlo", "--hlo-text-to-mlir-hlo"), "--to stablehlo"),
+    **dict.fromkeys(("--stablehlo-to-hlo", "--stablehlo-to-hlo-text", "--mlir-hlo-to-hlo-text"), "--to hlo"),
+    "--height": "--before N",
     # mlir-opt
     "--mlir-timing": "--timing",
     "--mlir-print-ir-before-all": "--print-before-all",
@@ -57,10 +61,12 @@ _ANSWERS: Mapping[str, str] = {
 
 COMMANDS: Mapping[str, str] = {
     **dict.fromkeys(("diff", "compare", "equal"), "relayout check A B"),
-    **dict.fromkeys(
-        ("verify", "lint", "parse", "print", "convert"), "relayout opt FILE, which reads, verifies and prints"
-    ),
+    **dict.fromkeys(("verify", "lint", "parse"), "relayout opt FILE, which reads, verifies and prints"),
     **dict.fromkeys(("exec", "execute", "interpret", "eval"), "relayout run FILE"),
+    **dict.fromkeys(("isolate", "slice", "hlo_extractor"), "relayout extract FILE VALUE"),
+    **dict.fromkeys(("translate", "hlo-translate", "xla-translate"), "relayout convert FILE --to FORM"),
+    **dict.fromkeys(("cat", "view", "format"), "relayout print FILE"),
+    **dict.fromkeys(("stats", "statistics", "histogram"), "relayout count FILE"),
     **dict.fromkeys(("memory", "analyze", "profile"), "relayout report FILE"),
     **dict.fromkeys(("draw", "show", "picture"), "relayout explain SHAPE --picture terminal"),
     **dict.fromkeys(("passes", "list"), "relayout opt --list-passes"),

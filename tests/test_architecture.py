@@ -78,6 +78,10 @@ OWN_IMPORTS: dict[str, tuple[str, ...]] = {
     ),
     "dialect_utils.io.dump_names": (),
     "dialect_utils.io.protos": (),
+    "dialect_utils.tools": (
+        *_BASE,
+        *(f"dialect_utils.{name}" for name in ("hlo", "stablehlo", "io", "execution")),
+    ),
     "dialect_utils.mosaic": (
         *_BASE,
         *(f"dialect_utils.{name}" for name in ("execution", "sandbox", "mosaic.kernel_reader")),
@@ -418,6 +422,7 @@ PLANTED = {
     "dialect_utils.ir.control_flow": "from dialect_utils.hlo import HloModule",
     "dialect_utils.ir.elementwise": "from dialect_utils.hlo import HloModule",
     "dialect_utils.ir.chains": "from dialect_utils.hlo import HloModule",
+    "dialect_utils.tools": "from dialect_utils.verdict import Verdict",
     "dialect_utils.hlo": "from dialect_utils.stablehlo import parse_module",
     "dialect_utils.hlo.text": "from dialect_utils.hlo.instruction import Instruction",
     "dialect_utils.stablehlo": "from dialect_utils.hlo import HloModule",

@@ -17,7 +17,14 @@ from dialect_utils.execution.arrays import (
     to_bits,
     to_plain,
 )
-from dialect_utils.execution.conversion import hlo_proto_to_text, hlo_text_to_proto, kernels_to_json, mlir_to_text
+from dialect_utils.execution.conversion import (
+    hlo_proto_to_text,
+    hlo_text_to_proto,
+    hlo_to_stablehlo,
+    kernels_to_json,
+    mlir_to_text,
+    stablehlo_to_hlo,
+)
 from dialect_utils.execution.custom_calls import ForbiddenCallError, check_local_calls
 from dialect_utils.execution.errors import ExecutionError, Failure, RefusedError
 from dialect_utils.execution.messages import Program, Rewriting
@@ -64,6 +71,7 @@ __all__ = [
     "from_plain_all",
     "hlo_proto_to_text",
     "hlo_text_to_proto",
+    "hlo_to_stablehlo",
     "is_numpy_type",
     "kernels_to_json",
     "mlir_to_text",
@@ -71,6 +79,7 @@ __all__ = [
     "read_arrays",
     "read_recorded",
     "run_module",
+    "stablehlo_to_hlo",
     "to_bits",
     "to_plain",
     "without_layouts",

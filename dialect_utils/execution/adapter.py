@@ -121,6 +121,12 @@ def stablehlo_from_hlo(text: str) -> str:
     return converted.decode() if isinstance(converted, bytes) else converted
 
 
+def hlo_from_stablehlo(module: bytes) -> str:
+    """Returns the HLO text of StableHLO bytecode, large constants included. Layouts of inner values are lost."""
+    convert = _find("jaxlib._jax", "mlir", "mlir_module_to_xla_computation")
+    return hlo_text_from_proto(convert(module, False, False).as_serialized_hlo_module_proto())
+
+
 def hlo_text_from_proto(data: bytes) -> str:
     """Returns the HLO text of a serialized HloModuleProto, large constants included."""
     module = _find("jaxlib._hlo", "HloModule").from_serialized_hlo_module_proto(data)

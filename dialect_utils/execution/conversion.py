@@ -11,7 +11,7 @@ from dialect_utils.execution.errors import ExecutionError
 from dialect_utils.execution.messages import Conversion, Reading
 from dialect_utils.execution.process import DEFAULT_TIMEOUT_SECONDS, Worker
 from dialect_utils.io.protos import MalformedProtoError, find_proto
-from dialect_utils.text import Diagnostic, DiagnosticError
+from dialect_utils.text import Diagnostic, DiagnosticError, Source
 
 # MLIR keeps the types and constants of all modules that a process has read, so a worker is replaced after so many.
 _BYTES_OF_A_WORKER = 64 << 20
@@ -47,6 +47,23 @@ def hlo_proto_to_text(data: bytes, name: str = "<proto>", timeout: float = DEFAU
 def hlo_text_to_proto(text: str, timeout: float = DEFAULT_TIMEOUT_SECONDS) -> bytes:
     """Returns the serialized HloModuleProto of HLO text; raises ExecutionError where jaxlib rejects it."""
     return _convert("text-to-proto", text.encode("utf-8", "replace"), timeout)
+
+
+def hlo_to_stablehlo(text: str, name: str = "<hlo>", timeout: float = DEFAULT_TIMEOUT_SECONDS) -> str:
+    """Returns the StableHLO text of HLO text; raises ExecutionError where jaxlib rejects it.
+
+    `name` is the file's name in diagnostics, `timeout` is in seconds.
+    """
+    data = text.encode("utf-8", "replace")
+    return _worker(timeout).convert("hlo-to-stablehlo", data, Source(name, text)).decode()
+
+
+def stablehlo_to_hlo(bytecode: bytes, timeout: float = DEFAULT_TIMEOUT_SECONDS) -> str:
+    """Returns the HLO text of StableHLO bytecode; raises ExecutionError where jaxlib rejects it.
+
+    Layouts of the entry stay if the module lists them, as XLA's importer does; others are lost.
+    """
+    return _convert("stablehlo-to-hlo", bytecode, timeout).decode()
 
 
 def _convert(conversion: Conversion, data: bytes, timeout: float) -> bytes:

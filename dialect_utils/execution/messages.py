@@ -28,7 +28,7 @@ from dialect_utils.layout import ELEMENT_TYPES, ArrayShape
 from dialect_utils.layout.arrays.dtypes import dtype_of, element_type_of
 from dialect_utils.text import Source
 
-Conversion = Literal["proto-to-text", "text-to-proto", "hlo-to-stablehlo"]
+Conversion = Literal["proto-to-text", "text-to-proto", "hlo-to-stablehlo", "stablehlo-to-hlo"]
 Reading = Literal["mlir", "kernels"]
 Rewriting = Literal["widen", "unround", "order", "repeat", "observe", "join"]
 

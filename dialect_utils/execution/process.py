@@ -111,13 +111,13 @@ class Worker:
         except MalformedMessageError as error:
             raise self._malformed(error) from None
 
-    def convert(self, conversion: Conversion, data: bytes) -> bytes:
-        """Converts an HLO module between its text (UTF-8), a serialized HloModuleProto, and StableHLO's text.
+    def convert(self, conversion: Conversion, data: bytes, source: Source | None = None) -> bytes:
+        """Converts a module between HLO text (UTF-8), a serialized HloModuleProto, and StableHLO.
 
-        Raises ExecutionError where jaxlib rejects it.
+        Raises ExecutionError where jaxlib rejects it, at its location in the source.
         """
         header = {"convert": conversion, "timeout": self.timeout}
-        return self._text(self._answer(Message(header, [data]), self.timeout))
+        return self._text(self._answer(Message(header, [data]), self.timeout, source))
 
     def read(self, reading: Reading, blobs: Sequence[bytes], name: str) -> bytes:
         """Returns the module or the kernels of a file, as text; diagnostics call the file `name`.

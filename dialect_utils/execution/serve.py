@@ -32,6 +32,7 @@ _CONVERSIONS: dict[str, Callable[[bytes], bytes]] = {
     "proto-to-text": lambda data: adapter.hlo_text_from_proto(data).encode(),
     "text-to-proto": lambda data: adapter.hlo_proto_from_text(data.decode()),
     "hlo-to-stablehlo": lambda data: adapter.stablehlo_from_hlo(data.decode()).encode(),
+    "stablehlo-to-hlo": lambda data: adapter.hlo_from_stablehlo(data).encode(),
 }
 _REWRITINGS: dict[str, Callable[..., tuple[Any, ...]]] = {
     "widen": widen,

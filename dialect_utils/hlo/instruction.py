@@ -101,6 +101,11 @@ class Instruction:
         return (self,)
 
     @property
+    def captured(self) -> Sequence[Instruction]:
+        """Returns no value: computations of HLO use values of their own only."""
+        return ()
+
+    @property
     def operation(self) -> Instruction | None:
         """Returns the instruction itself, or None for a parameter."""
         return None if self.opcode == "parameter" else self

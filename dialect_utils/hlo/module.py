@@ -352,6 +352,11 @@ class HloModule:
     # Text
 
     @property
+    def tables(self) -> str:
+        """Returns the text between the header and the first computation: the tables of file names and stack frames."""
+        return self.source.text[self.header.span.end : self._read.start]
+
+    @property
     def hides_instructions(self) -> bool:
         """Is true where an operand is written as `%t#1` or as a whole instruction."""
         return any(computation.written.inline for computation in self._computations)
@@ -379,7 +384,7 @@ class HloModule:
         if not self._is_edited and not header.is_edited:
             return source
         if self._printed is None or self._printed[0] != header.text:
-            parts = [source[: header.span.start], header.text, source[header.span.end : self._read.start]]
+            parts = [source[: header.span.start], header.text, self.tables]
             parts += [computation.text() for computation in self._computations if not computation.is_inline]
             parts.append(source[self._read.end :])
             self._printed = header.text, "".join(parts)

@@ -89,10 +89,14 @@ class Operation(Protocol):
 
     @property
     def operands(self) -> Sequence[Value]:
-        """Returns the operands in order, without the values that a StableHLO region captures."""
+        """Returns the operands in order, without `captured`."""
 
     def set_operand(self, index: int, value: Value) -> None:
         """Replaces one operand."""
+
+    @property
+    def captured(self) -> Sequence[Value]:
+        """Returns the values from outside that the operations in its regions use; none in HLO."""
 
     @property
     def results(self) -> Sequence[Value]:
@@ -371,10 +375,7 @@ class Module(Protocol):
 
     @property
     def aliases(self) -> Sequence[tuple[tuple[int, ...], int, tuple[int, ...]]]:
-        """Returns (result index path, parameter number, parameter index path) of every alias.
-
-        HLO: input_output_alias; StableHLO: `tf.aliasing_output` on main's arguments.
-        """
+        """Returns (result index path, parameter number, parameter index path) of every alias of the entry."""
 
     @property
     def attributes(self) -> Mapping[str, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dialect_utils.ir import Join, Value
 from dialect_utils.ir.control_flow import default_roles, joins_of, role_position
@@ -83,6 +83,19 @@ class StableHloOperation:
     def set_operand(self, index: int, value: Value) -> None:
         """Replaces one operand."""
         self.mlir.operands[index] = as_value(value).mlir
+
+    @property
+    def captured(self) -> Sequence[StableHloValue]:
+        """Returns the values from outside that the operations in its regions use, in the order of their first uses."""
+        blocks = blocks_of(self.mlir)
+        if not blocks:
+            return ()
+        inner = [each for each in walk(self.mlir) if each != self.mlir]
+        defined: set[ir.Value[Any]] = {result for each in inner for result in each.results}
+        for block in (block for each in (self.mlir, *inner) for block in blocks_of(each)):
+            defined.update(block.arguments)
+        used = dict.fromkeys(operand for each in inner for operand in each.operands)
+        return tuple(self.module.value(operand) for operand in used if operand not in defined)
 
     @property
     def results(self) -> Sequence[StableHloValue]:

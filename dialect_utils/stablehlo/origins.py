@@ -8,7 +8,7 @@ drops the names of values, which are in the text before their operations.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
@@ -152,6 +152,20 @@ def walk(operation: ir.Operation) -> Iterator[ir.Operation]:
     for block in blocks_of(operation):
         for nested in block.operations:
             yield from walk(nested.operation)
+
+
+def copy_operations(operations: Sequence[Any], values: dict[Any, Any]) -> None:
+    """Copies operations to the current insertion point.
+
+    `values` maps each value to its replacement in the copies; the results of the copies are added to it.
+    """
+    for operation in operations:
+        copy = operation.clone()
+        for each in walk(copy):
+            for number, value in enumerate(each.operands):
+                if value in values:
+                    each.operands[number] = values[value]
+        values.update(zip(operation.results, copy.results, strict=True))
 
 
 def diagnostics_of(error: ir.MLIRError, source: Source) -> tuple[Diagnostic, ...]:

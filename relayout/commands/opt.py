@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
+import shlex
 import sys
 from argparse import Namespace
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,13 +13,11 @@ from pathlib import Path
 from typing import TextIO, cast
 
 from dialect_utils.io.files import (
-    STANDARD_INPUT,
     TEXT_KINDS,
     Emit,
     decode,
     encode,
     find_kind,
-    is_url,
     parse_bytes,
     serialize,
     show_locations,
@@ -56,9 +53,19 @@ from relayout.batch.ci import OPTIONS as CI_OPTIONS
 from relayout.batch.ci import add_ci_options
 from relayout.batch.run import add_batch_options
 from relayout.batch.unit import Unit, Work, lost_file
-from relayout.comments import Chunk, expectations, relocate, relocate_diagnostic, split_input, strip_comments, unmet
+from relayout.comments import (
+    Chunk,
+    expectations,
+    lit_test,
+    relocate,
+    relocate_diagnostic,
+    split_input,
+    strip_comments,
+    unmet,
+)
 from relayout.console import DONE, FAILED, Console, print_failure, print_json
 from relayout.output import COMPRESSED, STANDARD_OUTPUT, is_name_of, output_name, write_output
+from relayout.per_module import check_unique, output_files
 from relayout.pipelines import NEEDS_PASSES, add_pipeline_options, print_passes, read_pipeline, run_pipeline
 from relayout.process import REWRITING_SECONDS_PER_MEGABYTE, seconds_for_bytes
 
@@ -72,8 +79,6 @@ _WHERE_VERIFIED = (
     *("stage", "module", "split_input_file", "jobs", "cluster", "results", "resume"),
     *(*CI_OPTIONS, "timeout", "memory", "max_output"),
 )
-# Endings of files; a directory for several results has none of these.
-_SUFFIXES = (".hlo", ".mlir", ".mlirbc", ".txt", ".pb")
 
 
 def _add_arguments(parser: Parser) -> None:
@@ -91,6 +96,7 @@ def _add_arguments(parser: Parser) -> None:
     parser.option("--emit", type=choice("text", "bytecode", "pb"), default="text", help="text, bytecode or pb")
     parser.option("--list-passes", action="store_true", help="print all passes and their options")
     parser.option("--strip-comments", action="store_true", help="drop // comments, FileCheck directives among them")
+    parser.option("--generate-checks", action="store_true", help="print a lit test: FILE with FileCheck lines")
     parser.option("--split-input-file", action="store_true", help="treat parts between // ----- as modules")
     for when in ("before", "after"):
         what = f"print the module {when} this pass to stderr"
@@ -143,7 +149,9 @@ def _check_effects(arguments: Namespace) -> None:
     if not arguments.passes:
         reject(arguments, _ABOUT_PASSES, "without -p SPEC")
     if arguments.emit != "text":
-        reject(arguments, ("strip_comments", "locations"), f"with --emit {arguments.emit}")
+        reject(arguments, ("strip_comments", "locations", "generate_checks"), f"with --emit {arguments.emit}")
+    if arguments.generate_checks:
+        reject(arguments, ("strip_comments",), "with --generate-checks, which prints a test with comments")
 
 
 def _seconds(read: Input, arguments: Namespace) -> float:
@@ -174,21 +182,10 @@ def _output_names(inputs: Sequence[Input], arguments: Namespace) -> dict[str, st
     if arguments.split_input_file and emit != "text":
         raise usage_error(f"--emit {emit} writes one module, --split-input-file reads several")
     if len(inputs) > 1 and arguments.dump_dir is not None:
-        _check_unique([each.relative for each in inputs], arguments.dump_dir)
+        check_unique([each.relative for each in inputs], arguments.dump_dir)
     if output in (None, STANDARD_OUTPUT):
         return {}
-    if not (output.endswith(os.sep) or len(inputs) > 1 or Path(output).is_dir()):
-        _check_name(output, emit)
-        return {each.path: output for each in inputs}
-    if any(each.path == STANDARD_INPUT for each in inputs):
-        raise usage_error(f"-o {output} is a directory, and standard input has no name for a file in it")
-    if Path(output).is_file() or (Path(output).suffix in _SUFFIXES and not Path(output).is_dir()):
-        raise usage_error(f"{len(inputs)} modules need a directory, but -o {output} is not one", "-o NAME/ makes one")
-    names = [output_name(each.relative, emit) for each in inputs]
-    _check_unique(names, output)
-    if is_url(output):
-        return {each.path: f"{output.rstrip('/')}/{name}" for each, name in zip(inputs, names, strict=True)}
-    return {each.path: os.path.join(output, name) for each, name in zip(inputs, names, strict=True)}
+    return output_files(inputs, output, lambda name: output_name(name, emit), lambda: _check_name(output, emit))
 
 
 def _check_name(output: str, emit: Emit) -> None:
@@ -197,13 +194,6 @@ def _check_name(output: str, emit: Emit) -> None:
         raise usage_error(f"-o {output}: what is written is not compressed", "leave the ending out")
     if not is_name_of(output, emit):
         raise usage_error(f"-o {output}: text has another ending", "--emit pb or --emit bytecode writes no text")
-
-
-def _check_unique(names: Sequence[str], directory: str | Path) -> None:
-    """Raises UsageError where two inputs have the same output file in a directory."""
-    repeated = next((name for name, count in Counter(names).items() if count > 1), None)
-    if repeated is not None:
-        raise usage_error(f"several FILEs would be written to {os.path.join(directory, repeated)}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,6 +218,8 @@ class _Work:
             return self._run_expecting(read, data)
         if not self.arguments.split_input_file:
             output, result = self._optimize(data, read.name, self._dump_directory(read, 0), wanted=read.wanted)
+            if self.arguments.generate_checks:
+                output = lit_test(data, output, read.name, self._run_line())
             self._write(read, target, output, [result])
             return DONE
         return self._run_chunks(read, target, data)
@@ -248,6 +240,8 @@ class _Work:
             except DiagnosticError as error:
                 errors += relocate(error, whole, chunk).diagnostics
                 continue
+            if self.arguments.generate_checks:
+                text = lit_test(chunk.data, text, name, "" if results else self._run_line())
             output += text + chunk.separator
             results.append(result)
         if errors and self.arguments.output is None and not self.arguments.json:
@@ -308,6 +302,13 @@ class _Work:
         if self.arguments.locations:
             show_locations(result.module)
         return serialize(result.module, self.arguments.emit), result
+
+    def _run_line(self) -> str:
+        """Returns the command of a test that runs the same passes, without what is only printed or measured."""
+        passes = ["-p", shlex.quote(str(self.pipeline))] if self.pipeline.passes else []
+        flags = ("split_input_file", "allow_unverified", "locations")
+        options = [f"--{name.replace('_', '-')}" for name in flags if getattr(self.arguments, name)]
+        return " ".join(["relayout opt %s", *passes, *options, "--strip-comments | FileCheck %s"])
 
     def _observer(self, dump: Path | None) -> Observer:
         observers = [print_after(_errors(), self.arguments.print_after)] if self.arguments.print_after else []

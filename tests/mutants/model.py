@@ -11,7 +11,7 @@ from tests.paths import ROOT
 # A list for each package, in tests/mutants/in_<package>.py.
 LISTS = (
     *("text", "layout", "ops", "hlo", "stablehlo", "mosaic", "execution", "verdict", "memory"),
-    *("passes", "relayout", "io"),
+    *("passes", "relayout", "io", "tools"),
 )
 
 

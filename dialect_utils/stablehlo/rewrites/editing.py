@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from dialect_utils.stablehlo.bindings import context, ir, run_passes, string_value
-from dialect_utils.stablehlo.origins import walk
+from dialect_utils.stablehlo.origins import copy_operations, walk
 
 COMPARE = "stablehlo.compare"
 _CUSTOM_CALL, _CHECK = "stablehlo.custom_call", "check."
@@ -111,20 +111,6 @@ def _inline(call: Any, block: Any) -> None:
     for result, value in zip(call.results, end.operands, strict=True):
         result.replace_all_uses_with(passed.get(value, value))
     call.erase()
-
-
-def copy_operations(operations: Sequence[Any], values: dict[Any, Any]) -> None:
-    """Copies operations to the current insertion point.
-
-    `values` maps each value to its replacement in the copies; the results of the copies are added to it.
-    """
-    for operation in operations:
-        copy = operation.clone()
-        for each in walk(copy):
-            for number, value in enumerate(each.operands):
-                if value in values:
-                    each.operands[number] = values[value]
-        values.update(zip(operation.results, copy.results, strict=True))
 
 
 def uses_of(value: Any) -> list[tuple[Any, int]]:

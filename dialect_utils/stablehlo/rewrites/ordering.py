@@ -16,13 +16,12 @@ from typing import Any
 
 from dialect_utils.ops import Trait, has, hlo_opcode
 from dialect_utils.stablehlo.bindings import context, ir
-from dialect_utils.stablehlo.origins import walk
+from dialect_utils.stablehlo.origins import copy_operations, walk
 from dialect_utils.stablehlo.rewrites.editing import (
     COMPARE,
     binary,
     compare,
     converted,
-    copy_operations,
     inline_calls,
     main_function,
     make,

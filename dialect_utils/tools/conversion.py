@@ -1,0 +1,128 @@
+"""Converts modules between HLO and StableHLO, as text and in binary form, as XLA's `hlo-translate` does."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Literal, cast
+
+from dialect_utils.io.files import Emit, encode, parse_bytes, serialize
+from dialect_utils.ir import Dialect, Module
+from dialect_utils.layout import Shape, TupleShape
+from dialect_utils.ops import named, split_asynchronous
+from dialect_utils.text import Diagnostic, DiagnosticError
+
+if TYPE_CHECKING:
+    from dialect_utils.hlo import HloModule
+    from dialect_utils.stablehlo.module import StableHloModule
+
+Form = Literal["hlo", "pb", "stablehlo", "bytecode", "portable"]
+# The dialect of each form, and how its modules are written; a portable artifact is a form of its own.
+FORMS: Mapping[Form, tuple[Dialect, Emit]] = {
+    "hlo": ("hlo", "text"),
+    "pb": ("hlo", "pb"),
+    "stablehlo": ("stablehlo", "text"),
+    "bytecode": ("stablehlo", "bytecode"),
+    "portable": ("stablehlo", "bytecode"),
+}
+# Operations that only compilers write, and those whose phases StableHLO has, too.
+_COMPILED, _TRANSFERS = named("bitcast fusion"), named("send recv")
+# The name of MLIR for a text in memory: metadata with it names no file of the user.
+_NO_FILE = 'source_file="-"'
+_PLACE = re.compile(r'\s*\bsource_\w+=(?:"[^"]*"|\d+)', re.ASCII)
+
+
+def convert(module: Module, form: Form, *, locations: bool = False) -> bytes:
+    """Returns a module in another form; between the dialects XLA converts it, in a worker.
+
+    `hlo` and `stablehlo` are texts, `pb` is a serialized HloModuleProto, `bytecode` is MLIR's, and `portable` is a
+    StableHLO portable artifact. With `locations`, StableHLO has locations, which hold the names of HLO's instructions.
+    Raises DiagnosticError for a module that XLA cannot express in the other dialect.
+
+    >>> convert(relayout.read("examples/attention.mlir"), "hlo")[:23]
+    b'HloModule jit_attention'
+    """
+    return write(in_dialect_of(form, module), form, locations=locations)
+
+
+def in_dialect_of(form: Form, module: Module) -> Module:
+    """Returns a module in the dialect of a form, itself if it is; the layouts of the entry stay.
+
+    Raises ExecutionError for a module that XLA cannot express in the other dialect.
+    """
+    if module.dialect == FORMS[form][0]:
+        return module
+    if module.dialect == "hlo":
+        return _from_hlo(cast("HloModule", module))
+    return _from_stablehlo(cast("StableHloModule", module))
+
+
+def write(module: Module, form: Form, *, locations: bool = False) -> bytes:
+    """Returns a module in a form of its dialect."""
+    dialect, emit = FORMS[form]
+    if dialect == "hlo":
+        return serialize(module, emit)
+    written = cast("StableHloModule", module.clone())
+    written.has_locations = locations
+    return written.portable_artifact() if form == "portable" else serialize(cast(Module, written), emit)
+
+
+def lost_layouts(module: Module, form: Form) -> tuple[Diagnostic, ...]:
+    """Returns a note where the form does not hold all layouts: HLO made of StableHLO has those of the entry only."""
+    if module.dialect == "hlo" or FORMS[form][0] == "stablehlo":
+        return ()
+    kept = {*module.entry.parameters, *module.entry.results}
+    inner = [value for value in module.values() if value not in kept and _has_layout(value.shape)]
+    if not inner:
+        return ()
+    first = inner[0]
+    message = f"{len(inner)} layouts of values inside are not in the HLO, the first that of {first.name}"
+    return (Diagnostic(message, first.location, "note"),)
+
+
+def _has_layout(shape: Shape) -> bool:
+    return any(array.layout is not None and not array.layout.is_default for array in shape.arrays())
+
+
+def _from_hlo(module: HloModule) -> Module:
+    from dialect_utils import execution
+
+    _check_expressible(module)
+
+    if module.hides_instructions or not module.has_callees_first:
+        # jaxlib does not read instructions inside operands, or callees after their callers.
+        module = module.clone()
+        module.give_lines()
+        module.sort_callees_first()
+    # XLA's importer writes the layouts as attributes.
+    return _parsed(execution.hlo_to_stablehlo(module.text(), module.source.name))
+
+
+def _check_expressible(module: HloModule) -> None:
+    """Raises DiagnosticError at an operation for which XLA writes something that is not StableHLO."""
+    for operation in module.operations():
+        base, phase = split_asynchronous(operation.opcode)
+        if operation.opcode in _COMPILED or (phase and base not in _TRANSFERS):
+            message = f"{operation.opcode} has no StableHLO form"
+            hint = "relayout opt FILE -p make-portable makes ordinary HLO of an optimized dump"
+            raise DiagnosticError(Diagnostic(message, operation.location, hint=hint))
+
+
+def _from_stablehlo(module: StableHloModule) -> Module:
+    from dialect_utils import execution
+
+    made = cast("HloModule", _parsed(execution.stablehlo_to_hlo(module.bytecode())))
+    for operation in made.operations():
+        metadata = operation.metadata or ""
+        if _NO_FILE in metadata:
+            left = _PLACE.sub("", metadata)
+            operation.set_attribute("metadata", left if left != "{}" else None)
+    parameters, results = module.entry_layout
+    if any(map(_has_layout, (*parameters, *results))):
+        result = results[0] if len(results) == 1 else TupleShape(tuple(results))
+        made.set_entry_layout(parameters, [result])
+    return cast(Module, made)
+
+
+def _parsed(text: str) -> Module:
+    return parse_bytes(encode(text), "<converted>")
