@@ -6,9 +6,9 @@ from math import prod
 from typing import Any
 
 from dialect_utils.stablehlo.bindings import context, ir
+from dialect_utils.stablehlo.origins import copy_operations
 from dialect_utils.stablehlo.rewrites.editing import (
     MOST_OPERATIONS,
-    copy_operations,
     inline_calls,
     main_function,
     returned_values,
