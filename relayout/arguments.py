@@ -20,6 +20,7 @@ from relayout.console import COLOURS, DONE, FAILED, Console, UsageError
 if TYPE_CHECKING:
     from dialect_utils.io.inputs import Input
     from relayout.batch.unit import Unit, Work
+    from relayout.supervisor.cache_key import Selected
 
 T = TypeVar("T")
 
@@ -78,7 +79,8 @@ class Command:
     `plan` returns the units of work, and `open` the function that works on one of them. `combine` makes one exit code
     of those of all units. For a unit whose child is lost, the exit code is `lost_status`, and `lost` returns what the
     command prints on standard output, from its arguments, the unit and the reason. `endings` are those that the command
-    adds to the names of the files that it writes.
+    adds to the names of the files that it writes. `cached` returns the values and the files of a command line
+    that decide what a unit compiles, None where the cache keeps no such unit.
     """
 
     name: str
@@ -92,6 +94,7 @@ class Command:
     lost: Callable[[argparse.Namespace, Unit, str], str] | None = None
     lost_status: int = FAILED
     endings: tuple[str, ...] = ("",)
+    cached: Callable[[argparse.Namespace, Unit], Selected | None] | None = None
 
 
 def undivided(

@@ -212,7 +212,7 @@ def run_module(
     if engine not in ENGINES:
         known = " or ".join(ENGINES)
         raise DiagnosticError(Diagnostic(f"unknown engine {engine!r}", hint=f"it is {known}, on this machine's CPU"))
-    _check_devices(module, devices)
+    check_devices(module, devices)
     parameters, _ = entry_arrays(module, devices)
     arrays = from_plain_all(inputs, parameters)
     program = prepare(module, name, memory, engine)
@@ -221,7 +221,7 @@ def run_module(
         return used.run(program, [arrays], engine=engine)[0]
 
 
-def _check_devices(module: Module, devices: int) -> None:
+def check_devices(module: Module, devices: int) -> None:
     """Raises DiagnosticError, at the first device-dependent op, for a module for another number of devices."""
     found = devices_of(module)
     if devices in (found.needed, found.count):

@@ -9,12 +9,17 @@ from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from dialect_utils.text import Diagnostic
 from relayout.arguments import Command, Parser, count, usage_error
 from relayout.batch.unit import Job, Result, Unit, show, with_share
 from relayout.console import Console
 from relayout.supervisor.child import Limits
 from relayout.supervisor.pool import Pool
+
+if TYPE_CHECKING:
+    from relayout.supervisor.cache import Cache
 
 Execute = Callable[[Job, Sequence[Unit]], Generator[Result]]
 
@@ -81,7 +86,7 @@ def supervise(command: Command, arguments: Namespace, console: Console) -> int:
     arguments.json = arguments.json or records
     job = Job(command.name, arguments, console.colour_of_errors(), keeps_results=records)
     limits = Limits.of(arguments)
-    with Pool(command, job, limits, is_direct=not records) as pool:
+    with Pool(command, job, limits, is_direct=not records, cache=_cache(command, arguments, console)) as pool:
         units = pool.plan()
         if isinstance(units, int):
             return units
@@ -94,6 +99,21 @@ def supervise(command: Command, arguments: Namespace, console: Console) -> int:
         if count > 1 or needed != limits:
             pool.restart(job, needed)
         return command.combine(_statuses(job, units, partial(_results, pool=pool, count=count), console))
+
+
+def _cache(command: Command, arguments: Namespace, console: Console) -> Cache | None:
+    """Returns the cache of a command that compiles, None without it; prints a warning if it is not safe."""
+    if command.cached is None or arguments.no_cache or arguments.cluster is not None:
+        return None
+    # Imported here: most commands compile nothing.
+    from relayout.supervisor.cache import DIRECTORY_VARIABLE, Cache
+
+    try:
+        return Cache.of_user()
+    except PermissionError as error:
+        hint = f"remove that directory, or name another one in {DIRECTORY_VARIABLE}"
+        console.diagnose([Diagnostic(f"nothing is cached: {error}", severity="warning", hint=hint)])
+        return None
 
 
 def _check_options(arguments: Namespace) -> None:

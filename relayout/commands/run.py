@@ -5,22 +5,20 @@ from __future__ import annotations
 import os
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from itertools import zip_longest
 from math import isinf
 from pathlib import Path
-from time import perf_counter
 from typing import TYPE_CHECKING
 
-from dialect_utils.engine_names import DEFAULT_ENGINE, ENGINES
+from dialect_utils.engine_names import DEFAULT_ENGINE, ENGINES, Engine
 from dialect_utils.hlo import HloModule
-from dialect_utils.io.files import parse_bytes
+from dialect_utils.io.files import STANDARD_INPUT
 from dialect_utils.io.inputs import Input
 from dialect_utils.ir import Module
-from dialect_utils.text import Diagnostic, DiagnosticError
-from passes.dumps.executable import executable_form, is_optimized_dump
+from dialect_utils.text import Diagnostic
 from passes.framework.pipeline import verify
 from relayout.arguments import (
     Command,
@@ -44,9 +42,10 @@ if TYPE_CHECKING:
     from dialect_utils.execution import Array, Recorded, SavedArray, Worker
     from dialect_utils.layout import ArrayShape
     from dialect_utils.verdict import Tolerance
-    from dialect_utils.verdict.expectation import Allowance, Distance
-    from passes.dumps.host_callbacks import HostCallback
+    from dialect_utils.verdict.expectation import Distance
     from passes.framework.base import Pass
+    from relayout.ready import Execution, Forms
+    from relayout.supervisor.cache_key import Selected
 
 _RANDOM = "random"
 _INPUTS_HINT = "--inputs NPZ gives the program's own, and --inputs random says that these are wanted"
@@ -95,6 +94,7 @@ def _add_arguments(parser: Parser) -> None:
     parser.option(
         "--constants", metavar="like=FILE", help="values of elided constants, from another dump of the module"
     )
+    parser.option("--no-cache", action="store_true", help="compile anew, and keep nothing for the next run")
     parser.option("--verify-bitcasts", action="store_true", help="print what each bitcast of a dump is, and its proof")
     add_limits(parser, "for compilation and execution (default 120)")
 
@@ -105,6 +105,8 @@ def _plan(arguments: Namespace, console: Console) -> Sequence[Unit]:
         raise usage_error(f"--outputs holds the outputs of one FILE, not of {len(inputs)}")
     if arguments.outputs:
         _check_outputs(inputs, arguments)
+    if arguments.no_cache:
+        _check_uses_cache(arguments)
     if arguments.seed is not None and arguments.seed < 0:
         raise usage_error(f"the seed {arguments.seed} is negative")
     is_given = arguments.inputs not in (None, _RANDOM)
@@ -113,6 +115,28 @@ def _plan(arguments: Namespace, console: Console) -> Sequence[Unit]:
     if arguments.sharded and not is_given:
         raise usage_error("--sharded splits the arrays of --inputs NPZ, which is not given")
     return [Unit((each,), seconds=_seconds(each, arguments)) for each in inputs]
+
+
+def _check_uses_cache(arguments: Namespace) -> None:
+    """Raises UsageError for --no-cache where the cache is not used anyway."""
+    for name, option in (("cluster", "--cluster"), ("callback", "--callback")):
+        if getattr(arguments, name):
+            raise usage_error(f"--no-cache has no effect with {option}, which caches nothing", "leave it out")
+    if arguments.engine != DEFAULT_ENGINE:
+        raise usage_error(f"--no-cache is for the engine {DEFAULT_ENGINE}, and {arguments.engine} compiles nothing")
+
+
+def _cached(arguments: Namespace, unit: Unit) -> Selected | None:
+    """Returns the options and files that decide what XLA compiles; None for functions in Python, which may change."""
+    from relayout.supervisor.cache_key import Selected
+
+    if arguments.engine != DEFAULT_ENGINE or arguments.callback:
+        return None
+    [read] = unit.inputs
+    options = [arguments.devices, arguments.memory, arguments.custom_call, arguments.constants]
+    named = [text.partition("=")[2] for text in (*arguments.custom_call, arguments.constants) if text]
+    files = [read.path, *filter(None, [read.proto]), *named]
+    return None if STANDARD_INPUT in files else Selected(options, files)
 
 
 def _seconds(read: Input, arguments: Namespace) -> float:
@@ -140,24 +164,6 @@ def _check_outputs(inputs: Sequence[Input], arguments: Namespace) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Compared:
-    """The outputs of one run beside the expected ones."""
-
-    module: Module
-    devices: int
-    outputs: Sequence[Array]
-    expected: Sequence[Array]
-    results: Sequence[ArrayShape]
-    inputs: Sequence[Array | SavedArray]
-
-    def distances(self, allowed: Sequence[Allowance]) -> list[Distance]:
-        from dialect_utils.verdict.expectation import measure
-
-        outputs = zip(self.outputs, self.expected, self.results, allowed, strict=True)
-        return [measure(actual, wanted, shape.element_type, each) for actual, wanted, shape, each in outputs]
-
-
-@dataclass(frozen=True, slots=True)
 class _Runner:
     """The execution of one file, with the arguments and the worker that all files share."""
 
@@ -173,103 +179,78 @@ class _Runner:
         return self.console.attempt(partial(self._run, read), failed)
 
     def _run(self, read: Input) -> int:
-        from dialect_utils.execution import arrays_to_npz, check_executable, devices_of, entry_arrays, run_module
+        with ExitStack() as stack:
+            return self._run_on(stack, read)
 
-        file, read = read.path, read.with_constants()
-        data = read.data()
-        module = parse_bytes(data, read.name)
-        verify(module)
-        step = self._make_portable()
-        if self.arguments.verify_bitcasts:
-            self._print_bitcasts(file, module)
-        watched = self._watched(module)
-        is_given = bool(self.arguments.callback or self.arguments.custom_call)
-        dump, module = module, executable_form(module, step, self.console.diagnose, always=is_given)
-        devices = self.arguments.devices or devices_of(module).needed
-        _, results = entry_arrays(module, devices)
-        if watched:
-            results = results[:-1]
-        recorded = self._recorded(data, read.name)
+    def _run_on(self, stack: ExitStack, read: Input) -> int:
+        from dialect_utils.execution import arrays_to_npz
+        from relayout.compared import Compared
+
+        file, forms = read.path, self._forms(read.with_constants())
+        execution = self._execution(file, forms, stack)
+        results = execution.ready.results
+        recorded = self._recorded(forms)
         expected = self._expected(results, recorded)
         if expected is None and self.tolerance is not None:
             raise usage_error("--compare needs expected outputs: --expect NPZ")
-        # Rejected before random inputs are drawn.
-        check_executable(module, read.name, self.worker.memory, self.arguments.engine)
-        inputs = self._inputs(dump, module, devices, recorded)
-        start = perf_counter()
-        outputs = run_module(
-            module,
-            inputs,
-            engine=self.arguments.engine,
-            name=read.name,
-            devices=devices,
-            timeout=self.worker.timeout,
-            memory=self.worker.memory,
-            worker=self.worker,
-        )
-        seconds = perf_counter() - start
-        # The last output is the number of a watched call that ran; they count from 1.
-        if watched and (number := int(outputs.pop().max())):
-            from passes.dumps.host_callbacks import ran
-
-            raise DiagnosticError(ran(watched[number - 1]))
+        inputs = self._inputs(execution, recorded)
+        outputs = execution.run(inputs)
         if self.arguments.outputs:
             write_output(str(Path(self.arguments.outputs)), arrays_to_npz("out", outputs, results))
         if expected is None:
-            self._print_outputs(file, outputs, results, seconds)
+            self._print_outputs(file, outputs, results, execution.seconds)
             return DONE
-        compared = _Compared(module, devices, outputs, expected, results, inputs)
-        return self._print_distances(file, self._distances(dump, compared), seconds)
-
-    def _distances(self, dump: Module, compared: _Compared) -> list[Distance]:
-        """Measures the outputs; a dump's own precision decides where the user gives no tolerance."""
-        from dialect_utils.verdict.expectation import BITS, Allowance, allow_own_error, allowances, precision_of
-
-        results = compared.results
+        compared = Compared(forms, self.worker, execution.ready.devices, outputs, expected, results, inputs)
         # A snapshot's own results come from the same program.
-        if self.tolerance is not None or not self.arguments.expect or not is_optimized_dump(dump):
-            return compared.distances([Allowance(self.tolerance or BITS)] * len(results))
-        allowed = allowances(precision_of(dump), results, compared.expected)
-        found = compared.distances(allowed)
-        exact = None if all(each.equal for each in found) else self._unrounded(compared)
-        if exact is None:
-            return found
-        # The program may return one more value than it is compared by.
-        pairs = zip(allowed, compared.outputs, exact[: len(results)], results, strict=True)
-        return compared.distances(
-            [allow_own_error(each, output, other, shape.element_type) for each, output, other, shape in pairs]
-        )
+        by_precision = self.tolerance is None and bool(self.arguments.expect)
+        found = compared.by_precision() if by_precision else compared.by_tolerance(self.tolerance)
+        return self._print_distances(file, found, execution.seconds)
 
-    def _unrounded(self, compared: _Compared) -> Sequence[Array] | None:
-        """Returns the outputs in 64 bits without the program's roundings, or None where an engine cannot do that."""
-        from dialect_utils.execution import ExecutionError, Worker, entry_arrays, from_plain_all, prepare
+    def _forms(self, read: Input) -> Forms:
+        from relayout.ready import Forms
 
-        parameters, _ = entry_arrays(compared.module, compared.devices)
-        arrays = from_plain_all(compared.inputs, parameters)
-        try:
-            with Worker(self.worker.timeout, compared.devices, self.worker.memory) as worker:
-                program, _ = worker.rewrite("unround", prepare(compared.module, "<unrounded>", worker.memory))
-                return worker.run(program, [arrays])[0]
-        except ExecutionError:
-            return None
+        arguments = self.arguments
+        is_given = bool(arguments.callback or arguments.custom_call)
+        return Forms(read.data(), read.name, self._make_portable(), tuple(arguments.callback), is_given)
 
-    def _recorded(self, data: bytes, name: str) -> Recorded | None:
+    def _execution(self, file: str, forms: Forms, stack: ExitStack) -> Execution:
+        """Returns a module that is checked and ready to run, compiled where the cache has it or stores it."""
+        from relayout.ready import Execution, Ready, load_cached, store
+
+        def worker_of(devices: int) -> Worker:
+            from dialect_utils.execution import Worker
+
+            own = self.worker
+            return own if own.devices == devices else stack.enter_context(Worker(own.timeout, devices, own.memory))
+
+        engine: Engine = self.arguments.engine
+        execution, may_store = load_cached(forms, engine, worker_of)
+        if execution is None:
+            verify(forms.dump)
+            self._check_options(forms.dump)
+        if self.arguments.verify_bitcasts:
+            self._print_bitcasts(file, forms.dump)
+        if execution is not None:
+            self.console.diagnose(execution.ready.notes)
+            return execution
+        self.console.diagnose(forms.notes)
+        ready = Ready.of(forms, self.arguments.devices, self.worker.memory, engine)
+        execution = Execution(forms, ready, worker_of(ready.devices), engine)
+        if may_store:
+            store(execution)
+        return execution
+
+    def _recorded(self, forms: Forms) -> Recorded | None:
         """Returns the recorded inputs and results of a snapshot, unless the user gives inputs."""
         from dialect_utils.execution import read_recorded
 
-        return None if self.arguments.inputs else read_recorded(data, name)
+        return None if self.arguments.inputs else read_recorded(forms.data, forms.name)
 
-    def _watched(self, module: Module) -> list[HostCallback]:
-        """Returns the calls of host functions that are errors only if they run; raises UsageError for vain options."""
+    def _check_options(self, module: Module) -> None:
+        """Raises UsageError for options without effect on a module."""
         given = [name for name in ("callback", "custom_call") if getattr(self.arguments, name)]
         if given and not isinstance(module, HloModule):
             raise usage_error(f"--{given[0].replace('_', '-')} is for HLO, and this module is StableHLO")
-        if not isinstance(module, HloModule) or not (given or is_optimized_dump(module)):
-            return []
-        # Imported here: most modules need no pass.
-        from passes.dumps.host_callbacks import watched_callbacks
-
-        return watched_callbacks(module, tuple(self.arguments.callback))
 
     def _make_portable(self) -> Pass:
         # Imported here: --help works without passes.
@@ -298,25 +279,22 @@ class _Runner:
         for row in [header, *rows] if rows else ():
             print("  ".join(value.ljust(widths[key]) for key, value in row.items()).rstrip())
 
-    def _inputs(
-        self, dump: Module, module: Module, devices: int, recorded: Recorded | None
-    ) -> Sequence[Array | SavedArray]:
-        from dialect_utils.execution import entry_arrays
+    def _inputs(self, execution: Execution, recorded: Recorded | None) -> Sequence[Array | SavedArray]:
         from dialect_utils.execution.named import arguments_of, read_inputs
-        from dialect_utils.verdict import random_inputs, small_integer_positions
+        from dialect_utils.verdict import random_inputs
 
-        parameters, _ = entry_arrays(module, devices)
+        ready, parameters = execution.ready, execution.ready.parameters
         if self.arguments.inputs not in (None, _RANDOM):
-            arrays, notes = read_inputs(self.arguments.inputs, arguments_of(dump))
+            arrays, notes = read_inputs(self.arguments.inputs, arguments_of(execution.forms.dump))
             self.console.diagnose(notes)
-            if self.arguments.sharded and devices == 1:
+            if self.arguments.sharded and ready.devices == 1:
                 raise usage_error("--sharded splits arrays among several devices, but this program runs on one")
             return self._parts(arrays, parameters, "in")
         if recorded is not None:
             return recorded.inputs
         if parameters and self.arguments.inputs is None:
             self.console.diagnose([Diagnostic("the inputs are random numbers", None, "note", _INPUTS_HINT)])
-        return random_inputs(parameters, self.arguments.seed or 0, small=small_integer_positions(module))
+        return random_inputs(parameters, self.arguments.seed or 0, small=ready.small)
 
     def _expected(self, results: Sequence[ArrayShape], recorded: Recorded | None) -> list[Array] | None:
         """Returns the expected outputs; called before compilation, to reject a wrong file early."""
@@ -384,4 +362,5 @@ COMMAND = Command(
     plan=_plan,
     open=_open,
     lost=lost_file,
+    cached=_cached,
 )
