@@ -22,7 +22,7 @@ from dialect_utils.execution import (
     devices_of,
     entry_arrays,
     from_plain_all,
-    prepare,
+    program_of,
     run_module,
 )
 from dialect_utils.execution.diagnostics import diagnostics_from_json, diagnostics_to_json
@@ -183,7 +183,7 @@ def store(execution: Execution) -> None:
     forms, ready, worker = execution.forms, execution.ready, execution.worker
     check_devices(forms.module, ready.devices)
     with execution.timed():
-        executable = worker.compile(prepare(forms.module, forms.name, worker.memory))
+        executable = worker.compile(program_of(forms.module, forms.name))
     execution.is_loaded = True
     data, host = to_bytes(ready, executable), current()
     if data is not None and host is not None:

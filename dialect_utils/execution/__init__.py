@@ -36,6 +36,7 @@ from dialect_utils.execution.run import (
     check_executable,
     entry_arrays,
     prepare,
+    program_of,
     run_module,
     without_layouts,
 )
@@ -77,6 +78,7 @@ __all__ = [
     "kernels_to_json",
     "mlir_to_text",
     "prepare",
+    "program_of",
     "read_arrays",
     "read_recorded",
     "run_module",

@@ -49,6 +49,11 @@ def prepare(module: Module, name: str, memory: int = DEFAULT_MEMORY_BYTES, engin
     layouts and for those on which jaxlib would hang, crash or compute a wrong result.
     """
     check_executable(module, name, memory, engine)
+    return program_of(module, name)
+
+
+def program_of(module: Module, name: str) -> Program:
+    """Returns `prepare` of a module that `check_executable` has accepted."""
     text = without_layouts(module).text()
     if module.dialect == "hlo":
         text = _TUPLE_PARAMETER_ATTRIBUTES.sub(r"\1", _with_negative_zeros(text))

@@ -94,7 +94,7 @@ def _add_arguments(parser: Parser) -> None:
     parser.option(
         "--constants", metavar="like=FILE", help="values of elided constants, from another dump of the module"
     )
-    parser.option("--no-cache", action="store_true", help="compile anew, and keep nothing for the next run")
+    parser.option("--no-cache", action="store_true", help="compile again, and keep nothing for the next run")
     parser.option("--verify-bitcasts", action="store_true", help="print what each bitcast of a dump is, and its proof")
     add_limits(parser, "for compilation and execution (default 120)")
 
