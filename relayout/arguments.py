@@ -21,6 +21,7 @@ from relayout.habits import option_hint, with_two_dashes
 if TYPE_CHECKING:
     from dialect_utils.io.inputs import Input
     from relayout.batch.unit import Unit, Work
+    from relayout.supervisor.cache_key import Selected
 
 T = TypeVar("T")
 
@@ -84,7 +85,8 @@ class Command:
     of those of all units. For a unit whose child is lost, the exit code is `lost_status`, and `lost` returns what the
     command prints on standard output, from its arguments, the unit and the reason. `endings` are those that the command
     adds to the names of the files that it writes. A command that is not supervised reads no input, and does its work
-    in this process.
+    in this process. `cached` returns the values and the files of a command line that decide what a unit compiles, None
+    where the cache keeps no such unit.
     """
 
     name: str
@@ -99,6 +101,7 @@ class Command:
     lost_status: int = FAILED
     endings: tuple[str, ...] = ("",)
     is_supervised: bool = True
+    cached: Callable[[argparse.Namespace, Unit], Selected | None] | None = None
 
 
 def undivided(

@@ -12,6 +12,8 @@ from dialect_utils.execution import Worker
 
 # Tests start thousands of processes; each would compile this program again.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+# A test would find what an earlier one has compiled, also with other code.
+os.environ["RELAYOUT_CACHE"] = "off"
 # No test depends on a clock: a loaded machine is slower than hypothesis expects.
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")

@@ -27,7 +27,7 @@ from dialect_utils.execution.conversion import (
 )
 from dialect_utils.execution.custom_calls import ForbiddenCallError, check_local_calls
 from dialect_utils.execution.errors import ExecutionError, Failure, RefusedError
-from dialect_utils.execution.messages import Program, Rewriting
+from dialect_utils.execution.messages import Executable, Program, Rewriting
 from dialect_utils.execution.npz import arrays_to_npz
 from dialect_utils.execution.process import DEFAULT_TIMEOUT_SECONDS, Worker
 from dialect_utils.execution.recorded import Recorded, read_recorded
@@ -38,7 +38,15 @@ from dialect_utils.execution.requirements import (
     common_device_count,
     devices_of,
 )
-from dialect_utils.execution.run import check_executable, entry_arrays, prepare, run_module, without_layouts
+from dialect_utils.execution.run import (
+    check_devices,
+    check_executable,
+    entry_arrays,
+    prepare,
+    program_of,
+    run_module,
+    without_layouts,
+)
 from dialect_utils.processes import DEFAULT_MEMORY_BYTES
 
 __all__ = [
@@ -46,6 +54,7 @@ __all__ = [
     "DEFAULT_TIMEOUT_SECONDS",
     "Array",
     "Engine",
+    "Executable",
     "ExecutionError",
     "Failure",
     "ForbiddenCallError",
@@ -58,6 +67,7 @@ __all__ = [
     "arrays_to_npz",
     "as_array",
     "bits_type",
+    "check_devices",
     "check_executable",
     "check_local_calls",
     "check_shapes",
@@ -76,6 +86,7 @@ __all__ = [
     "kernels_to_json",
     "mlir_to_text",
     "prepare",
+    "program_of",
     "read_arrays",
     "read_recorded",
     "run_module",

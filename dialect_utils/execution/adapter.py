@@ -81,11 +81,28 @@ def host_array(array: Any) -> Any:
 
 def compile_module(client: Any, module: str | bytes, options: dict[str, str], replicas: int = 1) -> Any:
     """Returns the loaded executable of StableHLO text or bytecode, for one device a replica."""
-    compile_options = _find("jaxlib.xla_client", "CompileOptions")()
-    compile_options.env_option_overrides = list(options.items())
-    compile_options.num_replicas = replicas
-    devices = _find("jaxlib._jax", "DeviceList")(tuple(client.local_devices()[:replicas]))
-    return client.compile_and_load(module, devices, compile_options)
+    return client.compile_and_load(module, _devices(client, replicas), _compile_options(options, replicas))
+
+
+def _compile_options(options: dict[str, str], replicas: int) -> Any:
+    made = _find("jaxlib.xla_client", "CompileOptions")()
+    made.env_option_overrides = list(options.items())
+    made.num_replicas = replicas
+    return made
+
+
+def _devices(client: Any, count: int) -> Any:
+    return _find("jaxlib._jax", "DeviceList")(tuple(client.local_devices()[:count]))
+
+
+def serialize_executable(executable: Any) -> bytes:
+    """Returns an executable with its machine code as bytes, which JAX's compilation cache keeps, too."""
+    return bytes(executable.serialize())
+
+
+def load_executable(client: Any, data: bytes, replicas: int = 1) -> Any:
+    """Returns the loaded executable of `serialize_executable`, made by this jaxlib for such a processor."""
+    return client.deserialize_executable(data, _devices(client, replicas), _compile_options({}, replicas))
 
 
 def execute_on_devices(executable: Any, client: Any, arguments: Any, count: int) -> list[list[Any]]:

@@ -45,9 +45,14 @@ def prepare_xla(program: str | bytes, options: dict[str, Any], devices: int = 1)
 
     On several devices the leading dimension of arguments and results counts the devices.
     """
-    client = adapter.cpu_client(devices)
-    executable = adapter.compile_module(client, program, options, devices)
+    executable = adapter.compile_module(adapter.cpu_client(devices), program, options, devices)
     _, results = signature(program)
+    return run_on_xla(executable, [shape.element_type for shape in results], devices)
+
+
+def run_on_xla(executable: Any, types: Sequence[ElementType], devices: int) -> Run:
+    """Returns the function that runs an executable of XLA on arrays; `types` are those of its results."""
+    client = adapter.cpu_client(devices)
 
     def run(arguments: Sequence[Array]) -> list[tuple[ElementType, Array]]:
         if devices > 1:
@@ -56,7 +61,7 @@ def prepare_xla(program: str | bytes, options: dict[str, Any], devices: int = 1)
             outputs = executable.execute([adapter.device_array(array) for array in arguments])
             # The outputs are views of XLA's buffers.
             arrays = [np.array(adapter.host_array(output)) for output in outputs]
-        return list(zip((shape.element_type for shape in results), arrays, strict=True))
+        return list(zip(types, arrays, strict=True))
 
     return run
 

@@ -182,6 +182,14 @@ class Channel:
 
 
 @dataclass(frozen=True, slots=True)
+class Executable:
+    """A program that XLA has compiled: its bytes, and `interface`, the JSON value with which a worker loads them."""
+
+    data: bytes
+    interface: object
+
+
+@dataclass(frozen=True, slots=True)
 class Program:
     """A module to execute: HLO text, StableHLO text, MLIR bytecode or a portable artifact.
 
@@ -205,24 +213,26 @@ class Program:
 
 
 def encode_request(
-    program: Program,
+    program: Program | None,
     runs: Sequence[Sequence[Array]],
     engine: Engine,
     options: dict[str, Any],
     limit: float,
     with_checks: bool,
 ) -> Message:
-    """Returns the request that executes a program on each list of arrays."""
+    """Returns the request that executes a program on each list of arrays, None: the one that the worker has loaded."""
     header = {
-        "dialect": program.dialect,
+        "dialect": "stablehlo" if program is None else program.dialect,
         "engine": engine,
-        "partitions": program.partitions,
+        "loaded": program is None,
+        "partitions": 1 if program is None else program.partitions,
         "options": options,
         "checks": with_checks,
         "timeout": limit,
         "runs": [[[element_type_of(array.dtype).name, list(array.shape)] for array in arrays] for arrays in runs],
     }
-    return Message(header, [program.data, *(np.asarray(array).tobytes() for arrays in runs for array in arrays)])
+    data = b"" if program is None else program.data
+    return Message(header, [data, *(np.asarray(array).tobytes() for arrays in runs for array in arrays)])
 
 
 def decode_arguments(description: list[Any], blobs: Iterator[bytes], parameters: Sequence[ArrayShape]) -> list[Array]:

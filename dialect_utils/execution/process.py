@@ -21,6 +21,7 @@ from dialect_utils.execution.messages import (
     EXECUTES,
     Channel,
     Conversion,
+    Executable,
     MalformedMessageError,
     Message,
     Program,
@@ -103,13 +104,43 @@ class Worker:
         `with_checks` appends their operands to the outputs. Raises ExecutionError.
         """
         limit = self.timeout if timeout is None else timeout
-        request = encode_request(program, runs, engine, dict(options or {}), limit, with_checks)
+        return self._run(program, runs, engine, dict(options or {}), limit, with_checks)
+
+    def _run(
+        self,
+        program: Program | None,
+        runs: Sequence[Sequence[Array]],
+        engine: Engine,
+        options: dict[str, Any],
+        limit: float,
+        with_checks: bool,
+    ) -> list[list[Array]]:
+        request = encode_request(program, runs, engine, options, limit, with_checks)
         request.header["devices"] = self.devices
-        answer = self._answer(request, limit, program.source)
+        answer = self._answer(request, limit, None if program is None else program.source)
         try:
             return decode_results(answer, len(runs))
         except MalformedMessageError as error:
             raise self._malformed(error) from None
+
+    def compile(self, program: Program) -> Executable:
+        """Compiles a program for the engine `xla` and returns it, for `run_loaded` and for later workers.
+
+        Raises ExecutionError.
+        """
+        request = encode_request(program, [], "xla", {}, self.timeout, with_checks=False)
+        request.header.update(compile=True, devices=self.devices)
+        answer = self._answer(request, self.timeout, program.source)
+        return Executable(self._text(answer), answer.header.get("interface"))
+
+    def load(self, executable: Executable) -> None:
+        """Loads the result of `compile` by a worker of the same jaxlib, on such a processor; raises ExecutionError."""
+        header = {"load": executable.interface, "engine": "xla", "timeout": self.timeout, "devices": self.devices}
+        self._answer(Message(header, [executable.data]), self.timeout)
+
+    def run_loaded(self, arrays: Sequence[Array]) -> list[Array]:
+        """Runs the program of the last `compile` or `load`; as `run` otherwise."""
+        return self._run(None, [arrays], "xla", {}, self.timeout, with_checks=False)[0]
 
     def convert(self, conversion: Conversion, data: bytes, source: Source | None = None) -> bytes:
         """Converts a module between HLO text (UTF-8), a serialized HloModuleProto, and StableHLO.

@@ -50,6 +50,11 @@ def prepare(module: Module, name: str, memory: int = DEFAULT_MEMORY_BYTES, engin
     layouts and for those on which jaxlib would hang, crash or compute a wrong result.
     """
     check_executable(module, name, memory, engine)
+    return program_of(module, name)
+
+
+def program_of(module: Module, name: str) -> Program:
+    """Returns `prepare` of a module that `check_executable` has accepted."""
     text = without_layouts(module).text()
     if module.dialect == "hlo":
         text = _TUPLE_PARAMETER_ATTRIBUTES.sub(r"\1", _with_negative_zeros(text))
@@ -213,7 +218,7 @@ def run_module(
     if engine not in ENGINES:
         known = " or ".join(ENGINES)
         raise DiagnosticError(Diagnostic(f"unknown engine {engine!r}", hint=f"it is {known}, on this machine's CPU"))
-    _check_devices(module, devices)
+    check_devices(module, devices)
     parameters, _ = entry_arrays(module, devices)
     arrays = from_plain_all(inputs, parameters)
     program = prepare(module, name, memory, engine)
@@ -222,7 +227,7 @@ def run_module(
         return used.run(program, [arrays], engine=engine)[0]
 
 
-def _check_devices(module: Module, devices: int) -> None:
+def check_devices(module: Module, devices: int) -> None:
     """Raises DiagnosticError, at the first device-dependent op, for a module for another number of devices."""
     found = devices_of(module)
     if devices in (found.needed, found.count):

@@ -13,7 +13,7 @@ from dialect_utils.execution import adapter, engines
 from dialect_utils.execution.custom_calls import find_forbidden_calls
 from dialect_utils.execution.diagnostics import diagnostics_to_json
 from dialect_utils.execution.messages import EXECUTES, Message, decode_arguments
-from dialect_utils.layout import ArrayShape
+from dialect_utils.layout import ELEMENT_TYPES, ArrayShape
 from dialect_utils.mosaic.kernel_reader import describe_kernels
 from dialect_utils.stablehlo import parse_module
 from dialect_utils.stablehlo.parse import BYTECODE_MAGIC
@@ -25,6 +25,8 @@ from dialect_utils.stablehlo.rewrites.repeating import as_replicas, repeat
 from dialect_utils.stablehlo.rewrites.widening import unround, widen
 from dialect_utils.text import DiagnosticError
 
+# The names of LAPACK's calls begin so.
+_LAPACK = b"lapack_"
 # A function that runs a program on arrays, and the shapes of these.
 Prepared = tuple[engines.Run, list[ArrayShape]]
 
@@ -73,6 +75,8 @@ def _answer(request: Message, report: Callable[[str], None]) -> Message:
         return Message({"status": "ok"}, [_CONVERSIONS[header["convert"]](program)])
     if "read" in header:
         return _read(request)
+    if "load" in header:
+        return _load(request)
     by_definition = header.get("engine") == "reference"
     is_converted = header["dialect"] == "hlo" and not by_definition
     if header.get("rewrite") == "join":
@@ -82,6 +86,8 @@ def _answer(request: Message, report: Callable[[str], None]) -> Message:
     if "rewrite" in header:
         made, *numbers = _REWRITINGS[header["rewrite"]](text, **header["options"])
         return Message({"status": "ok", "numbers": numbers}, [made.encode()])
+    if "compile" in header:
+        return _compile(text, header)
     return _executed(request, text, report)
 
 
@@ -112,7 +118,7 @@ def _of_valid(programs: Sequence[bytes], *, is_converted: bool) -> Iterator[str 
 
 def _executed(request: Message, program: str | bytes, report: Callable[[str], None]) -> Message:
     header = request.header
-    run, parameters = PREPARE[header["engine"]](program, header)
+    run, parameters = _Loaded.program if header["loaded"] else PREPARE[header["engine"]](program, header)
     blobs = iter(request.blobs[1:])
     described, results = [], []
     report(EXECUTES)
@@ -127,15 +133,55 @@ def _compiled(
     prepare: Callable[[str | bytes, dict[str, Any], int], engines.Run], program: str | bytes, header: dict[str, Any]
 ) -> Prepared:
     """Returns the function that runs StableHLO on arrays, and the shapes of these."""
-    _check_custom_calls(program)
-    program = take_check_calls(program, as_results=header["checks"])
-    if header["partitions"] > 1:
-        program = as_replicas(program)
+    program = _checked(program, header)
     run = prepare(program, header["options"], header["devices"])
     parameters, _ = engines.signature(program)
-    if header["devices"] > 1:
-        parameters = [replace(shape, dimensions=(header["devices"], *shape.dimensions)) for shape in parameters]
-    return run, parameters
+    return run, _on_devices(parameters, header["devices"])
+
+
+def _checked(program: str | bytes, header: dict[str, Any]) -> str | bytes:
+    """Returns the program for the engines of jaxlib; raises UnsupportedError for forbidden calls."""
+    _check_custom_calls(program)
+    program = take_check_calls(program, as_results=header["checks"])
+    return as_replicas(program) if header["partitions"] > 1 else program
+
+
+def _on_devices(shapes: list[ArrayShape], devices: int) -> list[ArrayShape]:
+    if devices == 1:
+        return shapes
+    return [replace(shape, dimensions=(devices, *shape.dimensions)) for shape in shapes]
+
+
+class _Loaded:
+    """The executable that a request with `compile` or `load` left in this process, for runs without a program."""
+
+    program: Prepared
+
+
+def _compile(program: str | bytes, header: dict[str, Any]) -> Message:
+    """Compiles a program for XLA and returns the executable."""
+    program, devices = _checked(program, header), header["devices"]
+    executable = adapter.compile_module(adapter.cpu_client(devices), program, header["options"], devices)
+    parameters, results = engines.signature(program)
+    parameters, types = _on_devices(parameters, devices), [shape.element_type for shape in results]
+    _Loaded.program = engines.run_on_xla(executable, types, devices), parameters
+    interface = {
+        "parameters": [[shape.element_type.name, list(shape.dimensions)] for shape in parameters],
+        "results": [kind.name for kind in types],
+    }
+    return Message({"status": "ok", "interface": interface}, [adapter.serialize_executable(executable)])
+
+
+def _load(request: Message) -> Message:
+    """Loads an executable that `_compile` returned, in this process or another one."""
+    (data,), described, devices = request.blobs, request.header["load"], request.header["devices"]
+    if _LAPACK in data:
+        adapter.initialize_lapack()
+    executable = adapter.load_executable(adapter.cpu_client(devices), data, devices)
+    types = [ELEMENT_TYPES[name] for name in described["results"]]
+    parameters = [ArrayShape(ELEMENT_TYPES[name], tuple(sizes)) for name, sizes in described["parameters"]]
+    _Loaded.program = engines.run_on_xla(executable, types, devices), parameters
+    return Message({"status": "ok"})
 
 
 def _evaluated(program: str | bytes, header: dict[str, Any]) -> Prepared:
@@ -167,5 +213,5 @@ def _check_custom_calls(program: str | bytes) -> None:
     forbidden = next(find_forbidden_calls(module), None)
     if forbidden is not None:
         raise engines.UnsupportedError(forbidden.message)
-    if b"lapack_" in data:
+    if _LAPACK in data:
         adapter.initialize_lapack()

@@ -10,8 +10,10 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from shlex import quote
+from typing import TYPE_CHECKING
 
 from dialect_utils.io.files import is_url
+from dialect_utils.text import Diagnostic
 from relayout.arguments import Command, Parser, count, usage_error
 from relayout.batch.ci import OPTIONS as CI_OPTIONS
 from relayout.batch.ci import is_asked, with_files
@@ -19,6 +21,9 @@ from relayout.batch.unit import Execute, Job, Result, Unit, show, with_share
 from relayout.console import Console
 from relayout.supervisor.child import Limits
 from relayout.supervisor.pool import Pool
+
+if TYPE_CHECKING:
+    from relayout.supervisor.cache import Cache
 
 # The options that name one file to write.
 _FILES = ("outputs", "certificate", "results", *CI_OPTIONS)
@@ -86,7 +91,8 @@ def supervise(command: Command, arguments: Namespace, console: Console) -> int:
     job = Job(command.name, arguments, console.colour_of_errors(), keeps_results=records)
     limits = Limits.of(arguments)
     is_for_ci = is_asked(arguments)
-    with Pool(command, job, limits, is_direct=not (records or is_for_ci)) as pool:
+    is_direct = not (records or is_for_ci)
+    with Pool(command, job, limits, is_direct=is_direct, cache=_cache(command, arguments, console)) as pool:
         units = pool.plan()
         if isinstance(units, int):
             return units
@@ -101,6 +107,21 @@ def supervise(command: Command, arguments: Namespace, console: Console) -> int:
             pool.restart(job, needed)
         execute: Execute = partial(_results, pool=pool, count=count)
         return command.combine(_statuses(job, units, with_files(execute) if is_for_ci else execute, console))
+
+
+def _cache(command: Command, arguments: Namespace, console: Console) -> Cache | None:
+    """Returns the cache of a command that compiles, None without it; prints a warning if it is not safe."""
+    if command.cached is None or arguments.no_cache or arguments.cluster is not None:
+        return None
+    # Imported here: most commands compile nothing.
+    from relayout.supervisor.cache import DIRECTORY_VARIABLE, Cache
+
+    try:
+        return Cache.of_user()
+    except PermissionError as error:
+        hint = f"remove that directory, or name another one in {DIRECTORY_VARIABLE}"
+        console.diagnose([Diagnostic(f"nothing is cached: {error}", severity="warning", hint=hint)])
+        return None
 
 
 def _check_options(arguments: Namespace) -> None:

@@ -5,20 +5,18 @@ from __future__ import annotations
 import os
 from argparse import Namespace
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from time import perf_counter
 from typing import TYPE_CHECKING
 
-from dialect_utils.engine_names import DEFAULT_ENGINE, ENGINES
+from dialect_utils.engine_names import DEFAULT_ENGINE, ENGINES, Engine
 from dialect_utils.hlo import HloModule
-from dialect_utils.io.files import parse_bytes
+from dialect_utils.io.files import STANDARD_INPUT
 from dialect_utils.io.inputs import Input
 from dialect_utils.ir import Module
 from dialect_utils.text import Diagnostic, render
-from passes.dumps.executable import is_optimized_dump, with_given_data
 from passes.framework.pipeline import verify
 from relayout.arguments import (
     Command,
@@ -44,9 +42,10 @@ if TYPE_CHECKING:
     from dialect_utils.layout import ArrayShape
     from dialect_utils.verdict import Tolerance
     from dialect_utils.verdict.expectation import Distance
-    from passes.dumps.runnable import Known
-    from relayout.distances import Compared
+    from relayout.compared import Compared
     from relayout.first_difference import FirstDifference, SourceProgram
+    from relayout.ready import Execution, Forms
+    from relayout.supervisor.cache_key import Selected
 
 _RANDOM = "random"
 _INPUTS_HINT = "--inputs FILE gives the program's own, and --inputs random says that these are wanted"
@@ -103,6 +102,7 @@ def _add_arguments(parser: Parser) -> None:
     parser.option(
         "--constants", metavar="like=FILE", help="values of elided constants, from another dump of the module"
     )
+    parser.option("--no-cache", action="store_true", help="compile again, and keep nothing for the next run")
     parser.option("--verify-bitcasts", action="store_true", help="print what each bitcast of a dump is, and its proof")
     add_limits(parser, "for compilation and execution (default 120)")
 
@@ -113,6 +113,8 @@ def _plan(arguments: Namespace, console: Console) -> Sequence[Unit]:
         raise usage_error(f"--outputs holds the outputs of one FILE, not of {len(inputs)}")
     if arguments.outputs:
         _check_outputs(inputs, arguments)
+    if arguments.no_cache:
+        _check_uses_cache(arguments)
     if arguments.explain and len(inputs) > 1:
         raise usage_error(f"--explain compares SOURCE with one FILE, not with {len(inputs)}")
     is_given = _are_given(arguments)
@@ -123,6 +125,30 @@ def _plan(arguments: Namespace, console: Console) -> Sequence[Unit]:
     if arguments.sharded and not is_given:
         raise usage_error("--sharded splits the arrays of --inputs FILE, which is not given")
     return [Unit((each,), seconds=_seconds(each, arguments)) for each in inputs]
+
+
+def _check_uses_cache(arguments: Namespace) -> None:
+    """Raises UsageError for --no-cache where the cache is not used anyway."""
+    for name, option in (("cluster", "--cluster"), ("callback", "--callback")):
+        if getattr(arguments, name):
+            raise usage_error(f"--no-cache has no effect with {option}, which caches nothing", "leave it out")
+    if arguments.engine != DEFAULT_ENGINE:
+        raise usage_error(f"--no-cache is for the engine {DEFAULT_ENGINE}, and {arguments.engine} compiles nothing")
+
+
+def _cached(arguments: Namespace, unit: Unit) -> Selected | None:
+    """Returns the options and files that decide what XLA compiles; None for functions in Python, which may change."""
+    from relayout.supervisor.cache_key import Selected
+
+    if arguments.engine != DEFAULT_ENGINE or arguments.callback:
+        return None
+    [read] = unit.inputs
+    options = [arguments.devices, arguments.memory, arguments.custom_call, arguments.constants, read.wanted]
+    # Arrays for all devices decide the number of devices where a program needs only one of them.
+    options += [arguments.sharded, _are_given(arguments)]
+    named = [text.partition("=")[2] for text in (*arguments.custom_call, arguments.constants) if text]
+    files = [read.path, *filter(None, [read.proto]), *named]
+    return None if STANDARD_INPUT in files else Selected(options, files)
 
 
 def _are_given(arguments: Namespace) -> bool:
@@ -174,102 +200,111 @@ class _Runner:
         return self.console.attempt(partial(self._run, read), failed)
 
     def _run(self, read: Input) -> int:
-        from dialect_utils.execution import arrays_to_npz, check_executable, entry_arrays, run_module
-        from passes.dumps.runnable import runnable
+        with ExitStack() as stack:
+            return self._run_on(stack, read)
 
-        file, read = read.path, read.with_constants()
-        data = read.data()
-        module = parse_bytes(data, read.name, read.wanted)
-        verify(module)
-        module = with_given_data(module, self.console.diagnose)
-        known = self._known(module)
-        if self.arguments.verify_bitcasts:
-            self._print_bitcasts(file, module)
-        found = runnable(module, known, self.console.diagnose)
-        dump, module = module, found.module
-        devices = self.arguments.devices or self._devices(dump, module)
-        results = found.own_results(entry_arrays(module, devices)[1])
-        recorded = self._recorded(data, read.name)
-        source = self._source(module, devices, results)
+    def _run_on(self, stack: ExitStack, read: Input) -> int:
+        from dialect_utils.execution import arrays_to_npz
+        from relayout.compared import Compared
+
+        file, forms = read.path, self._forms(read.with_constants())
+        execution = self._execution(file, forms, stack)
+        ready, results = execution.ready, execution.ready.results
+        recorded = self._recorded(forms)
+        source = self._source(forms, ready.devices, results)
         expected = None if source and not self.arguments.expect else self._expected(results, recorded)
         if expected is None and source is None and self.tolerance is not None:
             raise usage_error("--compare needs expected outputs: --expect FILE or --explain SOURCE")
-        # Rejected before random inputs are drawn.
-        check_executable(module, read.name, self.worker.memory, self.arguments.engine)
-        inputs = self._inputs(dump, module, devices, recorded)
-        start = perf_counter()
-        outputs = run_module(
-            module,
-            inputs,
-            engine=self.arguments.engine,
-            name=read.name,
-            devices=devices,
-            timeout=self.worker.timeout,
-            memory=self.worker.memory,
-            worker=self.worker,
-        )
-        seconds = perf_counter() - start
-        found.check_ran(outputs)
-        outputs = found.own_results(outputs)
+        inputs = self._inputs(execution, recorded)
+        outputs = execution.run(inputs)
         if self.arguments.outputs:
             write_output(str(Path(self.arguments.outputs)), arrays_to_npz("out", outputs, results))
         if expected is None and source is not None:
             expected = source.outputs(inputs, self.worker, self.arguments.engine)
         if expected is None:
-            self._print_outputs(file, outputs, results, seconds)
+            self._print_outputs(file, outputs, results, execution.seconds)
             return DONE
-        from relayout.distances import Compared
-
-        compared = Compared(module, devices, outputs, expected, results, inputs, self.worker)
-        explained = None if source is None else partial(self._first_difference, dump, compared, source)
-        return self._print_distances(file, self._distances(dump, compared), seconds, explained)
-
-    def _distances(self, dump: Module, compared: Compared) -> list[Distance]:
-        """Measures the outputs; a dump's own precision decides where the user gives no tolerance."""
+        compared = Compared(forms, self.worker, ready.devices, outputs, expected, results, inputs)
         # A snapshot's own results come from the same program.
         is_other = self.arguments.expect or self.arguments.explain
-        if self.tolerance is not None or not is_other or not is_optimized_dump(dump):
-            return compared.within(self.tolerance)
-        return compared.by_precision(dump)
+        by_precision = self.tolerance is None and bool(is_other)
+        found = compared.by_precision() if by_precision else compared.by_tolerance(self.tolerance)
+        explained = None if source is None else partial(self._first_difference, compared, source)
+        return self._print_distances(file, found, execution.seconds, explained)
 
-    def _source(self, module: Module, devices: int, results: Sequence[ArrayShape]) -> SourceProgram | None:
+    def _forms(self, read: Input) -> Forms:
+        from passes.dumps.runnable import Known
+        from relayout.ready import Forms
+
+        kind, separator, path = (self.arguments.constants or "").partition("=")
+        if self.arguments.constants and not (kind == "like" and separator):
+            raise usage_error(f"--constants is like=FILE, not {self.arguments.constants}")
+        callbacks, custom_calls = tuple(self.arguments.callback), tuple(self.arguments.custom_call)
+        known = Known(callbacks, custom_calls, Path(path) if path else None)
+        return Forms(read.data(), read.name, read.wanted, known)
+
+    def _execution(self, file: str, forms: Forms, stack: ExitStack) -> Execution:
+        """Returns a module that is checked and ready to run, compiled where the cache has it or stores it."""
+        from relayout.ready import Execution, Ready, load_cached, store
+
+        def worker_of(devices: int) -> Worker:
+            from dialect_utils.execution import Worker
+
+            own = self.worker
+            return own if own.devices == devices else stack.enter_context(Worker(own.timeout, devices, own.memory))
+
+        engine: Engine = self.arguments.engine
+        execution, may_store = load_cached(forms, engine, worker_of)
+        if execution is None:
+            verify(forms.written)
+            self._check_options(forms.written)
+        if self.arguments.verify_bitcasts:
+            self._print_bitcasts(file, forms.dump)
+        if execution is not None:
+            self.console.diagnose(execution.ready.notes)
+            return execution
+        self.console.diagnose(forms.notes)
+        devices, is_by_arrays = self._devices(forms)
+        # Rejects what must not be executed before random inputs are drawn.
+        ready = Ready.of(forms, devices, self.worker.memory, engine)
+        execution = Execution(forms, ready, worker_of(devices), engine)
+        # Nothing is stored once a file of arrays has been read.
+        if may_store and not is_by_arrays:
+            store(execution)
+        return execution
+
+    def _source(self, forms: Forms, devices: int, results: Sequence[ArrayShape]) -> SourceProgram | None:
         """Returns the program of --explain; raises DiagnosticError where it has other inputs or outputs."""
         if not self.arguments.explain:
             return None
-        if not isinstance(module, HloModule):
+        if not isinstance(forms.module, HloModule):
             raise usage_error("--explain is for an optimized dump, which is HLO, and this module is StableHLO")
         from dialect_utils.execution import entry_arrays
         from relayout.first_difference import read_source
 
         if devices > 1:
             raise usage_error(f"--explain compares programs for one device, and this module runs on {devices}")
-        return read_source(self.arguments.explain, entry_arrays(module)[0], results)
+        return read_source(self.arguments.explain, entry_arrays(forms.module)[0], results)
 
-    def _first_difference(self, dump: Module, compared: Compared, source: SourceProgram) -> FirstDifference:
+    def _first_difference(self, compared: Compared, source: SourceProgram) -> FirstDifference:
         from relayout.first_difference import first_difference
 
+        dump, module = compared.forms.dump, compared.forms.module
         assert isinstance(dump, HloModule)  # _source rejects others
-        assert isinstance(compared.module, HloModule)
-        return first_difference(dump, compared.module, source, compared.inputs, self.worker, self.arguments.engine)
+        assert isinstance(module, HloModule)
+        return first_difference(dump, module, source, compared.inputs, self.worker, self.arguments.engine)
 
-    def _recorded(self, data: bytes, name: str) -> Recorded | None:
+    def _recorded(self, forms: Forms) -> Recorded | None:
         """Returns the recorded inputs and results of a snapshot, unless the user gives inputs."""
         from dialect_utils.execution import read_recorded
 
-        return None if self.arguments.inputs else read_recorded(data, name)
+        return None if self.arguments.inputs else read_recorded(forms.data, forms.name)
 
-    def _known(self, module: Module) -> Known:
-        """Returns the user's statements about the program; raises UsageError for wrong and vain options."""
-        from passes.dumps.runnable import Known
-
+    def _check_options(self, module: Module) -> None:
+        """Raises UsageError for options without effect on a module."""
         given = [name for name in ("callback", "custom_call", "constants") if getattr(self.arguments, name)]
         if given and not isinstance(module, HloModule):
             raise usage_error(f"--{given[0].replace('_', '-')} is for HLO, and this module is StableHLO")
-        kind, separator, path = (self.arguments.constants or "").partition("=")
-        if self.arguments.constants and not (kind == "like" and separator):
-            raise usage_error(f"--constants is like=FILE, not {self.arguments.constants}")
-        callbacks, custom_calls = tuple(self.arguments.callback), tuple(self.arguments.custom_call)
-        return Known(callbacks, custom_calls, Path(path) if path else None)
 
     def _print_bitcasts(self, file: str, module: Module) -> None:
         from passes.dumps.make_portable import proved_bitcasts
@@ -286,38 +321,41 @@ class _Runner:
         for row in [header, *rows] if rows else ():
             print("  ".join(value.ljust(widths[key]) for key, value in row.items()).rstrip())
 
-    def _devices(self, dump: Module, module: Module) -> int:
-        """Returns the number of devices that the module needs, or all where it needs one and arrays are for all."""
+    def _devices(self, forms: Forms) -> tuple[int, bool]:
+        """Returns the number of devices, and whether the arrays of --inputs were read to find it.
+
+        It is the number that the module needs, or all where it needs one and the arrays are for all.
+        """
         from dialect_utils.execution import devices_of, entry_arrays
         from dialect_utils.execution.named import arguments_of, have_shapes, read_inputs
 
-        found = devices_of(module)
+        if self.arguments.devices:
+            return self.arguments.devices, False
+        found = devices_of(forms.module)
         if found.needed == found.count or self.arguments.sharded:
-            return found.count
+            return found.count, False
         if not _are_given(self.arguments):
-            return found.needed
-        arrays, _ = read_inputs(self.arguments.inputs, arguments_of(dump))
-        return found.count if have_shapes(arrays, entry_arrays(module, found.count)[0]) else found.needed
+            return found.needed, False
+        arrays, _ = read_inputs(self.arguments.inputs, arguments_of(forms.dump))
+        is_for_all = have_shapes(arrays, entry_arrays(forms.module, found.count)[0])
+        return found.count if is_for_all else found.needed, True
 
-    def _inputs(
-        self, dump: Module, module: Module, devices: int, recorded: Recorded | None
-    ) -> Sequence[Array | SavedArray]:
-        from dialect_utils.execution import entry_arrays
+    def _inputs(self, execution: Execution, recorded: Recorded | None) -> Sequence[Array | SavedArray]:
         from dialect_utils.execution.named import arguments_of, read_inputs
-        from dialect_utils.verdict import random_inputs, small_integer_positions
+        from dialect_utils.verdict import random_inputs
 
-        parameters, _ = entry_arrays(module, devices)
+        ready, parameters = execution.ready, execution.ready.parameters
         if _are_given(self.arguments):
-            arrays, notes = read_inputs(self.arguments.inputs, arguments_of(dump))
+            arrays, notes = read_inputs(self.arguments.inputs, arguments_of(execution.forms.dump))
             self.console.diagnose(notes)
-            if self.arguments.sharded and devices == 1:
+            if self.arguments.sharded and ready.devices == 1:
                 raise usage_error("--sharded splits arrays among several devices, but this program runs on one")
             return self._parts(arrays, parameters, "in")
         if recorded is not None:
             return recorded.inputs
         if parameters and not self.arguments.inputs:
             self.console.diagnose([Diagnostic("the inputs are random numbers", None, "note", _INPUTS_HINT)])
-        return random_inputs(parameters, self.arguments.seed or 0, small=small_integer_positions(module))
+        return random_inputs(parameters, self.arguments.seed or 0, small=ready.small)
 
     def _expected(self, results: Sequence[ArrayShape], recorded: Recorded | None) -> list[Array] | None:
         """Returns the expected outputs; called before compilation, to reject a wrong file early."""
@@ -377,4 +415,5 @@ COMMAND = Command(
     plan=_plan,
     open=_open,
     lost=lost_file,
+    cached=_cached,
 )

@@ -14,14 +14,16 @@ from typing import Any
 
 HEADER = struct.Struct("!cQ")
 
-# From a child: output, diagnostics, a file to write, a request with an answer, a notice without one, the plan of the
-# command, and the result of a unit.
-OUTPUT, ERRORS, FILE, REQUEST, NOTICE, PLAN, DONE = b"O", b"E", b"F", b"R", b"N", b"P", b"D"
-KINDS = (OUTPUT, ERRORS, FILE, REQUEST, NOTICE, PLAN, DONE)
+# From a child: output, diagnostics, a file to write, an entry of the cache, a request with an answer, a notice without
+# one, the plan of the command, and the result of a unit.
+OUTPUT, ERRORS, FILE, ENTRY, REQUEST, NOTICE, PLAN, DONE = b"O", b"E", b"F", b"C", b"R", b"N", b"P", b"D"
+KINDS = (OUTPUT, ERRORS, FILE, ENTRY, REQUEST, NOTICE, PLAN, DONE)
 # To a child: a unit to work on, and an answer.
 UNIT, ANSWER = b"U", b"A"
 # The most bytes of a frame that is read as JSON: a plan names all files of a batch, the others name one thing.
 MOST_JSON, MOST_PLAN = 1 << 20, 1 << 26
+# The most bytes of an entry of the cache.
+MOST_ENTRY = 1 << 28
 # Output comes in parts, so that the command's process holds little of it.
 PART = 1 << 20
 _PATH_END = b"\0"
@@ -66,7 +68,7 @@ def most_bytes(kind: bytes) -> int | float:
         return PART
     if kind == FILE:
         return inf
-    return MOST_PLAN if kind == PLAN else MOST_JSON
+    return {PLAN: MOST_PLAN, ENTRY: MOST_ENTRY}.get(kind, MOST_JSON)
 
 
 def to_json(value: Any) -> bytes:

@@ -18,8 +18,10 @@ from dialect_utils.text import PrintableStream
 from relayout.supervisor.frames import (
     ANSWER,
     DONE,
+    ENTRY,
     ERRORS,
     FILE,
+    MOST_ENTRY,
     NOTICE,
     OUTPUT,
     PART,
@@ -75,6 +77,24 @@ class Host:
         """Returns the name of a new empty file in the directory for temporary files; raises OSError."""
         name: str = self._ask({"ask": "new file", "prefix": prefix, "suffix": suffix})["name"]
         return name
+
+    def cached(self) -> tuple[bytes | None, bool]:
+        """Returns the entry of the unit in the cache, None where there is none, and whether `keep` would store one.
+
+        To be asked once, before any file but those of the unit is read.
+        """
+        send_frame(self._connection, REQUEST, to_json({"ask": "cached"}))
+        answer, descriptors = self._answer()
+        if not descriptors:
+            return None, answer["may store"]
+        with os.fdopen(descriptors[0], "rb") as file:
+            return file.read(), False
+
+    def keep(self, data: bytes) -> None:
+        """Stores the entry of the unit; one that is too large is not stored."""
+        if len(data) <= MOST_ENTRY:
+            send_frame(self._connection, ENTRY, data)
+            self._answer()
 
     def begin_item(self, name: str) -> None:
         """Starts the clock again for an item, such as a line of standard input."""

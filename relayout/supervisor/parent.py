@@ -16,18 +16,18 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import PurePath
-from typing import Any, NoReturn, Protocol
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
 from dialect_utils import processes
 from dialect_utils.io.files import is_url
 from dialect_utils.sandbox import ENDING_SIGNALS
-from dialect_utils.text import Diagnostic, DiagnosticError
-from relayout.batch.unit import Unit
+from dialect_utils.text import DiagnosticError
 from relayout.output import new_file, write_to_file
 from relayout.supervisor.clock import Clock
 from relayout.supervisor.frames import (
     ANSWER,
     DONE,
+    ENTRY,
     ERRORS,
     FILE,
     HEADER,
@@ -42,6 +42,9 @@ from relayout.supervisor.frames import (
     parse_named_file,
     to_json,
 )
+
+if TYPE_CHECKING:
+    from relayout.supervisor.cache import Entry
 
 _CHUNK = 1 << 18
 # The last bytes that libraries write are kept: they give the reason before a crash.
@@ -120,6 +123,9 @@ class Child:
         self._writable, self._most_output, self._reads_input = writable, most_output, reads_input
         self._memory, self._may_compile = memory, may_compile
         self._has_items = False
+        self._entry: Entry | None = None
+        # Whether it has worked on a unit, so that a file may have taken it over.
+        self.has_worked = False
         self._files: set[str] = set()
         self._processes: dict[int, processes.LocalProcess] = {}
         self._buffer = bytearray()
@@ -131,14 +137,23 @@ class Child:
         self.peak = 0
         self._is_open = self._speaks = True
 
-    def begin(self, seconds: float, credit: float, unit: bytes | None = None, *, has_items: bool = False) -> None:
+    def begin(
+        self,
+        seconds: float,
+        credit: float,
+        unit: bytes | None = None,
+        *,
+        has_items: bool = False,
+        entry: Entry | None = None,
+    ) -> None:
         """Gives the child a unit, or its plan for None, with a time limit in seconds; `credit` as in `Clock`.
 
-        `has_items`: the limit is for each item, such as a line of standard input.
+        `has_items`: the limit is for each item, such as a line of standard input. `entry` is the unit's in the cache.
         """
-        self._written, self.item, self._has_items = 0, None, has_items
+        self._written, self.item, self._has_items, self._entry = 0, None, has_items, entry
         self.clock = Clock(self.pid, seconds, credit)
         if unit is not None:
+            self.has_worked = True
             self._unsent += HEADER.pack(UNIT, len(unit)) + unit
             self.send()
 
@@ -247,6 +262,8 @@ class Child:
 
     def _attempt(self, kind: bytes, data: bytearray) -> tuple[dict[str, Any], list[int]]:
         try:
+            if kind == ENTRY:
+                return self._keep(data), []
             return (self._write(data), []) if kind == FILE else self._answer(from_json(data))
         except OSError as error:
             name = None if error.filename is None else os.fsdecode(error.filename)
@@ -267,8 +284,17 @@ class Child:
         write_to_file(path, data)
         return {}
 
+    def _keep(self, data: bytearray) -> dict[str, Any]:
+        if self._entry is not None:
+            self._entry.store(data)
+        return {}
+
     def _answer(self, asked: dict[str, Any]) -> tuple[dict[str, Any], list[int]]:
         match asked:
+            case {"ask": "cached"}:
+                found = None if self._entry is None else self._entry.open()
+                may_store = self._entry is not None and self._entry.may_store
+                return {"may store": may_store}, [] if found is None else [found]
             case {"ask": "new file", "prefix": str(prefix), "suffix": str(suffix)} if os.sep not in prefix + suffix:
                 if len(self._files) >= _MOST_FILES:
                     raise MalformedFrameError("too many new files")
@@ -369,9 +395,3 @@ def _fork(main: Callable[[socket.socket, int, int], NoReturn], connection: socke
         gc.unfreeze()
         signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
     return pid
-
-
-def diagnostic_of(unit: Unit | None, item: str | None, lost: Lost) -> Diagnostic:
-    """Returns the one line about an input whose process was lost."""
-    names = [name for name in (None if unit is None else unit.name, item) if name]
-    return Diagnostic(": ".join([*names, lost.reason]), hint=lost.hint)

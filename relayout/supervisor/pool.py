@@ -13,18 +13,21 @@ from collections import deque
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dialect_utils import sandbox
 from dialect_utils.processes import NO_MEMORY, describe_exit
-from dialect_utils.text import render
+from dialect_utils.text import Diagnostic, render
 from relayout.arguments import Command
 from relayout.batch.unit import Job, Result, Unit
 from relayout.console import colour
 from relayout.supervisor.child import Limits, serve
 from relayout.supervisor.frames import DONE, ERRORS, OUTPUT, PLAN, MalformedFrameError, from_json
-from relayout.supervisor.parent import Child, Lost, OutputLimitError, Writable, diagnostic_of
+from relayout.supervisor.parent import Child, Lost, OutputLimitError, Writable
 from relayout.supervisor.plan import format_unit, parse_plan
+
+if TYPE_CHECKING:
+    from relayout.supervisor.cache import Cache, Entry
 
 # Results after one that is missing are held in memory, at most this many.
 _AHEAD = 256
@@ -36,6 +39,8 @@ _MORE_TIME = "--timeout SECONDS gives it more"
 _MORE_MEMORY = "--memory GB gives it more"
 # A process that was ended with at least this share of its memory in use had too little of it.
 _MOST_OF_MEMORY = 0.9
+# A child that has read another file may store no entry in the cache; a larger file is worth the start of a new child.
+_REPLACING_BYTES = 100_000
 # The clocks are read at least this often.
 _LOOK_SECONDS = 0.5
 # The fields of a result, and the exit codes of a unit.
@@ -98,7 +103,10 @@ def _print(kind: bytes, data: bytes | bytearray) -> None:
 class Pool:
     """The children of one command. A context manager, which ends them."""
 
-    def __init__(self, command: Command, job: Job, limits: Limits, *, is_direct: bool) -> None:
+    def __init__(
+        self, command: Command, job: Job, limits: Limits, *, is_direct: bool, cache: Cache | None = None
+    ) -> None:
+        self._cache = cache
         self._command, self._job, self._limits = command, job, limits
         self._is_direct = is_direct
         self._writable = _writable(command, job)
@@ -129,6 +137,8 @@ class Pool:
     def plan(self) -> Sequence[Unit] | int:
         """Returns the units of the command, or its exit code where there is nothing more to do."""
         child = self._forked(is_planner=True)
+        # The modules of a directory are found by the content of its files.
+        child.has_worked = any(map(os.path.isdir, getattr(self._job.arguments, "files", None) or ()))
         child.begin(_PLAN_SECONDS, _PLAN_SECONDS)
         self._busy[child] = _Task(None, 0, is_direct=True)
         while True:
@@ -178,10 +188,29 @@ class Pool:
 
     def _begin(self, number: int, unit: Unit) -> None:
         child = self._idle.pop() if self._idle else self._forked(is_planner=False)
+        entry = self._entry(unit)
+        if entry is not None and child.has_worked:
+            if entry.exists or sum(each.size for each in unit.inputs) < _REPLACING_BYTES:
+                entry.may_store = False
+            else:
+                child.end()
+                child = self._forked(is_planner=False)
         self._busy[child] = _Task(unit, number, is_direct=False)
         # A limit of the command line is exact; a default limit supposes a machine that does nothing else.
         credit = 0.0 if getattr(self._job.arguments, "timeout", None) else unit.seconds
-        child.begin(unit.seconds, credit, format_unit(unit), has_items=not unit.inputs)
+        child.begin(unit.seconds, credit, format_unit(unit), has_items=not unit.inputs, entry=entry)
+
+    def _entry(self, unit: Unit) -> Entry | None:
+        """Returns the unit's entry in the cache, None for a command or a unit without one."""
+        if self._cache is None or self._command.cached is None:
+            return None
+        selected = self._command.cached(self._job.arguments, unit)
+        if selected is None:
+            return None
+        # Imported here: most commands compile nothing.
+        from relayout.supervisor.cache import Entry
+
+        return Entry.of(self._cache, selected)
 
     def _print_first(self, number: int) -> None:
         """Prints the output of the first unit that has no result as it comes."""
@@ -247,7 +276,7 @@ class Pool:
 
     def _lost(self, task: _Task, child: Child, lost: Lost) -> Result:
         """Reports a unit whose child is lost: one line, and the result that the command prints for it."""
-        diagnostic = diagnostic_of(task.unit, child.item, lost)
+        diagnostic = _diagnostic_of(task.unit, child.item, lost)
         text = render(diagnostic) + "\n"
         task.write(ERRORS, (colour(text) if self._job.colour == "always" else text).encode(errors="backslashreplace"))
         said, status = "", self._command.lost_status
@@ -265,6 +294,12 @@ def _cause(child: Child, limits: Limits) -> Lost:
     if code == -signal.SIGXCPU:
         return Lost("no result after all the processor time that it may have", _MORE_TIME)
     return Lost(f"the process that worked on it {describe_exit(code)}{_last_line(said)}")
+
+
+def _diagnostic_of(unit: Unit | None, item: str | None, lost: Lost) -> Diagnostic:
+    """Returns the one line about an input whose process was lost."""
+    names = [name for name in (None if unit is None else unit.name, item) if name]
+    return Diagnostic(": ".join([*names, lost.reason]), hint=lost.hint)
 
 
 def _last_line(said: str) -> str:

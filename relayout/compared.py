@@ -1,4 +1,4 @@
-"""The distances of a program's outputs from expected ones: `relayout run --expect` and `--explain`."""
+"""The outputs of a run beside the expected ones: a dump's own precision decides where the user gives no tolerance."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from dialect_utils.execution import (
     from_plain_all,
     prepare,
 )
-from dialect_utils.ir import Module
 from dialect_utils.layout import ArrayShape
 from dialect_utils.verdict import Tolerance
 from dialect_utils.verdict.expectation import (
@@ -26,27 +25,32 @@ from dialect_utils.verdict.expectation import (
     measure,
     precision_of,
 )
+from passes.dumps.executable import is_optimized_dump
+from relayout.ready import Forms
 
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """The outputs of one run beside the expected ones; `worker` gives the limits of another run."""
+    """The outputs of one run beside the expected ones."""
 
-    module: Module
+    forms: Forms
+    # Its limits are those of another worker.
+    worker: Worker
     devices: int
     outputs: Sequence[Array]
     expected: Sequence[Array]
     results: Sequence[ArrayShape]
     inputs: Sequence[Array | SavedArray]
-    worker: Worker
 
-    def within(self, tolerance: Tolerance | None) -> list[Distance]:
-        """Measures the outputs; without a tolerance all bits must be equal."""
+    def by_tolerance(self, tolerance: Tolerance | None) -> list[Distance]:
+        """Measures the outputs by a tolerance, None: by their bits."""
         return self._distances([Allowance(tolerance or BITS)] * len(self.results))
 
-    def by_precision(self, dump: Module) -> list[Distance]:
-        """Measures the outputs, each allowed to be off as the precision of the dump or its own rounding error says."""
-        allowed = allowances(precision_of(dump), self.results, self.expected)
+    def by_precision(self) -> list[Distance]:
+        """Measures the outputs of a dump by its precision and its rounding error, those of other modules by bits."""
+        if not is_optimized_dump(self.forms.dump):
+            return self.by_tolerance(None)
+        allowed = allowances(precision_of(self.forms.dump), self.results, self.expected)
         found = self._distances(allowed)
         exact = None if all(each.equal for each in found) else self._unrounded()
         if exact is None:
@@ -63,11 +67,12 @@ class Compared:
 
     def _unrounded(self) -> Sequence[Array] | None:
         """Returns the outputs in 64 bits without the program's roundings, or None where an engine cannot do that."""
-        parameters, _ = entry_arrays(self.module, self.devices)
+        module = self.forms.module
+        parameters, _ = entry_arrays(module, self.devices)
         arrays = from_plain_all(self.inputs, parameters)
         try:
             with Worker(self.worker.timeout, self.devices, self.worker.memory) as worker:
-                program, _ = worker.rewrite("unround", prepare(self.module, "<unrounded>", worker.memory))
+                program, _ = worker.rewrite("unround", prepare(module, "<unrounded>", worker.memory))
                 return worker.run(program, [arrays])[0]
         except ExecutionError:
             return None
