@@ -1,4 +1,7 @@
-"""`relayout run`: executes a module on this machine."""
+"""`relayout run`: executes a module on this machine.
+
+Longer than most files: it is the command with most options, and each of them is checked.
+"""
 
 from __future__ import annotations
 
@@ -144,8 +147,6 @@ def _cached(arguments: Namespace, unit: Unit) -> Selected | None:
         return None
     [read] = unit.inputs
     options = [arguments.devices, arguments.memory, arguments.custom_call, arguments.constants, read.wanted]
-    # Arrays for all devices decide the number of devices where a program needs only one of them.
-    options += [arguments.sharded, _are_given(arguments)]
     named = [text.partition("=")[2] for text in (*arguments.custom_call, arguments.constants) if text]
     files = [read.path, *filter(None, [read.proto]), *named]
     return None if STANDARD_INPUT in files else Selected(options, files)
@@ -264,12 +265,11 @@ class _Runner:
             self.console.diagnose(execution.ready.notes)
             return execution
         self.console.diagnose(forms.notes)
-        devices, is_by_arrays = self._devices(forms)
+        devices, is_fixed = self._devices(forms)
         # Rejects what must not be executed before random inputs are drawn.
         ready = Ready.of(forms, devices, self.worker.memory, engine)
         execution = Execution(forms, ready, worker_of(devices), engine)
-        # Nothing is stored once a file of arrays has been read.
-        if may_store and not is_by_arrays:
+        if may_store and is_fixed:
             store(execution)
         return execution
 
@@ -322,7 +322,7 @@ class _Runner:
             print("  ".join(value.ljust(widths[key]) for key, value in row.items()).rstrip())
 
     def _devices(self, forms: Forms) -> tuple[int, bool]:
-        """Returns the number of devices, and whether the arrays of --inputs were read to find it.
+        """Returns the number of devices, and whether it is the same for all inputs.
 
         It is the number that the module needs, or all where it needs one and the arrays are for all.
         """
@@ -330,15 +330,15 @@ class _Runner:
         from dialect_utils.execution.named import arguments_of, have_shapes, read_inputs
 
         if self.arguments.devices:
-            return self.arguments.devices, False
+            return self.arguments.devices, True
         found = devices_of(forms.module)
         if found.needed == found.count or self.arguments.sharded:
-            return found.count, False
+            return found.count, found.needed == found.count
         if not _are_given(self.arguments):
             return found.needed, False
         arrays, _ = read_inputs(self.arguments.inputs, arguments_of(forms.dump))
         is_for_all = have_shapes(arrays, entry_arrays(forms.module, found.count)[0])
-        return found.count if is_for_all else found.needed, True
+        return found.count if is_for_all else found.needed, False
 
     def _inputs(self, execution: Execution, recorded: Recorded | None) -> Sequence[Array | SavedArray]:
         from dialect_utils.execution.named import arguments_of, read_inputs
