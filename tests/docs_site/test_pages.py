@@ -10,8 +10,10 @@ import pytest
 import relayout
 import relayout.jax
 from docs_site.pages import fenced, for_site, generated_pages
+from docs_site.pictures import REPORTS, VERDICTS, terminal_svg, verdict_lines
 from passes.framework.base import BUILTIN_PASSES, load_pass
 from relayout.cli import main
+from tests.pages import settled
 from tests.paths import ROOT
 
 PAGES = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("examples/**/*.md")]
@@ -28,7 +30,7 @@ def broken_links(page: Path, text: str) -> list[str]:
         file = (page.parent / target).resolve() if target else page
         if not file.exists() and file not in made:
             found.append(target)
-        elif anchor and file.exists() and anchor not in anchors(file.read_text("utf-8")):
+        elif anchor and file.suffix == ".md" and file.exists() and anchor not in anchors(file.read_text("utf-8")):
             found.append(f"{target}#{anchor}")
     return found
 
@@ -80,6 +82,24 @@ def test_the_reference_has_every_public_name() -> None:
     for each in listed:
         module, _, name = each.rpartition(".")
         assert getattr(__import__(module, fromlist=[name]), name).__module__ == module
+
+
+def test_the_verdicts_of_the_landing_page_are_those_of_the_tool() -> None:
+    assert settled(terminal_svg(verdict_lines())) == settled(VERDICTS.read_text("utf-8"))
+
+
+def test_the_drawing_of_a_terminal_escapes_and_colours() -> None:
+    drawn = terminal_svg(["$ relayout check a b", "a and b: different (xla)", "  " + "x < y " * 30])
+    colours = re.findall(r'<text [^>]* fill="(#\w+)"', drawn)
+    assert len(colours) == 4  # the long line is wrapped
+    assert len(set(colours)) == 3
+    assert "x &lt; y" in drawn
+
+
+def test_every_picture_is_small() -> None:
+    files = [*(ROOT / "docs/pictures").iterdir()]
+    assert {file.name for file in files} >= {*REPORTS, VERDICTS.name}
+    assert [file.name for file in files if file.stat().st_size > 200_000] == []
 
 
 def test_examples_of_docstrings_are_code() -> None:
