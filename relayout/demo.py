@@ -119,8 +119,8 @@ def main() -> None:
     for suffix in (".mlir", ".hlo"):
         run(planted(suffix))
     print(
-        f"Done in {time.monotonic() - start:.0f} s: the padded array has a name and a line, the dump gives the recorded "
-        "bits, six rewrites keep every output, and both planted mistakes are found."
+        f"Done in {time.monotonic() - start:.0f} s: the padded array has a name and a line, the dump gives the recorded"
+        " bits, six rewrites keep every output, and both planted mistakes are found."
     )
 
 
