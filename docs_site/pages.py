@@ -36,6 +36,8 @@ GROUPS = {
 _EXAMPLE = re.compile(r"^(\S.*:)\n((?:    .*\n|\n(?=    ))+)", re.MULTILINE)
 # The examples of a docstring.
 _DOCTEST = re.compile(r"(?:^>>> .*\n(?:(?!>>> |$).+\n?)*)+", re.MULTILINE)
+# A picture that has a dark version, `report_dark.png`.
+_SCREENSHOT = re.compile(r"(!\[[^]]*\]\((?:\.\./)*pictures/)(report)\.png\)")
 _LINK = re.compile(r"\[([^]]+)\]\(([^)#:]+)(#[^)]*)?\)")
 
 
@@ -49,8 +51,14 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
 
 
 def on_page_markdown(markdown: str, **_: object) -> str:
-    """Links notebooks to their pages: mkdocs calls this for every page."""
-    return markdown.replace(".ipynb)", ".md)")
+    """Links notebooks to their pages, and shows dark pictures in the dark theme: mkdocs calls this for every page."""
+    return _SCREENSHOT.sub(_for_each_theme, markdown.replace(".ipynb)", ".md)"))
+
+
+def _for_each_theme(found: re.Match[str]) -> str:
+    """Returns a picture twice, the second time in its dark version; each is visible in one theme of the site only."""
+    start, name = found.groups()
+    return f"{start}{name}.png#only-light)\n{start}{name}_dark.png#only-dark)"
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:

@@ -9,7 +9,7 @@ import pytest
 
 import relayout
 import relayout.jax
-from docs_site.pages import GROUPS, fenced, for_site, generated_pages, habits_table
+from docs_site.pages import GROUPS, fenced, for_site, generated_pages, habits_table, on_page_markdown
 from docs_site.pictures import REPORTS, VERDICTS, terminal_svg, verdict_lines
 from passes.framework.base import BUILTIN_PASSES, load_pass
 from relayout.cli import main
@@ -60,6 +60,13 @@ def test_every_pass_has_a_page_with_its_rules_its_example_and_its_options() -> N
         assert f"[{name}]({name}.md)" in pages["passes/index.md"]
     after = pages["passes/expand-tiling.md"].partition("After:\n\n```hlo\n")[2].partition("```")[0]
     assert "p.physical = f32[2,3,2,2]{3,2,1,0} transpose(p.reshape), dimensions={0,2,1,3}" in after
+
+
+def test_the_site_has_the_screenshots_of_both_themes() -> None:
+    once = "![a](pictures/report.png)"
+    assert on_page_markdown(once) == "![a](pictures/report.png#only-light)\n![a](pictures/report_dark.png#only-dark)"
+    assert on_page_markdown("![a](pictures/tiles.svg) [b](c.ipynb)") == "![a](pictures/tiles.svg) [b](c.md)"
+    assert on_page_markdown((ROOT / "docs/index.md").read_text("utf-8")).count("report_dark.png#only-dark") == 1
 
 
 def test_the_passes_are_grouped_as_their_folders_are() -> None:
