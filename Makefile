@@ -27,7 +27,7 @@ $(STAMP): pyproject.toml dev-constraints.txt
 	python -m compileall -q dialect_utils passes relayout
 	@touch $@
 
-demo: $(STAMP) ## answer five questions about real programs, ending in one sentence (half a minute)
+demo: $(STAMP) ## answer six questions about real programs, ending in one sentence (half a minute)
 	python -m relayout.demo
 
 test: lint types unit lit demo ## run every check (about ten minutes on two cores)
