@@ -27,10 +27,10 @@ $(STAMP): pyproject.toml dev-constraints.txt
 	python -m compileall -q dialect_utils passes relayout
 	@touch $@
 
-demo: $(STAMP) ## annotate, expand, execute and compare real programs, and find a planted mistake
+demo: $(STAMP) ## answer six questions about real programs, ending in one sentence (half a minute)
 	python -m relayout.demo
 
-test: lint types unit lit demo ## run every check
+test: lint types unit lit demo ## run every check (about ten minutes on two cores)
 
 format: $(STAMP) ## format the code and sort the imports
 	ruff check --quiet --fix --select I .
@@ -153,6 +153,10 @@ docs: $(STAMP) ## build the site into build/site; a broken link is an error
 notebooks: $(STAMP) ## execute the notebooks again and keep their outputs
 	python -m pip install --quiet --constraint dev-constraints.txt --editable '.[dev,notebooks]'
 	PYTHONPATH=$(CURDIR) python -m docs_site.notebooks
+
+.PHONY: pictures
+pictures: $(STAMP) ## draw the pictures of the README again (the report's needs Chromium)
+	PYTHONPATH=$(CURDIR) python -m docs_site.pictures
 
 check-readme: $(STAMP) ## work through the README, the tutorials and the notebooks
 	python -m pytest tests/test_readme.py tests/docs_site

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from docs_site.notebooks import NOTEBOOKS, as_markdown
 from passes.framework.base import BUILTIN_PASSES, Pass, load_pass
 from passes.framework.options import describe_options
+from relayout import habits
 from relayout.arguments import Command, Parser, add_shared_options
 from relayout.cli import COMMANDS
 
@@ -26,10 +27,17 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parents[1]
 # Pages that are files of the repository's root.
 _ROOT_PAGES = {"contributing.md": "CONTRIBUTING.md", "changelog.md": "CHANGELOG.md"}
+# The names of the built-in passes, by the folder of `passes` that holds them.
+GROUPS = {
+    group: [name for name, module in BUILTIN_PASSES.items() if module.split(".")[1] == group]
+    for group in dict.fromkeys(module.split(".")[1] for module in BUILTIN_PASSES.values())
+}
 # A line that ends with a colon, and the indented lines after it.
 _EXAMPLE = re.compile(r"^(\S.*:)\n((?:    .*\n|\n(?=    ))+)", re.MULTILINE)
 # The examples of a docstring.
 _DOCTEST = re.compile(r"(?:^>>> .*\n(?:(?!>>> |$).+\n?)*)+", re.MULTILINE)
+# A picture that has a dark version, `report_dark.png`.
+_SCREENSHOT = re.compile(r"(!\[[^]]*\]\((?:\.\./)*pictures/)(report)\.png\)")
 _LINK = re.compile(r"\[([^]]+)\]\(([^)#:]+)(#[^)]*)?\)")
 
 
@@ -37,13 +45,20 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
     """Lists the pages of passes below `Passes`: mkdocs calls this once it has read `mkdocs.yml`."""
     for entry in config.nav or []:
         if "Passes" in entry:
-            entry["Passes"] = [entry["Passes"], *(f"passes/{name}.md" for name in BUILTIN_PASSES)]
+            pages = {group.capitalize(): [f"passes/{name}.md" for name in names] for group, names in GROUPS.items()}
+            entry["Passes"] = [entry["Passes"], *({group: files} for group, files in pages.items())]
     return config
 
 
 def on_page_markdown(markdown: str, **_: object) -> str:
-    """Links notebooks to their pages: mkdocs calls this for every page."""
-    return markdown.replace(".ipynb)", ".md)")
+    """Links notebooks to their pages, and shows dark pictures in the dark theme: mkdocs calls this for every page."""
+    return _SCREENSHOT.sub(_for_each_theme, markdown.replace(".ipynb)", ".md)"))
+
+
+def _for_each_theme(found: re.Match[str]) -> str:
+    """Returns a picture twice, the second time in its dark version; each is visible in one theme of the site only."""
+    start, name = found.groups()
+    return f"{start}{name}.png#only-light)\n{start}{name}_dark.png#only-dark)"
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
@@ -95,6 +110,24 @@ def command_actions(name: str) -> tuple[Command, list[argparse.Action]]:
     return command, parser.added
 
 
+def habits_table() -> str:
+    """Returns the table of options of mlir-opt and LLVM's opt that `relayout opt` answers with a hint."""
+    known = [option for action in command_actions("opt")[1] for option in action.option_strings]
+    rows: dict[str, list[str]] = {}
+    for name in (*habits.OF_OPT, *habits.ANSWERS):
+        hint = habits.option_hint(name, known)
+        if hint is not None:
+            rows.setdefault(hint, []).append(f"`{name}`")
+    body = [f"| {', '.join(names)} | {_as_cell(hint)} |" for hint, names in rows.items()]
+    return "\n".join(["| mlir-opt, opt | relayout opt |", "|---|---|", *body])
+
+
+def _as_cell(hint: str) -> str:
+    """Returns a hint with the option that it begins with as code: `--jobs 1`."""
+    option, separator, rest = hint.removeprefix("write ").partition(";" if ";" in hint else ",")
+    return f"`{option}`{separator}{rest}" if hint.startswith("write ") else hint
+
+
 def _names(action: argparse.Action) -> str:
     value = action.metavar or (action.dest.upper() if action.nargs != 0 else "")
     return " ".join(f"`{each}`" for each in (*action.option_strings, value) if each)
@@ -111,10 +144,21 @@ def _fence(found: re.Match[str]) -> str:
 
 
 def pass_index(steps: Sequence[Pass]) -> str:
-    """Returns the table of all passes."""
-    rows = [f"| [{step.name}]({step.name}.md) | {step.summary} | {' and '.join(step.dialects)} |" for step in steps]
-    head = "# Passes\n\n`relayout opt FILE -p PASS{option=value},PASS` runs them in order.\n\n"
-    return head + "\n".join(["| pass | what it does | reads |", "|---|---|---|", *rows]) + "\n"
+    """Returns the tables of all passes, one for each folder of `passes`."""
+    head = "# Passes\n\n`relayout opt FILE -p PASS{option=value},PASS` runs them in order."
+    return "\n\n".join([head, *(_pass_group(group, steps) for group in GROUPS)]) + "\n"
+
+
+def _pass_group(group: str, steps: Sequence[Pass]) -> str:
+    summary = importlib.import_module(f"passes.{group}").__doc__
+    rows = [
+        f"| [{step.name}]({step.name}.md) | {step.summary} | {' and '.join(step.dialects)} |"
+        for step in steps
+        if step.name in GROUPS[group]
+    ]
+    return "\n".join(
+        [f"## {group.capitalize()}\n\n{summary}\n", "| pass | what it does | reads |", "|---|---|---|", *rows]
+    )
 
 
 def for_site(text: str) -> str:

@@ -1,7 +1,7 @@
 """The demo: `make demo`, or `python -m relayout.demo` in a checkout.
 
-Runs one `relayout` command per step on the programs in examples/, and plants a mistake that the
-check must find. Writes into build/demo.
+Asks six questions about the real programs in examples/, and answers each with a `relayout` command. Writes into
+build/demo. It ends with an error where an answer is not the expected one.
 """
 
 from __future__ import annotations
@@ -10,15 +10,16 @@ import re
 import shlex
 import subprocess
 import sys
+import time
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
 
 OUTPUT = Path("build/demo")
 
-_LAYOUTS = "annotate-layouts{target=tpu-v5e}"
-_EXPANDED = f"{_LAYOUTS},expand-tiling"
-_PHYSICAL = f"{_LAYOUTS},expand-tiling{{interface=physical}}"
+_EXPANDED = "annotate-layouts{target=tpu-v5e},expand-tiling"
+_DUMP = "examples/attention_tpu"
+_PROGRAMS = tuple(f"examples/{name}" for name in ("attention", "training_step"))
 
 # The dimensions of a transpose and its result's sizes, in StableHLO and in HLO text.
 _TRANSPOSES = {
@@ -29,53 +30,51 @@ _TRANSPOSES = {
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One command of the demo, its purpose, and its expected exit code."""
+    """One command of the demo: its question, the lines of its output to show, their number, and the exit code."""
 
-    why: str
+    question: str
     command: tuple[str, ...]
+    shown: str
+    lines: int = 1
     exit_code: int = 0
 
 
-def steps(suffix: str) -> tuple[Step, ...]:
-    """Returns the steps for the examples of one dialect (`.mlir` or `.hlo`), up to the planted mistake."""
-    attention, training = f"examples/attention{suffix}", f"examples/training_step{suffix}"
-    annotated, expanded = (str(OUTPUT / f"attention_{what}{suffix}") for what in ("annotated", "expanded"))
-    return (
-        Step(
-            "Give every tensor of an attention block the layout that a TPU v5e would choose.",
-            ("opt", attention, "-p", _LAYOUTS, "-o", annotated),
-        ),
-        Step(
-            "Rewrite the tiling as explicit pad, reshape and transpose ops.",
-            ("opt", annotated, "-p", "expand-tiling", "-o", expanded),
-        ),
-        Step(
-            "Execute the program before and after on this machine: are the outputs the same, bit for bit?",
-            ("check", attention, expanded, "--verbose"),
-        ),
-        Step(
-            "The same in one go, for a training step with its gradient too. Where a sum in another order may round "
-            "otherwise, the report says so.",
-            ("check", attention, training, "-p", _EXPANDED, "--verbose"),
-        ),
-        Step(
-            "Now callers hand over the tiled bytes themselves, packed by the index formula, which shares no code with "
-            "the rewrite.",
-            ("check", attention, training, "-p", _PHYSICAL, "--verbose"),
-        ),
+STEPS = (
+    Step(
+        "Which array takes the memory of this TPU program, and which line of Python makes it?",
+        ("report", "examples/forces_tpu.hlo"),
+        r"^ *1000 MiB +42\.7x ",
+    ),
+    Step(
+        "Does an optimized TPU dump give the recorded results on this machine?",
+        ("run", f"{_DUMP}.hlo", "--inputs", f"{_DUMP}.npz", "--expect", f"{_DUMP}.npz"),
+        "equal bits$",
+    ),
+    Step(
+        "If all tiles become pad, reshape and transpose, do four programs keep their results?",
+        ("check", *(f"{name}{suffix}" for suffix in (".mlir", ".hlo") for name in _PROGRAMS), "-p", _EXPANDED),
+        ": equal ",
+        lines=4,
+    ),
+    Step(
+        "And if callers pass the tiled bytes themselves?",
+        ("check", *(f"{name}.hlo" for name in _PROGRAMS), "-p", f"{_EXPANDED}{{interface=physical}}"),
+        ": equal ",
+        lines=2,
+    ),
+)
+
+
+def planted(suffix: str) -> Step:
+    """Swaps two dimensions of one transpose of the expanded attention block; returns the step that must find this."""
+    original, wrong = f"{_PROGRAMS[0]}{suffix}", OUTPUT / f"attention_wrong{suffix}"
+    expanded = subprocess.run(
+        [sys.executable, "-m", "relayout", "opt", original, "-p", _EXPANDED], stdout=subprocess.PIPE, check=True
     )
-
-
-def find_planted(suffix: str) -> Step:
-    """Swaps two dimensions of one transpose of the expanded module; returns the step that must find the mistake."""
-    expanded, wrong = (OUTPUT / f"attention_{what}{suffix}" for what in ("expanded", "wrong"))
-    text, line, before, after = swap_two_dimensions(expanded.read_text("utf-8"), suffix)
+    text, line, before, after = swap_two_dimensions(expanded.stdout.decode(), suffix)
     wrong.write_text(text, "utf-8")
-    why = (
-        f"A planted mistake: in line {line} of the rewritten module the transpose {before} becomes {after}. "
-        "Shapes and types still fit. Is it found, and where do the outputs differ first?"
-    )
-    return Step(why, ("check", f"examples/attention{suffix}", str(wrong)), exit_code=1)
+    question = f"Line {line} of the rewritten module now has the dimensions {after}, not {before}. Is this found?"
+    return Step(question, ("check", original, str(wrong)), "^ +output 0 at ", exit_code=1)
 
 
 def swap_two_dimensions(text: str, suffix: str) -> tuple[str, int, str, str]:
@@ -99,23 +98,30 @@ def swap_two_dimensions(text: str, suffix: str) -> tuple[str, int, str, str]:
 
 
 def run(step: Step) -> None:
-    """Prints and runs one step; ends the demo on an unexpected exit code."""
-    print(f"\n# {step.why}\n$ {shlex.join(('relayout', *step.command))}", flush=True)
-    result = subprocess.run([sys.executable, "-m", "relayout", *step.command], check=False)
-    if result.returncode != step.exit_code:
-        sys.exit(f"demo: expected exit code {step.exit_code}, got {result.returncode}")
+    """Runs a step and prints its question, its command, and the shown lines; exits where these are not as expected."""
+    print(f"# {step.question}\n$ {shlex.join(('relayout', *step.command))}", flush=True)
+    done = subprocess.run(
+        [sys.executable, "-m", "relayout", *step.command], stdout=subprocess.PIPE, encoding="utf-8", check=False
+    )
+    lines = [line for line in done.stdout.splitlines() if re.search(step.shown, line)]
+    print("\n".join(lines), flush=True)
+    if (done.returncode, len(lines)) != (step.exit_code, step.lines):
+        sys.exit(f"demo: not the expected answer; exit code {done.returncode}\n{done.stdout}")
 
 
 def main() -> None:
-    """Runs the demo on both dialects."""
+    """Runs every step."""
     OUTPUT.mkdir(parents=True, exist_ok=True)
-    run(Step("What a tiled layout means: 3x5 floats in 2x2 tiles.", ("explain", "f32[3,5]{1,0:T(2,2)}")))
-    for suffix, dialect in ((".mlir", "StableHLO"), (".hlo", "HLO text")):
-        print(f"\n==== {dialect} ====")
-        for step in steps(suffix):
-            run(step)
-        run(find_planted(suffix))
-    print(f"\nDone: every rewrite kept every output, and both planted mistakes were found. Files: {OUTPUT}")
+    start = time.monotonic()
+    print("(excerpts: each command prints more than the lines below it)")
+    for step in STEPS:
+        run(step)
+    for suffix in (".mlir", ".hlo"):
+        run(planted(suffix))
+    print(
+        f"Done in {time.monotonic() - start:.0f} s: the padded array has a name and a line, the dump gives the recorded"
+        " bits, six rewrites keep every output, and both planted mistakes are found."
+    )
 
 
 if __name__ == "__main__":

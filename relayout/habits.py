@@ -5,18 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 # The first word of a value is an option; a hint applies to the commands that have it.
-OPTIONS: Mapping[str, str] = {
-    **dict.fromkeys(("--tolerance", "--rtol", "--atol", "--abs_error_bound", "--rel_error_bound"), "--compare rel:X"),
-    "--ulp": "--compare ulp:N",
-    "--platform": "--engine xla",
-    **dict.fromkeys(("--out", "--outfile"), "-o OUT"),
-    **dict.fromkeys(("--html", "--format"), "-o report.html; also .json, .parquet, .dot, .nodes"),
-    **dict.fromkeys(("--svg", "--png"), "--picture svg -o FILE; also png"),
-    **dict.fromkeys(("-o", "--output", "--save"), "--outputs NPZ"),
-    # XLA's hlo-translate and hlo_extractor
-    **dict.fromkeys(("--hlo-to-stablehlo", "--hlo-text-to-stablehlo", "--hlo-text-to-mlir-hlo"), "--to stablehlo"),
-    **dict.fromkeys(("--stablehlo-to-hlo", "--stablehlo-to-hlo-text", "--mlir-hlo-to-hlo-text"), "--to hlo"),
-    "--height": "--before N",
+OF_OPT: Mapping[str, str] = {
     # mlir-opt
     "--mlir-timing": "--timing",
     "--mlir-print-ir-before-all": "--print-before-all",
@@ -36,9 +25,23 @@ OPTIONS: Mapping[str, str] = {
     "-S": "--emit text, the default",
     "-disable-verify": "--no-verify-each",
 }
+OPTIONS: Mapping[str, str] = {
+    **OF_OPT,
+    **dict.fromkeys(("--tolerance", "--rtol", "--atol", "--abs_error_bound", "--rel_error_bound"), "--compare rel:X"),
+    "--ulp": "--compare ulp:N",
+    "--platform": "--engine xla",
+    **dict.fromkeys(("--out", "--outfile"), "-o OUT"),
+    **dict.fromkeys(("--html", "--format"), "-o report.html; also .json, .parquet, .dot, .nodes"),
+    **dict.fromkeys(("--svg", "--png"), "--picture svg -o FILE; also png"),
+    **dict.fromkeys(("-o", "--output", "--save"), "--outputs NPZ"),
+    # XLA's hlo-translate and hlo_extractor
+    **dict.fromkeys(("--hlo-to-stablehlo", "--hlo-text-to-stablehlo", "--hlo-text-to-mlir-hlo"), "--to stablehlo"),
+    **dict.fromkeys(("--stablehlo-to-hlo", "--stablehlo-to-hlo-text", "--mlir-hlo-to-hlo-text"), "--to hlo"),
+    "--height": "--before N",
+}
 
 # Options of mlir-opt without a counterpart that is an option.
-_ANSWERS: Mapping[str, str] = {
+ANSWERS: Mapping[str, str] = {
     **dict.fromkeys(
         ("--mlir-pass-statistics", "--stats"),
         "passes count nothing; --timing prints their time, and --json which of them changed the module",
@@ -82,7 +85,7 @@ def option_hint(name: str, known: Collection[str]) -> str | None:
     meant = OPTIONS.get(name, OPTIONS.get(written))
     if meant is not None and meant.replace(";", " ").replace(",", " ").split()[0] in known:
         return f"write {meant}"
-    return _ANSWERS.get(written) if "--passes" in known else None
+    return ANSWERS.get(written) if "--passes" in known else None
 
 
 def with_two_dashes(arguments: Sequence[str], known: Collection[str]) -> list[str]:

@@ -132,6 +132,8 @@ class Reader:
         if not (project / "pyproject.toml").is_file():
             return
         described = tomllib.loads((project / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+        if described["name"] == "relayout":
+            return  # the tests run in its environment
         metadata = self.folder / ".site" / f"{described['name']}-{described['version']}.dist-info"
         metadata.mkdir(parents=True)
         (metadata / "METADATA").write_text(f"Name: {described['name']}\nVersion: {described['version']}\n")
@@ -181,15 +183,15 @@ def is_installable(requirement: str, folder: Path) -> bool:
 
 def first_missing(wanted: str, printed: str) -> str | None:
     """Returns the first line that was not printed after those before it, or None; blank lines and `...` say nothing."""
-    lines = iter([_settled(line) for line in printed.splitlines()])
+    lines = iter([settled(line) for line in printed.splitlines()])
     for line in wanted.splitlines():
-        said = _settled(line)
+        said = settled(line)
         if said not in ("", "...") and said not in lines:
             return said
     return None
 
 
-def _settled(line: str) -> str:
+def settled(line: str) -> str:
     """Returns a line without what a reader does not compare: on how many sets of inputs a check ran."""
     return re.sub(r"on \d+ sets of inputs", "on some sets of inputs", line.rstrip())
 

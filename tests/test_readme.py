@@ -14,6 +14,7 @@ import relayout
 from dialect_utils.ir import Function, Module
 from dialect_utils.layout import ArrayShape, Shape
 from dialect_utils.layout.targets.tpu import default_layout
+from passes.framework.base import BUILTIN_PASSES
 from tests.pages import Reader, blocks, checkout, first_missing, is_installable
 from tests.paths import OWN_CORPUS, ROOT
 
@@ -26,7 +27,32 @@ def test_every_command_runs_and_prints_what_is_shown(tmp_path: Path) -> None:
 
 
 def test_the_two_commands_are_there() -> None:
-    assert {"pip install relayout", "make setup", "make test"} <= set(COMMANDS)
+    assert {"pip install .", "make demo", "make test"} <= set(COMMANDS)
+
+
+def test_the_report_and_its_sentence_come_first() -> None:
+    beginning = README.partition("\n## ")[0]
+    assert "](docs/pictures/report.png)" in beginning
+    totals = relayout.memory_report("examples/forces_tpu.hlo").totals()
+    said = f"**{totals['padding_bytes'] / 2**20:.0f} MiB of the {totals['main_memory_peak_bytes'] / 2**30:.2f} GiB that"
+    assert said in beginning
+
+
+def test_the_figures_beside_other_tools_are_those_of_the_pages() -> None:
+    checking, memory = ((ROOT / f"docs/{name}.md").read_text("utf-8") for name in ("checking", "memory"))
+    table = README.partition("## Beside other tools")[2].partition("\n## ")[0]
+    assert f"| {len(BUILTIN_PASSES)} over layouts" in table
+    (planted,) = re.findall(r"all of ([\d,]+) planted faults that change a result", table)
+    found = re.findall(r"^\| faults that change a result \|.*$", checking, re.MULTILINE)
+    assert [row.split(" | ")[2::3] for row in found] == [[planted, f"{planted} |"]]
+    close, peaks, share = re.findall(r"(\d+) of (\d+) peaks within ([\d.]+ %)", table)[0]
+    assert f"Of the {peaks} programs with a peak above 16 MiB, {close} peaks are within {share}" in memory
+
+
+def test_setup_comes_before_what_the_readme_starts() -> None:
+    targets = dict(re.findall(r"^([a-z-]+): ([^#\n]*)", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
+    assert "$(STAMP)" in targets["demo"]
+    assert all("$(STAMP)" in targets[part] for part in targets["test"].split())
 
 
 def test_a_failing_command_is_noticed(tmp_path: Path) -> None:
@@ -52,7 +78,8 @@ def test_shown_lines_are_looked_for_in_their_order() -> None:
 
 
 def test_the_picture_is_what_the_tool_draws() -> None:
-    (path,) = re.findall(r"!\[[^]]*\]\((docs/pictures/[^)]*)\)", README)
+    path = "docs/pictures/tiles.svg"
+    assert f"]({path})" in README
     assert (ROOT / path).read_text(encoding="utf-8") == relayout.draw("f32[3,5]{1,0:T(2,2)}").svg
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import fields
 from typing import get_args
 
 import pytest
@@ -15,6 +16,7 @@ from dialect_utils.layout.index.sizes import byte_size, xla_byte_size
 from dialect_utils.layout.moves.bitcast import Verdict, classify_bitcast
 from dialect_utils.layout.targets.tpu import allocation_bytes
 from dialect_utils.memory import MemoryReport
+from dialect_utils.memory.report import BufferRow
 from dialect_utils.processes import DEFAULT_MEMORY_BYTES
 from passes.framework.base import BUILTIN_PASSES
 from relayout.commands import check
@@ -182,6 +184,15 @@ def test_the_figures_of_memory() -> None:
     assert told - totals.keys() == set()
     figures = {name for name in totals if name.endswith("_bytes")}
     assert figures - told == set()
+
+
+def test_the_names_of_figures_for_users_of_xprof() -> None:
+    text = (ROOT / "examples/forces_tpu.hlo").read_text("utf-8")
+    report = MemoryReport(parse_module(text))
+    known = {"module", "buffers", *report.totals(), *(field.name for field in fields(BufferRow))}
+    told = [re.findall(r"`(\w+)`", names) for _, _, names in rows(page("from_xprof"), "memory viewer")]
+    assert all(told)
+    assert {name for names in told for name in names} - known == set()
 
 
 def test_the_limits_of_the_worker() -> None:

@@ -12,6 +12,7 @@ import pytest
 
 from dialect_utils.hlo import parse_module
 from dialect_utils.memory import MemoryReport
+from dialect_utils.text.diagnostics import format_bytes
 from relayout.report.html import html_page
 from tests.memory.compiled import compiled_programs
 
@@ -157,3 +158,10 @@ def test_large_reports_stay_small_and_open_fast(browser: Any, tmp_path: Path, co
     print(f"{count} instructions: {len(text.encode())} bytes, open after {busy} ms")
     if SCREENSHOTS:
         page.save_screenshot(str(Path(SCREENSHOTS) / f"report_{count}.png"))
+
+
+def test_sizes_are_rounded_as_the_terminal_rounds_them(browser: Any, tmp_path: Path) -> None:
+    page = opened(browser, html_page(MemoryReport(parse_module(chain(3)))), tmp_path)
+    sizes = [1000.5, 999.5, 101.5, 100.4, 1023.5]
+    drawn = [page.execute_script("return bytes(arguments[0])", int(size * 2**20)) for size in sizes]
+    assert drawn == [format_bytes(int(size * 2**20)) for size in sizes]

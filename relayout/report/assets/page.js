@@ -15,7 +15,9 @@ function bytes(count) {
   if (Math.abs(count) < 1024) return `${count} B`;
   let size = count, unit = 0;
   while (Math.abs(size) >= 1024 && unit < 4) { size /= 1024; unit += 1; }
-  return `${size >= 100 ? size.toFixed(0) : size.toPrecision(3)} ${["B", "KiB", "MiB", "GiB", "TiB"][unit]}`;
+  // A half goes to the even number, as in the terminal: 1000.5 MiB is `1000 MiB` in both.
+  const whole = size % 1 === 0.5 ? 2 * Math.round(size / 2) : Math.round(size);
+  return `${size >= 100 ? whole : size.toPrecision(3)} ${["B", "KiB", "MiB", "GiB", "TiB"][unit]}`;
 }
 const spaceName = (space) => ({ 0: "main memory", 5: "host" }[space] || `S(${space})`);
 const spaceColour = (space) => style(`--space${space}`) || style("--other");
