@@ -5,7 +5,7 @@ both. Data movement is expressed as steps of `dialect_utils.layout`. The interfa
 
 * An HLO instruction is an operation with exactly one value, which may be a tuple. A StableHLO operation has any number
   of values and no tuples. `Builder.flatten` and `Builder.make_tuple` convert between a tuple and its arrays.
-* A `Function` is an HLO computation, a StableHLO function or a region block. Its `results`, which the ROOT or the return
+* A `Function` is an HLO computation, a StableHLO function or a region block. Its `results`, which ROOT or the return
   yields, count as used.
 * Parameters are values without a defining operation: `operations` omits HLO's `parameter` instructions.
 * `opcode` is HLO's spelling in both dialects ("broadcast", "dynamic-slice", "custom-call").
