@@ -6,6 +6,7 @@ import os
 import re
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 
 from dialect_utils.execution.arrays import SavedArray
@@ -32,7 +33,9 @@ def in_order(path: str, prefix: str, names: Sequence[str], arrays: Mapping[str, 
     found = {int(name[len(prefix) :]): array for name, array in arrays.items()}
     if names and not found:
         shown = ", ".join(names[:_SHOWN_NAMES]) + (", ..." if len(names) > _SHOWN_NAMES else "")
-        raise DiagnosticError(Diagnostic(f"{path}: holds {shown}, but no {prefix}0"))
+        what = "output" if prefix == "out" else "input"
+        hint = f"{prefix}0, {prefix}1, ... are the {what}s in their order"
+        raise DiagnosticError(Diagnostic(f"{path}: holds {shown}, but no {prefix}0", hint=hint))
     missing = next((number for number in range(len(found)) if number not in found), None)
     if missing is not None:
         raise DiagnosticError(Diagnostic(f"{path}: holds {prefix}{max(found)}, but no {prefix}{missing}"))
@@ -53,9 +56,11 @@ def read_archive(path: str, prefixes: Sequence[str]) -> tuple[list[str], dict[st
     choose = partial(_chosen, prefixes=prefixes)
     read = _reader(path)
     if read is None:
-        return read_npz(path, choose)
-    arrays = read(path)
-    return list(arrays), {name: arrays[name] for name in choose(list(arrays))}
+        names, chosen = read_npz(path, choose)
+    else:
+        arrays = read(path)
+        names, chosen = list(arrays), {name: arrays[name] for name in choose(list(arrays))}
+    return names, {name: replace(array, file=path) for name, array in chosen.items()}
 
 
 def _chosen(names: Sequence[str], prefixes: Sequence[str]) -> Sequence[str]:

@@ -24,6 +24,8 @@ _NUMPY_NAMES = frozenset(
     for letter, widths in (("s", (8, 16, 32, 64)), ("u", (8, 16, 32, 64)), ("f", (16, 32, 64)), ("c", (64, 128)))
     for bits in widths
 ) | {"pred"}
+# The most arrays that a message lists.
+_LISTED = 12
 _BYTE = 8
 # tensorstore's messages hold whole specifications.
 _LONGEST_REASON = 200
@@ -33,13 +35,14 @@ _LONGEST_REASON = 200
 class SavedArray:
     """An array in a file, of which only the dimensions and the type were read; `load` reads the data.
 
-    `is_number`: the file holds a Python number, which has no type of its own.
+    `is_number`: the file holds a Python number, which has no type of its own. `file` is the file's name for messages.
     """
 
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
     load: Callable[[], Array]
     is_number: bool = False
+    file: str = ""
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         """Reads the data; raises DiagnosticError for damaged data."""
@@ -113,6 +116,7 @@ def from_plain(array: Array | SavedArray, shape: ArrayShape, name: str) -> Array
 
     Raises DiagnosticError, with `name`, for other dimensions, another type, and numbers outside a sub-byte type.
     """
+    name = f"{array.file}: {name}" if isinstance(array, SavedArray) and array.file else name
     # Before a saved array's data is read: it may be much larger than its file.
     if np.shape(array) != shape.dimensions:
         message = f"{name} has the dimensions {list(np.shape(array))}, but {shape.without_layout} is needed"
@@ -141,10 +145,19 @@ def from_plain_all(
     The prefix is `in` for parameters and `out` for results.
     """
     if len(arrays) != len(shapes):
-        given, entry = ("inputs", "parameters") if prefix == "in" else ("outputs", "results")
-        raise DiagnosticError(Diagnostic(f"{len(arrays)} {given} were given, but the entry has {len(shapes)} {entry}"))
+        raise _other_count(arrays, shapes, prefix)
     pairs = enumerate(zip(arrays, shapes, strict=True))
     return [from_plain(array, shape, f"{prefix}{i}") for i, (array, shape) in pairs]
+
+
+def _other_count(arrays: Sequence[Array | SavedArray], shapes: Sequence[ArrayShape], prefix: str) -> DiagnosticError:
+    """Returns the error about more or fewer arrays than the entry has; its hint lists those of the entry."""
+    given, entry = ("inputs", "parameters") if prefix == "in" else ("outputs", "results")
+    file = next((f"{each.file}: " for each in arrays if isinstance(each, SavedArray) and each.file), "")
+    listed = [f"{prefix}{i} {shape.without_layout}" for i, shape in enumerate(shapes[:_LISTED])]
+    hint = f"the {given}: {', '.join(listed)}{', ...' if len(shapes) > _LISTED else ''}"
+    message = f"{file}{len(arrays)} {given} were given, but the entry has {len(shapes)} {entry}"
+    return DiagnosticError(Diagnostic(message, hint=hint if shapes else None))
 
 
 def _typed_number(number: Array, element_type: ElementType) -> Array:

@@ -50,7 +50,7 @@ from relayout.pipelines import (
 from relayout.process import CHECKING_SECONDS_PER_MEGABYTE, seconds_for_bytes
 
 if TYPE_CHECKING:
-    from dialect_utils.execution import Worker
+    from dialect_utils.execution import SavedArray, Worker
     from dialect_utils.verdict import Options, Verdict
 
 PROOF = "proof"
@@ -113,7 +113,7 @@ def _add_arguments(parser: Parser) -> None:
         action="store_true",
         help="say all that is known: data, planted mistakes, where proofs end, each output, rules",
     )
-    parser.option("--inputs", metavar="NPZ", help="inputs in0, in1, ... in place of random ones")
+    parser.option("--inputs", metavar="NPZ", help="inputs in0, in1, ... or by names, in place of random ones")
     add_limits(parser, "for each pair, all engines together (default 120)")
 
 
@@ -196,16 +196,19 @@ def parse_pairs(text: str, name: str) -> list[tuple[str, str]]:
 
 
 def _options(arguments: Namespace) -> Options:
-    from dialect_utils.execution import DEFAULT_MEMORY_BYTES, DEFAULT_TIMEOUT_SECONDS, read_arrays
+    from dialect_utils.execution import DEFAULT_MEMORY_BYTES, DEFAULT_TIMEOUT_SECONDS
+    from dialect_utils.execution.archives import read_archive
     from dialect_utils.verdict import Options, Tolerance
 
     if arguments.compare != "auto":
         parsed(Tolerance.parse, arguments.compare)
+    if arguments.inputs is not None:
+        # A file that cannot be read ends the command; the inputs of each pair are chosen by their names.
+        read_archive(arguments.inputs, [""])
     return Options(
         engines=arguments.engines,
         seeds=arguments.seeds,
         compare=arguments.compare,
-        inputs=None if arguments.inputs is None else tuple(read_arrays(arguments.inputs, "in")),
         timeout=arguments.timeout or DEFAULT_TIMEOUT_SECONDS,
         memory=arguments.memory or DEFAULT_MEMORY_BYTES,
         power=arguments.power,
@@ -228,10 +231,11 @@ class _Check:
         files = [each.path for each in unit.inputs]
         modules: list[Module] = []
         codes: list[int] = []
-        options = replace(self.options, proof_seconds=_PROOF_SHARE * unit.seconds)
 
         def compare_and_print() -> int:
             modules.extend(map(_read, unit.inputs))
+            proof_seconds = _PROOF_SHARE * unit.seconds
+            options = replace(self.options, proof_seconds=proof_seconds, inputs=self._inputs(modules[0]))
             if len(modules) > 1:
                 verdict = self._compare(modules, options)
             else:
@@ -246,6 +250,16 @@ class _Check:
         if not codes:
             return UNKNOWN if len(modules) == len(files) else WRONG_COMMAND
         return codes[0]
+
+    def _inputs(self, module: Module) -> tuple[SavedArray, ...] | None:
+        """Returns the user's inputs in the order of a module's parameters, and prints notes about other arrays."""
+        from dialect_utils.execution.named import arguments_of, read_inputs
+
+        if self.arguments.inputs is None:
+            return None
+        arrays, notes = read_inputs([self.arguments.inputs], arguments_of(module))
+        self.console.diagnose(notes)
+        return tuple(arrays)
 
     def _write_certificate(self, verdict: Verdict) -> None:
         from dialect_utils.verdict.certificate import certificate_text

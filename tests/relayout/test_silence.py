@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 from relayout.cli import COMMANDS, main
@@ -301,3 +303,33 @@ def test_a_mistake_has_its_reason(arguments: list[str], code: int, message: str,
 def test_a_module_without_bitcasts_says_so(capsys: Captured) -> None:
     assert main(["run", "m.hlo", "--verify-bitcasts", "--inputs", "random"]) == 0
     assert capsys.readouterr().err == "note: m.hlo has no bitcast\n"
+
+
+@pytest.mark.parametrize("command", [["run", "m.hlo"], ["check", "m.hlo", "m.hlo"]])
+@pytest.mark.parametrize(
+    ("arrays", "message"),
+    [
+        ({"in0": np.zeros((3, 4), np.float32)}, "a.npz: in0 has the dimensions [3, 4], but f32[3,5] is needed"),
+        ({"in0": np.zeros((3, 5))}, "a.npz: in0 has the type float64"),
+        ({"q": np.zeros((3, 5), np.float32)}, "hint: the inputs: p f32[3,5]; or in0, in1, ...; the file holds: q"),
+        (
+            {"in0": np.zeros((3, 5), np.float32), "in1": np.zeros(2)},
+            "a.npz: 2 inputs were given, but the entry has 1 parameters\nhint: the inputs: in0 f32[3,5]",
+        ),
+    ],
+)
+def test_wrong_arrays_name_the_file_and_what_is_needed(
+    command: list[str], arrays: dict[str, Any], message: str, capsys: Captured
+) -> None:
+    np.savez("a.npz", **arrays)
+    assert main([*command, "--inputs", "a.npz"]) in (1, 3)
+    assert message in capsys.readouterr().err
+
+
+def test_check_takes_inputs_by_the_names_of_arguments(capsys: Captured) -> None:
+    np.savez("a.npz", p=np.ones((3, 5), np.float32), unused=np.zeros(2))
+    Path("abs.hlo").write_text(TEXT.replace("negate(", "abs("))
+    assert main(["check", "m.hlo", "abs.hlo", "--inputs", "a.npz", "--engines", "xla"]) == 1
+    shown = capsys.readouterr()
+    assert "output 0 at [0,0] is -1.0 (0xbf800000) in the first and 1.0 (0x3f800000) in the second" in shown.out
+    assert "note: a.npz: unused is no input of the program" in shown.err
