@@ -157,7 +157,10 @@ class Parser(argparse.ArgumentParser):
         namespace, unknown = self.parse_known_intermixed_args(written)
         unknown = unknown if foreign is None else [foreign]
         if not unknown:
-            namespace.given = {each.dest: each.option_strings[0] for each in self.added if _is_given(each, namespace)}
+            values = vars(namespace)
+            changed = [each for each in self.added if each.dest in values and values[each.dest] != each.default]
+            given = (each for each in changed if _is_given(each, values[each.dest]))
+            namespace.given = {each.dest: each.option_strings[0] for each in given}
             return namespace
         if not unknown[0].startswith("-"):
             raise usage_error(f"unexpected argument {unknown[0]}", f"{self.prog} --help shows what it takes")
@@ -208,10 +211,9 @@ class Parser(argparse.ArgumentParser):
         raise usage_error(message[:1].lower() + message[1:], f"{self.prog} --help shows what it takes")
 
 
-def _is_given(action: argparse.Action, namespace: argparse.Namespace) -> bool:
-    """Is true for an option whose value is not the default, and is of this action where several have one value."""
-    value = getattr(namespace, action.dest, action.default)
-    if not action.option_strings or value == action.default:
+def _is_given(action: argparse.Action, value: object) -> bool:
+    """Is true for an option, and of several that set one value for the one that sets this value."""
+    if not action.option_strings:
         return False
     return action.nargs != 0 or action.const in (value if isinstance(value, list) else [value])
 

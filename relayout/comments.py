@@ -23,7 +23,7 @@ _COMMENT = re.compile(
 )
 _DIRECTIVES = tuple(f"expected-{severity}{regex}" for severity in ("error", "warning", "note") for regex in ("", "-re"))
 # A comment that may be meant as a directive: a word with a dash at its start, or one before braces.
-_WORD = re.compile(r"//[/ \t]*+(?P<first>\w++(?:-\w++)++)|(?P<before>\w++(?:-\w++)++)[^\n{}]{0,40}\{\{")
+_WORD = re.compile(r"(?<!/)//[/ \t]*+(?P<first>\w++(?:-\w++)++)|(?<![\w-])(?P<before>\w++(?:-\w++)++)[^\n{}]{0,40}\{\{")
 # As many digits as the number of a line may have.
 _LONGEST_NUMBER = 9
 # The most times that a comment may expect a diagnostic.

@@ -78,7 +78,12 @@ def _reader(path: str) -> Callable[[str], dict[str, SavedArray]] | None:
     if os.path.isdir(located(path)):
         return read_orbax
     with open_input(path, LARGEST_FILE) as file:
-        if zipfile.is_zipfile(file):
+        try:
+            is_zip = zipfile.is_zipfile(file)
+        except zipfile.BadZipFile:
+            # An archive of several disks, which the reader of NPZ files rejects.
+            is_zip = True
+        if is_zip:
             return None
         file.seek(0)
         if file.read(1) in MAPS:

@@ -27,6 +27,8 @@ from dialect_utils.text.input_file import located
 
 _LOCATION = re.compile(r'loc\("((?:[^"\\]++|\\.)*+)"')
 _KEY = re.compile(r"\['([^']*)'\]|\[\"([^\"]*)\"\]|\[([^\]'\"]*)\]|([^\[\]./]+)")
+# A whole name: keys in brackets, or after a dot, a slash or another key.
+_KEYS = re.compile(r"(?:\['[^']*+'\]|\[\"[^\"]*+\"\]|\[[^\]'\"]*+\]|[./]?+[^\[\]./]++)++")
 _PREFIXES, _ANY = ("in", "arr_"), ""
 # The most names that a message lists.
 _SHOWN = 12
@@ -73,7 +75,12 @@ def _leaves(shape: Shape, suffix: str = "") -> list[tuple[str, ArrayShape]]:
 
 
 def path_of(name: str) -> Path:
-    """Returns the keys of a name: `params['w'][0]`, `params/w/0` and `params.w.0` give (`params`, `w`, `0`)."""
+    """Returns the keys of a name: `params['w'][0]`, `params/w/0` and `params.w.0` give (`params`, `w`, `0`).
+
+    Any other text, such as `../w`, is one key.
+    """
+    if not _KEYS.fullmatch(name):
+        return (name,) if name else ()
     return tuple(next(key for key in found if key) for found in _KEY.findall(name) if any(found))
 
 

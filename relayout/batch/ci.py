@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from argparse import Namespace
 from collections.abc import Generator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
@@ -12,29 +11,16 @@ from typing import Any
 
 from dialect_utils.text import Diagnostic
 from relayout import __version__
-from relayout.arguments import Parser
 from relayout.batch.unit import Execute, Job, Result, Unit
 from relayout.console import DONE, FAILED, UsageError
 from relayout.output import write_output
 
-OPTIONS = ("junit", "sarif")
 # The form of `dialect_utils.text.render`: `file:line:column: error: message`, without a place where there is none.
 _DIAGNOSTIC = re.compile(
     r"(?:(?P<file>\S[^\n]*?):(?P<line>\d+):(?P<column>\d+): )?(?P<level>error|warning|note|hint): (?P<message>.*)"
 )
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _COLOURS = re.compile(r"\033\[[\d;]*m")
-
-
-def add_ci_options(parser: Parser) -> None:
-    """Adds the options that name files for CI systems."""
-    parser.option("--junit", metavar="FILE", help="write a test case a module, as JUnit XML")
-    parser.option("--sarif", metavar="FILE", help="write each diagnostic with its place, as SARIF")
-
-
-def is_asked(arguments: Namespace) -> bool:
-    """Is true where a file for CI systems is written."""
-    return any(getattr(arguments, name, None) is not None for name in OPTIONS)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,6 @@ from typing import TYPE_CHECKING
 from dialect_utils.io.files import is_url
 from dialect_utils.text import Diagnostic
 from relayout.arguments import Command, Parser, count, usage_error
-from relayout.batch.ci import OPTIONS as CI_OPTIONS
-from relayout.batch.ci import is_asked, with_files
 from relayout.batch.unit import Execute, Job, Result, Unit, show, with_share
 from relayout.console import Console
 from relayout.supervisor.child import Limits
@@ -25,6 +23,7 @@ from relayout.supervisor.pool import Pool
 if TYPE_CHECKING:
     from relayout.supervisor.cache import Cache
 
+CI_OPTIONS = ("junit", "sarif")
 # The options that name one file to write.
 _FILES = ("outputs", "certificate", "results", *CI_OPTIONS)
 # A process pays for its start if it has this many modules, or this many bytes of them.
@@ -82,6 +81,12 @@ def add_batch_options(parser: Parser) -> None:
     parser.option("--resume", action="store_true", help="with --results: leave out modules that have a row already")
 
 
+def add_ci_options(parser: Parser) -> None:
+    """Adds the options that name files for CI systems."""
+    parser.option("--junit", metavar="FILE", help="write a test case a module, as JUnit XML")
+    parser.option("--sarif", metavar="FILE", help="write each diagnostic with its place, as SARIF")
+
+
 def supervise(command: Command, arguments: Namespace, console: Console) -> int:
     """Runs a command in sandboxed children and returns its exit code; raises UsageError for a wrong one."""
     _check_options(arguments)
@@ -90,7 +95,7 @@ def supervise(command: Command, arguments: Namespace, console: Console) -> int:
     arguments.json = arguments.json or records
     job = Job(command.name, arguments, console.colour_of_errors(), keeps_results=records)
     limits = Limits.of(arguments)
-    is_for_ci = is_asked(arguments)
+    is_for_ci = any(getattr(arguments, name, None) is not None for name in CI_OPTIONS)
     is_direct = not (records or is_for_ci)
     with Pool(command, job, limits, is_direct=is_direct, cache=_cache(command, arguments, console)) as pool:
         units = pool.plan()
@@ -106,7 +111,12 @@ def supervise(command: Command, arguments: Namespace, console: Console) -> int:
         if count > 1 or needed != limits:
             pool.restart(job, needed)
         execute: Execute = partial(_results, pool=pool, count=count)
-        return command.combine(_statuses(job, units, with_files(execute) if is_for_ci else execute, console))
+        if is_for_ci:
+            # Imported here: most commands write no such file.
+            from relayout.batch.ci import with_files
+
+            execute = with_files(execute)
+        return command.combine(_statuses(job, units, execute, console))
 
 
 def _cache(command: Command, arguments: Namespace, console: Console) -> Cache | None:

@@ -34,8 +34,7 @@ from relayout.arguments import (
     reject,
     usage_error,
 )
-from relayout.batch.ci import add_ci_options
-from relayout.batch.run import add_batch_options
+from relayout.batch.run import add_batch_options, add_ci_options
 from relayout.batch.unit import Unit, Work
 from relayout.console import DONE, FAILED, WRONG_COMMAND, Console
 from relayout.output import write_output

@@ -61,6 +61,8 @@ REQUIREMENTS = (
     Requirement("sarif-pydantic", "sarif_pydantic", "0.5", "ci"),
     Requirement("filecheck", "filecheck", "1.0.3", "lit"),
     Requirement("lit", "lit", "18", "lit"),
+    Requirement("msgpack", "msgpack", "1.0", "checkpoints"),
+    Requirement("tensorstore", "tensorstore", "0.1.71", "checkpoints"),
 )
 
 MODULE = """HloModule doctor

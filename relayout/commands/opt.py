@@ -49,9 +49,7 @@ from relayout.arguments import (
     reject_others,
     usage_error,
 )
-from relayout.batch.ci import OPTIONS as CI_OPTIONS
-from relayout.batch.ci import add_ci_options
-from relayout.batch.run import add_batch_options
+from relayout.batch.run import CI_OPTIONS, add_batch_options, add_ci_options
 from relayout.batch.unit import Unit, Work, lost_file
 from relayout.comments import (
     Chunk,

@@ -65,8 +65,8 @@ MUTANTS = (
     ),
     Mutant(
         "dialect_utils/stablehlo/rewrites/editing.py",
-        "_MOST_OPERATIONS = 20_000",
-        "_MOST_OPERATIONS = 0",
+        "MOST_OPERATIONS = 20_000",
+        "MOST_OPERATIONS = 0",
         ("tests/stablehlo/test_rewrites.py",),
     ),
     Mutant(

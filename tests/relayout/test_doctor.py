@@ -73,7 +73,7 @@ def test_the_requirements_are_those_of_the_project() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     extras = {
         name: project["optional-dependencies"][name]
-        for name in ("tpu", "zstd", "report", "cluster", "remote", "ci", "lit")
+        for name in ("tpu", "zstd", "report", "cluster", "remote", "ci", "lit", "checkpoints")
     }
     written = {
         (re.split(r"[<>=]", each)[0], each.partition(">=")[2], extra)

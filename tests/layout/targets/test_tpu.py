@@ -72,7 +72,7 @@ def test_tiles_for_a_given_order(text: str, target: str) -> None:
 
 
 def test_an_unknown_target_gets_the_nearest_name() -> None:
-    with pytest.raises(DiagnosticError, match=re.escape("write tpu7x")):
+    with pytest.raises(DiagnosticError, match=re.escape("did you mean tpu7x?")):
         parse_target("tpu-v7x")
     with pytest.raises(DiagnosticError, match="unknown target 'gpu'"):
         default_layout(parse_element_type("f32"), (3, 5), "gpu")

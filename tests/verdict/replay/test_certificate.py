@@ -148,8 +148,8 @@ def test_a_proof_that_does_not_replay_counts_as_none() -> None:
     ("text", "message"),
     [
         ("", "Expecting value"),
-        ("[1]", "list indices"),
-        ('{"format":"other"}', "the format is 'other'"),
+        ("[1]", "its format is None"),
+        ('{"format":"other"}', "its format is 'other'"),
         ('{"format":"relayout certificate 1"}', "'terms'"),
     ],
 )
