@@ -43,8 +43,8 @@ lint: $(STAMP) ## ruff: format and rules
 types: $(STAMP) ## mypy, strict
 	mypy
 
-unit: $(STAMP) ## pytest, on all cores (every command of the README and the tutorials included)
-	python -m pytest --numprocesses auto
+unit: $(STAMP) ## pytest, on all cores (every command of the README and the tutorials included; TESTS="tests/io" for some)
+	python -m pytest --numprocesses auto $(TESTS)
 
 fuzz: $(STAMP) ## try thousands of inputs for every reader, and a hundred thousand texts of shapes in our parser and in XLA's
 	RELAYOUT_FUZZ=100000 python -m pytest tests/layout/text/test_parse_fuzz.py tests/hostile/test_fuzz.py
