@@ -139,7 +139,7 @@ COMMAND = Command(
     summary="shrinks a difference between two modules, or one that a pipeline makes",
     examples=(
         "sed 's/negate(/abs(/' examples/negate.hlo | relayout reduce examples/negate.hlo - -o small",
-        "sed 's/negate(/abs(/' examples/negate.hlo | relayout reduce examples/negate.hlo - --trials 100 -o small --json",
+        "sed 's/negate(/abs(/' examples/negate.hlo | relayout reduce examples/negate.hlo - --trials 50 -o small --json",
     ),
     add_arguments=_add_arguments,
     endings=tuple(letter + suffix for letter in ("", *_LETTERS) for suffix in _SUFFIX.values()),
