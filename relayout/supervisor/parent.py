@@ -108,6 +108,7 @@ class Child:
         memory: int = processes.DEFAULT_MEMORY_BYTES,
         reads_input: bool = False,
         may_compile: bool = False,
+        dump: str | None = None,
     ) -> None:
         with ExitStack() as opened, ExitStack() as failed:
             self.connection, theirs = socket.socketpair()
@@ -121,7 +122,7 @@ class Child:
         os.set_blocking(self.words, False)
         self.clock = Clock(self.pid, 0.0)
         self._writable, self._most_output, self._reads_input = writable, most_output, reads_input
-        self._memory, self._may_compile = memory, may_compile
+        self._memory, self._may_compile, self._dump = memory, may_compile, dump
         self._has_items = False
         self._entry: Entry | None = None
         # Whether it has worked on a unit, so that a file may have taken it over.
@@ -319,6 +320,8 @@ class Child:
         match arguments:
             case [str(topology)] if program == processes.TPU_COMPILER and self._may_compile:
                 return [topology]
+            case [str(target), str(folder)] if program == processes.PASS_DUMPER and folder == self._dump:
+                return [target, folder]
             case [str(memory), str(devices)] if program == processes.WORKER:
                 return [str(min(int(memory), self._memory)), str(int(devices))]
         raise MalformedFrameError(f"a request for a {program} that it may not start")

@@ -184,6 +184,7 @@ class Pool:
             memory=self._limits.memory,
             reads_input=self._limits.reads_input,
             may_compile=getattr(self._job.arguments, "trial", False),
+            dump=getattr(self._job.arguments, "compiled", None),
         )
 
     def _begin(self, number: int, unit: Unit) -> None:
