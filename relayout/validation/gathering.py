@@ -75,7 +75,7 @@ class Results:
 
 @contextmanager
 def gathered(arguments: Namespace) -> Iterator[Results]:
-    """Returns an object that gathers the results; with --target, inside a directory for the compiler's modules, in `compiled`.
+    """Returns an object that gathers the results; with --target `compiled` is a directory for the compiler's modules.
 
     Raises UsageError for --dump with files in it. Without --dump the directory is removed in the end.
     """

@@ -22,7 +22,7 @@ def html_page(found: Validation) -> str:
         "title": html_text(f"validation of {programs[0][0] if len(programs) == 1 else f'{len(programs)} programs'}"),
         "cards": "".join(_cards(found)),
         "found": _found(found),
-        "programs": "\n".join(_program(name, rows, number) for number, (name, rows) in enumerate(programs)),
+        "programs": "\n".join(_program(name, rows, found) for name, rows in programs),
     }
     return filled_page("steps", parts)
 
@@ -35,20 +35,26 @@ def _cards(found: Validation) -> Iterator[str]:
 
 
 def _found(found: Validation) -> str:
-    head, *said = found.lines
-    lines = [head, *(line.strip() for line in said)]
-    return "".join(f"<p>{html_text(line)}</p>" for line in lines)
+    head, *said = (html_text(line.strip()) for line in found.lines)
+    first = found.first_difference
+    if first is not None:
+        head = f'<a href="#{_anchor(first, found)}">{head}</a>'
+    return "".join(f"<p>{line}</p>" for line in (head, *said))
 
 
-def _program(name: str, rows: list[StepResult], number: int) -> str:
+def _anchor(each: StepResult, found: Validation) -> str:
+    return f"row{found.results.index(each)}"
+
+
+def _program(name: str, rows: list[StepResult], found: Validation) -> str:
     head = "".join(f'<th scope="col">{each}</th>' for each in _COLUMNS)
-    body = "\n".join(map(_row, rows))
-    heading = f'<h2 id="program{number}">{html_text(name)}</h2>'
-    table = f'<table class="steps" aria-labelledby="program{number}"><thead><tr>{head}</tr></thead>'
+    body = "\n".join(_row(each, _anchor(each, found)) for each in rows)
+    heading = f'<h2 id="{_anchor(rows[0], found)}-program">{html_text(name)}</h2>'
+    table = f'<table class="steps" aria-labelledby="{_anchor(rows[0], found)}-program"><thead><tr>{head}</tr></thead>'
     return f"  <section>{heading}\n{table}<tbody>\n{body}\n</tbody></table></section>"
 
 
-def _row(each: StepResult) -> str:
+def _row(each: StepResult, anchor: str) -> str:
     verdict, _, methods = each.answer.partition(" ")
     same = ' class="same"' if each.methods == (TEXT,) and not each.difference else ""
     cells = (
@@ -59,16 +65,16 @@ def _row(each: StepResult) -> str:
         f'<td class="evidence">{_evidence(each)}</td>',
         f'<td class="number" data-name="seconds">{each.seconds:.1f}</td>',
     )
-    return f"<tr{same}>{''.join(cells)}</tr>"
+    return f'<tr id="{anchor}"{same}>{"".join(cells)}</tr>'
 
 
 def _evidence(each: StepResult) -> str:
     parts = [f"<p>{html_text(line)}</p>" for line in each.said]
     if each.difference:
         count = sum(line[:1] in "+-" for line in each.difference.split("\n"))
-        parts.append(_details(f"{count} lines of the text changed", each.difference))
+        parts.append(_details(f"{count} line{'s' * (count != 1)} of the text changed", each.difference))
     if each.reduced is not None:
-        kept = f"<p>{html_text(each.reduced.kept)}</p><p><code>{html_text(each.reduced.command)}</code></p>"
+        kept = f"<p>reduced: {html_text(each.reduced.kept)}</p><p><code>{html_text(each.reduced.command)}</code></p>"
         parts.append(kept)
         parts.append(_details("the reduced module before the pass", each.reduced.before))
         parts.append(_details("the reduced module after it", each.reduced.after))
