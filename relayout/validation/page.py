@@ -22,7 +22,7 @@ def html_page(found: Validation) -> str:
         "title": html_text(f"validation of {programs[0][0] if len(programs) == 1 else f'{len(programs)} programs'}"),
         "cards": "".join(_cards(found)),
         "found": _found(found),
-        "programs": "\n".join(_program(name, rows, found) for name, rows in programs),
+        "programs": "\n".join(_program(name, rows) for name, rows in programs),
     }
     return filled_page("steps", parts)
 
@@ -38,23 +38,23 @@ def _found(found: Validation) -> str:
     head, *said = (html_text(line.strip()) for line in found.lines)
     first = found.first_difference
     if first is not None:
-        head = f'<a href="#{_anchor(first, found)}">{head}</a>'
+        head = f'<a href="#{_anchor(first)}">{head}</a>'
     return "".join(f"<p>{line}</p>" for line in (head, *said))
 
 
-def _anchor(each: StepResult, found: Validation) -> str:
-    return f"row{found.results.index(each)}"
+def _anchor(each: StepResult) -> str:
+    return f"step.{each.file_stem}"
 
 
-def _program(name: str, rows: list[StepResult], found: Validation) -> str:
+def _program(name: str, rows: list[StepResult]) -> str:
     head = "".join(f'<th scope="col">{each}</th>' for each in _COLUMNS)
-    body = "\n".join(_row(each, _anchor(each, found)) for each in rows)
-    heading = f'<h2 id="{_anchor(rows[0], found)}-program">{html_text(name)}</h2>'
-    table = f'<table class="steps" aria-labelledby="{_anchor(rows[0], found)}-program"><thead><tr>{head}</tr></thead>'
+    body = "\n".join(map(_row, rows))
+    heading = f'<h2 id="{_anchor(rows[0])}-program">{html_text(name)}</h2>'
+    table = f'<table class="steps" aria-labelledby="{_anchor(rows[0])}-program"><thead><tr>{head}</tr></thead>'
     return f"  <section>{heading}\n{table}<tbody>\n{body}\n</tbody></table></section>"
 
 
-def _row(each: StepResult, anchor: str) -> str:
+def _row(each: StepResult) -> str:
     verdict, _, methods = each.answer.partition(" ")
     same = ' class="same"' if each.methods == (TEXT,) and not each.difference else ""
     cells = (
@@ -65,7 +65,7 @@ def _row(each: StepResult, anchor: str) -> str:
         f'<td class="evidence">{_evidence(each)}</td>',
         f'<td class="number" data-name="seconds">{each.seconds:.1f}</td>',
     )
-    return f'<tr id="{anchor}"{same}>{"".join(cells)}</tr>'
+    return f'<tr id="{_anchor(each)}"{same}>{"".join(cells)}</tr>'
 
 
 def _evidence(each: StepResult) -> str:
@@ -89,4 +89,4 @@ def _details(summary: str, text: str) -> str:
 def _line(line: str) -> str:
     mark = _MARKS.get(line[:1], "")
     kind = f' class="{mark}"' if mark else ""
-    return f"<span{kind}>{html_text(line) or '&nbsp;'}</span>"
+    return f"<span{kind}>{html_text(line) or '&#160;'}</span>"
