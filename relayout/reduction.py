@@ -134,18 +134,19 @@ class Reduction:
                 left = min(left, len(pairs))
 
     def _by_operand(self, pairs: Sequence[tuple[int, ...]], numbers: tuple[int, ...]) -> list[Module] | None:
-        """Returns copies in which the first operand that corresponds in all modules replaces an operation of each.
+        """Returns copies in which the first operand of the same type replaces an operation of each.
 
-        Operands of which one is exchanged do not correspond: in their place they would differ by themselves.
+        Exchanged operands replace none: they would differ by themselves.
         """
         operations = [list(module.operations()) for module in self.modules]
         found = [own[number] for own, number in zip(operations, numbers, strict=True)]
         for position in range(min(len(each.operands) for each in found)):
             values = [each.operands[position] for each in found]
-            if _correspond(values, operations, pairs):
-                replaced = _replaced(self.modules, numbers, partial(_by_operand, position=position))
-                if replaced is not None:
-                    return replaced
+            if _are_exchanged(values, operations, pairs):
+                continue
+            replaced = _replaced(self.modules, numbers, partial(_by_operand, position=position))
+            if replaced is not None:
+                return replaced
         return None
 
     def _drop_inputs(self) -> None:
@@ -287,16 +288,20 @@ def _sizes(modules: Sequence[Module]) -> set[int]:
     return {size for shape in shapes if isinstance(shape, ArrayShape) for size in shape.dimensions if size > 1}
 
 
-def _correspond(
+def _are_exchanged(
     values: Sequence[Value], operations: Sequence[Sequence[Operation]], pairs: Sequence[tuple[int, ...]]
 ) -> bool:
-    """Is true for results of operations that correspond, and for parameters of one number."""
-    made = [value.operation for value in values]
-    if all(each is None for each in made):
-        return len({list(value.function.parameters).index(value) for value in values}) == 1
-    if any(each is None for each in made):
-        return False
-    return tuple(own.index(each) for own, each in zip(operations, made, strict=True) if each is not None) in pairs
+    """Is true for values that correspond to others: a parameter to that of its number, results of a pair to each other."""
+    known: set[tuple[str, int]] = set()
+    for side, (value, own) in enumerate(zip(values, operations, strict=True)):
+        if value.operation is None:
+            known.add(("parameter", list(value.function.parameters).index(value)))
+            continue
+        number = own.index(value.operation)
+        partners = (at for at, pair in enumerate(pairs) if pair[side] == number)
+        # A result without a partner corresponds to anything.
+        known.update(("pair", at) for at in partners)
+    return len(known) > 1
 
 
 def _by_operand(module: Module, operation: Operation, position: int) -> bool:
