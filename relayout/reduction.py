@@ -291,7 +291,7 @@ def _sizes(modules: Sequence[Module]) -> set[int]:
 def _are_exchanged(
     values: Sequence[Value], operations: Sequence[Sequence[Operation]], pairs: Sequence[tuple[int, ...]]
 ) -> bool:
-    """Is true for values that correspond to others: a parameter to that of its number, results of a pair to each other."""
+    """Is true for values that correspond to others: parameters to those of their number, results to results."""
     known: set[tuple[str, int]] = set()
     for side, (value, own) in enumerate(zip(values, operations, strict=True)):
         if value.operation is None:

@@ -11,7 +11,6 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 
-from dialect_utils.execution.pass_dumps import check_target
 from dialect_utils.io.files import read_module
 from relayout.arguments import Command, Parser, add_limits, chosen_inputs, parsed, reject, usage_error
 from relayout.batch.run import add_batch_options, add_ci_options
@@ -68,6 +67,9 @@ def _add_arguments(parser: Parser) -> None:
 def _plan(arguments: Namespace, console: Console) -> Sequence[Unit]:
     _check(arguments)
     if arguments.target is not None:
+        # Imported here: --help loads nothing of the execution.
+        from dialect_utils.execution.pass_dumps import check_target
+
         target = parsed(check_target, arguments.target)
         dump_module(read_module(arguments.files[0]), target, arguments.compiled)
     folders = arguments.files if arguments.compiled is None else [arguments.compiled]

@@ -19,7 +19,7 @@ from dialect_utils.memory import MemoryReport
 from dialect_utils.memory.report import BufferRow
 from dialect_utils.processes import DEFAULT_MEMORY_BYTES
 from passes.framework.base import BUILTIN_PASSES
-from relayout.commands import check
+from relayout import comparison
 from tests.paths import ROOT
 from tests.test_architecture import OWN_IMPORTS, modules, violations
 
@@ -136,11 +136,11 @@ def test_the_map_is_one_page_with_a_glossary_of_ten_lines() -> None:
 
 def test_the_exit_codes_of_verdicts() -> None:
     told = {word.strip("`"): codes for word, _, codes in rows(page("checking"), "word")}
-    codes = check._EXIT_CODES  # noqa: SLF001  # the table is compared with it
+    codes = comparison._EXIT_CODES  # noqa: SLF001  # the table is compared with it
     assert told.keys() == codes.keys()
     assert {word: int(text.partition(",")[0]) for word, text in told.items()} == dict(codes)
-    assert told["agrees"] == f"0, with `--require equal` or `--require equal-up-to` {check.UNKNOWN}"
-    assert told["close"] == f"0, with any other `--require` than `close` {check.UNKNOWN}"
+    assert told["agrees"] == f"0, with `--require equal` or `--require equal-up-to` {comparison.UNKNOWN}"
+    assert told["close"] == f"0, with any other `--require` than `close` {comparison.UNKNOWN}"
 
 
 # A bitcast of each word.

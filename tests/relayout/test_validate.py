@@ -28,7 +28,7 @@ PASSES = ROOT / "tests" / "corpus" / "passes"
 CLIPPED, DECAYED = PASSES / "clipped_rows", PASSES / "decayed_states"
 TPU = SHARED_DATA / "corpus" / "compiler_dumps"
 
-# What a wrong pass might do: a text, and what stands in its place in all modules from one on.
+# Edits as of a wrong pass: a text, and the one that stands in its place in all modules from one on.
 FALSIFIED = {
     "operands": (r"subtract\(([^,()]+), ([^()]+)\)", r"subtract(\2, \1)"),
     "constant": (r"constant\(0\.375\)", "constant(0.5)"),
