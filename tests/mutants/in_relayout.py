@@ -94,11 +94,23 @@ MUTANTS = (
         ("tests/relayout/test_cause_kept.py",),
     ),
     Mutant(
-        "relayout/report/html.py",
-        'return re.sub(r"\\{\\{(\\w+)\\}\\}", lambda found: parts[found[1]], page)',
+        "relayout/report/pages.py",
+        'return re.sub(r"\\{\\{(\\w+)\\}\\}", lambda found: {**own, **parts}[found[1]], page)',
         'return re.sub(r"\\{\\{(data)\\}\\}", lambda found: parts[found[1]], '
-        're.sub(r"\\{\\{(\\w+)\\}\\}", lambda found: parts[found[1]], page))',
+        're.sub(r"\\{\\{(\\w+)\\}\\}", lambda found: {**own, **parts}[found[1]], page))',
         ("tests/relayout/test_hostile_names.py",),
+    ),
+    Mutant(
+        "relayout/validation/judging.py",
+        "if is_whole_text and texts[0] == texts[1]:",
+        "if texts[0] == texts[1]:",
+        ("tests/relayout/test_validate.py",),
+    ),
+    Mutant(
+        "relayout/reduction.py",
+        "    return len(known) > 1\n",
+        "    return False\n",
+        ("tests/relayout/test_validate.py",),
     ),
     Mutant(
         "relayout/report/html.py",
