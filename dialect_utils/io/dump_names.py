@@ -24,6 +24,18 @@ _STAGE = re.compile(
 _OPTIMIZATIONS = re.compile(r"(?:sm_[\d.]+_)?(?:[a-z\d]+_)?((?:before|after)_optimizations)$")
 _COMPILER_INPUT = "module"
 _STEP = re.compile(r"^\d{4}\.")
+# A module of a pipeline: the last pass that changed it, and the pass that comes next.
+_PASS = re.compile(r"\d{4}\.(?P<pipeline>.+?)(?:\.after_(?P<after>.+?))?(?:\.before_(?P<before>.+))?")
+# What a pipeline writes before its first pass.
+_START = "pipeline-start"
+# The modules that a compiler writes after all pipelines, in their order: of the TPU compiler, all of them.
+_FINAL = (
+    "after_optimizations_before_buffer_assignment",
+    "after_optimizations",
+    "after_optimizations_after_buffer_assignment",
+    "after_codegen",
+)
+_FINAL_STAGE = re.compile(rf"(?:sm_[\d.]+_)?(?:[a-z\d]+_)?(?P<name>{'|'.join(_FINAL)})")
 # The stage of the compiler's input, before it is HLO.
 STABLEHLO_STAGE = "stablehlo"
 _FIRST, _INNER, _LAST = range(3)
@@ -61,6 +73,28 @@ class DumpName:
     def step_name(self) -> str:
         """Returns the stage without its number in the order of passes, and without the platform."""
         return _STEP.sub("", self.short_stage)
+
+    @property
+    def change(self) -> tuple[str, str]:
+        """Returns the pipeline and the pass that changed the module last, each empty where the name states none.
+
+        A module from the begin of a pipeline was changed by no pass, but between pipelines.
+        """
+        found = _PASS.fullmatch(self.stage)
+        if found is None:
+            return "", ""
+        after = found["after"] or ""
+        return found["pipeline"], "" if after == _START else after
+
+    @property
+    def place_in_compilation(self) -> tuple[int, int] | None:
+        """Returns the sort key of one module's stages in the order of compilation; None for a file of no stage."""
+        if self.short_stage == "before_optimizations":
+            return _FIRST, 0
+        if _STEP.match(self.stage):
+            return _INNER, int(self.stage[:4])
+        found = _FINAL_STAGE.fullmatch(self.stage)
+        return None if found is None else (_LAST, _FINAL.index(found["name"]))
 
     @property
     def order(self) -> tuple[int, str, int, int, str]:

@@ -1,0 +1,179 @@
+"""Compiles the modules of XLA's own tests by XLA:CPU, and compares it with the definitions: `make campaign-validate`.
+
+Each module is executed by XLA:CPU and by the reference evaluator on the same data. The rows of the results are kept in
+a file, so that a later run goes on with the modules that are missing. Without the shared corpus it takes the modules of
+this tree only.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import lzma
+import multiprocessing
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from hashlib import sha256
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+from dialect_utils.execution import ExecutionError, Worker
+from dialect_utils.io.files import parse_bytes
+from dialect_utils.text import DiagnosticError
+from dialect_utils.verdict import Options
+from passes.framework.pipeline import verify
+from relayout.bisection.judging import Bisector
+from tests.paths import ROOT, SHARED_DATA
+
+_TESTS = SHARED_DATA / "corpus" / "xla_tests"
+_FOLDERS = ("examples", "tests/corpus/hlo", "tests/corpus/stablehlo", "tests/corpus/programs", "tests/corpus/campaign")
+_SHARED_FOLDER = "stablehlo_testdata"
+_SUFFIXES = (".hlo", ".mlir")
+# Seconds for a module, all engines together.
+_SECONDS = 90.0
+_ENGINE_SECONDS = 30.0
+_LARGEST = 200_000
+Row = dict[str, Any]
+
+
+def _entries(name: str) -> list[dict[str, Any]]:
+    path = _TESTS / name
+    if not path.exists():
+        return []
+    with lzma.open(path) if path.suffix == ".xz" else path.open("rb") as file:
+        found: list[dict[str, Any]] = json.load(file)
+    return found
+
+
+def _texts() -> Iterator[tuple[str, str]]:
+    for each in _entries("evaluator.json"):
+        yield f"evaluator: {each['id']}", each["text"]
+    for each in _entries("verifier.json"):
+        if each["expect"] == "accept":
+            yield f"verifier: {each['id']}", each["text"]
+    for each in _entries("filecheck_pairs.json"):
+        yield f"filecheck: {each['id']}", each["before"]
+    for each in _entries("cpu_pass_pairs.json.xz"):
+        yield f"before: {each['id']}", each["before"]
+        yield f"after: {each['id']}", each["after"]
+    folders = [*(ROOT / name for name in _FOLDERS), SHARED_DATA / "corpus" / _SHARED_FOLDER]
+    for folder in folders:
+        for path in sorted(folder.rglob("*")):
+            if path.suffix in _SUFFIXES and path.stat().st_size <= _LARGEST:
+                yield f"{folder.name}: {path.name}", path.read_text("utf-8", "surrogateescape")
+
+
+def modules() -> dict[str, tuple[str, str]]:
+    """Returns the name and the text of each module, by a digest of the text without spaces."""
+    return {
+        sha256(" ".join(text.split()).encode("utf-8", "surrogateescape")).hexdigest()[:16]: (name, text)
+        for name, text in _texts()
+    }
+
+
+def judged(name: str, text: str, worker: Worker) -> Row:
+    """Returns the row of a module."""
+    try:
+        module = parse_bytes(text.encode("utf-8", "surrogateescape"), name)
+        verify(module)
+        found = Bisector(module, Options(power=0, timeout=_ENGINE_SECONDS), worker, name).run()
+    except (DiagnosticError, ExecutionError) as error:
+        kind = error.failure if isinstance(error, ExecutionError) else "rejected"
+        message = error.message if isinstance(error, ExecutionError) else error.diagnostics[0].message
+        return {"place": "not executed", "kind": kind, "reason": message[:300]}
+    return found.as_json()
+
+
+def _serve(connection: Connection) -> None:
+    with Worker(timeout=_ENGINE_SECONDS) as worker:
+        while True:
+            name, text = connection.recv()
+            try:
+                row = judged(name, text, worker)
+            except Exception as error:  # an error of this program is a finding, too
+                row = {"place": "internal error", "reason": f"{type(error).__name__}: {error}"[:300]}
+            connection.send(row)
+
+
+class Judge:
+    """A process that judges modules, and is replaced where one takes too long."""
+
+    def __init__(self) -> None:
+        self._start()
+
+    def _start(self) -> None:
+        self._connection, theirs = multiprocessing.Pipe()
+        self._process = multiprocessing.get_context("fork").Process(target=_serve, args=(theirs,), daemon=True)
+        self._process.start()
+        theirs.close()
+
+    def row(self, name: str, text: str) -> Row:
+        self._connection.send((name, text))
+        try:
+            if self._connection.poll(_SECONDS):
+                found: Row = self._connection.recv()
+                return found
+            reason = f"no result in {_SECONDS:g} seconds"
+        except EOFError:
+            reason = "the process ended"
+        self.end()
+        self._start()
+        return {"place": "not executed", "kind": "timeout", "reason": reason}
+
+    def end(self) -> None:
+        self._process.kill()
+        self._process.join()
+
+
+def main() -> int:
+    """Judges all modules that have no row yet, and prints the table; returns 1 for disagreements."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--results", type=Path, default=Path("campaign-validate.jsonl"))
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="stop after so long")
+    arguments = parser.parse_args()
+    if not _TESTS.is_dir():
+        print("the shared corpus is not here: only the modules of this tree are compiled")
+    known = {row["id"]: row for row in _rows(arguments.results)}
+    found, end = modules(), time.monotonic() + arguments.seconds
+    judge = Judge()
+    with arguments.results.open("a") as file:
+        for digest, (name, text) in found.items():
+            if digest in known or time.monotonic() > end:
+                continue
+            start = time.perf_counter()
+            row = {
+                "id": digest,
+                "name": name,
+                **judge.row(name, text),
+                "seconds": round(time.perf_counter() - start, 2),
+            }
+            known[digest] = row
+            file.write(json.dumps(row) + "\n")
+            file.flush()
+            if row["place"] not in ("nowhere", "not executed"):
+                print(
+                    digest,
+                    name,
+                    row["place"],
+                    row.get("broken"),
+                    row.get("passes"),
+                    row.get("difference"),
+                    row["reason"],
+                    flush=True,
+                )
+    judge.end()
+    rows = [known[digest] for digest in found if digest in known]
+    print(f"{len(rows)} of {len(found)} modules", Counter(row["place"] for row in rows))
+    return 1 if any(row["place"] not in ("nowhere", "not executed", "unknown") for row in rows) else 0
+
+
+def _rows(path: Path) -> Iterator[Row]:
+    if path.exists():
+        yield from map(json.loads, path.read_text().splitlines())
+
+
+if __name__ == "__main__":
+    sys.exit(main())
