@@ -20,7 +20,7 @@ from relayout.bisection.search import Names, single_passes, smallest_set
 from relayout.pipelines import first_breaking
 
 # The answers of a bisection.
-Place = Literal["nowhere", "pass", "code generation", "conversion", "unknown"]
+Place = Literal["nowhere", "somewhere", "pass", "code generation", "conversion", "unknown"]
 _DISABLED = "xla_disable_hlo_passes"
 _EVALUATED = "by definition the optimized module computes what the module does"
 _NOT_EVALUATED = "the reference engine does not execute the optimized module"
@@ -28,7 +28,7 @@ _NOT_EVALUATED = "the reference engine does not execute the optimized module"
 
 @dataclass(frozen=True, slots=True)
 class Bisection:
-    """The place where XLA:CPU departs from the definition of a module.
+    """The place where XLA:CPU departs from the definition of a module; `somewhere`: it was not searched.
 
     `passes` are those without which both agree: all such single passes (`is_alone`), or else one smallest set.
     `broken` is the pass after which the module computes something else by definition, empty where that is not known.
@@ -101,7 +101,7 @@ class Bisector:
         if finding.answer != "different":
             return self._of(finding, "nowhere", reason=finding.reason)
         if disabled:
-            return self._of(finding, "unknown", disabled, reason=finding.reason)
+            return self._of(finding, "somewhere", reason=f"it differs without {', '.join(disabled)}, too")
         return self._located(finding)
 
     def difference(self) -> Cause | None:

@@ -13,7 +13,7 @@ from relayout.bisection.judging import Bisection, Bisector
 from relayout.findings import reduce_finding
 from relayout.reduction import output_values
 
-# Operations that only hand on a value of another one.
+# Operations whose result is a value of another one.
 _FORWARDS = ("get-tuple-element", "copy", "bitcast")
 
 
@@ -39,7 +39,7 @@ def reduced(
 
 
 def operation_of(module: Module, cause: Cause | None) -> str:
-    """Returns the opcode that computes the output of a difference, through operations that only hand it on."""
+    """Returns the opcode that computes the output of a difference, through operations that forward its value."""
     if cause is None or cause.output is None:
         return ""
     value = output_values(module)[cause.output]

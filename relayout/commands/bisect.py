@@ -71,14 +71,22 @@ def _add_arguments(parser: Parser) -> None:
 def _plan(arguments: Namespace, console: Console) -> Sequence[Unit]:
     if arguments.disable is not None:
         reject(arguments, ("no_reduce", "trials", "output"), "with --disable, which searches nothing")
+        if not _disabled(arguments):
+            raise usage_error("--disable names no pass", "--disable algsimp")
     if arguments.no_reduce:
         reject(arguments, ("trials", "output"), "with --no-reduce")
     if arguments.inputs is not None:
         reject(arguments, ("seeds",), "with --inputs, which gives the data")
+        reject(arguments, ("trials", "output", "no_reduce"), "with --inputs, which fit no smaller module")
     inputs = chosen_inputs(files_or_input(arguments.files), arguments, console)
     if arguments.inputs is not None and len(inputs) > 1:
         raise usage_error(f"--inputs are those of one FILE, not of {len(inputs)}")
     return [Unit((each,), seconds=_seconds(each, arguments)) for each in inputs]
+
+
+def _disabled(arguments: Namespace) -> tuple[str, ...]:
+    """Returns the passes of --disable."""
+    return tuple(name for each in (arguments.disable or "").split(",") if (name := each.strip()))
 
 
 def _seconds(read: Input, arguments: Namespace) -> float:
@@ -107,22 +115,25 @@ class _Runner:
 
     def attempt(self, unit: Unit) -> int:
         [read] = unit.inputs
+        modules: list[Module] = []
         codes: list[int] = []
 
         def run() -> int:
-            codes.append(self._run(read))
+            modules.append(read.with_constants().module())
+            verify(modules[0])
+            codes.append(self._run(read, modules[0]))
             return codes[0]
 
         status = self.console.attempt(run, partial(self._print_unknown, read))
-        return codes[0] if codes else status
+        if codes:
+            return codes[0]
+        return _UNKNOWN if modules else status
 
-    def _run(self, read: Input) -> int:
+    def _run(self, read: Input, module: Module) -> int:
         from relayout.bisection.judging import Bisector
 
-        module = read.with_constants().module()
-        verify(module)
         options = replace(self.options, inputs=self._inputs(module))
-        disabled = tuple(filter(None, (self.arguments.disable or "").split(",")))
+        disabled = _disabled(self.arguments)
         found = Bisector(module, options, self.worker, read.name).run(disabled)
         small = module
         if not self.arguments.no_reduce and options.inputs is None and not disabled:
