@@ -1,4 +1,4 @@
-"""Starts this program's own processes: workers that run modules, and the TPU compiler.
+"""Starts this program's own processes: workers that run modules, and compilers.
 
 A sandboxed process can start none: there its parent starts them and hands over their pipes (`use_parent`).
 """
@@ -19,8 +19,12 @@ from pathlib import Path
 from typing import Protocol
 
 # The modules that may be started, by the name of the program.
-PROGRAMS = {"worker": "dialect_utils.execution.worker", "tpu-compiler": "dialect_utils.execution.tpu_compiler"}
-WORKER, TPU_COMPILER = PROGRAMS
+PROGRAMS = {
+    "worker": "dialect_utils.execution.worker",
+    "tpu-compiler": "dialect_utils.execution.tpu_compiler",
+    "pass-dumper": "dialect_utils.execution.pass_dumps",
+}
+WORKER, TPU_COMPILER, PASS_DUMPER = PROGRAMS
 
 # Paths of Python and its libraries, languages and the time zone. A module must not find keys and tokens here.
 INHERITED = (
@@ -118,7 +122,7 @@ class LocalProcess:
 
 def _environment(program: str, arguments: Sequence[str]) -> dict[str, str]:
     path = os.pathsep.join([_ROOT, *filter(None, [os.environ.get("PYTHONPATH")])])
-    if program == TPU_COMPILER:
+    if program in (TPU_COMPILER, PASS_DUMPER):
         return {**os.environ, **TPU_ENVIRONMENT, "JAX_PLATFORMS": "cpu", "PYTHONPATH": path}
     _, devices = arguments
     flags = [_NO_FUSED_MULTIPLY_ADD]

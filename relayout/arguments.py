@@ -20,7 +20,7 @@ from relayout.habits import option_hint, with_two_dashes
 
 if TYPE_CHECKING:
     from dialect_utils.io.inputs import Input
-    from relayout.batch.unit import Unit, Work
+    from relayout.batch.unit import Conclusion, Unit, Work
     from relayout.supervisor.cache_key import Selected
 
 T = TypeVar("T")
@@ -86,7 +86,7 @@ class Command:
     command prints on standard output, from its arguments, the unit and the reason. `endings` are those that the command
     adds to the names of the files that it writes. A command that is not supervised reads no input, and does its work
     in this process. `cached` returns the values and the files of a command line that decide what a unit compiles, None
-    where the cache keeps no such unit.
+    where the cache keeps no such unit. `conclusion` returns what the command says about all units together.
     """
 
     name: str
@@ -102,6 +102,7 @@ class Command:
     endings: tuple[str, ...] = ("",)
     is_supervised: bool = True
     cached: Callable[[argparse.Namespace, Unit], Selected | None] | None = None
+    conclusion: Callable[[argparse.Namespace], AbstractContextManager[Conclusion]] | None = None
 
 
 def undivided(
@@ -287,8 +288,8 @@ def add_input_options(parser: Parser) -> None:
     )
 
 
-def chosen_inputs(files: Sequence[str], arguments: argparse.Namespace, console: Console) -> list[Input]:
-    """Returns the modules that files, directories and patterns name, and prints notes about files that it skips.
+def chosen_inputs(files: Sequence[str], arguments: argparse.Namespace, console: Console | None) -> list[Input]:
+    """Returns the modules that files, directories and patterns name, and prints notes about skipped files to a console.
 
     Raises DiagnosticError for a directory without a module, UsageError where --stage or --module choose none.
     """
@@ -299,7 +300,8 @@ def chosen_inputs(files: Sequence[str], arguments: argparse.Namespace, console: 
         found = find_inputs(files, Selection(tuple(arguments.stage), tuple(arguments.module)))
     except SelectionError as error:
         raise UsageError(error.diagnostics) from error
-    console.diagnose(found.notes)
+    if console is not None:
+        console.diagnose(found.notes)
     return list(found.modules)
 
 

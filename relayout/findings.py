@@ -15,7 +15,7 @@ from relayout.reduction import DEFAULT_TRIALS, output_values, reduce_modules
 
 if TYPE_CHECKING:
     from dialect_utils.execution import Worker
-    from dialect_utils.verdict import Cause, Verdict
+    from dialect_utils.verdict import Cause, Options, Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,13 +43,15 @@ class Finder:
     worker: Worker
     keep: str
     verify_each: bool = True
+    # Those of the comparison; None: the default ones without a measured power, or XLA alone for a crash.
+    options: Options | None = None
 
     def find(self, modules: Sequence[Module]) -> Cause | Crash | None:
         """Returns the cause of the difference between the first and the last module, or the crash; None for neither."""
         from dialect_utils.execution import ExecutionError
         from dialect_utils.verdict import Options, compare_stages
 
-        options = Options(engines=None if self.keep == "different" else ("xla",), power=0)
+        options = self.options or Options(engines=None if self.keep == "different" else ("xla",), power=0)
         try:
             verdict = compare_stages([modules[0], modules[-1]], options, self.worker, executable=checked_form)
         except ExecutionError as error:

@@ -57,10 +57,15 @@ def compile_for_tpu(text: str, target: str) -> Compiled:
     except TimeoutError as error:
         raise DiagnosticError(Diagnostic(f"the TPU compiler took more than {_SECONDS} seconds")) from error
     if ended.code:
-        last = [line for line in ended.errors.decode(errors="replace").splitlines() if line.strip()][-_LAST_LINES:]
-        raise DiagnosticError(Diagnostic(f"the TPU compiler refused the module: {' '.join(last)}"))
+        raise DiagnosticError(Diagnostic(f"the TPU compiler refused the module: {last_lines(ended)}"))
     answer = json.loads(ended.output.splitlines()[-1])
     return Compiled(answer["dump"], answer["memory"])
+
+
+def last_lines(ended: processes.Ended) -> str:
+    """Returns the last lines that a process wrote to standard error."""
+    lines = [line for line in ended.errors.decode(errors="replace").splitlines() if line.strip()]
+    return " ".join(lines[-_LAST_LINES:])
 
 
 def check_installed() -> None:
@@ -86,7 +91,8 @@ def memory_figures(stats: Any) -> dict[str, int]:
     return found if peak is None else {**found, "peak": int(peak)}
 
 
-def _compile(text: str, topology: str) -> dict[str, Any]:
+def compile_module(text: str, topology: str) -> Any:
+    """Compiles StableHLO in this process for one core of a topology; returns XLA's executable."""
     import numpy as np
     from jaxlib import _jax, xla_client
 
@@ -96,7 +102,11 @@ def _compile(text: str, topology: str) -> dict[str, Any]:
     options = xla_client.CompileOptions()
     options.device_assignment = xla_client.DeviceAssignment.create(np.array([[0]]))
     module = ir.Module.parse(text, context(allow_unregistered=False))
-    compiled = devices[0].client.compile(module, _jax.DeviceList((devices[0],)), options)
+    return devices[0].client.compile(module, _jax.DeviceList((devices[0],)), options)
+
+
+def _compile(text: str, topology: str) -> dict[str, Any]:
+    compiled = compile_module(text, topology)
     figures = memory_figures(compiled.get_compiled_memory_stats())
     memory = {f"{name}_bytes": count for name, count in figures.items()}
     return {"dump": compiled.hlo_modules()[0].to_string(), "memory": memory}

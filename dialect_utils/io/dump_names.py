@@ -26,7 +26,7 @@ _COMPILER_INPUT = "module"
 _STEP = re.compile(r"^\d{4}\.")
 # A module of a pipeline: the last pass that changed it, and the pass that comes next.
 _PASS = re.compile(r"\d{4}\.(?P<pipeline>.+?)(?:\.after_(?P<after>.+?))?(?:\.before_(?P<before>.+))?")
-# What a pipeline writes before its first pass.
+# In place of a pass, for the module before the first pass of a pipeline.
 _START = "pipeline-start"
 # The modules that a compiler writes after all pipelines, in their order: of the TPU compiler, all of them.
 _FINAL = (

@@ -26,7 +26,7 @@ _HLO, _MLIR, _TEXTS = ("hlo text", "hlo proto"), ("mlir text", "mlir bytecode"),
 _WITHOUT_MODULE = "files that hold no module"
 _LEAVING = "links that leave the directory"
 # XLA prints a constant of more than ten elements so by default.
-_LEFT_OUT = b"constant({...})"
+LEFT_OUT = b"constant({...})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ class Input:
 
     def with_constants(self) -> Input:
         """Returns the proto of the same stage where this text omits the values of large constants, else itself."""
-        if self.proto is None or _LEFT_OUT not in self.data():
+        if self.proto is None or LEFT_OUT not in self.data():
             return self
         return replace(self, path=self.proto, kind="hlo proto", proto=None, content=None)
 

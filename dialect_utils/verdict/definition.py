@@ -87,7 +87,8 @@ class ByDefinition:
         judge, data = self.examination.judge, self.examination.runs.data
         results = []
         for each, expected, actual in zip(data, self.expected, outputs, strict=True):
-            near = [self._without_rounding(each, number, *pair) for number, pair in enumerate(zip(expected, actual))]
+            pairs = enumerate(zip(expected, actual, strict=True))
+            near = [self._without_rounding(each, number, *pair) for number, pair in pairs]
             results.append(Compared(each, expected, Rewritten(near, near)))
         findings = [judge.finding("xla", each) for each in results]
         if all(finding.answer != "different" for finding in findings):

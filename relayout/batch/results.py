@@ -24,7 +24,7 @@ from relayout.output import write_output
 # Arguments that affect neither the computation nor the output.
 _INCIDENTAL = (
     *("files", "pairs", "stage", "module", "jobs", "cluster", "results", "resume"),
-    *("color", "traceback", "json", "has_several", "timing", "given", "junit", "sarif"),
+    *("color", "traceback", "json", "has_several", "timing", "given", "junit", "sarif", "compiled"),
 )
 _TEXTS = ("name", "sha256", "command", "options", "version", "output", "diagnostics", "figures")
 # The fields of a row on which --resume relies.
@@ -204,7 +204,7 @@ def record_batch(job: Job, units: Sequence[Unit], execute: Execute, console: Con
     _check_names(units)
     rows = file.rows() if job.arguments.resume else []
     old = {row["name"]: row for row in rows if all(row.get(key) == value for key, value in identity.items())}
-    units = [replace(unit, known=old[unit.name]["sha256"] if unit.name in old else "") for unit in units]
+    units = [_recorded(unit, old[unit.name]) if unit.name in old else unit for unit in units]
     codes: Counter[int] = Counter()
     with closing(execute(job, units)) as results, closing(file):
         for unit, result in zip(units, console.track(results, job.command, len(units)), strict=False):
@@ -220,6 +220,10 @@ def record_batch(job: Job, units: Sequence[Unit], execute: Execute, console: Con
             yield code
         file.complete([unit.name for unit in units])
     console.diagnose([Diagnostic(_summary(codes, file.path), severity="note")])
+
+
+def _recorded(unit: Unit, row: Row) -> Unit:
+    return replace(unit, known=row["sha256"], recorded=json.dumps(row["figures"]).encode())
 
 
 def _results_file(job: Job) -> ResultsFile:

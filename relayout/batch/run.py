@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from argparse import Namespace
 from collections.abc import Generator, Iterator, Sequence
-from contextlib import closing
+from contextlib import ExitStack, closing
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from dialect_utils.io.files import is_url
 from dialect_utils.text import Diagnostic
 from relayout.arguments import Command, Parser, count, usage_error
-from relayout.batch.unit import Execute, Job, Result, Unit, show, with_share
+from relayout.batch.unit import Execute, Job, Result, Unit, show, with_conclusion, with_share
 from relayout.console import Console
 from relayout.supervisor.child import Limits
 from relayout.supervisor.pool import Pool
@@ -96,8 +96,11 @@ def supervise(command: Command, arguments: Namespace, console: Console) -> int:
     job = Job(command.name, arguments, console.colour_of_errors(), keeps_results=records)
     limits = Limits.of(arguments)
     is_for_ci = any(getattr(arguments, name, None) is not None for name in CI_OPTIONS)
-    is_direct = not (records or is_for_ci)
-    with Pool(command, job, limits, is_direct=is_direct, cache=_cache(command, arguments, console)) as pool:
+    is_direct = not (records or is_for_ci or command.conclusion)
+    with ExitStack() as stack:
+        conclusion = None if command.conclusion is None else stack.enter_context(command.conclusion(arguments))
+        cache = _cache(command, arguments, console)
+        pool = stack.enter_context(Pool(command, job, limits, is_direct=is_direct, cache=cache))
         units = pool.plan()
         if isinstance(units, int):
             return units
@@ -111,12 +114,17 @@ def supervise(command: Command, arguments: Namespace, console: Console) -> int:
         if count > 1 or needed != limits:
             pool.restart(job, needed)
         execute: Execute = partial(_results, pool=pool, count=count)
+        if conclusion is not None:
+            execute = with_conclusion(execute, conclusion)
         if is_for_ci:
             # Imported here: most commands write no such file.
             from relayout.batch.ci import with_files
 
             execute = with_files(execute)
-        return command.combine(_statuses(job, units, execute, console))
+        status = command.combine(_statuses(job, units, execute, console))
+        if conclusion is not None:
+            conclusion.end()
+        return status
 
 
 def _cache(command: Command, arguments: Namespace, console: Console) -> Cache | None:

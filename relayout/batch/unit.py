@@ -6,9 +6,10 @@ import json
 import sys
 from argparse import Namespace
 from collections.abc import Callable, Generator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from time import perf_counter
-from typing import Any
+from typing import Any, Protocol
 
 from dialect_utils.io.inputs import Input
 from dialect_utils.processes import DEFAULT_MEMORY_BYTES
@@ -22,13 +23,16 @@ from relayout.process import LEAST_SECONDS
 class Unit:
     """One part of a batch: a module, or two to compare, and its output file (None: standard output).
 
-    `seconds` is its time limit; `known` is the SHA-256 of the content for which a result exists.
+    `seconds` is its time limit; `known` is the SHA-256 of the content for which a result exists, and `recorded` what
+    the command printed for it. `label` is what the command itself calls the unit.
     """
 
     inputs: tuple[Input, ...] = ()
     target: str | None = None
     seconds: float = LEAST_SECONDS
     known: str = ""
+    recorded: bytes = b""
+    label: str = ""
 
     @property
     def name(self) -> str:
@@ -93,6 +97,27 @@ class Result:
 
 # The execution of all units of a job, which yields their results in their order.
 Execute = Callable[[Job, Sequence[Unit]], Generator[Result]]
+
+
+class Conclusion(Protocol):
+    """The words of a command about all its units together, in the process of the command."""
+
+    def add(self, unit: Unit, result: Result) -> Result:
+        """Takes the next result, and returns it with the output that the user sees."""
+
+    def end(self) -> None:
+        """Prints and writes what there is to say after the last unit."""
+
+
+def with_conclusion(execute: Execute, conclusion: Conclusion) -> Execute:
+    """Returns `execute` with the output that a conclusion makes of each unit's, or of what is recorded of it."""
+
+    def run(job: Job, units: Sequence[Unit]) -> Generator[Result]:
+        with closing(execute(job, units)) as results:
+            for unit, result in zip(units, results, strict=True):
+                yield conclusion.add(unit, replace(result, output=unit.recorded) if result.is_known else result)
+
+    return run
 
 
 def worked(work: Work, unit: Unit, job: Job, console: Console) -> dict[str, Any]:

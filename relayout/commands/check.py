@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from dialect_utils.engine_names import ENGINES
 from dialect_utils.io.files import decode, display_name, read_bytes
 from dialect_utils.io.inputs import Input, named_input, pair_inputs
 from dialect_utils.ir import Module
@@ -23,20 +22,25 @@ from relayout.arguments import (
     Parser,
     add_input_options,
     add_limits,
-    choice,
-    choices,
     chosen_inputs,
-    count,
     files_or_input,
-    hexadecimal,
-    natural,
-    parsed,
     reject,
     usage_error,
 )
 from relayout.batch.run import add_batch_options, add_ci_options
 from relayout.batch.unit import Unit, Work
-from relayout.console import DONE, FAILED, WRONG_COMMAND, Console
+from relayout.comparison import (
+    EXIT_CODES,
+    PROOF_SHARE,
+    UNKNOWN,
+    add_comparison_options,
+    comparison_options,
+    exit_code,
+    most_severe,
+    own_inputs,
+    reject_without_execution,
+)
+from relayout.console import DONE, WRONG_COMMAND, Console
 from relayout.output import write_output
 from relayout.pipelines import (
     NEEDS_PASSES,
@@ -49,13 +53,9 @@ from relayout.pipelines import (
 from relayout.process import CHECKING_SECONDS_PER_MEGABYTE, seconds_for_bytes
 
 if TYPE_CHECKING:
-    from dialect_utils.execution import SavedArray, Worker
+    from dialect_utils.execution import Worker
     from dialect_utils.verdict import Options, Verdict
 
-PROOF = "proof"
-_ENGINES = (PROOF, *ENGINES)
-UNKNOWN = 3
-_EXIT_CODES = {"equal": DONE, "agrees": DONE, "close": DONE, "different": FAILED, "unknown": UNKNOWN}
 # The JSON of a verdict without findings: the process of the command prints it, too, and loads no numpy for it.
 _NOTHING_KNOWN: dict[str, Any] = {
     "verdict": "unknown",
@@ -64,14 +64,6 @@ _NOTHING_KNOWN: dict[str, Any] = {
     **dict.fromkeys(("counterexample", "closeness", "power", "power_interval")),
     "seconds": 0.0,
 }
-# The answers that suffice for exit code 0, by the value of --require.
-_UP_TO = "equal-up-to"
-_ANSWERS = ("equal", _UP_TO, "agrees", "close")
-_ENOUGH = {answer: _ANSWERS[: number + 1] for number, answer in enumerate(_ANSWERS)}
-# The share of a file's time budget that a proof may take; the rest is for reading it, for passes and for execution.
-_PROOF_SHARE = 0.6
-# The most severe of several verdicts decides the exit code.
-_SEVERITY = (DONE, UNKNOWN, WRONG_COMMAND, FAILED)
 
 
 def _add_arguments(parser: Parser) -> None:
@@ -80,39 +72,15 @@ def _add_arguments(parser: Parser) -> None:
     add_input_options(parser)
     add_batch_options(parser)
     add_ci_options(parser)
-    parser.option(
-        "--engines",
-        type=choices(*_ENGINES),
-        help=f"of {', '.join(_ENGINES)}: a,b (default proof,xla, and interpreter for small modules)",
-    )
     parser.option("--pairs", metavar="FILE", help="judge many pairs, one `A B` a line; - is standard input")
     parser.option("--bisect", action="store_true", help="with -p: name the first pass after which results differ")
-    parser.option(
-        "--require",
-        type=choice(*_ENOUGH),
-        default="close",
-        help="the weakest answer that ends with exit code 0: equal (without brackets), equal-up-to, agrees or close",
-    )
     parser.option("--certificate", metavar="FILE", help="write the proof, which `relayout replay A B FILE` checks")
-    parser.option("--power", metavar="N", type=natural, help="plant N mistakes to measure the data; 0: none")
-    parser.option("--seeds", metavar="N", type=count, default=1, help="how often each kind of data is drawn")
-    parser.option(
-        "--field-seed",
-        metavar="HEX",
-        type=hexadecimal,
-        help="repeats a comparison over the reals: the seed of --json or --verbose (default a new one)",
-    )
-    parser.option(
-        "--compare",
-        default="auto",
-        help="auto, bits, ulp:N, rel:X or of-largest:X (default auto: bits where guaranteed)",
-    )
+    add_comparison_options(parser)
     parser.option(
         "--verbose",
         action="store_true",
         help="say all that is known: data, planted mistakes, where proofs end, each output, rules",
     )
-    parser.option("--inputs", metavar="NPZ", help="inputs in0, in1, ... or by names, in place of random ones")
     add_limits(parser, "for each pair, all engines together (default 120)")
 
 
@@ -128,8 +96,7 @@ def _check_effects(arguments: Namespace) -> None:
         reject(arguments, (*NEEDS_PASSES, "bisect"), "without -p SPEC")
     if arguments.pairs is not None:
         reject(arguments, ("stage", "module"), "with --pairs, which names files")
-    if arguments.engines == (PROOF,):
-        reject(arguments, ("seeds", "power", "inputs"), "with --engines proof, which executes nothing")
+    reject_without_execution(arguments)
 
 
 def _seconds(unit: Unit, arguments: Namespace) -> float:
@@ -143,7 +110,7 @@ def _open(arguments: Namespace, console: Console) -> Iterator[Work]:
     # Imported here: --help and wrong commands work without numpy and jaxlib.
     from dialect_utils.execution import Worker
 
-    options = _options(arguments)
+    options = comparison_options(arguments)
     with Worker(memory=options.memory) as worker:
         yield _Check(arguments, pipeline, options, console, worker).report
 
@@ -194,27 +161,6 @@ def parse_pairs(text: str, name: str) -> list[tuple[str, str]]:
     return pairs
 
 
-def _options(arguments: Namespace) -> Options:
-    from dialect_utils.execution import DEFAULT_MEMORY_BYTES, DEFAULT_TIMEOUT_SECONDS
-    from dialect_utils.execution.archives import read_archive
-    from dialect_utils.verdict import Options, Tolerance
-
-    if arguments.compare != "auto":
-        parsed(Tolerance.parse, arguments.compare)
-    if arguments.inputs is not None:
-        # A file that cannot be read ends the command; the inputs of each pair are chosen by their names.
-        read_archive(arguments.inputs, [""])
-    return Options(
-        engines=arguments.engines,
-        seeds=arguments.seeds,
-        compare=arguments.compare,
-        timeout=arguments.timeout or DEFAULT_TIMEOUT_SECONDS,
-        memory=arguments.memory or DEFAULT_MEMORY_BYTES,
-        power=arguments.power,
-        field_seed=arguments.field_seed,
-    )
-
-
 @dataclass(frozen=True, slots=True)
 class _Check:
     """The check of one unit, with the arguments, pipeline and worker that all units share."""
@@ -233,15 +179,15 @@ class _Check:
 
         def compare_and_print() -> int:
             modules.extend(map(_read, unit.inputs))
-            proof_seconds = _PROOF_SHARE * unit.seconds
-            options = replace(self.options, proof_seconds=proof_seconds, inputs=self._inputs(modules[0]))
+            inputs = own_inputs(self.arguments, modules[0], self.console)
+            options = replace(self.options, proof_seconds=PROOF_SHARE * unit.seconds, inputs=inputs)
             if len(modules) > 1:
                 verdict = self._compare(modules, options)
             else:
                 verdict = self._compare_with_pipeline(modules[0], options)
             if self.arguments.certificate is not None:
                 self._write_certificate(verdict)
-            codes.append(self._exit_code(verdict))
+            codes.append(exit_code(verdict.verdict, verdict.choices, self.arguments.require))
             self._print(files, verdict.as_json(), "\n  ".join(self._lines(files, verdict)))
             return DONE
 
@@ -249,16 +195,6 @@ class _Check:
         if not codes:
             return UNKNOWN if len(modules) == len(files) else WRONG_COMMAND
         return codes[0]
-
-    def _inputs(self, module: Module) -> tuple[SavedArray, ...] | None:
-        """Returns the user's inputs in the order of a module's parameters, and prints notes about other arrays."""
-        from dialect_utils.execution.named import arguments_of, read_inputs
-
-        if self.arguments.inputs is None:
-            return None
-        arrays, notes = read_inputs([self.arguments.inputs], arguments_of(module))
-        self.console.diagnose(notes)
-        return tuple(arrays)
 
     def _write_certificate(self, verdict: Verdict) -> None:
         from dialect_utils.verdict.certificate import certificate_text
@@ -278,11 +214,6 @@ class _Check:
             lines += ["details: " + verdict.details.replace("\n", "\n  ")]
             lines += [*verdict.outputs, *verdict.unreached, *map(str, verdict.rules)]
         return lines
-
-    def _exit_code(self, verdict: Verdict) -> int:
-        code = _EXIT_CODES[verdict.verdict]
-        answer = _UP_TO if verdict.choices else verdict.verdict
-        return code if code != DONE or answer in _ENOUGH[self.arguments.require] else UNKNOWN
 
     def _compare_with_pipeline(self, module: Module, options: Options) -> Verdict:
         """Compares a module with the output of the pipeline."""
@@ -355,14 +286,8 @@ COMMAND = Command(
     add_arguments=_add_arguments,
     plan=_plan,
     open=_open,
-    combine=partial(max, key=_SEVERITY.index, default=DONE),
+    combine=most_severe,
     lost=_lost,
     lost_status=UNKNOWN,
-    notes="""verdicts and exit codes:
-  0  equal (proved, or executed on data that leaves nothing open), equal up to the engine's choices in brackets,
-     agrees (executed, no difference found) or
-     close (equal over the real numbers, and few units in the last place apart)
-  1  different
-  3  unknown, and answers below --require, which is equal, equal-up-to, agrees or close (the default)
-  2  the command is wrong, or a file cannot be read""",
+    notes=EXIT_CODES,
 )

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import base64
 import json
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import fields, replace
-from hashlib import sha256
 from html import escape
-from importlib.resources import files
 from typing import Any
 
 from dialect_utils.layout import ArrayShape
@@ -18,6 +14,7 @@ from dialect_utils.layout.picture import draw_shape, format_svg
 from dialect_utils.memory.advice import Advice
 from dialect_utils.memory.report import BitcastRow, BufferRow, MemoryReport, OpNameRow, RelayoutRow
 from dialect_utils.text import printable
+from relayout.report.pages import filled_page
 
 # The layouts of this many shapes with the largest buffers are explained and drawn.
 _PICTURES = 60
@@ -34,24 +31,11 @@ _ROWS = {
 
 def html_page(report: MemoryReport) -> str:
     """Returns the page: totals, a timeline, a treemap of the peak, and tables that sort and filter."""
-    assets = files("relayout.report") / "assets"
-    script = (assets / "page.js").read_text("utf-8")
     parts = {
         "title": escape(printable(f"memory of {report.module.name or 'module'}")),
-        "policy": escape(_policy(script)),
-        "style": (assets / "page.css").read_text("utf-8"),
-        "script": script,
         "data": _json_in_html(_data(report)),
     }
-    page = (assets / "page.html").read_text("utf-8")
-    # In one pass: a module may be named `{{data}}`.
-    return re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found[1]], page)
-
-
-def _policy(script: str) -> str:
-    """Returns a Content-Security-Policy under which a browser runs this script only, and loads nothing."""
-    digest = base64.b64encode(sha256(script.encode()).digest()).decode()
-    return f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'"
+    return filled_page("page", parts)
 
 
 def _json_in_html(value: object) -> str:

@@ -344,7 +344,8 @@ class Child:
 
     def _release(self) -> int:
         self._is_open = False
-        self._programs.end()
+        if self._programs.running:
+            self._programs.end()
         _, status, usage = os.wait4(self.pid, 0)
         self.peak = usage.ru_maxrss * _PEAK_UNIT
         self.connection.close()

@@ -52,6 +52,7 @@ def _described(unit: Unit) -> dict[str, Any]:
         ],
         "target": unit.target,
         "seconds": unit.seconds,
+        "label": unit.label,
     }
 
 
@@ -60,7 +61,7 @@ def _unit(described: dict[str, Any]) -> Unit:
     seconds = float(described["seconds"])
     if not 0 < seconds < math.inf:
         raise ValueError(f"a time limit of {seconds} seconds")
-    return Unit(inputs, _optional_text(described["target"]), seconds)
+    return Unit(inputs, _optional_text(described["target"]), seconds, label=str(described["label"]))
 
 
 def _input(described: list[Any]) -> Input:

@@ -185,6 +185,7 @@ class Pool:
             programs=Programs(
                 self._limits.memory,
                 may_compile=getattr(self._job.arguments, "trial", False),
+                dump=getattr(self._job.arguments, "compiled", None),
                 oracle=getattr(self._job.arguments, "oracle", None),
             ),
             reads_input=self._limits.reads_input,

@@ -105,15 +105,17 @@ class Programs:
 
     memory: int = processes.DEFAULT_MEMORY_BYTES
     may_compile: bool = False
+    # The directory in which a compiler may write the modules of its passes, None for none.
+    dump: str | None = None
     # The command of --oracle, None without it.
     oracle: str | None = None
-    _running: dict[int, _Started] = field(default_factory=dict)
+    running: dict[int, _Started] = field(default_factory=dict)
 
     def start(self, program: str, arguments: Sequence[object]) -> tuple[dict[str, Any], list[int]]:
         """Starts a program of `processes.PROGRAMS`; returns the answer and the descriptors of its pipes."""
         self._check_count()
         started = processes.LocalProcess(program, self._checked(program, arguments))
-        self._running[started.pid] = started
+        self.running[started.pid] = started
         return {"pid": started.pid}, [started.stdin, started.stdout, started.stderr]
 
     def test(self, frame: bytearray) -> dict[str, Any]:
@@ -123,7 +125,7 @@ class Programs:
         if self.oracle is None or name not in CANDIDATES.values():
             raise MalformedFrameError("a candidate that no command takes")
         started = OracleProcess(self.oracle, name, candidate)
-        self._running[started.pid] = started
+        self.running[started.pid] = started
         return {"pid": started.pid}
 
     def wait(self, pid: int, seconds: float) -> int | None:
@@ -133,21 +135,21 @@ class Programs:
     def kill(self, pid: int) -> None:
         """Ends a process."""
         self._found(pid).kill()
-        del self._running[pid]
+        del self.running[pid]
 
     def end(self) -> None:
-        """Ends all processes."""
-        for each in self._running.values():
+        """Ends all processes that were started."""
+        for each in self.running.values():
             each.kill()
-        self._running.clear()
+        self.running.clear()
 
     def _found(self, pid: int) -> _Started:
-        if pid not in self._running:
+        if pid not in self.running:
             raise MalformedFrameError("a process that it did not start")
-        return self._running[pid]
+        return self.running[pid]
 
     def _check_count(self) -> None:
-        if len(self._running) >= _MOST_PROCESSES:
+        if len(self.running) >= _MOST_PROCESSES:
             raise MalformedFrameError("too many processes")
 
     def _checked(self, program: str, arguments: Sequence[object]) -> list[str]:
@@ -155,6 +157,8 @@ class Programs:
         match arguments:
             case [str(topology)] if program == processes.TPU_COMPILER and self.may_compile:
                 return [topology]
+            case [str(target), str(folder)] if program == processes.PASS_DUMPER and folder == self.dump:
+                return [target, folder]
             case [str(memory), str(devices)] if program == processes.WORKER:
                 return [str(min(int(memory), self.memory)), str(int(devices))]
         raise MalformedFrameError(f"a request for a {program} that it may not start")

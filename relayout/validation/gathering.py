@@ -1,0 +1,114 @@
+"""Gathers the results of `relayout validate`: prints lines, writes smaller pairs and the page, and sums up."""
+
+from __future__ import annotations
+
+import json
+import os
+from argparse import Namespace
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from dialect_utils.io.files import encode
+from relayout.arguments import usage_error
+from relayout.batch.unit import Result, Unit
+from relayout.comparison import exit_code
+from relayout.output import STANDARD_OUTPUT, write_output
+from relayout.validation.result import Reduced, StepResult, Validation
+from relayout.validation.steps import Step
+
+# The key of a line that says why the process of a unit was lost.
+LOST = "lost"
+
+
+@dataclass(slots=True)
+class Results:
+    """The results of all steps so far."""
+
+    arguments: Namespace
+    _results: list[StepResult] = field(default_factory=list, init=False)
+
+    def add(self, unit: Unit, result: Result) -> Result:
+        """Takes the result of a step, writes a reduced pair, and returns the lines that the user sees."""
+        found = _read(Step.of(unit.label, unit.inputs), result.output)
+        if found is None:
+            return result
+        if found.reduced is not None and not found.reduced.files:
+            found = replace(found, reduced=self._write(found.file_stem, found.reduced))
+        is_first_of_program = not self._results or self._results[-1].program != found.program
+        self._results.append(found)
+        code = exit_code(found.verdict, found.up_to, self.arguments.require)
+        if self.arguments.json:
+            text = json.dumps(found.as_json())
+        else:
+            text = "\n".join([*([f"{found.program}:"] if is_first_of_program else []), found.line])
+        return replace(result, output=encode(text + "\n"), status=result.status if result.is_known else code)
+
+    def end(self) -> None:
+        """Prints the first step that is different, or a summary, and writes the page."""
+        found = Validation(tuple(self._results))
+        if not found.results:
+            return
+        if not self.arguments.json:
+            write_output(None, encode("\n".join(["", *found.lines]) + "\n"))
+        if self.arguments.output is not None:
+            # Imported here: most runs write no page.
+            from relayout.validation.page import html_page
+
+            write_output(self.arguments.output, encode(html_page(found)))
+
+    def _write(self, stem: str, pair: Reduced) -> Reduced:
+        folder = self.arguments.reduced_dir or self._folder()
+        files = tuple(os.path.join(folder, f"{stem}{letter}{pair.suffix}") for letter in (".a", ".b"))
+        os.makedirs(folder or os.curdir, exist_ok=True)
+        for file, text in zip(files, (pair.before, pair.after), strict=True):
+            write_output(file, encode(text))
+        return replace(pair, files=files)
+
+    def _folder(self) -> str:
+        """Returns the folder of the page or of the results, else the working directory."""
+        named = (self.arguments.output, self.arguments.results)
+        return next((os.path.dirname(each) for each in named if each not in (None, STANDARD_OUTPUT)), "")
+
+
+@contextmanager
+def gathered(arguments: Namespace) -> Iterator[Results]:
+    """Returns an object that gathers the results; with --target the directory `compiled` holds the modules inside.
+
+    Raises UsageError for --dump with files in it. Without --dump the directory is removed in the end.
+    """
+    with ExitStack() as stack:
+        folder: str | None = None
+        if arguments.target is not None and arguments.dump is None:
+            folder = stack.enter_context(TemporaryDirectory(prefix="relayout-validate-"))
+        elif arguments.target is not None:
+            folder = os.path.abspath(arguments.dump)
+            if os.path.exists(folder) and (not os.path.isdir(folder) or os.listdir(folder)):
+                raise usage_error(f"--dump {arguments.dump} is there already", "name a new directory")
+            os.makedirs(folder, exist_ok=True)
+        arguments.compiled = folder
+        yield Results(arguments)
+
+
+def _read(step: Step, output: bytes) -> StepResult | None:
+    """Returns what a unit printed about its step, None for no or other lines, such as those of a wrong command."""
+    said: dict[str, Any] = {}
+    try:
+        for line in output.splitlines():
+            said |= json.loads(line)
+        if LOST in said:
+            return _lost(step, said)
+        return StepResult.from_json(said) if said else None
+    except ValueError:
+        return StepResult.of(step, "unknown", said=("the process that judged it sent no result",))
+
+
+def _lost(step: Step, said: dict[str, Any]) -> StepResult:
+    """Returns the result of a step whose process was lost: unknown, unless only the reduction of a pair was lost."""
+    reason = str(said.pop(LOST))
+    if not said:
+        return StepResult.of(step, "unknown", said=(reason,))
+    found = StepResult.from_json(said)
+    return replace(found, said=(*found.said, f"not reduced: {reason}"))
