@@ -14,18 +14,24 @@ import multiprocessing
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from hashlib import sha256
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-from dialect_utils.execution import ExecutionError, Worker
+from dialect_utils.execution import ExecutionError, Worker, prepare
 from dialect_utils.io.files import parse_bytes
+from dialect_utils.io.inputs import Input
+from dialect_utils.ir import Module
 from dialect_utils.text import DiagnosticError
-from dialect_utils.verdict import Options
+from dialect_utils.verdict import Options, compare_stages
+from passes.dumps.executable import checked_form
 from passes.framework.pipeline import verify
 from relayout.bisection.judging import Bisector
+from relayout.validation.judging import Judge
+from relayout.validation.steps import find_steps
 from tests.paths import ROOT, SHARED_DATA
 
 _TESTS = SHARED_DATA / "corpus" / "xla_tests"
@@ -33,9 +39,12 @@ _FOLDERS = ("examples", "tests/corpus/hlo", "tests/corpus/stablehlo", "tests/cor
 _SHARED_FOLDER = "stablehlo_testdata"
 _SUFFIXES = (".hlo", ".mlir")
 # Seconds for a module, all engines together.
-_SECONDS = 90.0
-_ENGINE_SECONDS = 30.0
+_SECONDS = 200.0
+_ENGINE_SECONDS = 20.0
+_STEPS_SECONDS, _PROOF_SECONDS = 60.0, 3.0
 _LARGEST = 200_000
+_MOST_WORDS = 300
+_CONVERSION = "conversion to HLO"
 Row = dict[str, Any]
 
 
@@ -75,16 +84,57 @@ def modules() -> dict[str, tuple[str, str]]:
 
 
 def judged(name: str, text: str, worker: Worker) -> Row:
-    """Returns the row of a module."""
+    """Returns the row of a module: the place where XLA:CPU departs from its definition, and a verdict on each step."""
     try:
         module = parse_bytes(text.encode("utf-8", "surrogateescape"), name)
         verify(module)
-        found = Bisector(module, Options(power=0, timeout=_ENGINE_SECONDS), worker, name).run()
+    except DiagnosticError as error:
+        return {"place": "not executed", "reason": error.diagnostics[0].message[:_MOST_WORDS]}
+    return {**_whole(module, name, worker), "steps": _steps(module, name, worker)}
+
+
+def _whole(module: Module, name: str, worker: Worker) -> Row:
+    try:
+        return Bisector(module, Options(power=0, timeout=_ENGINE_SECONDS), worker, name).run().as_json()
     except (DiagnosticError, ExecutionError) as error:
-        kind = error.failure if isinstance(error, ExecutionError) else "rejected"
-        message = error.message if isinstance(error, ExecutionError) else error.diagnostics[0].message
-        return {"place": "not executed", "kind": kind, "reason": message[:300]}
-    return found.as_json()
+        return {"place": "not executed", "reason": _message(error)}
+
+
+def _steps(module: Module, name: str, worker: Worker) -> list[list[str]]:
+    """Returns the pass, the verdict and its reason for each step of a compilation, the conversion to HLO first.
+
+    A proof decides, or else the reference evaluator: no step is judged by the compiler itself.
+    """
+    start, options = time.monotonic(), Options(engines=("proof", "reference"), power=0, timeout=_ENGINE_SECONDS)
+    try:
+        dumped = worker.dump_passes(prepare(checked_form(module), name))
+        inputs = [Input(path, path, kind="hlo text", content=text.encode()) for path, text in dumped]
+        first = next(each for each in inputs if each.dump.is_stage("before_optimizations"))
+        found = [_conversion(module, first.module(), replace(options, proof_seconds=_PROOF_SECONDS), worker)]
+        judge = Judge(options, worker)
+        for step in find_steps(inputs, name):
+            if time.monotonic() - start > _STEPS_SECONDS:
+                found.append([step.change, "left out", ""])
+                continue
+            result = judge.judge(step, _PROOF_SECONDS)
+            found.append([step.change, result.verdict, " ".join(result.said)[:_MOST_WORDS]])
+        return found
+    except (DiagnosticError, ExecutionError, StopIteration) as error:
+        return [["compilation", "not compiled", _message(error)]]
+
+
+def _conversion(module: Module, converted: Module, options: Options, worker: Worker) -> list[str]:
+    try:
+        verdict = compare_stages([module, converted], options, worker, executable=checked_form)
+    except (DiagnosticError, ExecutionError) as error:
+        return [_CONVERSION, "unknown", _message(error)]
+    return [_CONVERSION, verdict.verdict, " ".join(verdict.lines(("before", "after"))[1:])[:_MOST_WORDS]]
+
+
+def _message(error: Exception) -> str:
+    if isinstance(error, DiagnosticError):
+        return error.diagnostics[0].message[:_MOST_WORDS]
+    return str(error)[:_MOST_WORDS]
 
 
 def _serve(connection: Connection) -> None:
@@ -98,7 +148,7 @@ def _serve(connection: Connection) -> None:
             connection.send(row)
 
 
-class Judge:
+class Judging:
     """A process that judges modules, and is replaced where one takes too long."""
 
     def __init__(self) -> None:
@@ -121,7 +171,7 @@ class Judge:
             reason = "the process ended"
         self.end()
         self._start()
-        return {"place": "not executed", "kind": "timeout", "reason": reason}
+        return {"place": "not executed", "reason": reason}
 
     def end(self) -> None:
         self._process.kill()
@@ -138,7 +188,7 @@ def main() -> int:
         print("the shared corpus is not here: only the modules of this tree are compiled")
     known = {row["id"]: row for row in _rows(arguments.results)}
     found, end = modules(), time.monotonic() + arguments.seconds
-    judge = Judge()
+    judge = Judging()
     with arguments.results.open("a") as file:
         for digest, (name, text) in found.items():
             if digest in known or time.monotonic() > end:
@@ -153,21 +203,34 @@ def main() -> int:
             known[digest] = row
             file.write(json.dumps(row) + "\n")
             file.flush()
-            if row["place"] not in ("nowhere", "not executed"):
-                print(
-                    digest,
-                    name,
-                    row["place"],
-                    row.get("broken"),
-                    row.get("passes"),
-                    row.get("difference"),
-                    row["reason"],
-                    flush=True,
-                )
     judge.end()
     rows = [known[digest] for digest in found if digest in known]
-    print(f"{len(rows)} of {len(found)} modules", Counter(row["place"] for row in rows))
-    return 1 if any(row["place"] not in ("nowhere", "not executed", "unknown") for row in rows) else 0
+    _print_tables(rows, len(found))
+    return 1 if any(_is_finding(row) for row in rows) else 0
+
+
+def _is_finding(row: Row) -> bool:
+    """Is true for a row that shows a difference, or an error of this program."""
+    is_wrong = row["place"] not in ("nowhere", "unknown", "not executed")
+    return is_wrong or any(verdict == "different" for _, verdict, _ in row.get("steps", ()))
+
+
+def _print_tables(rows: Sequence[Row], count: int) -> None:
+    print(f"{len(rows)} of {count} modules; XLA:CPU departs from the definition:")
+    for place, number in Counter(row["place"] for row in rows).most_common():
+        print(f"  {number:5} {place}")
+    steps = [step for row in rows for step in row.get("steps", ())]
+    verdicts = Counter((name, verdict) for name, verdict, _ in steps)
+    known = list(dict.fromkeys(verdict for _, verdict in verdicts))
+    print(f"{len(steps)} steps", *(f"{verdict:>12}" for verdict in known))
+    for name, number in Counter(name for name, _, _ in steps).most_common():
+        print(f"{number:6}", *(f"{verdicts[name, verdict]:12}" for verdict in known), f" {name}")
+    print("disagreements:")
+    for row in filter(_is_finding, rows):
+        print(f"  {row['id']} {row['name']}: {row['place']} {row.get('broken', '')} {row.get('difference', '')}")
+        for name, verdict, said in row.get("steps", ()):
+            if verdict == "different":
+                print(f"    {name}: {said}")
 
 
 def _rows(path: Path) -> Iterator[Row]:
