@@ -9,6 +9,13 @@ from dataclasses import dataclass
 from typing import Any
 
 Row = Mapping[str, Any]
+_COUNTED = {
+    "nowhere": "agree",
+    "somewhere": "differ",
+    "pass": "differ after a pass",
+    "code generation": "differ in code generation",
+    "conversion": "differ in the conversion to HLO",
+}
 
 
 def lines(row: Row, disabled: str | None = None) -> list[str]:
@@ -23,10 +30,10 @@ def lines(row: Row, disabled: str | None = None) -> list[str]:
     if row["passes"]:
         together = "each of" if row["alone"] and len(row["passes"]) > 1 else ""
         found.append(" ".join(filter(None, ["it agrees without", together, ", ".join(row["passes"])])))
-    if row["reduced"]:
-        found.append(f"{row['reduced']} shows it in {row['operations']} operations, in {row['operation']}")
-    elif row["operation"]:
-        found.append(f"in {row['operation']}, of {row['operations']} operations that show it")
+    if row["operation"]:
+        shown = row["reduced"] or "a module"
+        count = "1 operation" if row["operations"] == 1 else f"{row['operations']} operations"
+        found.append(f"{shown} of {count} shows it in the result of {row['operation']}")
     if row["passes"]:
         passes = row["passes"][:1] if row["alone"] else row["passes"]
         found.append(f"relayout bisect {shlex.quote(row['file'])} --disable {shlex.quote(','.join(passes))}")
@@ -85,7 +92,7 @@ def grouped(rows: Sequence[Row]) -> list[Group]:
     for row in rows:
         if row["cause"] is not None:
             step = row["broken"] or next(iter(row["passes"]), "")
-            key = row["place"], step if row["place"] == "pass" else "", row["operation"], row["cause"]["form"]
+            key = row["place"], step if row["place"] == "pass" else "", row["operation"], str(row["cause"].get("form"))
             members.setdefault(key, []).append(row)
     groups = [Group(*key, found) for key, found in members.items()]
     return sorted(groups, key=lambda group: -len(group.rows))
@@ -93,8 +100,8 @@ def grouped(rows: Sequence[Row]) -> list[Group]:
 
 def summary(rows: Sequence[Row]) -> Iterator[str]:
     """Yields the lines about all modules: a count of each answer, and a line a group."""
-    counts = Counter("agree" if row["place"] == "nowhere" else row["place"] for row in rows)
-    yield ", ".join(f"{count} {place}" for place, count in counts.items())
+    counts = Counter(row["place"] for row in rows)
+    yield ", ".join(f"{count} {_COUNTED.get(place, place)}" for place, count in counts.items())
     groups = grouped(rows)
     if groups:
         yield "count place, operation, kind of difference, smallest example (operations)"

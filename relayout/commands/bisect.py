@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
@@ -27,7 +28,8 @@ from relayout.arguments import (
     usage_error,
 )
 from relayout.batch.run import add_batch_options, add_ci_options
-from relayout.batch.unit import Unit, Work, lost_file
+from relayout.batch.unit import Unit, Work
+from relayout.bisection.gathering import gathered, unknown_row
 from relayout.console import DONE, FAILED, Console, print_json
 from relayout.output import write_output
 from relayout.process import CHECKING_SECONDS_PER_MEGABYTE, seconds_for_bytes
@@ -124,7 +126,7 @@ class _Runner:
             codes.append(self._run(read, modules[0]))
             return codes[0]
 
-        status = self.console.attempt(run, partial(self._print_unknown, read))
+        status = self.console.attempt(run, partial(_print_unknown, read))
         if codes:
             return codes[0]
         return _UNKNOWN if modules else status
@@ -148,21 +150,17 @@ class _Runner:
 
     def _print(self, read: Input, small: Module, found: Bisection) -> None:
         from relayout.bisection.reducing import operation_of
-        from relayout.bisection.words import lines
 
-        described = found.as_json()
-        row = {
-            "file": read.path,
-            **described,
-            "operation": operation_of(small, found.cause),
-            "operations": sum(1 for _ in small.operations()),
-            "reduced": self._write(read, small, found),
-            "versions": _versions(),
-        }
-        if self.arguments.json:
-            print_json(row)
-            return
-        print(f"{read.path}: " + "\n  ".join(lines(row, self.arguments.disable)), flush=True)
+        print_json(
+            {
+                "file": read.path,
+                **found.as_json(),
+                "operation": operation_of(small, found.cause),
+                "operations": sum(1 for _ in small.operations()),
+                "reduced": self._write(read, small, found),
+                "versions": _versions(),
+            }
+        )
 
     def _write(self, read: Input, small: Module, found: Bisection) -> str | None:
         """Writes the smaller module where -o names a file or a directory; returns its name."""
@@ -184,11 +182,13 @@ class _Runner:
         self.console.diagnose(notes)
         return tuple(arrays)
 
-    def _print_unknown(self, read: Input, reason: str) -> None:
-        if self.arguments.json:
-            print_json({"file": read.path, "place": "unknown", "reason": reason})
-        else:
-            print(f"{read.path}: unknown: {reason}", flush=True)
+
+def _print_unknown(read: Input, reason: str) -> None:
+    print_json(unknown_row(read.path, reason))
+
+
+def _lost(arguments: Namespace, unit: Unit, reason: str) -> str:
+    return json.dumps(unknown_row(unit.inputs[0].path, reason)) + "\n"
 
 
 def _versions() -> dict[str, str]:
@@ -208,8 +208,9 @@ COMMAND = Command(
     add_arguments=_add_arguments,
     plan=_plan,
     open=_open,
-    lost=lost_file,
+    lost=_lost,
     lost_status=_UNKNOWN,
+    conclusion=gathered,
     notes="""The definition is that of the reference engine (relayout run --engine reference), on the data of `check`.
 
 exit codes:

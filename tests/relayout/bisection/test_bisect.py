@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from argparse import Namespace
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,8 +11,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dialect_utils.execution import Program, Worker
+from dialect_utils.execution import Engine, Program, Worker
 from dialect_utils.io.files import read_module
+from dialect_utils.io.inputs import named_input
+from relayout.batch.unit import Result, Unit
+from relayout.bisection.gathering import Rows, unknown_row
 from relayout.cli import main
 from tests.relayout.test_reduce import HLO, MLIR, opcodes
 
@@ -56,7 +60,7 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def plant(monkeypatch: pytest.MonkeyPatch, is_wrong: Callable[[str, Sequence[str]], bool]) -> None:
     """Makes XLA:CPU add 1 to the last output where a function of the text and of the disabled passes is true."""
 
-    def run(self: Worker, program: Program, runs: Any, *, engine: str = "xla", **options: Any) -> Any:
+    def run(self: Worker, program: Program, runs: Any, *, engine: Engine = "xla", **options: Any) -> Any:
         outputs = _RUN(self, program, runs, engine=engine, **options)
         given: Mapping[str, Any] = options.get("options") or {}
         disabled = [name for name in str(given.get(_DISABLED, "")).split(",") if name]
@@ -152,6 +156,46 @@ def test_a_mistake_that_xla_has_is_found_and_shown_by_its_command(
     command = capsys.readouterr().out.splitlines()[-1].strip()
     assert command == "relayout bisect small.mlir --disable float-normalization-s4"
     assert main(command.split()[1:]) == 0
+
+
+def test_failures_are_grouped_by_pass_and_operation(
+    file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("popcount.mlir").write_text(POPCOUNT)
+    Path("larger.mlir").write_text(POPCOUNT.replace("%s = ", "%t = stablehlo.not %b : tensor<8xi4>\n  %s = "))
+    file.write_text(HLO.replace("c), n", "n), c"))
+    plant(monkeypatch, lambda text, disabled: "tanh" in text)
+    files = ["larger.mlir", "popcount.mlir", "a.hlo"]
+    assert main(["bisect", *files, "--trials", "30", "-o", "small/"]) == 1
+    *_, counts, _, first, second = capsys.readouterr().out.splitlines()
+    assert counts == "2 differ after a pass, 1 differ in code generation"
+    assert first.strip().split("  ") == ["2 pass float-normalization-s4", "popcnt", "integers", "small/larger.mlir (1)"]
+    assert second.startswith("    1 code generation  ")
+    assert main(["bisect", *files, "--no-reduce", "--json"]) == 1
+    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [row["group"]["count"] for row in rows[3:]] == [2, 1]
+    assert rows[3]["group"]["files"] == files[:2]
+    assert rows[3]["group"]["example"] == "popcount.mlir"
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        b"not JSON",
+        b"[1]",
+        b'{"file": "a.hlo"}',
+        json.dumps({**unknown_row("a.hlo", "why"), "passes": [1]}).encode(),
+        json.dumps({**unknown_row("a.hlo", "why"), "passes": "dce"}).encode(),
+        json.dumps({**unknown_row("a.hlo", "why"), "cause": {"form": ["x"]}}).encode(),
+        json.dumps({**unknown_row("a.hlo", "why"), "operations": "1"}).encode(),
+    ],
+)
+def test_other_rows_of_a_process_that_works_on_a_file_are_not_taken(output: bytes) -> None:
+    unit = Unit((named_input("a.hlo"),))
+    made = Rows(Namespace(json=True, disable=None)).add(unit, Result(1, output))
+    assert json.loads(made.output) == json.loads(
+        json.dumps(unknown_row("a.hlo", "the process that judged it sent no result"))
+    )
 
 
 def test_inputs_of_the_user_decide(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
