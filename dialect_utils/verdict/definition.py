@@ -51,14 +51,19 @@ class ByDefinition:
     higher: _KnownRuns
 
     @classmethod
-    def of(cls, module: Module, options: Options, worker: Worker, name: str) -> ByDefinition:
-        """Evaluates a module by the reference evaluator; raises DiagnosticError and ExecutionError."""
+    def of(
+        cls, module: Module, options: Options, worker: Worker, name: str, most_sets: int | None = None
+    ) -> ByDefinition:
+        """Evaluates a module by the reference evaluator on sets of data, at most so many.
+
+        Raises DiagnosticError and ExecutionError.
+        """
         program = prepare(module, name, options.memory)
         checks = self_checks(module)
         examination = Examination.of([module, module], (program, program), checks, options)
         comparator = _rounded(examination.judge.comparator, module)
         examination = replace(examination, judge=replace(examination.judge, comparator=comparator))
-        data = _sorted(examination.runs.data)
+        data = _sorted(examination.runs.data)[:most_sets]
         end, expected = time.monotonic() + _REFERENCE_SECONDS, []
         for each in data:
             [found] = worker.run(program, [each.arrays], engine="reference", with_checks=True, timeout=options.timeout)

@@ -84,12 +84,13 @@ class Bisector:
     options: Options
     worker: Worker
     name: str
+    most_sets: int | None = None
     defined: ByDefinition = field(init=False)
     _found: dict[Names, Finding | None] = field(default_factory=dict, init=False)
     _failed: dict[Names, str] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
-        self.defined = ByDefinition.of(checked_form(self.module), self.options, self.worker, self.name)
+        self.defined = ByDefinition.of(checked_form(self.module), self.options, self.worker, self.name, self.most_sets)
 
     def run(self, disabled: Names = ()) -> Bisection:
         """Returns the place of the difference; with `disabled` only whether it is without these passes."""
