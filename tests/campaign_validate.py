@@ -210,6 +210,7 @@ def main() -> int:
     parser.add_argument("--part", default="0/1", help="only a part of the modules: 0/2 and 1/2 are both halves")
     parser.add_argument("--seconds", type=float, default=float("inf"), help="stop after so long")
     arguments = parser.parse_args()
+    arguments.results.parent.mkdir(parents=True, exist_ok=True)
     if not _TESTS.is_dir():
         print("the shared corpus is not here: only the modules of this tree are compiled")
     part, of = map(int, arguments.part.split("/"))
