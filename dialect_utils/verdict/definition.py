@@ -121,7 +121,7 @@ class ByDefinition:
 
 @dataclass(frozen=True, slots=True)
 class _KnownRuns:
-    """Runs in higher precision, each made once: all forms of a module are compared with the same ones."""
+    """The runs in higher precision of a module, each made once: all its forms are compared with the same ones."""
 
     widened: Widened
     _made: dict[int, list[list[Array]]] = field(default_factory=dict)

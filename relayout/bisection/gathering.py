@@ -1,4 +1,4 @@
-"""Gathers the rows of `relayout bisect`: prints the lines of each, and in the end the groups of alike failures."""
+"""Gathers the rows of `relayout bisect`: prints the lines of each, and in the end the groups of similar failures."""
 
 from __future__ import annotations
 
