@@ -125,7 +125,7 @@ def test_the_range_of_a_type_is_that_of_xla(name: str) -> None:
     assert 10 < accepted < len(texts)
 
 
-@pytest.mark.parametrize("name", ["s8", "u8", "s32", "u32", "s64", "u64"])
+@pytest.mark.parametrize("name", ["s8", "u8", "s32", "u32", "u64"])
 def test_the_range_of_an_integer_type_is_that_of_xla(name: str) -> None:
     """Only u64 takes negative numbers, whose bits stay."""
     kind, half = ELEMENT_TYPES[name], 1 << (ELEMENT_TYPES[name].bits - 1)
