@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         parse_shape,
         read,
         run,
+        validate,
         write,
     )
     from relayout.jax.modules import from_jax
@@ -62,6 +63,7 @@ _HOME = {
     "parse_shape": "relayout.api",
     "read": "relayout.api",
     "run": "relayout.api",
+    "validate": "relayout.api",
     "write": "relayout.api",
 }
 __all__ = [  # noqa: RUF022  # modules, then shapes, then the names that passes are written with
@@ -72,6 +74,7 @@ __all__ = [  # noqa: RUF022  # modules, then shapes, then the names that passes 
     "Module",
     "optimize",
     "check",
+    "validate",
     "run",
     "Verdict",
     "memory_report",

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from dialect_utils.verdict import Method, Verdict
     from passes.dumps.runnable import Runnable
     from relayout.jax.modules import JaxModule
+    from relayout.validation.result import Validation
 
     class _ParsedArray(ArrayShape):
         """An array of a text that its reader knows: type checkers ask for no proof that it has a layout."""
@@ -222,6 +223,34 @@ def check(
         stages = [first, *(run.result.module for run in as_pipeline(passes).run(first).runs)]
     options = Options(engines, seeds, compare, None if inputs is None else tuple(inputs))
     return compare_stages(stages, options, worker, executable=checked_form)
+
+
+def validate(
+    program: ModuleLike,
+    *,
+    target: str = "cpu",
+    only: str | None = None,
+    engines: tuple[Method, ...] | None = None,
+    reduces: bool = True,
+) -> Validation:
+    """Judges each pass of a compilation by the modules before and after it, as `check` does.
+
+    `program` is a dump directory with the modules of all passes, or a module, which is compiled for a target: `cpu`, or
+    a TPU such as `tpu-v5e` (without one, but with the `tpu` extra). `only` is a regular expression that names passes.
+    `reduces`: a step that is different has a smaller pair of modules. Raises DiagnosticError for a directory without
+    steps, for an unknown target, and where the compiler refuses the module.
+
+    >>> found = relayout.validate("examples/negate.hlo")
+    >>> found.verdict, found.first_difference
+    ('equal', None)
+    """
+    from dialect_utils.verdict import Options
+    from relayout.validation.run import validate_directory, validate_module
+
+    options = Options(engines, power=0)
+    if isinstance(program, str | os.PathLike) and os.path.isdir(program):
+        return validate_directory(os.fspath(program), options, only, reduces=reduces)
+    return validate_module(as_module(program), target, options, only, reduces=reduces)
 
 
 def run(

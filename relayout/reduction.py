@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
+from functools import partial
 
 from dialect_utils.hlo import HloModule
 from dialect_utils.hlo.text.literals import FLOAT_FORMATS
@@ -120,10 +121,32 @@ class Reduction:
 
     def _leave_out(self) -> None:
         """Replaces each operation by an operand, or else by a constant, the last operation first."""
-        for numbers in reversed(list(self._corresponding())):
-            for replace in (_by_operand, _by_constant):
-                if self._keep(_replaced(self.modules, numbers, replace)):
-                    break
+        pairs = list(self._corresponding())
+        left = len(pairs)
+        while left:
+            left -= 1
+            numbers = pairs[left]
+            if self._keep(self._by_operand(pairs, numbers)) or self._keep(
+                _replaced(self.modules, numbers, _by_constant)
+            ):
+                # Operations that only this one used are gone, and others have new numbers.
+                pairs = list(self._corresponding())
+                left = min(left, len(pairs))
+
+    def _by_operand(self, pairs: Sequence[tuple[int, ...]], numbers: tuple[int, ...]) -> list[Module] | None:
+        """Returns copies in which the first operand that corresponds in all modules replaces an operation of each.
+
+        Operands of which one is exchanged do not correspond: in their place they would differ by themselves.
+        """
+        operations = [list(module.operations()) for module in self.modules]
+        found = [own[number] for own, number in zip(operations, numbers, strict=True)]
+        for position in range(min(len(each.operands) for each in found)):
+            values = [each.operands[position] for each in found]
+            if _correspond(values, operations, pairs):
+                replaced = _replaced(self.modules, numbers, partial(_by_operand, position=position))
+                if replaced is not None:
+                    return replaced
+        return None
 
     def _drop_inputs(self) -> None:
         """Removes inputs that no module uses, the last one first; all modules keep the same interface."""
@@ -264,16 +287,25 @@ def _sizes(modules: Sequence[Module]) -> set[int]:
     return {size for shape in shapes if isinstance(shape, ArrayShape) for size in shape.dimensions if size > 1}
 
 
-def _by_operand(module: Module, operation: Operation) -> bool:
-    """Replaces an operation by an operand of the same type; returns whether it has one."""
-    if len(operation.results) != 1:
+def _correspond(
+    values: Sequence[Value], operations: Sequence[Sequence[Operation]], pairs: Sequence[tuple[int, ...]]
+) -> bool:
+    """Is true for results of operations that correspond, and for parameters of one number."""
+    made = [value.operation for value in values]
+    if all(each is None for each in made):
+        return len({list(value.function.parameters).index(value) for value in values}) == 1
+    if any(each is None for each in made):
         return False
-    [result] = operation.results
-    for operand in operation.operands:
-        if str(operand.shape) == str(result.shape):
-            result.replace_uses(operand)
-            return True
-    return False
+    return tuple(own.index(each) for own, each in zip(operations, made, strict=True) if each is not None) in pairs
+
+
+def _by_operand(module: Module, operation: Operation, position: int) -> bool:
+    """Replaces an operation by an operand of the same type; returns whether it is of that type."""
+    operand = operation.operands[position]
+    if len(operation.results) != 1 or str(operand.shape) != str(operation.results[0].shape):
+        return False
+    operation.results[0].replace_uses(operand)
+    return True
 
 
 def _by_constant(module: Module, operation: Operation) -> bool:

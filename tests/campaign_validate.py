@@ -11,6 +11,7 @@ import argparse
 import json
 import lzma
 import multiprocessing
+import os
 import sys
 import time
 from collections import Counter
@@ -20,6 +21,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
+from dialect_utils import sandbox
 from dialect_utils.execution import ExecutionError, Worker, prepare
 from dialect_utils.io.files import parse_bytes
 from dialect_utils.io.inputs import Input
@@ -162,7 +164,8 @@ def _message(error: Exception) -> str:
     return str(error)[:_MOST_WORDS]
 
 
-def _serve(connection: Connection) -> None:
+def _serve(connection: Connection, parent: int) -> None:
+    sandbox.die_with_parent(parent)
     with Worker(timeout=_ENGINE_SECONDS) as worker:
         while True:
             name, text = connection.recv()
@@ -181,7 +184,9 @@ class Judging:
 
     def _start(self) -> None:
         self._connection, theirs = multiprocessing.Pipe()
-        self._process = multiprocessing.get_context("fork").Process(target=_serve, args=(theirs,), daemon=True)
+        self._process = multiprocessing.get_context("fork").Process(
+            target=_serve, args=(theirs, os.getpid()), daemon=True
+        )
         self._process.start()
         theirs.close()
 

@@ -18,7 +18,19 @@ from tests.pages import Example, examples
 from tests.paths import ROOT
 
 PUBLIC = (
-    *("read", "parse", "from_jax", "write", "Module", "optimize", "check", "run", "Verdict", "memory_report"),
+    *(
+        "read",
+        "parse",
+        "from_jax",
+        "write",
+        "Module",
+        "optimize",
+        "check",
+        "validate",
+        "run",
+        "Verdict",
+        "memory_report",
+    ),
     *("parse_shape", "Shape", "Layout", "linear_index", "explain", "draw"),
     *("Pipeline", "Pass", "module_pass", "Report", "DiagnosticError"),
 )

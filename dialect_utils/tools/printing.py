@@ -21,6 +21,9 @@ _LEFT_OUT = {
     "metadata": ("metadata", "origin"),
     "backend_config": ("backend_config", "mhlo.backend_config"),
 }
+_CONFIGURATION: Detail = "backend_config"
+# The begin of all names in a text without the module's own names.
+_NUMBERED_NAME = "relayout.number."
 # A computation whose name is longer gets the first word of it and a number.
 _LONG = 12
 _FIRST_WORD = re.compile(r"[A-Za-z]+")
@@ -40,12 +43,7 @@ def format_short(module: Module, *, keep: Collection[Detail] = (), computation: 
       ROOT maximum = f32[] maximum(p0, p1)
     }
     """
-    copy = module.clone()
-    dropped = [name for detail, names in _LEFT_OUT.items() if detail not in keep for name in names]
-    for operation in _everything(copy):
-        for name in dropped:
-            if operation.attribute(name) is not None:
-                operation.set_attribute(name, None)
+    copy = _without(module, keep)
     if copy.dialect == "stablehlo":
         return _stablehlo_text(cast("StableHloModule", copy), keep, computation)
     found = cast(HloModule, copy)
@@ -56,6 +54,35 @@ def format_short(module: Module, *, keep: Collection[Detail] = (), computation: 
         return _computation_text(chosen)
     head = found.header.text + (found.tables.rstrip() if "metadata" in keep else "")
     return "\n".join([*([head + "\n"] if head else []), *map(_computation_text, found.computations)])
+
+
+def format_nameless(module: Module) -> str:
+    """Returns a text that is the same for modules that differ in metadata and names only, in full detail otherwise."""
+    if module.dialect == "stablehlo":
+        # MLIR numbers values itself.
+        return format_short(module, keep=(_CONFIGURATION,))
+    copy = _without(module, (_CONFIGURATION,))
+    found = cast(HloModule, copy)
+    names = [computation.name for computation in found.computations]
+    names += [item.name for computation in found.computations for item in computation.instructions]
+    if not any(name.startswith(_NUMBERED_NAME) for name in names):
+        for number, computation in enumerate(found.computations):
+            if computation.name:
+                computation.rename(f"{_NUMBERED_NAME}{number}")
+            for own, item in enumerate(computation.instructions):
+                item.rename(f"{_NUMBERED_NAME}{own}")
+    return "\n".join([found.header.text, *map(_computation_text, found.computations)])
+
+
+def _without(module: Module, keep: Collection[Detail]) -> Module:
+    """Returns a copy of a module without the attributes that `keep` does not name."""
+    copy = module.clone()
+    dropped = [name for detail, names in _LEFT_OUT.items() if detail not in keep for name in names]
+    for operation in _everything(copy):
+        for name in dropped:
+            if operation.attribute(name) is not None:
+                operation.set_attribute(name, None)
+    return copy
 
 
 def _everything(module: Module) -> Iterable[Operation]:

@@ -11,8 +11,8 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 
+from dialect_utils.execution.pass_dumps import check_target
 from dialect_utils.io.files import read_module
-from passes.framework.pipeline import verify
 from relayout.arguments import Command, Parser, add_limits, chosen_inputs, parsed, reject, usage_error
 from relayout.batch.run import add_batch_options, add_ci_options
 from relayout.batch.unit import Unit, Work
@@ -31,10 +31,9 @@ from relayout.console import Console, print_json
 from relayout.process import CHECKING_SECONDS_PER_MEGABYTE, seconds_for_bytes
 from relayout.validation.gathering import LOST, gathered
 from relayout.validation.judging import Judge
-from relayout.validation.steps import Step, find_steps
+from relayout.validation.run import REDUCTION_SECONDS, dump_module
+from relayout.validation.steps import Step, chosen_steps, find_steps
 
-# The longest search for a smaller pair that shows the difference of one step.
-_REDUCTION_SECONDS = 60.0
 _PAGE = ".html"
 
 
@@ -69,16 +68,14 @@ def _add_arguments(parser: Parser) -> None:
 def _plan(arguments: Namespace, console: Console) -> Sequence[Unit]:
     _check(arguments)
     if arguments.target is not None:
-        _compile(arguments)
+        target = parsed(check_target, arguments.target)
+        dump_module(read_module(arguments.files[0]), target, arguments.compiled)
     folders = arguments.files if arguments.compiled is None else [arguments.compiled]
     steps = [step for folder in folders for step in _steps(folder, len(folders) > 1, arguments, console)]
-    chosen = [each for each in steps if arguments.only is None or _is_chosen(each, arguments.only)]
-    if not chosen:
-        known = ", ".join(dict.fromkeys(each.change for each in steps if each.pipeline))
-        raise usage_error(f"--only {arguments.only.pattern} matches no pass", f"there are {known}")
     own = _reduction(arguments)
     return [
-        Unit((each.before, each.after), seconds=_seconds(each, arguments) + own, label=each.label) for each in chosen
+        Unit((each.before, each.after), seconds=_seconds(each, arguments) + own, label=each.label)
+        for each in parsed(partial(chosen_steps, steps), arguments.only)
     ]
 
 
@@ -97,18 +94,6 @@ def _check(arguments: Namespace) -> None:
         raise usage_error("--target compiles one FILE, and a directory holds what a compiler wrote", "leave it out")
 
 
-def _compile(arguments: Namespace) -> None:
-    """Compiles the FILE, so that its modules are in the directory `compiled`."""
-    # Imported here: the modules of a directory are compiled already.
-    from dialect_utils.execution.pass_dumps import check_target, dump_passes
-    from dialect_utils.tools.conversion import in_dialect_of
-
-    target = parsed(check_target, arguments.target)
-    module = read_module(arguments.files[0])
-    verify(module)
-    dump_passes(in_dialect_of("stablehlo", module).text(), target, arguments.compiled)
-
-
 def _steps(folder: str, is_one_of_several: bool, arguments: Namespace, console: Console) -> list[Step]:
     arguments.stage = []
     # Of a directory that this command made nobody asks what else is in it.
@@ -122,10 +107,6 @@ def _steps(folder: str, is_one_of_several: bool, arguments: Namespace, console: 
     return find_steps([replace(each, prefix=prefix) for each in found], folder)
 
 
-def _is_chosen(step: Step, only: re.Pattern[str]) -> bool:
-    return not step.is_whole and any(only.search(name) for name in (step.change, step.pipeline))
-
-
 def _seconds(step: Step, arguments: Namespace) -> float:
     size = step.before.size + step.after.size
     limit: float = arguments.timeout or seconds_for_bytes(size, CHECKING_SECONDS_PER_MEGABYTE)
@@ -133,7 +114,7 @@ def _seconds(step: Step, arguments: Namespace) -> float:
 
 
 def _reduction(arguments: Namespace) -> float:
-    return 0.0 if arguments.no_reduce else _REDUCTION_SECONDS
+    return 0.0 if arguments.no_reduce else REDUCTION_SECONDS
 
 
 @contextmanager

@@ -32,9 +32,9 @@ class Results:
 
     def add(self, unit: Unit, result: Result) -> Result:
         """Takes the result of a step, writes a reduced pair, and returns the lines that the user sees."""
-        found = _read(Step.of(unit.label, unit.inputs), result.output)
-        if found is None:
+        if result.ends_batch:
             return result
+        found = _read(Step.of(unit.label, unit.inputs), result.output)
         if found.reduced is not None and not found.reduced.files:
             found = replace(found, reduced=self._write(found.file_stem, found.reduced))
         is_first_of_program = not self._results or self._results[-1].program != found.program
@@ -75,7 +75,7 @@ class Results:
 
 @contextmanager
 def gathered(arguments: Namespace) -> Iterator[Results]:
-    """Returns an object that gathers the results; with --target the directory `compiled` holds the modules inside.
+    """Returns an object that gathers the results; with --target `compiled` is a directory for the compiler's modules.
 
     Raises UsageError for --dump with files in it. Without --dump the directory is removed in the end.
     """
@@ -92,16 +92,14 @@ def gathered(arguments: Namespace) -> Iterator[Results]:
         yield Results(arguments)
 
 
-def _read(step: Step, output: bytes) -> StepResult | None:
-    """Returns what a unit printed about its step, None for no or other lines, such as those of a wrong command."""
+def _read(step: Step, output: bytes) -> StepResult:
+    """Returns the result that a unit printed; a step without one is unknown."""
     said: dict[str, Any] = {}
     try:
         for line in output.splitlines():
-            said |= json.loads(line)
-        if LOST in said:
-            return _lost(step, said)
-        return StepResult.from_json(said) if said else None
-    except ValueError:
+            said.update(json.loads(line) if line else {})
+        return _lost(step, said) if LOST in said else StepResult.from_json(said)
+    except (TypeError, ValueError):
         return StepResult.of(step, "unknown", said=("the process that judged it sent no result",))
 
 

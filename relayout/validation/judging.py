@@ -12,7 +12,7 @@ from dialect_utils.io.files import decode
 from dialect_utils.io.inputs import LEFT_OUT, Input
 from dialect_utils.ir import Module
 from dialect_utils.text import DiagnosticError
-from dialect_utils.tools.printing import Detail, format_short
+from dialect_utils.tools.printing import format_nameless
 from passes.dumps.executable import checked_form
 from passes.framework.pipeline import verify
 from relayout.validation.reduced import reduced_pair, text_for_people
@@ -74,7 +74,7 @@ class Judge:
         if is_whole_text and texts[0] == texts[1]:
             return StepResult.of(step, "equal", methods=(TEXT,), said=("the same text",))
         before, after = self._module(step.before), self._module(step.after)
-        if is_whole_text and _essence(before) == _essence(after):
+        if is_whole_text and format_nameless(before) == format_nameless(after):
             said = ("the texts differ in names and metadata only",)
             return StepResult.of(step, "equal", methods=(TEXT,), said=said)
         # Imported here: texts decide most steps.
@@ -104,12 +104,6 @@ class Judge:
         except DiagnosticError:
             found = ""
         return found or text_difference(decode(before), decode(after))
-
-
-def _essence(module: Module) -> str:
-    """Returns the text of a module without metadata, with new names for what has long ones."""
-    kept: Detail = "backend_config"
-    return format_short(module, keep=(kept,))
 
 
 def text_difference(before: str, after: str) -> str:

@@ -22,7 +22,7 @@ def html_page(found: Validation) -> str:
         "title": html_text(f"validation of {programs[0][0] if len(programs) == 1 else f'{len(programs)} programs'}"),
         "cards": "".join(_cards(found)),
         "found": _found(found),
-        "programs": "\n".join(_program(name, rows, number) for number, (name, rows) in enumerate(programs)),
+        "programs": "\n".join(_program(name, rows) for name, rows in programs),
     }
     return filled_page("steps", parts)
 
@@ -35,16 +35,22 @@ def _cards(found: Validation) -> Iterator[str]:
 
 
 def _found(found: Validation) -> str:
-    head, *said = found.lines
-    lines = [head, *(line.strip() for line in said)]
-    return "".join(f"<p>{html_text(line)}</p>" for line in lines)
+    head, *said = (html_text(line.strip()) for line in found.lines)
+    first = found.first_difference
+    if first is not None:
+        head = f'<a href="#{_anchor(first)}">{head}</a>'
+    return "".join(f"<p>{line}</p>" for line in (head, *said))
 
 
-def _program(name: str, rows: list[StepResult], number: int) -> str:
+def _anchor(each: StepResult) -> str:
+    return f"step.{each.file_stem}"
+
+
+def _program(name: str, rows: list[StepResult]) -> str:
     head = "".join(f'<th scope="col">{each}</th>' for each in _COLUMNS)
     body = "\n".join(map(_row, rows))
-    heading = f'<h2 id="program{number}">{html_text(name)}</h2>'
-    table = f'<table class="steps" aria-labelledby="program{number}"><thead><tr>{head}</tr></thead>'
+    heading = f'<h2 id="{_anchor(rows[0])}-program">{html_text(name)}</h2>'
+    table = f'<table class="steps" aria-labelledby="{_anchor(rows[0])}-program"><thead><tr>{head}</tr></thead>'
     return f"  <section>{heading}\n{table}<tbody>\n{body}\n</tbody></table></section>"
 
 
@@ -59,16 +65,16 @@ def _row(each: StepResult) -> str:
         f'<td class="evidence">{_evidence(each)}</td>',
         f'<td class="number" data-name="seconds">{each.seconds:.1f}</td>',
     )
-    return f"<tr{same}>{''.join(cells)}</tr>"
+    return f'<tr id="{_anchor(each)}"{same}>{"".join(cells)}</tr>'
 
 
 def _evidence(each: StepResult) -> str:
     parts = [f"<p>{html_text(line)}</p>" for line in each.said]
     if each.difference:
         count = sum(line[:1] in "+-" for line in each.difference.split("\n"))
-        parts.append(_details(f"{count} lines of the text changed", each.difference))
+        parts.append(_details(f"{count} line{'s' * (count != 1)} of the text changed", each.difference))
     if each.reduced is not None:
-        kept = f"<p>{html_text(each.reduced.kept)}</p><p><code>{html_text(each.reduced.command)}</code></p>"
+        kept = f"<p>reduced: {html_text(each.reduced.kept)}</p><p><code>{html_text(each.reduced.command)}</code></p>"
         parts.append(kept)
         parts.append(_details("the reduced module before the pass", each.reduced.before))
         parts.append(_details("the reduced module after it", each.reduced.after))
@@ -83,4 +89,4 @@ def _details(summary: str, text: str) -> str:
 def _line(line: str) -> str:
     mark = _MARKS.get(line[:1], "")
     kind = f' class="{mark}"' if mark else ""
-    return f"<span{kind}>{html_text(line) or '&nbsp;'}</span>"
+    return f"<span{kind}>{html_text(line) or '&#160;'}</span>"

@@ -15,6 +15,8 @@ from relayout.validation.steps import Step
 ANSWERS = ("equal", "agrees", "close", "unknown", "different")
 # The method of steps that change no text, or only names and metadata.
 TEXT = "text"
+# The most steps whose reasons a summary names.
+_SHOWN = 5
 _UNSAFE = re.compile(r"[^\w.+-]+")
 
 
@@ -66,6 +68,12 @@ class StepResult:
     def is_whole(self) -> bool:
         """Is true for the whole compilation."""
         return self.number == 0
+
+    @property
+    def label(self) -> str:
+        """Returns the name of the step in messages: `step 12 of module_0000.jit_f (algsimp of simplification-1)`."""
+        number = "the whole" if self.is_whole else f"step {self.number}"
+        return f"{number} of {self.program} ({self.name})"
 
     @property
     def name(self) -> str:
@@ -169,14 +177,22 @@ class Validation:
     def lines(self) -> list[str]:
         """Returns the first step that is different with its evidence, or a summary."""
         first = self.first_difference
-        wholes = [f"{each.program}: the whole compilation: {each.answer}" for each in self.wholes]
+        rest = [self.counts, *self._open, *(f"the whole of {each.program}: {each.answer}" for each in self.wholes)]
         if first is None:
-            return ["no step is different", self.counts, *wholes]
-        found = [f"the first step that is different is {first.number} in {first.program}: {first.name}"]
+            return ["no step is different", *rest]
+        found = [f"the first difference: {first.label}"]
         found += [f"  {line}" for line in first.said]
         if first.reduced is not None and first.reduced.files:
             found += [f"  reduced: {first.reduced.command}", f"  kept: {first.reduced.kept}"]
-        return [*found, self.counts, *wholes]
+        return [*found, *rest]
+
+    @property
+    def _open(self) -> list[str]:
+        """Returns why steps are unknown, for the first ones."""
+        found = [each for each in self.results if each.verdict == "unknown"]
+        lines = [f"  {each.label} is unknown: {each.reason}" for each in found[:_SHOWN]]
+        left = len(found) - len(lines)
+        return [*lines, *([f"  {left} more are unknown, as their lines say; --json has the reasons"] if left else [])]
 
     def as_json(self) -> dict[str, Any]:
         """Returns the verdict, the counts, and all results as JSON has them."""

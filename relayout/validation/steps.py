@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -68,6 +69,20 @@ def find_steps(inputs: Sequence[Input], folder: str) -> list[Step]:
         message = f"{folder}: no two modules of one compilation, such as module_0000.jit_f.{_BEFORE}.txt"
         raise DiagnosticError(Diagnostic(message, hint=hint))
     return steps
+
+
+def chosen_steps(steps: Sequence[Step], only: re.Pattern[str] | None) -> list[Step]:
+    """Returns the steps whose pass or pipeline matches a pattern, without whole compilations; None: all steps.
+
+    Raises DiagnosticError where none matches.
+    """
+    if only is None:
+        return list(steps)
+    found = [each for each in steps if not each.is_whole and any(map(only.search, (each.change, each.pipeline)))]
+    if not found:
+        known = ", ".join(dict.fromkeys(each.change for each in steps if not each.change.startswith(_START)))
+        raise DiagnosticError(Diagnostic(f"no pass matches {only.pattern}", hint=f"there are {known}"))
+    return found
 
 
 def _steps_of(members: Sequence[Input]) -> list[Step]:

@@ -147,3 +147,35 @@ def test_a_loop_is_observed_for_several_iterations(worker: Worker) -> None:
     states = [array for array in outputs if array.shape == (4,)][:6]
     for got, wanted in zip(states, [2 * a, 3 * a, 6 * a, 7 * a, 14 * a, 15 * a], strict=True):
         np.testing.assert_array_equal(got, wanted)
+
+
+LARGEST = """module {
+  func.func private @larger(%a: tensor<f32>, %b: tensor<f32>, %i: tensor<i32>, %j: tensor<i32>) -> tensor<i1> {
+    %0 = func.call @compared(%a, %b) : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    return %0 : tensor<i1>
+  }
+  func.func private @compared(%a: tensor<f32>, %b: tensor<f32>) -> tensor<i1> {
+    %0 = stablehlo.compare GT, %a, %b, TOTALORDER : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    return %0 : tensor<i1>
+  }
+  func.func public @main(%x: tensor<2x4xf32>) -> (tensor<2x2xf32>, tensor<2x2xi32>) {
+    %0 = stablehlo.custom_call @TopK(%x) {called_computations = [@larger], xla_shape = "(f32[2,2]{1,0}, s32[2,2]{1,0})"}
+      : (tensor<2x4xf32>) -> tuple<tensor<2x2xf32>, tensor<2x2xi32>>
+    %1 = stablehlo.get_tuple_element %0[0] : (tuple<tensor<2x2xf32>, tensor<2x2xi32>>) -> tensor<2x2xf32>
+    %2 = stablehlo.get_tuple_element %0[1] : (tuple<tensor<2x2xf32>, tensor<2x2xi32>>) -> tensor<2x2xi32>
+    %3 = stablehlo.add %1, %1 : tensor<2x2xf32>
+    return %3, %2 : tensor<2x2xf32>, tensor<2x2xi32>
+  }
+}
+"""
+
+
+def test_a_function_that_a_custom_call_applies_stays_and_its_tuple_is_widened(worker: Worker) -> None:
+    """XLA crashed on a call of a function that was removed."""
+    x = np.array([[3, 1, 4, 1.5], [9, 2, 6, 5]], np.float32)
+    text, _ = worker.rewrite("unround", Program(LARGEST, "stablehlo"))
+    values, numbers = worker.run(text, [[x]])[0]
+    assert values.dtype == np.float64
+    np.testing.assert_array_equal(values, [[8, 6], [18, 12]])
+    np.testing.assert_array_equal(numbers, [[2, 0], [0, 2]])
+    assert "@larger" in inlined(LARGEST)

@@ -10,7 +10,7 @@ from dialect_utils.stablehlo.origins import copy_operations, walk
 
 COMPARE = "stablehlo.compare"
 _CUSTOM_CALL, _CHECK = "stablehlo.custom_call", "check."
-_CALL = "func.call"
+_CALL, _APPLIED = "func.call", "called_computations"
 _LEGALIZING = (
     "builtin.module(func.func(chlo-legalize-to-stablehlo,stablehlo-legalize-deprecated-ops{fail-on-unused=false}))"
 )
@@ -98,9 +98,32 @@ def inline_calls(module: Any) -> None:
             left -= sum(1 for _ in walk(callee.operation))
             _inline(call, callee.regions[0].blocks[0])
     if left > 0:
+        kept = {"main", *applied_functions(module)}
         for name, function in functions.items():
-            if name != "main":
+            if name not in kept:
                 function.operation.erase()
+
+
+def applied_functions(module: Any) -> set[str]:
+    """Returns the names of functions that custom calls apply, such as comparisons, and of those that these call."""
+    functions = {each.name.value: each for each in module.body.operations if each.operation.name == "func.func"}
+    applied = {name for function in functions.values() for each in walk(function.operation) for name in _applied(each)}
+    waiting = list(applied)
+    while waiting:
+        called = {
+            ir.FlatSymbolRefAttr(each.attributes["callee"]).value
+            for each in walk(functions[waiting.pop()].operation)
+            if each.name == _CALL
+        }
+        waiting += called - applied
+        applied |= called
+    return applied
+
+
+def _applied(operation: Any) -> list[str]:
+    is_call = operation.name == _CUSTOM_CALL and _APPLIED in operation.attributes
+    names = operation.attributes[_APPLIED] if is_call else ()
+    return [ir.FlatSymbolRefAttr(each).value for each in names]
 
 
 def _inline(call: Any, block: Any) -> None:

@@ -20,6 +20,7 @@ from dialect_utils.ops import Trait, has, hlo_opcode, named
 from dialect_utils.ops.choices import USES, Choice
 from dialect_utils.stablehlo.bindings import context, dimension_numbers, ir
 from dialect_utils.stablehlo.rewrites.editing import (
+    applied_functions,
     binary,
     inline_calls,
     main_function,
@@ -38,6 +39,7 @@ _SMALLEST_PRECISION = 3
 _OPAQUE = named("bitcast-convert custom-call rng-bit-generator rng infeed")
 _CONSTANT, _DOT_GENERAL = "stablehlo.constant", "stablehlo.dot_general"
 _DOT = "dot_dimension_numbers"
+_PART = "stablehlo.get_tuple_element"
 # XLA's conversion of HLO leaves this operation in its own dialect.
 _COPY = "mhlo.copy"
 # Sums of as many terms as the last dimension of their first operand has elements.
@@ -88,6 +90,8 @@ class _Widening:
     def apply(self) -> None:
         """Widens the module in place."""
         functions = [each for each in self.module.body.operations if each.operation.name == "func.func"]
+        applied = applied_functions(self.module)
+        functions = [each for each in functions if each.name.value not in applied]
         written = [each for function in functions for each in _walk(function)]
         block = self.main.regions[0].blocks[0]
         arguments = list(block.arguments)
@@ -208,7 +212,20 @@ def _widen_uses(value: Any) -> None:
     """Makes all uses of a value use it in 64 bits."""
     if _wide(value.type) != value.type:
         uses = uses_of(value)
-        redirect(uses, make("stablehlo.convert", [value], _wide(value.type)))
+        redirect(uses, _widened(value))
+
+
+def _widened(value: Any) -> Any:
+    """Returns a value in 64 bits; a tuple, such as that of a custom call, is taken apart and made again."""
+    kind = value.type
+    if not isinstance(kind, ir.TupleType):
+        return value if _wide(kind) == kind else make("stablehlo.convert", [value], _wide(kind))
+    parts = [make(_PART, [value], kind.get_type(i), {"index": _number(i)}) for i in range(kind.num_types)]
+    return make("stablehlo.tuple", list(map(_widened, parts)), _wide(kind))
+
+
+def _number(value: int) -> Any:
+    return ir.IntegerAttr.get(ir.IntegerType.get_signless(32), value)
 
 
 def _narrow_operands(written: _Written) -> None:

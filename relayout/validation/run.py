@@ -1,0 +1,62 @@
+"""Validates a compilation in this process: that of a dump directory, or of a module that it has compiled."""
+
+from __future__ import annotations
+
+import re
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+from dialect_utils.io.inputs import find_inputs
+from dialect_utils.ir import Module
+from dialect_utils.text import Diagnostic, DiagnosticError
+from passes.framework.pipeline import verify
+from relayout.validation.judging import Judge
+from relayout.validation.result import Validation
+from relayout.validation.steps import chosen_steps, find_steps
+
+if TYPE_CHECKING:
+    from dialect_utils.verdict import Options
+
+# The longest search for a smaller pair that shows the difference of one step.
+REDUCTION_SECONDS = 60.0
+
+
+def dump_module(module: Module, target: str, folder: str) -> None:
+    """Compiles a module for `cpu` or a TPU: the modules of all passes are then in a folder. Raises DiagnosticError."""
+    # Imported here: the modules of a directory are compiled already.
+    from dialect_utils.execution.pass_dumps import dump_passes
+    from dialect_utils.tools.conversion import in_dialect_of
+
+    verify(module)
+    dump_passes(in_dialect_of("stablehlo", module).text(), target, folder)
+
+
+def validate_directory(folder: str, options: Options, only: str | None, *, reduces: bool) -> Validation:
+    """Judges the steps in a dump directory, those of passes whose names match `only`, each as `relayout.check` does.
+
+    `reduces`: searches a smaller pair where a step is different. Raises DiagnosticError for a directory without steps.
+    """
+    from dialect_utils.execution import Worker
+
+    steps = chosen_steps(find_steps(find_inputs([folder]).modules, folder), _pattern(only))
+    results = []
+    with Worker(memory=options.memory) as worker:
+        judge = Judge(options, worker, is_shown=True)
+        for step in steps:
+            found = judge.judge(step, options.proof_seconds)
+            results.append(judge.reduced(step, found, REDUCTION_SECONDS) if reduces else found)
+    return Validation(tuple(results))
+
+
+def validate_module(module: Module, target: str, options: Options, only: str | None, *, reduces: bool) -> Validation:
+    """Compiles a module and judges each pass, as `validate_directory` does."""
+    with TemporaryDirectory(prefix="relayout-validate-") as folder:
+        dump_module(module, target, folder)
+        return validate_directory(folder, options, only, reduces=reduces)
+
+
+def _pattern(only: str | None) -> re.Pattern[str] | None:
+    try:
+        return None if only is None else re.compile(only)
+    except re.error as error:
+        raise DiagnosticError(Diagnostic(f"{only} is no regular expression: {error}")) from None
