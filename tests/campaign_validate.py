@@ -244,7 +244,7 @@ def main() -> int:
 
 def _is_finding(row: Row) -> bool:
     """Is true for a row that shows a difference, or an error of this program."""
-    is_wrong = row["place"] not in ("nowhere", "unknown", "not executed")
+    is_wrong = row["place"] not in ("nowhere", "unknown", "not executed") and not row["choices"]
     return is_wrong or any(verdict == "different" for _, verdict, _ in row.get("steps", ()))
 
 

@@ -22,6 +22,7 @@ from relayout.pipelines import first_breaking
 # The answers of a bisection.
 Place = Literal["nowhere", "somewhere", "pass", "code generation", "conversion", "unknown"]
 _DISABLED = "xla_disable_hlo_passes"
+_OPEN = "the results differ, and the definition leaves that open"
 _EVALUATED = "by definition the optimized module computes what the module does"
 _NOT_EVALUATED = "the reference engine does not execute the optimized module"
 
@@ -101,6 +102,9 @@ class Bisector:
             return self._of(finding, "unknown", reason=finding.reason)
         if finding.answer != "different":
             return self._of(finding, "nowhere", reason=finding.reason)
+        bisection = self._of(finding, "unknown", reason=_OPEN)
+        if bisection.choices:
+            return bisection
         if disabled:
             return self._of(finding, "somewhere", reason=f"it differs without {', '.join(disabled)}, too")
         return self._located(finding)

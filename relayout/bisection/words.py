@@ -24,7 +24,7 @@ def lines(row: Row, disabled: str | None = None) -> list[str]:
     if row["difference"]:
         found += [row["difference"], f"by definition and by XLA:CPU: {row['example']}"]
     if row["choices"]:
-        found.append(f"the definition leaves open: {', '.join(row['choices'])}")
+        found.append(f"open: {', '.join(row['choices'])}")
     if disabled is not None:
         return found
     if row["passes"]:
@@ -90,7 +90,7 @@ def grouped(rows: Sequence[Row]) -> list[Group]:
     """Returns the groups of rows with a difference, the largest first."""
     members: dict[tuple[str, str, str, str], list[Row]] = {}
     for row in rows:
-        if row["cause"] is not None:
+        if row["cause"] is not None and row["place"] != "unknown":
             step = row["broken"] or next(iter(row["passes"]), "")
             key = row["place"], step if row["place"] == "pass" else "", row["operation"], str(row["cause"].get("form"))
             members.setdefault(key, []).append(row)

@@ -198,6 +198,20 @@ def test_other_rows_of_a_process_that_works_on_a_file_are_not_taken(output: byte
     )
 
 
+@pytest.mark.parametrize(("is_stable", "place"), [("false", "unknown"), ("true", "code generation")])
+def test_a_difference_that_the_definition_leaves_open_is_unknown(
+    is_stable: str, place: str, file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    parameters = "a = s32[] parameter(0)\n  b = s32[] parameter(1)\n  c = s32[] parameter(2)\n  d = s32[] parameter(3)"
+    less = f"less {{\n  {parameters}\n  ROOT r = pred[] compare(a, b), direction=LT\n}}\n"
+    sort = f"sort(k, v), dimensions={{0}}, is_stable={is_stable}, to_apply=less"
+    values = "k = s32[9] parameter(0)\n  v = s32[9] parameter(1)"
+    file.write_text(f"HloModule m\n{less}ENTRY e {{\n  {values}\n  ROOT s = (s32[9], s32[9]) {sort}\n}}\n")
+    plant(monkeypatch, lambda text, disabled: True)
+    found = row(capsys, "a.hlo", "--no-reduce", status=3 if place == "unknown" else 1)
+    assert (found["place"], found["choices"]) == (place, ["equal_keys"] if place == "unknown" else [])
+
+
 def test_inputs_of_the_user_decide(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     Path("popcount.mlir").write_text(POPCOUNT)
     np.savez("zeros.npz", in0=np.zeros(8, np.int8), in1=np.zeros(8, np.int8))
