@@ -117,7 +117,7 @@ class ByDefinition:
 
     def open_choices(self, output: int) -> list[str]:
         """Returns what the definition leaves to the engine in an output, beyond rounding, as names of choices."""
-        makers = list(_makers(_leaf_values(self.examination.original)[output]))
+        makers = list(_makers(compared_values(self.examination.original)[output]))
         return [choice.name.lower() for choice in _OPEN if any(_is_open(each, choice) for each in makers)]
 
 
@@ -165,7 +165,7 @@ def _flushed(array: Array) -> Array:
 
 def _rounded(comparator: Comparator, module: Module) -> Comparator:
     """Returns a comparator that allows for the rounding of functions, which two engines round in their own ways."""
-    leaves = _leaf_values(module)
+    leaves = compared_values(module)
     guarantees = list(comparator.guarantees)
     for number, value in enumerate(leaves):
         if any(map(_rounds, _makers(value))):
@@ -173,9 +173,13 @@ def _rounded(comparator: Comparator, module: Module) -> Comparator:
     return replace(comparator, guarantees=tuple(guarantees))
 
 
-def _leaf_values(module: Module) -> list[Value]:
-    """Returns the value of each output array; a tuple that no `tuple` makes stands for each of its arrays."""
-    return [leaf for value in module.entry.results for leaf in _leaves(value)]
+def compared_values(module: Module) -> list[Value]:
+    """Returns the value of each array that is compared: the outputs, and the operands of the module's own checks.
+
+    A tuple that no `tuple` makes stands for each of its arrays.
+    """
+    checked = [operand for check in self_checks(module) for operand in check.operands]
+    return [leaf for value in (*module.entry.results, *checked) for leaf in _leaves(value)]
 
 
 def _leaves(value: Value) -> Iterator[Value]:

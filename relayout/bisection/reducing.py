@@ -9,9 +9,10 @@ from dialect_utils.ir import Module
 from dialect_utils.text import DiagnosticError
 from dialect_utils.verdict import Options
 from dialect_utils.verdict.cause import Cause
+from dialect_utils.verdict.definition import compared_values
+from passes.dumps.executable import checked_form
 from relayout.bisection.judging import Bisection, Bisector
 from relayout.findings import reduce_finding
-from relayout.reduction import output_values
 
 # Operations whose result is a value of another one.
 _FORWARDS = ("get-tuple-element", "copy", "bitcast")
@@ -42,8 +43,8 @@ def operation_of(module: Module, cause: Cause | None) -> str:
     """Returns the opcode that computes the output of a difference, through operations that forward its value."""
     if cause is None or cause.output is None:
         return ""
-    value = output_values(module)[cause.output]
-    while value is not None and value.operation is not None:
+    value = compared_values(checked_form(module))[cause.output]
+    while value.operation is not None:
         operation = value.operation
         if operation.opcode == "fusion" or (operation.opcode == "call" and len(operation.called) == 1):
             [value] = operation.called[0].results

@@ -212,6 +212,16 @@ def test_a_difference_that_the_definition_leaves_open_is_unknown(
     assert (found["place"], found["choices"]) == (place, ["equal_keys"] if place == "unknown" else [])
 
 
+def test_a_value_that_the_module_checks_itself_is_compared(
+    file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    check = "stablehlo.custom_call @check.expect_close(%a, %a) : (tensor<6x8xf32>, tensor<6x8xf32>) -> ()"
+    Path("a.mlir").write_text(MLIR.replace("  return %c", f"  {check}\n  return %c"))
+    plant(monkeypatch, lambda text, disabled: True)
+    found = row(capsys, "a.mlir", "--no-reduce")
+    assert (found["place"], found["cause"]["output"], found["operation"]) == ("code generation", 3, "add")
+
+
 def test_inputs_of_the_user_decide(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     Path("popcount.mlir").write_text(POPCOUNT)
     np.savez("zeros.npz", in0=np.zeros(8, np.int8), in1=np.zeros(8, np.int8))
