@@ -132,6 +132,10 @@ campaign-proof: $(STAMP) ## try 1,500 mutants and attribute flips against proofs
 campaign-replay: $(STAMP) ## change 2,000 certificates at random: none may prove what is wrong (two minutes)
 	python -m tests.campaign_replay
 
+.PHONY: campaign-validate
+campaign-validate: $(STAMP) ## compile the modules of XLA's tests, judge each against its definition and each step of a compilation (an hour; goes on where it ended)
+	python -m tests.campaign_validate --results build/campaign-validate.jsonl
+
 .PHONY: campaign-ratio
 campaign-ratio: $(STAMP) ## search for the inputs that cost most memory and time for their bytes, and read all corpora (fifteen minutes)
 	python -m tests.campaign_ratio

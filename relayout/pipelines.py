@@ -7,6 +7,7 @@ from argparse import Namespace
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TypeVar
 
 from dialect_utils.io.files import encode
 from dialect_utils.ir import Module
@@ -25,6 +26,8 @@ from passes.framework.pipeline import (
 from relayout.arguments import Parser
 from relayout.console import Console, UsageError, print_json
 from relayout.output import new_file, write_to_file
+
+T = TypeVar("T")
 
 
 def add_pipeline_options(parser: Parser) -> None:
@@ -88,7 +91,7 @@ def reproducer(command: str, step: Pass, before: Module) -> Diagnostic:
     return Diagnostic(f"to reproduce: {line}", severity="note")
 
 
-def first_breaking(stages: Sequence[Module], is_broken: Callable[[Sequence[Module]], bool]) -> int:
+def first_breaking(stages: Sequence[T], is_broken: Callable[[Sequence[T]], bool]) -> int:
     """Returns, by bisection, the index of a broken stage after one that is not; the last stage must be broken."""
     kept, broken = 0, len(stages) - 1
     while broken - kept > 1:

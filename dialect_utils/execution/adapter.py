@@ -6,10 +6,17 @@ Checked with jaxlib 0.10.2 and 0.12.0.
 from __future__ import annotations
 
 import importlib
+import os
 import sys
+import threading
 from functools import cache
 from types import SimpleNamespace
 from typing import Any
+
+# XLA prints its dump to standard output.
+_DUMP_OPTIONS: dict[str, Any] = {"xla_dump_to": "-", "xla_dump_hlo_pass_re": ".*", "xla_dump_hlo_as_text": True}
+_DUMP_OPTIONS["xla_dump_large_constants"] = True
+_CHUNK = 1 << 16
 
 
 class MissingNameError(ImportError):
@@ -82,6 +89,34 @@ def host_array(array: Any) -> Any:
 def compile_module(client: Any, module: str | bytes, options: dict[str, str], replicas: int = 1) -> Any:
     """Returns the loaded executable of StableHLO text or bytecode, for one device a replica."""
     return client.compile_and_load(module, _devices(client, replicas), _compile_options(options, replicas))
+
+
+def dump_of_passes(client: Any, module: str | bytes, options: dict[str, str]) -> bytes:
+    """Returns what XLA prints while it compiles StableHLO: the module after each pass that changes it.
+
+    Each begins with a line `*** Begin NAME ***` and ends with `*** End NAME ***`.
+    """
+    reader, writer = os.pipe()
+    parts: list[bytes] = []
+    reading = threading.Thread(target=_read_all, args=(reader, parts))
+    before = os.dup(1)
+    os.dup2(writer, 1)
+    os.close(writer)
+    reading.start()
+    try:
+        compile_module(client, module, {**options, **_DUMP_OPTIONS})
+    finally:
+        # The thread reads up to the end of the pipe.
+        os.dup2(before, 1)
+        os.close(before)
+        reading.join()
+    return b"".join(parts)
+
+
+def _read_all(reader: int, parts: list[bytes]) -> None:
+    with os.fdopen(reader, "rb") as file:
+        while part := file.read1(_CHUNK):
+            parts.append(part)
 
 
 def _compile_options(options: dict[str, str], replicas: int) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import time
 import weakref
 from collections.abc import Mapping, Sequence
@@ -43,6 +44,10 @@ _REWRITTEN: dict[Rewriting, str] = {
     "join": "joined",
 }
 
+# A module in what XLA prints with `xla_dump_to=-`.
+_PRINTED_MODULE = re.compile(
+    r"^\*\*\* Begin (?P<name>.+) \*\*\*\n(?P<text>[\s\S]*?)^\*\*\* End (?P=name) \*\*\*$", re.MULTILINE
+)
 DEFAULT_TIMEOUT_SECONDS = 120.0
 # Loading jaxlib on a busy machine takes seconds.
 _START_SECONDS = 120.0
@@ -132,6 +137,18 @@ class Worker:
         request.header.update(compile=True, devices=self.devices)
         answer = self._answer(request, self.timeout, program.source)
         return Executable(self._text(answer), answer.header.get("interface"))
+
+    def dump_passes(
+        self, program: Program, options: Mapping[str, bool | int | str] | None = None
+    ) -> list[tuple[str, str]]:
+        """Compiles a program for the engine `xla`; returns the module after each pass that changes it, in order.
+
+        Each has its name, as of a file in a dump directory, and its text. Raises ExecutionError.
+        """
+        request = encode_request(program, [], "xla", dict(options or {}), self.timeout, with_checks=False)
+        request.header.update(dump=True, devices=1)
+        printed = self._text(self._answer(request, self.timeout, program.source)).decode(errors="replace")
+        return [(found["name"], found["text"]) for found in _PRINTED_MODULE.finditer(printed)]
 
     def load(self, executable: Executable) -> None:
         """Loads the result of `compile` by a worker of the same jaxlib, on such a processor; raises ExecutionError."""

@@ -88,6 +88,9 @@ def _answer(request: Message, report: Callable[[str], None]) -> Message:
         return Message({"status": "ok", "numbers": numbers}, [made.encode()])
     if "compile" in header:
         return _compile(text, header)
+    if "dump" in header:
+        dump = adapter.dump_of_passes(adapter.cpu_client(), _checked(text, header), header["options"])
+        return Message({"status": "ok"}, [dump])
     return _executed(request, text, report)
 
 

@@ -20,7 +20,7 @@ from dialect_utils.text import Diagnostic, DiagnosticError
 from dialect_utils.verdict.cause import PADDING, SELF_CHECK, Cause
 from dialect_utils.verdict.comparator import Comparator, Finding
 from dialect_utils.verdict.outcome import Answer, Counterexample, Mask, Tolerance, different_elements
-from dialect_utils.verdict.runs import Rewritten, Widened
+from dialect_utils.verdict.runs import HigherPrecision, Rewritten
 from dialect_utils.verdict.sampling import DataSet
 from dialect_utils.verdict.scale import Scale
 
@@ -89,7 +89,7 @@ class Judge:
         return not abstains or self.comparator.is_guaranteed(output, data)
 
     def decided(
-        self, engine: Engine, results: Sequence[Compared], findings: Sequence[Finding], widened: Widened
+        self, engine: Engine, results: Sequence[Compared], findings: Sequence[Finding], widened: HigherPrecision
     ) -> list[Finding]:
         """Decides outputs that depend on the scale of the original's error, which costs another compilation."""
         open_sets = [number for number, finding in enumerate(findings) if finding.undecided]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Protocol
 
 import numpy as np
 
@@ -182,6 +183,13 @@ _SEED = 20
 # Kinds of data without chosen values. A correct form of a function, such as another formula for a variance, may
 # have an error as large as that of inputs one unit in the last place off: half of the runs take such inputs.
 _CONTINUOUS = ("random", "shifted", "magnitudes", "scaled")
+
+
+class HigherPrecision(Protocol):
+    """The runs of a program in higher precision."""
+
+    def runs(self, data: Sequence[DataSet]) -> list[list[list[Array]]]:
+        """Returns, for each set of data, the results of several runs; raises ExecutionError."""
 
 
 @dataclass(slots=True)

@@ -1,13 +1,15 @@
-"""`relayout reduce`: shrinks a difference between two modules, or one that a pipeline makes."""
+"""`relayout reduce`: shrinks a difference, a crash, or any failure that a command of the user's finds."""
 
 from __future__ import annotations
 
+import os
 import shlex
+import time
 from argparse import Namespace
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from dialect_utils.io.files import read_module
+from dialect_utils.io.files import STANDARD_INPUT, is_url, read_module
 from dialect_utils.ir import Module
 from dialect_utils.text import Diagnostic, DiagnosticError
 from passes.framework.base import Pass
@@ -15,21 +17,27 @@ from passes.framework.pipeline import Pipeline, verify
 from relayout.arguments import Command, Parser, add_limits, choice, count, reject, undivided, usage_error
 from relayout.console import DONE, Console, print_json
 from relayout.findings import Crash, Find, Finder, is_kept, reduce_finding
+from relayout.oracle import Kept, Oracle
 from relayout.output import write_output
 from relayout.pipelines import NEEDS_PASSES, add_pipeline_options, read_pipeline
 from relayout.reduction import DEFAULT_TRIALS
+from relayout.supervisor.programs import PLACEHOLDER
 
 if TYPE_CHECKING:
     from dialect_utils.verdict import Cause
+    from relayout.batch.unit import Unit
 
 _FINDINGS = {"different": "difference", "crash": "crash"}
 _SECONDS = 3600.0
+# The compilation and the run of a module of ordinary size, by a program that starts JAX.
+_RUN_SECONDS = 120
+_OF_ORACLE = ("repeat", "run_timeout")
 _SUFFIX = {"hlo": ".hlo", "stablehlo": ".mlir"}
 _LETTERS = (".a", ".b")
 
 
 def _add_arguments(parser: Parser) -> None:
-    parser.option("files", metavar="FILE", nargs="+", help="two modules; one with -p, or with --keep crash")
+    parser.option("files", metavar="FILE", nargs="+", help="two modules; one with -p, --keep crash or --oracle")
     add_pipeline_options(parser)
     parser.option(
         "--keep",
@@ -39,10 +47,34 @@ def _add_arguments(parser: Parser) -> None:
     )
     parser.option("-o", "--output", metavar="PREFIX", default="reduced", help="begin of the files' names (reduced)")
     parser.option("--trials", metavar="N", type=count, default=DEFAULT_TRIALS, help="ask so often at most (500)")
+    parser.option(
+        "--oracle",
+        metavar="COMMAND",
+        help="keep what makes this command of sh exit with 0; {} in it is the path of the module to try",
+    )
+    parser.option(
+        "--repeat", metavar="N", type=count, default=1, help="with --oracle: 0 in one of N runs suffices (default 1)"
+    )
+    parser.option(
+        "--run-timeout",
+        metavar="SECONDS",
+        type=count,
+        default=_RUN_SECONDS,
+        help=f"with --oracle: the limit of each run (default {_RUN_SECONDS})",
+    )
     add_limits(parser, "for the reduction, without the time of execution (default 3600)")
 
 
+def _plan(arguments: Namespace, console: Console) -> Sequence[Unit]:
+    _check_oracle(arguments)
+    _check_outputs(arguments)
+    plan: Callable[[Namespace, Console], Sequence[Unit]] = _UNDIVIDED["plan"]
+    return plan(arguments, console)
+
+
 def _run(arguments: Namespace, console: Console) -> int:
+    if arguments.oracle is not None:
+        return _reduce_by_command(arguments, console)
     if not arguments.passes:
         reject(arguments, NEEDS_PASSES, "without -p SPEC")
     pipeline = read_pipeline(arguments)
@@ -62,6 +94,51 @@ def _run(arguments: Namespace, console: Console) -> int:
         if not arguments.passes:
             return _reduce_modules(arguments, modules, finder)
         return _reduce_pass(arguments, modules[0], pipeline, finder)
+
+
+def _check_outputs(arguments: Namespace) -> None:
+    """Raises UsageError where a reduced module would overwrite a FILE."""
+    named = {os.path.realpath(file) for file in arguments.files if file != STANDARD_INPUT and not is_url(file)}
+    for ending in COMMAND.endings:
+        if os.path.realpath(arguments.output + ending) in named:
+            message = f"{arguments.output}{ending} is a FILE that is read, and would be overwritten"
+            raise usage_error(message, "-o PREFIX gives the reduced modules another name")
+
+
+def _check_oracle(arguments: Namespace) -> None:
+    """Raises UsageError for options that have no effect with --oracle, or without it."""
+    if arguments.oracle is None:
+        reject(arguments, _OF_ORACLE, "without --oracle COMMAND")
+        return
+    reject(arguments, ("passes", "keep", *NEEDS_PASSES), "with --oracle, whose command decides what stays")
+    if len(arguments.files) != 1:
+        raise usage_error(f"--oracle is about one FILE, not {len(arguments.files)}")
+    if PLACEHOLDER not in arguments.oracle:
+        hint = f"write it where the command takes a path: --oracle './shows_bug {PLACEHOLDER}'"
+        raise usage_error(f"the command of --oracle has no {PLACEHOLDER}, so it would not see the module", hint)
+
+
+def _reduce_by_command(arguments: Namespace, console: Console) -> int:
+    """Reduces a module for which the command of --oracle exits with 0; the output holds the smallest one so far."""
+    deadline = time.monotonic() + (arguments.timeout or _SECONDS)
+    oracle = Oracle(arguments.oracle, arguments.repeat, arguments.run_timeout, deadline)
+    module = read_module(arguments.files[0])
+    verify(module)
+    files: list[str] = []
+
+    def keep(candidate: Module) -> None:
+        written = _write(arguments.output, [""], [candidate])
+        if not files:
+            message = f"{written[0]} holds the smallest module so far; Ctrl-C ends the reduction and leaves it"
+            console.diagnose([Diagnostic(message, severity="note")])
+            files.extend(written)
+
+    oracle.reduce(module, arguments.trials, keep)
+    kept = oracle.measure(read_module(files[0]))
+    if not kept.successes:
+        message = f"{files[0]} does not show the failure again: {kept}"
+        raise DiagnosticError(Diagnostic(message, hint="a higher --repeat N asks more often"))
+    return _report(arguments, files, arguments.oracle.replace(PLACEHOLDER, shlex.quote(files[0])), kept)
 
 
 def _reduce_modules(arguments: Namespace, modules: Sequence[Module], finder: Finder) -> int:
@@ -124,7 +201,7 @@ def _write(prefix: str, letters: Sequence[str], modules: Sequence[Module]) -> li
     return files
 
 
-def _report(arguments: Namespace, files: Sequence[str], command: str, kept: Cause | Crash) -> int:
+def _report(arguments: Namespace, files: Sequence[str], command: str, kept: Cause | Crash | Kept) -> int:
     if arguments.json:
         found = {"file": arguments.files[0], "reduced": list(files), "command": command, "kept": kept.as_json()}
         print_json(found)
@@ -134,21 +211,27 @@ def _report(arguments: Namespace, files: Sequence[str], command: str, kept: Caus
     return DONE
 
 
+_UNDIVIDED = undivided(_run, lambda arguments: arguments.files, lambda arguments: arguments.timeout or _SECONDS)
+
 COMMAND = Command(
     name="reduce",
-    summary="shrinks a difference between two modules, or one that a pipeline makes",
+    summary="shrinks a difference between two modules, or a failure of one that a command finds",
     examples=(
         "sed 's/negate(/abs(/' examples/negate.hlo | relayout reduce examples/negate.hlo - -o small",
-        "sed 's/negate(/abs(/' examples/negate.hlo | relayout reduce examples/negate.hlo - --trials 50 -o small --json",
+        "relayout reduce examples/negate.hlo --oracle 'grep -q negate {}' -o small --json",
     ),
     add_arguments=_add_arguments,
     endings=tuple(letter + suffix for letter in ("", *_LETTERS) for suffix in _SUFFIX.values()),
-    **undivided(_run, lambda arguments: arguments.files, lambda arguments: arguments.timeout or _SECONDS),
+    plan=_plan,
+    open=_UNDIVIDED["open"],
     notes="""Prints the command that shows what is left, and the cause that was kept; writes PREFIX.a.*, PREFIX.b.* or
 PREFIX.*. A difference stays in the same output, on the same kind of data, and of a similar size.
 
+The command of --oracle runs by sh in this directory, with your rights, without a sandbox. TMPDIR is a directory that is
+removed after each run, with the processes that the run left. A run that exceeds its limit does not count.
+
 exit codes:
   0  reduced, and the files show the cause that the line `kept:` names
-  1  nothing to reduce: no difference, or no crash; or the input is wrong
+  1  nothing to reduce: no difference, no crash, or no exit code 0 of the command; or the input is wrong
   2  the command is wrong, or a file is missing""",
 )

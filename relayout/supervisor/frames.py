@@ -14,10 +14,13 @@ from typing import Any
 
 HEADER = struct.Struct("!cQ")
 
-# From a child: output, diagnostics, a file to write, an entry of the cache, a request with an answer, a notice without
-# one, the plan of the command, and the result of a unit.
-OUTPUT, ERRORS, FILE, ENTRY, REQUEST, NOTICE, PLAN, DONE = b"O", b"E", b"F", b"C", b"R", b"N", b"P", b"D"
-KINDS = (OUTPUT, ERRORS, FILE, ENTRY, REQUEST, NOTICE, PLAN, DONE)
+# From a child: output, diagnostics, a file to write, an entry of the cache, a candidate for the command of --oracle, a
+# request with an answer, a notice without one, the plan of the command, and the result of a unit.
+OUTPUT, ERRORS, FILE, ENTRY, CANDIDATE = b"O", b"E", b"F", b"C", b"T"
+REQUEST, NOTICE, PLAN, DONE = b"R", b"N", b"P", b"D"
+KINDS = (OUTPUT, ERRORS, FILE, ENTRY, CANDIDATE, REQUEST, NOTICE, PLAN, DONE)
+# The names of the files that hold candidates, by dialect.
+CANDIDATES = {"hlo": "module.hlo", "stablehlo": "module.mlir"}
 # To a child: a unit to work on, and an answer.
 UNIT, ANSWER = b"U", b"A"
 # The most bytes of a frame that is read as JSON: a plan names all files of a batch, the others name one thing.
@@ -63,10 +66,10 @@ def _received(connection: socket.socket, count: int) -> bytes:
 
 
 def most_bytes(kind: bytes) -> int | float:
-    """Returns the most bytes of a frame of a child; only the limit of its output restricts a file."""
+    """Returns the most bytes of a frame of a child; only the limit of its output restricts a file or a candidate."""
     if kind in (OUTPUT, ERRORS):
         return PART
-    if kind == FILE:
+    if kind in (FILE, CANDIDATE):
         return inf
     return {PLAN: MOST_PLAN, ENTRY: MOST_ENTRY}.get(kind, MOST_JSON)
 
@@ -88,12 +91,12 @@ def from_json(data: bytes | bytearray) -> dict[str, Any]:
 
 
 def named_file(path: str, data: bytes | memoryview) -> bytes:
-    """Returns the bytes of a FILE frame."""
+    """Returns the bytes of a FILE or CANDIDATE frame."""
     return os.fsencode(path) + _PATH_END + data
 
 
 def parse_named_file(frame: bytearray) -> tuple[str, memoryview]:
-    """Returns the path and the content of a FILE frame, which is not copied; the inverse of `named_file`."""
+    """Returns the path and the content, which is not copied, of a frame of `named_file`."""
     end = frame.find(_PATH_END)
     if end <= 0:
         raise MalformedFrameError("a file without a name")

@@ -17,6 +17,7 @@ from dialect_utils.sandbox import ENDING_SIGNALS
 from dialect_utils.text import PrintableStream
 from relayout.supervisor.frames import (
     ANSWER,
+    CANDIDATE,
     DONE,
     ENTRY,
     ERRORS,
@@ -121,6 +122,15 @@ class Host:
             self.kill(answer["pid"])
             raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
         return _HostProcess(self, answer["pid"], *descriptors)
+
+    def test(self, name: str, candidate: bytes) -> int:
+        """Starts the command of --oracle on a candidate; returns the process id; raises OSError.
+
+        The process is to be ended with `kill`, also after its own end.
+        """
+        send_frame(self._connection, CANDIDATE, named_file(name, candidate))
+        pid: int = self._answer()[0]["pid"]
+        return pid
 
     def wait_for(self, pid: int, seconds: float) -> int | None:
         """Returns the exit code of a process that `start` started, or None if it still runs."""

@@ -12,7 +12,7 @@ import sys
 import time
 import warnings
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import PurePath
@@ -26,6 +26,7 @@ from relayout.output import new_file, write_to_file
 from relayout.supervisor.clock import Clock
 from relayout.supervisor.frames import (
     ANSWER,
+    CANDIDATE,
     DONE,
     ENTRY,
     ERRORS,
@@ -42,6 +43,7 @@ from relayout.supervisor.frames import (
     parse_named_file,
     to_json,
 )
+from relayout.supervisor.programs import Programs
 
 if TYPE_CHECKING:
     from relayout.supervisor.cache import Entry
@@ -49,11 +51,8 @@ if TYPE_CHECKING:
 _CHUNK = 1 << 18
 # The last bytes that libraries write are kept: they give the reason before a crash.
 _WORDS_BYTES = 8 << 10
-_MOST_PROCESSES = 16
 # A process that has closed its connection ends soon.
 _END_SECONDS, _LOOK_SECONDS = 0.5, 0.005
-# Longer waits are made of such ones: other children are not served meanwhile.
-_WAITABLE_SECONDS = 0.05
 # A child names no longer wait.
 _MOST_SECONDS = 1e9
 # Files for reproducing failures, for one unit.
@@ -105,10 +104,8 @@ class Child:
         writable: Writable,
         most_output: int,
         *,
-        memory: int = processes.DEFAULT_MEMORY_BYTES,
+        programs: Programs | None = None,
         reads_input: bool = False,
-        may_compile: bool = False,
-        dump: str | None = None,
     ) -> None:
         with ExitStack() as opened, ExitStack() as failed:
             self.connection, theirs = socket.socketpair()
@@ -122,13 +119,12 @@ class Child:
         os.set_blocking(self.words, False)
         self.clock = Clock(self.pid, 0.0)
         self._writable, self._most_output, self._reads_input = writable, most_output, reads_input
-        self._memory, self._may_compile, self._dump = memory, may_compile, dump
+        self._programs = programs or Programs()
         self._has_items = False
         self._entry: Entry | None = None
         # Whether it has worked on a unit, so that a file may have taken it over.
         self.has_worked = False
         self._files: set[str] = set()
-        self._processes: dict[int, processes.LocalProcess] = {}
         self._buffer = bytearray()
         self._unsent = bytearray()
         self._said = bytearray()
@@ -195,7 +191,7 @@ class Child:
         if len(self._buffer) < HEADER.size:
             return 0
         kind, length = HEADER.unpack_from(self._buffer)
-        if kind in (OUTPUT, ERRORS, FILE) and length > self._most_output:
+        if kind in (OUTPUT, ERRORS, FILE, CANDIDATE) and length > self._most_output:
             raise OutputLimitError
         if kind not in KINDS or length > most_bytes(kind):
             raise MalformedFrameError("a frame of unknown kind or size")
@@ -265,6 +261,8 @@ class Child:
         try:
             if kind == ENTRY:
                 return self._keep(data), []
+            if kind == CANDIDATE:
+                return self._programs.test(data), []
             return (self._write(data), []) if kind == FILE else self._answer(from_json(data))
         except OSError as error:
             name = None if error.filename is None else os.fsdecode(error.filename)
@@ -303,28 +301,13 @@ class Child:
                 self._files.add(name)
                 return {"name": name}, []
             case {"ask": "start", "program": str(program), "arguments": [*arguments]} if program in processes.PROGRAMS:
-                if len(self._processes) >= _MOST_PROCESSES:
-                    raise MalformedFrameError("too many processes")
-                started = processes.LocalProcess(program, self._checked(program, arguments))
-                self._processes[started.pid] = started
-                return {"pid": started.pid}, [started.stdin, started.stdout, started.stderr]
-            case {"ask": "wait", "pid": int(pid), "seconds": int() | float() as seconds} if pid in self._processes:
-                return {"code": self._processes[pid].wait(max(0.0, min(seconds, _WAITABLE_SECONDS)))}, []
-            case {"ask": "kill", "pid": int(pid)} if pid in self._processes:
-                self._processes.pop(pid).kill()
+                return self._programs.start(program, arguments)
+            case {"ask": "wait", "pid": int(pid), "seconds": int() | float() as seconds}:
+                return {"code": self._programs.wait(pid, seconds)}, []
+            case {"ask": "kill", "pid": int(pid)}:
+                self._programs.kill(pid)
                 return {}, []
         raise MalformedFrameError("an unknown request")
-
-    def _checked(self, program: str, arguments: Sequence[object]) -> list[str]:
-        """Returns the arguments of a program that this child may start; raises MalformedFrameError for others."""
-        match arguments:
-            case [str(topology)] if program == processes.TPU_COMPILER and self._may_compile:
-                return [topology]
-            case [str(target), str(folder)] if program == processes.PASS_DUMPER and folder == self._dump:
-                return [target, folder]
-            case [str(memory), str(devices)] if program == processes.WORKER:
-                return [str(min(int(memory), self._memory)), str(int(devices))]
-        raise MalformedFrameError(f"a request for a {program} that it may not start")
 
     def events(self) -> dict[int, int]:
         """Returns the descriptors to wait for, with their events as in `select.poll`."""
@@ -361,9 +344,8 @@ class Child:
 
     def _release(self) -> int:
         self._is_open = False
-        for each in self._processes.values():
-            each.kill()
-        self._processes.clear()
+        if self._programs.running:
+            self._programs.end()
         _, status, usage = os.wait4(self.pid, 0)
         self.peak = usage.ru_maxrss * _PEAK_UNIT
         self.connection.close()

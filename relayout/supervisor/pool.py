@@ -25,6 +25,7 @@ from relayout.supervisor.child import Limits, serve
 from relayout.supervisor.frames import DONE, ERRORS, OUTPUT, PLAN, MalformedFrameError, from_json
 from relayout.supervisor.parent import Child, Lost, OutputLimitError, Writable
 from relayout.supervisor.plan import format_unit, parse_plan
+from relayout.supervisor.programs import Programs
 
 if TYPE_CHECKING:
     from relayout.supervisor.cache import Cache, Entry
@@ -181,10 +182,13 @@ class Pool:
             main,
             self._writable,
             self._limits.output,
-            memory=self._limits.memory,
+            programs=Programs(
+                self._limits.memory,
+                may_compile=getattr(self._job.arguments, "trial", False),
+                dump=getattr(self._job.arguments, "compiled", None),
+                oracle=getattr(self._job.arguments, "oracle", None),
+            ),
             reads_input=self._limits.reads_input,
-            may_compile=getattr(self._job.arguments, "trial", False),
-            dump=getattr(self._job.arguments, "compiled", None),
         )
 
     def _begin(self, number: int, unit: Unit) -> None:

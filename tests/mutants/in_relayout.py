@@ -196,4 +196,22 @@ MUTANTS = (
         "modules = ()",
         ("tests/relayout/test_doctor.py",),
     ),
+    Mutant(
+        "relayout/bisection/search.py",
+        "return _minimized(found, is_right) if is_right(found) else ()",
+        "return found if is_right(found) else ()",
+        ("tests/relayout/bisection/test_search.py",),
+    ),
+    Mutant(
+        "relayout/oracle.py",
+        "any(self._run(module).code == 0 for _ in range(self.repeat))",
+        "self._run(module).code == 0",
+        ("tests/relayout/test_oracle.py::test_one_of_several_runs_suffices",),
+    ),
+    Mutant(
+        "relayout/supervisor/programs.py",
+        "if self.oracle is None or name not in CANDIDATES.values():",
+        "if self.oracle is None:",
+        ("tests/relayout/test_oracle.py::test_a_child_chooses_neither_the_command_nor_the_name",),
+    ),
 )

@@ -104,11 +104,19 @@ def parse_scalar(element_type: ElementType, text: str) -> int:
         return _parse_float(part.name, match[1]) | _parse_float(part.name, match[2]) << part.bits
     if element_type.is_floating:
         return _parse_float(name, text)
-    value = int(text)
-    low = -(1 << (element_type.bits - 1)) if element_type.is_signed else 0
-    if not low <= value < low + (1 << element_type.bits):
+    value, (low, high) = int(text), integer_range(element_type)
+    if not low <= value <= high:
         raise ValueError(f"{value} does not fit {name}")
     return value & ((1 << element_type.bits) - 1)
+
+
+def integer_range(element_type: ElementType) -> tuple[int, int]:
+    """Returns the least and the largest integer that the literal of an integer type may be."""
+    half = 1 << (element_type.bits - 1)
+    if element_type.name == "u64":
+        # XLA's lexer reads a negative number as an int64, whose bits it keeps.
+        return -half, 2 * half - 1
+    return (-half, half - 1) if element_type.is_signed else (0, 2 * half - 1)
 
 
 def splat_scalar(element_type: ElementType, count: int, text: str) -> int | None:

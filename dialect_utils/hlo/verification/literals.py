@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from dialect_utils.hlo.text.literals import parse_integer, parse_scalar
+from dialect_utils.hlo.text.literals import integer_range, parse_integer, parse_scalar
 from dialect_utils.layout import ArrayShape, ElementType, Shape, TupleShape
 from dialect_utils.layout.shape import UNBOUNDED
 from dialect_utils.text import without_comments
@@ -152,11 +152,7 @@ def _integer_problem(token: str, element_type: ElementType) -> str | None:
         return f"{token} is not a {element_type}"
     if element_type.name == "pred":
         return None
-    bits = element_type.bits
-    low, high = (-(1 << bits - 1), (1 << bits - 1) - 1) if element_type.is_signed else (0, (1 << bits) - 1)
-    if element_type.name == "u64":
-        # XLA's lexer reads a negative number as an int64, whose bits it keeps.
-        low = -(1 << bits - 1)
+    low, high = integer_range(element_type)
     return None if low <= value <= high else f"{token} is out of the range {low} to {high} of {element_type}"
 
 

@@ -125,6 +125,20 @@ def test_the_range_of_a_type_is_that_of_xla(name: str) -> None:
     assert 10 < accepted < len(texts)
 
 
+@pytest.mark.parametrize("name", ["s8", "u8", "s32", "u32", "u64"])
+def test_the_range_of_an_integer_type_is_that_of_xla(name: str) -> None:
+    """Only u64 takes negative numbers, whose bits stay."""
+    kind, half = ELEMENT_TYPES[name], 1 << (ELEMENT_TYPES[name].bits - 1)
+    for value in (-2 * half - 1, -half - 1, -half, -1, 0, half - 1, half, 2 * half - 1, 2 * half):
+        read = read_by_xla(name, str(value))
+        assert (literal_problem(str(value), parse_shape(f"{name}[]")) is None) == (read is not None), value
+        if read is not None:
+            assert parse_scalar(kind, str(value)) == parse_scalar(kind, read) == value % (2 * half)
+        else:
+            with pytest.raises(ValueError, match="does not fit"):
+                parse_scalar(kind, str(value))
+
+
 def read_by_xla(name: str, text: str) -> str | None:
     try:
         module = hlo_module_from_text(f"HloModule m\nENTRY e {{\n  ROOT c = {name}[] constant({text})\n}}\n")

@@ -47,9 +47,14 @@ def test_a_file_needs_a_name(frame: bytes) -> None:
         frames.parse_named_file(bytearray(frame))
 
 
-def test_only_files_plans_and_entries_are_larger_than_a_megabyte() -> None:
+def test_only_files_candidates_plans_and_entries_are_larger_than_a_megabyte() -> None:
     most = {kind: frames.most_bytes(kind) for kind in frames.KINDS}
-    assert {kind for kind, size in most.items() if size > 1 << 20} == {frames.FILE, frames.PLAN, frames.ENTRY}
+    assert {kind for kind, size in most.items() if size > 1 << 20} == {
+        frames.FILE,
+        frames.CANDIDATE,
+        frames.PLAN,
+        frames.ENTRY,
+    }
     assert most[frames.PLAN] == 1 << 26
 
 

@@ -1,0 +1,217 @@
+"""Compares the results of XLA:CPU with the definition of a module, which the reference evaluator follows.
+
+The reference evaluator and XLA share no code, so their rounding may differ where a definition leaves it open
+(`ops/choices.py`). There an output of floats may be as far off as the module's own error, as for another module.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from dialect_utils.execution import Array, Program, Worker, prepare
+from dialect_utils.ir import Module, Operation, Value
+from dialect_utils.layout import ArrayShape
+from dialect_utils.layout.arrays.dtypes import element_type_of
+from dialect_utils.ops import Trait, has
+from dialect_utils.ops.choices import USES, Choice
+from dialect_utils.verdict.comparator import Comparator, Finding, Options
+from dialect_utils.verdict.examination import Examination
+from dialect_utils.verdict.guarantees import Guarantee
+from dialect_utils.verdict.judge import Compared, joined, self_checks
+from dialect_utils.verdict.outcome import Tolerance, different_elements
+from dialect_utils.verdict.runs import Rewritten, Widened
+from dialect_utils.verdict.sampling import DataSet
+from dialect_utils.verdict.sampling.needs import values_behind
+
+# Choices that move a float by its rounding only. The order of sums is the subject of `guarantees`.
+_ROUNDINGS = (Choice.FUNCTION_ROUNDING, Choice.DOT_PRECISION)
+# Floats below this width may be kept in a wider type between two operations.
+_NARROW_BITS = 32
+# Other choices, which may change a result by any amount.
+_OPEN = (Choice.EQUAL_KEYS, Choice.UPDATE_ORDER, Choice.RANDOM_NUMBERS, Choice.UNDEFINED_ELEMENTS)
+# Data without special values first: a difference there owes nothing to the choices about NaN and zeros.
+_CALM = ("given", "own", "whole", "random", "tagged")
+# Rounding explains so small a difference without an estimate of the module's own error.
+_NEAR = Tolerance(ulp=4)
+# The reference evaluator is slow: later sets of data are left out once it has taken so long, in seconds.
+_REFERENCE_SECONDS = 20.0
+
+
+@dataclass(frozen=True, slots=True)
+class ByDefinition:
+    """A module, and its results by definition on sets of data."""
+
+    program: Program
+    examination: Examination
+    expected: Sequence[Sequence[Array]]
+    higher: _KnownRuns
+
+    @classmethod
+    def of(
+        cls, module: Module, options: Options, worker: Worker, name: str, most_sets: int | None = None
+    ) -> ByDefinition:
+        """Evaluates a module by the reference evaluator on sets of data, at most so many.
+
+        Raises DiagnosticError and ExecutionError.
+        """
+        program = prepare(module, name, options.memory)
+        checks = self_checks(module)
+        examination = Examination.of([module, module], (program, program), checks, options)
+        comparator = _rounded(examination.judge.comparator, module)
+        examination = replace(examination, judge=replace(examination.judge, comparator=comparator))
+        data = _sorted(examination.runs.data)[:most_sets]
+        end, expected = time.monotonic() + _REFERENCE_SECONDS, []
+        for each in data:
+            [found] = worker.run(program, [each.arrays], engine="reference", with_checks=True, timeout=options.timeout)
+            expected.append(found)
+            if time.monotonic() > end:
+                break
+        runs = replace(examination.runs, data=data[: len(expected)])
+        # Another compilation must not have the compiler's mistake.
+        higher = _KnownRuns(runs.widened(worker, "reference"))
+        return cls(program, replace(examination, runs=runs), expected, higher)
+
+    def finding(self, worker: Worker, options: Mapping[str, bool | int | str]) -> Finding:
+        """Compares the results of XLA, compiled with its own options, with those by definition.
+
+        Raises ExecutionError where XLA does not execute the module.
+        """
+        inputs = [each.arrays for each in self.examination.runs.data]
+        return self._judged(worker.run(self.program, inputs, engine="xla", options=options, with_checks=True))
+
+    def evaluated(self, worker: Worker, program: Program) -> Finding:
+        """Compares another form of the module with the module, both by definition; raises ExecutionError."""
+        inputs = [each.arrays for each in self.examination.runs.data]
+        return self._judged(worker.run(program, inputs, engine="reference", with_checks=True))
+
+    def _judged(self, outputs: Sequence[Sequence[Array]]) -> Finding:
+        judge, data = self.examination.judge, self.examination.runs.data
+        results = []
+        for each, expected, actual in zip(data, self.expected, outputs, strict=True):
+            pairs = enumerate(zip(expected, actual, strict=True))
+            near = [self._without_rounding(each, number, *pair) for number, pair in pairs]
+            results.append(Compared(each, expected, Rewritten(near, near)))
+        findings = [judge.finding("xla", each) for each in results]
+        if all(finding.answer != "different" for finding in findings):
+            findings = judge.decided("xla", results, findings, self.higher)
+        return joined(findings)
+
+    def _without_rounding(self, data: DataSet, output: int, expected: Array, actual: Array) -> Array:
+        """Returns an output with the expected elements where it is a few units in the last place off.
+
+        XLA divides by multiplying with a reciprocal, for example. Tags are numbers that are as near as that.
+        """
+        kind = self.examination.judge.comparator.element_types[output]
+        if data.kind == "tagged" or not (kind.is_floating or kind.is_complex):
+            return actual
+        return np.where(different_elements(expected, actual, kind, _NEAR), actual, expected)
+
+    @property
+    def data(self) -> int:
+        """Returns the number of sets of data."""
+        return len(self.expected)
+
+    def open_choices(self, output: int) -> list[str]:
+        """Returns what the definition leaves to the engine in an output, beyond rounding, as names of choices."""
+        makers = list(_makers(compared_values(self.examination.original)[output]))
+        return [choice.name.lower() for choice in _OPEN if any(_is_open(each, choice) for each in makers)]
+
+
+@dataclass(frozen=True, slots=True)
+class _KnownRuns:
+    """The runs in higher precision of a module, each made once: all its forms are compared with the same ones."""
+
+    widened: Widened
+    _made: dict[int, list[list[Array]]] = field(default_factory=dict)
+
+    def runs(self, data: Sequence[DataSet]) -> list[list[list[Array]]]:
+        """Returns, for each set of data, the results of several runs; raises ExecutionError."""
+        missing = [each for each in data if id(each) not in self._made]
+        if missing:
+            self._made.update(zip(map(id, missing), self.widened.runs(missing), strict=True))
+        return [self._made[id(each)] for each in data]
+
+
+def _sorted(data: Sequence[DataSet]) -> list[DataSet]:
+    """Returns sets of data without subnormal numbers, those without special values first."""
+    return sorted((_without_subnormals(each) for each in data), key=lambda each: each.kind not in _CALM)
+
+
+def _without_subnormals(data: DataSet) -> DataSet:
+    """Replaces subnormal numbers: XLA counts them as zeros, so a quotient or a logarithm of one may be anything."""
+    return replace(data, arrays=[_flushed(array) for array in data.arrays])
+
+
+def _flushed(array: Array) -> Array:
+    import ml_dtypes
+
+    kind = element_type_of(array.dtype)
+    if kind.is_complex:
+        whole = np.empty_like(array)
+        whole.real, whole.imag = _flushed(array.real), _flushed(array.imag)
+        return whole
+    if not kind.is_floating:
+        return array
+    least = float(ml_dtypes.finfo(array.dtype).smallest_normal)
+    with np.errstate(invalid="ignore"):
+        wide = array.astype(np.float64)
+        is_subnormal = (np.abs(wide) < least) & (wide != 0)
+    return np.where(is_subnormal, np.zeros_like(array), array)
+
+
+def _rounded(comparator: Comparator, module: Module) -> Comparator:
+    """Returns a comparator that allows for the rounding of functions, which two engines round in their own ways."""
+    leaves = compared_values(module)
+    guarantees = list(comparator.guarantees)
+    for number, value in enumerate(leaves):
+        if any(map(_rounds, _makers(value))):
+            guarantees[number] = Guarantee.NEVER
+    return replace(comparator, guarantees=tuple(guarantees))
+
+
+def compared_values(module: Module) -> list[Value]:
+    """Returns the value of each array that is compared: the outputs, and the operands of the module's own checks.
+
+    A tuple that no `tuple` makes stands for each of its arrays.
+    """
+    checked = [operand for check in self_checks(module) for operand in check.operands]
+    return [leaf for value in (*module.entry.results, *checked) for leaf in _leaves(value)]
+
+
+def _leaves(value: Value) -> Iterator[Value]:
+    operation = value.operation
+    if operation is not None and operation.opcode == "tuple":
+        for operand in operation.operands:
+            yield from _leaves(operand)
+    else:
+        yield from [value] * len(list(value.shape.arrays()))
+
+
+def _makers(value: Value) -> set[Operation]:
+    return {each.operation for each in values_behind([value]) if each.operation is not None}
+
+
+def _rounds(operation: Operation) -> bool:
+    """Is true for an operation whose result two engines may round in different ways."""
+    shapes = [value.shape for value in operation.results]
+    kinds = [shape.element_type for shape in shapes if isinstance(shape, ArrayShape)]
+    is_float = any(kind.is_floating or kind.is_complex for kind in kinds)
+    if not is_float:
+        return False
+    if any(operation.opcode in USES[choice] for choice in _ROUNDINGS):
+        return True
+    is_complex = any(kind.is_complex for kind in kinds)
+    is_narrow = any(kind.is_floating and kind.bits < _NARROW_BITS for kind in kinds)
+    return (is_complex and has(operation.opcode, Trait.ROUNDS)) or (
+        is_narrow and operation.opcode in USES[Choice.EXCESS_PRECISION]
+    )
+
+
+def _is_open(operation: Operation, choice: Choice) -> bool:
+    if choice is Choice.EQUAL_KEYS and operation.attribute("is_stable") == "true":
+        return False
+    return operation.opcode in USES[choice]

@@ -1,0 +1,185 @@
+"""Bisects one module: compares XLA:CPU with the definition of the module, and disables passes until both agree."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+from dialect_utils.execution import ExecutionError, Worker, prepare
+from dialect_utils.hlo import parse_module
+from dialect_utils.io.dump_names import parse_dump_name
+from dialect_utils.ir import Module
+from dialect_utils.text import DiagnosticError
+from dialect_utils.verdict import Options
+from dialect_utils.verdict.cause import Cause
+from dialect_utils.verdict.comparator import Finding
+from dialect_utils.verdict.definition import ByDefinition
+from passes.dumps.executable import checked_form
+from relayout.bisection.search import Names, single_passes, smallest_set
+from relayout.pipelines import first_breaking
+
+# The answers of a bisection.
+Place = Literal["nowhere", "somewhere", "pass", "code generation", "conversion", "unknown"]
+_DISABLED = "xla_disable_hlo_passes"
+_OPEN = "the results differ, and the definition leaves that open"
+_EVALUATED = "by definition the optimized module computes what the module does"
+_NOT_EVALUATED = "the reference engine does not execute the optimized module"
+
+
+@dataclass(frozen=True, slots=True)
+class Bisection:
+    """The place where XLA:CPU departs from the definition of a module; `somewhere`: it was not searched.
+
+    `passes` are those without which both agree: all such single passes (`is_alone`), or else one smallest set.
+    `broken` is the pass after which the module computes something else by definition, empty where that is not known.
+    `tried` counts the sets of passes that were disabled.
+    """
+
+    place: Place
+    cause: Cause | None = None
+    example: str = ""
+    passes: Names = ()
+    is_alone: bool = True
+    broken: str = ""
+    reason: str = ""
+    choices: tuple[str, ...] = ()
+    data: int = 0
+    tried: int = 0
+
+    @property
+    def group(self) -> tuple[str, str]:
+        """Returns the place and the pass of the difference, by which many failures are grouped."""
+        return self.place, self.broken or next(iter(self.passes), "")
+
+    def as_json(self) -> dict[str, Any]:
+        """Returns the fields by name."""
+        return {
+            "place": self.place,
+            "passes": list(self.passes),
+            "alone": self.is_alone,
+            "broken": self.broken,
+            "cause": None if self.cause is None else self.cause.as_json(),
+            "difference": "" if self.cause is None else str(self.cause),
+            "example": self.example,
+            "reason": self.reason,
+            "choices": list(self.choices),
+            "data": self.data,
+            "tried": self.tried,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """The module after a pass; the pass is empty where several may have changed it."""
+
+    step: str
+    text: str
+
+
+@dataclass(slots=True)
+class Bisector:
+    """The bisection of one module. Raises DiagnosticError and ExecutionError for one that cannot be executed."""
+
+    module: Module
+    options: Options
+    worker: Worker
+    name: str
+    most_sets: int | None = None
+    defined: ByDefinition = field(init=False)
+    _found: dict[Names, Finding | None] = field(default_factory=dict, init=False)
+    _failed: dict[Names, str] = field(default_factory=dict, init=False)
+
+    def __post_init__(self) -> None:
+        self.defined = ByDefinition.of(checked_form(self.module), self.options, self.worker, self.name, self.most_sets)
+
+    def run(self, disabled: Names = ()) -> Bisection:
+        """Returns the place of the difference; with `disabled` only whether it is without these passes."""
+        finding = self._finding(disabled)
+        if finding is None:
+            return Bisection("unknown", reason=self._failed[disabled], data=self.defined.data, tried=1)
+        if finding.answer == "unknown":
+            return self._of(finding, "unknown", reason=finding.reason)
+        if finding.answer != "different":
+            return self._of(finding, "nowhere", reason=finding.reason)
+        bisection = self._of(finding, "unknown", reason=_OPEN)
+        if bisection.choices:
+            return bisection
+        if disabled:
+            return self._of(finding, "somewhere", reason=f"it differs without {', '.join(disabled)}, too")
+        return self._located(finding)
+
+    def difference(self) -> Cause | None:
+        """Returns the cause where XLA:CPU differs from the definition, else None."""
+        finding = self._finding(())
+        return finding.cause if finding is not None and finding.answer == "different" else None
+
+    def _located(self, finding: Finding) -> Bisection:
+        stages = self.stages()
+        if stages and self._differs(stages[0]):
+            return self._of(finding, "conversion", reason="the module that XLA gets computes something else")
+        names = tuple(dict.fromkeys(each.step for each in stages if each.step))
+        single = tuple(single_passes(names, self._is_right))
+        passes = single or smallest_set(names, self._is_right)
+        bisection = self._of(finding, "pass", passes, is_alone=bool(single))
+        is_wrong = self._differs(stages[-1]) if stages else None
+        if is_wrong:
+            return replace(bisection, broken=self._first_wrong(stages))
+        if is_wrong is None and passes:
+            return replace(bisection, reason=_NOT_EVALUATED)
+        return replace(bisection, place="code generation", reason=_NOT_EVALUATED if is_wrong is None else _EVALUATED)
+
+    def _first_wrong(self, stages: Sequence[Stage]) -> str:
+        """Returns the pass after which the module computes something else by definition, by bisection."""
+        return stages[first_breaking(stages, lambda part: bool(self._differs(part[-1])))].step
+
+    def _of(
+        self, finding: Finding, place: Place, passes: Names = (), *, is_alone: bool = True, reason: str = ""
+    ) -> Bisection:
+        cause, example = finding.cause, finding.counterexample
+        output = 0 if cause is None or cause.output is None else cause.output
+        choices = self.defined.open_choices(output) if finding.answer == "different" else []
+        described = "" if example is None else str(example)
+        return Bisection(
+            place,
+            cause,
+            described,
+            passes,
+            is_alone,
+            reason=reason,
+            choices=tuple(choices),
+            data=self.defined.data,
+            tried=len(self._found),
+        )
+
+    def stages(self) -> list[Stage]:
+        """Returns the modules of a compilation with all passes, the input of XLA first."""
+        printed = [(parse_dump_name(name), text) for name, text in self.worker.dump_passes(self.defined.program)]
+        # A pipeline within another one is a pass of it, and its own passes are better known.
+        pipelines = {name.change[0] for name, _ in printed}
+        places = ((name, text) for name, text in printed if name.place_in_compilation is not None)
+        return [Stage("" if name.change[1] in pipelines else name.change[1], text) for name, text in places]
+
+    def _finding(self, disabled: Names) -> Finding | None:
+        """Compares the compiler without these passes with the definition; None where it does not execute the module."""
+        if disabled not in self._found:
+            options: Mapping[str, str] = {_DISABLED: ",".join(disabled)} if disabled else {}
+            try:
+                self._found[disabled] = self.defined.finding(self.worker, options)
+            except ExecutionError as error:
+                self._found[disabled] = None
+                self._failed[disabled] = f"{error.failure}: {error.message}"
+        return self._found[disabled]
+
+    def _is_right(self, disabled: Names) -> bool | None:
+        finding = self._finding(disabled)
+        return None if finding is None else finding.answer == "agrees"
+
+    def _differs(self, stage: Stage) -> bool | None:
+        """Is true where a module computes something else by definition, None where that cannot be evaluated."""
+        try:
+            form = checked_form(parse_module(stage.text, self.name))
+            program = prepare(form, self.name, engine="reference")
+            return self.defined.evaluated(self.worker, program).answer == "different"
+        except (DiagnosticError, ExecutionError, ValueError):
+            return None

@@ -1,0 +1,164 @@
+"""The processes that a sandboxed child asks for: workers, the TPU compiler, and the command of `reduce --oracle`."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import signal
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from dialect_utils import processes, sandbox
+from relayout.supervisor.frames import CANDIDATES, MalformedFrameError, parse_named_file
+
+# The path of the candidate replaces it in the command of --oracle.
+PLACEHOLDER = "{}"
+_MOST_PROCESSES = 16
+# Longer waits are made of such ones: other children are not served meanwhile.
+_WAITABLE_SECONDS = 0.05
+_SHELL = "/bin/sh"
+# The user's program may crash on each candidate.
+_NO_CORE_DUMPS = "ulimit -c 0\n"
+_LOOK_SECONDS = 0.002
+
+
+class _Started(Protocol):
+    """A process that ends with its child."""
+
+    pid: int
+
+    def wait(self, seconds: float) -> int | None:
+        """Returns the exit code, negative for a signal; None if the process still runs after so many seconds."""
+
+    def kill(self) -> None:
+        """Ends the process, and frees what the system keeps of it."""
+
+
+class OracleProcess:
+    """A run of the user's command on a candidate, in a session of its own, with a directory for temporary files.
+
+    The command may do all that the user may: a sandboxed child chooses only the bytes of the candidate.
+    """
+
+    def __init__(self, command: str, name: str, candidate: bytes | memoryview) -> None:
+        # The exception of a signal would leave the directory or the process.
+        blocked = signal.pthread_sigmask(signal.SIG_BLOCK, sandbox.ENDING_SIGNALS)
+        try:
+            self._directory = tempfile.mkdtemp(prefix="relayout-oracle-")
+            try:
+                self.pid = self._started(command, name, candidate)
+            except BaseException:
+                self._remove()
+                raise
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
+        self._is_reaped = False
+
+    def _started(self, command: str, name: str, candidate: bytes | memoryview) -> int:
+        """Writes the candidate and starts the shell; returns the process id."""
+        path = os.path.join(self._directory, name)
+        with open(path, "xb") as file:
+            file.write(candidate)
+        streams = ((0, os.O_RDONLY), (1, os.O_WRONLY), (2, os.O_WRONLY))
+        return os.posix_spawn(
+            _SHELL,
+            [_SHELL, "-c", _NO_CORE_DUMPS + command.replace(PLACEHOLDER, shlex.quote(path))],
+            {**os.environ, "TMPDIR": self._directory},
+            file_actions=[(os.POSIX_SPAWN_OPEN, stream, os.devnull, flags, 0) for stream, flags in streams],
+            setsid=True,
+            setsigmask=(),
+            setsigdef=sandbox.ENDING_SIGNALS,
+        )
+
+    def wait(self, seconds: float) -> int | None:
+        """Returns the exit code, negative for a signal; None if the process still runs after so many seconds."""
+        end = time.monotonic() + seconds
+        while True:
+            # The process stays a zombie, so that its number names no other group before `kill`.
+            ended = os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+            if ended is not None:
+                return ended.si_status if ended.si_code == os.CLD_EXITED else -ended.si_status
+            if time.monotonic() >= end:
+                return None
+            time.sleep(_LOOK_SECONDS)
+
+    def kill(self) -> None:
+        """Ends the command and the processes that it left in the background, and removes the directory."""
+        # A signal may have interrupted an earlier call.
+        if not self._is_reaped:
+            os.killpg(self.pid, signal.SIGKILL)
+            os.waitpid(self.pid, 0)
+            self._is_reaped = True
+        self._remove()
+
+    def _remove(self) -> None:
+        shutil.rmtree(self._directory, ignore_errors=True)
+
+
+@dataclass(slots=True)
+class Programs:
+    """The processes of one child, which may ask for those that its command line needs."""
+
+    memory: int = processes.DEFAULT_MEMORY_BYTES
+    may_compile: bool = False
+    # The directory in which a compiler may write the modules of its passes, None for none.
+    dump: str | None = None
+    # The command of --oracle, None without it.
+    oracle: str | None = None
+    running: dict[int, _Started] = field(default_factory=dict)
+
+    def start(self, program: str, arguments: Sequence[object]) -> tuple[dict[str, Any], list[int]]:
+        """Starts a program of `processes.PROGRAMS`; returns the answer and the descriptors of its pipes."""
+        self._check_count()
+        started = processes.LocalProcess(program, self._checked(program, arguments))
+        self.running[started.pid] = started
+        return {"pid": started.pid}, [started.stdin, started.stdout, started.stderr]
+
+    def test(self, frame: bytearray) -> dict[str, Any]:
+        """Starts the command of --oracle on the candidate of a frame; returns the answer."""
+        self._check_count()
+        name, candidate = parse_named_file(frame)
+        if self.oracle is None or name not in CANDIDATES.values():
+            raise MalformedFrameError("a candidate that no command takes")
+        started = OracleProcess(self.oracle, name, candidate)
+        self.running[started.pid] = started
+        return {"pid": started.pid}
+
+    def wait(self, pid: int, seconds: float) -> int | None:
+        """Returns the exit code of a process; None if it still runs after a short time."""
+        return self._found(pid).wait(max(0.0, min(seconds, _WAITABLE_SECONDS)))
+
+    def kill(self, pid: int) -> None:
+        """Ends a process."""
+        self._found(pid).kill()
+        del self.running[pid]
+
+    def end(self) -> None:
+        """Ends all processes that were started."""
+        for each in self.running.values():
+            each.kill()
+        self.running.clear()
+
+    def _found(self, pid: int) -> _Started:
+        if pid not in self.running:
+            raise MalformedFrameError("a process that it did not start")
+        return self.running[pid]
+
+    def _check_count(self) -> None:
+        if len(self.running) >= _MOST_PROCESSES:
+            raise MalformedFrameError("too many processes")
+
+    def _checked(self, program: str, arguments: Sequence[object]) -> list[str]:
+        """Returns the arguments of a program that this child may start; raises MalformedFrameError for others."""
+        match arguments:
+            case [str(topology)] if program == processes.TPU_COMPILER and self.may_compile:
+                return [topology]
+            case [str(target), str(folder)] if program == processes.PASS_DUMPER and folder == self.dump:
+                return [target, folder]
+            case [str(memory), str(devices)] if program == processes.WORKER:
+                return [str(min(int(memory), self.memory)), str(int(devices))]
+        raise MalformedFrameError(f"a request for a {program} that it may not start")
