@@ -10,6 +10,7 @@ from dialect_utils.hlo.text.attributes import is_calling, reversed_dimensions
 from dialect_utils.ir import Module, Operation, array_shape
 from dialect_utils.layout import ArrayShape, OpaqueShape
 from dialect_utils.ops import (
+    ALL_OPERANDS,
     CALLING_MLIR_ATTRIBUTES,
     GENERAL_ATTRIBUTES,
     GENERAL_MLIR_ATTRIBUTES,
@@ -50,6 +51,19 @@ def is_pure(operation: Operation) -> bool:
 def is_written_in_reverse(operation: Operation) -> bool:
     """Is true for an operation of a TPU dump that writes its result in reverse, which its opcode does not say."""
     return bool(reversed_dimensions(operation.attribute("backend_config")))
+
+
+def converts_operands(operation: Operation) -> bool:
+    """Is true for an operation of an optimized dump that converts its operands, which its opcode does not say.
+
+    An example is a copy from f32 to bf16, which rounds.
+    """
+    result, typed = [value.shape for value in operation.results], opcode_of(operation.opcode).typed
+    if not typed or len(result) != 1 or not isinstance(result[0], ArrayShape):
+        return False
+    operands = operation.operands if typed == ALL_OPERANDS else [operation.operands[index] for index in typed]
+    kinds = [each.shape.element_type for each in operands if isinstance(each.shape, ArrayShape)]
+    return any(kind != result[0].element_type for kind in kinds)
 
 
 def is_among_devices(operation: Operation) -> bool:
