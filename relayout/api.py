@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from dialect_utils.layout.picture.drawing import Drawing
     from dialect_utils.layout.text.explain import Explanation
     from dialect_utils.memory import MemoryReport
-    from dialect_utils.verdict import Method, Verdict
+    from dialect_utils.verdict import DotPrecision, Method, Verdict
     from passes.dumps.runnable import Runnable
     from relayout.jax.modules import JaxModule
 
@@ -192,14 +192,15 @@ def check(
     seeds: int = 1,
     compare: str = "auto",
     inputs: Sequence[Array] | None = None,
+    precision: DotPrecision = "default",
     worker: Worker | None = None,
 ) -> Verdict:
     """Decides whether two modules compute the same, or whether passes keep the results of a module.
 
     Looks for a proof, then executes both on `seeds` sets of random inputs, or on `inputs`. `compare` is `auto` (bits
     wherever they are guaranteed), `bits`, `ulp:N`, `rel:X` or `of-largest:X`. make-portable rewrites optimized dumps
-    before execution. Raises DiagnosticError where the signatures differ, or where a module cannot be executed and no
-    proof is found.
+    before execution. `precision` is `highest` where a dump may not round operands of dots of f32. Raises
+    DiagnosticError where the signatures differ, or where a module cannot be executed and no proof is found.
 
     >>> relayout.check("examples/negate.hlo", passes="expand-tiling").verdict
     'equal'
@@ -220,7 +221,7 @@ def check(
             verify(stage)
     else:
         stages = [first, *(run.result.module for run in as_pipeline(passes).run(first).runs)]
-    options = Options(engines, seeds, compare, None if inputs is None else tuple(inputs))
+    options = Options(engines, seeds, compare, None if inputs is None else tuple(inputs), precision=precision)
     return compare_stages(stages, options, worker, executable=checked_form)
 
 

@@ -9,6 +9,7 @@ from dialect_utils.hlo.ops import instructions
 from dialect_utils.ir import Module, Operation, array_shape
 from dialect_utils.ops import Trait, named, split_asynchronous, with_trait
 from dialect_utils.text import Diagnostic
+from passes.dumps.stable_topk import expand_stable_topk, with_stability
 from passes.framework.base import Pass, load_pass
 
 _PORTABLE = "make-portable"
@@ -84,9 +85,11 @@ def _readable(module: HloModule) -> HloModule:
     """Returns a module in the form that every jaxlib reads without a crash; the same object if it is in that form."""
     buffers = [name for name in _BUFFERS if name in module.attributes]
     ordered = [item for item in instructions(module, "compare") if item.attribute("order") is not None]
-    if not (buffers or ordered or module.hides_instructions) and module.has_callees_first:
+    is_new = buffers or ordered or with_stability(module) or module.hides_instructions
+    if not is_new and module.has_callees_first:
         return module
     module = module.clone()
+    expand_stable_topk(module)
     _write_orders_as_types(module)
     for name in buffers:
         module.set_attribute(name, None)

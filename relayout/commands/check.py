@@ -54,22 +54,26 @@ if TYPE_CHECKING:
 
 PROOF = "proof"
 _ENGINES = (PROOF, *ENGINES)
+# Listed here, too, because the verdicts load numpy.
+_PRECISIONS = ("default", "highest")
 UNKNOWN = 3
 _EXIT_CODES = {"equal": DONE, "agrees": DONE, "close": DONE, "different": FAILED, "unknown": UNKNOWN}
 # The JSON of a verdict without findings: the process of the command prints it, too, and loads no numpy for it.
 _NOTHING_KNOWN: dict[str, Any] = {
     "verdict": "unknown",
-    **dict.fromkeys(("up_to", "methods", "not_seen", "proved", "rules"), ()),
+    **dict.fromkeys(("up_to", "assumptions", "methods", "not_seen", "proved", "rules"), ()),
     "compared": "",
-    **dict.fromkeys(("counterexample", "closeness", "power", "power_interval")),
+    **dict.fromkeys(("counterexample", "closeness", "rounded", "power", "power_interval")),
     "seconds": 0.0,
 }
 # The answers that suffice for exit code 0, by the value of --require.
 _UP_TO = "equal-up-to"
 _ANSWERS = ("equal", _UP_TO, "agrees", "close")
 _ENOUGH = {answer: _ANSWERS[: number + 1] for number, answer in enumerate(_ANSWERS)}
-# The share of a file's time budget that a proof may take; the rest is for reading it, for passes and for execution.
+# The share of the time budget of files that a proof may take; the rest is for reading them and for passes.
 _PROOF_SHARE = 0.6
+# The time of this process that execution has besides: for choosing data, comparing outputs and measuring power.
+_EXECUTION_SECONDS = 15.0
 # The most severe of several verdicts decides the exit code.
 _SEVERITY = (DONE, UNKNOWN, WRONG_COMMAND, FAILED)
 
@@ -108,6 +112,12 @@ def _add_arguments(parser: Parser) -> None:
         help="auto, bits, ulp:N, rel:X or of-largest:X (default auto: bits where guaranteed)",
     )
     parser.option(
+        "--precision",
+        type=choice(*_PRECISIONS),
+        default=_PRECISIONS[0],
+        help="default: dots of f32 may have operands in bf16 where a dump has them; highest: they may not",
+    )
+    parser.option(
         "--verbose",
         action="store_true",
         help="say all that is known: data, planted mistakes, where proofs end, each output, rules",
@@ -129,12 +139,12 @@ def _check_effects(arguments: Namespace) -> None:
     if arguments.pairs is not None:
         reject(arguments, ("stage", "module"), "with --pairs, which names files")
     if arguments.engines == (PROOF,):
-        reject(arguments, ("seeds", "power", "inputs"), "with --engines proof, which executes nothing")
+        reject(arguments, ("seeds", "power", "inputs", "precision"), "with --engines proof, which executes nothing")
 
 
 def _seconds(unit: Unit, arguments: Namespace) -> float:
     size = sum(each.size for each in unit.inputs)
-    return arguments.timeout or seconds_for_bytes(size, CHECKING_SECONDS_PER_MEGABYTE)
+    return arguments.timeout or seconds_for_bytes(size, CHECKING_SECONDS_PER_MEGABYTE) + _EXECUTION_SECONDS
 
 
 @contextmanager
@@ -212,6 +222,7 @@ def _options(arguments: Namespace) -> Options:
         memory=arguments.memory or DEFAULT_MEMORY_BYTES,
         power=arguments.power,
         field_seed=arguments.field_seed,
+        precision=arguments.precision,
     )
 
 
@@ -233,7 +244,7 @@ class _Check:
 
         def compare_and_print() -> int:
             modules.extend(map(_read, unit.inputs))
-            proof_seconds = _PROOF_SHARE * unit.seconds
+            proof_seconds = _PROOF_SHARE * (self.arguments.timeout or unit.seconds - _EXECUTION_SECONDS)
             options = replace(self.options, proof_seconds=proof_seconds, inputs=self._inputs(modules[0]))
             if len(modules) > 1:
                 verdict = self._compare(modules, options)
