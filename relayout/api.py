@@ -193,21 +193,23 @@ def check(
     compare: str = "auto",
     inputs: Sequence[Array] | None = None,
     precision: DotPrecision = "default",
+    assume_elided_equal: bool = False,
     worker: Worker | None = None,
 ) -> Verdict:
     """Decides whether two modules compute the same, or whether passes keep the results of a module.
 
     Looks for a proof, then executes both on `seeds` sets of random inputs, or on `inputs`. `compare` is `auto` (bits
     wherever they are guaranteed), `bits`, `ulp:N`, `rel:X` or `of-largest:X`. make-portable rewrites optimized dumps
-    before execution. `precision` is `highest` where a dump may not round operands of dots of f32. Raises
+    before execution. `precision` is `highest` where a dump may not round operands of dots of f32.
+    `assume_elided_equal`: constants that both texts elide are equal where they have one name and shape. Raises
     DiagnosticError where the signatures differ, or where a module cannot be executed and no proof is found.
 
     >>> relayout.check("examples/negate.hlo", passes="expand-tiling").verdict
     'equal'
     """
     # Imported here, as below: `explain` and `read` work without numpy.
-    from dialect_utils.verdict import Options, compare_stages
-    from passes.dumps.executable import checked_form
+    from dialect_utils.verdict import Options
+    from passes.dumps.elided import compare_forms
 
     if (other is None) == (passes is None):
         raise TypeError("check takes another module, or passes: check(a, b) or check(a, passes='expand-tiling')")
@@ -222,7 +224,7 @@ def check(
     else:
         stages = [first, *(run.result.module for run in as_pipeline(passes).run(first).runs)]
     options = Options(engines, seeds, compare, None if inputs is None else tuple(inputs), precision=precision)
-    return compare_stages(stages, options, worker, executable=checked_form)
+    return compare_forms(stages, options, worker, assume_equal=assume_elided_equal)
 
 
 def run(

@@ -138,7 +138,7 @@ def _run(
     prepared: _Prepared,
 ) -> Verdict:
     forms, devices = prepared.forms, prepared.devices
-    unseen = unseen_differences(*forms)
+    unseen = unseen_differences(stages[0], stages[-1])
     examination = Examination.of([forms[0], *stages, forms[1]], prepared.programs, prepared.checks, options, devices)
     is_proved = proved is not None and proved.answer == "equal"
     if proved is not None and not is_proved:

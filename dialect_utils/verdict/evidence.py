@@ -40,7 +40,7 @@ class Verdict:
     rules that it applied, with locations. `choices` lists what a proof leaves to the engine: the verdict is `equal up
     to` these. `certificate` holds the steps of the proof. `cause` is the cause of the difference that an engine or a
     proof found, which a reduction keeps. `rounding` names the operands that the original rounded to bf16, as its dump
-    does.
+    does; `elided` counts the constants that both texts elide and that were assumed to be equal.
 
     >>> verdict = relayout.check("examples/negate.hlo", passes="expand-tiling")
     >>> verdict.verdict, verdict.methods
@@ -65,11 +65,14 @@ class Verdict:
     cause: Cause | None = field(default=None, compare=False)
     closeness: Closeness | None = None
     rounding: Rounding | None = None
+    elided: int = 0
 
     @property
     def assumptions(self) -> tuple[str, ...]:
         """Returns what the verdict allows the compiler of the second module, or assumes of both."""
-        return (f"DEFAULT precision: {self.rounding}",) if self.rounding else ()
+        rounded = f"DEFAULT precision: {self.rounding}" if self.rounding else ""
+        elided = f"elided constants assumed equal: {self.elided}" if self.elided else ""
+        return tuple(filter(None, (rounded, elided)))
 
     @property
     def answer(self) -> str:
@@ -94,6 +97,7 @@ class Verdict:
             "up_to": list(self.choices),
             "assumptions": list(self.assumptions),
             "rounded": self.rounding.as_json() if self.rounding else None,
+            "elided": self.elided,
             "methods": list(self.methods),
             "compared": "; ".join(filter(None, [self.compared, used])),
             "counterexample": self.counterexample.as_json() if self.counterexample else None,

@@ -16,7 +16,7 @@ from dialect_utils.io.files import decode, display_name, read_bytes
 from dialect_utils.io.inputs import Input, named_input, pair_inputs
 from dialect_utils.ir import Module
 from dialect_utils.text import Diagnostic
-from passes.dumps.executable import checked_form, is_optimized_dump
+from passes.dumps.executable import is_optimized_dump
 from passes.framework.pipeline import Pipeline, verify
 from relayout.arguments import (
     Command,
@@ -64,6 +64,7 @@ _NOTHING_KNOWN: dict[str, Any] = {
     **dict.fromkeys(("up_to", "assumptions", "methods", "not_seen", "proved", "rules"), ()),
     "compared": "",
     **dict.fromkeys(("counterexample", "closeness", "rounded", "power", "power_interval")),
+    "elided": 0,
     "seconds": 0.0,
 }
 # The answers that suffice for exit code 0, by the value of --require.
@@ -118,6 +119,11 @@ def _add_arguments(parser: Parser) -> None:
         help="default: dots of f32 may have operands in bf16 where a dump has them; highest: they may not",
     )
     parser.option(
+        "--assume-elided-equal",
+        action="store_true",
+        help="constants that both texts elide ({...}) are equal where they have one name and shape",
+    )
+    parser.option(
         "--verbose",
         action="store_true",
         help="say all that is known: data, planted mistakes, where proofs end, each output, rules",
@@ -163,6 +169,8 @@ def _units(arguments: Namespace, console: Console) -> list[Unit]:
     files = arguments.files
     if arguments.certificate is not None and (len(files) != 2 or arguments.passes):
         raise usage_error("--certificate is about two FILEs", "leave out -p and --pairs")
+    if arguments.certificate is not None and arguments.assume_elided_equal:
+        raise usage_error("--certificate is about modules as they are", "leave out --assume-elided-equal")
     if arguments.pairs is not None:
         if files or arguments.passes:
             raise usage_error("--pairs names all files itself", "leave out -p and other FILEs")
@@ -306,10 +314,8 @@ class _Check:
         return verdict
 
     def _name_breaking_pass(self, stages: Sequence[Module], options: Options) -> None:
-        from dialect_utils.verdict import compare_stages
-
         def differs(part: Sequence[Module]) -> bool:
-            return compare_stages(part, options, self.worker, executable=checked_form).verdict == "different"
+            return self._verdict(part, options).verdict == "different"
 
         number = first_breaking(stages, differs)
         step = self.pipeline.passes[number - 1]
@@ -318,14 +324,17 @@ class _Check:
         self.console.diagnose([found, reproducer("check", step, stages[number - 1])])
 
     def _compare(self, stages: Sequence[Module], options: Options) -> Verdict:
-        from dialect_utils.verdict import compare_stages
-
         first, last = stages[0], stages[-1]
         for module in {id(first): first, id(last): last}.values():
             if is_optimized_dump(module):
                 message = f"{module.name} is an optimized dump, executed as make-portable rewrites it"
                 self.console.diagnose([Diagnostic(message, severity="note")])
-        return compare_stages(stages, options, self.worker, executable=checked_form)
+        return self._verdict(stages, options)
+
+    def _verdict(self, stages: Sequence[Module], options: Options) -> Verdict:
+        from passes.dumps.elided import compare_forms
+
+        return compare_forms(stages, options, self.worker, assume_equal=self.arguments.assume_elided_equal)
 
     def _print_unknown(self, files: Sequence[str], reason: str) -> None:
         print(_unknown_line(files, reason, self.arguments), flush=True)

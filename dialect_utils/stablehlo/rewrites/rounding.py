@@ -8,10 +8,11 @@ from typing import Any
 from dialect_utils.ops import Trait, has, hlo_opcode
 from dialect_utils.stablehlo.bindings import context, ir
 from dialect_utils.stablehlo.origins import walk
-from dialect_utils.stablehlo.rewrites.editing import converted
+from dialect_utils.stablehlo.rewrites.editing import make
 
 _SIDES = 2
 _DEFAULT = "DEFAULT"
+_BITS_OF_BF16 = {"exponent_bits": 8, "mantissa_bits": 7}
 _CONVOLUTION = "stablehlo.convolution"
 
 
@@ -54,6 +55,8 @@ def _products(module: Any) -> Iterator[Any]:
 
 def _round(operation: Any, side: int) -> None:
     value = operation.operands[side]
+    number = ir.IntegerType.get_signless(32)
+    bits = {name: ir.IntegerAttr.get(number, count) for name, count in _BITS_OF_BF16.items()}
     with ir.InsertionPoint(operation):
-        rounded = converted(value, ir.BF16Type.get())
-        operation.operands[side] = converted(rounded, value.type.element_type)
+        # Not a conversion, whose widened form rounds at random.
+        operation.operands[side] = make("stablehlo.reduce_precision", [value], value.type, bits)
