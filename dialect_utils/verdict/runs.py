@@ -287,7 +287,12 @@ def _is_float(array: Array) -> bool:
 # The simplifier would make different programs the same.
 _DISABLED = "xla_disable_hlo_passes"
 _SIMPLIFIER = "algsimp"
-_AS_WRITTEN: dict[str, bool | int | str] = {_DISABLED: _SIMPLIFIER, "xla_allow_excess_precision": False}
+# It gives sums and products to libraries, which drop a rounding to bf16 between two operations of f32.
+_LIBRARIES = "dot-library-rewriter"
+_AS_WRITTEN: dict[str, bool | int | str] = {
+    _DISABLED: f"{_SIMPLIFIER},{_LIBRARIES}",
+    "xla_allow_excess_precision": False,
+}
 # Constant folding would replace a module without inputs by its results, so that nothing is executed. The code
 # runs once, so optimizing it would cost more than it saves.
 _NOT_OPTIMIZED: dict[str, bool | int | str] = {
@@ -297,7 +302,7 @@ _NOT_OPTIMIZED: dict[str, bool | int | str] = {
 _WITHOUT_INPUTS: dict[str, bool | int | str] = {
     **_AS_WRITTEN,
     **_NOT_OPTIMIZED,
-    _DISABLED: f"{_SIMPLIFIER},constant_folding",
+    _DISABLED: f"{_SIMPLIFIER},{_LIBRARIES},constant_folding",
 }
 
 
