@@ -209,7 +209,7 @@ def check(
     """
     # Imported here, as below: `explain` and `read` work without numpy.
     from dialect_utils.verdict import Options
-    from passes.dumps.elided import compare_forms
+    from relayout.elided import compare_forms
 
     if (other is None) == (passes is None):
         raise TypeError("check takes another module, or passes: check(a, b) or check(a, passes='expand-tiling')")

@@ -145,7 +145,7 @@ OWN_IMPORTS: dict[str, tuple[str, ...]] = {
     ),
     "relayout": ("dialect_utils", "passes", *(f"relayout.{name}" for name in ("api", "jax", "report", "shadowing"))),
     "relayout.shadowing": (),
-    "relayout.api": ("dialect_utils", "passes", "relayout.output", "relayout.jax.modules"),
+    "relayout.api": ("dialect_utils", "passes", "relayout.elided", "relayout.output", "relayout.jax.modules"),
     "relayout.jax": ("dialect_utils", "passes", "relayout.api"),
     "relayout.testing": ("dialect_utils", "passes"),
     "relayout.report": ("dialect_utils",),

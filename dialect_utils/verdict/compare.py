@@ -168,7 +168,7 @@ def _with_rounded_operands(examination: Examination, worker: Worker, verdict: Ve
                 return replace(found, verdict="agrees", rounding=rounding)
             found = replace(found, reason="; ".join(filter(None, [found.reason, f"with {rounding}"])))
     except ExecutionError:
-        # The comparison without rounding stands.
+        # The verdict without roundings is the answer.
         return verdict
     return found
 

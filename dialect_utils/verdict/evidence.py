@@ -19,10 +19,10 @@ from dialect_utils.verdict.outcome import (
     OutputProof,
     Planted,
     Power,
-    Rounding,
     RuleUse,
     up_to,
 )
+from dialect_utils.verdict.rounding import Rounding
 
 _TOLERATED = "some bits differ, by no more than floating-point sums in another order may"
 

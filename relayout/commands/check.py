@@ -332,7 +332,7 @@ class _Check:
         return self._verdict(stages, options)
 
     def _verdict(self, stages: Sequence[Module], options: Options) -> Verdict:
-        from passes.dumps.elided import compare_forms
+        from relayout.elided import compare_forms
 
         return compare_forms(stages, options, self.worker, assume_equal=self.arguments.assume_elided_equal)
 

@@ -12,9 +12,9 @@ from dialect_utils.hlo import parse_module
 from dialect_utils.io.files import read_bytes
 from dialect_utils.text import DiagnosticError
 from dialect_utils.verdict import Options, Verdict
-from passes.dumps.elided import compare_forms
+from relayout.elided import compare_forms
 
-FOLDER = Path(__file__).resolve().parents[2] / "corpus" / "whole"
+FOLDER = Path(__file__).resolve().parents[1] / "corpus" / "whole"
 EXECUTED = Options(engines=("xla",), power=0)
 ROUNDINGS = {
     "mlp_step": "operands of 3 dots rounded to bf16",

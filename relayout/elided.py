@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import zlib
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
+from random import Random
 from typing import TYPE_CHECKING
 
 from dialect_utils.hlo import HloModule, Instruction
 from dialect_utils.hlo.ops import Ops, instructions
-from dialect_utils.hlo.text.literals import format_scalar
+from dialect_utils.hlo.text.literals import format_scalar, parse_scalar
 from dialect_utils.ir import Module, array_shape
 from dialect_utils.layout import ArrayShape
 from dialect_utils.text import Diagnostic, DiagnosticError
@@ -37,6 +36,7 @@ def compare_forms(
     one, and engines get random numbers. Raises DiagnosticError where no constant is elided in the first and in the last
     module.
     """
+    # Imported here, as below: --help works without numpy.
     from dialect_utils.verdict import compare_stages
 
     if assume_equal:
@@ -109,22 +109,12 @@ def _executable(module: Module) -> Module:
 
 def _random_literal(name: str, shape: ArrayShape) -> str:
     """Returns the text of random numbers, the same ones for the same name and dimensions."""
-    import numpy as np
-
-    from dialect_utils.execution import to_bits
-    from dialect_utils.layout.arrays.dtypes import dtype_of
-
-    kind = shape.element_type
+    kind, rng = shape.element_type, Random(name)
     if kind.is_complex:
-        raise DiagnosticError(Diagnostic(f"there are no random numbers for an elided constant of {shape}"))
-    rng = np.random.default_rng(zlib.crc32(name.encode()))
-    values = (
-        rng.standard_normal(shape.dimensions)
-        if kind.is_floating
-        else rng.integers(0, 1 << min(_BITS, kind.bits - kind.is_signed), shape.dimensions)
-    )
-    bits = to_bits(np.asarray(values).astype(dtype_of(kind)), kind)
-    texts = list(map(partial(format_scalar, kind), bits.ravel().tolist()))
+        raise DiagnosticError(Diagnostic(f"no random numbers exist for an elided constant of {shape}"))
+    largest = (1 << min(_BITS, kind.bits - kind.is_signed)) - 1
+    numbers = (rng.gauss(0, 1) if kind.is_floating else rng.randint(0, largest) for _ in range(shape.element_count))
+    texts = [format_scalar(kind, parse_scalar(kind, repr(number))) for number in numbers]
     for size in reversed(shape.dimensions):
         texts = ["{" + ", ".join(texts[i : i + size]) + "}" for i in range(0, len(texts), size)]
     return "".join(texts)
