@@ -159,18 +159,23 @@ def _with_rounded_operands(examination: Examination, worker: Worker, verdict: Ve
     """
     engine = next(engine for engine in ENGINES if engine in verdict.methods)
     runs = replace(examination.runs, data=[data for data in examination.runs.data if is_continuous(data)])
-    found = verdict
+    if not most or not runs.data:
+        return verdict
     try:
-        for rounding, program in RoundedOperands(runs, worker, engine, most).candidates() if most and runs.data else ():
-            found = examination.with_rounded_operands(program, rounding.operands).run(worker)
-            if found.found_no_difference:
-                # The programs are not equal, even if the data leaves nothing open.
-                return replace(found, verdict="agrees", rounding=rounding)
-            found = replace(found, reason="; ".join(filter(None, [found.reason, f"with {rounding}"])))
+        search = RoundedOperands(runs, worker, engine, most).found()
+        if search is None:
+            return verdict
+        rounding, program = search
+        found = examination.with_rounded_operands(program, rounding.operands).run(worker)
     except ExecutionError:
         # The verdict without roundings is the answer.
         return verdict
-    return found
+    if found.found_no_difference:
+        # The programs are not equal, even if the data leaves nothing open.
+        return replace(found, verdict="agrees", rounding=rounding)
+    if found.counterexample is None:
+        return verdict
+    return replace(found, reason="; ".join(filter(None, [found.reason, f"with {rounding}"])))
 
 
 def _ignores_nan(proved: ProofResult) -> bool:
