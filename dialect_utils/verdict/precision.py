@@ -32,7 +32,7 @@ _MOST_OPERANDS = 256
 _TOGETHER = 16
 # The numbers of each direction that are compared.
 _MOST_NUMBERS = 1 << 16
-# Where the directions bend, the factor of one that is present may be far from 1.
+# The factor of a rounding that is present may be far from 1, as directions change with each other.
 _PRESENT = 0.35
 # Directions change with the other roundings, so they are computed again once some are known.
 _ATTEMPTS = 4
