@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from dialect_utils.layout.picture.drawing import Drawing
     from dialect_utils.layout.text.explain import Explanation
     from dialect_utils.memory import MemoryReport
-    from dialect_utils.verdict import Method, Verdict
+    from dialect_utils.verdict import DotPrecision, Method, Verdict
     from passes.dumps.runnable import Runnable
     from relayout.jax.modules import JaxModule
     from relayout.validation.result import Validation
@@ -193,21 +193,24 @@ def check(
     seeds: int = 1,
     compare: str = "auto",
     inputs: Sequence[Array] | None = None,
+    precision: DotPrecision = "default",
+    assume_elided_equal: bool = False,
     worker: Worker | None = None,
 ) -> Verdict:
     """Decides whether two modules compute the same, or whether passes keep the results of a module.
 
     Looks for a proof, then executes both on `seeds` sets of random inputs, or on `inputs`. `compare` is `auto` (bits
     wherever they are guaranteed), `bits`, `ulp:N`, `rel:X` or `of-largest:X`. make-portable rewrites optimized dumps
-    before execution. Raises DiagnosticError where the signatures differ, or where a module cannot be executed and no
-    proof is found.
+    before execution. `precision` is `highest` where a dump may not round operands of dots of f32.
+    `assume_elided_equal`: constants that both texts elide are equal where they have one name and shape. Raises
+    DiagnosticError where the signatures differ, or where a module cannot be executed and no proof is found.
 
     >>> relayout.check("examples/negate.hlo", passes="expand-tiling").verdict
     'equal'
     """
     # Imported here, as below: `explain` and `read` work without numpy.
-    from dialect_utils.verdict import Options, compare_stages
-    from passes.dumps.executable import checked_form
+    from dialect_utils.verdict import Options
+    from relayout.elided import compare_forms
 
     if (other is None) == (passes is None):
         raise TypeError("check takes another module, or passes: check(a, b) or check(a, passes='expand-tiling')")
@@ -221,8 +224,8 @@ def check(
             verify(stage)
     else:
         stages = [first, *(run.result.module for run in as_pipeline(passes).run(first).runs)]
-    options = Options(engines, seeds, compare, None if inputs is None else tuple(inputs))
-    return compare_stages(stages, options, worker, executable=checked_form)
+    options = Options(engines, seeds, compare, None if inputs is None else tuple(inputs), precision=precision)
+    return compare_forms(stages, options, worker, assume_equal=assume_elided_equal)
 
 
 def validate(
@@ -231,26 +234,29 @@ def validate(
     target: str = "cpu",
     only: str | None = None,
     engines: tuple[Method, ...] | None = None,
+    precision: DotPrecision = "default",
+    assume_elided_equal: bool = False,
     reduces: bool = True,
 ) -> Validation:
     """Judges each pass of a compilation by the modules before and after it, as `check` does.
 
     `program` is a dump directory with the modules of all passes, or a module, which is compiled for a target: `cpu`, or
-    a TPU such as `tpu-v5e` (without one, but with the `tpu` extra). `only` is a regular expression that names passes.
-    `reduces`: a step that is different has a smaller pair of modules. Raises DiagnosticError for a directory without
-    steps, for an unknown target, and where the compiler refuses the module.
+    a TPU such as `tpu-v5e` (without one, but with the `tpu` extra). `only` is a regular expression that names passes;
+    `precision` and `assume_elided_equal` have the meaning that they have for `check`. `reduces`: a step that is different
+    has a smaller pair of modules. Raises DiagnosticError for a directory without steps, for an unknown target, and
+    where the compiler refuses the module.
 
     >>> found = relayout.validate("examples/negate.hlo")
     >>> found.verdict, found.first_difference
     ('equal', None)
     """
     from dialect_utils.verdict import Options
-    from relayout.validation.run import validate_directory, validate_module
+    from relayout.validation.run import Judged, validate_directory, validate_module
 
-    options = Options(engines, power=0)
+    judged = Judged(Options(engines, power=0, precision=precision), only, reduces, assume_elided_equal)
     if isinstance(program, str | os.PathLike) and os.path.isdir(program):
-        return validate_directory(os.fspath(program), options, only, reduces=reduces)
-    return validate_module(as_module(program), target, options, only, reduces=reduces)
+        return validate_directory(os.fspath(program), judged)
+    return validate_module(as_module(program), target, judged)
 
 
 def run(

@@ -7,9 +7,11 @@ from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING
 
 from dialect_utils.engine_names import ENGINES
+from dialect_utils.io.inputs import Input
 from dialect_utils.ir import Module
 from relayout.arguments import Parser, choice, choices, count, hexadecimal, natural, parsed, reject
 from relayout.console import DONE, FAILED, WRONG_COMMAND, Console
+from relayout.process import CHECKING_SECONDS_PER_MEGABYTE, seconds_for_bytes
 
 if TYPE_CHECKING:
     from dialect_utils.execution import SavedArray
@@ -17,6 +19,8 @@ if TYPE_CHECKING:
 
 _PROOF = "proof"
 _ENGINES = (_PROOF, *ENGINES)
+# Listed here, too, because the verdicts load numpy.
+_PRECISIONS = ("default", "highest")
 UNKNOWN = 3
 _EXIT_CODES = {"equal": DONE, "agrees": DONE, "close": DONE, "different": FAILED, "unknown": UNKNOWN}
 # The answers that suffice for exit code 0, by the value of --require.
@@ -25,8 +29,10 @@ _ANSWERS = ("equal", _UP_TO, "agrees", "close")
 _ENOUGH = {answer: _ANSWERS[: number + 1] for number, answer in enumerate(_ANSWERS)}
 # The most severe of several verdicts decides the exit code.
 _SEVERITY = (DONE, UNKNOWN, WRONG_COMMAND, FAILED)
-# The share of a file's time budget that a proof may take; the rest is for reading it, for passes and for execution.
-PROOF_SHARE = 0.6
+# The share of the time budget of files that a proof may take; the rest is for reading them and for passes.
+_PROOF_SHARE = 0.6
+# The time of this process that execution has besides: for choosing data, comparing outputs and measuring power.
+_EXECUTION_SECONDS = 15.0
 EXIT_CODES = """verdicts and exit codes:
   0  equal (proved, or executed on data that leaves nothing open), equal up to the engine's choices in brackets,
      agrees (executed, no difference found) or
@@ -63,12 +69,23 @@ def add_comparison_options(parser: Parser) -> None:
         help="auto, bits, ulp:N, rel:X or of-largest:X (default auto: bits where guaranteed)",
     )
     parser.option("--inputs", metavar="NPZ", help="inputs in0, in1, ... or by names, in place of random ones")
+    parser.option(
+        "--precision",
+        type=choice(*_PRECISIONS),
+        default=_PRECISIONS[0],
+        help="default: dots of f32 may have operands in bf16 where a dump has them; highest: they may not",
+    )
+    parser.option(
+        "--assume-elided-equal",
+        action="store_true",
+        help="constants that both texts elide ({...}) are equal where they have one name and shape",
+    )
 
 
 def reject_without_execution(arguments: Namespace) -> None:
     """Raises UsageError for an option that has no effect where nothing is executed."""
     if arguments.engines == (_PROOF,):
-        reject(arguments, ("seeds", "power", "inputs"), "with --engines proof, which executes nothing")
+        reject(arguments, ("seeds", "power", "inputs", "precision"), "with --engines proof, which executes nothing")
 
 
 def comparison_options(arguments: Namespace) -> Options:
@@ -91,7 +108,21 @@ def comparison_options(arguments: Namespace) -> Options:
         memory=arguments.memory or DEFAULT_MEMORY_BYTES,
         power=arguments.power,
         field_seed=arguments.field_seed,
+        precision=arguments.precision,
     )
+
+
+def comparison_seconds(arguments: Namespace, files: Iterable[Input]) -> float:
+    """Returns the time budget of the comparison of files: --timeout, or one by their sizes, with time for execution."""
+    size = sum(each.size for each in files)
+    limit: float = arguments.timeout or 0.0
+    return limit or seconds_for_bytes(size, CHECKING_SECONDS_PER_MEGABYTE) + _EXECUTION_SECONDS
+
+
+def proof_seconds(arguments: Namespace, seconds: float) -> float:
+    """Returns the time that a proof may take of the time budget of a comparison."""
+    limit: float = arguments.timeout or seconds - _EXECUTION_SECONDS
+    return _PROOF_SHARE * limit
 
 
 def own_inputs(arguments: Namespace, module: Module, console: Console) -> tuple[SavedArray, ...] | None:

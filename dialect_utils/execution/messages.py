@@ -30,7 +30,7 @@ from dialect_utils.text import Source
 
 Conversion = Literal["proto-to-text", "text-to-proto", "hlo-to-stablehlo", "stablehlo-to-hlo"]
 Reading = Literal["mlir", "kernels"]
-Rewriting = Literal["widen", "unround", "order", "repeat", "observe", "join"]
+Rewriting = Literal["widen", "unround", "order", "repeat", "observe", "round", "join"]
 
 # The worker's first answer to a program that is compiled.
 EXECUTES = "executes"

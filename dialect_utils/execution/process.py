@@ -41,6 +41,7 @@ _REWRITTEN: dict[Rewriting, str] = {
     "order": "ordered",
     "repeat": "repeated",
     "observe": "observed",
+    "round": "with rounded operands",
     "join": "joined",
 }
 
@@ -190,8 +191,9 @@ class Worker:
 
         `widen`: the number of noise elements. `order` (option `nan_first`): the number of operations with an open
         order, and of sorts that are not stable. `observe` (options `first`, `most_elements`, `iterations`): the number
-        of values that the program returns more, and of all that it may return. `unround`, `repeat` (option `count`):
-        none. Raises ExecutionError.
+        of values that the program returns more, and of all that it may return. `round` (option `operands`, a bit for
+        each): for each product whose operands a TPU may round, the first that is equal to it. `unround`, `repeat`
+        (option `count`): none. Raises ExecutionError.
         """
         return self._rewritten(rewriting, [program], options)
 

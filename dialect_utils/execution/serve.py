@@ -22,6 +22,7 @@ from dialect_utils.stablehlo.rewrites.joining import join
 from dialect_utils.stablehlo.rewrites.observing import observe
 from dialect_utils.stablehlo.rewrites.ordering import order
 from dialect_utils.stablehlo.rewrites.repeating import as_replicas, repeat
+from dialect_utils.stablehlo.rewrites.rounding import round_operands
 from dialect_utils.stablehlo.rewrites.widening import unround, widen
 from dialect_utils.text import DiagnosticError
 
@@ -42,6 +43,7 @@ _REWRITINGS: dict[str, Callable[..., tuple[Any, ...]]] = {
     "order": order,
     "repeat": repeat,
     "observe": observe,
+    "round": round_operands,
 }
 
 

@@ -1,7 +1,7 @@
 """Whether two modules compute the same, and how that is known."""
 
 from dialect_utils.verdict.cause import Cause
-from dialect_utils.verdict.comparator import Method, Options
+from dialect_utils.verdict.comparator import DotPrecision, Method, Options
 from dialect_utils.verdict.compare import compare_modules, compare_stages
 from dialect_utils.verdict.evidence import Verdict
 from dialect_utils.verdict.outcome import (
@@ -24,6 +24,7 @@ __all__ = [
     "Cause",
     "Closeness",
     "Counterexample",
+    "DotPrecision",
     "Method",
     "MovedElement",
     "Options",

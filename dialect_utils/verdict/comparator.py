@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 
@@ -76,6 +76,11 @@ class Comparator:
     def __post_init__(self) -> None:
         if self.compare != AUTO:
             Tolerance.parse(self.compare)
+
+    def of_rounded(self) -> Comparator:
+        """Returns the comparator of an original with rounded operands, whose sums are exact on no data."""
+        weaker = {Guarantee.ON_INTEGERS: Guarantee.NEVER}
+        return replace(self, guarantees=tuple(weaker.get(each, each) for each in self.guarantees))
 
     def is_guaranteed(self, output: int, data: DataSet) -> bool:
         """Is true where an output's bits are the same in every correct form, on this data."""
@@ -243,6 +248,8 @@ def _are_flushed(a: Array, b: Array, kind: ElementType, *, signs_of_zero: bool) 
 
 
 Method = Literal["proof"] | Engine
+DotPrecision = Literal["default", "highest"]
+DOT_PRECISIONS: tuple[DotPrecision, ...] = get_args(DotPrecision)
 _METHODS = (PROOF, *ENGINES)
 
 
@@ -256,8 +263,9 @@ class Options:
     `inputs` replace drawn data; `timeout` limits all engines together, in seconds; `proof_seconds` limits the proof, in
     seconds of this process's CPU time; `memory` limits the execution of a module, in bytes. `power` is the number of
     faults to inject for measuring which faults the data detects; None: as many as take about the time of the check.
-    `field_seed` repeats a comparison over the reals; None: primes and random numbers that nobody knows before. Raises
-    DiagnosticError for an unknown engine, and for fewer than one seed.
+    `field_seed` repeats a comparison over the reals; None: primes and random numbers that nobody knows before.
+    `precision` is `default` where the dump of a TPU may round operands of dots at DEFAULT precision, `highest` where it
+    may not. Raises DiagnosticError for an unknown engine or precision, and for fewer than one seed.
     """
 
     engines: tuple[Method, ...] | None = None
@@ -269,6 +277,7 @@ class Options:
     memory: int = DEFAULT_MEMORY_BYTES
     power: int | None = None
     field_seed: int | None = None
+    precision: DotPrecision = "default"
 
     def __post_init__(self) -> None:
         asked = () if self.engines is None else self.engines
@@ -277,6 +286,9 @@ class Options:
             raise DiagnosticError(Diagnostic(message, hint='engines=("proof", "xla")'))
         if not isinstance(self.seeds, int) or self.seeds < 1:
             raise DiagnosticError(Diagnostic(f"seeds is how often data is drawn, at least once, not {self.seeds!r}"))
+        if self.precision not in DOT_PRECISIONS:
+            message = f"precision is {' or '.join(DOT_PRECISIONS)}, not {self.precision!r}"
+            raise DiagnosticError(Diagnostic(message))
         if self.field_seed is not None and not 0 <= self.field_seed < 1 << 128:
             raise DiagnosticError(Diagnostic(f"field_seed is a number of up to 128 bits, not {self.field_seed!r}"))
 

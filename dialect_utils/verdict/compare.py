@@ -5,9 +5,12 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 
+from dialect_utils.engine_names import ENGINES
 from dialect_utils.execution import (
+    ExecutionError,
     Program,
     RefusedError,
     Worker,
@@ -29,6 +32,7 @@ from dialect_utils.verdict.judge import SelfCheck, checks_of_both
 from dialect_utils.verdict.outcome import NOT_GUARANTEED, PROOF, Answer, Counterexample
 from dialect_utils.verdict.parts import executable_part
 from dialect_utils.verdict.ports import entry_ports
+from dialect_utils.verdict.precision import RoundedOperands, is_continuous, narrow_operands
 from dialect_utils.verdict.proof import ProofResult
 
 # Operations whose results differ from run to run.
@@ -134,15 +138,44 @@ def _run(
     prepared: _Prepared,
 ) -> Verdict:
     forms, devices = prepared.forms, prepared.devices
-    unseen = unseen_differences(*forms)
+    unseen = unseen_differences(stages[0], stages[-1])
     examination = Examination.of([forms[0], *stages, forms[1]], prepared.programs, prepared.checks, options, devices)
     is_proved = proved is not None and proved.answer == "equal"
     if proved is not None and not is_proved:
         examination = replace(examination, is_equal_over_reals=proved.is_equal_over_reals and not _ignores_nan(proved))
-    if worker is not None and worker.devices == devices:
-        return _remarked(examination.run(worker, is_proved=is_proved), unseen)
-    with Worker(devices=devices, memory=options.memory) as own:
-        return _remarked(examination.run(own, is_proved=is_proved), unseen)
+    with ExitStack() as stack:
+        if worker is None or worker.devices != devices:
+            worker = stack.enter_context(Worker(devices=devices, memory=options.memory))
+        verdict = examination.run(worker, is_proved=is_proved)
+        if not is_proved and options.precision == "default" and isinstance(verdict.counterexample, Counterexample):
+            verdict = _with_rounded_operands(examination, worker, verdict, narrow_operands(stages[-1]))
+    return _remarked(verdict, unseen)
+
+
+def _with_rounded_operands(examination: Examination, worker: Worker, verdict: Verdict, most: int) -> Verdict:
+    """Returns the verdict, or that on an original with operands of dots rounded to bf16, as its dump rounds them.
+
+    `most` is the number of operands that the dump has in bf16.
+    """
+    engine = next(engine for engine in ENGINES if engine in verdict.methods)
+    runs = replace(examination.runs, data=[data for data in examination.runs.data if is_continuous(data)])
+    if not most or not runs.data:
+        return verdict
+    try:
+        search = RoundedOperands(runs, worker, engine, most).found()
+        if search is None:
+            return verdict
+        rounding, program = search
+        found = examination.with_rounded_operands(program, rounding.operands).run(worker)
+    except ExecutionError:
+        # The verdict without roundings is the answer.
+        return verdict
+    if found.found_no_difference:
+        # The programs are not equal, even if the data leaves nothing open.
+        return replace(found, verdict="agrees", rounding=rounding)
+    if found.counterexample is None:
+        return verdict
+    return replace(found, reason="; ".join(filter(None, [found.reason, f"with {rounding}"])))
 
 
 def _ignores_nan(proved: ProofResult) -> bool:

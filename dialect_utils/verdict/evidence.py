@@ -22,6 +22,7 @@ from dialect_utils.verdict.outcome import (
     RuleUse,
     up_to,
 )
+from dialect_utils.verdict.rounding import Rounding
 
 _TOLERATED = "some bits differ, by no more than floating-point sums in another order may"
 
@@ -38,7 +39,8 @@ class Verdict:
     `unreached` lists values that the data lacks. `proved` has the result of the proof for each output, `rules` the
     rules that it applied, with locations. `choices` lists what a proof leaves to the engine: the verdict is `equal up
     to` these. `certificate` holds the steps of the proof. `cause` is the cause of the difference that an engine or a
-    proof found, which a reduction keeps.
+    proof found, which a reduction keeps. `rounding` names the operands that the original rounded to bf16, as its dump
+    does; `elided` counts the constants that both texts elide and that were assumed to be equal.
 
     >>> verdict = relayout.check("examples/negate.hlo", passes="expand-tiling")
     >>> verdict.verdict, verdict.methods
@@ -62,6 +64,20 @@ class Verdict:
     seconds: float = field(default=0.0, compare=False)
     cause: Cause | None = field(default=None, compare=False)
     closeness: Closeness | None = None
+    rounding: Rounding | None = None
+    elided: int = 0
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """Returns what the verdict allows the compiler of the second module, or assumes of both."""
+        rounded = f"DEFAULT precision: {self.rounding}" if self.rounding else ""
+        elided = f"elided constants assumed equal: {self.elided}" if self.elided else ""
+        return tuple(filter(None, (rounded, elided)))
+
+    @property
+    def answer(self) -> str:
+        """Returns the answer with the engine's choices and the assumptions in brackets."""
+        return self.verdict + up_to(self.choices) + "".join(f" [{each}]" for each in self.assumptions)
 
     @property
     def found_no_difference(self) -> bool:
@@ -79,6 +95,9 @@ class Verdict:
         return {
             "verdict": self.verdict,
             "up_to": list(self.choices),
+            "assumptions": list(self.assumptions),
+            "rounded": self.rounding.as_json() if self.rounding else None,
+            "elided": self.elided,
             "methods": list(self.methods),
             "compared": "; ".join(filter(None, [self.compared, used])),
             "counterexample": self.counterexample.as_json() if self.counterexample else None,
@@ -95,7 +114,7 @@ class Verdict:
     @property
     def details(self) -> str:
         """Returns the complete result as lines: the comparison, the counterexample, the reason."""
-        parts = [self.verdict + up_to(self.choices) + (f" ({', '.join(self.methods)})" if self.methods else "")]
+        parts = [self.answer + (f" ({', '.join(self.methods)})" if self.methods else "")]
         if self.compared:
             parts.append(f"compared {self.compared}")
         elif not self.gave_up and self.proof:
@@ -116,7 +135,7 @@ class Verdict:
     def lines(self, sides: tuple[str, str] = ("in the first", "in the second")) -> list[str]:
         """Returns the answer, the methods and the evidence; `sides` says which module a value belongs to."""
         methods = f" ({', '.join(self.methods)})" if self.methods else ""
-        return [self.verdict + up_to(self.choices) + methods, *evidence(self, sides)]
+        return [self.answer + methods, *evidence(self, sides)]
 
     def __str__(self) -> str:
         """Returns the lines of `relayout check`: the answer and its evidence."""

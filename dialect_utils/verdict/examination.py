@@ -134,6 +134,12 @@ class Examination:
         )
         return decided or replace(verdict, power=self._measured(worker, ways))
 
+    def with_rounded_operands(self, program: Program, operands: int) -> Examination:
+        """Returns the comparison with a form of the original that rounds operands of its dots."""
+        runs = replace(self.runs, programs=(program, self.runs.programs[1]), rounded=operands)
+        judge = replace(self.judge, comparator=self.judge.comparator.of_rounded())
+        return replace(self, runs=runs, judge=judge, is_equal_over_reals=False)
+
     def _weighed(self, runs: Runs, found: Finding, worker: Worker, engine: Engine) -> Finding:
         """Returns `close` for a difference of a few units in the last place between equal functions of reals."""
         if found.answer != "different" or not self.is_equal_over_reals or self.options.compare != AUTO:

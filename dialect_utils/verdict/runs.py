@@ -47,6 +47,8 @@ class Runs:
     optimizes: bool = True
     # Sorts leave no order open, with NaN first (true) or last (false); None: the programs are as they are written.
     nan_first: bool | None = None
+    # The operands of the original's products that are rounded to bf16, a bit for each.
+    rounded: int = 0
 
     def original_on(self, worker: Worker, engine: Engine) -> list[list[Array]]:
         """Returns the original's outputs on each set of data."""
@@ -80,12 +82,12 @@ class Runs:
         return [outputs for part in parts for outputs in self.of_others(worker, engine, part)]
 
     def _of_another(self, worker: Worker, engine: Engine, program: Program) -> list[list[Array]]:
-        program = self._ordered_as_this(worker, program)
+        program = self._in_this_form(worker, program)
         return self._execute(worker, engine, program, [data.arrays for data in self.data])
 
     def _joined(self, worker: Worker, programs: Sequence[Program]) -> list[list[list[Array]] | None]:
         """Returns the outputs of programs that XLA compiles and runs as one, the original first among them."""
-        forms = [self.programs[0], *(self._ordered_as_this(worker, program) for program in programs)]
+        forms = [self.programs[0], *(self._in_this_form(worker, program) for program in programs)]
         program, kept = worker.join(forms)
         found = self._execute(worker, "xla", program, [data.arrays for data in self.data], with_checks=False)
         count, places = len(self.results), {number: place for place, number in enumerate(kept)}
@@ -94,8 +96,10 @@ class Runs:
             for n in range(1, len(forms))
         ]
 
-    def _ordered_as_this(self, worker: Worker, program: Program) -> Program:
-        """Returns a program that sorts in the order of these runs' programs."""
+    def _in_this_form(self, worker: Worker, program: Program) -> Program:
+        """Returns a program that rounds operands as the original of these runs does, and sorts in its order."""
+        if self.rounded:
+            program, _ = worker.rewrite("round", program, operands=self.rounded)
         if self.nan_first is None:
             return program
         return worker.rewrite("order", program, nan_first=self.nan_first)[0]
@@ -291,7 +295,12 @@ def _is_float(array: Array) -> bool:
 # The simplifier would make different programs the same.
 _DISABLED = "xla_disable_hlo_passes"
 _SIMPLIFIER = "algsimp"
-_AS_WRITTEN: dict[str, bool | int | str] = {_DISABLED: _SIMPLIFIER, "xla_allow_excess_precision": False}
+_AS_WRITTEN: dict[str, bool | int | str] = {
+    _DISABLED: _SIMPLIFIER,
+    "xla_allow_excess_precision": False,
+    # The library's fusions drop a rounding to bf16 between two operations of f32.
+    "xla_cpu_experimental_ynn_fusion_type": "",
+}
 # Constant folding would replace a module without inputs by its results, so that nothing is executed. The code
 # runs once, so optimizing it would cost more than it saves.
 _NOT_OPTIMIZED: dict[str, bool | int | str] = {

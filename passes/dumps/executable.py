@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from dialect_utils.hlo import HloModule
-from dialect_utils.hlo.ops import instructions
+from dialect_utils.hlo import HloModule, Instruction
+from dialect_utils.hlo.ops import Ops, instructions
 from dialect_utils.ir import Module, Operation, array_shape
 from dialect_utils.ops import Trait, named, split_asynchronous, with_trait
 from dialect_utils.text import Diagnostic
+from passes.dumps.stable_topk import expand_stable_topk, with_stability
 from passes.framework.base import Pass, load_pass
 
 _PORTABLE = "make-portable"
 # Opcodes that only compilers write and only their own backend executes.
 _COMPILED = named("bitcast fusion")
 _BETWEEN_PARTITIONS = with_trait(Trait.AMONG_DEVICES) - named("replica-id")
+_SHARDY = "xla.sdy."
 # Aliasing does not change results, and XLA aborts on aliased tuple elements.
 _BUFFERS = ("input_output_alias", "buffer_donor")
 
@@ -84,9 +86,12 @@ def _readable(module: HloModule) -> HloModule:
     """Returns a module in the form that every jaxlib reads without a crash; the same object if it is in that form."""
     buffers = [name for name in _BUFFERS if name in module.attributes]
     ordered = [item for item in instructions(module, "compare") if item.attribute("order") is not None]
-    if not (buffers or ordered or module.hides_instructions) and module.has_callees_first:
+    is_new = buffers or ordered or with_stability(module) or _shardings(module) or module.hides_instructions
+    if not is_new and module.has_callees_first:
         return module
     module = module.clone()
+    expand_stable_topk(module)
+    _drop_shardings(module)
     _write_orders_as_types(module)
     for name in buffers:
         module.set_attribute(name, None)
@@ -94,6 +99,22 @@ def _readable(module: HloModule) -> HloModule:
     module.give_lines()
     module.sort_callees_first()
     return module
+
+
+def _shardings(module: HloModule) -> list[Instruction]:
+    """Returns the calls by which Shardy tells the compiler how values are sharded."""
+    return [item for item in instructions(module, "custom-call") if (item.callee or "").startswith(_SHARDY)]
+
+
+def _drop_shardings(module: HloModule) -> None:
+    """Replaces each call of Shardy by its operand, in place; raises DiagnosticError for one of other shapes."""
+    for item in _shardings(module):
+        # A local import, because most modules have no such call.
+        from passes.dumps.custom_calls.tpu_calls import TPU_EXPANSIONS
+
+        if item.callee in TPU_EXPANSIONS:
+            ops = Ops(item)
+            ops.finish(TPU_EXPANSIONS[item.callee](ops, item))
 
 
 def _write_orders_as_types(module: HloModule) -> None:

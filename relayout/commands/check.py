@@ -15,7 +15,7 @@ from dialect_utils.io.files import decode, display_name, read_bytes
 from dialect_utils.io.inputs import Input, named_input, pair_inputs
 from dialect_utils.ir import Module
 from dialect_utils.text import Diagnostic
-from passes.dumps.executable import checked_form, is_optimized_dump
+from passes.dumps.executable import is_optimized_dump
 from passes.framework.pipeline import Pipeline, verify
 from relayout.arguments import (
     Command,
@@ -31,13 +31,14 @@ from relayout.batch.run import add_batch_options, add_ci_options
 from relayout.batch.unit import Unit, Work
 from relayout.comparison import (
     EXIT_CODES,
-    PROOF_SHARE,
     UNKNOWN,
     add_comparison_options,
     comparison_options,
+    comparison_seconds,
     exit_code,
     most_severe,
     own_inputs,
+    proof_seconds,
     reject_without_execution,
 )
 from relayout.console import DONE, WRONG_COMMAND, Console
@@ -50,7 +51,6 @@ from relayout.pipelines import (
     reproducer,
     run_pipeline,
 )
-from relayout.process import CHECKING_SECONDS_PER_MEGABYTE, seconds_for_bytes
 
 if TYPE_CHECKING:
     from dialect_utils.execution import Worker
@@ -59,9 +59,10 @@ if TYPE_CHECKING:
 # The JSON of a verdict without findings: the process of the command prints it, too, and loads no numpy for it.
 _NOTHING_KNOWN: dict[str, Any] = {
     "verdict": "unknown",
-    **dict.fromkeys(("up_to", "methods", "not_seen", "proved", "rules"), ()),
+    **dict.fromkeys(("up_to", "assumptions", "methods", "not_seen", "proved", "rules"), ()),
     "compared": "",
-    **dict.fromkeys(("counterexample", "closeness", "power", "power_interval")),
+    **dict.fromkeys(("counterexample", "closeness", "rounded", "power", "power_interval")),
+    "elided": 0,
     "seconds": 0.0,
 }
 
@@ -87,7 +88,7 @@ def _add_arguments(parser: Parser) -> None:
 def _plan(arguments: Namespace, console: Console) -> Sequence[Unit]:
     _check_effects(arguments)
     console.diagnose(read_pipeline(arguments).notes)
-    return [replace(unit, seconds=_seconds(unit, arguments)) for unit in _units(arguments, console)]
+    return [replace(unit, seconds=comparison_seconds(arguments, unit.inputs)) for unit in _units(arguments, console)]
 
 
 def _check_effects(arguments: Namespace) -> None:
@@ -97,11 +98,6 @@ def _check_effects(arguments: Namespace) -> None:
     if arguments.pairs is not None:
         reject(arguments, ("stage", "module"), "with --pairs, which names files")
     reject_without_execution(arguments)
-
-
-def _seconds(unit: Unit, arguments: Namespace) -> float:
-    size = sum(each.size for each in unit.inputs)
-    return arguments.timeout or seconds_for_bytes(size, CHECKING_SECONDS_PER_MEGABYTE)
 
 
 @contextmanager
@@ -120,6 +116,8 @@ def _units(arguments: Namespace, console: Console) -> list[Unit]:
     files = arguments.files
     if arguments.certificate is not None and (len(files) != 2 or arguments.passes):
         raise usage_error("--certificate is about two FILEs", "leave out -p and --pairs")
+    if arguments.certificate is not None and arguments.assume_elided_equal:
+        raise usage_error("--certificate is about modules as they are", "leave out --assume-elided-equal")
     if arguments.pairs is not None:
         if files or arguments.passes:
             raise usage_error("--pairs names all files itself", "leave out -p and other FILEs")
@@ -180,7 +178,7 @@ class _Check:
         def compare_and_print() -> int:
             modules.extend(map(_read, unit.inputs))
             inputs = own_inputs(self.arguments, modules[0], self.console)
-            options = replace(self.options, proof_seconds=PROOF_SHARE * unit.seconds, inputs=inputs)
+            options = replace(self.options, proof_seconds=proof_seconds(self.arguments, unit.seconds), inputs=inputs)
             if len(modules) > 1:
                 verdict = self._compare(modules, options)
             else:
@@ -226,10 +224,8 @@ class _Check:
         return verdict
 
     def _name_breaking_pass(self, stages: Sequence[Module], options: Options) -> None:
-        from dialect_utils.verdict import compare_stages
-
         def differs(part: Sequence[Module]) -> bool:
-            return compare_stages(part, options, self.worker, executable=checked_form).verdict == "different"
+            return self._verdict(part, options).verdict == "different"
 
         number = first_breaking(stages, differs)
         step = self.pipeline.passes[number - 1]
@@ -238,14 +234,17 @@ class _Check:
         self.console.diagnose([found, reproducer("check", step, stages[number - 1])])
 
     def _compare(self, stages: Sequence[Module], options: Options) -> Verdict:
-        from dialect_utils.verdict import compare_stages
-
         first, last = stages[0], stages[-1]
         for module in {id(first): first, id(last): last}.values():
             if is_optimized_dump(module):
                 message = f"{module.name} is an optimized dump, executed as make-portable rewrites it"
                 self.console.diagnose([Diagnostic(message, severity="note")])
-        return compare_stages(stages, options, self.worker, executable=checked_form)
+        return self._verdict(stages, options)
+
+    def _verdict(self, stages: Sequence[Module], options: Options) -> Verdict:
+        from relayout.elided import compare_forms
+
+        return compare_forms(stages, options, self.worker, assume_equal=self.arguments.assume_elided_equal)
 
     def _print_unknown(self, files: Sequence[str], reason: str) -> None:
         print(_unknown_line(files, reason, self.arguments), flush=True)

@@ -17,17 +17,17 @@ from relayout.batch.run import add_batch_options, add_ci_options
 from relayout.batch.unit import Unit, Work
 from relayout.comparison import (
     EXIT_CODES,
-    PROOF_SHARE,
     UNKNOWN,
     add_comparison_options,
     comparison_options,
+    comparison_seconds,
     exit_code,
     most_severe,
     own_inputs,
+    proof_seconds,
     reject_without_execution,
 )
 from relayout.console import Console, print_json
-from relayout.process import CHECKING_SECONDS_PER_MEGABYTE, seconds_for_bytes
 from relayout.validation.gathering import LOST, gathered
 from relayout.validation.judging import Judge
 from relayout.validation.run import REDUCTION_SECONDS, dump_module
@@ -75,10 +75,11 @@ def _plan(arguments: Namespace, console: Console) -> Sequence[Unit]:
     folders = arguments.files if arguments.compiled is None else [arguments.compiled]
     steps = [step for folder in folders for step in _steps(folder, len(folders) > 1, arguments, console)]
     own = _reduction(arguments)
-    return [
-        Unit((each.before, each.after), seconds=_seconds(each, arguments) + own, label=each.label)
-        for each in parsed(partial(chosen_steps, steps), arguments.only)
-    ]
+    units = []
+    for each in parsed(partial(chosen_steps, steps), arguments.only):
+        pair = (each.before, each.after)
+        units.append(Unit(pair, seconds=comparison_seconds(arguments, pair) + own, label=each.label))
+    return units
 
 
 def _check(arguments: Namespace) -> None:
@@ -109,12 +110,6 @@ def _steps(folder: str, is_one_of_several: bool, arguments: Namespace, console: 
     return find_steps([replace(each, prefix=prefix) for each in found], folder)
 
 
-def _seconds(step: Step, arguments: Namespace) -> float:
-    size = step.before.size + step.after.size
-    limit: float = arguments.timeout or seconds_for_bytes(size, CHECKING_SECONDS_PER_MEGABYTE)
-    return limit
-
-
 def _reduction(arguments: Namespace) -> float:
     return 0.0 if arguments.no_reduce else REDUCTION_SECONDS
 
@@ -129,14 +124,20 @@ def _open(arguments: Namespace, console: Console) -> Iterator[Work]:
     options = replace(options, power=options.power or 0)
     with Worker(memory=options.memory) as worker:
         own = partial(own_inputs, arguments, console=console)
-        judge = Judge(options, worker, is_shown=arguments.output is not None, inputs_of=own)
+        judge = Judge(
+            options,
+            worker,
+            is_shown=arguments.output is not None,
+            inputs_of=own,
+            is_elided_equal=arguments.assume_elided_equal,
+        )
         yield partial(_report, judge, arguments)
 
 
 def _report(judge: Judge, arguments: Namespace, unit: Unit) -> int:
     """Prints the result of one step as JSON, again with a smaller pair if one was found, and returns its exit code."""
     step, own = Step.of(unit.label, unit.inputs), _reduction(arguments)
-    result = judge.judge(step, PROOF_SHARE * (unit.seconds - own))
+    result = judge.judge(step, proof_seconds(arguments, unit.seconds - own))
     print_json(result.as_json())
     if own:
         reduced = judge.reduced(step, result, own)

@@ -13,8 +13,8 @@ from dialect_utils.io.inputs import LEFT_OUT, Input
 from dialect_utils.ir import Module
 from dialect_utils.text import DiagnosticError
 from dialect_utils.tools.printing import format_nameless
-from passes.dumps.executable import checked_form
 from passes.framework.pipeline import verify
+from relayout.elided import compare_forms, is_elided_in_both
 from relayout.validation.reduced import reduced_pair, text_for_people
 from relayout.validation.result import TEXT, StepResult
 from relayout.validation.steps import Step
@@ -40,13 +40,14 @@ class Judge:
     """A judge of steps: the options and the worker of each comparison.
 
     `is_shown`: results hold the difference of the texts. `inputs_of` returns the user's inputs for a module, None: the
-    inputs are random.
+    inputs are random. `is_elided_equal`: constants that both modules elide under one name and shape have equal values.
     """
 
     options: Options
     worker: Worker
     is_shown: bool = False
     inputs_of: Callable[[Module], tuple[SavedArray, ...] | None] = _no_inputs
+    is_elided_equal: bool = False
     _modules: dict[str, Module] = field(default_factory=dict, init=False)
 
     def judge(self, step: Step, proof_seconds: float) -> StepResult:
@@ -77,11 +78,9 @@ class Judge:
         if is_whole_text and format_nameless(before) == format_nameless(after):
             said = ("the texts differ in names and metadata only",)
             return StepResult.of(step, "equal", methods=(TEXT,), said=said)
-        # Imported here: texts decide most steps.
-        from dialect_utils.verdict import compare_stages
-
         options = replace(self.options, proof_seconds=proof_seconds, inputs=self.inputs_of(before))
-        return _result(step, compare_stages([before, after], options, self.worker, executable=checked_form))
+        assume_equal = self.is_elided_equal and is_elided_in_both(before, after)
+        return _result(step, compare_forms([before, after], options, self.worker, assume_equal=assume_equal))
 
     def _module(self, read: Input) -> Module:
         """Returns a module, verified; the last ones are kept."""
@@ -118,7 +117,14 @@ def text_difference(before: str, after: str) -> str:
 
 def _result(step: Step, verdict: Verdict) -> StepResult:
     _, *said = verdict.lines(("before the pass", "after it"))
-    return StepResult.of(step, verdict.verdict, methods=verdict.methods, up_to=verdict.choices, said=tuple(said))
+    return StepResult.of(
+        step,
+        verdict.verdict,
+        methods=verdict.methods,
+        up_to=verdict.choices,
+        assumptions=verdict.assumptions,
+        said=tuple(said),
+    )
 
 
 def _place(error: DiagnosticError) -> str:

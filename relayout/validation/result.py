@@ -53,6 +53,7 @@ class StepResult:
     verdict: str
     methods: tuple[str, ...] = ()
     up_to: tuple[str, ...] = ()
+    assumptions: tuple[str, ...] = ()
     said: tuple[str, ...] = ()
     seconds: float = 0.0
     difference: str = ""
@@ -88,8 +89,9 @@ class StepResult:
 
     @property
     def answer(self) -> str:
-        """Returns the verdict, what it leaves open, and the methods that decided."""
+        """Returns the verdict, what it leaves open, what it assumes, and the methods that decided."""
         open_ = f" up to [{', '.join(self.up_to)}]" if self.up_to else ""
+        open_ += "".join(f" [{each}]" for each in self.assumptions)
         return f"{self.verdict}{open_}" + (f" ({', '.join(self.methods)})" if self.methods else "")
 
     @property

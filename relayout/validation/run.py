@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
@@ -31,28 +32,43 @@ def dump_module(module: Module, target: str, folder: str) -> None:
     dump_passes(in_dialect_of("stablehlo", module).text(), target, folder)
 
 
-def validate_directory(folder: str, options: Options, only: str | None, *, reduces: bool) -> Validation:
-    """Judges the steps in a dump directory, those of passes whose names match `only`, each as `relayout.check` does.
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """How steps are judged: the options of each comparison, and a regular expression for the passes to judge.
 
-    `reduces`: searches a smaller pair where a step is different. Raises DiagnosticError for a directory without steps.
+    `reduces`: a step that is different gets a smaller pair. `is_elided_equal`: constants that both modules of a step
+    elide under one name and shape have equal values.
+    """
+
+    options: Options
+    only: str | None = None
+    reduces: bool = True
+    is_elided_equal: bool = False
+
+
+def validate_directory(folder: str, judged: Judged) -> Validation:
+    """Judges the steps in a dump directory, each as `relayout.check` does.
+
+    Raises DiagnosticError for a directory without steps.
     """
     from dialect_utils.execution import Worker
 
-    steps = chosen_steps(find_steps(find_inputs([folder]).modules, folder), _pattern(only))
+    options = judged.options
+    steps = chosen_steps(find_steps(find_inputs([folder]).modules, folder), _pattern(judged.only))
     results = []
     with Worker(memory=options.memory) as worker:
-        judge = Judge(options, worker, is_shown=True)
+        judge = Judge(options, worker, is_shown=True, is_elided_equal=judged.is_elided_equal)
         for step in steps:
             found = judge.judge(step, options.proof_seconds)
-            results.append(judge.reduced(step, found, REDUCTION_SECONDS) if reduces else found)
+            results.append(judge.reduced(step, found, REDUCTION_SECONDS) if judged.reduces else found)
     return Validation(tuple(results))
 
 
-def validate_module(module: Module, target: str, options: Options, only: str | None, *, reduces: bool) -> Validation:
+def validate_module(module: Module, target: str, judged: Judged) -> Validation:
     """Compiles a module and judges each pass, as `validate_directory` does."""
     with TemporaryDirectory(prefix="relayout-validate-") as folder:
         dump_module(module, target, folder)
-        return validate_directory(folder, options, only, reduces=reduces)
+        return validate_directory(folder, judged)
 
 
 def _pattern(only: str | None) -> re.Pattern[str] | None:

@@ -302,3 +302,27 @@ ENTRY e {
     assert (found.verdict, found.methods) == ("equal", ("proof",))
     with pytest.raises(DiagnosticError, match="rng gives other numbers in each run"):
         compare_modules(parse(text), parse(text), Options(engines=("xla",)), worker)
+
+
+SUMS_OF_SQUARES = """HloModule m
+add {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT s = f32[] add(a, b)
+}
+ENTRY e {
+  x = f32[8,32,64] parameter(0)
+  z = f32[] constant(0)
+  m = f32[8,32,64] multiply(x, x)
+  n = bf16[8,32,64] convert(m)
+  w = f32[8,32,64] convert(n)
+  ROOT r = f32[8,32] reduce(OPERAND, z), dimensions={2}, to_apply=add
+}
+"""
+
+
+def test_xla_keeps_a_rounding_to_bf16_before_a_sum(worker: Worker) -> None:
+    # A library of XLA:CPU sums arrays of this size, and reads m in place of w.
+    plain, rounded = (parse_bytes(SUMS_OF_SQUARES.replace("OPERAND", name).encode(), "m") for name in "mw")
+    verdict = compare_modules(plain, rounded, Options(engines=("xla",), power=0), worker)
+    assert verdict.verdict == "different"

@@ -17,6 +17,7 @@ from dialect_utils.verdict.proof.symbols import Symbols
 from dialect_utils.verdict.proof.terms import Array, GaveUpError, Term, Terms, Tree
 from dialect_utils.verdict.rules import Rule
 from dialect_utils.verdict.written.labels import (
+    converts_operands,
     elementwise_label,
     is_among_devices,
     is_pure,
@@ -111,7 +112,7 @@ class Evaluation:
     # Operations
 
     def _results(self, operation: Operation) -> Sequence[Tree]:
-        if is_written_in_reverse(operation):
+        if is_written_in_reverse(operation) or converts_operands(operation):
             return self.opaque(operation)
         rule = RULES.get(operation.opcode)
         if rule is not None:

@@ -37,7 +37,7 @@ def chosen_data(
     if not shapes:
         return [DataSet("own", [])], []
     needs = array_needs(modules, shapes)
-    is_finite = any(_mixes_groups(operation) for module in modules for operation in module.operations())
+    is_finite = any(_spreads_infinities(operation) for module in modules for operation in module.operations())
     computed = [operation for operation in modules[0].operations() if operation.opcode == "conditional"]
     branches = [f"not known: which branches of conditional {_name(each)} were taken" for each in computed]
     sets = data_sets(needs, options.seeds, finite=is_finite, sums=sums)
@@ -50,8 +50,15 @@ def _name(operation: Operation) -> str:
     return operation.results[0].name if operation.results else operation.opcode
 
 
-def _mixes_groups(operation: Operation) -> bool:
-    """Is true for a convolution of groups: XLA:CPU multiplies other groups by 0, and infinity times 0 is NaN."""
+def _spreads_infinities(operation: Operation) -> bool:
+    """Is true where engines multiply infinities by 0, which gives NaN, or do not.
+
+    XLA:CPU does so with other groups of a convolution. An fft and a product of complex numbers have several algorithms.
+    """
+    values = [*operation.operands, *operation.results]
+    is_complex = any(array.element_type.is_complex for value in values for array in value.shape.arrays())
+    if operation.opcode == "fft" or (is_complex and has(operation.opcode, Trait.CONTRACTS)):
+        return True
     if operation.opcode != "convolution":
         return False
     try:

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 
 from dialect_utils.hlo.text.attributes import is_calling, reversed_dimensions
-from dialect_utils.ir import Module, Operation, array_shape
-from dialect_utils.layout import ArrayShape, OpaqueShape
+from dialect_utils.ir import Module, Operation, Value, array_shape
+from dialect_utils.layout import ArrayShape, ElementType, OpaqueShape
 from dialect_utils.ops import (
+    ALL_OPERANDS,
     CALLING_MLIR_ATTRIBUTES,
     GENERAL_ATTRIBUTES,
     GENERAL_MLIR_ATTRIBUTES,
     Trait,
     has,
+    named,
     opcode_of,
 )
 from dialect_utils.ops.domain import UndefinedError
@@ -37,6 +39,8 @@ _ELIDED = "..."
 _RESOURCE = "dense_resource"
 _TOTAL_ORDER = "TOTALORDER"
 
+# Operations whose operands are those of the computation that they apply.
+_REDUCING = named("reduce reduce-window")
 _SIDE_EFFECTS = ("custom_call_has_side_effect", "has_side_effect")
 
 
@@ -50,6 +54,27 @@ def is_pure(operation: Operation) -> bool:
 def is_written_in_reverse(operation: Operation) -> bool:
     """Is true for an operation of a TPU dump that writes its result in reverse, which its opcode does not say."""
     return bool(reversed_dimensions(operation.attribute("backend_config")))
+
+
+def converts_operands(operation: Operation) -> bool:
+    """Is true for an operation of an optimized dump that converts its operands or results, unlike its opcode.
+
+    An example is a copy from f32 to bf16, which rounds.
+    """
+    results = _element_types(operation.results)
+    if operation.called and has(operation.opcode, Trait.COMBINES):
+        called = operation.called[0]
+        taken, given = _element_types(called.parameters), _element_types(called.results)
+        return results != given or (operation.opcode in _REDUCING and _element_types(operation.operands) != taken)
+    typed = opcode_of(operation.opcode).typed
+    if not typed or len(results) != 1:
+        return False
+    operands = operation.operands if typed == ALL_OPERANDS else [operation.operands[index] for index in typed]
+    return any(kind != results[0] for kind in _element_types(operands))
+
+
+def _element_types(values: Iterable[Value]) -> list[ElementType]:
+    return [array.element_type for value in values for array in value.shape.arrays()]
 
 
 def is_among_devices(operation: Operation) -> bool:

@@ -27,6 +27,7 @@ from dialect_utils.verdict.rules.formats import is_nan
 from dialect_utils.verdict.written.constants import folded
 from dialect_utils.verdict.written.graph import UNSPECIFIED, Graph
 from dialect_utils.verdict.written.labels import (
+    converts_operands,
     elementwise_label,
     is_among_devices,
     is_pure,
@@ -179,7 +180,7 @@ class Recorder:
     # Operations
 
     def _results(self, operation: Operation) -> Sequence[Tree]:
-        if is_written_in_reverse(operation):
+        if is_written_in_reverse(operation) or converts_operands(operation):
             return self.opaque(operation)
         opcode = operation.opcode
         rule = RULES.get(opcode)

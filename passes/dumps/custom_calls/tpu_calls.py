@@ -176,10 +176,11 @@ TPU_CALLS = (
     _each("AsyncCollectiveStart", _start_collective, "(operand, result, zeros) of the collective that it starts"),
     _each("AsyncCollectiveDone", _finish_collective, "its second operand, the result that the start gave"),
     _each("LayoutConstraint Sharding ShardBarrierFrom ShardBarrierTo", expand_identity, "its operand"),
+    _each("xla.sdy.FuncResultSharding xla.sdy.PropagationBarrier", expand_identity, "its operand"),
     _each("MoveToHost MoveToDevice annotate_device_placement", expand_identity, "its operand: all memory is one"),
     _each("Pin Unpin", expand_identity, "its operand: a buffer `b(f32[4])` becomes an array"),
     _each(
-        "SPMDFullToShardShape SPMDShardToFullShape",
+        "SPMDFullToShardShape SPMDShardToFullShape xla.sdy.GlobalToLocalShape xla.sdy.LocalToGlobalShape",
         expand_resharding,
         "its operand, if that has the result's shape; an error in a module that is not partitioned yet",
     ),

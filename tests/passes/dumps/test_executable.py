@@ -88,3 +88,69 @@ def test_total_orders_are_written_so_that_every_jaxlib_reads_them(worker: Worker
     total, partial = worker.run(prepare(form, "<test>"), [[a, b]])[0]
     assert total.tolist() == [True, True, bool(np.signbit(a[2]))]
     assert partial.tolist() == [False, True, False]
+
+
+STABLE = """HloModule m
+
+ENTRY e {
+  x = KIND[2,5] parameter(0)
+  ROOT t = (KIND[2,3], s32[2,3]) topk(x), k=3ATTRIBUTES
+}
+"""
+# Equal numbers stay in order; the total order has -0 below 0 and NaN above infinity.
+KEYS = np.array([[1, 2, 1, 2, 2], [3, 3, 3, 3, 3]], np.int32)
+FLOATS = np.array([[0.0, -0.0, np.nan, 1, np.inf], [-0.0, 0.0, -1, 0.0, -np.inf]], np.float32)
+
+
+@pytest.mark.parametrize(
+    ("attributes", "kind", "keys", "places"),
+    [
+        (", is_stable=true", "s32", KEYS, [[1, 3, 4], [0, 1, 2]]),
+        (", largest=true, is_stable=true", "f32", FLOATS, [[2, 4, 3], [1, 3, 0]]),
+        (", largest=false, is_stable=true", "s32", KEYS, [[0, 2, 1], [0, 1, 2]]),
+        (", largest=false, is_stable=true", "f32", FLOATS, [[1, 0, 3], [4, 2, 0]]),
+    ],
+)
+def test_a_stable_topk_keeps_the_order_of_equal_elements(
+    attributes: str, kind: str, keys: np.ndarray, places: list[list[int]], worker: Worker
+) -> None:
+    module = parse_module(STABLE.replace("KIND", kind).replace("ATTRIBUTES", attributes))
+    for engine in ("xla", "reference"):
+        values, indices = run_module(executable_form(module), [keys], engine=engine, worker=worker)
+        assert indices.tolist() == places
+        assert np.array_equal(values, np.take_along_axis(keys, indices, 1), equal_nan=kind == "f32")
+
+
+def test_an_unstable_topk_says_nothing(worker: Worker) -> None:
+    module = parse_module(STABLE.replace("KIND", "s32").replace("ATTRIBUTES", ", is_stable=false"))
+    found = executable_form(module)
+    assert [item.attribute("is_stable") for item in found.operations() if item.opcode == "topk"] == [None]
+    values, _ = run_module(found, [KEYS], worker=worker)
+    assert values.tolist() == [[2, 2, 2], [3, 3, 3]]
+
+
+SHARDED = """HloModule m
+
+ENTRY e {
+  x = f32[3] parameter(0)
+  n = f32[3] negate(x)
+  a = f32[3] custom-call(n), custom_call_target="xla.sdy.TARGET", custom_call_has_side_effect=true
+  ROOT m = SHAPE custom-call(a), custom_call_target="xla.sdy.PropagationBarrier"
+}
+"""
+
+
+@pytest.mark.parametrize("target", ["FuncResultSharding", "GlobalToLocalShape", "LocalToGlobalShape"])
+def test_calls_of_shardy_return_their_operand(target: str, worker: Worker) -> None:
+    module = parse_module(SHARDED.replace("TARGET", target).replace("SHAPE", "f32[3]"))
+    (found,) = run_module(executable_form(module), [np.arange(3, dtype=np.float32)], worker=worker)
+    assert found.tolist() == [0, -1, -2]
+
+
+def test_a_call_of_shardy_that_changes_the_shape_is_an_error(worker: Worker) -> None:
+    module = parse_module(SHARDED.replace("TARGET", "FuncResultSharding").replace("SHAPE", "f32[6]"))
+    with pytest.raises(DiagnosticError, match="its result is"):
+        executable_form(module)
+    module = parse_module(SHARDED.replace("TARGET", "Unknown").replace("SHAPE", "f32[3]"))
+    with pytest.raises(DiagnosticError, match=r"xla\.sdy\.Unknown must not run here"):
+        run_module(executable_form(module), [np.zeros(3, np.float32)], worker=worker)

@@ -90,6 +90,53 @@ def test_a_result_written_in_reverse_is_another_one(operation: str) -> None:
     assert is_equal('"0"', "") == is_equal('"0"', '"1"') == (False, False)
 
 
+# A copy or a movement of an optimized dump may round f32 to bf16.
+ROUNDED = """HloModule m, is_scheduled=true
+
+add32 {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT s = f32[] add(a, b)
+}
+
+ENTRY e {
+  p = f32[3,5] parameter(0)
+  q = f32[3,1,5] reshape(p)
+  m = f32[] constant(-0)
+  z = KIND[] constant(0)
+  r = KIND[3,5] OPERATION
+  s = f32[3,5] convert(r)
+  ROOT n = f32[3,5] negate(s)
+}
+"""
+
+
+@pytest.mark.parametrize(
+    "operation",
+    [
+        "copy(p)",
+        "reshape(p)",
+        "transpose(p), dimensions={0,1}",
+        "pad(p, z), padding=0_0x0_0",
+        "slice(p), slice={[0:3], [0:5]}",
+        "maximum(p, p)",
+        "reduce(q, m), dimensions={1}, to_apply=add32",
+    ],
+)
+def test_an_operation_that_converts_its_operand_moves_no_elements(operation: str) -> None:
+    texts = [ROUNDED.replace("OPERATION", operation).replace("KIND", kind) for kind in ("f32", "bf16")]
+    plain = ROUNDED.replace("OPERATION", "copy(p)").replace("KIND", "f32")
+
+    def is_equal(*texts: str) -> tuple[bool, bool]:
+        stages = [parse_bytes(each.encode(), "m") for each in texts]
+        ports = entry_ports(stages)
+        return try_prove(stages, *ports).answer == "equal", replay(stages, *ports, Certificate((), ({}, {}))).is_equal
+
+    assert is_equal(texts[0], plain)[0]
+    assert is_equal(texts[1], texts[1])[0]
+    assert is_equal(texts[1], plain) == is_equal(texts[0], texts[1]) == (False, False)
+
+
 def test_the_default_precision_says_nothing() -> None:
     dot = "r = f32[4,4] dot(p, p), lhs_contracting_dims={1}, rhs_contracting_dims={0}"
     plain = key_of(hlo(dot, "dot"))
