@@ -17,11 +17,13 @@ from dialect_utils.verdict.proof.symbols import Symbols
 from dialect_utils.verdict.proof.terms import Array, GaveUpError, Term, Terms, Tree
 from dialect_utils.verdict.rules import Rule
 from dialect_utils.verdict.written.labels import (
+    Devices,
     elementwise_label,
     is_among_devices,
     is_pure,
     is_written_in_reverse,
     key_of,
+    returns_operand,
 )
 from dialect_utils.verdict.written.terms import leaves_of, tree_of
 
@@ -48,7 +50,7 @@ class Evaluation:
     """
 
     terms: Terms
-    devices: Hashable = None
+    devices: Devices = None
     plans: Mapping[tuple[Shape, Shape], Sequence[Plan]] = field(default_factory=dict)
     earlier_loops: Sequence[tuple[Shape, ...]] = ()
     loops: list[tuple[Shape, ...]] = field(default_factory=list)
@@ -59,10 +61,10 @@ class Evaluation:
     _depth: int = 0
     _count: int = 0
     _known_calls: dict[Hashable, list[Tree]] = field(default_factory=dict)
-    _symbols: Symbols = field(init=False)
+    symbols: Symbols = field(init=False)
 
     def __post_init__(self) -> None:
-        self._symbols = Symbols(self)
+        self.symbols = Symbols(self)
 
     def run(self, function: Function, arguments: Sequence[Tree]) -> list[Tree]:
         """Returns the results of a function for its arguments; raises GaveUpError where that takes too long."""
@@ -113,6 +115,8 @@ class Evaluation:
     def _results(self, operation: Operation) -> Sequence[Tree]:
         if is_written_in_reverse(operation):
             return self.opaque(operation)
+        if returns_operand(operation, self.devices):
+            return [self.values[operation.operands[0]]]
         rule = RULES.get(operation.opcode)
         if rule is not None:
             return rule(self, operation)
@@ -137,7 +141,7 @@ class Evaluation:
         if not all(map(_is_static, (*operation.operands, *operation.results))):
             return None
         try:
-            found = known.define(self._symbols, operation, [self.array(operand) for operand in operation.operands])
+            found = known.define(self.symbols, operation, [self.array(operand) for operand in operation.operands])
         except UndefinedError:
             return None
         if operation.opcode in NORMS:

@@ -6,6 +6,7 @@ import re
 import struct
 from collections.abc import Callable, Hashable, Iterator
 
+from dialect_utils.execution.custom_calls import IDENTITIES
 from dialect_utils.hlo.text.attributes import is_calling, reversed_dimensions
 from dialect_utils.ir import Module, Operation, array_shape
 from dialect_utils.layout import ArrayShape, OpaqueShape
@@ -40,6 +41,25 @@ _TOTAL_ORDER = "TOTALORDER"
 _SIDE_EFFECTS = ("custom_call_has_side_effect", "has_side_effect")
 
 
+Pair = tuple[str, str]
+# The opcode, integers, other attributes as texts, the contents of a constant, and shapes that no attribute holds.
+Key = tuple[str, tuple[Hashable, ...], tuple[Pair, ...], Hashable, Hashable]
+# The numbers of replicas and of partitions that run a module.
+Devices = tuple[int, int] | None
+
+# Conversions between a whole array and its shards: the shards of several partitions may hold terms of a sum.
+_OF_SHARDS = frozenset({"SPMDFullToShardShape", "SPMDShardToFullShape"})
+
+
+def returns_operand(operation: Operation, devices: Devices) -> bool:
+    """Is true for a custom call that returns its operand, and only tells the compiler where to store it."""
+    if operation.opcode != "custom-call" or operation.callee not in IDENTITIES:
+        return False
+    values = (*operation.operands, *operation.results)
+    is_same = len(values) == len(("operand", "result")) and len({value.shape.without_layout for value in values}) == 1
+    return is_same and (operation.callee not in _OF_SHARDS or (devices is not None and devices[1] == 1))
+
+
 def is_pure(operation: Operation) -> bool:
     """Is true for an operation whose results depend on its operands alone; others are kept in their order."""
     if operation.opcode == "custom-call":
@@ -60,13 +80,14 @@ def is_among_devices(operation: Operation) -> bool:
 _DEVICES = ("replica_count", "num_partitions", "mhlo.num_replicas", "mhlo.num_partitions")
 
 
-def device_counts(module: Module) -> Hashable:
+def device_counts(module: Module) -> Devices:
     """Returns the numbers of replicas and of partitions that run a module."""
     counts = [module.attributes.get(name, "1").split(" ")[0] for name in _DEVICES]
-    return tuple(max(int(a), int(b)) for a, b in zip(counts[:2], counts[2:], strict=True))
+    replicas, partitions, *in_mlir = map(int, counts)
+    return max(replicas, in_mlir[0]), max(partitions, in_mlir[1])
 
 
-def key_of(operation: Operation) -> tuple[str, tuple[Hashable, ...], tuple[tuple[str, str], ...], Hashable, Hashable]:
+def key_of(operation: Operation) -> Key:
     """Returns all attributes that affect an operation's value.
 
     Raises UndefinedError where the text does not tell them: elided constants, types without a name.
@@ -176,8 +197,6 @@ def _written_shapes(operation: Operation) -> Hashable:
         raise UndefinedError(f"{operation.opcode} has types that XLA has no name for")
     return None
 
-
-Pair = tuple[str, str]
 
 _NUMBER = re.compile(r"(-?[\d.]+(?:[eE][-+]?\d+)?)(?: : (\w+))?")
 _HEXADECIMAL = re.compile(r"(0x[0-9A-Fa-f]{8}) : f32")

@@ -27,11 +27,13 @@ from dialect_utils.verdict.rules.formats import is_nan
 from dialect_utils.verdict.written.constants import folded
 from dialect_utils.verdict.written.graph import UNSPECIFIED, Graph
 from dialect_utils.verdict.written.labels import (
+    Devices,
     elementwise_label,
     is_among_devices,
     is_pure,
     is_written_in_reverse,
     key_of,
+    returns_operand,
 )
 from dialect_utils.verdict.written.structure import RULES, Tree, check_reading
 from dialect_utils.verdict.written.terms import Written, leaves_of, tree_of
@@ -95,7 +97,7 @@ class Recorder:
     """
 
     graph: Graph
-    devices: Hashable = None
+    devices: Devices = None
     readings: Mapping[Operation, Reading] = field(default_factory=dict)
     claims: list[tuple[int, int]] = field(default_factory=list)
     closed: list[tuple[int, frozenset[int]]] = field(default_factory=list)
@@ -184,6 +186,8 @@ class Recorder:
         opcode = operation.opcode
         rule = RULES.get(opcode)
         operands = [self.values[operand] for operand in operation.operands]
+        if returns_operand(operation, self.devices):
+            return operands
         if rule is not None:
             return rule(self, operation, operands)
         if has(opcode, Trait.PASSES_OPERANDS) and len(operation.called) == 1:
