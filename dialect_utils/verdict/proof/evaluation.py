@@ -18,8 +18,11 @@ from dialect_utils.verdict.proof.terms import Array, GaveUpError, Term, Terms, T
 from dialect_utils.verdict.rules import Rule
 from dialect_utils.verdict.written.labels import (
     Devices,
+    counted,
     elementwise_label,
+    gives_sizes,
     is_among_devices,
+    is_assumed,
     is_pure,
     is_written_in_reverse,
     key_of,
@@ -117,6 +120,10 @@ class Evaluation:
             return self.opaque(operation)
         if returns_operand(operation, self.devices):
             return [self.values[operation.operands[0]]]
+        if gives_sizes(operation):
+            return [self.terms.unspecified]
+        if is_assumed(operation):
+            return self.run(operation.called[0], ())
         rule = RULES.get(operation.opcode)
         if rule is not None:
             return rule(self, operation)
@@ -138,7 +145,7 @@ class Evaluation:
         is_whole = operation.opcode in _LONG or (known.has(Trait.ENGINE_DEFINED) and operation.opcode not in NORMS)
         if is_whole or is_among_devices(operation) or not is_pure(operation):
             return None
-        if not all(map(_is_static, (*operation.operands, *operation.results))):
+        if not all(map(_is_static, (*counted(operation), *operation.results))):
             return None
         try:
             found = known.define(self.symbols, operation, [self.array(operand) for operand in operation.operands])
@@ -161,7 +168,7 @@ class Evaluation:
     def opaque(self, operation: Operation) -> Sequence[Tree]:
         """Returns the results of an operation without a definition: equal operations on equal operands are equal."""
         number = len(self.effects)
-        operands = [term for operand in _counted(operation) for term in self.flat(self.values[operand])]
+        operands = [term for operand in counted(operation) for term in self.flat(self.values[operand])]
         functions = [self.function(called) for called in operation.called]
         is_effect = not is_pure(operation) or not operation.results or any(effects for _, effects in functions)
         label = (

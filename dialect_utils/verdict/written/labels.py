@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Sequence
 
 from dialect_utils.execution.custom_calls import IDENTITIES
 from dialect_utils.hlo.text.attributes import is_calling, reversed_dimensions
-from dialect_utils.ir import Module, Operation, array_shape
+from dialect_utils.ir import Module, Operation, Value, array_shape
 from dialect_utils.layout import ArrayShape, OpaqueShape
 from dialect_utils.ops import (
     CALLING_MLIR_ATTRIBUTES,
@@ -58,6 +58,32 @@ def returns_operand(operation: Operation, devices: Devices) -> bool:
     values = (*operation.operands, *operation.results)
     is_same = len(values) == len(("operand", "result")) and len({value.shape.without_layout for value in values}) == 1
     return is_same and (operation.callee not in _OF_SHARDS or (devices is not None and devices[1] == 1))
+
+
+# Operations of other dialects whose results are sizes and witnesses, which no definition of a static operation reads.
+_OF_SIZES = frozenset({"shape.broadcast", "shape.const_witness", "shape.shape_of", "tensor.cast"})
+
+
+def gives_sizes(operation: Operation) -> bool:
+    """Is true for an operation of StableHLO's companions that computes sizes, not arrays."""
+    return operation.opcode in _OF_SIZES and any(isinstance(each.shape, OpaqueShape) for each in operation.results)
+
+
+def is_assumed(operation: Operation) -> bool:
+    """Is true for a region that runs because its witness is the constant true."""
+    if operation.opcode != "shape.assuming":
+        return False
+    witness = operation.operands[0].operation
+    return witness is not None and witness.opcode == "shape.const_witness" and witness.attribute("passing") == "true"
+
+
+def counted(operation: Operation) -> Sequence[Value]:
+    """Returns the operands that affect the value: sizes that are an operand are in the type of the result, too."""
+    return operation.operands[: _COUNTED.get(operation.opcode)]
+
+
+# The number of leading operands that affect the value.
+_COUNTED = {"rng": 2, "stablehlo.dynamic_broadcast_in_dim": 1}
 
 
 def is_pure(operation: Operation) -> bool:

@@ -28,8 +28,11 @@ from dialect_utils.verdict.written.constants import folded
 from dialect_utils.verdict.written.graph import UNSPECIFIED, Graph
 from dialect_utils.verdict.written.labels import (
     Devices,
+    counted,
     elementwise_label,
+    gives_sizes,
     is_among_devices,
+    is_assumed,
     is_pure,
     is_written_in_reverse,
     key_of,
@@ -188,6 +191,10 @@ class Recorder:
         operands = [self.values[operand] for operand in operation.operands]
         if returns_operand(operation, self.devices):
             return operands
+        if gives_sizes(operation):
+            return [self.unspecified()]
+        if is_assumed(operation):
+            return self.run(operation.called[0], ())
         if rule is not None:
             return rule(self, operation, operands)
         if has(opcode, Trait.PASSES_OPERANDS) and len(operation.called) == 1:
@@ -205,7 +212,7 @@ class Recorder:
         is_whole = opcode in _LONG or (known.has(Trait.ENGINE_DEFINED) and opcode not in _EXPANDED)
         if is_whole or is_among_devices(operation) or not is_pure(operation):
             return None
-        leaves = [leaf for value in (*operation.operands, *operation.results) for leaf in value.shape.leaves()]
+        leaves = [leaf for value in (*counted(operation), *operation.results) for leaf in value.shape.leaves()]
         if not all(isinstance(leaf, ArrayShape) and leaf.is_static for leaf in leaves):
             return None
         arrays = [leaf for operand in operation.operands for leaf in leaves_of(self.values[operand])]
@@ -226,9 +233,7 @@ class Recorder:
     def opaque(self, operation: Operation) -> Sequence[Tree]:
         """Returns the results of an operation without a definition."""
         number = len(self.effects)
-        # The dimensions of StableHLO's rng are an operand, too.
-        counted = operation.operands[:2] if operation.opcode == "rng" else operation.operands
-        operands = [leaf for operand in counted for leaf in leaves_of(self.values[operand])]
+        operands = [leaf for operand in counted(operation) for leaf in leaves_of(self.values[operand])]
         functions = [self.function(called) for called in operation.called]
         is_effect = not is_pure(operation) or not operation.results or any(effects for _, effects in functions)
         devices = self.devices if is_among_devices(operation) else None
