@@ -21,6 +21,7 @@ from dialect_utils.verdict.written.labels import (
     counted,
     elementwise_label,
     gives_sizes,
+    gives_unwritten_memory,
     is_among_devices,
     is_assumed,
     is_pure,
@@ -62,6 +63,7 @@ class Evaluation:
     scope: tuple[int, ...] = ()
     level: int = 0
     _depth: int = 0
+    _unwritten: dict[Operation, int] = field(default_factory=dict)
     _count: int = 0
     _known_calls: dict[Hashable, list[Tree]] = field(default_factory=dict)
     symbols: Symbols = field(init=False)
@@ -171,12 +173,12 @@ class Evaluation:
         operands = [term for operand in counted(operation) for term in self.flat(self.values[operand])]
         functions = [self.function(called) for called in operation.called]
         is_effect = not is_pure(operation) or not operation.results or any(effects for _, effects in functions)
-        label = (
-            key_of(operation),
-            len(operands),
-            self.devices if is_among_devices(operation) else None,
-            (*self.scope, number) if is_effect else None,
-        )
+        found: Hashable = (*self.scope, number) if is_effect else None
+        if gives_unwritten_memory(operation):
+            # Each call has contents of its own.
+            found = ("unwritten", self._unwritten.setdefault(operation, len(self._unwritten)))
+        devices = self.devices if is_among_devices(operation) else None
+        label = (key_of(operation), len(operands), devices, found)
         shape = TupleShape(tuple(self.result_shapes(operation)))
         made = self.terms.make("op", label, shape, (*operands, *(function for function, _ in functions)))
         if is_effect:

@@ -27,6 +27,8 @@ _SILENT = frozenset(attribute.name for attribute in (*GENERAL_ATTRIBUTES, *GENER
 # For a custom call these may affect what is computed.
 _SPOKEN_IN_CUSTOM_CALLS = frozenset({"sharding", "mhlo.sharding", "sdy.sharding", "backend_config"})
 
+# Frontend attributes that name the ends of a transfer.
+_OF_TRANSFERS = ("_xla_send_recv_source_target_pairs", "_xla_host_transfer_")
 # Frontend attributes with which passes mark the operations that they make; they tell of layouts.
 _OWN_NOTES = "relayout."
 
@@ -58,6 +60,15 @@ def returns_operand(operation: Operation, devices: Devices) -> bool:
     values = (*operation.operands, *operation.results)
     is_same = len(values) == len(("operand", "result")) and len({value.shape.without_layout for value in values}) == 1
     return is_same and (operation.callee not in _OF_SHARDS or (devices is not None and devices[1] == 1))
+
+
+# Custom calls that give memory as it is: the contents differ from call to call.
+_UNWRITTEN = frozenset({"AllocateBuffer", "CreateBuffer"})
+
+
+def gives_unwritten_memory(operation: Operation) -> bool:
+    """Is true for a custom call whose result is undefined, and another one than that of each other call."""
+    return operation.opcode == "custom-call" and operation.callee in _UNWRITTEN
 
 
 # Operations of other dialects whose results are sizes and witnesses, which no definition of a static operation reads.
@@ -140,16 +151,23 @@ def key_of(operation: Operation) -> Key:
     )
     if opcode != "custom-call" and (reverses := reversed_dimensions(operation.attribute("backend_config"))):
         texts.append(("output_reverse_dimensions", str(reverses)))
-    texts = sorted([*texts, *windows, *_notes_for_custom_calls(operation)])
+    texts = sorted([*texts, *windows, *_spoken_notes(operation)])
     return opcode_in_common(opcode), said, tuple(texts), _contents(operation), _written_shapes(operation)
 
 
-def _notes_for_custom_calls(operation: Operation) -> list[tuple[str, str]]:
-    """Returns the frontend attributes of a custom call, which may say what is computed; those of Relayout do not."""
-    if operation.opcode != "custom-call":
+def _spoken_notes(operation: Operation) -> list[Pair]:
+    """Returns the frontend attributes that affect a value.
+
+    A custom call has any, but not those of Relayout. A transfer has those that name its devices, or the handler and the
+    channel in the host's program.
+    """
+    is_call = operation.opcode == "custom-call"
+    if not is_call and not has(operation.opcode, Trait.COMMUNICATES):
         return []
     notes = operation.frontend_attributes.items()
-    return [(f"frontend_attributes.{name}", text) for name, text in notes if not name.startswith(_OWN_NOTES)]
+    if is_call:
+        return [(f"frontend_attributes.{name}", text) for name, text in notes if not name.startswith(_OWN_NOTES)]
+    return [(name, _without_space(text.strip('"'))) for name, text in notes if name.startswith(_OF_TRANSFERS)]
 
 
 def elementwise_label(operation: Operation) -> Hashable:

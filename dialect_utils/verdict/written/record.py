@@ -31,6 +31,7 @@ from dialect_utils.verdict.written.labels import (
     counted,
     elementwise_label,
     gives_sizes,
+    gives_unwritten_memory,
     is_among_devices,
     is_assumed,
     is_pure,
@@ -110,6 +111,7 @@ class Recorder:
     scope: tuple[int, ...] = ()
     level: int = 0
     _depth: int = 0
+    _unwritten: dict[Operation, int] = field(default_factory=dict)
     _bits: dict[int, int] = field(default_factory=dict)
     primitives: _Nodes = field(init=False)
 
@@ -237,7 +239,11 @@ class Recorder:
         functions = [self.function(called) for called in operation.called]
         is_effect = not is_pure(operation) or not operation.results or any(effects for _, effects in functions)
         devices = self.devices if is_among_devices(operation) else None
-        label = (key_of(operation), len(operands), devices, (*self.scope, number) if is_effect else None)
+        found: Hashable = (*self.scope, number) if is_effect else None
+        if gives_unwritten_memory(operation):
+            # Each call has contents of its own.
+            found = ("unwritten", self._unwritten.setdefault(operation, len(self._unwritten)))
+        label = (key_of(operation), len(operands), devices, found)
         shapes = [leaf for value in operation.results for leaf in value.shape.without_layout.leaves()]
         made = self.primitives.made(label, TupleShape(tuple(shapes)), [*operands, *(node for node, _ in functions)])
         if is_effect:

@@ -95,3 +95,14 @@ ENTRY e {{
     )
     found = compare_modules(parse(text), parse(plain), Options(engines=("proof", "xla")), worker)
     assert str(found).startswith("equal (proof, xla)"), str(found)
+
+
+def test_two_calls_that_allocate_memory_have_contents_of_their_own() -> None:
+    made = 'c{} = f32[4] custom-call(), custom_call_target="AllocateBuffer"'
+    lines = [f"  {made.format(i)}\n" for i in (1, 2)]
+    sums = [f"  ROOT r = f32[4] add(c{a}, c{b})" for a, b in ((1, 2), (1, 1))]
+    first, second = (module("".join(lines) + each) for each in sums)
+    assert answer(first, first) == "equal"
+    assert answer(first, second) == "unknown"
+    written = "  i = s32[] constant(0)\n  ROOT r = f32[4] dynamic-update-slice(c1, x, i)"
+    assert answer(module(lines[0] + written), module("  ROOT r = f32[4] copy(x)")) == "equal"
