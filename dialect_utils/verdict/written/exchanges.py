@@ -31,12 +31,15 @@ Each = Callable[[str, ElementType, Sequence[V]], V]
 
 # Operations of which several arrays are exchanged as each of them is.
 _EACH = named("all-gather all-reduce collective-broadcast collective-permute reduce-scatter")
+# Operations that give a device alone what it gave.
+_ALONE = named("all-gather all-reduce all-to-all collective-broadcast reduce-scatter")
 # Operations whose groups hold replicas and partitions together where a flag says so.
 _FLAGGED = named("all-gather all-reduce reduce-scatter")
 _SUM = "stablehlo.cross-replica-sum"
 # A channel only distinguishes messages, but its presence decides the mode. A layout does not affect a value.
 _IGNORED = frozenset({"channel_id", "use_global_device_ids", "constrain_layout"})
 _GROUPS, _PAIRS = "replica_groups", "source_target_pairs"
+_IN_PLACE = "slice_sizes"
 _SPLIT, _JOINED, _COUNT = "dimensions", "concat_dimension", "split_count"
 # An array of more parts is not taken apart.
 _MOST_PARTS = 256
@@ -49,7 +52,9 @@ def is_exchange(operation: Operation) -> bool:
     """Is true for a collective operation, and for the start of an asynchronous one that wraps no computation."""
     base, phase = split_asynchronous(operation.opcode)
     is_wrapped = bool(operation.called) and not has(base, Trait.COMBINES)
-    return has(base, Trait.COLLECTIVE) and phase in ("", START) and not is_wrapped
+    # The start of an exchange in place gives buffers that the operands do not determine.
+    is_plain = phase == "" or (phase == START and operation.attribute(_IN_PLACE) is None)
+    return has(base, Trait.COLLECTIVE) and is_plain and not is_wrapped
 
 
 def is_sum(operation: Operation) -> bool:
@@ -85,14 +90,21 @@ class Exchange:
 
         Each array is exchanged by itself; an all-to-all of one array exchanges its parts.
         """
+        if self._is_alone() and [domain.dimensions(array) for array in arrays] == [*map(_sizes, self.shapes)]:
+            return arrays
         if self.opcode == "all-to-all" and dict(self.dimensions)[_SPLIT]:
             count = self._part_count()
             return make(self, arrays) if count is None else [self._of_parts(domain, arrays[0], count, make)]
-        is_in_place = "slice_sizes" in dict(self.texts)
+        is_in_place = _IN_PLACE in dict(self.texts)
         if self.opcode not in _EACH or is_in_place or len(arrays) != len(self.shapes):
             return make(self, arrays)
         pairs = zip(arrays, self.shapes, strict=True)
         return [each for array, shape in pairs for each in make(replace(self, shapes=(shape,)), [array])]
+
+    def _is_alone(self) -> bool:
+        """Is true where each device exchanges data with itself only."""
+        is_known = self.opcode in _ALONE and self.mode in (_REPLICAS, _PARTITIONS, _GLOBAL)
+        return is_known and bool(self.groups) and all(len(group) == 1 for group in self.groups or ())
 
     def _part_count(self) -> int | None:
         """Returns the number of parts of an all-to-all, one for each device of a group; None where it is not known."""
@@ -113,6 +125,10 @@ class Exchange:
         texts = tuple(pair for pair in self.texts if pair[0] != _JOINED)
         of_parts = replace(self, dimensions=((_SPLIT, ()),), texts=texts, shapes=(shape,) * count)
         return domain.concatenate(make(of_parts, parts), int(found.get(_JOINED, split)))
+
+
+def _sizes(shape: Shape) -> tuple[int, ...] | None:
+    return shape.dimensions if isinstance(shape, ArrayShape) else None
 
 
 def exchange_of(operation: Operation, devices: Devices) -> Exchange:

@@ -283,13 +283,39 @@ def test_a_comparison_observes_the_precision_of_a_sum() -> None:
 
 def test_a_sum_over_replicas_is_an_all_reduce() -> None:
     head = 'func.func @main(%x: tensor<f32>) -> tensor<f32> {\n  %r = "stablehlo.'
-    groups = "<{replica_groups = dense<[[0], [1]]> : tensor<2x1xi64>}>"
+    groups = "<{replica_groups = dense<[[0, 1], [2, 3]]> : tensor<2x2xi64>}>"
     old = f'{head}cross-replica-sum"(%x) {groups} : (tensor<f32>) -> tensor<f32>\n  return %r : tensor<f32>\n}}'
     body = "({\n  ^bb0(%a: tensor<f32>, %b: tensor<f32>):\n    %s = stablehlo.FUNCTION %a, %b : tensor<f32>\n"
     body += "    stablehlo.return %s : tensor<f32>\n  })"
     new = f'{head}all_reduce"(%x) {groups} {body} : (tensor<f32>) -> tensor<f32>\n  return %r : tensor<f32>\n}}'
     assert proved(old, new.replace("FUNCTION", "add")).answer == "equal"
     assert proved(old, new.replace("FUNCTION", "maximum")).answer == "unknown"
-    assert proved(old, new.replace("FUNCTION", "add").replace("[[0], [1]]", "[[1], [0]]")).answer == "equal"
-    other = new.replace("FUNCTION", "add").replace("[[0], [1]]> : tensor<2x1xi64>", "[[0, 1]]> : tensor<1x2xi64>")
-    assert proved(old, other).answer == "unknown"
+    assert proved(old, new.replace("FUNCTION", "add").replace("[0, 1], [2, 3]", "[2, 3], [0, 1]")).answer == "equal"
+    assert proved(old, new.replace("FUNCTION", "add").replace("[0, 1], [2, 3]", "[0, 2], [1, 3]")).answer == "unknown"
+
+
+ALONE = "{{0},{1},{2},{3}}"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        f"p = f32[8] all-reduce(x), replica_groups={ALONE}, to_apply=add.f32",
+        f"p = f32[8] all-gather(x), replica_groups={ALONE}, dimensions={{0}}",
+        f"p = f32[8] reduce-scatter(x), replica_groups={ALONE}, dimensions={{0}}, to_apply=add.f32",
+        f"p = f32[8] all-to-all(x), replica_groups={ALONE}, dimensions={{0}}",
+    ],
+)
+def test_a_device_alone_gets_what_it_gives(line: str, four_devices: Worker) -> None:
+    first, second = (program(f"  {each}", "f32[8] negate(p)") for each in (line, "p = f32[8] copy(x)"))
+    assert proved(first, second).answer == "equal"
+    assert compare_modules(parse(first), parse(second), XLA, four_devices).verdict in ("agrees", "equal")
+    if "all-gather" not in line and "scatter" not in line:
+        wrong = first.replace(ALONE, "{{0,1},{2},{3}}" if "all-reduce" in line else "{{0,1},{2,3}}")
+        assert proved(wrong, second).answer == "unknown"
+    # Each replica exchanges with the partitions of its own.
+    among = first.replace("replica_count=4", "replica_count=4, num_partitions=2").replace(
+        "}}, ", "}}, channel_id=1, ", 1
+    )
+    if "all-to-all" not in line:
+        assert proved(among, second.replace("replica_count=4", "replica_count=4, num_partitions=2")).answer == "unknown"
