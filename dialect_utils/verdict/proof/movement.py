@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from dialect_utils.execution.constants import as_array
 from dialect_utils.hlo.text.literals import parse_scalar
 from dialect_utils.ir import Function, Operation
-from dialect_utils.layout import ArrayShape, ElementType, Slice, Step
+from dialect_utils.layout import ArrayShape, ElementType, Reshape, Slice, Step
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.ops.domain import Domain, UndefinedError, reshaped, static_array, transposed
 from dialect_utils.verdict.proof.algebra.numbers import value_of
@@ -121,7 +121,7 @@ class Movement(Domain[Array]):
                 return found
             if len(targets) == sum(size != 1 for size in sizes):
                 return done(part, reshaped(self, part, sizes))
-            if isinstance(part.label, Plan) and part.is_specified and not part.label.regroups_bits:
+            if isinstance(part.label, Plan) and part.is_specified and _moves(part.label):
                 return self._padded(part, part.label, targets, sizes)
             if part.kind == "op" and isinstance(part.label, tuple) and part.label[0] == "broadcast":
                 inner = tuple(targets[i] for i in part.label[1])
@@ -274,3 +274,10 @@ def _apart(targets: tuple[int, ...], sizes: tuple[int, ...]) -> tuple[tuple[int,
     others = [i for i in range(len(sizes)) if i not in targets]
     order = [*targets, *others]
     return tuple(sizes[i] for i in others), [order.index(i) for i in range(len(sizes))]
+
+
+def _moves(plan: Plan) -> bool:
+    """Is true for a plan that does more than drop dimensions of size 1, and regroups no bits."""
+    large = [[size for size in dims if size != 1] for dims in (plan.dimensions, plan.result[1])]
+    is_dropped = large[0] == large[1] and all(isinstance(step, Reshape) for step in plan.steps)
+    return not is_dropped and not plan.regroups_bits

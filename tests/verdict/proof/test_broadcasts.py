@@ -58,6 +58,15 @@ PAIRS = {
         "ROOT r = s32[2,{k//2},{n}] broadcast(x), dimensions={{2}}",
         "b = s32[{n},{k}] broadcast(x), dimensions={{0}}\n  ROOT r = s32[2,{k//2},{n}] reshape(b)",
     ),
+    "a dimension of size 1": (
+        "  y = s32[1,{n}] reshape(x)\n  t = s32[{n},1] transpose(y), dimensions={{1,0}}\n"
+        "  q = s32[{n+1},1] pad(t, p), padding=1_0x0_0\n  f = s32[{n+1}] reshape(q)\n"
+        "  ROOT r = s32[{k},{n+1}] broadcast(f), dimensions={{1}}",
+        "  y = s32[1,{n}] reshape(x)\n  b = s32[{k},1,{n}] broadcast(y), dimensions={{1,2}}\n"
+        "  q = s32[{k},1,{n+1}] pad(b, p), padding=0_0x0_0x1_0\n  ROOT r = s32[{k},{n+1}] reshape(q)",
+        "0_0x1_0",
+        "0_0x0_1",
+    ),
     "constants": (
         "  o = s32[] constant(1)\n  b = s32[{k},{n},5] broadcast(o), dimensions={{}}\n"
         "  ROOT r = s32[{k},{n+8},5] pad(b, p), padding=0_0x6_2x0_0",
