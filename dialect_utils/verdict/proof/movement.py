@@ -270,7 +270,7 @@ class Movement(Domain[Array]):
 
 
 def _apart(targets: tuple[int, ...], sizes: tuple[int, ...]) -> tuple[tuple[int, ...], list[int]]:
-    """Returns the sizes that a broadcast adds, and the permutation that puts them, most minor, into their places."""
+    """Returns the sizes that a broadcast adds, and the permutation from an array that has them most minor."""
     others = [i for i in range(len(sizes)) if i not in targets]
     order = [*targets, *others]
     return tuple(sizes[i] for i in others), [order.index(i) for i in range(len(sizes))]

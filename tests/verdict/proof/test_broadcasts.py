@@ -22,7 +22,7 @@ LARGE = {"n": 600, "k": 500}
 def module(body: str, sizes: dict[str, int]) -> str:
     """Returns a module of x, s32[n], and a scalar p; `{n+3}` in the body is a number of the sizes."""
     lines = f"  x = s32[{{n}}] parameter(0)\n  p = s32[] parameter(1)\n{body}"
-    return "HloModule m\nENTRY e {\n" + eval(f"f{lines!r}", {}, sizes) + "\n}\n"
+    return "HloModule m\nENTRY e {\n" + str(eval(f"f{lines!r}", {}, sizes)) + "\n}\n"
 
 
 PAIRS = {
