@@ -35,8 +35,11 @@ PROMOTED = Rule(
 )
 # Operations that combine the arrays of several devices.
 REDUCTIONS = named("all-reduce reduce-scatter")
+# Operations whose result is one of the operands.
 _EXTREMES = named("maximum minimum")
+# Operations whose lower bits depend on the lower bits of the operands only.
 _MODULAR = named("add multiply and or xor")
+# Operations of floats whose result an engine may keep in a wider type.
 _ROUNDED = named("add multiply")
 
 

@@ -71,8 +71,9 @@ def gives_unwritten_memory(operation: Operation) -> bool:
     return operation.opcode == "custom-call" and operation.callee in _UNWRITTEN
 
 
+_ASSUMING, _WITNESS = "shape.assuming", "shape.const_witness"
 # Operations of other dialects whose results are sizes and witnesses, which no definition of a static operation reads.
-_OF_SIZES = frozenset({"shape.broadcast", "shape.const_witness", "shape.shape_of", "tensor.cast"})
+_OF_SIZES = frozenset({_WITNESS, "shape.broadcast", "shape.shape_of", "tensor.cast"})
 
 
 def gives_sizes(operation: Operation) -> bool:
@@ -82,10 +83,10 @@ def gives_sizes(operation: Operation) -> bool:
 
 def is_assumed(operation: Operation) -> bool:
     """Is true for a region that runs because its witness is the constant true."""
-    if operation.opcode != "shape.assuming":
+    if operation.opcode != _ASSUMING:
         return False
     witness = operation.operands[0].operation
-    return witness is not None and witness.opcode == "shape.const_witness" and witness.attribute("passing") == "true"
+    return witness is not None and witness.opcode == _WITNESS and witness.attribute("passing") == "true"
 
 
 def counted(operation: Operation) -> Sequence[Value]:
