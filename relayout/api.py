@@ -242,7 +242,7 @@ def validate(
 
     `program` is a dump directory with the modules of all passes, or a module, which is compiled for a target: `cpu`, or
     a TPU such as `tpu-v5e` (without one, but with the `tpu` extra). `only` is a regular expression that names passes;
-    `precision` and `assume_elided_equal` have the meaning that they have for `check`. `reduces`: a step that is different
+    `precision` and `assume_elided_equal` mean what they mean for `check`. `reduces`: a step that is different
     has a smaller pair of modules. Raises DiagnosticError for a directory without steps, for an unknown target, and
     where the compiler refuses the module.
 

@@ -241,8 +241,8 @@ ALLOWED_CIRCLES = {
     # A module holds computations, these instructions, and each knows what holds it.
     "dialect_utils.hlo": {"computation", "instruction", "module"},
     "dialect_utils.stablehlo": {"function", "module", "operation", "value"},
-    # Loops, branches and maps evaluate the functions that they call.
-    "dialect_utils.verdict.proof": {"evaluation", "loops", "rules", "symbols"},
+    # Loops, branches, maps and collectives evaluate the functions that they call.
+    "dialect_utils.verdict.proof": {"evaluation", "exchanges", "loops", "rules", "symbols"},
     # A term of an elementwise operation or a constant is lifted by a part of its own.
     "dialect_utils.verdict.field": {"constants", "elementwise", "lift"},
     # Terms are made by rules, and rules make terms.

@@ -23,6 +23,7 @@ _CALLS = named("custom-call custom-call-start")
 # Targets that return their operand and only inform the compiler of a program for several devices.
 IDENTITIES = frozenset({"Sharding", "SPMDFullToShardShape", "SPMDShardToFullShape", "LayoutConstraint"})
 IDENTITIES |= {"annotate_device_placement", "MoveToHost", "MoveToDevice"}
+IDENTITIES |= {"xla.sdy.FuncResultSharding", "xla.sdy.PropagationBarrier"}
 # Prefixes of targets that a bare jaxlib implements: no other compiler writes them.
 _LOCAL = ("lapack_", "blas_", "xla_ffi_", "xla_python_", "tridiagonal_solve_", "dce_sink")
 # The worker removes these calls before compilation; they have no results. Other check.* calls read files.
@@ -301,9 +302,9 @@ def _check_shapes(operation: Operation, target: str) -> None:
     if target not in IDENTITIES:
         check_call(target, operands, results, _configuration(operation) if is_lapack(target) else {})
         return
-    bare = [shape.without_layout for shape in (*operands, *results)]
-    if len(operands) != 1 or len(results) != 1 or bare[0] != bare[1]:
-        raise CallError("it returns its operand, so both must be one array of the same shape")
+    shapes = [value.shape.without_layout for value in (*operation.operands, *operation.results)]
+    if len(shapes) != len(("operand", "result")) or shapes[0] != shapes[1]:
+        raise CallError("it returns its operand, the only one, so both must have the same shape")
 
 
 def _arrays(values: Sequence[Value]) -> list[ArrayShape]:

@@ -15,6 +15,7 @@ class Choice(Enum):
     FUNCTION_ROUNDING = "How exactly a function such as a sine is rounded."
     EXCESS_PRECISION = "Whether bf16, f16 and f8 values between two operations are kept in a wider type."
     DOT_PRECISION = "In which precision a product at DEFAULT precision is computed."
+    REDUCTION_PRECISION = "In which precision bf16, f16 and f8 values of several devices are summed or multiplied."
     CONVOLUTION_PADDING = "Whether the padding of a convolution is multiplied, as 0, or skipped."
     NAN_BITS = "The sign and the payload of a NaN that an operation makes."
     SUBNORMALS = "Whether numbers below the smallest normal one count as zeros."
@@ -37,6 +38,7 @@ USES: Mapping[Choice, frozenset[str]] = {
     ),
     Choice.EXCESS_PRECISION: named("add subtract multiply divide"),
     Choice.DOT_PRECISION: _SUMS,
+    Choice.REDUCTION_PRECISION: named("all-reduce reduce-scatter"),
     Choice.CONVOLUTION_PADDING: named("convolution"),
     Choice.NAN_BITS: named("add subtract multiply divide remainder sqrt log power convert"),
     Choice.SUBNORMALS: named("add subtract multiply divide"),

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
-from itertools import product
-from math import prod
 
 from dialect_utils.hlo import Computation, HloModule, Instruction
 from dialect_utils.hlo.ops import PRED, Ops, erase_unused, instructions
 from dialect_utils.ir import array_shape
 from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType, TupleShape
 from dialect_utils.ops import Trait, has, with_trait
+from dialect_utils.ops.groups import try_groups
 from dialect_utils.text import Diagnostic, DiagnosticError
 from passes.dumps.inline_fusions import use_elements
 
@@ -21,8 +19,6 @@ _CONVERSIONS = ("convert", "bitcast-convert")
 _SHIFTS = ("shift-left", "shift-right-logical")
 _BESIDES = frozenset({"parameter", "constant", "or", *_CONVERSIONS, *_SHIFTS})
 _OF_PARTITIONS = ("channel_id", "use_global_device_ids")
-_MESH = re.compile(r"mesh\[((?:'[^']*'=\d+,?)*)\]\s*\{((?:'[^']*',?)*)\}")
-_IOTA = re.compile(r"\[(\d+),(\d+)\]<=\[([\d,]+)\](?:T\(([\d,]+)\))?")
 
 
 def permute_one_by_one(module: HloModule) -> None:
@@ -233,42 +229,3 @@ def _list_groups(item: Instruction) -> None:
         message = f"{item.opcode} {item.name}: the replica groups {text} are in no form that is known here"
         raise DiagnosticError(Diagnostic(message, item.locate("replica_groups")))
     item.set_attribute("replica_groups", "{" + ",".join("{" + ",".join(map(str, g)) + "}" for g in groups) + "}")
-
-
-def try_groups(text: str) -> list[list[int]] | None:
-    """Returns replica groups that are given by the axes of a mesh or by an iota, or None for another form.
-
-    `mesh['x'=2,'y'=2] {'y'}` groups the devices that differ in y only; `[2,2]<=[4]` cuts the (transposed) iota into
-    rows. Source: xla/hlo/ir/replica_group.cc, mesh_and_axis.cc.
-    """
-    mesh = _MESH.fullmatch(text)
-    if mesh is not None:
-        sizes = {name: int(size) for name, size in re.findall(r"'([^']*)'=(\d+)", mesh[1])}
-        axes = re.findall(r"'([^']*)'", mesh[2])
-        return _mesh_groups(sizes, axes) if set(axes) <= set(sizes) else None
-    iota = _IOTA.fullmatch(text)
-    if iota is None:
-        return None
-    dims = [int(size) for size in iota[3].split(",")]
-    order = [int(i) for i in iota[4].split(",")] if iota[4] else list(range(len(dims)))
-    flat = [_position(index, order, dims) for index in product(*(range(dims[i]) for i in order))]
-    rows, length = int(iota[1]), int(iota[2])
-    return [flat[row * length : (row + 1) * length] for row in range(rows)]
-
-
-def _mesh_groups(sizes: dict[str, int], axes: list[str]) -> list[list[int]]:
-    names = list(sizes)
-    others = [name for name in names if name not in axes]
-    order = [names.index(name) for name in (*others, *axes)]
-    dims = list(sizes.values())
-    flat = [_position(index, order, dims) for index in product(*(range(dims[i]) for i in order))]
-    length = prod(sizes[name] for name in axes)
-    return [flat[start : start + length] for start in range(0, len(flat), length)]
-
-
-def _position(index: tuple[int, ...], order: list[int], dims: list[int]) -> int:
-    """Returns the row-major linear index of an index whose coordinates are in another order."""
-    position = 0
-    for coordinate, size in zip((index[order.index(i)] for i in range(len(dims))), dims, strict=True):
-        position = position * size + coordinate
-    return position

@@ -54,7 +54,6 @@ REASONS: Mapping[str, Mapping[str, str]] = {
         _OUTSIDE: "infeed outfeed recv send",
         "the value comes from the caller": "parameter",
         "a token has no value": "after-all",
-        "it has a definition among several devices only": "ragged-all-to-all",
     },
     "permutation": {
         "the dimensions have different roles": (

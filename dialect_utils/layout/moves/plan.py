@@ -142,6 +142,13 @@ class Plan(CachedText):
         pairs = zip(reversed(self.steps), reversed(self.stages[:-1]), strict=True)
         return Plan(*self.result, tuple(step.inverse(*before) for step, before in pairs))
 
+    def with_minor_dimensions(self, sizes: Sequence[int]) -> Plan:
+        """Returns the plan of arrays with more, most minor dimensions, which it keeps; ValueError if bits regroup."""
+        steps = self.steps
+        for size in sizes:
+            steps = tuple(step.with_minor_dimension(size) for step in steps)
+        return Plan(self.element_type, (*self.dimensions, *sizes), steps, self.paddings)
+
     def _format(self) -> str:
         start = f"{self.element_type}[{','.join(map(str, self.dimensions))}]"
         return " -> ".join([start, *map(str, self.steps)])

@@ -17,12 +17,18 @@ from dialect_utils.verdict.proof.symbols import Symbols
 from dialect_utils.verdict.proof.terms import Array, GaveUpError, Term, Terms, Tree
 from dialect_utils.verdict.rules import Rule
 from dialect_utils.verdict.written.labels import (
+    Devices,
     converts_operands,
+    counted,
     elementwise_label,
+    gives_sizes,
+    gives_unwritten_memory,
     is_among_devices,
+    is_assumed,
     is_pure,
     is_written_in_reverse,
     key_of,
+    returns_operand,
 )
 from dialect_utils.verdict.written.terms import leaves_of, tree_of
 
@@ -49,7 +55,7 @@ class Evaluation:
     """
 
     terms: Terms
-    devices: Hashable = None
+    devices: Devices = None
     plans: Mapping[tuple[Shape, Shape], Sequence[Plan]] = field(default_factory=dict)
     earlier_loops: Sequence[tuple[Shape, ...]] = ()
     loops: list[tuple[Shape, ...]] = field(default_factory=list)
@@ -58,12 +64,13 @@ class Evaluation:
     scope: tuple[int, ...] = ()
     level: int = 0
     _depth: int = 0
+    _unwritten: dict[Operation, int] = field(default_factory=dict)
     _count: int = 0
     _known_calls: dict[Hashable, list[Tree]] = field(default_factory=dict)
-    _symbols: Symbols = field(init=False)
+    symbols: Symbols = field(init=False)
 
     def __post_init__(self) -> None:
-        self._symbols = Symbols(self)
+        self.symbols = Symbols(self)
 
     def run(self, function: Function, arguments: Sequence[Tree]) -> list[Tree]:
         """Returns the results of a function for its arguments; raises GaveUpError where that takes too long."""
@@ -114,6 +121,12 @@ class Evaluation:
     def _results(self, operation: Operation) -> Sequence[Tree]:
         if is_written_in_reverse(operation) or converts_operands(operation):
             return self.opaque(operation)
+        if returns_operand(operation, self.devices):
+            return [self.values[operation.operands[0]]]
+        if gives_sizes(operation):
+            return [self.terms.unspecified]
+        if is_assumed(operation):
+            return self.run(operation.called[0], ())
         rule = RULES.get(operation.opcode)
         if rule is not None:
             return rule(self, operation)
@@ -135,10 +148,10 @@ class Evaluation:
         is_whole = operation.opcode in _LONG or (known.has(Trait.ENGINE_DEFINED) and operation.opcode not in NORMS)
         if is_whole or is_among_devices(operation) or not is_pure(operation):
             return None
-        if not all(map(_is_static, (*operation.operands, *operation.results))):
+        if not all(map(_is_static, (*counted(operation), *operation.results))):
             return None
         try:
-            found = known.define(self._symbols, operation, [self.array(operand) for operand in operation.operands])
+            found = known.define(self.symbols, operation, [self.array(operand) for operand in operation.operands])
         except UndefinedError:
             return None
         if operation.opcode in NORMS:
@@ -158,15 +171,15 @@ class Evaluation:
     def opaque(self, operation: Operation) -> Sequence[Tree]:
         """Returns the results of an operation without a definition: equal operations on equal operands are equal."""
         number = len(self.effects)
-        operands = [term for operand in _counted(operation) for term in self.flat(self.values[operand])]
+        operands = [term for operand in counted(operation) for term in self.flat(self.values[operand])]
         functions = [self.function(called) for called in operation.called]
         is_effect = not is_pure(operation) or not operation.results or any(effects for _, effects in functions)
-        label = (
-            key_of(operation),
-            len(operands),
-            self.devices if is_among_devices(operation) else None,
-            (*self.scope, number) if is_effect else None,
-        )
+        found: Hashable = (*self.scope, number) if is_effect else None
+        if gives_unwritten_memory(operation):
+            # Each call has contents of its own.
+            found = ("unwritten", self._unwritten.setdefault(operation, len(self._unwritten)))
+        devices = self.devices if is_among_devices(operation) else None
+        label = (key_of(operation), len(operands), devices, found)
         shape = TupleShape(tuple(self.result_shapes(operation)))
         made = self.terms.make("op", label, shape, (*operands, *(function for function, _ in functions)))
         if is_effect:

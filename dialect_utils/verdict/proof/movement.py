@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from dialect_utils.execution.constants import as_array
 from dialect_utils.hlo.text.literals import parse_scalar
 from dialect_utils.ir import Function, Operation
-from dialect_utils.layout import ArrayShape, ElementType, Slice, Step
+from dialect_utils.layout import ArrayShape, ElementType, Reshape, Slice, Step
+from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.ops.domain import Domain, UndefinedError, reshaped, static_array, transposed
 from dialect_utils.verdict.proof.algebra.numbers import value_of
 from dialect_utils.verdict.proof.terms import Array, Moved, Term, Terms
@@ -37,6 +38,8 @@ DYNAMIC_SLICE = Rule(
 )
 
 
+# A broadcast of an array after a plan is the broadcast array after the plan.
+PADDED = "broadcast-moved"
 # The only number of a vector of one element is 0.
 IOTA = "iota"
 
@@ -118,15 +121,18 @@ class Movement(Domain[Array]):
                 return found
             if len(targets) == sum(size != 1 for size in sizes):
                 return done(part, reshaped(self, part, sizes))
+            if isinstance(part.label, Plan) and part.is_specified and _moves(part.label):
+                return self._padded(part, part.label, targets, sizes)
             if part.kind == "op" and isinstance(part.label, tuple) and part.label[0] == "broadcast":
                 inner = tuple(targets[i] for i in part.label[1])
                 terms.certify(BROADCAST.name, written(part), self.written.broadcast(part.operands[0], inner, sizes))
                 return self._broadcast(part.operands[0], inner, sizes)
-            # Dimensions of size 1 do not affect which elements are repeated.
-            large = [i for i, size in enumerate(sizes) if size != 1]
-            shape = ArrayShape(part.array.element_type, tuple(sizes[i] for i in large))
-            label = ("broadcast", tuple(large.index(i) for i in targets))
-            return done(part, reshaped(self, self._made(label, shape, [part]), sizes))
+            # All added dimensions are one, the most minor one.
+            own = part.array.dimensions
+            added, permutation = _apart(targets, sizes)
+            shape = ArrayShape(part.array.element_type, (*own, prod(added)))
+            apart = reshaped(self, self._made(("broadcast", tuple(range(len(own)))), shape, [part]), (*own, *added))
+            return done(part, transposed(self, apart, permutation))
 
         def done(part: Term, moved: Array) -> Term:
             terms.certify(BROADCAST.name, written(part), terms.as_written(moved))
@@ -136,6 +142,24 @@ class Movement(Domain[Array]):
             return self._made(("broadcast", targets), ArrayShape(term.array.element_type, sizes), [term])
         terms.note(BROADCAST)
         return terms.mapped(term, made, written, ("broadcast", targets, sizes))
+
+    def _padded(self, part: Term, plan: Plan, targets: tuple[int, ...], sizes: tuple[int, ...]) -> Term:
+        """Returns a broadcast of an array after a plan: the broadcast array after the plan, and then transposed."""
+        terms, own = self.terms, part.array.dimensions
+        added, permutation = _apart(targets, sizes)
+        base, *scalars = part.operands
+        inner = base.array.dimensions
+        wide = plan.with_minor_dimensions(added)
+        last = self.written.broadcast(part, range(len(own)), (*own, *added))
+        turned = terms.as_written(transposed(self, last, permutation))
+        terms.certify(BROADCAST.name, self.written.broadcast(part, targets, sizes), turned)
+        first = self.written.broadcast(base, range(len(inner)), (*inner, *added))
+        terms.certify(PADDED, last, terms.make("moved", wide, last.shape, (first, *scalars)))
+        rest = iter(scalars)
+        value = terms.chain(self.broadcast(base, range(len(inner)), (*inner, *added)))
+        for step, padding in zip(wide.steps, wide.paddings, strict=True):
+            value = value.append(step, None if padding is None else next(rest))
+        return terms.term(transposed(self, value, permutation))
 
     def reverse(self, array: Array, dimensions: Sequence[int]) -> Term:
         """Returns a reversal; of a reversal the dimensions that are reversed once."""
@@ -243,3 +267,17 @@ class Movement(Domain[Array]):
         """Returns a gather."""
         label = ("gather", numbers, key_of(operation)[2])
         return self._made(label, ArrayShape(self.element_type(array), sizes), [array, starts])
+
+
+def _apart(targets: tuple[int, ...], sizes: tuple[int, ...]) -> tuple[tuple[int, ...], list[int]]:
+    """Returns the sizes that a broadcast adds, and the permutation from an array that has them most minor."""
+    others = [i for i in range(len(sizes)) if i not in targets]
+    order = [*targets, *others]
+    return tuple(sizes[i] for i in others), [order.index(i) for i in range(len(sizes))]
+
+
+def _moves(plan: Plan) -> bool:
+    """Is true for a plan that does more than drop dimensions of size 1, and regroups no bits."""
+    large = [[size for size in dims if size != 1] for dims in (plan.dimensions, plan.result[1])]
+    is_dropped = large[0] == large[1] and all(isinstance(step, Reshape) for step in plan.steps)
+    return not is_dropped and not plan.regroups_bits

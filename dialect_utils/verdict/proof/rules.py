@@ -10,9 +10,11 @@ from dialect_utils.execution.constants import contents
 from dialect_utils.ir import Operation
 from dialect_utils.layout import ArrayShape, TupleShape
 from dialect_utils.ops import by_opcode, opcode_of
+from dialect_utils.verdict.proof.exchanges import exchange
 from dialect_utils.verdict.proof.loops import loop
 from dialect_utils.verdict.proof.terms import Array, GaveUpError, Term, Terms, Tree
 from dialect_utils.verdict.rules import Rule as AlgebraRule
+from dialect_utils.verdict.written.exchanges import by_phase
 from dialect_utils.verdict.written.terms import tree_of
 
 if TYPE_CHECKING:
@@ -78,10 +80,15 @@ def _with_contexts(evaluation: Evaluation, operation: Operation, *parts: Tree) -
 
 
 def _done(evaluation: Evaluation, operation: Operation) -> Sequence[Tree]:
-    started, position = evaluation.values[operation.operands[0]], opcode_of(operation.opcode).started
-    if position is None or not isinstance(started, tuple):
-        return evaluation.opaque(operation)
-    return [started[position]]
+    begun, position = evaluation.values[operation.operands[0]], opcode_of(operation.opcode).started
+    if position is None:
+        return [begun]
+    return [begun[position]] if isinstance(begun, tuple) else evaluation.opaque(operation)
+
+
+def _update(evaluation: Evaluation, operation: Operation) -> Sequence[Tree]:
+    # An update may give operands that the start lacks.
+    return _first(evaluation, operation) if len(operation.operands) == 1 else evaluation.opaque(operation)
 
 
 def _conditional(evaluation: Evaluation, operation: Operation) -> Sequence[Tree]:
@@ -156,10 +163,11 @@ def _bitcast(evaluation: Evaluation, operation: Operation) -> Sequence[Tree]:
 # One rule for each opcode that has one of its own.
 RULES: Mapping[str, Rule] = by_opcode(
     {
+        **by_phase(exchange, _done, _update),
         "add-dependency": _first,
         "async-done": _done,
         "async-start": _async_start,
-        "async-update": _first,
+        "async-update": _update,
         "bitcast": _bitcast,
         "conditional": _conditional,
         "constant": _constant,

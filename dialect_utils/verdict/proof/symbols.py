@@ -201,12 +201,15 @@ class Symbols(Movement):
     def _reducer(self, applied: Term, arrays: Sequence[Array], initial: Sequence[Array]) -> str | None:
         """Returns the commutative opcode that a function of two scalars is, or None."""
         kind = self.element_type(arrays[0])
-        if len(arrays) != 1 or len(applied.operands) != 1 or self.element_type(initial[0]) != kind:
-            return None
+        is_single = len(arrays) == 1 and self.element_type(initial[0]) == kind
+        return self.combiner(applied, kind) if is_single else None
+
+    def combiner(self, applied: Term, kind: ElementType) -> str | None:
+        """Returns the commutative opcode that a function of two scalars of a type is, or None."""
         assert isinstance(applied.label, tuple)  # so functions are made
         level, shapes, count = applied.label[1:]
         scalar = ArrayShape(kind, ())
-        if count != 1 or shapes != (scalar, scalar):
+        if len(applied.operands) != 1 or count != 1 or shapes != (scalar, scalar):
             return None
         variables = [self.terms.make("leaf", ("bound", level, i), scalar) for i in range(2)]
         found = (each for each in _COMMUTATIVE if self.terms.each(each, kind, variables) is applied.operands[0])

@@ -316,7 +316,7 @@ class Terms:
     def _parts(self, base: Term, plan: Plan) -> tuple[Plan, Plan]:
         """Returns the part of a plan that may come before the operation of its base, and the rest."""
         nothing = plan.part(0, 0)
-        if base.kind not in ("each", "choice"):
+        if base.kind not in ("each", "choice", "splat"):
             return nothing, plan
         before, after = split(plan) if plan.adds_elements else (plan, Plan(*plan.result))
         return (nothing, plan) if before.regroups_bits else (before, after)
@@ -328,7 +328,7 @@ class Terms:
 
     def _needed(self, base: Term, plan: Plan) -> list[tuple[Term, Plan]]:
         before, _ = self._parts(base, plan)
-        return self._arrays(base, before) if before.steps else []
+        return self._arrays(base, before) if before.steps and base.kind != "splat" else []
 
     def _push(self, base: Term, plan: Plan) -> Term:
         before, after = self._parts(base, plan)
@@ -336,10 +336,18 @@ class Terms:
             whole = self.moved_as_is(base, plan)
             first = self.moved_as_is(base, before)
             self.certify(MOVED, whole, self.moved_as_is(first, after))
-            base = self._through(first, base, before)
+            base = (
+                self._splat_after(first, base, before) if base.kind == "splat" else self._through(first, base, before)
+            )
         form = self._normal(base, after)
         made = self._moved(*form)
         self.certify(MOVED, self.moved_as_is(base, after), made)
+        return made
+
+    def _splat_after(self, whole: Term, base: Term, plan: Plan) -> Term:
+        """Returns an array that repeats one scalar after a plan that pads nothing."""
+        made = self.splat(base.operands[0], plan.result[1])
+        self.certify(MOVED, whole, made)
         return made
 
     def _through(self, whole: Term, base: Term, plan: Plan) -> Term:

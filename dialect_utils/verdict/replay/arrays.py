@@ -138,17 +138,36 @@ def _origins(term: Term) -> tuple[Term, Origins]:
 
 
 def _rearranged(plan: Plan, origins: Origins) -> Origins | None:
-    """Returns origins after transposes and reshapes that add or drop dimensions of size 1; None for other plans."""
+    """Returns origins after transposes and reshapes that keep, split or join dimensions; None for other plans."""
     for step, (_, before), (_, after) in zip(plan.steps, plan.stages, plan.stages[1:], strict=False):
         large = [i for i, size in enumerate(before) if size != 1]
-        match step:
-            case Transpose(permutation):
-                origins = [origins[large.index(i)] for i in permutation if i in large]
-            case Reshape() if [before[i] for i in large] == [size for size in after if size != 1]:
-                pass
-            case _:
-                return None
+        found: Origins | None = None
+        if isinstance(step, Transpose):
+            found = [origins[large.index(i)] for i in step.permutation if i in large]
+        elif isinstance(step, Reshape) and 0 not in before:
+            found = _regrouped([before[i] for i in large], [size for size in after if size != 1], origins)
+        if found is None:
+            return None
+        origins = found
     return origins
+
+
+def _regrouped(before: list[int], after: list[int], origins: Origins) -> Origins | None:
+    """Returns origins after a reshape that splits or joins only dimensions that repeat the array; None for another."""
+    found: Origins = []
+    first = last = 0
+    while first < len(before) and last < len(after):
+        ends, sizes = [first + 1, last + 1], [before[first], after[last]]
+        while sizes[0] != sizes[1]:
+            side = int(sizes[0] > sizes[1])
+            sizes[side] *= (before, after)[side][ends[side]]
+            ends[side] += 1
+        counts, group = (ends[0] - first, ends[1] - last), origins[first : ends[0]]
+        if counts != (1, 1) and group != [None] * counts[0]:
+            return None
+        found += group if counts == (1, 1) else [None] * counts[1]
+        first, last = ends
+    return found
 
 
 def _broadcast(step: Step) -> Level:
@@ -156,6 +175,29 @@ def _broadcast(step: Step) -> Level:
     (base, origins), (other, found) = _origins(step.before), _origins(step.after)
     demand(base is other and origins == found, "the broadcasts differ")
     return Level.BITS
+
+
+def _broadcast_moved(step: Step) -> Level:
+    """Checks that an array with more, most minor dimensions is moved instead of being given them afterwards."""
+    before, after = step.before, step.after
+    demand(_is_op(before, "broadcast") and after.kind == "moved", "no broadcast")
+    (moved,), (spread, *scalars) = before.operands, after.operands
+    demand(moved.kind == "moved" and isinstance(moved.label, Plan) and _is_op(spread, "broadcast"), "no movement")
+    (base, *paddings), (source,) = moved.operands, spread.operands
+    added = _array(before).dimensions[len(_array(moved).dimensions) :]
+    demand(base is source and scalars == paddings, "another array or padding")
+    demand(_spreads(before, added) and _spreads(spread, added), "other dimensions are added")
+    demand(
+        isinstance(moved.label, Plan) and after.label == moved.label.with_minor_dimensions(added), "another movement"
+    )
+    demand(before.shape == after.shape, "another shape")
+    return Level.BITS
+
+
+def _spreads(term: Term, added: tuple[int, ...]) -> bool:
+    """Is true for a broadcast that only adds most minor dimensions."""
+    sizes = _array(term.operands[0]).dimensions
+    return _array(term).dimensions == (*sizes, *added) and _label(term)[1] == tuple(range(len(sizes)))
 
 
 def _reversals(term: Term) -> tuple[Term, frozenset[int]]:
@@ -391,6 +433,7 @@ def _branches(step: Step) -> Level:
 CHECKS: Mapping[str, Callable[[Step], Level]] = {
     "branches": _branches,
     "broadcast": _broadcast,
+    "broadcast-moved": _broadcast_moved,
     "concatenate": _concatenate,
     "convolution-padding": _convolution,
     "dot": _dot,

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from dialect_utils.ir import Module
-from dialect_utils.layout import ArrayShape
+from dialect_utils.layout import ArrayShape, ElementType
 from dialect_utils.layout.moves.physical import physical_plan
 from dialect_utils.layout.proof.deadline import check_deadline
 from dialect_utils.ops.domain import UndefinedError
@@ -15,15 +15,18 @@ from dialect_utils.verdict.ports import Port
 from dialect_utils.verdict.replay.arrays import CHECKS, reducer
 from dialect_utils.verdict.replay.elements import Elements
 from dialect_utils.verdict.replay.equality import Equality, Level
+from dialect_utils.verdict.replay.exchanges import promoted
 from dialect_utils.verdict.replay.scalars import check_scalar
+from dialect_utils.verdict.rules.arrays import PROMOTED
 from dialect_utils.verdict.written.graph import UNSPECIFIED, Graph
 from dialect_utils.verdict.written.labels import device_counts
 from dialect_utils.verdict.written.record import Recorder
+from dialect_utils.verdict.written.terms import Term
 from dialect_utils.verdict.written.wellformed import NOTHING, RefusedError
 
 _NAN_BITS, _ORDER = "NaN bits", "order of sums"
 # Choices that the definition leaves to the engine, by the rules that use them.
-_CHOICES = {"convolution-padding": "convolution padding"}
+_CHOICES = {"convolution-padding": "convolution padding", PROMOTED.name: "precision of all-reduce"}
 _LEVELS = {"bits": Level.BITS, "nan": Level.NAN, "order": Level.ENGINE}
 # Raised where a step has other parts than its rule takes apart.
 _UNREADABLE = (ArithmeticError, AssertionError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
@@ -154,10 +157,10 @@ def _checked(graph: Graph, elements: Elements, step: Step) -> _Merge:
         elements.value(step.before)
         return _Merge(Level.BITS, (node := graph.insert(step.before)), node)
     if step.rule in _REDUCERS:
-        function, opcode, kind, depth = reducer(step)
-        variables = [graph.make("leaf", ("bound", depth, i), ArrayShape(kind, ())) for i in range(2)]
-        condition = graph.insert(function), graph.make("each", opcode, ArrayShape(kind, ()), variables)
-        return _Merge(Level.BITS, graph.insert(step.before), graph.insert(step.after), (condition,))
+        return _reduced(graph, step, Level.BITS, *reducer(step))
+    if step.rule == PROMOTED.name:
+        level, combiner = promoted(step)
+        return _reduced(graph, step, _LEVELS[level], *combiner)
     check, nodes = CHECKS.get(step.rule), (graph.insert(step.before), graph.insert(step.after))
     if step.predicate is not None:
         return _by_cases(graph, step, *nodes)
@@ -169,6 +172,18 @@ def _checked(graph: Graph, elements: Elements, step: Step) -> _Merge:
     if step.rule != "splat" and not all(graph.is_specified[node] for node in nodes):
         raise RefusedError(f"{step.rule} is applied to undefined padding at {step.where}")
     return _Merge(_LEVELS[found], *nodes)
+
+
+def _reduced(
+    graph: Graph, step: Step, level: Level, function: Term, opcode: str, kind: ElementType, depth: int
+) -> _Merge:
+    """Returns two reductions that are equal where a function is one operation of its variables."""
+    variables = [graph.make("leaf", ("bound", depth, i), ArrayShape(kind, ())) for i in range(2)]
+    condition = graph.insert(function), graph.make("each", opcode, ArrayShape(kind, ()), variables)
+    nodes = graph.insert(step.before), graph.insert(step.after)
+    if level is not Level.BITS and not all(graph.is_specified[node] for node in nodes):
+        raise RefusedError(f"{step.rule} is applied to undefined padding at {step.where}")
+    return _Merge(level, *nodes, (condition,))
 
 
 def _by_cases(graph: Graph, step: Step, first: int, second: int) -> _Merge:

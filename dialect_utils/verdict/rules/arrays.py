@@ -1,9 +1,12 @@
-"""Rules that the replay checks by a procedure: constants, repeated scalars, and sums of many elements."""
+"""Rules that the replay checks by a procedure: constants, repeated scalars, sums, and reductions among devices."""
 
 from __future__ import annotations
 
+from dialect_utils.layout import ElementType
+from dialect_utils.ops import named
 from dialect_utils.verdict.rules.conditions import REAL
-from dialect_utils.verdict.rules.rule import Rule
+from dialect_utils.verdict.rules.formats import is_lossless
+from dialect_utils.verdict.rules.rule import Level, Rule
 
 FOLDED = Rule(
     "constants",
@@ -25,3 +28,29 @@ SPLAT = "splat"
 ONE_SUM = Rule(
     "one-sum", "The engine chooses the order in which one reduction by a commutative operation takes its elements."
 )
+PROMOTED = Rule(
+    "promoted-reduction",
+    "A reduction among devices may be computed in a wider type: exactly for integers, maxima and minima, and for sums "
+    "and products of floats where the engine chooses that precision.",
+)
+# Operations that combine the arrays of several devices.
+REDUCTIONS = named("all-reduce reduce-scatter")
+# Operations whose result is one of the operands.
+_EXTREMES = named("maximum minimum")
+# Operations whose lower bits depend on the lower bits of the operands only.
+_MODULAR = named("add multiply and or xor")
+# Operations of floats whose result an engine may keep in a wider type.
+_ROUNDED = named("add multiply")
+
+
+def promotion_level(opcode: str, narrow: ElementType, wide: ElementType) -> Level | None:
+    """Returns the equality in which a reduction may be computed in a wider type; None for none.
+
+    Integers are computed modulo a power of two, so the conversion to more bits may extend them by zeros or by signs.
+    """
+    if narrow.is_integral and wide.is_integral:
+        is_kept = opcode in _EXTREMES and is_lossless(narrow, wide)
+        return "bits" if is_kept or (opcode in _MODULAR and narrow.bits <= wide.bits) else None
+    if not (narrow.is_floating and wide.is_floating and is_lossless(narrow, wide)):
+        return None
+    return "nan" if opcode in _EXTREMES else "order" if opcode in _ROUNDED else None

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 
+from dialect_utils.execution.custom_calls import IDENTITIES
 from dialect_utils.hlo.text.attributes import is_calling, reversed_dimensions
 from dialect_utils.ir import Module, Operation, Value, array_shape
 from dialect_utils.layout import ArrayShape, ElementType, OpaqueShape
@@ -28,6 +29,8 @@ _SILENT = frozenset(attribute.name for attribute in (*GENERAL_ATTRIBUTES, *GENER
 # For a custom call these may affect what is computed.
 _SPOKEN_IN_CUSTOM_CALLS = frozenset({"sharding", "mhlo.sharding", "sdy.sharding", "backend_config"})
 
+# Frontend attributes that name the ends of a transfer.
+_OF_TRANSFERS = ("_xla_send_recv_source_target_pairs", "_xla_host_transfer_")
 # Frontend attributes with which passes mark the operations that they make; they tell of layouts.
 _OWN_NOTES = "relayout."
 
@@ -42,6 +45,61 @@ _TOTAL_ORDER = "TOTALORDER"
 # Operations whose operands are those of the computation that they apply.
 _REDUCING = named("reduce reduce-window")
 _SIDE_EFFECTS = ("custom_call_has_side_effect", "has_side_effect")
+
+
+Pair = tuple[str, str]
+# The opcode, integers, other attributes as texts, the contents of a constant, and shapes that no attribute holds.
+Key = tuple[str, tuple[Hashable, ...], tuple[Pair, ...], Hashable, Hashable]
+# The numbers of replicas and of partitions that run a module.
+Devices = tuple[int, int] | None
+
+# Conversions between a whole array and its shards: the shards of several partitions may hold terms of a sum.
+_OF_SHARDS = frozenset({"SPMDFullToShardShape", "SPMDShardToFullShape"})
+
+
+def returns_operand(operation: Operation, devices: Devices) -> bool:
+    """Is true for a custom call that returns its operand, and only tells the compiler where to store it."""
+    if operation.opcode != "custom-call" or operation.callee not in IDENTITIES:
+        return False
+    values = (*operation.operands, *operation.results)
+    is_same = len(values) == len(("operand", "result")) and len({value.shape.without_layout for value in values}) == 1
+    return is_same and (operation.callee not in _OF_SHARDS or (devices is not None and devices[1] == 1))
+
+
+# Custom calls that give memory as it is: the contents differ from call to call.
+_UNWRITTEN = frozenset({"AllocateBuffer", "CreateBuffer"})
+
+
+def gives_unwritten_memory(operation: Operation) -> bool:
+    """Is true for a custom call whose result is undefined, and another one than that of each other call."""
+    return operation.opcode == "custom-call" and operation.callee in _UNWRITTEN
+
+
+_ASSUMING, _WITNESS = "shape.assuming", "shape.const_witness"
+# Operations of other dialects whose results are sizes and witnesses, which no definition of a static operation reads.
+_OF_SIZES = frozenset({_WITNESS, "shape.broadcast", "shape.shape_of", "tensor.cast"})
+
+
+def gives_sizes(operation: Operation) -> bool:
+    """Is true for an operation of StableHLO's companions that computes sizes, not arrays."""
+    return operation.opcode in _OF_SIZES and any(isinstance(each.shape, OpaqueShape) for each in operation.results)
+
+
+def is_assumed(operation: Operation) -> bool:
+    """Is true for a region that runs because its witness is the constant true."""
+    if operation.opcode != _ASSUMING:
+        return False
+    witness = operation.operands[0].operation
+    return witness is not None and witness.opcode == _WITNESS and witness.attribute("passing") == "true"
+
+
+def counted(operation: Operation) -> Sequence[Value]:
+    """Returns the operands that affect the value: sizes that are an operand are in the type of the result, too."""
+    return operation.operands[: _COUNTED.get(operation.opcode)]
+
+
+# The number of leading operands that affect the value.
+_COUNTED = {"rng": 2, "stablehlo.dynamic_broadcast_in_dim": 1}
 
 
 def is_pure(operation: Operation) -> bool:
@@ -85,13 +143,14 @@ def is_among_devices(operation: Operation) -> bool:
 _DEVICES = ("replica_count", "num_partitions", "mhlo.num_replicas", "mhlo.num_partitions")
 
 
-def device_counts(module: Module) -> Hashable:
+def device_counts(module: Module) -> Devices:
     """Returns the numbers of replicas and of partitions that run a module."""
     counts = [module.attributes.get(name, "1").split(" ")[0] for name in _DEVICES]
-    return tuple(max(int(a), int(b)) for a, b in zip(counts[:2], counts[2:], strict=True))
+    replicas, partitions, *in_mlir = map(int, counts)
+    return max(replicas, in_mlir[0]), max(partitions, in_mlir[1])
 
 
-def key_of(operation: Operation) -> tuple[str, tuple[Hashable, ...], tuple[tuple[str, str], ...], Hashable, Hashable]:
+def key_of(operation: Operation) -> Key:
     """Returns all attributes that affect an operation's value.
 
     Raises UndefinedError where the text does not tell them: elided constants, types without a name.
@@ -118,16 +177,23 @@ def key_of(operation: Operation) -> tuple[str, tuple[Hashable, ...], tuple[tuple
     )
     if opcode != "custom-call" and (reverses := reversed_dimensions(operation.attribute("backend_config"))):
         texts.append(("output_reverse_dimensions", str(reverses)))
-    texts = sorted([*texts, *windows, *_notes_for_custom_calls(operation)])
+    texts = sorted([*texts, *windows, *_spoken_notes(operation)])
     return opcode_in_common(opcode), said, tuple(texts), _contents(operation), _written_shapes(operation)
 
 
-def _notes_for_custom_calls(operation: Operation) -> list[tuple[str, str]]:
-    """Returns the frontend attributes of a custom call, which may say what is computed; those of Relayout do not."""
-    if operation.opcode != "custom-call":
+def _spoken_notes(operation: Operation) -> list[Pair]:
+    """Returns the frontend attributes that affect a value.
+
+    A custom call has any, but not those of Relayout. A transfer has those that name its devices, or the handler and the
+    channel in the host's program.
+    """
+    is_call = operation.opcode == "custom-call"
+    if not is_call and not has(operation.opcode, Trait.COMMUNICATES):
         return []
     notes = operation.frontend_attributes.items()
-    return [(f"frontend_attributes.{name}", text) for name, text in notes if not name.startswith(_OWN_NOTES)]
+    if is_call:
+        return [(f"frontend_attributes.{name}", text) for name, text in notes if not name.startswith(_OWN_NOTES)]
+    return [(name, _without_space(text.strip('"'))) for name, text in notes if name.startswith(_OF_TRANSFERS)]
 
 
 def elementwise_label(operation: Operation) -> Hashable:
@@ -201,8 +267,6 @@ def _written_shapes(operation: Operation) -> Hashable:
         raise UndefinedError(f"{operation.opcode} has types that XLA has no name for")
     return None
 
-
-Pair = tuple[str, str]
 
 _NUMBER = re.compile(r"(-?[\d.]+(?:[eE][-+]?\d+)?)(?: : (\w+))?")
 _HEXADECIMAL = re.compile(r"(0x[0-9A-Fa-f]{8}) : f32")

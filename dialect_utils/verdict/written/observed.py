@@ -9,11 +9,9 @@ from dialect_utils.execution.custom_calls import IDENTITIES
 from dialect_utils.hlo.text.literals import FLOAT_FORMATS
 from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, Shape
 from dialect_utils.layout.moves.plan import Plan
-from dialect_utils.ops import Trait, has, named, opcode_of
+from dialect_utils.ops import Trait, has, named, opcode_of, with_trait
 from dialect_utils.verdict.rules.formats import has as has_property
 
-# Custom calls that only inform the compiler.
-_MARKERS = IDENTITIES | {"xla.sdy.FuncResultSharding"}
 # Results that jump where an operand of floats changes by a rounding error.
 _JUMPS = named("floor ceil round-nearest-afz round-nearest-even sign is-finite remainder atan2")
 # Operations that order floats from -NaN to NaN.
@@ -22,7 +20,7 @@ _WITHOUT_NAN = {name for name in FLOAT_FORMATS if not has_property(ELEMENT_TYPES
 # Functions of complex numbers that jump at a branch cut.
 _CUT = named("log log-plus-one sqrt rsqrt power cbrt acos acosh asin asinh atanh")
 # Operations without primitives whose results follow their operands without a jump.
-_SMOOTH = named("cholesky triangular-solve fft all-reduce all-gather all-to-all collective-permute reduce-scatter")
+_SMOOTH = named("cholesky triangular-solve fft") | with_trait(Trait.COLLECTIVE)
 
 
 def observes_bits(kind: str, label: Hashable, shape: Shape, types: Sequence[Shape]) -> bool:
@@ -66,7 +64,7 @@ def observes_rounding(kind: str, label: Hashable, shape: Shape, types: Sequence[
 def _is_marker(key: Any) -> bool:
     """Is true for the label of a custom call that only marks a value, and for StableHLO's own checks."""
     targets = [text for name, text in key[2] if name == "custom_call_target"]
-    return any(text in _MARKERS or text.startswith("check.") for text in targets)
+    return any(text in IDENTITIES or text.startswith("check.") for text in targets)
 
 
 def _is_float(shape: Shape) -> bool:

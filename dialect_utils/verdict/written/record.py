@@ -27,12 +27,18 @@ from dialect_utils.verdict.rules.formats import is_nan
 from dialect_utils.verdict.written.constants import folded
 from dialect_utils.verdict.written.graph import UNSPECIFIED, Graph
 from dialect_utils.verdict.written.labels import (
+    Devices,
     converts_operands,
+    counted,
     elementwise_label,
+    gives_sizes,
+    gives_unwritten_memory,
     is_among_devices,
+    is_assumed,
     is_pure,
     is_written_in_reverse,
     key_of,
+    returns_operand,
 )
 from dialect_utils.verdict.written.structure import RULES, Tree, check_reading
 from dialect_utils.verdict.written.terms import Written, leaves_of, tree_of
@@ -96,7 +102,7 @@ class Recorder:
     """
 
     graph: Graph
-    devices: Hashable = None
+    devices: Devices = None
     readings: Mapping[Operation, Reading] = field(default_factory=dict)
     claims: list[tuple[int, int]] = field(default_factory=list)
     closed: list[tuple[int, frozenset[int]]] = field(default_factory=list)
@@ -106,6 +112,7 @@ class Recorder:
     scope: tuple[int, ...] = ()
     level: int = 0
     _depth: int = 0
+    _unwritten: dict[Operation, int] = field(default_factory=dict)
     _bits: dict[int, int] = field(default_factory=dict)
     primitives: _Nodes = field(init=False)
 
@@ -185,6 +192,12 @@ class Recorder:
         opcode = operation.opcode
         rule = RULES.get(opcode)
         operands = [self.values[operand] for operand in operation.operands]
+        if returns_operand(operation, self.devices):
+            return operands
+        if gives_sizes(operation):
+            return [self.unspecified()]
+        if is_assumed(operation):
+            return self.run(operation.called[0], ())
         if rule is not None:
             return rule(self, operation, operands)
         if has(opcode, Trait.PASSES_OPERANDS) and len(operation.called) == 1:
@@ -202,7 +215,7 @@ class Recorder:
         is_whole = opcode in _LONG or (known.has(Trait.ENGINE_DEFINED) and opcode not in _EXPANDED)
         if is_whole or is_among_devices(operation) or not is_pure(operation):
             return None
-        leaves = [leaf for value in (*operation.operands, *operation.results) for leaf in value.shape.leaves()]
+        leaves = [leaf for value in (*counted(operation), *operation.results) for leaf in value.shape.leaves()]
         if not all(isinstance(leaf, ArrayShape) and leaf.is_static for leaf in leaves):
             return None
         arrays = [leaf for operand in operation.operands for leaf in leaves_of(self.values[operand])]
@@ -223,13 +236,15 @@ class Recorder:
     def opaque(self, operation: Operation) -> Sequence[Tree]:
         """Returns the results of an operation without a definition."""
         number = len(self.effects)
-        # The dimensions of StableHLO's rng are an operand, too.
-        counted = operation.operands[:2] if operation.opcode == "rng" else operation.operands
-        operands = [leaf for operand in counted for leaf in leaves_of(self.values[operand])]
+        operands = [leaf for operand in counted(operation) for leaf in leaves_of(self.values[operand])]
         functions = [self.function(called) for called in operation.called]
         is_effect = not is_pure(operation) or not operation.results or any(effects for _, effects in functions)
         devices = self.devices if is_among_devices(operation) else None
-        label = (key_of(operation), len(operands), devices, (*self.scope, number) if is_effect else None)
+        found: Hashable = (*self.scope, number) if is_effect else None
+        if gives_unwritten_memory(operation):
+            # Each call has contents of its own.
+            found = ("unwritten", self._unwritten.setdefault(operation, len(self._unwritten)))
+        label = (key_of(operation), len(operands), devices, found)
         shapes = [leaf for value in operation.results for leaf in value.shape.without_layout.leaves()]
         made = self.primitives.made(label, TupleShape(tuple(shapes)), [*operands, *(node for node, _ in functions)])
         if is_effect:

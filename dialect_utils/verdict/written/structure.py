@@ -10,7 +10,16 @@ from dialect_utils.ir import Operation
 from dialect_utils.layout import ArrayShape, Shape, TupleShape
 from dialect_utils.ops import by_opcode, opcode_of
 from dialect_utils.ops.domain import UndefinedError
-from dialect_utils.verdict.written.terms import TreeOf
+from dialect_utils.verdict.written.exchanges import (
+    Exchange,
+    by_phase,
+    exchange_of,
+    function_of,
+    is_exchange,
+    is_sum,
+    trees,
+)
+from dialect_utils.verdict.written.terms import TreeOf, leaves_of
 
 if TYPE_CHECKING:
     from dialect_utils.verdict.certificate import Reading
@@ -67,10 +76,34 @@ def _async_start(recorder: Recorder, operation: Operation, operands: Sequence[Tr
 
 
 def _done(recorder: Recorder, operation: Operation, operands: Sequence[Tree]) -> Sequence[Tree]:
-    started, position = operands[0], opcode_of(operation.opcode).started
-    if position is None or not isinstance(started, tuple):
+    begun, position = operands[0], opcode_of(operation.opcode).started
+    if position is None:
+        return operands[:1]
+    return [begun[position]] if isinstance(begun, tuple) else recorder.opaque(operation)
+
+
+def _update(recorder: Recorder, operation: Operation, operands: Sequence[Tree]) -> Sequence[Tree]:
+    # An update may give operands that the start lacks.
+    return operands if len(operands) == 1 else recorder.opaque(operation)
+
+
+def _exchange(recorder: Recorder, operation: Operation, operands: Sequence[Tree]) -> Sequence[Tree]:
+    """Returns the results of a collective operation, exchanged array by array, or of its start."""
+    functions = [recorder.function(called) for called in operation.called]
+    if not is_exchange(operation) or any(effects for _, effects in functions):
         return recorder.opaque(operation)
-    return [started[position]]
+    exchange, arrays = exchange_of(operation, recorder.devices), [leaf for tree in operands for leaf in leaves_of(tree)]
+    nodes = recorder.primitives
+    applied = [node for node, _ in functions]
+    if is_sum(operation):
+        applied = [function_of(recorder.graph, nodes.each, "add", nodes.element_type(arrays[0]), recorder.level)]
+
+    def make(part: Exchange, given: Sequence[int]) -> list[int]:
+        label = (part.key, len(given), recorder.devices, None)
+        made = nodes.made(label, TupleShape(part.shapes), (*given, *applied))
+        return [recorder.graph.make("out", i, shape, (made,)) for i, shape in enumerate(part.shapes)]
+
+    return trees(operation, operands, exchange.results(nodes, arrays, make), recorder.unspecified())
 
 
 def _bitcast(recorder: Recorder, operation: Operation, operands: Sequence[Tree]) -> Sequence[Tree]:
@@ -85,13 +118,17 @@ def _bitcast(recorder: Recorder, operation: Operation, operands: Sequence[Tree])
     return [recorder.graph.moved(operands[0], plan.with_padding(None), ())]
 
 
+Rule = Callable[["Recorder", Operation, Sequence[Tree]], Sequence[Tree]]
+
+
 # One rule for each opcode that is recorded in a way of its own.
-RULES: Mapping[str, Callable[[Recorder, Operation, Sequence[Tree]], Sequence[Tree]]] = by_opcode(
+RULES: Mapping[str, Rule] = by_opcode(
     {
+        **by_phase(_exchange, _done, _update),
         "add-dependency": lambda _, __, operands: operands[:1],
         "async-done": _done,
         "async-start": _async_start,
-        "async-update": lambda _, __, operands: operands[:1],
+        "async-update": _update,
         "bitcast": _bitcast,
         "conditional": lambda recorder, operation, operands: recorder.branches(operation, operands),
         "constant": _constant,

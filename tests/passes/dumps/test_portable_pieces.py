@@ -14,7 +14,6 @@ from dialect_utils.layout import parse_array_shape
 from dialect_utils.layout.arrays.bitcast_positions import agrees, atom_bits, defined_positions, planned_positions
 from dialect_utils.text import DiagnosticError
 from passes.bitcasts.expand_bitcasts import prove_padded
-from passes.dumps.collectives import try_groups
 from passes.dumps.inline_fusions import inline_fusions
 from passes.dumps.portable_ops import (
     expand_elementary_functions,
@@ -123,17 +122,6 @@ ENTRY e {
     kept = parse_module(text.replace("START", "1"))
     reduce_whole_windows(kept)
     assert "reduce-window(" in kept.text()
-
-
-def test_groups_in_every_notation() -> None:
-    assert try_groups("mesh['x'=4] {'x'}") == [[0, 1, 2, 3]]
-    assert try_groups("mesh['x'=2,'y'=2] {'x'}") == [[0, 2], [1, 3]]
-    assert try_groups("mesh['x'=2,'y'=2] {'y'}") == [[0, 1], [2, 3]]
-    assert try_groups("mesh['x'=2,'y'=3] {'y','x'}") == [[0, 3, 1, 4, 2, 5]]
-    assert try_groups("[2,2]<=[4]") == [[0, 1], [2, 3]]
-    assert try_groups("[2,2]<=[2,2]T(1,0)") == [[0, 2], [1, 3]]
-    assert try_groups("mesh['x'=4] {'y'}") is None
-    assert try_groups("somehow") is None
 
 
 def test_a_wrong_plan_does_not_pass_for_a_bitcast() -> None:

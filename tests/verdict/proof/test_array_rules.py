@@ -20,6 +20,7 @@ from dialect_utils.verdict.rules.arrays import ONE_SUM
 from dialect_utils.verdict.sampling import random_inputs
 from tests.verdict.proof import expressions as ex
 from tests.verdict.proof import test_batch_norm as norms
+from tests.verdict.proof import test_exchanges as exchanges
 from tests.verdict.proof import test_loop_state as loops
 from tests.verdict.proof.dialects import parse
 from tests.verdict.proof.expressions import E
@@ -173,6 +174,12 @@ def conditional(rng: random.Random, predicate: str) -> Instance:
     )
 
 
+def promoted(rng: random.Random) -> Instance:
+    kind, wide = rng.choice([("s8", "s32"), ("u8", "u32"), ("bf16", "f32")])
+    first, second = exchanges.narrow(kind, exchanges.ADD), exchanges.reduced(kind, wide, exchanges.ADD)
+    return first, second, exchanges.reduced(kind, wide, exchanges.MULTIPLY)
+
+
 def unrolled(rng: random.Random) -> Instance:
     rounds = rng.randint(2, 4)
     loop = loops.Loop(order="ixy", rounds=rounds, y=("subtract", "y", "x")).stablehlo()
@@ -261,13 +268,15 @@ INSTANCES: dict[str, Callable[[random.Random], Instance]] = {
     "map": mapped,
     "one-sum": one_sum,
     "pick": pick,
+    "promoted-reduction": promoted,
     "reduce": reduce,
     "reverse": reverse,
     "unrolled": unrolled,
     "window": window,
 }
 # The interpreter has no batch normalization: its decomposition is compared with a wrong one in test_batch_norm.py.
-NOT_EXECUTED = {"batch-norm"}
+# It has one device: reductions among several are executed in test_exchanges.py.
+NOT_EXECUTED = {"batch-norm", "promoted-reduction"}
 # Rules are declared where modules are imported; proofs import those about elements when they need them.
 ARRAY_RULES = [rule for rule in all_rules() if rule.name in INSTANCES]
 assert {ELEMENTS, ONE_SUM, PICK} <= {*ARRAY_RULES}

@@ -186,3 +186,16 @@ def test_a_bitcast_is_its_layouts() -> None:
 @pytest.mark.parametrize(("more", "pure"), [("", True), (", custom_call_has_side_effect=true", False)])
 def test_side_effects_of_custom_calls(more: str, pure: bool) -> None:
     assert is_pure(hlo('r = f32[4] custom-call(p), custom_call_target="f"' + more, "custom-call")) is pure
+
+
+def test_the_ends_of_a_transfer_count() -> None:
+    def line(pairs: str, handler: str = "f") -> str:
+        notes = f'_xla_send_recv_source_target_pairs={pairs}, _xla_host_transfer_handler_name="{handler}"'
+        token = "t = token[] after-all()\n  "
+        sent = "r = (f32[4,4], u32[], token[]) send(p, t), channel_id=1, frontend_attributes="
+        return f'{token}{sent}{{{notes}, _scheduling_group_id="1"}}'
+
+    plain = key_of(hlo(line("{{0,1}}"), "send"))
+    assert key_of(hlo(line('"{{0,1}}"').replace('"1"', '"2"'), "send")) == plain
+    assert key_of(hlo(line("{{1,0}}"), "send")) != plain
+    assert key_of(hlo(line("{{0,1}}", "g"), "send")) != plain

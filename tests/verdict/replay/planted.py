@@ -221,8 +221,8 @@ BUGS = {
     ),
     "a broadcast keeps the first dimensions": bug(
         "movement",
-        "tuple(large.index(i) for i in targets))",
-        "tuple(range(len(targets))))",
+        "order = [*targets, *others]",
+        "order = [*range(len(sizes))]",
         broadcast(V, (3, 3), (0,)),
         broadcast(V, (3, 3), (1,)),
     ),

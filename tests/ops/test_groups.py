@@ -1,0 +1,65 @@
+"""Replica groups in each notation are the lists that numpy computes by the definition of the notation."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from dialect_utils.ops.groups import try_groups
+
+
+def test_lists_of_devices() -> None:
+    assert try_groups("{{0,1},{2, 3}}") == [[0, 1], [2, 3]]
+    assert try_groups("{0,1}{3,2}") == [[0, 1], [3, 2]]
+    assert try_groups("{}") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "dims", "order", "shape"),
+    [
+        ("[2,4]<=[8]", (8,), (0,), (2, 4)),
+        ("[2,2]<=[2,2]T(1,0)", (2, 2), (1, 0), (2, 2)),
+        ("[4,6]<=[2,3,4]T(2,0,1)", (2, 3, 4), (2, 0, 1), (4, 6)),
+    ],
+)
+def test_an_iota_is_transposed_and_cut(
+    text: str, dims: tuple[int, ...], order: tuple[int, ...], shape: tuple[int, int]
+) -> None:
+    devices = np.arange(np.prod(dims)).reshape(dims).transpose(order).reshape(shape)
+    assert try_groups(text) == devices.tolist()
+
+
+@pytest.mark.parametrize(
+    ("text", "axes"),
+    [
+        ("mesh['x'=4] {'x'}", (0,)),
+        ("mesh['x'=2,'y'=3] {'x'}", (0,)),
+        ("mesh['x'=2,'y'=3] {'y'}", (1,)),
+        ("mesh['x'=2,'y'=3] {'y','x'}", (1, 0)),
+    ],
+)
+def test_the_axes_of_a_mesh_differ_within_a_group(text: str, axes: tuple[int, ...]) -> None:
+    sizes = (4,) if "'y'=" not in text else (2, 3)
+    others = tuple(axis for axis in range(len(sizes)) if axis not in axes)
+    devices = np.arange(np.prod(sizes)).reshape(sizes).transpose((*others, *axes))
+    length = int(np.prod([sizes[axis] for axis in axes]))
+    assert try_groups(text) == devices.reshape(-1, length).tolist()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "mesh['x'=4] {'y'}",
+        "mesh['x'=4] {'x','x'}",
+        "[2,2]<=[5]",
+        "[2,2]<=[2,2]T(0,0)",
+        "[65536,2]<=[131072]",
+        "somehow",
+    ],
+)
+def test_other_texts_are_no_groups(text: str) -> None:
+    assert try_groups(text) is None
+
+
+def test_a_number_of_many_digits_is_no_device() -> None:
+    assert try_groups("{{" + "9" * 5000 + "}}") is None
