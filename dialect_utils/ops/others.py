@@ -19,7 +19,7 @@ from dialect_utils.ops.declaration import (
 )
 from dialect_utils.ops.domain import Domain, V, required_ints, result_array
 from dialect_utils.ops.elementwise import CHLO_EACH, CHLO_ROUNDED, define_compare, define_each
-from dialect_utils.ops.indexing import gather_numbers
+from dialect_utils.ops.gathering import gathered
 from dialect_utils.ops.movement import define_iota
 from dialect_utils.ops.reductions import define_topk
 from dialect_utils.ops.windows import convolved
@@ -56,8 +56,7 @@ def define_dynamic_slice(domain: Domain[V], operation: Operation, operands: Sequ
 def define_dynamic_gather(domain: Domain[V], operation: Operation, operands: Sequence[V]) -> list[V]:
     """Returns the slices, of sizes in operand 2, at the start indices."""
     array, starts, sizes = operands
-    numbers = gather_numbers(operation, _known(domain, sizes))
-    return [domain.gather(operation, array, starts, numbers, result_array(operation).dimensions)]
+    return [gathered(domain, operation, array, starts, _known(domain, sizes))]
 
 
 def define_dynamic_convolution(domain: Domain[V], operation: Operation, operands: Sequence[V]) -> list[V]:

@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from math import prod
 from typing import TYPE_CHECKING
 
 from dialect_utils.execution.constants import as_array
 from dialect_utils.hlo.text.literals import parse_scalar
 from dialect_utils.ir import Function, Operation
-from dialect_utils.layout import ArrayShape, ElementType, Slice, Step
+from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType, Slice, Step, Transpose
+from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.ops.domain import Domain, UndefinedError, reshaped, static_array, transposed
 from dialect_utils.verdict.proof.algebra.numbers import value_of
-from dialect_utils.verdict.proof.terms import Array, Moved, Term, Terms
+from dialect_utils.verdict.proof.terms import CONCATENATE, Array, Moved, Term, Terms
 from dialect_utils.verdict.rules import Rule
-from dialect_utils.verdict.written.labels import key_of
-from dialect_utils.verdict.written.terms import Written
+from dialect_utils.verdict.rules.formats import is_lossless
+from dialect_utils.verdict.written.terms import Written, promise_of
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-
-    from dialect_utils.ops.positions import GatherNumbers
 
 
 BROADCAST = Rule(
@@ -31,11 +30,13 @@ REVERSE = Rule(
     "reverse",
     "Two reversals of a dimension cancel each other, and elementwise operations commute with a reversal.",
 )
-CONCATENATE = Rule("concatenate", "A concatenation of concatenations along one dimension is one concatenation.")
 DYNAMIC_SLICE = Rule(
     "dynamic-slice", "Start indices are clamped into range; constant indices make a slice, a slice of all is the array."
 )
-
+GATHER = Rule(
+    "gather",
+    "The indexed dimensions of a gather may be in any order, and conversions that keep each index do not count.",
+)
 
 # The only number of a vector of one element is 0.
 IOTA = "iota"
@@ -79,6 +80,11 @@ class Movement(Domain[Array]):
     def each(self, opcode: str, element_type: ElementType, operands: Sequence[Array]) -> Term:
         """Returns an elementwise operation."""
         return self.terms.each(opcode, element_type, [self.terms.term(each) for each in operands])
+
+    def compare(self, direction: str, left: Array, right: Array, *, is_total: bool) -> Term:
+        """Returns a comparison."""
+        operands = [self.terms.term(left), self.terms.term(right)]
+        return self.terms.each(("compare", direction, is_total), ELEMENT_TYPES["pred"], operands)
 
     # Movement
 
@@ -198,38 +204,55 @@ class Movement(Domain[Array]):
 
     def slice_at(self, array: Array, starts: Sequence[Array], sizes: tuple[int, ...]) -> Array:
         """Returns a slice where all start indices are known, else a dynamic-slice."""
-        operand = self.terms.term(array)
-        indices = self._starts(starts, sizes, operand.array.dimensions)
+        operand, given = self.terms.term(array), [*map(self.terms.term, starts)]
+        indices = self._starts(given, sizes, operand.array.dimensions)
         self.terms.note(DYNAMIC_SLICE)
         known = [bits for bits in map(self.terms.constant_bits, indices) if bits is not None]
-        made: Array
-        if len(known) == len(indices):
-            limit = tuple(start + size for start, size in zip(known, sizes, strict=True))
-            made = self.move(operand, Slice(tuple(known), limit))
-        elif operand.kind == "splat":
-            made = self.terms.splat(operand.operands[0], sizes)
-        else:
-            made = self._made(("dynamic-slice",), ArrayShape(operand.array.element_type, sizes), [operand, *indices])
-        written = self.written.slice_at(operand, [*map(self.terms.term, starts)], sizes)
-        self.terms.certify(DYNAMIC_SLICE.name, written, self.terms.as_written(made))
-        return made
+
+        def written(part: Term) -> Term:
+            return self.written.slice_at(part, given, sizes)
+
+        def made(part: Term) -> Term:
+            found = self._sliced(part, indices, sizes)
+            self.terms.certify(DYNAMIC_SLICE.name, written(part), self.terms.as_written(found))
+            return self.terms.term(found)
+
+        if len(known) < len(indices):
+            return self.terms.mapped(operand, made, written, ("dynamic-slice", sizes, *given))
+        limit = tuple(start + size for start, size in zip(known, sizes, strict=True))
+        moved = self.move(operand, Slice(tuple(known), limit))
+        self.terms.certify(DYNAMIC_SLICE.name, written(operand), self.terms.as_written(moved))
+        return moved
+
+    def _sliced(self, operand: Term, indices: Sequence[Term], sizes: tuple[int, ...]) -> Array:
+        """Returns a dynamic-slice, which comes before a transpose of its operand."""
+        if operand.kind == "splat":
+            return self.terms.splat(operand.operands[0], sizes)
+        steps = operand.label.steps if isinstance(operand.label, Plan) else ()
+        match steps:
+            case (Transpose(permutation),):
+                inverse = sorted(range(len(sizes)), key=permutation.__getitem__)
+                turned, starts = tuple(sizes[i] for i in inverse), [indices[i] for i in inverse]
+                return transposed(self, self.written.slice_at(operand.operands[0], starts, turned), permutation)
+        return self.written.slice_at(operand, indices, sizes)
 
     def update_at(self, array: Array, update: Array, starts: Sequence[Array]) -> Array:
         """Returns a dynamic-update-slice; an update of all elements is the update."""
         sizes, part = self.dimensions(array), self.dimensions(update)
         self.terms.note(DYNAMIC_SLICE)
-        indices = self._starts(starts, part, sizes)
+        given = [*map(self.terms.term, starts)]
+        indices = self._starts(given, part, sizes)
         whole, new = self.terms.term(array), self.terms.term(update)
         shape = ArrayShape(self.element_type(array), sizes)
         made = new if part == sizes else self._made(("dynamic-update-slice",), shape, [whole, new, *indices])
-        written = self.written.update_at(whole, new, [*map(self.terms.term, starts)])
+        written = self.written.update_at(whole, new, given)
         self.terms.certify(DYNAMIC_SLICE.name, written, made)
         return made
 
-    def _starts(self, starts: Sequence[Array], sizes: Sequence[int], whole: Sequence[int]) -> list[Term]:
+    def _starts(self, starts: Sequence[Term], sizes: Sequence[int], whole: Sequence[int]) -> list[Term]:
         """Returns start indices: known ones clamped, and 0 where the slice has the whole size."""
         found = []
-        for index, size, full in zip(map(self.terms.term, starts), sizes, whole, strict=True):
+        for index, size, full in zip(starts, sizes, whole, strict=True):
             kind, bits = index.array.element_type, self.terms.constant_bits(index)
             value = 0 if size == full else None if bits is None else value_of(kind, bits)
             assert not isinstance(value, float)  # an index is an integer
@@ -238,8 +261,49 @@ class Movement(Domain[Array]):
         return found
 
     def gather(
-        self, operation: Operation, array: Array, starts: Array, numbers: GatherNumbers, sizes: tuple[int, ...]
+        self,
+        operation: Operation,
+        array: Array,
+        columns: Sequence[Array],
+        windows: tuple[int, ...],
+        order: tuple[int, ...],
     ) -> Term:
-        """Returns a gather."""
-        label = ("gather", numbers, key_of(operation)[2])
-        return self._made(label, ArrayShape(self.element_type(array), sizes), [array, starts])
+        """Returns a gather, which elementwise operations come after."""
+        given, promise = [*map(self.terms.term, columns)], promise_of(operation, order)
+
+        def written(part: Term) -> Term:
+            return self.written.gathered(part, given, windows, promise)
+
+        def made(part: Term) -> Term:
+            if part.kind == "splat":
+                found = self.terms.splat(part.operands[0], written(part).array.dimensions)
+                self.terms.certify(GATHER.name, written(part), found)
+                return found
+            return self._gathered(part, given, windows, promise)
+
+        self.terms.note(GATHER)
+        return self.terms.mapped(self.terms.term(array), made, written, ("gather", windows, promise, *given))
+
+    def _gathered(self, array: Term, columns: Sequence[Term], windows: tuple[int, ...], promise: Hashable) -> Term:
+        """Returns a gather by columns that are not converted, in the order in which their terms were made."""
+        bare, count = [*map(unconverted, columns)], len(columns)
+        order = [*range(count)] if promise else sorted(range(count), key=lambda i: bare[i].number)
+        turned = transposed(self, array, (*order, count))
+        back = (0, *(1 + order.index(i) for i in range(count)), count + 1)
+
+        def made(source: Term) -> Array:
+            sizes = tuple(windows[i] for i in order)
+            found = self.written.gathered(source, [bare[i] for i in order], sizes, promise)
+            return found if order == [*range(count)] else transposed(self, found, back)
+
+        plain = made(self.terms.as_written(turned))
+        before = self.written.gathered(array, columns, windows, promise)
+        self.terms.certify(GATHER.name, before, self.terms.as_written(plain))
+        return self.terms.term(made(self.terms.term(turned)))
+
+
+def unconverted(index: Term) -> Term:
+    """Returns an array of indices without conversions to a type that has all numbers of the type before."""
+    while index.label == "convert" and is_lossless(index.operands[0].array.element_type, index.array.element_type):
+        (index,) = index.operands
+    return index

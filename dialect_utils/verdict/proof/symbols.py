@@ -51,13 +51,17 @@ class Symbols(Movement):
 
     def map(self, operation: Operation, function: Function, arrays: Sequence[Array]) -> list[Array]:
         """Returns the computation's operations on whole arrays, where all of them are elementwise."""
-        if len(function.results) != 1 or len(arrays) != len(function.parameters):
-            raise UndefinedError("the computation of a map does more than compute one value")
+        if len(arrays) != len(function.parameters):
+            raise UndefinedError("the computation of a map has other parameters")
         terms: dict[Value, Term] = dict(zip(function.parameters, map(self.terms.term, arrays), strict=True))
+        results = list(function.results)
+        if len(results) == 1 and results[0].operation is not None and results[0].operation.opcode == "tuple":
+            results = list(results[0].operation.operands)
         for each in function.operations:
-            terms[each.results[0]] = self._on_arrays(each, terms, self.dimensions(arrays[0]))
+            if each.opcode != "tuple":
+                terms[each.results[0]] = self._on_arrays(each, terms, self.dimensions(arrays[0]))
         self.terms.note(MAP)
-        return [terms[function.results[0]]]
+        return [terms[result] for result in results]
 
     def _on_arrays(self, operation: Operation, terms: Mapping[Value, Term], sizes: tuple[int, ...]) -> Term:
         """Returns an operation of scalars on arrays."""
@@ -68,6 +72,19 @@ class Symbols(Movement):
             raise UndefinedError("the computation of a map is not elementwise")
         operands = [terms[operand] for operand in operation.operands]
         return self.terms.each(elementwise_label(operation), shape.element_type, operands)
+
+    def scatter_at(
+        self,
+        operation: Operation,
+        function: Function,
+        arrays: Sequence[Array],
+        columns: Sequence[Array],
+        updates: Sequence[Array],
+        order: tuple[int, ...],
+    ) -> list[Array]:
+        """Returns a scatter."""
+        operands = [[*map(self.terms.term, each)] for each in (arrays, columns, updates)]
+        return [*self.written.scatter_at(operation, function, *operands, order)]
 
     # Sums of products
 

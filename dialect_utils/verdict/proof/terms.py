@@ -12,9 +12,10 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from dialect_utils.ir import Operation
-from dialect_utils.layout import ArrayShape, ElementType, Shape, Step
+from dialect_utils.layout import ArrayShape, ElementType, Pad, Shape, Step
 from dialect_utils.layout.moves.plan import PaddingValue, Plan
 from dialect_utils.layout.proof.deadline import check_deadline
+from dialect_utils.layout.proof.reads import origin_of
 from dialect_utils.verdict.certificate import Reading
 from dialect_utils.verdict.proof.algebra import build
 from dialect_utils.verdict.proof.algebra.ring import Polynomial
@@ -40,6 +41,15 @@ MOVED = "moved"
 ONE_BRANCH = "one-branch"
 # An elementwise operation commutes with movement that pads nothing.
 THROUGH = "through"
+
+
+CONCATENATE = Rule(
+    "concatenate",
+    "A concatenation of concatenations along one dimension is one concatenation, and a slice of it that reads one part "
+    "is a slice of that part.",
+)
+# The padding in which one part of a concatenation stands instead of the other parts.
+_OTHER_PARTS = "other parts"
 
 
 class GaveUpError(Exception):
@@ -326,11 +336,41 @@ class Terms:
         chains = [self.chain(operand) for operand in base.operands[base.kind == "choice" :]]
         return [self._normal(chain.base, chain.then(plan.retyped(chain.plan.result[0])).plan) for chain in chains]
 
+    def _of_part(self, base: Term, plan: Plan) -> tuple[Term, Plan] | None:
+        """Returns the part of a concatenation that alone is read, and the plan of the same reads; None for others."""
+        label, sizes = base.label, plan.result[1]
+        is_joined = isinstance(label, tuple) and label[:1] == ("concatenate",)
+        if not is_joined or not plan.drops_elements or plan.regroups_bits or 0 in sizes:
+            return None
+        assert isinstance(label, tuple)  # checked above
+        origin = origin_of(plan, (0,) * len(sizes)).index
+        if origin is None:
+            return None
+        dimension, low = label[1], 0
+        for part in base.operands:
+            size = part.array.dimensions[dimension]
+            if low <= origin[dimension] < low + size:
+                form = normalized(_padded(part, dimension, low, base).then(plan))[0]
+                return None if _OTHER_PARTS in form.paddings else (part, form)
+            low += size
+        return None
+
+    def _key_of_part(self, part: Term, form: Plan) -> tuple[Term, Plan]:
+        chain = self.chain(part)
+        return self._normal(chain.base, chain.then(form).plan)
+
     def _needed(self, base: Term, plan: Plan) -> list[tuple[Term, Plan]]:
+        if (found := self._of_part(base, plan)) is not None:
+            return [self._key_of_part(*found)]
         before, _ = self._parts(base, plan)
         return self._arrays(base, before) if before.steps else []
 
     def _push(self, base: Term, plan: Plan) -> Term:
+        if (found := self._of_part(base, plan)) is not None:
+            key = self._key_of_part(*found)
+            self.step(CONCATENATE, self.moved_as_is(base, plan), self.moved_as_is(*found))
+            self.certify(MOVED, self.moved_as_is(*found), self.moved_as_is(*key))
+            return self._pushed[key]
         before, after = self._parts(base, plan)
         if before.steps:
             whole = self.moved_as_is(base, plan)
@@ -361,6 +401,14 @@ class Terms:
         if plan.steps and is_plain and {*plan.paddings} <= {None, base.operands[0]}:
             return self.splat(base.operands[0], plan.result[1])
         return self.moved_as_is(base, plan)
+
+
+def _padded(part: Term, dimension: int, low: int, whole: Term) -> Plan:
+    """Returns the plan that makes a concatenation of one of its parts, with padding instead of the other parts."""
+    sizes, joined = part.array.dimensions, whole.array.dimensions
+    lows = tuple(low if i == dimension else 0 for i in range(len(sizes)))
+    highs = tuple(joined[i] - sizes[i] - lows[i] for i in range(len(sizes)))
+    return Plan(part.array.element_type, sizes, (Pad(lows, highs),), (_OTHER_PARTS,))
 
 
 _NO_TYPE = ElementType("unspecified", 0)

@@ -10,14 +10,14 @@ from functools import lru_cache
 from math import prod
 from typing import Any
 
-from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType, Reshape, Slice, Transpose
+from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType, Pad, Reshape, Slice, Transpose
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.layout.proof.reads import try_prove_same_reads
-from dialect_utils.ops import Trait, by_opcode, has
+from dialect_utils.ops import Trait, by_opcode, has, named
 from dialect_utils.verdict.certificate import Step
 from dialect_utils.verdict.replay.equality import Level
 from dialect_utils.verdict.replay.matching import constant_bits
-from dialect_utils.verdict.rules.formats import value_of, word_bits
+from dialect_utils.verdict.rules.formats import is_lossless, value_of, word_bits
 from dialect_utils.verdict.written.terms import Term
 from dialect_utils.verdict.written.wellformed import RefusedError, demand
 
@@ -85,17 +85,22 @@ def _reads(step: Step) -> Level:
     return Level.BITS
 
 
+# Operations whose elements are elements of the first operand, at positions that do not depend on it.
+_SELECTING = named("broadcast reverse dynamic-slice gather")
+
+
 def _through(step: Step) -> Level:
     """Checks that a movement of an elementwise operation became that operation on moved operands."""
     before, after = step.before, step.after
     inner = before.operands[0]
     demand(inner.kind == after.kind and inner.label == after.label, "another operation")
-    demand(inner.kind in ("each", "choice") and len(before.operands) == 1, "the movement pads, or is of no operation")
-    demand(before.kind == "moved" or any(_is_op(before, name) for name in ("broadcast", "reverse")), "no movement")
+    demand(inner.kind in ("each", "choice"), "the movement is of no operation")
+    demand(before.kind != "moved" or len(before.operands) == 1, "the movement pads")
+    demand(before.kind == "moved" or any(_is_op(before, name) for name in _SELECTING), "no movement")
     pairs = [*zip(inner.operands, after.operands, strict=True)][inner.kind == "choice" :]
     demand(inner.kind != "choice" or inner.operands[0] is after.operands[0], "another selector")
     for operand, moved in pairs:
-        demand(moved.kind == before.kind and moved.operands == (operand,), "an operand moves otherwise")
+        demand(moved.kind == before.kind and moved.operands == (operand, *before.operands[1:]), "other positions")
         demand(_array(moved).dimensions == _array(before).dimensions, "another size")
         demand(_is_same_move(before.label, moved.label), "an operand moves otherwise")
     demand(_array(after).element_type == _array(before).element_type, "another element type")
@@ -183,12 +188,33 @@ def _parts(term: Term, dimension: int) -> Iterator[Term]:
 
 
 def _concatenate(step: Step) -> Level:
-    """Checks that both sides join the same parts; empty ones do not count."""
+    """Checks that both sides join the same parts; empty ones do not count. Or that one part is read."""
+    if step.before.kind == "moved":
+        return _one_part(step)
     demand(_is_op(step.before, "concatenate"), "no concatenation")
     dimension = _label(step.before)[1]
     first, second = ([*_parts(term, dimension)] for term in (step.before, step.after))
     demand(first == second and step.before.shape == step.after.shape, "other parts are joined")
     return Level.BITS
+
+
+def _one_part(step: Step) -> Level:
+    """Checks that movement of a concatenation reads no part but one, as the other movement reads it."""
+    numbers: dict[Term, int] = {}
+    (whole, first), (part, second) = (_whole_plan(term, numbers) for term in (step.before, step.after))
+    demand(_is_op(whole, "concatenate"), "no concatenation")
+    dimension, low = _label(whole)[1], 0
+    for operand in whole.operands:
+        base, inner = _whole_plan(operand, numbers)
+        sizes, joined = _array(operand).dimensions, _array(whole).dimensions
+        lows = tuple(low if i == dimension else 0 for i in range(len(sizes)))
+        highs = tuple(joined[i] - sizes[i] - lows[i] for i in range(len(sizes)))
+        # The other parts are a padding value that no plan has.
+        padded = Plan(*inner.result, (Pad(lows, highs),), (-1,))
+        if base is part and _same_reads(inner.then(padded).then(first), second):
+            return Level.BITS
+        low += sizes[dimension]
+    raise RefusedError("other elements of a concatenation are read")
 
 
 def _label(term: Term) -> tuple[Any, ...]:
@@ -227,6 +253,22 @@ def _slice(term: Term) -> tuple[Term, list[Hashable]]:
     return operand, _starts(indices, _array(term).dimensions, _array(operand).dimensions)
 
 
+def _is_turned(step: Step) -> bool:
+    """Is true for a slice of a transposed array, and the transpose of a slice of the array."""
+    (inner, plans), array = _chain(step.after), step.before.operands[0]
+    order = _permutation(array, inner.operands[0]) if _is_op(inner, "dynamic-slice") else None
+    if order is None or [plan.steps for plan, _ in plans] != [(Transpose(order),)]:
+        return False
+    (_, starts), (_, found) = _slice(step.before), _slice(inner)
+    return starts == [found[i] for i in order]
+
+
+def _permutation(term: Term, array: Term) -> tuple[int, ...] | None:
+    """Returns the permutation by which a term transposes an array, None for other terms."""
+    steps = term.label.steps if isinstance(term.label, Plan) and term.operands == (array,) else ()
+    return steps[0].permutation if len(steps) == 1 and isinstance(steps[0], Transpose) else None
+
+
 def _is_slice(term: Term, operand: Term, starts: Sequence[Hashable]) -> bool:
     """Is true for the slice of an array at known starts."""
     if operand.kind == "splat":
@@ -246,7 +288,7 @@ def _dynamic_slice(step: Step) -> Level:
     if _is_op(before, "dynamic-slice"):
         operand, starts = _slice(before)
         is_same = _is_op(after, "dynamic-slice") and _slice(after) == (operand, starts)
-        demand(is_same or _is_slice(after, operand, starts), "other slices")
+        demand(is_same or _is_slice(after, operand, starts) or _is_turned(step), "other slices")
         return Level.BITS
     demand(_is_op(before, "dynamic-update-slice"), "no slice")
     operand, update, *indices = step.before.operands
@@ -257,6 +299,40 @@ def _dynamic_slice(step: Step) -> Level:
     demand(_is_op(step.after, "dynamic-update-slice") and step.after.operands[:2] == (operand, update), "other arrays")
     demand(_starts(indices, *sizes) == _starts(step.after.operands[2:], *sizes), "another position")
     return Level.BITS
+
+
+def _gather(step: Step) -> Level:
+    """Checks that the indexed dimensions of a gather are in another order, and that indices keep their numbers."""
+    before, (inner, plans) = step.before, _chain(step.after)
+    demand(_is_op(before, "gather") and before.shape == step.after.shape, "no gather")
+    array, *columns = before.operands
+    if array.kind == "splat":
+        demand(_is_splat_of(step.after, array.operands[0]), "another scalar")
+        return Level.BITS
+    demand(_is_op(inner, "gather"), "no two gathers")
+    (_, windows, promise), (_, found, other) = _label(before), _label(inner)
+    source, *indices = inner.operands
+    plain = tuple(range(len(columns) + 1))
+    order = plain if source is array else _permutation(source, array)
+    if order is None or order[-1] != plain[-1]:
+        raise RefusedError("another array is gathered from")
+    *indexed, _ = order
+    demand(promise == other and (order == plain or not promise), "another promise about the indices")
+    demand(found == tuple(windows[i] for i in indexed), "other windows")
+    demand(all(_is_converted(columns[i], index) for i, index in zip(indexed, indices, strict=True)), "other indices")
+    back = Transpose((0, *(1 + indexed.index(i) for i in plain[:-1]), len(plain)))
+    demand([plan.steps for plan, _ in plans] == ([] if order == plain else [(back,)]), "other dimensions")
+    return Level.BITS
+
+
+def _is_converted(index: Term, source: Term) -> bool:
+    """Is true for a term, and for its conversion to a type that has all its numbers."""
+    while index is not source and index.kind == "each" and index.label == "convert":
+        (operand,) = index.operands
+        if not is_lossless(_array(operand).element_type, _array(index).element_type):
+            return False
+        index = operand
+    return index is source
 
 
 # Sums and combinations
@@ -395,6 +471,7 @@ CHECKS: Mapping[str, Callable[[Step], Level]] = {
     "convolution-padding": _convolution,
     "dot": _dot,
     "dynamic-slice": _dynamic_slice,
+    "gather": _gather,
     "initial-value": _initial,
     "iota": _iota,
     "moved": _reads,
