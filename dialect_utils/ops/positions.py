@@ -103,7 +103,8 @@ def scatter_positions(
     each_inside = [(column >= 0) & (column <= last) for column, last in zip(columns, lasts, strict=True)]
     is_inside = np.logical_and.reduce(each_inside)
     flat = np.zeros((), np.int64)
-    for size, index in zip(sizes, _from_starts([np.where(is_inside, each, 0) for each in columns], windows)):
+    starts = [np.where(is_inside, each, 0) for each in columns]
+    for size, index in zip(sizes, _from_starts(starts, windows), strict=True):
         flat = flat * size + index
     return np.where(is_inside.reshape(-1, *(1 for _ in windows)), flat, -1)
 

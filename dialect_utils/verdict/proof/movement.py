@@ -33,8 +33,8 @@ REVERSE = Rule(
 DYNAMIC_SLICE = Rule(
     "dynamic-slice", "Start indices are clamped into range; constant indices make a slice, a slice of all is the array."
 )
-GATHER = Rule(
-    "gather",
+INDEXED = Rule(
+    "indexed-dimensions",
     "The indexed dimensions of a gather may be in any order, and conversions that keep each index do not count.",
 )
 
@@ -277,33 +277,42 @@ class Movement(Domain[Array]):
         def made(part: Term) -> Term:
             if part.kind == "splat":
                 found = self.terms.splat(part.operands[0], written(part).array.dimensions)
-                self.terms.certify(GATHER.name, written(part), found)
+                self.terms.certify(INDEXED.name, written(part), found)
                 return found
             return self._gathered(part, given, windows, promise)
 
-        self.terms.note(GATHER)
+        self.terms.note(INDEXED)
         return self.terms.mapped(self.terms.term(array), made, written, ("gather", windows, promise, *given))
+
+    def ordered(self, columns: Sequence[Term], promise: Hashable) -> tuple[list[Term], list[int]]:
+        """Returns columns of indices that are not converted, and their order: that in which the terms were made."""
+        bare, count = [*map(_unconverted, columns)], len(columns)
+        order = [*range(count)] if promise else sorted(range(count), key=lambda i: bare[i].number)
+        return [bare[i] for i in order], order
 
     def _gathered(self, array: Term, columns: Sequence[Term], windows: tuple[int, ...], promise: Hashable) -> Term:
         """Returns a gather by columns that are not converted, in the order in which their terms were made."""
-        bare, count = [*map(unconverted, columns)], len(columns)
-        order = [*range(count)] if promise else sorted(range(count), key=lambda i: bare[i].number)
+        bare, order = self.ordered(columns, promise)
+        count = len(columns)
         turned = transposed(self, array, (*order, count))
         back = (0, *(1 + order.index(i) for i in range(count)), count + 1)
 
         def made(source: Term) -> Array:
-            sizes = tuple(windows[i] for i in order)
-            found = self.written.gathered(source, [bare[i] for i in order], sizes, promise)
+            found = self.written.gathered(source, bare, tuple(windows[i] for i in order), promise)
             return found if order == [*range(count)] else transposed(self, found, back)
 
         plain = made(self.terms.as_written(turned))
         before = self.written.gathered(array, columns, windows, promise)
-        self.terms.certify(GATHER.name, before, self.terms.as_written(plain))
+        self.terms.certify(INDEXED.name, before, self.terms.as_written(plain))
         return self.terms.term(made(self.terms.term(turned)))
 
 
-def unconverted(index: Term) -> Term:
+def _unconverted(index: Term) -> Term:
     """Returns an array of indices without conversions to a type that has all numbers of the type before."""
-    while index.label == "convert" and is_lossless(index.operands[0].array.element_type, index.array.element_type):
-        (index,) = index.operands
+    while index.label == "convert":
+        (operand,) = index.operands
+        kind = operand.array.element_type
+        if not kind.is_integral or not is_lossless(kind, index.array.element_type):
+            break
+        index = operand
     return index

@@ -301,28 +301,57 @@ def _dynamic_slice(step: Step) -> Level:
     return Level.BITS
 
 
-def _gather(step: Step) -> Level:
-    """Checks that the indexed dimensions of a gather are in another order, and that indices keep their numbers."""
+def _indexed_dimensions(step: Step) -> Level:
+    """Checks that indexed dimensions are in another order, and that indices keep their numbers."""
     before, (inner, plans) = step.before, _chain(step.after)
-    demand(_is_op(before, "gather") and before.shape == step.after.shape, "no gather")
-    array, *columns = before.operands
-    if array.kind == "splat":
-        demand(_is_splat_of(step.after, array.operands[0]), "another scalar")
+    demand(before.shape == step.after.shape, "another shape")
+    if _is_op(before, "gather") and before.operands[0].kind == "splat":
+        demand(_is_splat_of(step.after, before.operands[0].operands[0]), "another scalar")
         return Level.BITS
-    demand(_is_op(inner, "gather"), "no two gathers")
-    (_, windows, promise), (_, found, other) = _label(before), _label(inner)
-    source, *indices = inner.operands
-    plain = tuple(range(len(columns) + 1))
-    order = plain if source is array else _permutation(source, array)
-    if order is None or order[-1] != plain[-1]:
-        raise RefusedError("another array is gathered from")
-    *indexed, _ = order
-    demand(promise == other and (order == plain or not promise), "another promise about the indices")
-    demand(found == tuple(windows[i] for i in indexed), "other windows")
-    demand(all(_is_converted(columns[i], index) for i, index in zip(indexed, indices, strict=True)), "other indices")
-    back = Transpose((0, *(1 + indexed.index(i) for i in plain[:-1]), len(plain)))
-    demand([plan.steps for plan, _ in plans] == ([] if order == plain else [(back,)]), "other dimensions")
+    order, columns = _order_of_scatter(before, inner) if before.kind == "out" else _order_of_gather(before, inner)
+    plain = tuple(range(len(order)))
+    demand(order[-1] == plain[-1], "the last dimension is indexed")
+    demand(all(_is_converted(old, new) for old, new in columns), "other indices")
+    places = tuple(order.index(i) for i in plain)
+    back = places if before.kind == "out" else (0, *(1 + i for i in places))
+    demand([plan.steps for plan, _ in plans] == ([] if order == plain else [(Transpose(back),)]), "other dimensions")
     return Level.BITS
+
+
+def _order_of_gather(before: Term, after: Term) -> tuple[tuple[int, ...], list[tuple[Term, Term]]]:
+    """Returns the order of dimensions in the array of a second gather, and the pairs of columns of indices."""
+    demand(_is_op(before, "gather") and _is_op(after, "gather"), "no two gathers")
+    (array, *columns), (source, *indices) = before.operands, after.operands
+    order = _order(array, source)
+    (_, windows, promise), (_, others, promised) = _label(before), _label(after)
+    demand(others == tuple(windows[i] for i in order[:-1]), "other windows")
+    demand(promise == promised and (order == (*sorted(order),) or not promise), "another promise about the indices")
+    return order, [*zip((columns[i] for i in order[:-1]), indices, strict=True)]
+
+
+def _order_of_scatter(before: Term, after: Term) -> tuple[tuple[int, ...], list[tuple[Term, Term]]]:
+    """Returns the order of dimensions in the arrays of a second scatter, and the pairs of columns of indices."""
+    (first,), (second,) = before.operands, after.operands
+    demand(_is_op(first, "scatter") and _is_op(second, "scatter"), "no two scatters")
+    demand(before.label == after.label and first.label == second.label, "other scatters")
+    demand(first.operands[-1] is second.operands[-1], "another function")
+    _, count, promise = _label(first)
+    pairs = [*zip(first.operands, second.operands, strict=True)]
+    order = _order(*pairs[0])
+    demand(all(_order(*pair) == order for pair in pairs[:count]), "other arrays")
+    windows = (0, *(1 + i for i in order))
+    demand(all(_order(*pair) == windows for pair in pairs[-count - 1 : -1]), "other updates")
+    demand(order == (*sorted(order),) or not promise, "another promise about the indices")
+    columns, indices = first.operands[count : -count - 1], second.operands[count : -count - 1]
+    return order, [*zip((columns[i] for i in order[:-1]), indices, strict=True)]
+
+
+def _order(array: Term, turned: Term) -> tuple[int, ...]:
+    """Returns the order of an array's dimensions in another term; raises RefusedError where that is not a transpose."""
+    order = tuple(range(_array(array).rank)) if turned is array else _permutation(turned, array)
+    if order is None:
+        raise RefusedError("another array is read")
+    return order
 
 
 def _is_converted(index: Term, source: Term) -> bool:
@@ -471,7 +500,7 @@ CHECKS: Mapping[str, Callable[[Step], Level]] = {
     "convolution-padding": _convolution,
     "dot": _dot,
     "dynamic-slice": _dynamic_slice,
-    "gather": _gather,
+    "indexed-dimensions": _indexed_dimensions,
     "initial-value": _initial,
     "iota": _iota,
     "moved": _reads,

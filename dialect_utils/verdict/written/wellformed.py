@@ -284,6 +284,12 @@ def _gather(term: Term, label: Sequence[Any]) -> bool:
     )
 
 
+def _scatter(term: Term, label: Sequence[Any]) -> bool:
+    (count, _), (*operands, _) = label, term.operands
+    arrays = tuple(each.shape for each in operands[:count])
+    return _are_numbers((count,)) and 0 < 2 * count <= len(operands) and term.shape == TupleShape(arrays)
+
+
 def _reduce(term: Term, label: Sequence[Any]) -> bool:
     if label[0] is None:
         return True
@@ -314,6 +320,7 @@ _PRIMITIVES: Mapping[str, Callable[[Term, Sequence[Any]], bool]] = {
     "iota": _iota,
     "reduce": _reduce,
     "reverse": _reverse,
+    "scatter": _scatter,
     "while": _while,
 }
 _KINDS: Mapping[str, Callable[[Term], bool]] = {
