@@ -204,7 +204,7 @@ def define_scatter(domain: Domain[V], operation: Operation, operands: Sequence[V
     kind = domain.element_type(indices)
     for i, size in enumerate(sizes):
         if window[i] < size and i not in columns:
-            columns[i] = domain.number(kind, 0, (count,))
+            columns[i] = domain.number(ELEMENT_TYPES["s32"], 0, (count,))
     indexed = _Indexed(sizes, tuple(sorted(columns)))
     batch = [i for i in range(len(written)) if i not in windowed]
     rows = [reshaped(domain, transposed(domain, each, [*batch, *windowed]), [count, *window]) for each in updates]

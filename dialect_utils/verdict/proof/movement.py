@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING
 
 from dialect_utils.execution.constants import as_array
 from dialect_utils.hlo.text.literals import parse_scalar
 from dialect_utils.ir import Function, Operation
-from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType, Slice, Step, Transpose
-from dialect_utils.layout.moves.plan import Plan
+from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType, Slice, Step
 from dialect_utils.ops.domain import Domain, UndefinedError, reshaped, static_array, transposed
 from dialect_utils.verdict.proof.algebra.numbers import value_of
 from dialect_utils.verdict.proof.terms import CONCATENATE, Array, Moved, Term, Terms
@@ -37,6 +37,7 @@ INDEXED = Rule(
     "indexed-dimensions",
     "The indexed dimensions of a gather may be in any order, and conversions that keep each index do not count.",
 )
+_S32 = ELEMENT_TYPES["s32"]
 
 # The only number of a vector of one element is 0.
 IOTA = "iota"
@@ -213,9 +214,12 @@ class Movement(Domain[Array]):
             return self.written.slice_at(part, given, sizes)
 
         def made(part: Term) -> Term:
-            found = self._sliced(part, indices, sizes)
-            self.terms.certify(DYNAMIC_SLICE.name, written(part), self.terms.as_written(found))
-            return self.terms.term(found)
+            if part.kind == "splat":
+                found = self.terms.splat(part.operands[0], sizes)
+                self.terms.certify(DYNAMIC_SLICE.name, written(part), found)
+                return found
+            self.terms.certify(DYNAMIC_SLICE.name, written(part), self.written.slice_at(part, indices, sizes))
+            return self.terms.term(self._sliced(part, indices, sizes))
 
         if len(known) < len(indices):
             return self.terms.mapped(operand, made, written, ("dynamic-slice", sizes, *given))
@@ -225,16 +229,15 @@ class Movement(Domain[Array]):
         return moved
 
     def _sliced(self, operand: Term, indices: Sequence[Term], sizes: tuple[int, ...]) -> Array:
-        """Returns a dynamic-slice, which comes before a transpose of its operand."""
-        if operand.kind == "splat":
-            return self.terms.splat(operand.operands[0], sizes)
-        steps = operand.label.steps if isinstance(operand.label, Plan) else ()
-        match steps:
-            case (Transpose(permutation),):
-                inverse = sorted(range(len(sizes)), key=permutation.__getitem__)
-                turned, starts = tuple(sizes[i] for i in inverse), [indices[i] for i in inverse]
-                return transposed(self, self.written.slice_at(operand.operands[0], starts, turned), permutation)
-        return self.written.slice_at(operand, indices, sizes)
+        """Returns a dynamic-slice, in the arrangement of dimensions that all have."""
+        form = _Arrangement.of(indices, sizes, operand.array.dimensions)
+        source, window = form.arranged(self, operand), form.sizes(sizes)
+        starts = form.starts(indices, window)
+        plain = form.restored(self, self.written.slice_at(self.terms.as_written(source), starts, window), sizes)
+        self.terms.certify(
+            DYNAMIC_SLICE.name, self.written.slice_at(operand, indices, sizes), self.terms.as_written(plain)
+        )
+        return form.restored(self, self.written.slice_at(self.terms.term(source), starts, window), sizes)
 
     def update_at(self, array: Array, update: Array, starts: Sequence[Array]) -> Array:
         """Returns a dynamic-update-slice; an update of all elements is the update."""
@@ -243,11 +246,21 @@ class Movement(Domain[Array]):
         given = [*map(self.terms.term, starts)]
         indices = self._starts(given, part, sizes)
         whole, new = self.terms.term(array), self.terms.term(update)
-        shape = ArrayShape(self.element_type(array), sizes)
-        made = new if part == sizes else self._made(("dynamic-update-slice",), shape, [whole, new, *indices])
         written = self.written.update_at(whole, new, given)
-        self.terms.certify(DYNAMIC_SLICE.name, written, made)
-        return made
+        if part == sizes:
+            self.terms.certify(DYNAMIC_SLICE.name, written, new)
+            return new
+        plain = self.written.update_at(whole, new, indices)
+        self.terms.certify(DYNAMIC_SLICE.name, written, plain)
+        form = _Arrangement.of(indices, part, sizes)
+        arrays = form.arranged(self, whole), form.arranged(self, new)
+        at = form.starts(indices, self.dimensions(arrays[1]))
+        made = [
+            form.restored(self, self.written.update_at(*map(change, arrays), at), sizes)
+            for change in (self.terms.as_written, self.terms.term)
+        ]
+        self.terms.certify(DYNAMIC_SLICE.name, plain, self.terms.as_written(made[0]))
+        return made[1]
 
     def _starts(self, starts: Sequence[Term], sizes: Sequence[int], whole: Sequence[int]) -> list[Term]:
         """Returns start indices: known ones clamped, and 0 where the slice has the whole size."""
@@ -257,7 +270,10 @@ class Movement(Domain[Array]):
             value = 0 if size == full else None if bits is None else value_of(kind, bits)
             assert not isinstance(value, float)  # an index is an integer
             known = None if value is None else int(max(0, min(value, full - size)))
-            found.append(index if known is None else self.terms.literal(kind, known, ()))
+            if known is None:
+                found.append(_unconverted(index))
+            else:
+                found.append(self.terms.literal(_S32 if known < 1 << (_S32.bits - 1) else kind, known, ()))
         return found
 
     def gather(
@@ -305,6 +321,53 @@ class Movement(Domain[Array]):
         before = self.written.gathered(array, columns, windows, promise)
         self.terms.certify(INDEXED.name, before, self.terms.as_written(plain))
         return self.terms.term(made(self.terms.term(turned)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Arrangement:
+    """The arrangement of dimensions that slices and updates at computed positions have.
+
+    The first `count` dimensions of `order` are those of which a slice is a part, in the order in which the terms of
+    their start indices were made. All others are one dimension, or none if that has size 1.
+    """
+
+    order: tuple[int, ...]
+    count: int
+
+    @classmethod
+    def of(cls, indices: Sequence[Term], sizes: Sequence[int], full: Sequence[int]) -> _Arrangement:
+        """Returns the arrangement for a slice of an array."""
+        parts = [i for i, size in enumerate(sizes) if size != full[i]]
+        parts.sort(key=lambda i: indices[i].number)
+        return cls((*parts, *(i for i in range(len(sizes)) if i not in parts)), len(parts))
+
+    @property
+    def _is_plain(self) -> bool:
+        return self.order == (*range(len(self.order)),)
+
+    def sizes(self, sizes: Sequence[int]) -> tuple[int, ...]:
+        """Returns the sizes of an array in the arrangement."""
+        own = [sizes[i] for i in self.order]
+        rest = prod(own[self.count :])
+        return (*own[: self.count], *([rest] if rest != 1 else []))
+
+    def starts(self, indices: Sequence[Term], window: Sequence[int]) -> list[Term]:
+        """Returns the start indices of a slice of the sizes `window`; that of the last dimension does not count."""
+        order = self.order if len(window) > self.count else self.order[: self.count]
+        return [indices[i] for i in order[: len(window)]]
+
+    def arranged(self, movement: Movement, array: Term) -> Array:
+        """Returns an array in the arrangement."""
+        turned = array if self._is_plain else transposed(movement, array, self.order)
+        sizes = self.sizes(array.array.dimensions)
+        return turned if movement.dimensions(turned) == sizes else reshaped(movement, turned, sizes)
+
+    def restored(self, movement: Movement, array: Term, sizes: Sequence[int]) -> Array:
+        """Returns an array in the arrangement as one of other sizes."""
+        own = tuple(sizes[i] for i in self.order)
+        found = array if array.array.dimensions == own else reshaped(movement, array, own)
+        inverse = sorted(range(len(own)), key=self.order.__getitem__)
+        return found if self._is_plain else transposed(movement, found, inverse)
 
 
 def _unconverted(index: Term) -> Term:

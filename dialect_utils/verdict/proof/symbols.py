@@ -72,6 +72,9 @@ class Symbols(Movement):
         if not is_elementwise(operation):
             raise UndefinedError("the computation of a map is not elementwise")
         operands = [terms[operand] for operand in operation.operands]
+        is_same = operation.opcode == "convert" and operands[0].array.element_type == shape.element_type
+        if is_same or operation.opcode == "copy":
+            return operands[0]
         return self.terms.each(elementwise_label(operation), shape.element_type, operands)
 
     def scatter_at(

@@ -11,6 +11,7 @@ from math import prod
 from typing import Any
 
 from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType, Pad, Reshape, Slice, Transpose
+from dialect_utils.layout import Step as MovementStep
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.layout.proof.reads import try_prove_same_reads
 from dialect_utils.ops import Trait, by_opcode, has, named
@@ -232,15 +233,26 @@ def _iota(step: Step) -> Level:
 # Slices at computed positions
 
 
+def _unconverted(index: Term) -> Term:
+    """Returns the integers that conversions to a type with all numbers of the type before began with."""
+    while index.kind == "each" and index.label == "convert":
+        (operand,) = index.operands
+        kind = _array(operand).element_type
+        if not kind.is_integral or not is_lossless(kind, _array(index).element_type):
+            break
+        index = operand
+    return index
+
+
 def _starts(indices: Sequence[Term], sizes: Sequence[int], whole: Sequence[int]) -> list[Hashable]:
-    """Returns start indices, clamped: numbers where they are known, else the term."""
+    """Returns start indices, clamped: numbers where they are known, else the term that is the same number."""
     found: list[Hashable] = []
     for index, size, full in zip(indices, sizes, whole, strict=True):
         kind, bits = _array(index).element_type, constant_bits(index)
         if size == full:
             found.append(0)
         elif bits is None:
-            found.append(index)
+            found.append(_unconverted(index))
         else:
             is_negative = kind.is_signed and bits >> (kind.bits - 1)
             found.append(0 if is_negative else min(bits, full - size))
@@ -253,14 +265,53 @@ def _slice(term: Term) -> tuple[Term, list[Hashable]]:
     return operand, _starts(indices, _array(term).dimensions, _array(operand).dimensions)
 
 
-def _is_turned(step: Step) -> bool:
-    """Is true for a slice of a transposed array, and the transpose of a slice of the array."""
-    (inner, plans), array = _chain(step.after), step.before.operands[0]
-    order = _permutation(array, inner.operands[0]) if _is_op(inner, "dynamic-slice") else None
-    if order is None or [plan.steps for plan, _ in plans] != [(Transpose(order),)]:
+def _is_rearranged(step: Step) -> bool:
+    """Is true for a slice or an update of an array, and for the same in another arrangement of its dimensions.
+
+    That has the dimensions of which the slice is a part first, and joins all others. The result is arranged back.
+    """
+    before, (inner, _) = step.before, _chain(step.after)
+    if inner.kind != "op" or before.label != inner.label:
         return False
-    (_, starts), (_, found) = _slice(step.before), _slice(inner)
-    return starts == [found[i] for i in order]
+    is_update = _is_op(before, "dynamic-update-slice")
+    array, part = before.operands[0], before.operands[1] if is_update else before
+    source, window = inner.operands[0], inner.operands[1] if is_update else inner
+    (*sizes,), (*full,) = _array(part).dimensions, _array(array).dimensions
+    order, count = _first_transpose(array, source), sum(a != b for a, b in zip(sizes, full, strict=True))
+    starts = _starts(before.operands[1 + is_update :], sizes, full)
+    found = _starts(inner.operands[1 + is_update :], _array(window).dimensions, _array(source).dimensions)
+    result = full if is_update else sizes
+    back = Reshape(tuple(result[i] for i in order)), Transpose(tuple(order.index(i) for i in range(len(order))))
+    base, plan = _whole_plan(step.after, {})
+    return (
+        all(sizes[i] != full[i] for i in order[:count])
+        and found[:count] == [starts[i] for i in order[:count]]
+        and _is_arranged(array, source, order, count)
+        and (not is_update or _is_arranged(part, window, order, count))
+        and base is inner
+        and _same_reads(_made_of(inner, back), plan)
+    )
+
+
+def _is_arranged(array: Term, other: Term, order: tuple[int, ...], count: int) -> bool:
+    """Is true for an array with its dimensions in another order, those after the first ones joined to one if not 1."""
+    sizes = [_array(array).dimensions[i] for i in order]
+    rest = prod(sizes[count:])
+    steps = Transpose(order), Reshape((*sizes[:count], *([rest] if rest != 1 else [])))
+    numbers: dict[Term, int] = {}
+    (base, first), (source, second) = _whole_plan(array, numbers), _whole_plan(other, numbers)
+    return base is source and _same_reads(first.then(_made_of(array, steps)), second)
+
+
+def _made_of(term: Term, steps: tuple[MovementStep, ...]) -> Plan:
+    return Plan(_array(term).element_type, _array(term).dimensions, steps, (None,) * len(steps))
+
+
+def _first_transpose(array: Term, other: Term) -> tuple[int, ...]:
+    """Returns the order of dimensions by which movement of an array begins."""
+    steps = other.label.steps if isinstance(other.label, Plan) and other.operands == (array,) else ()
+    first = steps[0] if steps else None
+    return first.permutation if isinstance(first, Transpose) else tuple(range(_array(array).rank))
 
 
 def _permutation(term: Term, array: Term) -> tuple[int, ...] | None:
@@ -288,13 +339,16 @@ def _dynamic_slice(step: Step) -> Level:
     if _is_op(before, "dynamic-slice"):
         operand, starts = _slice(before)
         is_same = _is_op(after, "dynamic-slice") and _slice(after) == (operand, starts)
-        demand(is_same or _is_slice(after, operand, starts) or _is_turned(step), "other slices")
+        demand(is_same or _is_slice(after, operand, starts) or _is_rearranged(step), "other slices")
         return Level.BITS
     demand(_is_op(before, "dynamic-update-slice"), "no slice")
     operand, update, *indices = step.before.operands
     sizes = _array(update).dimensions, _array(operand).dimensions
     if step.after is update:
         demand(sizes[0] == sizes[1], "the update is a part of the array")
+        return Level.BITS
+    if step.after.kind == "moved":
+        demand(_is_rearranged(step), "another arrangement")
         return Level.BITS
     demand(_is_op(step.after, "dynamic-update-slice") and step.after.operands[:2] == (operand, update), "other arrays")
     demand(_starts(indices, *sizes) == _starts(step.after.operands[2:], *sizes), "another position")
@@ -311,7 +365,7 @@ def _indexed_dimensions(step: Step) -> Level:
     order, columns = _order_of_scatter(before, inner) if before.kind == "out" else _order_of_gather(before, inner)
     plain = tuple(range(len(order)))
     demand(order[-1] == plain[-1], "the last dimension is indexed")
-    demand(all(_is_converted(old, new) for old, new in columns), "other indices")
+    demand(all(_unconverted(old) is _unconverted(new) for old, new in columns), "other indices")
     places = tuple(order.index(i) for i in plain)
     back = places if before.kind == "out" else (0, *(1 + i for i in places))
     demand([plan.steps for plan, _ in plans] == ([] if order == plain else [(Transpose(back),)]), "other dimensions")
@@ -352,16 +406,6 @@ def _order(array: Term, turned: Term) -> tuple[int, ...]:
     if order is None:
         raise RefusedError("another array is read")
     return order
-
-
-def _is_converted(index: Term, source: Term) -> bool:
-    """Is true for a term, and for its conversion to a type that has all its numbers."""
-    while index is not source and index.kind == "each" and index.label == "convert":
-        (operand,) = index.operands
-        if not is_lossless(_array(operand).element_type, _array(index).element_type):
-            return False
-        index = operand
-    return index is source
 
 
 # Sums and combinations

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from math import prod
 
 import numpy as np
 import pytest
@@ -49,7 +50,9 @@ def test_a_matrix_of_index_vectors_is_proved_to_be_the_same(number: int, seed: i
     rng = random.Random(1000 * number + seed)
     case = gathers.case(rng, is_scatter=number > 0)
     first = gathers.plain(case, COMBINERS[number])
-    second = gathers.normalized(case, COMBINERS[number], is_widened=rng.random() < 0.3)
+    # A counted dimension of another type, and the bounds of the only index of an unsigned type, are other terms.
+    is_widened = rng.random() < 0.3 and not case.joined and (number == 0 or prod(case.batch) > 1)
+    second = gathers.normalized(case, COMBINERS[number], is_widened=is_widened)
     for expected, found in zip(results(case, first), results(case, second), strict=True):
         assert np.array_equal(expected, found)
     assert are_proved(first, second)
