@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from dialect_utils.execution.constants import as_array
 from dialect_utils.hlo.text.literals import parse_scalar
 from dialect_utils.ir import Function, Operation
-from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType, Slice, Step
+from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType, Slice, Step, Transpose
+from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.ops.domain import Domain, UndefinedError, reshaped, static_array, transposed
 from dialect_utils.verdict.proof.algebra.numbers import value_of
 from dialect_utils.verdict.proof.terms import CONCATENATE, Array, Moved, Term, Terms
@@ -230,7 +231,7 @@ class Movement(Domain[Array]):
 
     def _sliced(self, operand: Term, indices: Sequence[Term], sizes: tuple[int, ...]) -> Array:
         """Returns a dynamic-slice, in the arrangement of dimensions that all have."""
-        form = _Arrangement.of(indices, sizes, operand.array.dimensions)
+        form = _Arrangement.of(indices, sizes, operand)
         source, window = form.arranged(self, operand), form.sizes(sizes)
         starts = form.starts(indices, window)
         plain = form.restored(self, self.written.slice_at(self.terms.as_written(source), starts, window), sizes)
@@ -252,7 +253,7 @@ class Movement(Domain[Array]):
             return new
         plain = self.written.update_at(whole, new, indices)
         self.terms.certify(DYNAMIC_SLICE.name, written, plain)
-        form = _Arrangement.of(indices, part, sizes)
+        form = _Arrangement.of(indices, part, whole)
         arrays = form.arranged(self, whole), form.arranged(self, new)
         at = form.starts(indices, self.dimensions(arrays[1]))
         made = [
@@ -335,11 +336,15 @@ class _Arrangement:
     count: int
 
     @classmethod
-    def of(cls, indices: Sequence[Term], sizes: Sequence[int], full: Sequence[int]) -> _Arrangement:
-        """Returns the arrangement for a slice of an array."""
-        parts = [i for i, size in enumerate(sizes) if size != full[i]]
+    def of(cls, indices: Sequence[Term], sizes: Sequence[int], array: Term) -> _Arrangement:
+        """Returns the arrangement for a slice of an array; dimensions of a transposed one have the order of before."""
+        parts = [i for i, size in enumerate(sizes) if size != array.array.dimensions[i]]
         parts.sort(key=lambda i: indices[i].number)
-        return cls((*parts, *(i for i in range(len(sizes)) if i not in parts)), len(parts))
+        rest = [i for i in range(len(sizes)) if i not in parts]
+        last = array.label.steps[-1] if isinstance(array.label, Plan) else None
+        if isinstance(last, Transpose):
+            rest.sort(key=last.permutation.__getitem__)
+        return cls((*parts, *rest), len(parts))
 
     @property
     def _is_plain(self) -> bool:
