@@ -403,7 +403,7 @@ def _order_of_scatter(before: Term, after: Term) -> tuple[tuple[int, ...], list[
 def _order(array: Term, turned: Term) -> tuple[int, ...]:
     """Returns the order of an array's dimensions in another term; raises RefusedError where that is not a transpose."""
     order = tuple(range(_array(array).rank)) if turned is array else _permutation(turned, array)
-    if order is None:
+    if order is None or sorted(order) != [*range(_array(array).rank)]:
         raise RefusedError("another array is read")
     return order
 

@@ -116,6 +116,17 @@ def dynamic_slice(rng: random.Random) -> Instance:
     )
 
 
+def indexed_dimensions(rng: random.Random) -> Instance:
+    x, given = ex.parameter(0, "s32", (3, 4)), ex.parameter(1, "s32", (rng.randint(2, 5), 2))
+    at = ex.binary("and", given, ex.full("s32", 1, given.dims))
+    turned = ex.transpose(x, (1, 0))
+    return texts(
+        ex.gather_elements(x, at, (0, 1)),
+        ex.gather_elements(turned, at, (1, 0)),
+        ex.gather_elements(turned, at, (0, 1)),
+    )
+
+
 def dot(rng: random.Random) -> Instance:
     n, k, m = sizes(rng, 3)
     x, y = ex.parameter(0, "s32", (n, k)), ex.parameter(1, "s32", (k, m))
@@ -255,6 +266,7 @@ INSTANCES: dict[str, Callable[[random.Random], Instance]] = {
     "chlo": chlo,
     "dynamic-slice": dynamic_slice,
     "elements": elements,
+    "indexed-dimensions": indexed_dimensions,
     "initial-value": initial,
     "known-branch": lambda rng: conditional(rng, "constant(true)"),
     "loop-state": loop_state,
