@@ -146,7 +146,8 @@ class _Indexed:
 
 def define_gather(domain: Domain[V], operation: Operation, operands: Sequence[V]) -> list[V]:
     """Returns the slices at the start indices; source: StableHLO's specification of gather."""
-    return [gathered(domain, operation, *operands, required_ints(operation, "slice_sizes"))]
+    array, indices = operands
+    return [gathered(domain, operation, array, indices, required_ints(operation, "slice_sizes"))]
 
 
 def gathered(domain: Domain[V], operation: Operation, array: V, indices: V, slices: Sequence[int]) -> V:

@@ -6,7 +6,7 @@ term after another plan.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from dialect_utils.ir import Function, Operation, Value
@@ -16,11 +16,10 @@ from dialect_utils.ops import Trait, with_trait
 from dialect_utils.ops.domain import UndefinedError, reshaped, static_array, transposed
 from dialect_utils.ops.window import WindowDimension
 from dialect_utils.verdict.proof.algebra.numbers import is_exact, is_idempotent, neutral_bits
-from dialect_utils.verdict.proof.movement import INDEXED, Movement
+from dialect_utils.verdict.proof.indexing import Indexing
 from dialect_utils.verdict.proof.terms import Array, Term
 from dialect_utils.verdict.rules import Rule
 from dialect_utils.verdict.written.labels import elementwise_label, key_of
-from dialect_utils.verdict.written.terms import promise_of
 
 if TYPE_CHECKING:
     from dialect_utils.verdict.proof.evaluation import Evaluation
@@ -43,7 +42,7 @@ MAP = Rule("map", "A map whose computation is elementwise computes the same on w
 _COMMUTATIVE = sorted(with_trait(Trait.COMMUTATIVE))
 
 
-class Symbols(Movement):
+class Symbols(Indexing):
     """The primitives on terms; `evaluation` gives the functions that operations apply."""
 
     def __init__(self, evaluation: Evaluation) -> None:
@@ -76,34 +75,6 @@ class Symbols(Movement):
         if is_same or operation.opcode == "copy":
             return operands[0]
         return self.terms.each(elementwise_label(operation), shape.element_type, operands)
-
-    def scatter_at(
-        self,
-        operation: Operation,
-        function: Function,
-        arrays: Sequence[Array],
-        columns: Sequence[Array],
-        updates: Sequence[Array],
-        order: tuple[int, ...],
-    ) -> list[Array]:
-        """Returns a scatter by columns of indices in the order in which their terms were made."""
-        wholes, given, news = ([*map(self.terms.term, each)] for each in (arrays, columns, updates))
-        bare, places = self.ordered(given, promise_of(operation, order))
-        count = len(bare)
-        turned = [transposed(self, each, (*places, count)) for each in wholes]
-        windows = [transposed(self, each, (0, *(1 + i for i in places), count + 1)) for each in news]
-        back = [*sorted(range(count), key=places.__getitem__), count]
-
-        def made(change: Callable[[Array], Term]) -> list[Array]:
-            parts = [*map(change, turned)], bare, [*map(change, windows)]
-            found = self.written.scatter_at(operation, function, *parts, order)
-            return [each if back == sorted(back) else transposed(self, each, back) for each in found]
-
-        self.terms.note(INDEXED)
-        written = self.written.scatter_at(operation, function, wholes, given, news, order)
-        for before, after in zip(written, made(self.terms.as_written), strict=True):
-            self.terms.certify(INDEXED.name, before, self.terms.as_written(after))
-        return made(self.terms.term)
 
     # Sums of products
 

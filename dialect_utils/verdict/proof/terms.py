@@ -12,14 +12,13 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from dialect_utils.ir import Operation
-from dialect_utils.layout import ArrayShape, ElementType, Pad, Shape, Step
+from dialect_utils.layout import ArrayShape, ElementType, Shape, Step
 from dialect_utils.layout.moves.plan import PaddingValue, Plan
 from dialect_utils.layout.proof.deadline import check_deadline
-from dialect_utils.layout.proof.reads import origin_of
 from dialect_utils.verdict.certificate import Reading
 from dialect_utils.verdict.proof.algebra import build
 from dialect_utils.verdict.proof.algebra.ring import Polynomial
-from dialect_utils.verdict.proof.normal_forms import normalized, split
+from dialect_utils.verdict.proof.normal_forms import normalized, split, try_read_one_part
 from dialect_utils.verdict.rules import Rule
 from dialect_utils.verdict.rules.arrays import SPLAT
 from dialect_utils.verdict.rules.conversions import REREAD
@@ -30,10 +29,8 @@ _MOST_TERMS = 1_000_000
 # A chain of more steps is normalized at once: the normal form of a long chain is slow.
 _LONGEST_CHAIN = 7
 
-
 # The label of padding of a convolution that an engine multiplies as 0 or skips: these differ for infinite weights.
 OPTIONAL_ZERO = "optional zero"
-
 
 # Steps that are no rules of algebra. Two chains of movement that read the same elements are equal.
 MOVED = "moved"
@@ -48,8 +45,6 @@ CONCATENATE = Rule(
     "A concatenation of concatenations along one dimension is one concatenation, and a slice of it that reads one part "
     "is a slice of that part.",
 )
-# The padding in which one part of a concatenation stands instead of the other parts.
-_OTHER_PARTS = "other parts"
 
 
 class GaveUpError(Exception):
@@ -338,36 +333,22 @@ class Terms:
 
     def _of_part(self, base: Term, plan: Plan) -> tuple[Term, Plan] | None:
         """Returns the part of a concatenation that alone is read, and the plan of the same reads; None for others."""
-        label, sizes = base.label, plan.result[1]
-        is_joined = isinstance(label, tuple) and label[:1] == ("concatenate",)
-        if not is_joined or not plan.drops_elements or plan.regroups_bits or 0 in sizes:
+        label = base.label
+        if not isinstance(label, tuple) or label[:1] != ("concatenate",):
             return None
-        assert isinstance(label, tuple)  # checked above
-        origin = origin_of(plan, (0,) * len(sizes)).index
-        if origin is None:
-            return None
-        dimension, low = label[1], 0
-        for part in base.operands:
-            size = part.array.dimensions[dimension]
-            if low <= origin[dimension] < low + size:
-                form = normalized(_padded(part, dimension, low, base).then(plan))[0]
-                return None if _OTHER_PARTS in form.paddings else (part, form)
-            low += size
-        return None
-
-    def _key_of_part(self, part: Term, form: Plan) -> tuple[Term, Plan]:
-        chain = self.chain(part)
-        return self._normal(chain.base, chain.then(form).plan)
+        found = try_read_one_part(plan, label[1], [part.array.dimensions for part in base.operands])
+        return None if found is None else (base.operands[found[0]], found[1])
 
     def _needed(self, base: Term, plan: Plan) -> list[tuple[Term, Plan]]:
         if (found := self._of_part(base, plan)) is not None:
-            return [self._key_of_part(*found)]
+            chain = self.chain(found[0])
+            return [self._normal(chain.base, chain.then(found[1]).plan)]
         before, _ = self._parts(base, plan)
         return self._arrays(base, before) if before.steps else []
 
     def _push(self, base: Term, plan: Plan) -> Term:
         if (found := self._of_part(base, plan)) is not None:
-            key = self._key_of_part(*found)
+            (key,) = self._needed(base, plan)
             self.step(CONCATENATE, self.moved_as_is(base, plan), self.moved_as_is(*found))
             self.certify(MOVED, self.moved_as_is(*found), self.moved_as_is(*key))
             return self._pushed[key]
@@ -401,14 +382,6 @@ class Terms:
         if plan.steps and is_plain and {*plan.paddings} <= {None, base.operands[0]}:
             return self.splat(base.operands[0], plan.result[1])
         return self.moved_as_is(base, plan)
-
-
-def _padded(part: Term, dimension: int, low: int, whole: Term) -> Plan:
-    """Returns the plan that makes a concatenation of one of its parts, with padding instead of the other parts."""
-    sizes, joined = part.array.dimensions, whole.array.dimensions
-    lows = tuple(low if i == dimension else 0 for i in range(len(sizes)))
-    highs = tuple(joined[i] - sizes[i] - lows[i] for i in range(len(sizes)))
-    return Plan(part.array.element_type, sizes, (Pad(lows, highs),), (_OTHER_PARTS,))
 
 
 _NO_TYPE = ElementType("unspecified", 0)

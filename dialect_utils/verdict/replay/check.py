@@ -15,6 +15,7 @@ from dialect_utils.verdict.ports import Port
 from dialect_utils.verdict.replay.arrays import CHECKS, reducer
 from dialect_utils.verdict.replay.elements import Elements
 from dialect_utils.verdict.replay.equality import Equality, Level
+from dialect_utils.verdict.replay.indexing import CHECKS as AT_POSITIONS
 from dialect_utils.verdict.replay.scalars import check_scalar
 from dialect_utils.verdict.written.graph import UNSPECIFIED, Graph
 from dialect_utils.verdict.written.labels import device_counts
@@ -158,7 +159,8 @@ def _checked(graph: Graph, elements: Elements, step: Step) -> _Merge:
         variables = [graph.make("leaf", ("bound", depth, i), ArrayShape(kind, ())) for i in range(2)]
         condition = graph.insert(function), graph.make("each", opcode, ArrayShape(kind, ()), variables)
         return _Merge(Level.BITS, graph.insert(step.before), graph.insert(step.after), (condition,))
-    check, nodes = CHECKS.get(step.rule), (graph.insert(step.before), graph.insert(step.after))
+    check = CHECKS.get(step.rule) or AT_POSITIONS.get(step.rule)
+    nodes = graph.insert(step.before), graph.insert(step.after)
     if step.predicate is not None:
         return _by_cases(graph, step, *nodes)
     if check is not None:
