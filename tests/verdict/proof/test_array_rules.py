@@ -127,6 +127,15 @@ def indexed_dimensions(rng: random.Random) -> Instance:
     )
 
 
+def gather_of_padding(rng: random.Random) -> Instance:
+    x, at = ex.parameter(0, "s32", (4, rng.randint(2, 5))), ex.parameter(1, "s32", (rng.randint(2, 5),))
+    low, high, value = rng.randint(0, 2), rng.randint(1, 3), ex.constant("s32", 7)
+    sides = [(low, high, 0), (low + 1, high - 1, 0)]
+    rows = ex.gather_rows(x, at)
+    padded = [ex.pad(rows, value, [(0, 0, 0), side]) for side in sides]
+    return texts(ex.gather_rows(ex.pad(x, value, [(0, 0, 0), sides[0]]), at), *padded)
+
+
 def dot(rng: random.Random) -> Instance:
     n, k, m = sizes(rng, 3)
     x, y = ex.parameter(0, "s32", (n, k)), ex.parameter(1, "s32", (k, m))
@@ -266,6 +275,7 @@ INSTANCES: dict[str, Callable[[random.Random], Instance]] = {
     "chlo": chlo,
     "dynamic-slice": dynamic_slice,
     "elements": elements,
+    "gather-of-padding": gather_of_padding,
     "indexed-dimensions": indexed_dimensions,
     "initial-value": initial,
     "known-branch": lambda rng: conditional(rng, "constant(true)"),

@@ -400,6 +400,29 @@ def test_indexed_dimensions_are_in_another_order_with_their_columns(
     assert bool(told((TRUE, TRUE), step("indexed-dimensions", before, after)).refused) is not is_right
 
 
+GROUND, SEVEN = parameter(0, "s32", 4, 4, 2), constant(7, "s32")
+WIDER = Plan(parse_element_type("s32"), (4, 4, 2), (Pad((0, 0, 0), (0, 0, 3)),), (True,))
+SHIFTED = Plan(parse_element_type("s32"), (4, 4, 2), (Pad((0, 1, 0), (0, -1, 3)),), (True,))
+
+
+def padded(plan: Plan, array_: ReadTerm, value: ReadTerm) -> ReadTerm:
+    return term("moved", plan, ArrayShape(*plan.result), array_, value)
+
+
+@pytest.mark.parametrize(
+    ("plan", "high", "value", "is_right"),
+    [(WIDER, 3, SEVEN, True), (SHIFTED, 3, SEVEN, False), (WIDER, 3, constant(8, "s32"), False)],
+)
+def test_padding_comes_after_a_gather_where_no_index_reads_it(
+    plan: Plan, high: int, value: ReadTerm, is_right: bool
+) -> None:
+    columns = (FIRST_COLUMN, SECOND_COLUMN)
+    before = gathered(padded(plan, GROUND, SEVEN), columns, (1, 1), ())
+    rows = Plan(parse_element_type("s32"), (3, 1, 1, 2), (Pad((0, 0, 0, 0), (0, 0, 0, high)),), (True,))
+    after = padded(rows, gathered(GROUND, columns, (1, 1), ()), value)
+    assert bool(told((TRUE, TRUE), step("gather-of-padding", before, after)).refused) is not is_right
+
+
 def sliced(table: ReadTerm, starts: tuple[ReadTerm, ...], sizes: tuple[int, ...]) -> ReadTerm:
     return term("op", ("dynamic-slice",), array("s32", *sizes), table, *starts)
 
