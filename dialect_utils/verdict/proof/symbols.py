@@ -16,7 +16,7 @@ from dialect_utils.ops import Trait, with_trait
 from dialect_utils.ops.domain import UndefinedError, reshaped, static_array, transposed
 from dialect_utils.ops.window import WindowDimension
 from dialect_utils.verdict.proof.algebra.numbers import is_exact, is_idempotent, neutral_bits
-from dialect_utils.verdict.proof.indexing import Indexing
+from dialect_utils.verdict.proof.slices import Slices
 from dialect_utils.verdict.proof.terms import Array, Term
 from dialect_utils.verdict.rules import Rule
 from dialect_utils.verdict.written.labels import elementwise_label, key_of
@@ -42,7 +42,7 @@ MAP = Rule("map", "A map whose computation is elementwise computes the same on w
 _COMMUTATIVE = sorted(with_trait(Trait.COMMUTATIVE))
 
 
-class Symbols(Indexing):
+class Symbols(Slices):
     """The primitives on terms; `evaluation` gives the functions that operations apply."""
 
     def __init__(self, evaluation: Evaluation) -> None:

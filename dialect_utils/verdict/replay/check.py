@@ -15,8 +15,8 @@ from dialect_utils.verdict.ports import Port
 from dialect_utils.verdict.replay.arrays import CHECKS, reducer
 from dialect_utils.verdict.replay.elements import Elements
 from dialect_utils.verdict.replay.equality import Equality, Level
-from dialect_utils.verdict.replay.indexing import CHECKS as AT_POSITIONS
 from dialect_utils.verdict.replay.scalars import check_scalar
+from dialect_utils.verdict.replay.slices import CHECKS as AT_POSITIONS
 from dialect_utils.verdict.written.graph import UNSPECIFIED, Graph
 from dialect_utils.verdict.written.labels import device_counts
 from dialect_utils.verdict.written.record import Recorder

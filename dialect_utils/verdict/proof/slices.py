@@ -29,7 +29,7 @@ PADDED = Rule("gather-of-padding", "Padding of the dimensions that a gather does
 _S32 = ELEMENT_TYPES["s32"]
 
 
-class Indexing(Movement):
+class Slices(Movement):
     """The primitives that select or write elements at computed positions, on terms."""
 
     def slice_at(self, array: Array, starts: Sequence[Array], sizes: tuple[int, ...]) -> Array:
