@@ -9,7 +9,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 
 from dialect_utils.layout.element_type import CachedText, ElementType
-from dialect_utils.layout.moves.steps import Pad, Reshape, Slice, Stage, Step, Transpose
+from dialect_utils.layout.moves.steps import Stage, Step
 
 # The value that a pad writes; equal values are equal paddings. None: undefined.
 PaddingValue = Hashable | None
@@ -153,34 +153,8 @@ def try_with_leading(plan: Plan, count: int, sizes: tuple[int, ...]) -> Plan | N
     For example `pad[0_0x0_3]` of f32[4,5] becomes `pad[0_0x0_0x0_3]` where [2,7] replaces the first dimension, 4.
     """
     own = plan.dimensions[:count]
-    steps = [
-        _with_leading(step, own, before, after, sizes)
-        for step, (_, before), (_, after) in zip(plan.steps, plan.stages, plan.stages[1:], strict=False)
-    ]
+    steps = [step.try_with_leading(own, sizes) for step in plan.steps]
     known = tuple(step for step in steps if step is not None)
     if len(known) < len(steps) or 0 in (*own, *sizes):
         return None
     return Plan(plan.element_type, (*sizes, *plan.dimensions[count:]), known, plan.paddings)
-
-
-def _with_leading(
-    step: Step, own: tuple[int, ...], before: tuple[int, ...], after: tuple[int, ...], sizes: tuple[int, ...]
-) -> Step | None:
-    count, more = len(own), len(sizes) - len(own)
-    if before[:count] != own or after[:count] != own:
-        return None
-    every, zeros = tuple(range(count)), (0,) * count
-    match step:
-        case Transpose(order) if order[:count] == every:
-            return Transpose((*range(len(sizes)), *(i + more for i in order[count:])))
-        case Reshape(dimensions):
-            return Reshape((*sizes, *dimensions[count:]))
-        case Pad(low, high) if (low[:count], high[:count], step.gaps[:count]) == (zeros,) * 3:
-            none = (0,) * len(sizes)
-            return Pad(*((*none, *each[count:]) for each in (low, high, step.gaps)))
-        case Slice(start, limit) if start[:count] == zeros and limit[:count] == own:
-            strides = (1,) * len(sizes)
-            return Slice(
-                (*(0 for _ in sizes), *start[count:]), (*sizes, *limit[count:]), (*strides, *step.strides[count:])
-            )
-    return None

@@ -15,7 +15,7 @@ from dialect_utils.layout.proof.reads import origin_of, try_prove_same_reads
 # Plans that regroup no bits are the same for every element type.
 _ANY_TYPE = ELEMENT_TYPES["u8"]
 
-# The padding in which one part of a concatenation stands instead of the other parts.
+# The padding value that replaces the other parts of a concatenation around one part.
 _OTHER_PARTS = "other parts"
 
 # A number for every padding value that plans write, so that plans over other terms are the same plan.

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import prod
 
 from dialect_utils.ir import Function, Operation
-from dialect_utils.layout import ELEMENT_TYPES, Reshape, Slice, Transpose
+from dialect_utils.layout import ELEMENT_TYPES, Reshape, Slice
 from dialect_utils.layout.moves.plan import Plan, try_with_leading
 from dialect_utils.ops.domain import reshaped, transposed
 from dialect_utils.verdict.proof.algebra.numbers import value_of
@@ -221,9 +221,9 @@ class _Arrangement:
         parts = [i for i, size in enumerate(sizes) if size != array.array.dimensions[i]]
         parts.sort(key=lambda i: indices[i].number)
         rest = [i for i in range(len(sizes)) if i not in parts]
-        last = array.label.steps[-1] if isinstance(array.label, Plan) else None
-        if isinstance(last, Transpose):
-            rest.sort(key=last.permutation.__getitem__)
+        last = array.label.steps[-1] if isinstance(array.label, Plan) and array.label.steps else None
+        if last is not None and last.order is not None:
+            rest.sort(key=last.order.__getitem__)
         return cls((*parts, *rest), len(parts))
 
     @property

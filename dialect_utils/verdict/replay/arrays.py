@@ -15,7 +15,7 @@ from dialect_utils.ops import Trait, by_opcode, has, named
 from dialect_utils.verdict.certificate import Step
 from dialect_utils.verdict.replay.equality import Level
 from dialect_utils.verdict.replay.matching import constant_bits
-from dialect_utils.verdict.replay.moving import array_of, chain_of, is_op, is_splat_of, label_of, same_reads, whole_plan
+from dialect_utils.verdict.replay.moving import array_of, chain_of, is_op, label_of, repeats, same_reads, whole_plan
 from dialect_utils.verdict.rules.formats import value_of, word_bits
 from dialect_utils.verdict.written.terms import Term
 from dialect_utils.verdict.written.wellformed import RefusedError, demand
@@ -27,7 +27,7 @@ def _reads(step: Step) -> Level:
     (base, first), (other, second) = (whole_plan(term, numbers) for term in (step.before, step.after))
     if base is other and same_reads(first, second):
         return Level.BITS
-    demand(base.kind == "splat" and is_splat_of(step.after, base.operands[0]), "other elements are read")
+    demand(base.kind == "splat" and repeats(step.after, base.operands[0]), "other elements are read")
     scalars = [scalar for _, paddings in chain_of(step.before)[1] for scalar in paddings]
     demand(all(scalar is base.operands[0] for scalar in scalars), "padding differs from the scalar")
     demand(not first.regroups_bits and step.before.shape == step.after.shape, "the movement regroups bits")
@@ -232,13 +232,13 @@ def _initial(step: Step) -> Level:
     kind, (rows, count) = array_of(array).element_type, array_of(array).dimensions
     after = step.after
     if count == 0:
-        demand(is_splat_of(after, initial) and array_of(after) == array_of(step.before), "another initial value")
+        demand(repeats(after, initial) and array_of(after) == array_of(step.before), "another initial value")
         return Level.BITS
     demand(
         after.kind == "each" and after.label == opcode and array_of(after) == array_of(step.before), "another operation"
     )
     bare, last = after.operands
-    demand(is_splat_of(last, initial), "another initial value")
+    demand(repeats(last, initial), "another initial value")
     demand(array_of(bare) == array_of(last) == array_of(after), "another element type")
     if is_op(bare, "reduce"):
         demand(is_exact(opcode, kind) and neutral(opcode, kind) is not None, "not exact")
@@ -295,7 +295,7 @@ def _branches(step: Step) -> Level:
     before, after = step.before, step.after
     demand((before.kind, before.label, after.kind, after.label) == ("each", "select", "choice", None), "no select")
     predicate, *results = before.operands
-    demand(is_splat_of(predicate, after.operands[0]) and results == [*after.operands[1:]], "other operands")
+    demand(repeats(predicate, after.operands[0]) and results == [*after.operands[1:]], "other operands")
     demand(array_of(after.operands[0]) == ArrayShape(ELEMENT_TYPES["pred"], ()), "no truth value")
     return Level.BITS
 

@@ -68,6 +68,6 @@ def label_of(term: Term) -> tuple[Any, ...]:
     return term.label
 
 
-def is_splat_of(term: Term, scalar: Term) -> bool:
+def repeats(term: Term, scalar: Term) -> bool:
     """Is true for a scalar, and for an array that repeats it."""
     return term is scalar or (term.kind == "splat" and term.operands[0] is scalar)

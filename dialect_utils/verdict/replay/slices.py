@@ -11,7 +11,7 @@ from dialect_utils.layout.moves.plan import Plan, try_with_leading
 from dialect_utils.verdict.certificate import Step
 from dialect_utils.verdict.replay.equality import Level
 from dialect_utils.verdict.replay.matching import constant_bits
-from dialect_utils.verdict.replay.moving import array_of, chain_of, is_op, is_splat_of, label_of, same_reads, whole_plan
+from dialect_utils.verdict.replay.moving import array_of, chain_of, is_op, label_of, repeats, same_reads, whole_plan
 from dialect_utils.verdict.rules.formats import is_lossless
 from dialect_utils.verdict.written.terms import Term
 from dialect_utils.verdict.written.wellformed import RefusedError, demand
@@ -94,14 +94,14 @@ def _made_of(term: Term, steps: tuple[MovementStep, ...]) -> Plan:
 def _first_transpose(array: Term, other: Term) -> tuple[int, ...]:
     """Returns the order of dimensions by which movement of an array begins."""
     steps = other.label.steps if isinstance(other.label, Plan) and other.operands == (array,) else ()
-    first = steps[0] if steps else None
-    return first.permutation if isinstance(first, Transpose) else tuple(range(array_of(array).rank))
+    order = steps[0].order if steps else None
+    return tuple(range(array_of(array).rank)) if order is None else order
 
 
 def _permutation(term: Term, array: Term) -> tuple[int, ...] | None:
     """Returns the permutation by which a term transposes an array, None for other terms."""
     steps = term.label.steps if isinstance(term.label, Plan) and term.operands == (array,) else ()
-    return steps[0].permutation if len(steps) == 1 and isinstance(steps[0], Transpose) else None
+    return steps[0].order if len(steps) == 1 else None
 
 
 def _is_slice(term: Term, operand: Term, starts: Sequence[Hashable]) -> bool:
@@ -144,7 +144,7 @@ def _indexed_dimensions(step: Step) -> Level:
     before, (inner, plans) = step.before, chain_of(step.after)
     demand(before.shape == step.after.shape, "another shape")
     if is_op(before, "gather") and before.operands[0].kind == "splat":
-        demand(is_splat_of(step.after, before.operands[0].operands[0]), "another scalar")
+        demand(repeats(step.after, before.operands[0].operands[0]), "another scalar")
         return Level.BITS
     order, columns = _order_of_scatter(before, inner) if before.kind == "out" else _order_of_gather(before, inner)
     plain = tuple(range(len(order)))
