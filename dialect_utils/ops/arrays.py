@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from dialect_utils.layout import ELEMENT_TYPES, Pad, Step
 from dialect_utils.ops.domain import V
-from dialect_utils.ops.positions import GatherNumbers, pad_into, stepped, window_positions
+from dialect_utils.ops.positions import gather_positions, pad_into, stepped, window_positions
 from dialect_utils.ops.window import WindowDimension
 
 # Steps have the same sizes for every element type, but for those that regroup bits.
@@ -123,9 +123,12 @@ class ArrayDomain(Generic[V]):
         values = [int(self.integers(start)) for start in starts]
         return tuple(max(0, min(value, a - b)) for value, a, b in zip(values, sizes, part, strict=True))
 
-    def gather(self, operation: Any, array: V, starts: V, numbers: GatherNumbers, sizes: Sequence[int]) -> V:
-        """Returns the elements at `numbers.positions(...)` of the start indices, of dimensions `sizes`."""
-        index = numbers.positions(self.dimensions(array), self.integers(starts), sizes)
+    def gather(
+        self, operation: Any, array: V, columns: Sequence[V], windows: Sequence[int], order: Sequence[int] = ()
+    ) -> V:
+        """Returns windows [count, *windows, rest] of an array [*indexed, rest] at clamped start indices."""
+        sizes = self.dimensions(array)[: len(windows)]
+        index = gather_positions(sizes, [*map(self.integers, columns)], windows)
         return self.select(lambda a: a[index], array)
 
     # Windows

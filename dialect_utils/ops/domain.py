@@ -22,7 +22,7 @@ from dialect_utils.layout import ArrayShape, ElementType, Reshape, Shape, Slice,
 
 if TYPE_CHECKING:
     from dialect_utils.ir import Function, Operation
-    from dialect_utils.ops.positions import GatherNumbers, Positions
+    from dialect_utils.ops.positions import Positions
     from dialect_utils.ops.window import WindowDimension
 
 V = TypeVar("V")
@@ -163,9 +163,31 @@ class Domain(Protocol[V]):
         """Returns an array with an update written at scalar start indices, clamped so that it is inside."""
         raise UndefinedError("update_at is not defined")
 
-    def gather(self, operation: Operation, array: V, starts: V, numbers: GatherNumbers, sizes: tuple[int, ...]) -> V:
-        """Returns the elements at `numbers.positions(...)` of the start indices, of dimensions `sizes`."""
+    def gather(
+        self, operation: Operation, array: V, columns: Sequence[V], windows: tuple[int, ...], order: tuple[int, ...]
+    ) -> V:
+        """Returns windows [count, *windows, rest] of an array [*indexed, rest].
+
+        Column i has the start indices of all windows in dimension i, which are clamped so that the window is inside.
+        `order` is the order in which the columns are sorted, where `operation` says that they are.
+        """
         raise UndefinedError("gather is not defined")
+
+    def scatter_at(
+        self,
+        operation: Operation,
+        function: Function,
+        arrays: Sequence[V],
+        columns: Sequence[V],
+        updates: Sequence[V],
+        order: tuple[int, ...],
+    ) -> list[V]:
+        """Returns arrays [*indexed, rest] with updates [count, *windows, rest] combined into them.
+
+        Column i has the start indices of all windows in dimension i; a window that is not inside is left out. The
+        engine chooses the order of the updates of one element. `order` is that of `gather`.
+        """
+        raise UndefinedError("scatter is not defined")
 
     def scatter(self, function: Function, arrays: Sequence[V], updates: Sequence[V], positions: Positions) -> list[V]:
         """Returns arrays with updates combined into them at flat positions; -1 leaves an update out.

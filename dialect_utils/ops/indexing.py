@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 from dialect_utils.layout import ArrayShape, Shape, TupleShape
 from dialect_utils.ops.declaration import ANY, COMBINED, DATA, TO_APPLY, Opcode, dims, flags, integers, op
-from dialect_utils.ops.domain import Domain, UndefinedError, V, required_ints, result_array
+from dialect_utils.ops.domain import Domain, UndefinedError, V, result_array
 from dialect_utils.ops.elementwise import HOST_MEMORY
+from dialect_utils.ops.gathering import define_gather, define_scatter
 from dialect_utils.ops.inference import Instance, ShapeError, check_applied, is_same_kind, made
 
 if TYPE_CHECKING:
     from dialect_utils.ir import Operation
-    from dialect_utils.ops.positions import GatherNumbers
 
 
 # Results (ShapeInference::InferDynamicSliceShape, InferGatherShape, InferScatterShape)
@@ -215,37 +215,6 @@ def _check_updates(instance: Instance, numbers: _Numbers, update: ArrayShape) ->
 
 _GATHERED = "dimension_numbers."
 _SCATTERED = "scatter_dimension_numbers."
-_SCATTER_DIMENSIONS = (
-    "update_window_dims",
-    "inserted_window_dims",
-    "input_batching_dims",
-    "scatter_indices_batching_dims",
-    "scatter_dims_to_operand_dims",
-)
-
-
-def gather_numbers(operation: Operation, slice_sizes: tuple[int, ...] | None = None) -> GatherNumbers:
-    """Returns the dimension numbers of a gather in either dialect; raises UndefinedError where one is not written."""
-    from dialect_utils.ops.positions import GatherNumbers
-
-    vector, sizes = operation.ints("index_vector_dim"), slice_sizes or operation.ints("slice_sizes")
-    if not vector or sizes is None:
-        raise UndefinedError("a gather has no index_vector_dim or no slice_sizes")
-    return GatherNumbers(
-        operation.ints("offset_dims") or (),
-        operation.ints("collapsed_slice_dims") or (),
-        operation.ints("operand_batching_dims") or (),
-        operation.ints("start_indices_batching_dims") or (),
-        operation.ints("start_index_map") or (),
-        vector[0],
-        sizes,
-    )
-
-
-def define_gather(domain: Domain[V], operation: Operation, operands: Sequence[V]) -> list[V]:
-    """Returns the slices at the start indices; source: StableHLO's specification of gather."""
-    array, starts = operands
-    return [domain.gather(operation, array, starts, gather_numbers(operation), result_array(operation).dimensions)]
 
 
 def define_dynamic_slice(domain: Domain[V], operation: Operation, operands: Sequence[V]) -> list[V]:
@@ -265,19 +234,6 @@ def _scalars(domain: Domain[V], starts: Sequence[V]) -> Sequence[V]:
     if any(domain.dimensions(start) for start in starts):
         raise UndefinedError("start indices are one vector")
     return starts
-
-
-def define_scatter(domain: Domain[V], operation: Operation, operands: Sequence[V]) -> list[V]:
-    """Returns the operands with the updates combined into them; source: HloEvaluator's HandleScatter."""
-    from dialect_utils.ops.positions import ScatterNumbers
-
-    count = len(operands) // 2
-    arrays, indices, updates = operands[:count], operands[count], operands[count + 1 :]
-    (vector,) = required_ints(operation, "index_vector_dim")
-    numbers = ScatterNumbers(vector, *(operation.ints(name) or () for name in _SCATTER_DIMENSIONS))
-    sizes, windows = domain.dimensions(arrays[0]), domain.dimensions(updates[0])
-    positions = numbers.positions(sizes, domain.integers(indices), windows)
-    return domain.scatter(operation.called[0], arrays, updates, positions)
 
 
 OPERATIONS: tuple[Opcode, ...] = (

@@ -18,9 +18,9 @@ from dialect_utils.ops.declaration import (
     Trait,
     op,
 )
-from dialect_utils.ops.domain import Domain, V, required_ints, result_array
+from dialect_utils.ops.domain import Domain, UndefinedError, V, required_ints, reshaped, result_array, section
 from dialect_utils.ops.elementwise import CHLO_EACH, CHLO_ROUNDED, define_compare, define_each
-from dialect_utils.ops.indexing import gather_numbers
+from dialect_utils.ops.gathering import gathered
 from dialect_utils.ops.movement import define_iota
 from dialect_utils.ops.reductions import define_topk
 from dialect_utils.ops.windows import convolved
@@ -49,16 +49,40 @@ def define_dynamic_pad(domain: Domain[V], operation: Operation, operands: Sequen
 
 
 def define_dynamic_slice(domain: Domain[V], operation: Operation, operands: Sequence[V]) -> list[V]:
-    """Returns the elements from starts to limits by strides, the operands 1 to 3."""
+    """Returns the elements from starts to limits by strides, the operands 1 to 3.
+
+    Limits that are computed as starts plus the sizes of the result make a dynamic slice, to which XLA translates it.
+    The result is not defined where elements are outside of the array; there that slice is clamped.
+    """
     array, *bounds = operands
-    return [domain.move(array, Slice(*(_known(domain, bound) for bound in bounds)))]
+    sizes = result_array(operation).dimensions
+    strides = _known(domain, bounds[2])
+    try:
+        starts, limits = (_known(domain, bound) for bound in bounds[:2])
+    except UndefinedError:
+        if not _are_sums(operation, sizes) or {*strides} != {1}:
+            raise
+        scalars = [reshaped(domain, section(domain, bounds[0], 0, 1, i), ()) for i in range(len(sizes))]
+        return [domain.slice_at(array, scalars, sizes)]
+    return [domain.move(array, Slice(starts, limits, strides))]
+
+
+def _are_sums(operation: Operation, sizes: tuple[int, ...]) -> bool:
+    """Is true where the limits of a slice are computed as its starts plus a constant, the size in each dimension."""
+    _, starts, limits, _ = operation.operands
+    total = limits.operation
+    if total is None or total.opcode != "add" or starts not in total.operands:
+        return False
+    first, second = total.operands
+    added = (second if first == starts else first).operation
+    bits = None if added is None else added.splat_bits
+    return bits is not None and {*sizes} == {bits}
 
 
 def define_dynamic_gather(domain: Domain[V], operation: Operation, operands: Sequence[V]) -> list[V]:
     """Returns the slices, of sizes in operand 2, at the start indices."""
     array, starts, sizes = operands
-    numbers = gather_numbers(operation, _known(domain, sizes))
-    return [domain.gather(operation, array, starts, numbers, result_array(operation).dimensions)]
+    return [gathered(domain, operation, array, starts, _known(domain, sizes))]
 
 
 def define_dynamic_convolution(domain: Domain[V], operation: Operation, operands: Sequence[V]) -> list[V]:

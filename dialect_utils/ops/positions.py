@@ -6,7 +6,6 @@ The arrays that are indexed hold anything: bits, terms of a proof, or words of a
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import singledispatch
 from math import prod
 from typing import Any
@@ -79,81 +78,42 @@ def _along(dimension: WindowDimension, size: int, count: int) -> NDArray[np.int6
     return np.where((rest == 0) & (index >= 0) & (index < size), index, -1)
 
 
-@dataclass(frozen=True, slots=True)
-class ScatterNumbers:
-    """The dimension numbers of a scatter, with HLO's names."""
+def gather_positions(
+    sizes: Sequence[int], columns: Sequence[NDArray[np.int64]], windows: Sequence[int]
+) -> tuple[NDArray[np.int64], ...]:
+    """Returns the index of every element of every window, an array [slices, *windows] for each indexed dimension.
 
-    index_vector_dim: int
-    update_window_dims: tuple[int, ...]
-    inserted_window_dims: tuple[int, ...]
-    input_batching_dims: tuple[int, ...]
-    scatter_indices_batching_dims: tuple[int, ...]
-    scatter_dims_to_operand_dims: tuple[int, ...]
-
-    def positions(self, sizes: Sequence[int], indices: NDArray[Any], updates: Sequence[int]) -> Positions:
-        """Returns the operand's flat index of every element of the updates, -1 in a window that is not inside.
-
-        Source: HloEvaluator's HandleScatter, which leaves out a window that is partly outside.
-        """
-        at, vector = np.indices(updates), self.index_vector_dim
-        batch = [i for i in range(len(updates)) if i not in self.update_window_dims]
-        gone = {*self.inserted_window_dims, *self.input_batching_dims}
-        kept = [i for i in range(len(sizes)) if i not in gone]
-        window, index = [1] * len(sizes), [np.zeros(updates, np.int64) for _ in sizes]
-        for dimension, to in zip(kept, sorted(self.update_window_dims), strict=True):
-            window[dimension], index[dimension] = updates[to], at[to]
-        vectors = np.moveaxis(indices, vector, -1) if vector < indices.ndim else indices[..., None]
-        starts, is_inside = vectors[tuple(at[i] for i in batch)], np.full(updates, True)
-        for k, dimension in enumerate(self.scatter_dims_to_operand_dims):
-            start = starts[..., k].astype(np.int64)
-            is_inside &= (start >= 0) & (start <= sizes[dimension] - window[dimension])
-            index[dimension] = index[dimension] + start
-        for dimension, start in zip(self.input_batching_dims, self.scatter_indices_batching_dims, strict=True):
-            index[dimension] = at[batch[start - (start > vector)]]
-        flat = np.zeros(updates, np.int64)
-        for size, each in zip(sizes, index, strict=True):
-            flat = flat * size + each
-        return np.where(is_inside, flat, -1)
+    `sizes` are those of the indexed dimensions, `columns` their start indices. A start index is clamped, so that its
+    window is inside. Source: StableHLO's specification of gather.
+    """
+    lasts = [size - window for size, window in zip(sizes, windows, strict=True)]
+    starts = [np.clip(column, 0, last) for column, last in zip(columns, lasts, strict=True)]
+    return tuple(np.broadcast_arrays(*_from_starts(starts, windows)))
 
 
-@dataclass(frozen=True, slots=True)
-class GatherNumbers:
-    """The dimension numbers and slice sizes of a gather, with HLO's names."""
+def scatter_positions(
+    sizes: Sequence[int], columns: Sequence[NDArray[np.int64]], windows: Sequence[int]
+) -> NDArray[np.int64]:
+    """Returns the flat index [windows, *sizes of a window] of every element of every window.
 
-    offset_dims: tuple[int, ...]
-    collapsed_slice_dims: tuple[int, ...]
-    operand_batching_dims: tuple[int, ...]
-    start_indices_batching_dims: tuple[int, ...]
-    start_index_map: tuple[int, ...]
-    index_vector_dim: int
-    slice_sizes: tuple[int, ...]
-
-    def positions(
-        self, sizes: Sequence[int], starts: NDArray[Any], results: Sequence[int]
-    ) -> tuple[NDArray[np.int64], ...]:
-        """Returns the operand's index of every result element, one array for each of the operand's dimensions.
-
-        `sizes` are the operand's dimensions, `results` those of the result. Start indices are clamped, so that the
-        slice is inside the operand. Source: StableHLO's specification of gather.
-        """
-        vector = self.index_vector_dim
-        batch = [i for i in range(len(results)) if i not in self.offset_dims]
-        gone = {*self.collapsed_slice_dims, *self.operand_batching_dims}
-        kept = [i for i in range(len(sizes)) if i not in gone]
-        at, index = np.indices(results), [np.zeros(results, np.int64) for _ in sizes]
-        vectors = np.moveaxis(starts, vector, -1) if vector < starts.ndim else starts[..., None]
-        chosen = vectors[tuple(at[i] for i in batch)]
-        for k, dimension in enumerate(self.start_index_map):
-            last = max(0, sizes[dimension] - self.slice_sizes[dimension])
-            index[dimension] += _clamped(chosen[..., k], last)
-        for dimension, start in zip(self.operand_batching_dims, self.start_indices_batching_dims, strict=True):
-            index[dimension] += at[batch[start - (start > vector)]]
-        for dimension, to in zip(kept, self.offset_dims, strict=True):
-            index[dimension] += at[to]
-        return tuple(index)
+    `sizes` are those of the indexed dimensions, `columns` their start indices. The index is -1 in a window that is
+    not inside. Source: HloEvaluator's HandleScatter, which leaves out a window that is partly outside.
+    """
+    lasts = [size - window for size, window in zip(sizes, windows, strict=True)]
+    each_inside = [(column >= 0) & (column <= last) for column, last in zip(columns, lasts, strict=True)]
+    is_inside = np.logical_and.reduce(each_inside)
+    flat = np.zeros((), np.int64)
+    starts = [np.where(is_inside, each, 0) for each in columns]
+    for size, index in zip(sizes, _from_starts(starts, windows), strict=True):
+        flat = flat * size + index
+    return np.where(is_inside.reshape(-1, *(1 for _ in windows)), flat, -1)
 
 
-def _clamped(starts: NDArray[Any], last: int) -> NDArray[np.int64]:
-    """Returns integers of any type, those of u64 above 2^63 included, between 0 and `last`."""
-    starts = np.minimum(starts, np.uint64(last)) if starts.dtype == np.uint64 else starts
-    return np.clip(starts.astype(np.int64), 0, last)
+def _from_starts(starts: Sequence[NDArray[np.int64]], windows: Sequence[int]) -> list[NDArray[np.int64]]:
+    """Returns the indices of windows along each dimension, in arrays that numpy broadcasts to [starts, *windows]."""
+    ones = [1] * len(windows)
+    found = []
+    for i, (start, window) in enumerate(zip(starts, windows, strict=True)):
+        inside = np.arange(window).reshape(*ones[:i], window, *ones[i + 1 :])
+        found.append(start.reshape(-1, *ones) + inside)
+    return found

@@ -13,7 +13,6 @@ from dialect_utils.ir import Module, Operation
 from dialect_utils.layout import Shape
 from dialect_utils.layout.moves import steps as moves
 from dialect_utils.layout.moves.plan import Plan
-from dialect_utils.ops.positions import GatherNumbers
 from dialect_utils.ops.window import WindowDimension
 from dialect_utils.text import Diagnostic, DiagnosticError
 from dialect_utils.verdict.written.terms import Kind, Term
@@ -104,7 +103,6 @@ _CLASSES: Mapping[str, Any] = {
         *(value for value in vars(layout).values() if isinstance(value, type) and is_dataclass(value)),
         *(value for value in vars(moves).values() if isinstance(value, type) and is_dataclass(value)),
         Plan,
-        GatherNumbers,
         WindowDimension,
     )
 }

@@ -41,8 +41,8 @@ MUTANTS = (
     ),
     Mutant(
         "dialect_utils/ops/positions.py",
-        "is_inside &= (start >= 0) & (start <= sizes[dimension] - window[dimension])",
-        "is_inside &= (start >= 0) & (start < sizes[dimension] - window[dimension])",
+        "(column >= 0) & (column <= last)",
+        "(column >= 0) & (column < last)",
         ("tests/execution/reference/test_engines.py",),
     ),
     Mutant(

@@ -16,7 +16,7 @@ from dialect_utils.ir import Function, Operation
 from dialect_utils.layout import BitcastConvert, ElementType, Step
 from dialect_utils.layout.arrays.dtypes import dtype_of
 from dialect_utils.ops.arrays import ArrayDomain
-from dialect_utils.ops.positions import Positions, window_positions
+from dialect_utils.ops.positions import Positions, scatter_positions, window_positions
 from dialect_utils.ops.window import WindowDimension
 
 # (function, arrays of the same dimensions) -> the function of the elements at each index.
@@ -132,6 +132,23 @@ class Bits(ArrayDomain[Array]):
             kept = np.full(at.shape, True) if has_padding else at != padding
             found = [np.where(kept, new, old) for new, old in zip(combined, found, strict=True)]
         return [each.reshape(sizes) for each in found]
+
+    def scatter_at(
+        self,
+        operation: Operation,
+        function: Function,
+        arrays: Sequence[Array],
+        columns: Sequence[Array],
+        updates: Sequence[Array],
+        order: Sequence[int],
+    ) -> list[Array]:
+        """Returns arrays [*indexed, rest] with updates [count, *windows, rest] combined into them, in their order."""
+        sizes, windows = (*arrays[0].shape[:-1], 1), (*updates[0].shape[1:-1], 1)
+        rest = arrays[0].shape[-1]
+        starts = [*map(self.integers, columns), np.zeros(updates[0].shape[0], np.int64)]
+        rows = scatter_positions(sizes, starts, windows)
+        positions = np.where(rows < 0, -1, rows * rest + np.arange(rest))
+        return self.scatter(function, arrays, updates, positions)
 
     def scatter(
         self, function: Function, arrays: Sequence[Array], updates: Sequence[Array], positions: Array

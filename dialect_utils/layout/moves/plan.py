@@ -152,3 +152,16 @@ class Plan(CachedText):
     def _format(self) -> str:
         start = f"{self.element_type}[{','.join(map(str, self.dimensions))}]"
         return " -> ".join([start, *map(str, self.steps)])
+
+
+def try_with_leading(plan: Plan, count: int, sizes: tuple[int, ...]) -> Plan | None:
+    """Returns the plan that does the same under other leading dimensions, None where it moves or resizes the first.
+
+    For example `pad[0_0x0_3]` of f32[4,5] becomes `pad[0_0x0_0x0_3]` where [2,7] replaces the first dimension, 4.
+    """
+    own = plan.dimensions[:count]
+    steps = [step.try_with_leading(own, sizes) for step in plan.steps]
+    known = tuple(step for step in steps if step is not None)
+    if len(known) < len(steps) or 0 in (*own, *sizes):
+        return None
+    return Plan(plan.element_type, (*sizes, *plan.dimensions[count:]), known, plan.paddings)

@@ -65,6 +65,18 @@ class Step(ABC):
         """Returns the step for arrays with one more, most minor dimension of `size` elements, which it keeps."""
         raise ValueError(f"{self} has no counterpart on arrays of one more dimension")
 
+    @property
+    def order(self) -> tuple[int, ...] | None:
+        """Returns the permutation of a transpose, None for other steps."""
+        return None
+
+    def try_with_leading(self, own: tuple[int, ...], sizes: tuple[int, ...]) -> Step | None:
+        """Returns the step for arrays whose first dimensions are `sizes` instead of `own`, which it has to keep.
+
+        Returns None for a step that changes the first dimensions.
+        """
+        return None
+
 
 @dataclass(frozen=True, slots=True)
 class Transpose(Step):
@@ -98,6 +110,18 @@ class Transpose(Step):
         """Returns the transpose that leaves one more dimension most minor."""
         return Transpose((*self.permutation, len(self.permutation)))
 
+    @property
+    def order(self) -> tuple[int, ...]:
+        """Returns the permutation."""
+        return self.permutation
+
+    def try_with_leading(self, own: tuple[int, ...], sizes: tuple[int, ...]) -> Transpose | None:
+        """Returns the transpose that leaves other first dimensions in their positions."""
+        count, more = len(own), len(sizes) - len(own)
+        if self.permutation[:count] != tuple(range(count)):
+            return None
+        return Transpose((*range(len(sizes)), *(i + more for i in self.permutation[count:])))
+
     def __str__(self) -> str:
         return f"transpose{{{_joined(self.permutation)}}}"
 
@@ -127,6 +151,11 @@ class Reshape(Step):
     def with_minor_dimension(self, size: int) -> Reshape:
         """Returns the reshape that leaves one more dimension most minor."""
         return Reshape((*self.dimensions, size))
+
+    def try_with_leading(self, own: tuple[int, ...], sizes: tuple[int, ...]) -> Reshape | None:
+        """Returns the reshape that keeps other first dimensions."""
+        count = len(own)
+        return Reshape((*sizes, *self.dimensions[count:])) if self.dimensions[:count] == own else None
 
     def __str__(self) -> str:
         return f"reshape[{_joined(self.dimensions)}]"
@@ -201,6 +230,14 @@ class Pad(Step):
         """Returns the pad that does not change one more, most minor dimension."""
         return Pad((*self.low, 0), (*self.high, 0), (*self.gaps, 0))
 
+    def try_with_leading(self, own: tuple[int, ...], sizes: tuple[int, ...]) -> Pad | None:
+        """Returns the pad that does not change other first dimensions."""
+        count, none = len(own), (0,) * len(sizes)
+        amounts = self.low, self.high, self.gaps
+        if any(any(each[:count]) for each in amounts):
+            return None
+        return Pad(*((*none, *each[count:]) for each in amounts))
+
     def __str__(self) -> str:
         parts = zip(self.low, self.high, self.gaps, strict=True)
         return f"pad[{'x'.join(f'{a}_{b}' + (f'_{c}' if c else '') for a, b, c in parts)}]"
@@ -256,6 +293,14 @@ class Slice(Step):
     def with_minor_dimension(self, size: int) -> Slice:
         """Returns the slice that keeps all of one more, most minor dimension."""
         return Slice((*self.start, 0), (*self.limit, size), (*self.strides, 1))
+
+    def try_with_leading(self, own: tuple[int, ...], sizes: tuple[int, ...]) -> Slice | None:
+        """Returns the slice that keeps all of other first dimensions."""
+        count, strides = len(own), (1,) * len(sizes)
+        if any(self.start[:count]) or self.limit[:count] != own or {*self.strides[:count]} - {1}:
+            return None
+        start, limit = (0,) * len(sizes), sizes
+        return Slice((*start, *self.start[count:]), (*limit, *self.limit[count:]), (*strides, *self.strides[count:]))
 
     def __str__(self) -> str:
         parts = zip(self.start, self.limit, self.strides, strict=True)

@@ -42,11 +42,16 @@ _NOTHING = ElementType("unspecified", 0)
 
 
 class ElementProof(Interpretation[Term, Elements]):
-    """The elements of all terms that were asked for."""
+    """The elements of all terms that were asked for.
 
-    def __init__(self, terms: Terms) -> None:
+    With `has_picks` a slice at a start index that is not known is one of finitely many. Without, it is an operation
+    on arrays that are given by their elements. `has_open_starts` tells whether there is such a slice.
+    """
+
+    def __init__(self, terms: Terms, *, has_picks: bool = False) -> None:
         super().__init__()
         self.terms = terms
+        self.has_picks, self.has_open_starts = has_picks, False
         self._cases = Cases(terms, lambda first, second: first is second)
         self._picks = Picks(terms, self.spend)
         self._count = 0
@@ -195,14 +200,23 @@ class ElementProof(Interpretation[Term, Elements]):
     def slice_at(self, array: Elements, starts: Sequence[Elements], sizes: Sequence[int]) -> Elements:
         """Returns a slice, each of whose elements the start indices pick."""
         lasts = [a - b for a, b in zip(array.shape, sizes, strict=True)]
-        indices = [start[()] for start in starts]
+        indices = self._indices(starts)
         return self._picks.picked(lambda at: self.sliced(array, at, sizes), indices, lasts, tuple(sizes))
 
     def update_at(self, array: Elements, update: Elements, starts: Sequence[Elements]) -> Elements:
         """Returns an array with an update, each of whose elements the start indices pick."""
         lasts = [a - b for a, b in zip(array.shape, update.shape, strict=True)]
-        indices = [start[()] for start in starts]
+        indices = self._indices(starts)
         return self._picks.picked(lambda at: self.updated(array, update, at), indices, lasts, array.shape)
+
+    def _indices(self, starts: Sequence[Elements]) -> list[Term]:
+        """Returns start indices; raises UndefinedError for unknown ones where these pick nothing."""
+        indices: list[Term] = [start[()] for start in starts]
+        if any(self.terms.constant_bits(index) is None for index in indices):
+            self.has_open_starts = True
+            if not self.has_picks:
+                raise UndefinedError("an index is not known")
+        return indices
 
     def contract(self, operation: Term, left: Elements, right: Elements, present: object = None) -> Elements:
         """Returns sums of products; `operation` is the term of a dot or convolution."""

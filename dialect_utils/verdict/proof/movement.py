@@ -8,21 +8,17 @@ from typing import TYPE_CHECKING
 
 from dialect_utils.execution.constants import as_array
 from dialect_utils.hlo.text.literals import parse_scalar
-from dialect_utils.ir import Function, Operation
-from dialect_utils.layout import ArrayShape, ElementType, Reshape, Slice, Step
+from dialect_utils.ir import Function
+from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType, Reshape, Step
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.ops.domain import Domain, UndefinedError, reshaped, static_array, transposed
-from dialect_utils.verdict.proof.algebra.numbers import value_of
-from dialect_utils.verdict.proof.terms import Array, Moved, Term, Terms
+from dialect_utils.verdict.proof.terms import CONCATENATE, Array, Moved, Term, Terms
 from dialect_utils.verdict.rules import Rule
-from dialect_utils.verdict.written.labels import key_of
 from dialect_utils.verdict.written.terms import Written
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-
-    from dialect_utils.ops.positions import GatherNumbers
 
 
 BROADCAST = Rule(
@@ -32,11 +28,6 @@ REVERSE = Rule(
     "reverse",
     "Two reversals of a dimension cancel each other, and elementwise operations commute with a reversal.",
 )
-CONCATENATE = Rule("concatenate", "A concatenation of concatenations along one dimension is one concatenation.")
-DYNAMIC_SLICE = Rule(
-    "dynamic-slice", "Start indices are clamped into range; constant indices make a slice, a slice of all is the array."
-)
-
 
 # A broadcast of an array after a plan is the broadcast array after the plan.
 PADDED = "broadcast-moved"
@@ -82,6 +73,11 @@ class Movement(Domain[Array]):
     def each(self, opcode: str, element_type: ElementType, operands: Sequence[Array]) -> Term:
         """Returns an elementwise operation."""
         return self.terms.each(opcode, element_type, [self.terms.term(each) for each in operands])
+
+    def compare(self, direction: str, left: Array, right: Array, *, is_total: bool) -> Term:
+        """Returns a comparison."""
+        operands = [self.terms.term(left), self.terms.term(right)]
+        return self.terms.each(("compare", direction, is_total), ELEMENT_TYPES["pred"], operands)
 
     # Movement
 
@@ -217,56 +213,6 @@ class Movement(Domain[Array]):
             self.terms.certify(IOTA, self.written.iota(element_type, size), literal)
             return literal
         return self._made(("iota",), ArrayShape(element_type, (size,)), [])
-
-    # Slices at computed positions
-
-    def slice_at(self, array: Array, starts: Sequence[Array], sizes: tuple[int, ...]) -> Array:
-        """Returns a slice where all start indices are known, else a dynamic-slice."""
-        operand = self.terms.term(array)
-        indices = self._starts(starts, sizes, operand.array.dimensions)
-        self.terms.note(DYNAMIC_SLICE)
-        known = [bits for bits in map(self.terms.constant_bits, indices) if bits is not None]
-        made: Array
-        if len(known) == len(indices):
-            limit = tuple(start + size for start, size in zip(known, sizes, strict=True))
-            made = self.move(operand, Slice(tuple(known), limit))
-        elif operand.kind == "splat":
-            made = self.terms.splat(operand.operands[0], sizes)
-        else:
-            made = self._made(("dynamic-slice",), ArrayShape(operand.array.element_type, sizes), [operand, *indices])
-        written = self.written.slice_at(operand, [*map(self.terms.term, starts)], sizes)
-        self.terms.certify(DYNAMIC_SLICE.name, written, self.terms.as_written(made))
-        return made
-
-    def update_at(self, array: Array, update: Array, starts: Sequence[Array]) -> Array:
-        """Returns a dynamic-update-slice; an update of all elements is the update."""
-        sizes, part = self.dimensions(array), self.dimensions(update)
-        self.terms.note(DYNAMIC_SLICE)
-        indices = self._starts(starts, part, sizes)
-        whole, new = self.terms.term(array), self.terms.term(update)
-        shape = ArrayShape(self.element_type(array), sizes)
-        made = new if part == sizes else self._made(("dynamic-update-slice",), shape, [whole, new, *indices])
-        written = self.written.update_at(whole, new, [*map(self.terms.term, starts)])
-        self.terms.certify(DYNAMIC_SLICE.name, written, made)
-        return made
-
-    def _starts(self, starts: Sequence[Array], sizes: Sequence[int], whole: Sequence[int]) -> list[Term]:
-        """Returns start indices: known ones clamped, and 0 where the slice has the whole size."""
-        found = []
-        for index, size, full in zip(map(self.terms.term, starts), sizes, whole, strict=True):
-            kind, bits = index.array.element_type, self.terms.constant_bits(index)
-            value = 0 if size == full else None if bits is None else value_of(kind, bits)
-            assert not isinstance(value, float)  # an index is an integer
-            known = None if value is None else int(max(0, min(value, full - size)))
-            found.append(index if known is None else self.terms.literal(kind, known, ()))
-        return found
-
-    def gather(
-        self, operation: Operation, array: Array, starts: Array, numbers: GatherNumbers, sizes: tuple[int, ...]
-    ) -> Term:
-        """Returns a gather."""
-        label = ("gather", numbers, key_of(operation)[2])
-        return self._made(label, ArrayShape(self.element_type(array), sizes), [array, starts])
 
 
 def _apart(targets: tuple[int, ...], sizes: tuple[int, ...]) -> tuple[tuple[int, ...], list[int]]:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
-from dialect_utils.layout import ELEMENT_TYPES, ElementType
+from dialect_utils.layout import ELEMENT_TYPES, ElementType, Pad
 from dialect_utils.layout.moves.normal_form import normal_form, split_at_padding
 from dialect_utils.layout.moves.plan import PaddingValue, Plan
 from dialect_utils.layout.proof.enumeration import Method
-from dialect_utils.layout.proof.reads import try_prove_same_reads
+from dialect_utils.layout.proof.reads import origin_of, try_prove_same_reads
 
 # Plans that regroup no bits are the same for every element type.
 _ANY_TYPE = ELEMENT_TYPES["u8"]
+
+# The padding value that replaces the other parts of a concatenation around one part.
+_OTHER_PARTS = "other parts"
 
 # A number for every padding value that plans write, so that plans over other terms are the same plan.
 Numbers = dict[PaddingValue, int]
@@ -39,6 +42,26 @@ def split(plan: Plan) -> tuple[Plan, Plan]:
     before, after = _proved_split(numbered(plan, numbers))
     first = _over(before, numbers, plan.element_type)
     return first, _over(after, numbers, first.result[0])
+
+
+def try_read_one_part(plan: Plan, dimension: int, parts: Sequence[tuple[int, ...]]) -> tuple[int, Plan] | None:
+    """Returns the only part of a concatenation that a plan reads, and the plan that reads the same of it; else None.
+
+    `parts` are the sizes of the parts that are joined along a dimension.
+    """
+    sizes = plan.result[1]
+    if not plan.drops_elements or plan.regroups_bits or 0 in sizes:
+        return None
+    origin = origin_of(plan, (0,) * len(sizes)).index
+    low = 0
+    for number, part in enumerate(parts):
+        if origin is not None and low <= origin[dimension] < low + part[dimension]:
+            lows = tuple(low if i == dimension else 0 for i in range(len(part)))
+            highs = tuple(whole - own - low for whole, own, low in zip(plan.dimensions, part, lows, strict=True))
+            form = normalized(Plan(plan.element_type, part, (Pad(lows, highs),), (_OTHER_PARTS,)).then(plan))[0]
+            return None if _OTHER_PARTS in form.paddings else (number, form)
+        low += part[dimension]
+    return None
 
 
 def _over(form: Plan, numbers: Numbers, element_type: ElementType) -> Plan:

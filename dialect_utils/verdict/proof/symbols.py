@@ -16,7 +16,7 @@ from dialect_utils.ops import Trait, with_trait
 from dialect_utils.ops.domain import UndefinedError, reshaped, static_array, transposed
 from dialect_utils.ops.window import WindowDimension
 from dialect_utils.verdict.proof.algebra.numbers import is_exact, is_idempotent, neutral_bits
-from dialect_utils.verdict.proof.movement import Movement
+from dialect_utils.verdict.proof.slices import Slices
 from dialect_utils.verdict.proof.terms import Array, Term
 from dialect_utils.verdict.rules import Rule
 from dialect_utils.verdict.written.labels import elementwise_label, key_of
@@ -42,7 +42,7 @@ MAP = Rule("map", "A map whose computation is elementwise computes the same on w
 _COMMUTATIVE = sorted(with_trait(Trait.COMMUTATIVE))
 
 
-class Symbols(Movement):
+class Symbols(Slices):
     """The primitives on terms; `evaluation` gives the functions that operations apply."""
 
     def __init__(self, evaluation: Evaluation) -> None:
@@ -51,13 +51,17 @@ class Symbols(Movement):
 
     def map(self, operation: Operation, function: Function, arrays: Sequence[Array]) -> list[Array]:
         """Returns the computation's operations on whole arrays, where all of them are elementwise."""
-        if len(function.results) != 1 or len(arrays) != len(function.parameters):
-            raise UndefinedError("the computation of a map does more than compute one value")
+        if len(arrays) != len(function.parameters):
+            raise UndefinedError("the computation of a map has other parameters")
         terms: dict[Value, Term] = dict(zip(function.parameters, map(self.terms.term, arrays), strict=True))
+        results = list(function.results)
+        if len(results) == 1 and results[0].operation is not None and results[0].operation.opcode == "tuple":
+            results = list(results[0].operation.operands)
         for each in function.operations:
-            terms[each.results[0]] = self._on_arrays(each, terms, self.dimensions(arrays[0]))
+            if each.opcode != "tuple":
+                terms[each.results[0]] = self._on_arrays(each, terms, self.dimensions(arrays[0]))
         self.terms.note(MAP)
-        return [terms[function.results[0]]]
+        return [terms[result] for result in results]
 
     def _on_arrays(self, operation: Operation, terms: Mapping[Value, Term], sizes: tuple[int, ...]) -> Term:
         """Returns an operation of scalars on arrays."""
@@ -67,6 +71,9 @@ class Symbols(Movement):
         if not is_elementwise(operation):
             raise UndefinedError("the computation of a map is not elementwise")
         operands = [terms[operand] for operand in operation.operands]
+        is_same = operation.opcode == "convert" and operands[0].array.element_type == shape.element_type
+        if is_same or operation.opcode == "copy":
+            return operands[0]
         return self.terms.each(elementwise_label(operation), shape.element_type, operands)
 
     # Sums of products

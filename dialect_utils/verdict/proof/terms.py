@@ -18,7 +18,7 @@ from dialect_utils.layout.proof.deadline import check_deadline
 from dialect_utils.verdict.certificate import Reading
 from dialect_utils.verdict.proof.algebra import build
 from dialect_utils.verdict.proof.algebra.ring import Polynomial
-from dialect_utils.verdict.proof.normal_forms import normalized, split
+from dialect_utils.verdict.proof.normal_forms import normalized, split, try_read_one_part
 from dialect_utils.verdict.rules import Rule
 from dialect_utils.verdict.rules.arrays import SPLAT
 from dialect_utils.verdict.rules.conversions import REREAD
@@ -29,10 +29,8 @@ _MOST_TERMS = 1_000_000
 # A chain of more steps is normalized at once: the normal form of a long chain is slow.
 _LONGEST_CHAIN = 7
 
-
 # The label of padding of a convolution that an engine multiplies as 0 or skips: these differ for infinite weights.
 OPTIONAL_ZERO = "optional zero"
-
 
 # Steps that are no rules of algebra. Two chains of movement that read the same elements are equal.
 MOVED = "moved"
@@ -40,6 +38,13 @@ MOVED = "moved"
 ONE_BRANCH = "one-branch"
 # An elementwise operation commutes with movement that pads nothing.
 THROUGH = "through"
+
+
+CONCATENATE = Rule(
+    "concatenate",
+    "A concatenation of concatenations along one dimension is one concatenation, and a slice of it that reads one part "
+    "is a slice of that part.",
+)
 
 
 class GaveUpError(Exception):
@@ -326,11 +331,27 @@ class Terms:
         chains = [self.chain(operand) for operand in base.operands[base.kind == "choice" :]]
         return [self._normal(chain.base, chain.then(plan.retyped(chain.plan.result[0])).plan) for chain in chains]
 
+    def _of_part(self, base: Term, plan: Plan) -> tuple[Term, Plan] | None:
+        """Returns the part of a concatenation that alone is read, and the plan of the same reads; None for others."""
+        label = base.label
+        if not isinstance(label, tuple) or label[:1] != ("concatenate",):
+            return None
+        found = try_read_one_part(plan, label[1], [part.array.dimensions for part in base.operands])
+        return None if found is None else (base.operands[found[0]], found[1])
+
     def _needed(self, base: Term, plan: Plan) -> list[tuple[Term, Plan]]:
+        if (found := self._of_part(base, plan)) is not None:
+            chain = self.chain(found[0])
+            return [self._normal(chain.base, chain.then(found[1]).plan)]
         before, _ = self._parts(base, plan)
         return self._arrays(base, before) if before.steps and base.kind != "splat" else []
 
     def _push(self, base: Term, plan: Plan) -> Term:
+        if (found := self._of_part(base, plan)) is not None:
+            (key,) = self._needed(base, plan)
+            self.step(CONCATENATE, self.moved_as_is(base, plan), self.moved_as_is(*found))
+            self.certify(MOVED, self.moved_as_is(*found), self.moved_as_is(*key))
+            return self._pushed[key]
         before, after = self._parts(base, plan)
         if before.steps:
             whole = self.moved_as_is(base, plan)

@@ -17,6 +17,7 @@ from dialect_utils.verdict.replay.elements import Elements
 from dialect_utils.verdict.replay.equality import Equality, Level
 from dialect_utils.verdict.replay.exchanges import promoted
 from dialect_utils.verdict.replay.scalars import check_scalar
+from dialect_utils.verdict.replay.slices import CHECKS as AT_POSITIONS
 from dialect_utils.verdict.rules.arrays import PROMOTED
 from dialect_utils.verdict.written.graph import UNSPECIFIED, Graph
 from dialect_utils.verdict.written.labels import device_counts
@@ -161,7 +162,8 @@ def _checked(graph: Graph, elements: Elements, step: Step) -> _Merge:
     if step.rule == PROMOTED.name:
         level, combiner = promoted(step)
         return _reduced(graph, step, _LEVELS[level], *combiner)
-    check, nodes = CHECKS.get(step.rule), (graph.insert(step.before), graph.insert(step.after))
+    check = CHECKS.get(step.rule) or AT_POSITIONS.get(step.rule)
+    nodes = graph.insert(step.before), graph.insert(step.after)
     if step.predicate is not None:
         return _by_cases(graph, step, *nodes)
     if check is not None:

@@ -48,8 +48,8 @@ class Elements(Interpretation[Term, Any]):
             return None
         self.spend(prod(shape.dimensions))
         found = self._of(term, shape, node).reshape(shape.dimensions)
-        if shape.dimensions:
-            self.equal.append((node, self.graph.make("array", None, shape, [*map(int, found.flat)])))
+        whole = self.graph.make("array", None, shape, [*map(int, found.flat)]) if shape.dimensions else int(found)
+        self.equal.append((node, whole))
         return found
 
     def _of(self, term: Term, shape: ArrayShape, node: int) -> Nodes:
@@ -57,7 +57,7 @@ class Elements(Interpretation[Term, Any]):
         scalar = ArrayShape(shape.element_type, ())
         match term.kind:
             case _ if not shape.dimensions:
-                return np.array(node)
+                return self._scalar_of(term, node)
             case "constant" if isinstance(term.label, bytes):
                 bits = bits_of(term.label, shape.element_type)
                 return np.array([self.nodes.literal(shape.element_type, each, ()) for each in bits], np.int64)
@@ -82,6 +82,13 @@ class Elements(Interpretation[Term, Any]):
         except UndefinedError:
             made = (self.graph.make("element", i, scalar, (node,)) for i in range(prod(shape.dimensions)))
             return np.fromiter(made, np.int64)
+
+    def _scalar_of(self, term: Term, node: int) -> Nodes:
+        """Returns a scalar: of movement the element that it reads, where that is not undefined padding."""
+        try:
+            return np.asarray(self.moved(term)) if term.kind == "moved" else np.array(node)
+        except UndefinedError:
+            return np.array(node)
 
     def _rows(self, term: Term) -> Nodes | None:
         """Returns a result of a reduction by a function, row by row; None for other operations."""

@@ -106,8 +106,8 @@ class Interpretation(ArrayDomain[V], Generic[T, V]):
                 return self.slice_at(operands[0], [self.index(each) for each in term.operands[1:]], sizes)
             case ("dynamic-update-slice",):
                 return self.update_at(operands[0], operands[1], [self.index(each) for each in term.operands[2:]])
-            case ("gather", numbers, _):
-                return self.gather(None, operands[0], self.index(term.operands[1]), numbers, sizes)
+            case ("gather", windows, _):
+                return self.gather(None, operands[0], [self.index(each) for each in term.operands[1:]], windows)
         return None
 
     def _combined(self, term: T, label: Any, operands: Sequence[Any]) -> V:

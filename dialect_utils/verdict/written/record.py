@@ -87,11 +87,11 @@ class _Nodes(Written[int]):
 
     def map(self, operation: Operation, function: Function, arrays: Sequence[int]) -> list[int]:
         """Returns the computation's operations on whole arrays, where all of them are elementwise."""
-        (result,) = self.recorder.graph.operands[self.recorder.applied(function)]
+        results = self.recorder.graph.operands[self.recorder.applied(function)]
         sizes = self.dimensions(arrays[0])
         scalars = [ArrayShape(self.element_type(each), ()) for each in arrays]
         found = dict(zip(self.recorder.variables(scalars), arrays, strict=True))
-        return [self.recorder.lifted(result, found, sizes)]
+        return [self.recorder.lifted(result, found, sizes) for result in results]
 
 
 @dataclass(slots=True)

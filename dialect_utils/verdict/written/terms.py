@@ -6,20 +6,18 @@ A term is (kind, label, shape, operands); a store makes it.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from typing import TYPE_CHECKING, Literal, Protocol, Self, TypeAlias, TypeVar
+from typing import Literal, Protocol, Self, TypeAlias, TypeVar
 
 from dialect_utils.hlo.text.literals import parse_scalar
 from dialect_utils.ir import Function, Operation
-from dialect_utils.layout import ArrayShape, ElementType, Shape, Step, TupleShape
+from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType, Shape, Step, TupleShape
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.ops.domain import Domain, UndefinedError, static_array
 from dialect_utils.ops.window import WindowDimension
 from dialect_utils.verdict.written.labels import key_of
 
-if TYPE_CHECKING:
-    from dialect_utils.ops.positions import GatherNumbers
-
 V = TypeVar("V")
+_PRED = ELEMENT_TYPES["pred"]
 # each: an elementwise operation. choice: one of several terms by a scalar. moved: the first operand after a plan; the
 # other operands are padding values. op: any other operation. out: one of its results. element: one element of an array,
 # by its number in row-major order. array: an array given by all its elements.
@@ -92,6 +90,10 @@ class Written(Domain[V]):
         """Returns an elementwise operation."""
         return self.store.make("each", label, ArrayShape(element_type, self.dimensions(operands[0])), operands)
 
+    def compare(self, direction: str, left: V, right: V, *, is_total: bool) -> V:
+        """Returns a comparison."""
+        return self.each(("compare", direction, is_total), _PRED, [left, right])
+
     def move(self, array: V, step: Step, padding: V | None = None) -> V:
         """Returns an array after one more step."""
         stage = self.element_type(array), self.dimensions(array)
@@ -136,10 +138,31 @@ class Written(Domain[V]):
         """Returns a dynamic-update-slice."""
         return self.made(("dynamic-update-slice",), static_array(self.store.shape(array)), [array, update, *starts])
 
-    def gather(self, operation: Operation, array: V, starts: V, numbers: GatherNumbers, sizes: tuple[int, ...]) -> V:
+    def gather(
+        self, operation: Operation, array: V, columns: Sequence[V], windows: tuple[int, ...], order: tuple[int, ...]
+    ) -> V:
         """Returns a gather."""
-        shape = ArrayShape(self.element_type(array), sizes)
-        return self.made(("gather", numbers, key_of(operation)[2]), shape, [array, starts])
+        return self.gathered(array, columns, windows, promise_of(operation, order))
+
+    def gathered(self, array: V, columns: Sequence[V], windows: tuple[int, ...], promise: Hashable) -> V:
+        """Returns a gather with a promise about its indices."""
+        sizes = (*self.dimensions(columns[0]), *windows, self.dimensions(array)[-1])
+        return self.made(("gather", windows, promise), ArrayShape(self.element_type(array), sizes), [array, *columns])
+
+    def scatter_at(
+        self,
+        operation: Operation,
+        function: Function,
+        arrays: Sequence[V],
+        columns: Sequence[V],
+        updates: Sequence[V],
+        order: tuple[int, ...],
+    ) -> list[V]:
+        """Returns a scatter."""
+        label = ("scatter", len(arrays), promise_of(operation, order))
+        shapes = [static_array(self.store.shape(array)) for array in arrays]
+        made = self.made(label, TupleShape(tuple(shapes)), [*arrays, *columns, *updates, self._applied(function)])
+        return [self.store.make("out", i, shape, (made,)) for i, shape in enumerate(shapes)]
 
     def contract(self, operation: Operation, left: V, right: V) -> V:
         """Returns a dot."""
@@ -219,6 +242,12 @@ def tree_of(shape: Shape, leaves: Iterator[V]) -> TreeOf[V]:
 # Attributes that a convolution's windows, groups and dimension numbers are read from.
 _OF_WINDOWS = frozenset({"feature_group_count", "batch_group_count", "window", "dim_labels", "dimension_numbers"})
 _OF_WINDOWS |= {"window_strides", "padding", "lhs_dilation", "rhs_dilation", "window_reversal"}
+
+
+def promise_of(operation: Operation, order: tuple[int, ...]) -> Hashable:
+    """Returns what a gather or scatter says of its indices, such as that they are sorted, with the order of columns."""
+    texts = key_of(operation)[2]
+    return (texts, order) if texts else ()
 
 
 def convolution_label(

@@ -271,6 +271,25 @@ def _update(term: Term, label: Sequence[Any]) -> bool:
     return not label and shape == operand and _at(update, operand, indices)
 
 
+def _gather(term: Term, label: Sequence[Any]) -> bool:
+    (windows, _), (shape, array, *columns) = label, _static(term, *term.operands)
+    (*sizes, rest), (count, *others) = array.dimensions, {each.dimensions for each in columns}
+    is_indexed = not others and len(count) == 1 and all(each.element_type.is_integral for each in columns)
+    is_inside = _are_numbers(windows) and len(windows) == len(columns) == len(sizes)
+    return (
+        is_indexed
+        and is_inside
+        and all(window <= size for window, size in zip(windows, sizes, strict=True))
+        and shape == ArrayShape(array.element_type, (*count, *windows, rest))
+    )
+
+
+def _scatter(term: Term, label: Sequence[Any]) -> bool:
+    (count, _), (*operands, _) = label, term.operands
+    arrays = tuple(each.shape for each in operands[:count])
+    return _are_numbers((count,)) and 0 < 2 * count <= len(operands) and term.shape == TupleShape(arrays)
+
+
 def _reduce(term: Term, label: Sequence[Any]) -> bool:
     if label[0] is None:
         return True
@@ -297,9 +316,11 @@ _PRIMITIVES: Mapping[str, Callable[[Term, Sequence[Any]], bool]] = {
     "dynamic-slice": _slice,
     "dynamic-update-slice": _update,
     "function": _function,
+    "gather": _gather,
     "iota": _iota,
     "reduce": _reduce,
     "reverse": _reverse,
+    "scatter": _scatter,
     "while": _while,
 }
 _KINDS: Mapping[str, Callable[[Term], bool]] = {

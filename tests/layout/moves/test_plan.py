@@ -1,3 +1,4 @@
+import numpy as np
 import pytest
 from hypothesis import given, settings
 
@@ -7,16 +8,58 @@ from dialect_utils.layout import (
     Pad,
     Reshape,
     Slice,
+    Step,
     Transpose,
     parse_array_shape,
     parse_element_type,
 )
 from dialect_utils.layout.index.index_map import final_dimensions
 from dialect_utils.layout.moves.physical import physical_plan, physical_shape
-from dialect_utils.layout.moves.plan import Plan
+from dialect_utils.layout.moves.plan import Plan, try_with_leading
+from dialect_utils.layout.proof.reads import origin_of
 from tests.layout.shapes import GIVEN, tiled_shapes
 
 F32 = parse_element_type("f32")
+
+# Plans of f32[4,3,5] that leave the first dimension alone, and plans that do not.
+AFTER_THE_FIRST = [
+    (Transpose((0, 2, 1)), Pad((0, 1, 0), (0, 2, 3)), Reshape((4, 48))),
+    (Slice((0, 1, 0), (4, 3, 5), (1, 1, 2)), Pad((0, 0, 0), (0, 0, 1), (0, 2, 0)), Transpose((0, 2, 1))),
+    (Reshape((4, 15)), Slice((0, 2), (4, 14)), Reshape((4, 3, 2, 2)), Transpose((0, 3, 1, 2))),
+]
+OF_THE_FIRST = [
+    (Transpose((1, 0, 2)),),
+    (Reshape((2, 6, 5)),),
+    (Reshape((12, 5)), Reshape((4, 3, 5))),
+    (Pad((1, 0, 0), (0, 0, 0)),),
+    (Pad((0, 0, 0), (0, 0, 0), (1, 0, 0)),),
+    (Slice((0, 0, 0), (4, 3, 5), (2, 1, 1)),),
+    (Slice((1, 0, 0), (4, 3, 5)), Pad((1, 0, 0), (0, 0, 0))),
+]
+
+
+def of_cubes(steps: tuple[Step, ...]) -> Plan:
+    return Plan(F32, (4, 3, 5), steps, tuple("p" if isinstance(step, Pad) else None for step in steps))
+
+
+@pytest.mark.parametrize("steps", AFTER_THE_FIRST, ids=str)
+def test_a_plan_does_the_same_under_other_leading_dimensions(steps: tuple[Step, ...]) -> None:
+    plan = of_cubes(steps)
+    other = try_with_leading(plan, 1, (2, 7))
+    assert other is not None
+    assert other.result[1] == (2, 7, *plan.result[1][1:])
+    for index in np.ndindex(plan.result[1][1:]):
+        of_one, of_two = origin_of(plan, (3, *index)), origin_of(other, (1, 6, *index))
+        assert of_one.padding == of_two.padding
+        if of_one.index is not None:
+            assert of_one.index[0] == 3
+            assert of_two.index == (1, 6, *of_one.index[1:])
+
+
+@pytest.mark.parametrize("steps", OF_THE_FIRST, ids=str)
+def test_a_plan_of_the_leading_dimension_is_not_one_of_others(steps: tuple[Step, ...]) -> None:
+    assert try_with_leading(of_cubes(steps), 1, (2, 7)) is None
+
 
 # The fewest steps: one each for padding, splitting and reordering.
 PLANS = [

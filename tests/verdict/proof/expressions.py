@@ -160,6 +160,15 @@ def gather_rows(x: E, indices: E) -> E:
     return E("gather", x.type, (*indices.dims, *x.dims[1:]), (x, indices), text)
 
 
+def gather_elements(x: E, indices: E, order: Sequence[int]) -> E:
+    """Returns elements of x by vectors of indices, which list the dimensions in an order."""
+    text = (
+        f"offset_dims={{}}, collapsed_slice_dims={_set(range(x.rank))}, start_index_map={_set(order)}, "
+        f"index_vector_dim=1, slice_sizes={_set([1] * x.rank)}"
+    )
+    return E("gather", x.type, indices.dims[:1], (x, indices), text)
+
+
 def _set(values: Sequence[int]) -> str:
     return "{" + ",".join(map(str, values)) + "}"
 

@@ -117,6 +117,26 @@ def dynamic_slice(rng: random.Random) -> Instance:
     )
 
 
+def indexed_dimensions(rng: random.Random) -> Instance:
+    x, given = ex.parameter(0, "s32", (3, 4)), ex.parameter(1, "s32", (rng.randint(2, 5), 2))
+    at = ex.binary("and", given, ex.full("s32", 1, given.dims))
+    turned = ex.transpose(x, (1, 0))
+    return texts(
+        ex.gather_elements(x, at, (0, 1)),
+        ex.gather_elements(turned, at, (1, 0)),
+        ex.gather_elements(turned, at, (0, 1)),
+    )
+
+
+def gather_of_padding(rng: random.Random) -> Instance:
+    x, at = ex.parameter(0, "s32", (4, rng.randint(2, 5))), ex.parameter(1, "s32", (rng.randint(2, 5),))
+    low, high, value = rng.randint(0, 2), rng.randint(1, 3), ex.constant("s32", 7)
+    sides = [(low, high, 0), (low + 1, high - 1, 0)]
+    rows = ex.gather_rows(x, at)
+    padded = [ex.pad(rows, value, [(0, 0, 0), side]) for side in sides]
+    return texts(ex.gather_rows(ex.pad(x, value, [(0, 0, 0), sides[0]]), at), *padded)
+
+
 def dot(rng: random.Random) -> Instance:
     n, k, m = sizes(rng, 3)
     x, y = ex.parameter(0, "s32", (n, k)), ex.parameter(1, "s32", (k, m))
@@ -262,6 +282,8 @@ INSTANCES: dict[str, Callable[[random.Random], Instance]] = {
     "chlo": chlo,
     "dynamic-slice": dynamic_slice,
     "elements": elements,
+    "gather-of-padding": gather_of_padding,
+    "indexed-dimensions": indexed_dimensions,
     "initial-value": initial,
     "known-branch": lambda rng: conditional(rng, "constant(true)"),
     "loop-state": loop_state,

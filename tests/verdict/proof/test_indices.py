@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from dialect_utils.verdict.certified import prove
 from dialect_utils.verdict.ports import entry_ports
 from dialect_utils.verdict.proof import ProofResult, try_prove
 from tests.verdict.field.test_types import program
@@ -73,3 +74,32 @@ def test_an_element_that_a_tuple_lacks_is_no_crash() -> None:
         for index in (1, 2)
     ]
     assert proved(*texts).reason == "element 2 is taken from a tuple of 2"
+
+
+def sliced(limit: str, stride: int) -> str:
+    return f"""func.func @main(%x: tensor<9x7xf32>, %at: tensor<2xi64>) -> tensor<3x3xf32> {{
+  %size = stablehlo.constant dense<{limit}> : tensor<2xi64>
+  %limit = stablehlo.add %at, %size : tensor<2xi64>
+  %stride = stablehlo.constant dense<{stride}> : tensor<2xi64>
+  %r = stablehlo.real_dynamic_slice %x, %at, %limit, %stride
+    : (tensor<9x7xf32>, tensor<2xi64>, tensor<2xi64>, tensor<2xi64>) -> tensor<3x3xf32>
+  return %r : tensor<3x3xf32>
+}}
+"""
+
+
+def test_a_slice_to_its_start_plus_its_size_is_a_dynamic_slice() -> None:
+    dynamic = """func.func @main(%x: tensor<9x7xf32>, %at: tensor<2xi64>) -> tensor<3x3xf32> {
+  %0 = stablehlo.slice %at [0:1] : (tensor<2xi64>) -> tensor<1xi64>
+  %1 = stablehlo.slice %at [1:2] : (tensor<2xi64>) -> tensor<1xi64>
+  %i = stablehlo.reshape %0 : (tensor<1xi64>) -> tensor<i64>
+  %j = stablehlo.reshape %1 : (tensor<1xi64>) -> tensor<i64>
+  %r = stablehlo.dynamic_slice %x, %i, %j, sizes = [3, 3]
+    : (tensor<9x7xf32>, tensor<i64>, tensor<i64>) -> tensor<3x3xf32>
+  return %r : tensor<3x3xf32>
+}
+"""
+    modules = [parse(sliced("3", 1)), parse(dynamic)]
+    assert prove(modules, *entry_ports(modules)).answer == "equal"
+    for limit, stride in (("2", 1), ("6", 2), ("[3, 4]", 1)):
+        assert proved(sliced(limit, stride), dynamic).answer != "equal"

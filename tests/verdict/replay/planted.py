@@ -17,6 +17,7 @@ from tests.verdict.proof.expressions import (
     dynamic_slice,
     dynamic_update_slice,
     full,
+    gather_elements,
     iota,
     reduce,
     reverse,
@@ -48,6 +49,7 @@ A, B = leaf(0, "f32", 3, 4), leaf(1, "f32", 3, 4)
 S, T, U = leaf(0, "s32", 3, 4), leaf(1, "s32", 3, 4), leaf(0, "u32", 3, 4)
 P, Q = leaf(0, "pred", 3, 4), leaf(1, "pred", 3, 4)
 V, W, AT = leaf(0, "f32", 3), leaf(0, "f32", 3, 3), leaf(0, "s32")
+PAIRS, LATER = leaf(0, "s32", 5, 2), leaf(1, "s32")
 M, N, X0 = leaf(0, "f32", 4, 4), leaf(1, "f32", 4, 4), leaf(0, "f32")
 IMAGE, KERNEL = leaf(0, "f32", 1, 2, 5), leaf(0, "f32", 3, 2, 2)
 NONE, ZERO, HIGH = constant("s32", 0), constant("f32", 0), 2147483647
@@ -241,7 +243,7 @@ BUGS = {
         concatenate([B, A, A], 0),
     ),
     "a slice starts one too early": bug(
-        "movement",
+        "slices",
         "min(value, full - size)))",
         "min(value, full - size - 1)))",
         dynamic_slice(A, [constant("s32", 1), NONE], (2, 4)),
@@ -249,11 +251,39 @@ BUGS = {
     ),
     "four numbers are zeros": bug("movement", "if size <= 1 and", "if size <= 4 and", S + iota("s32", (3, 4), 1), S),
     "an update of some rows is one of all": bug(
-        "movement",
-        "made = new if part == sizes else",
-        "made = whole if part != sizes else",
+        "slices",
+        "if part == sizes: ... return new",
+        "if part != sizes: ... return whole",
         dynamic_update_slice(A, leaf(2, "f32", 1, 4), [AT, NONE]),
         A,
+    ),
+    "indexed dimensions keep their order": bug(
+        "slices",
+        "turned = transposed(self, array, (*order, count))",
+        "turned = transposed(self, array, (*range(count + 1),))",
+        gather_elements(W, PAIRS, (0, 1)),
+        gather_elements(W, PAIRS, (1, 0)),
+    ),
+    "any conversion keeps an index": bug(
+        "slices",
+        "if not kind.is_integral or not is_lossless(kind, index.array.element_type):",
+        "if not kind.is_integral:",
+        gather_elements(W, PAIRS, (0, 1)),
+        gather_elements(W, convert(convert(PAIRS, "s8"), "s32"), (0, 1)),
+    ),
+    "slices keep the order of dimensions": bug(
+        "slices",
+        "        turned = array if self._is_plain else transposed(movement, array, self.order)",
+        "        turned = array",
+        dynamic_slice(W, [AT, LATER], (1, 1)),
+        dynamic_slice(W, [LATER, AT], (1, 1)),
+    ),
+    "every part of a concatenation is the first": bug(
+        "normal_forms",
+        "return None if _OTHER_PARTS in form.paddings else (number, form)",
+        "return None if _OTHER_PARTS in form.paddings else (0, form)",
+        slice_(concatenate([A, B], 0), [(3, 5), (0, 4)]),
+        slice_(A, [(0, 2), (0, 4)]),
     ),
     "a dot swaps its operands without a transpose": bug(
         "symbols",

@@ -7,7 +7,18 @@ from collections.abc import Hashable, Mapping
 import pytest
 
 from dialect_utils.ir import Module
-from dialect_utils.layout import ArrayShape, ElementType, Pad, Reshape, Shape, TupleShape, parse_element_type
+from dialect_utils.layout import (
+    ArrayShape,
+    ElementType,
+    Pad,
+    Reshape,
+    Shape,
+    Slice,
+    Transpose,
+    TupleShape,
+    parse_element_type,
+)
+from dialect_utils.layout import Step as MovementStep
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.verdict.certificate import Certificate, Reading, ReadTerm, Step
 from dialect_utils.verdict.ports import entry_ports
@@ -268,6 +279,7 @@ def test_an_element_type_is_one_of_xla() -> None:
 X, Y = parameter(0, "f32", 2, 3), parameter(1, "f32", 2)
 TABLE, AT = parameter(2, "s32", 4, 5), parameter(3, "s32")
 F32, TUPLE = array("f32"), TupleShape(())
+COLUMN, APPLIED = parameter(5, "s32", 3), term("op", ("function", 0, (), 0), TUPLE)
 ILL_FORMED = {
     "another kind": term("what", None, F32),  # type: ignore[arg-type]
     "a splat of an array": term("splat", None, array("f32", 2, 3), Y),
@@ -319,12 +331,142 @@ ILL_FORMED = {
     "a slice of another type": term("op", ("dynamic-slice",), array("s32", 1), Y, AT),
     "an update that is larger": term("op", ("dynamic-update-slice",), array("f32", 2), Y, parameter(1, "f32", 3), AT),
     "an update of another array": term("op", ("dynamic-update-slice",), array("f32", 3), Y, Y, AT),
+    "a gather by two columns": term("op", ("gather", (1,), ()), array("s32", 3, 1, 5), TABLE, COLUMN, COLUMN),
+    "a gather by a matrix": term("op", ("gather", (1,), ()), array("s32", 4, 5, 1, 5), TABLE, TABLE),
+    "a gather by floats": term("op", ("gather", (1,), ()), array("s32", 2, 1, 5), TABLE, Y),
+    "a gather of more rows": term("op", ("gather", (5,), ()), array("s32", 3, 5, 5), TABLE, COLUMN),
+    "a gather of another type": term("op", ("gather", (1,), ()), array("u32", 3, 1, 5), TABLE, COLUMN),
+    "a gather of other sizes": term("op", ("gather", (1,), ()), array("s32", 3, 2, 5), TABLE, COLUMN),
+    "a scatter into nothing": term("op", ("scatter", 0, ()), TUPLE, TABLE),
+    "a scatter of another shape": term(
+        "op", ("scatter", 1, ()), TupleShape((array("s32", 5, 4),)), TABLE, COLUMN, TABLE, APPLIED
+    ),
     "a sum over three dimensions": term(
         "op", ("reduce", "add"), array("f32", 2), parameter(0, "f32", 2, 3, 4), constant(0, "f32")
     ),
     "a sum of other rows": term("op", ("reduce", "add"), array("f32", 3), X, constant(0, "f32")),
     "a product of other sizes": term("op", ("dot", ()), array("f32", 1, 2, 2), parameter(0, "f32", 1, 2, 3), X),
 }
+
+
+def moved(array_: ReadTerm, *steps: MovementStep) -> ReadTerm:
+    assert isinstance(array_.shape, ArrayShape)
+    plan = Plan(array_.shape.element_type, array_.shape.dimensions, steps, (None,) * len(steps))
+    return term("moved", plan, ArrayShape(*plan.result), array_)
+
+
+def gathered(table: ReadTerm, columns: tuple[ReadTerm, ...], windows: tuple[int, ...], promise: Hashable) -> ReadTerm:
+    assert isinstance(table.shape, ArrayShape)
+    shape = array("s32", 3, *windows, table.shape.dimensions[-1])
+    return term("op", ("gather", windows, promise), shape, table, *columns)
+
+
+CUBE = parameter(0, "s32", 4, 4, 1)
+FIRST_COLUMN, SECOND_COLUMN = parameter(1, "s32", 3), parameter(2, "s32", 3)
+WIDE = each("convert", array("s64", 3), FIRST_COLUMN)
+BACK = Transpose((0, 2, 1, 3))
+FIRST = gathered(CUBE, (FIRST_COLUMN, SECOND_COLUMN), (1, 1), ())
+TURNED = moved(CUBE, Transpose((1, 0, 2)))
+SORTED = (("indices_are_sorted", "true"),)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "is_right"),
+    [
+        (FIRST, moved(gathered(TURNED, (SECOND_COLUMN, FIRST_COLUMN), (1, 1), ()), BACK), True),
+        (gathered(CUBE, (WIDE, SECOND_COLUMN), (1, 1), ()), FIRST, True),
+        (FIRST, moved(gathered(TURNED, (FIRST_COLUMN, SECOND_COLUMN), (1, 1), ()), BACK), False),
+        (FIRST, moved(gathered(CUBE, (SECOND_COLUMN, FIRST_COLUMN), (1, 1), ()), BACK), False),
+        (FIRST, gathered(TURNED, (SECOND_COLUMN, FIRST_COLUMN), (1, 1), ()), False),
+        (FIRST, gathered(CUBE, (SECOND_COLUMN, FIRST_COLUMN), (1, 1), ()), False),
+        (FIRST, gathered(CUBE, (FIRST_COLUMN, SECOND_COLUMN), (1, 1), SORTED), False),
+        (
+            gathered(CUBE, (FIRST_COLUMN, SECOND_COLUMN), (1, 1), SORTED),
+            moved(gathered(TURNED, (SECOND_COLUMN, FIRST_COLUMN), (1, 1), SORTED), BACK),
+            False,
+        ),
+        (
+            gathered(CUBE, (FIRST_COLUMN, SECOND_COLUMN), (2, 1), ()),
+            moved(gathered(TURNED, (SECOND_COLUMN, FIRST_COLUMN), (2, 1), ()), BACK),
+            False,
+        ),
+        (gathered(CUBE, (each("convert", array("s8", 3), FIRST_COLUMN), SECOND_COLUMN), (1, 1), ()), FIRST, False),
+        (gathered(CUBE, (each("convert", array("u32", 3), FIRST_COLUMN), SECOND_COLUMN), (1, 1), ()), FIRST, False),
+    ],
+)
+def test_indexed_dimensions_are_in_another_order_with_their_columns(
+    before: ReadTerm, after: ReadTerm, is_right: bool
+) -> None:
+    assert bool(told((TRUE, TRUE), step("indexed-dimensions", before, after)).refused) is not is_right
+
+
+GROUND, SEVEN = parameter(0, "s32", 4, 4, 2), constant(7, "s32")
+WIDER = Plan(parse_element_type("s32"), (4, 4, 2), (Pad((0, 0, 0), (0, 0, 3)),), (True,))
+SHIFTED = Plan(parse_element_type("s32"), (4, 4, 2), (Pad((0, 1, 0), (0, -1, 3)),), (True,))
+
+
+def padded(plan: Plan, array_: ReadTerm, value: ReadTerm) -> ReadTerm:
+    return term("moved", plan, ArrayShape(*plan.result), array_, value)
+
+
+@pytest.mark.parametrize(
+    ("plan", "high", "value", "is_right"),
+    [(WIDER, 3, SEVEN, True), (SHIFTED, 3, SEVEN, False), (WIDER, 3, constant(8, "s32"), False)],
+)
+def test_padding_comes_after_a_gather_where_no_index_reads_it(
+    plan: Plan, high: int, value: ReadTerm, is_right: bool
+) -> None:
+    columns = (FIRST_COLUMN, SECOND_COLUMN)
+    before = gathered(padded(plan, GROUND, SEVEN), columns, (1, 1), ())
+    rows = Plan(parse_element_type("s32"), (3, 1, 1, 2), (Pad((0, 0, 0, 0), (0, 0, 0, high)),), (True,))
+    after = padded(rows, gathered(GROUND, columns, (1, 1), ()), value)
+    assert bool(told((TRUE, TRUE), step("gather-of-padding", before, after)).refused) is not is_right
+
+
+def sliced(table: ReadTerm, starts: tuple[ReadTerm, ...], sizes: tuple[int, ...]) -> ReadTerm:
+    return term("op", ("dynamic-slice",), array("s32", *sizes), table, *starts)
+
+
+ROW, LINE = parameter(1, "s32"), parameter(2, "s32")
+SOLID, ORIGIN = parameter(0, "s32", 4, 5, 6), constant(0, "s32")
+ARRANGED = moved(SOLID, Transpose((2, 0, 1)), Reshape((6, 4, 5)))
+PART = sliced(SOLID, (LINE, ORIGIN, ROW), (2, 5, 3))
+
+
+@pytest.mark.parametrize(
+    ("after", "is_right"),
+    [
+        (moved(sliced(ARRANGED, (ROW, LINE, ORIGIN), (3, 2, 5)), Transpose((1, 2, 0))), True),
+        (moved(sliced(ARRANGED, (LINE, ROW, ORIGIN), (3, 2, 5)), Transpose((1, 2, 0))), False),
+        (moved(sliced(ARRANGED, (ROW, LINE, ORIGIN), (2, 3, 5)), Transpose((0, 2, 1))), False),
+        (moved(sliced(moved(SOLID, Reshape((6, 4, 5))), (ROW, LINE, ORIGIN), (3, 2, 5)), Transpose((1, 2, 0))), False),
+        (moved(sliced(ARRANGED, (ROW, LINE, ORIGIN), (3, 2, 5)), Reshape((2, 5, 3))), False),
+    ],
+)
+def test_a_slice_is_arranged_with_its_positions(after: ReadTerm, is_right: bool) -> None:
+    assert bool(told((TRUE, TRUE), step("dynamic-slice", PART, after)).refused) is not is_right
+
+
+SHEETS = [parameter(0, "s32", 2, 3), parameter(1, "s32", 4, 3)]
+BOTH = term("op", ("concatenate", 0), array("s32", 6, 3), *SHEETS)
+
+
+@pytest.mark.parametrize(
+    ("start", "part", "inner", "is_right"),
+    [(2, 1, 0, True), (3, 1, 1, True), (1, 1, 0, False), (2, 1, 1, False), (0, 0, 0, True), (2, 0, 0, False)],
+)
+def test_a_part_of_a_concatenation_is_read_where_it_is(start: int, part: int, inner: int, is_right: bool) -> None:
+    before = moved(BOTH, Slice((start, 0), (start + 2, 3)))
+    after = moved(SHEETS[part], Slice((inner, 0), (inner + 2, 3)))
+    assert bool(told((TRUE, TRUE), step("concatenate", before, after)).refused) is not is_right
+
+
+def test_an_operation_after_a_slice_has_slices_at_the_same_position() -> None:
+    x, y = parameter(0, "s32", 4), parameter(1, "s32", 4)
+    whole = sliced(each("add", array("s32", 4), x, y), (ROW,), (2,))
+    for other, is_right in ((ROW, True), (LINE, False)):
+        apart = each("add", array("s32", 2), sliced(x, (ROW,), (2,)), sliced(y, (other,), (2,)))
+        assert bool(told((TRUE, TRUE), step("through", whole, apart)).refused) is not is_right
 
 
 @pytest.mark.parametrize("name", ILL_FORMED)

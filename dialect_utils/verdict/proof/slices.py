@@ -1,0 +1,266 @@
+"""Slices, updates, gathers and scatters at computed positions, as terms in normal form."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from math import prod
+
+from dialect_utils.ir import Function, Operation
+from dialect_utils.layout import ELEMENT_TYPES, Reshape, Slice
+from dialect_utils.layout.moves.plan import Plan, try_with_leading
+from dialect_utils.ops.domain import reshaped, transposed
+from dialect_utils.verdict.proof.algebra.numbers import value_of
+from dialect_utils.verdict.proof.movement import Movement
+from dialect_utils.verdict.proof.normal_forms import split
+from dialect_utils.verdict.proof.terms import MOVED, Array, Term
+from dialect_utils.verdict.rules import Rule
+from dialect_utils.verdict.rules.formats import is_lossless
+from dialect_utils.verdict.written.terms import promise_of
+
+DYNAMIC_SLICE = Rule(
+    "dynamic-slice", "Start indices are clamped into range; constant indices make a slice, a slice of all is the array."
+)
+INDEXED = Rule(
+    "indexed-dimensions",
+    "The indexed dimensions of a gather may be in any order, and conversions that keep each index do not count.",
+)
+PADDED = Rule("gather-of-padding", "Padding of the dimensions that a gather does not index may come after the gather.")
+_S32 = ELEMENT_TYPES["s32"]
+
+
+class Slices(Movement):
+    """The primitives that select or write elements at computed positions, on terms."""
+
+    def slice_at(self, array: Array, starts: Sequence[Array], sizes: tuple[int, ...]) -> Array:
+        """Returns a slice where all start indices are known, else a dynamic-slice."""
+        operand, given = self.terms.term(array), [*map(self.terms.term, starts)]
+        indices = self._starts(given, sizes, operand.array.dimensions)
+        self.terms.note(DYNAMIC_SLICE)
+        known = [bits for bits in map(self.terms.constant_bits, indices) if bits is not None]
+
+        def written(part: Term) -> Term:
+            return self.written.slice_at(part, given, sizes)
+
+        def made(part: Term) -> Term:
+            if part.kind == "splat":
+                found = self.terms.splat(part.operands[0], sizes)
+                self.terms.certify(DYNAMIC_SLICE.name, written(part), found)
+                return found
+            self.terms.certify(DYNAMIC_SLICE.name, written(part), self.written.slice_at(part, indices, sizes))
+            return self.terms.term(self._sliced(part, indices, sizes))
+
+        if len(known) < len(indices):
+            return self.terms.mapped(operand, made, written, ("dynamic-slice", sizes, *given))
+        limit = tuple(start + size for start, size in zip(known, sizes, strict=True))
+        moved = self.move(operand, Slice(tuple(known), limit))
+        self.terms.certify(DYNAMIC_SLICE.name, written(operand), self.terms.as_written(moved))
+        return moved
+
+    def _sliced(self, operand: Term, indices: Sequence[Term], sizes: tuple[int, ...]) -> Array:
+        """Returns a dynamic-slice, in the arrangement of dimensions that all have."""
+        form = _Arrangement.of(indices, sizes, operand)
+        source, window = form.arranged(self, operand), form.sizes(sizes)
+        starts = form.starts(indices, window)
+        plain = form.restored(self, self.written.slice_at(self.terms.as_written(source), starts, window), sizes)
+        self.terms.certify(
+            DYNAMIC_SLICE.name, self.written.slice_at(operand, indices, sizes), self.terms.as_written(plain)
+        )
+        return form.restored(self, self.written.slice_at(self.terms.term(source), starts, window), sizes)
+
+    def update_at(self, array: Array, update: Array, starts: Sequence[Array]) -> Array:
+        """Returns a dynamic-update-slice; an update of all elements is the update."""
+        sizes, part = self.dimensions(array), self.dimensions(update)
+        self.terms.note(DYNAMIC_SLICE)
+        given = [*map(self.terms.term, starts)]
+        indices = self._starts(given, part, sizes)
+        whole, new = self.terms.term(array), self.terms.term(update)
+        written = self.written.update_at(whole, new, given)
+        if part == sizes:
+            self.terms.certify(DYNAMIC_SLICE.name, written, new)
+            return new
+        plain = self.written.update_at(whole, new, indices)
+        self.terms.certify(DYNAMIC_SLICE.name, written, plain)
+        form = _Arrangement.of(indices, part, whole)
+        source, window = form.arranged(self, whole), form.arranged(self, new)
+        at = form.starts(indices, self.dimensions(window))
+
+        def made(change: Callable[[Array], Term]) -> Array:
+            return form.restored(self, self.written.update_at(change(source), change(window), at), sizes)
+
+        self.terms.certify(DYNAMIC_SLICE.name, plain, self.terms.as_written(made(self.terms.as_written)))
+        return made(self.terms.term)
+
+    def _starts(self, starts: Sequence[Term], sizes: Sequence[int], whole: Sequence[int]) -> list[Term]:
+        """Returns start indices: known ones clamped, and 0 where the slice has the whole size."""
+        found = []
+        for index, size, full in zip(starts, sizes, whole, strict=True):
+            kind, bits = index.array.element_type, self.terms.constant_bits(index)
+            value = 0 if size == full else None if bits is None else value_of(kind, bits)
+            assert not isinstance(value, float)  # an index is an integer
+            known = None if value is None else int(max(0, min(value, full - size)))
+            if known is None:
+                found.append(_unconverted(index))
+            else:
+                found.append(self.terms.literal(_S32 if known < 1 << (_S32.bits - 1) else kind, known, ()))
+        return found
+
+    def gather(
+        self,
+        operation: Operation,
+        array: Array,
+        columns: Sequence[Array],
+        windows: tuple[int, ...],
+        order: tuple[int, ...],
+    ) -> Term:
+        """Returns a gather, which elementwise operations come after."""
+        given = [*map(self.terms.term, columns)]
+        self.terms.note(INDEXED)
+        return self._gather(self.terms.term(array), given, windows, promise_of(operation, order))
+
+    def _gather(self, array: Term, columns: Sequence[Term], windows: tuple[int, ...], promise: Hashable) -> Term:
+        def written(part: Term) -> Term:
+            return self.written.gathered(part, columns, windows, promise)
+
+        def made(part: Term) -> Term:
+            if part.kind == "splat":
+                found = self.terms.splat(part.operands[0], written(part).array.dimensions)
+                self.terms.certify(INDEXED.name, written(part), found)
+                return found
+            padded = self._gathered_before(part, columns, windows, promise)
+            return self._gathered(part, columns, windows, promise) if padded is None else padded
+
+        return self.terms.mapped(array, made, written, ("gather", windows, promise, *columns))
+
+    def _gathered_before(
+        self, array: Term, columns: Sequence[Term], windows: tuple[int, ...], promise: Hashable
+    ) -> Term | None:
+        """Returns a gather that comes before padding of the other dimensions; None for an array without."""
+        chain, count = self.terms.chain(array), len(windows)
+        before, after = split(chain.plan) if chain.plan.adds_elements else (chain.plan, chain.plan.part(0, 0))
+        sizes = (*columns[0].array.dimensions, *windows)
+        moved = try_with_leading(after, count, sizes)
+        if not after.adds_elements or moved is None:
+            return None
+        whole = self.terms.moved_as_is(self.terms.moved_as_is(chain.base, before), after)
+        self.terms.certify(MOVED, array, whole)
+        lead = after.dimensions[:count]
+        flat = reshaped(self, self.terms.chain(chain.base).then(before), (*lead, prod(after.dimensions[count:])))
+        plain = self.written.gathered(self.terms.as_written(flat), columns, windows, promise)
+        back = Plan(after.element_type, plain.array.dimensions, (Reshape(moved.dimensions),)).then(moved)
+        written = self.written.gathered(whole, columns, windows, promise)
+        self.terms.step(PADDED, written, self.terms.moved_as_is(plain, back))
+        found = self._gather(self.terms.term(flat), columns, windows, promise)
+        return self.terms.term(self.terms.chain(found).then(back))
+
+    def ordered(self, columns: Sequence[Term], promise: Hashable) -> tuple[list[Term], list[int]]:
+        """Returns columns of indices that are not converted, and their order: that in which the terms were made."""
+        bare, count = [*map(_unconverted, columns)], len(columns)
+        order = [*range(count)] if promise else sorted(range(count), key=lambda i: bare[i].number)
+        return [bare[i] for i in order], order
+
+    def _gathered(self, array: Term, columns: Sequence[Term], windows: tuple[int, ...], promise: Hashable) -> Term:
+        """Returns a gather by columns that are not converted, in the order in which their terms were made."""
+        bare, order = self.ordered(columns, promise)
+        count = len(columns)
+        turned = transposed(self, array, (*order, count))
+        back = (0, *(1 + order.index(i) for i in range(count)), count + 1)
+
+        def made(source: Term) -> Array:
+            found = self.written.gathered(source, bare, tuple(windows[i] for i in order), promise)
+            return found if order == [*range(count)] else transposed(self, found, back)
+
+        plain = made(self.terms.as_written(turned))
+        before = self.written.gathered(array, columns, windows, promise)
+        self.terms.certify(INDEXED.name, before, self.terms.as_written(plain))
+        return self.terms.term(made(self.terms.term(turned)))
+
+    def scatter_at(
+        self,
+        operation: Operation,
+        function: Function,
+        arrays: Sequence[Array],
+        columns: Sequence[Array],
+        updates: Sequence[Array],
+        order: tuple[int, ...],
+    ) -> list[Array]:
+        """Returns a scatter by columns of indices in the order in which their terms were made."""
+        wholes, given, news = ([*map(self.terms.term, each)] for each in (arrays, columns, updates))
+        bare, places = self.ordered(given, promise_of(operation, order))
+        count = len(bare)
+        turned = [transposed(self, each, (*places, count)) for each in wholes]
+        windows = [transposed(self, each, (0, *(1 + i for i in places), count + 1)) for each in news]
+        back = [*sorted(range(count), key=places.__getitem__), count]
+
+        def made(change: Callable[[Array], Term]) -> list[Array]:
+            parts = [*map(change, turned)], bare, [*map(change, windows)]
+            found = self.written.scatter_at(operation, function, *parts, order)
+            return [each if back == sorted(back) else transposed(self, each, back) for each in found]
+
+        self.terms.note(INDEXED)
+        written = self.written.scatter_at(operation, function, wholes, given, news, order)
+        for before, after in zip(written, made(self.terms.as_written), strict=True):
+            self.terms.certify(INDEXED.name, before, self.terms.as_written(after))
+        return made(self.terms.term)
+
+
+@dataclass(frozen=True, slots=True)
+class _Arrangement:
+    """The arrangement of dimensions that slices and updates at computed positions have.
+
+    The first `count` dimensions of `order` are those of which a slice is a part, in the order in which the terms of
+    their start indices were made. All others are one dimension, or none if that has size 1.
+    """
+
+    order: tuple[int, ...]
+    count: int
+
+    @classmethod
+    def of(cls, indices: Sequence[Term], sizes: Sequence[int], array: Term) -> _Arrangement:
+        """Returns the arrangement for a slice of an array; dimensions of a transposed one have the order of before."""
+        parts = [i for i, size in enumerate(sizes) if size != array.array.dimensions[i]]
+        parts.sort(key=lambda i: indices[i].number)
+        rest = [i for i in range(len(sizes)) if i not in parts]
+        last = array.label.steps[-1] if isinstance(array.label, Plan) and array.label.steps else None
+        if last is not None and last.order is not None:
+            rest.sort(key=last.order.__getitem__)
+        return cls((*parts, *rest), len(parts))
+
+    @property
+    def _is_plain(self) -> bool:
+        return self.order == (*range(len(self.order)),)
+
+    def sizes(self, sizes: Sequence[int]) -> tuple[int, ...]:
+        """Returns the sizes of an array in the arrangement."""
+        own = [sizes[i] for i in self.order]
+        rest = prod(own[self.count :])
+        return (*own[: self.count], *([rest] if rest != 1 else []))
+
+    def starts(self, indices: Sequence[Term], window: Sequence[int]) -> list[Term]:
+        """Returns the start indices of a slice of the sizes `window`; that of the last dimension does not count."""
+        order = self.order if len(window) > self.count else self.order[: self.count]
+        return [indices[i] for i in order[: len(window)]]
+
+    def arranged(self, movement: Movement, array: Term) -> Array:
+        """Returns an array in the arrangement."""
+        turned = array if self._is_plain else transposed(movement, array, self.order)
+        sizes = self.sizes(array.array.dimensions)
+        return turned if movement.dimensions(turned) == sizes else reshaped(movement, turned, sizes)
+
+    def restored(self, movement: Movement, array: Term, sizes: Sequence[int]) -> Array:
+        """Returns an array in the arrangement as one of other sizes."""
+        own = tuple(sizes[i] for i in self.order)
+        found = array if array.array.dimensions == own else reshaped(movement, array, own)
+        inverse = sorted(range(len(own)), key=self.order.__getitem__)
+        return found if self._is_plain else transposed(movement, found, inverse)
+
+
+def _unconverted(index: Term) -> Term:
+    """Returns an array of indices without conversions to a type that has all numbers of the type before."""
+    while index.label == "convert":
+        (operand,) = index.operands
+        kind = operand.array.element_type
+        if not kind.is_integral or not is_lossless(kind, index.array.element_type):
+            break
+        index = operand
+    return index

@@ -1,0 +1,73 @@
+"""The parts of terms that checks of steps read: chains of movement as plans, labels and shapes."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+from dialect_utils.layout import ELEMENT_TYPES, ArrayShape
+from dialect_utils.layout.moves.plan import Plan
+from dialect_utils.layout.proof.reads import try_prove_same_reads
+from dialect_utils.verdict.written.terms import Term
+from dialect_utils.verdict.written.wellformed import RefusedError
+
+_ANY_TYPE = ELEMENT_TYPES["u8"]
+
+
+def array_of(term: Term) -> ArrayShape:
+    """Returns the shape of an array; raises RefusedError for other terms."""
+    if not isinstance(term.shape, ArrayShape):
+        raise RefusedError(f"{term.kind} is no array")
+    return term.shape
+
+
+def is_op(term: Term, name: str) -> bool:
+    """Is true for an operation of a name."""
+    return term.kind == "op" and isinstance(term.label, tuple) and term.label[:1] == (name,)
+
+
+def chain_of(term: Term) -> tuple[Term, list[tuple[Plan, tuple[Term, ...]]]]:
+    """Returns the array that plans start from, and the plans, first to last, with their padding values."""
+    plans: list[tuple[Plan, tuple[Term, ...]]] = []
+    while term.kind == "moved" and isinstance(term.label, Plan):
+        plans.append((term.label, term.operands[1:]))
+        term = term.operands[0]
+    return term, plans[::-1]
+
+
+def whole_plan(term: Term, numbers: dict[Term, int]) -> tuple[Term, Plan]:
+    """Returns the array that a chain starts from, and its plan with a number for each padding value."""
+    base, plans = chain_of(term)
+    whole = Plan(array_of(base).element_type, array_of(base).dimensions)
+    for plan, scalars in plans:
+        rest = iter(scalars)
+        values = [None if p is None else numbers.setdefault(next(rest), len(numbers)) for p in plan.paddings]
+        whole = whole.then(Plan(*whole.result, plan.steps, tuple(values)))
+    return base, whole
+
+
+def same_reads(first: Plan, second: Plan) -> bool:
+    """Is true for two plans of one array that are proved to read the same elements."""
+    if (first.start, first.result) != (second.start, second.result):
+        return False
+    if not first.regroups_bits and not second.regroups_bits:
+        # Such plans are the same for every element type.
+        first, second = first.retyped(_ANY_TYPE), second.retyped(_ANY_TYPE)
+    return first == second or _are_proved_same(first, second)
+
+
+@lru_cache(maxsize=8192)
+def _are_proved_same(first: Plan, second: Plan) -> bool:
+    proof = try_prove_same_reads(first, second)
+    return proof is not None and proof.holds
+
+
+def label_of(term: Term) -> tuple[Any, ...]:
+    """Returns the label of an operation."""
+    assert isinstance(term.label, tuple)  # checked by the caller
+    return term.label
+
+
+def repeats(term: Term, scalar: Term) -> bool:
+    """Is true for a scalar, and for an array that repeats it."""
+    return term is scalar or (term.kind == "splat" and term.operands[0] is scalar)
