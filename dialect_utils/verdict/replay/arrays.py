@@ -18,7 +18,7 @@ from dialect_utils.verdict.certificate import Step
 from dialect_utils.verdict.replay.equality import Level
 from dialect_utils.verdict.replay.matching import constant_bits
 from dialect_utils.verdict.rules.formats import value_of, word_bits
-from dialect_utils.verdict.written.terms import Term
+from dialect_utils.verdict.written.terms import ANY_ORDER, Term
 from dialect_utils.verdict.written.wellformed import RefusedError, demand
 
 _ANY_TYPE = ELEMENT_TYPES["u8"]
@@ -388,7 +388,14 @@ def _branches(step: Step) -> Level:
     return Level.BITS
 
 
+def _any_order(step: Step) -> Level:
+    """Checks that a result of a scan that the engine may compute in any order is the one in the order of slices."""
+    demand(_is_op(step.before, ANY_ORDER) and step.before.operands == (step.after,), "another result")
+    return Level.ENGINE
+
+
 CHECKS: Mapping[str, Callable[[Step], Level]] = {
+    "any-order": _any_order,
     "branches": _branches,
     "broadcast": _broadcast,
     "concatenate": _concatenate,

@@ -15,7 +15,7 @@ from dialect_utils.execution.constants import bits_of
 from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType, Pad, Shape, TupleShape
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.ops import Trait, has, named, opcode_of
-from dialect_utils.verdict.written.terms import Term
+from dialect_utils.verdict.written.terms import ANY_ORDER, Term
 
 # The type of undefined padding, which has none.
 NOTHING = ArrayShape(ElementType("unspecified", 0), ())
@@ -227,6 +227,11 @@ def _broadcast(term: Term, label: Sequence[Any]) -> bool:
     )
 
 
+def _same_shape(term: Term, label: Sequence[Any]) -> bool:
+    shape, operand = _static(term, *term.operands)
+    return not label and shape == operand
+
+
 def _reverse(term: Term, label: Sequence[Any]) -> bool:
     (dimensions,), (shape, operand) = label, _static(term, *term.operands)
     is_set = isinstance(dimensions, frozenset) and _are_numbers(dimensions)
@@ -291,6 +296,7 @@ def _dot(term: Term, label: Sequence[Any]) -> bool:
 
 # One check for each label of a primitive; "function" and "while" are labels of terms that are no opcodes.
 _PRIMITIVES: Mapping[str, Callable[[Term, Sequence[Any]], bool]] = {
+    ANY_ORDER: _same_shape,
     "broadcast": _broadcast,
     "concatenate": _concatenate,
     "dot": _dot,

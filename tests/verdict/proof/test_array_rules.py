@@ -21,6 +21,7 @@ from dialect_utils.verdict.sampling import random_inputs
 from tests.verdict.proof import expressions as ex
 from tests.verdict.proof import test_batch_norm as norms
 from tests.verdict.proof import test_loop_state as loops
+from tests.verdict.proof import test_scans as scans
 from tests.verdict.proof.dialects import parse
 from tests.verdict.proof.expressions import E
 
@@ -244,7 +245,18 @@ def padded_convolution(rng: random.Random) -> Instance:
     return skipped, with_padding(low, high), with_padding(low + 1, high - 1)
 
 
+def scanned(rng: random.Random) -> Instance:
+    scan = scans.Scan(count=rng.choice([3, 20]), dimension=rng.randint(0, 1), is_reverse=rng.random() < 0.5)
+    return scan.scan(), scan.loop(), replace(scan, carry="add(c, s)").loop()
+
+
+def in_any_order(rng: random.Random) -> Instance:
+    scan = scans.Scan(rng.choice([3, 20]), output="copy(c)", carry="add(c, s)", attributes="is_associative=true")
+    return scan.scan(), scan.loop(), replace(scan, output="copy(s)").loop()
+
+
 INSTANCES: dict[str, Callable[[random.Random], Instance]] = {
+    "any-order": in_any_order,
     "batch-norm": batch_norm,
     "branches": lambda rng: conditional(rng, "copy(q)"),
     "broadcast": broadcast,
@@ -263,11 +275,13 @@ INSTANCES: dict[str, Callable[[random.Random], Instance]] = {
     "pick": pick,
     "reduce": reduce,
     "reverse": reverse,
+    "scan": scanned,
     "unrolled": unrolled,
     "window": window,
 }
-# The interpreter has no batch normalization: its decomposition is compared with a wrong one in test_batch_norm.py.
-NOT_EXECUTED = {"batch-norm"}
+# The interpreter has no batch normalization and no scan: test_batch_norm.py compares the decomposition with a wrong
+# one, and test_scans.py executes both programs on the reference engine.
+NOT_EXECUTED = {"any-order", "batch-norm", "scan"}
 # Rules are declared where modules are imported; proofs import those about elements when they need them.
 ARRAY_RULES = [rule for rule in all_rules() if rule.name in INSTANCES]
 assert {ELEMENTS, ONE_SUM, PICK} <= {*ARRAY_RULES}
