@@ -23,6 +23,7 @@ from dialect_utils.verdict.certificate import Certificate, Reading, Step, place_
 from dialect_utils.verdict.outcome import MovedElement, OutputProof, Place, RealEquality, RuleUse
 from dialect_utils.verdict.ports import Port
 from dialect_utils.verdict.proof.cases import Cases
+from dialect_utils.verdict.proof.combining import Combining
 from dialect_utils.verdict.proof.describe import where_apart
 from dialect_utils.verdict.proof.evaluation import BATCH_NORM, NORMS, Evaluation
 from dialect_utils.verdict.proof.loops import UNROLLED
@@ -146,11 +147,13 @@ _MANY_ITERATIONS = 128
 class Way:
     """A way to write the modules of a proof down.
 
-    With `keeps_bits` no rule about floats is applied. Loops of up to `iterations` are unrolled.
+    With `keeps_bits` no rule about floats is applied. Loops of up to `iterations` are unrolled. With `regroups` two
+    combinations of the same elements are one term.
     """
 
     keeps_bits: bool = False
     iterations: int = MOST_ITERATIONS
+    regroups: bool = False
 
 
 def _in_other_ways(
@@ -182,6 +185,7 @@ class _Comparison:
     def __init__(self, stages: Sequence[Module], parameters: Sequence[Port], results: Sequence[Port], way: Way) -> None:
         self.way, self.terms = way, Terms()
         self.terms.keeps_bits = way.keeps_bits
+        self.terms.combining = Combining(self.terms) if way.regroups else None
         self.same: dict[tuple[Term, Term], bool] = {}
         self.elements: ElementProof | None = None
         self.cases = Cases(self.terms, self._same)
@@ -222,6 +226,8 @@ class _Comparison:
 
     def other_ways(self) -> Iterator[Way]:
         """Yields other ways to write the modules down that may make them equal."""
+        if self.terms.has_reductions and not self.way.keeps_bits:
+            yield replace(self.way, regroups=True)
         if any(rule == UNROLLED.name for rule, _ in self.terms.applied):
             yield replace(self.way, iterations=0)
         if self.has_loops:
