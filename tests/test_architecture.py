@@ -241,6 +241,7 @@ ALLOWED_CIRCLES = {
     # Terms are made by rules, and rules make terms.
     "dialect_utils.verdict": {
         "proof.terms",
+        "proof.combining",
         "proof.algebra",
         "proof.algebra.chains",
         "proof.algebra.comparands",

@@ -11,7 +11,6 @@ from math import prod
 from typing import TYPE_CHECKING, Literal
 
 from dialect_utils.ir import Function, Module, Operation
-from dialect_utils.ir.control_flow import MOST_ITERATIONS
 from dialect_utils.layout import ArrayShape, Shape
 from dialect_utils.layout.moves.physical import physical_plan
 from dialect_utils.layout.moves.plan import Plan
@@ -29,6 +28,7 @@ from dialect_utils.verdict.proof.evaluation import BATCH_NORM, NORMS, Evaluation
 from dialect_utils.verdict.proof.loops import UNROLLED
 from dialect_utils.verdict.proof.normal_forms import Numbers, numbered
 from dialect_utils.verdict.proof.terms import MOVED, Array, GaveUpError, Moved, Term, Terms
+from dialect_utils.verdict.proof.ways import SECONDS_OF_WAY, Way
 from dialect_utils.verdict.rules import Rule
 from dialect_utils.verdict.written.labels import device_counts
 from dialect_utils.verdict.written.terms import tree_of
@@ -137,32 +137,13 @@ def _expanded(stages: Sequence[Module], found: ProofResult) -> ProofResult:
     return replace(found, expanded="" if _norms(stages[0]) == _norms(stages[-1]) else BATCH_NORM.name)
 
 
-# CPU seconds for another way to write the modules down. Most take a few milliseconds.
-_SECONDS_OF_WAY = 2.0
-# Loops of so many iterations are unrolled where the modules are not equal otherwise.
-_MANY_ITERATIONS = 128
-
-
-@dataclass(frozen=True, slots=True)
-class Way:
-    """A way to write the modules of a proof down.
-
-    With `keeps_bits` no rule about floats is applied. Loops of up to `iterations` are unrolled. With `regroups` two
-    combinations of the same elements are one term.
-    """
-
-    keeps_bits: bool = False
-    iterations: int = MOST_ITERATIONS
-    regroups: bool = False
-
-
 def _in_other_ways(
     stages: Sequence[Module], parameters: Sequence[Port], results: Sequence[Port], ways: Iterable[Way]
 ) -> Iterator[_Comparison]:
     """Yields comparisons in other ways, up to the first that finds the modules equal."""
     for way in ways:
         try:
-            with deadline(_SECONDS_OF_WAY):
+            with deadline(SECONDS_OF_WAY):
                 found = _Comparison(stages, parameters, results, way)
                 is_equal = found.is_equal_as_arrays()
         except (GaveUpError, UndefinedError, DeadlineError):
@@ -226,12 +207,8 @@ class _Comparison:
 
     def other_ways(self) -> Iterator[Way]:
         """Yields other ways to write the modules down that may make them equal."""
-        if self.terms.has_reductions and not self.way.keeps_bits:
-            yield replace(self.way, regroups=True)
-        if any(rule == UNROLLED.name for rule, _ in self.terms.applied):
-            yield replace(self.way, iterations=0)
-        if self.has_loops:
-            yield replace(self.way, iterations=_MANY_ITERATIONS)
+        has_unrolled = any(rule == UNROLLED.name for rule, _ in self.terms.applied)
+        return self.way.others(self.terms.has_reductions, has_unrolled, self.has_loops)
 
     def result(self, *, over_reals: bool, field_seed: int | None = None) -> ProofResult:
         """Returns the result for all outputs."""

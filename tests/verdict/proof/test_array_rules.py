@@ -57,13 +57,9 @@ def elements(rng: random.Random) -> Instance:
 
 
 def one_sum(rng: random.Random) -> Instance:
-    x = ex.parameter(0, "f32", sizes(rng, 1))
-    start = ex.constant("f32", 0)
-    return texts(
-        ex.reduce("add", ex.reverse(x, [0]), start, [0]),
-        ex.reduce("add", x, start, [0]),
-        ex.reduce("add", ex.slice_(x, [(1, x.dims[0])]), start, [0]),
-    )
+    x, y = (ex.parameter(i, "f32", (4,)) for i in range(2))
+    turned = ex.dot(ex.reverse(x, [0]), ex.reverse(y, [0]), ([0], [0]))
+    return texts(turned, ex.dot(x, y, ([0], [0])), ex.dot(ex.reverse(x, [0]), y, ([0], [0])))
 
 
 def pick(rng: random.Random) -> Instance:
@@ -245,6 +241,14 @@ def padded_convolution(rng: random.Random) -> Instance:
     return skipped, with_padding(low, high), with_padding(low + 1, high - 1)
 
 
+def regrouped(rng: random.Random) -> Instance:
+    count, size = sizes(rng)
+    x = ex.parameter(0, "s32", (2, count * size))
+    rows = ex.reduce("add", ex.reshape(x, (2, count, size)), zero(), [2])
+    part = ex.slice_(rows, [(0, 2), (1, count)])
+    return texts(*(ex.reduce("add", each, zero(), [1]) for each in (x, rows, part)))
+
+
 def scanned(rng: random.Random) -> Instance:
     scan = scans.Scan(count=rng.choice([3, 20]), dimension=rng.randint(0, 1), is_reverse=rng.random() < 0.5)
     return scan.scan(), scan.loop(), replace(scan, carry="add(c, s)").loop()
@@ -274,6 +278,7 @@ INSTANCES: dict[str, Callable[[random.Random], Instance]] = {
     "one-sum": one_sum,
     "pick": pick,
     "reduce": reduce,
+    "regrouped": regrouped,
     "reverse": reverse,
     "scan": scanned,
     "unrolled": unrolled,
