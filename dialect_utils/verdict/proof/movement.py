@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from dialect_utils.execution.constants import as_array
 from dialect_utils.hlo.text.literals import parse_scalar
 from dialect_utils.ir import Function, Operation
-from dialect_utils.layout import ArrayShape, ElementType, Slice, Step
+from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType, Slice, Step
 from dialect_utils.ops.domain import Domain, UndefinedError, reshaped, static_array, transposed
 from dialect_utils.verdict.proof.algebra.numbers import value_of
 from dialect_utils.verdict.proof.terms import Array, Moved, Term, Terms
@@ -79,6 +79,11 @@ class Movement(Domain[Array]):
     def each(self, opcode: str, element_type: ElementType, operands: Sequence[Array]) -> Term:
         """Returns an elementwise operation."""
         return self.terms.each(opcode, element_type, [self.terms.term(each) for each in operands])
+
+    def compare(self, direction: str, left: Array, right: Array, *, is_total: bool) -> Term:
+        """Returns a comparison."""
+        operands = [self.terms.term(each) for each in (left, right)]
+        return self.terms.each(("compare", direction, is_total), ELEMENT_TYPES["pred"], operands)
 
     # Movement
 

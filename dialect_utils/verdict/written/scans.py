@@ -12,7 +12,7 @@ from dialect_utils.ops.domain import Domain, UndefinedError, only_function, requ
 
 V = TypeVar("V")
 
-_COUNTER, _PRED = ELEMENT_TYPES["s64"], ELEMENT_TYPES["pred"]
+_COUNTER = ELEMENT_TYPES["s64"]
 # Operations of floats that no order of a scan rounds otherwise.
 _UNROUNDED = named("maximum minimum select constant and or not")
 
@@ -56,7 +56,7 @@ class Scan(Generic[V]):
 
     def tested(self, state: Sequence[V]) -> list[V]:
         """Returns whether another iteration follows."""
-        return [self.domain.each(("compare", "LT", False), _PRED, [state[0], self._number(self.count)])]
+        return [self.domain.compare("LT", state[0], self._number(self.count), is_total=False)]
 
     def ends(self, state: Sequence[V]) -> list[V]:
         """Returns the state after an iteration: slice by slice from the first one on, or from the last one on."""

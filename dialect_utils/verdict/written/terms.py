@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, Protocol, Self, TypeAlias, TypeVar
 
 from dialect_utils.hlo.text.literals import parse_scalar
 from dialect_utils.ir import Function, Operation
-from dialect_utils.layout import ArrayShape, ElementType, Shape, Step, TupleShape
+from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType, Shape, Step, TupleShape
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.ops.domain import Domain, UndefinedError, static_array
 from dialect_utils.ops.window import WindowDimension
@@ -96,6 +96,10 @@ class Written(Domain[V]):
     def each(self, label: Hashable, element_type: ElementType, operands: Sequence[V]) -> V:
         """Returns an elementwise operation."""
         return self.store.make("each", label, ArrayShape(element_type, self.dimensions(operands[0])), operands)
+
+    def compare(self, direction: str, left: V, right: V, *, is_total: bool) -> V:
+        """Returns a comparison."""
+        return self.each(("compare", direction, is_total), ELEMENT_TYPES["pred"], [left, right])
 
     def move(self, array: V, step: Step, padding: V | None = None) -> V:
         """Returns an array after one more step."""

@@ -15,6 +15,7 @@ from dialect_utils.execution.constants import bits_of
 from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType, Pad, Shape, TupleShape
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.ops import Trait, has, named, opcode_of
+from dialect_utils.ops.window import positions
 from dialect_utils.verdict.written.terms import ANY_ORDER, Term
 
 # The type of undefined padding, which has none.
@@ -287,6 +288,15 @@ def _reduce(term: Term, label: Sequence[Any]) -> bool:
     )
 
 
+def _reduce_window(term: Term, label: Sequence[Any]) -> bool:
+    if label[0] is None:
+        return True
+    (_, window, has_padding), (shape, array, initial) = label, _static(term, *term.operands)
+    kind = array.element_type
+    sizes = tuple(positions(size, each) for size, each in zip(array.dimensions, window, strict=True))
+    return type(has_padding) is bool and (shape, initial) == (ArrayShape(kind, sizes), ArrayShape(kind, ()))
+
+
 def _dot(term: Term, label: Sequence[Any]) -> bool:
     shape, left, right = _static(term, *term.operands)
     is_ranked = len(label) == 1 and left.rank == right.rank == len(("batch", "rows", "summed"))
@@ -305,6 +315,7 @@ _PRIMITIVES: Mapping[str, Callable[[Term, Sequence[Any]], bool]] = {
     "function": _function,
     "iota": _iota,
     "reduce": _reduce,
+    "reduce-window": _reduce_window,
     "reverse": _reverse,
     "while": _while,
 }
