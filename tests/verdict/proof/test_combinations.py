@@ -150,7 +150,7 @@ def test_programs_of_integers_are_proved_where_they_combine_the_same_elements(fa
         if expected:
             found.append(proof.answer == "equal")
     assert all(found)
-    assert len(found) > 2
+    assert len(found) > 1
 
 
 @pytest.mark.parametrize(("family", "count"), [("whole", 8), ("cumulative", 2)])
