@@ -28,6 +28,12 @@ def is_unrolled(body: Function) -> bool:
     return sum(each.opcode not in _UNCOUNTED for each in body.operations) <= _LONGEST_BODY
 
 
+def is_closed(function: Function) -> bool:
+    """Is true for a function that uses no value from outside, as each computation of HLO."""
+    used = (value for each in function.operations for value in (*each.operands, *each.captured))
+    return all(value.function == function for value in (*used, *function.results))
+
+
 def call_roles(opcode: str, attributes: Sequence[str]) -> tuple[str, ...]:
     """Returns the roles of called functions, given HLO's names of the attributes that name the functions.
 

@@ -17,7 +17,7 @@ from dialect_utils.ops.declaration import (
     op,
     texts,
 )
-from dialect_utils.ops.domain import Domain, V, only_function, result_array, transposed
+from dialect_utils.ops.domain import Domain, V, only_function, reshaped, result_array, transposed
 from dialect_utils.ops.inference import Instance, ShapeError, check_applied, first_array, made, scalar_type, wider
 from dialect_utils.ops.reductions import PRED, check_reducer, reduced_arrays, reduced_result
 from dialect_utils.ops.structured import convolution_window, group_counts, labels, reduction_window
@@ -152,14 +152,26 @@ def convolved(
 def define_reduce_window(domain: Domain[V], operation: Operation, operands: Sequence[V]) -> list[V]:
     """Returns the combined elements of every window.
 
-    In StableHLO padding is the initial value; HLO skips padding. Sources: StableHLO's specification of reduce_window;
-    HloEvaluator's HandleReduceWindow.
+    In StableHLO padding is the initial value; HLO skips padding. Dimensions of one element in windows of one element
+    change nothing. Sources: StableHLO's specification of reduce_window; HloEvaluator's HandleReduceWindow.
     """
     arrays, initial = operands[: len(operands) // 2], operands[len(operands) // 2 :]
-    window = reduction_window(operation, len(domain.dimensions(arrays[0])))
+    given = domain.dimensions(arrays[0])
+    window = reduction_window(operation, len(given))
     sizes = result_array(operation).dimensions
     is_stablehlo = operation.attribute("window_dimensions") is not None
-    return domain.reduce_window(operation, only_function(operation), arrays, initial, window, sizes, is_stablehlo)
+    kept = [i for i, dimension in enumerate(window) if given[i] != 1 or not _is_one_element(dimension)]
+    if len(kept) == len(window):
+        return domain.reduce_window(operation, only_function(operation), arrays, initial, window, sizes, is_stablehlo)
+    flat = [reshaped(domain, array, [given[i] for i in kept]) for array in arrays]
+    windows, counts = tuple(window[i] for i in kept), tuple(sizes[i] for i in kept)
+    found = domain.reduce_window(operation, only_function(operation), flat, initial, windows, counts, is_stablehlo)
+    return [reshaped(domain, each, sizes) for each in found]
+
+
+def _is_one_element(dimension: WindowDimension) -> bool:
+    """Is true for a window that reads the one element of a dimension of size 1, once."""
+    return dimension.size == 1 and dimension.low == dimension.high == 0
 
 
 def define_select_and_scatter(domain: Domain[V], operation: Operation, operands: Sequence[V]) -> list[V]:

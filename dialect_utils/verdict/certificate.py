@@ -10,6 +10,7 @@ from typing import Any
 
 from dialect_utils import layout
 from dialect_utils.ir import Module, Operation
+from dialect_utils.ir.control_flow import MOST_ITERATIONS
 from dialect_utils.layout import Shape
 from dialect_utils.layout.moves import steps as moves
 from dialect_utils.layout.moves.plan import Plan
@@ -57,12 +58,13 @@ class Certificate:
     """A proof that two modules are equal: its steps, and how the loops of the first and of the last module are read.
 
     The key of a reading is the number of the loop among the operations of its module. With `is_decomposed` the modules
-    are those without CHLO operations.
+    are those without CHLO operations. Loops of up to `iterations` are unrolled.
     """
 
     steps: tuple[Step, ...]
     readings: tuple[Mapping[int, Reading], ...]
     is_decomposed: bool = False
+    iterations: int = MOST_ITERATIONS
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -119,8 +121,8 @@ def certificate_text(certificate: Certificate) -> str:
         [[loop, *map(table.plain, (read.order, read.changed, read.plans))] for loop, read in found.items()]
         for found in certificate.readings
     ]
-    found = {"format": _FORMAT, "decomposed": certificate.is_decomposed, "terms": table.rows, "steps": steps}
-    return json.dumps({**found, "readings": readings}, separators=(",", ":"))
+    found = {"format": _FORMAT, "decomposed": certificate.is_decomposed, "iterations": certificate.iterations}
+    return json.dumps({**found, "terms": table.rows, "steps": steps, "readings": readings}, separators=(",", ":"))
 
 
 class _Table:
@@ -190,7 +192,7 @@ def _certificate(found: Mapping[str, Any]) -> Certificate:
         {number: Reading(*(_value(each, terms) for each in rest)) for number, *rest in rows}
         for rows in found["readings"]
     )
-    return Certificate(tuple(steps), readings, bool(found["decomposed"]))
+    return Certificate(tuple(steps), readings, bool(found["decomposed"]), int(found.get("iterations", MOST_ITERATIONS)))
 
 
 def _value(plain: Any, terms: Sequence[ReadTerm]) -> Any:

@@ -50,7 +50,7 @@ REASONS: Mapping[str, Mapping[str, str]] = {
     },
     "proof": {
         _ENGINES: "cholesky custom-call fft triangular-solve",
-        _ORDER: "scan select-and-scatter sort topk",
+        _ORDER: "select-and-scatter sort topk",
         _OUTSIDE: "infeed outfeed recv send",
         "the value comes from the caller": "parameter",
         "a token has no value": "after-all",

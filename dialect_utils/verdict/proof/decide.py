@@ -14,6 +14,7 @@ from dialect_utils.ir import Function, Module, Operation
 from dialect_utils.layout import ArrayShape, Shape
 from dialect_utils.layout.moves.physical import physical_plan
 from dialect_utils.layout.moves.plan import Plan
+from dialect_utils.layout.proof.deadline import DeadlineError, check_deadline, deadline
 from dialect_utils.layout.proof.reads import origin_of, try_prove_same_reads
 from dialect_utils.ops.domain import UndefinedError
 from dialect_utils.text import DiagnosticError
@@ -21,10 +22,13 @@ from dialect_utils.verdict.certificate import Certificate, Reading, Step, place_
 from dialect_utils.verdict.outcome import MovedElement, OutputProof, Place, RealEquality, RuleUse
 from dialect_utils.verdict.ports import Port
 from dialect_utils.verdict.proof.cases import Cases
+from dialect_utils.verdict.proof.combining import Combining
 from dialect_utils.verdict.proof.describe import where_apart
 from dialect_utils.verdict.proof.evaluation import BATCH_NORM, NORMS, Evaluation
+from dialect_utils.verdict.proof.loops import UNROLLED
 from dialect_utils.verdict.proof.normal_forms import Numbers, numbered
 from dialect_utils.verdict.proof.terms import MOVED, Array, GaveUpError, Moved, Term, Terms
+from dialect_utils.verdict.proof.ways import SECONDS_OF_WAY, Way
 from dialect_utils.verdict.rules import Rule
 from dialect_utils.verdict.written.labels import device_counts
 from dialect_utils.verdict.written.terms import tree_of
@@ -106,21 +110,48 @@ def _decided(
     field_seed: int | None,
     keeps_bits: bool,
 ) -> ProofResult:
-    comparison = _Comparison(stages, parameters, results, keeps_bits)
-    decomposed = None if comparison.is_equal_as_arrays() else without_chlo(stages)
-    again = (
-        None if decomposed is stages or decomposed is None else _Comparison(decomposed, parameters, results, keeps_bits)
-    )
+    way = Way(keeps_bits)
+    comparison = _Comparison(stages, parameters, results, way)
+    is_equal = comparison.is_equal_as_arrays()
+    decomposed = stages if is_equal else without_chlo(stages)
+    again = None if decomposed is stages else _Comparison(decomposed, parameters, results, way)
     if again is not None and again.is_equal_as_arrays():
         return _of_chlo(again.result(over_reals=False))
+    others = [] if is_equal else [*_in_other_ways(stages, parameters, results, comparison.other_ways())]
+    if others and others[-1].is_equal_as_arrays():
+        return _expanded(stages, others[-1].result(over_reals=False))
     # The slow comparisons come last: element by element, and over the reals.
-    found = comparison.result(over_reals=over_reals, field_seed=field_seed)
-    found = replace(found, expanded="" if _norms(stages[0]) == _norms(stages[-1]) else BATCH_NORM.name)
+    found = _expanded(stages, comparison.result(over_reals=over_reals, field_seed=field_seed))
+    for other in (each for each in others if comparison.has_loops and not each.has_loops):
+        as_elements = found if found.answer != "unknown" else other.result(over_reals=False)
+        found = _expanded(stages, as_elements) if as_elements.answer == "equal" else found
     if again is None or found.answer != "unknown":
         return found
-    other = again.result(over_reals=over_reals, field_seed=field_seed)
-    is_more = other.answer == "equal" or (other.is_equal_over_reals and not found.is_equal_over_reals)
-    return _of_chlo(other) if is_more else found
+    other_result = again.result(over_reals=over_reals, field_seed=field_seed)
+    is_more = other_result.answer == "equal" or (other_result.is_equal_over_reals and not found.is_equal_over_reals)
+    return _of_chlo(other_result) if is_more else found
+
+
+def _expanded(stages: Sequence[Module], found: ProofResult) -> ProofResult:
+    """Returns a result that names the operation which only one of the modules has decomposed."""
+    return replace(found, expanded="" if _norms(stages[0]) == _norms(stages[-1]) else BATCH_NORM.name)
+
+
+def _in_other_ways(
+    stages: Sequence[Module], parameters: Sequence[Port], results: Sequence[Port], ways: Iterable[Way]
+) -> Iterator[_Comparison]:
+    """Yields comparisons in other ways, up to the first that finds the modules equal."""
+    for way in ways:
+        try:
+            with deadline(SECONDS_OF_WAY):
+                found = _Comparison(stages, parameters, results, way)
+                is_equal = found.is_equal_as_arrays()
+        except (GaveUpError, UndefinedError, DeadlineError):
+            check_deadline()
+            continue
+        yield found
+        if is_equal:
+            break
 
 
 def _of_chlo(found: ProofResult) -> ProofResult:
@@ -132,11 +163,10 @@ def _of_chlo(found: ProofResult) -> ProofResult:
 class _Comparison:
     """The terms of the first and the last module, side by side."""
 
-    def __init__(
-        self, stages: Sequence[Module], parameters: Sequence[Port], results: Sequence[Port], keeps_bits: bool
-    ) -> None:
-        self.terms = Terms()
-        self.terms.keeps_bits = keeps_bits
+    def __init__(self, stages: Sequence[Module], parameters: Sequence[Port], results: Sequence[Port], way: Way) -> None:
+        self.way, self.terms = way, Terms()
+        self.terms.keeps_bits = way.keeps_bits
+        self.terms.combining = Combining(self.terms) if way.regroups else None
         self.same: dict[tuple[Term, Term], bool] = {}
         self.elements: ElementProof | None = None
         self.cases = Cases(self.terms, self._same)
@@ -146,15 +176,17 @@ class _Comparison:
             for number, port in enumerate(parameters)
         ]
         self.terms.skips_padding = any(stage.dialect == "hlo" for stage in (first, last))
-        before = Evaluation(self.terms, device_counts(first))
+        before = Evaluation(self.terms, device_counts(first), iterations=way.iterations)
         expected = _run(before, first.entry, inputs)
         self.terms.place, self.terms.side = None, 1
         packed = [self._packed(term, port) for term, port in zip(inputs, parameters, strict=True)]
-        after = Evaluation(self.terms, device_counts(last), _plans(stages) if before.loops else {}, before.loops)
+        plans = _plans(stages) if before.loops else {}
+        after = Evaluation(self.terms, device_counts(last), plans, before.loops, way.iterations)
         found = _run(after, last.entry, packed)
         found = [self._unpacked(term, port) for term, port in zip(found, results, strict=True)]
         self.pairs = list(zip(expected, found, strict=True))
         self.effects, self.other_effects = before.effects, after.effects
+        self.has_loops = bool(before.loops or after.loops)
 
     def _packed(self, term: Term, port: Port) -> Array:
         value: Array = term
@@ -172,6 +204,11 @@ class _Comparison:
         """Is true where all results and effects are equal without a look at their elements."""
         pairs = [*self.pairs, *zip(self.effects, self.other_effects, strict=False)]
         return len(self.effects) == len(self.other_effects) and all(self._same(*pair) for pair in pairs)
+
+    def other_ways(self) -> Iterator[Way]:
+        """Yields other ways to write the modules down that may make them equal."""
+        has_unrolled = any(rule == UNROLLED.name for rule, _ in self.terms.applied)
+        return self.way.others(self.terms.has_reductions, has_unrolled, self.has_loops)
 
     def result(self, *, over_reals: bool, field_seed: int | None = None) -> ProofResult:
         """Returns the result for all outputs."""
@@ -197,7 +234,8 @@ class _Comparison:
     def certificate(self) -> Certificate:
         """Returns the steps that were made so far."""
         steps = (Step(rule, place, *terms) for (rule, *terms), place in self.terms.steps.items())
-        return Certificate(tuple(steps), tuple(map(_numbered, self.modules, self.terms.readings)))
+        readings = tuple(map(_numbered, self.modules, self.terms.readings))
+        return Certificate(tuple(steps), readings, iterations=self.way.iterations)
 
     def _over_reals(self, unequal: Sequence[int], seed: int | None) -> dict[int, RealEquality]:
         from dialect_utils.verdict.field import decide_over_reals

@@ -6,6 +6,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from dialect_utils.ir import Function, Operation, Value
+from dialect_utils.ir.control_flow import MOST_ITERATIONS, is_closed
 from dialect_utils.ir.elementwise import is_elementwise, scalar_operands
 from dialect_utils.layout import ArrayShape, Shape, TupleShape
 from dialect_utils.layout.moves.plan import Plan
@@ -30,7 +31,7 @@ from dialect_utils.verdict.written.labels import (
     key_of,
     returns_operand,
 )
-from dialect_utils.verdict.written.terms import leaves_of, tree_of
+from dialect_utils.verdict.written.terms import CLOSED, OUTERMOST, leaves_of, tree_of
 
 NORMS = named("batch-norm-grad batch-norm-inference batch-norm-training")
 BATCH_NORM = Rule("batch-norm", "Batch normalization is its decomposition in StableHLO's specification.")
@@ -49,28 +50,29 @@ class Evaluation:
     """The values of one module, as terms.
 
     `devices` is the number of devices that run the module. `plans` lists the plans between a shape and its physical
-    array, `earlier_loops` the states of the other module's loops. `effects` are the operations with side effects, in
-    order; `scope` distinguishes those of one body from those of another. `level` is the number of bodies around the
-    current operation whose parameters are variables.
+    array, `earlier_loops` the states of the other module's loops. Loops of up to `iterations` are unrolled. `effects`
+    are the operations with side effects, in order; `scope` distinguishes those of one body from those of another.
+    `level` is one more than the number of bodies around the current operation whose parameters are variables.
     """
 
     terms: Terms
     devices: Devices = None
     plans: Mapping[tuple[Shape, Shape], Sequence[Plan]] = field(default_factory=dict)
     earlier_loops: Sequence[tuple[Shape, ...]] = ()
+    iterations: int = MOST_ITERATIONS
     loops: list[tuple[Shape, ...]] = field(default_factory=list)
     values: dict[Value, Tree] = field(default_factory=dict)
     effects: list[Term] = field(default_factory=list)
     scope: tuple[int, ...] = ()
-    level: int = 0
+    level: int = OUTERMOST
     _depth: int = 0
     _unwritten: dict[Operation, int] = field(default_factory=dict)
     _count: int = 0
     _known_calls: dict[Hashable, list[Tree]] = field(default_factory=dict)
-    symbols: Symbols = field(init=False)
+    primitives: Symbols = field(init=False)
 
     def __post_init__(self) -> None:
-        self.symbols = Symbols(self)
+        self.primitives = Symbols(self)
 
     def run(self, function: Function, arguments: Sequence[Tree]) -> list[Tree]:
         """Returns the results of a function for its arguments; raises GaveUpError where that takes too long."""
@@ -151,7 +153,7 @@ class Evaluation:
         if not all(map(_is_static, (*counted(operation), *operation.results))):
             return None
         try:
-            found = known.define(self.symbols, operation, [self.array(operand) for operand in operation.operands])
+            found = known.define(self.primitives, operation, [self.array(operand) for operand in operation.operands])
         except UndefinedError:
             return None
         if operation.opcode in NORMS:
@@ -219,10 +221,12 @@ class Evaluation:
     def function(self, function: Function) -> tuple[Term, bool]:
         """Returns the function that an operation applies, and whether it has effects."""
         shapes = [leaf for parameter in function.parameters for leaf in parameter.shape.without_layout.leaves()]
+        outer, self.level = self.level, CLOSED if is_closed(function) else self.level
         variables: Iterator[Array] = iter(self.variables(shapes))
         arguments = [tree_of(parameter.shape, variables) for parameter in function.parameters]
         results, effects = self.within(0, lambda: self.run(function, arguments))
         label = ("function", self.level, tuple(shapes), len(results))
+        self.level = outer
         return self.terms.make("op", label, TupleShape(()), (*results, *effects)), bool(effects)
 
 

@@ -30,7 +30,7 @@ def exchange(evaluation: Evaluation, operation: Operation) -> Sequence[Tree]:
     evaluation.terms.place = operation
     operands = [evaluation.values[operand] for operand in operation.operands]
     arrays: list[Array] = [leaf for tree in operands for leaf in _arrays(tree)]
-    applied, symbols = [function for function, _ in functions], evaluation.symbols
+    applied, symbols = [function for function, _ in functions], evaluation.primitives
     if is_sum(operation):
         kind = symbols.element_type(arrays[0])
         applied = [function_of(evaluation.terms, evaluation.terms.each, "add", kind, evaluation.level)]
@@ -59,7 +59,7 @@ def _as_is(evaluation: Evaluation, part: Exchange, operands: Sequence[Term], app
 
 def _widened(evaluation: Evaluation, part: Exchange, operand: Term, applied: Term, narrow: Term) -> Term:
     """Returns a reduction in the type that represents its element type and all narrower ones."""
-    kind, terms, symbols = operand.array.element_type, evaluation.terms, evaluation.symbols
+    kind, terms, symbols = operand.array.element_type, evaluation.terms, evaluation.primitives
     wide, opcode = _wide(kind), symbols.combiner(applied, kind)
     is_kept = (terms.keeps_bits and kind.is_floating) or not operand.is_specified
     if wide is None or opcode is None or is_kept or promotion_level(opcode, kind, wide) is None:

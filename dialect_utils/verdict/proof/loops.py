@@ -14,14 +14,17 @@ from itertools import islice, product
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from dialect_utils.ir import Function, Operation, Value
-from dialect_utils.ir.control_flow import BODY, CONDITION, MOST_ITERATIONS, is_unrolled
+from dialect_utils.ir.control_flow import BODY, CONDITION, is_unrolled
 from dialect_utils.layout import Shape, TupleShape
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.ops import Trait, named, with_trait
+from dialect_utils.ops.domain import UndefinedError
 from dialect_utils.verdict.certificate import Reading
 from dialect_utils.verdict.proof.terms import Array, Term, Tree
 from dialect_utils.verdict.rules import Rule
-from dialect_utils.verdict.written.terms import tree_of
+from dialect_utils.verdict.written.loops import Program
+from dialect_utils.verdict.written.scans import Scan
+from dialect_utils.verdict.written.terms import ANY_ORDER, tree_of
 
 if TYPE_CHECKING:
     from dialect_utils.verdict.proof.evaluation import Evaluation
@@ -35,6 +38,10 @@ STATE = Rule(
     "loop-state",
     "The elements of a loop's state may be in any order, and those that no used result depends on may be left out.",
 )
+SCAN = Rule("scan", "A scan is the loop over the slices of its inputs that calls its function on each.")
+ORDER = Rule(
+    ANY_ORDER, "The engine chooses the order in which a scan calls a function that the program calls associative."
+)
 
 
 # For each array of the state the plan from its logical value, or None where the array is the logical value.
@@ -44,40 +51,69 @@ _Reading = tuple[Plan | None, ...]
 def loop(evaluation: Evaluation, operation: Operation) -> Sequence[Tree]:
     """Returns the results of a `while`."""
     initial = [term for value in operation.operands for term in evaluation.flat(evaluation.values[value])]
-    unrolled = _unrolled(evaluation, operation, initial)
+    condition, body = (operation.called_as(role) for role in (CONDITION, BODY))
+    program: Program[Array] = Program(partial(_ran, evaluation, condition), partial(_ran, evaluation, body), body)
+    return evaluation.trees(operation, _final(evaluation, operation, program, initial, used_results(operation)))
+
+
+def scan(evaluation: Evaluation, operation: Operation) -> Sequence[Tree]:
+    """Returns the results of a `scan`, as those of a loop."""
+    terms = evaluation.terms
+    try:
+        found = Scan(evaluation.primitives, operation, terms.literal, partial(_ran, evaluation))
+    except UndefinedError:
+        return evaluation.opaque(operation)
+    operands = [term for value in operation.operands for term in evaluation.flat(evaluation.values[value])]
+    start = [terms.term(each) for each in found.start(operands)]
+    used = frozenset(found.positions()[i] for i in used_results(operation))
+    final = _final(evaluation, operation, Program(found.tested, found.ends, found.function), start, used)
+    results = [terms.term(final[i]) for i in found.positions()]
+    terms.note(SCAN)
+    for result in results if found.is_in_any_order else ():
+        terms.step(ORDER, terms.make("op", (ANY_ORDER,), result.shape, [result]), result)
+    return evaluation.trees(operation, results)
+
+
+def _final(
+    evaluation: Evaluation,
+    operation: Operation,
+    program: Program[Array],
+    initial: Sequence[Term],
+    used: frozenset[int],
+) -> Sequence[Array]:
+    """Returns the final state of a loop some of whose results are used."""
+    unrolled = _unrolled(evaluation, program, initial)
     if unrolled is not None:
         return unrolled
     shapes = tuple(term.shape for term in initial)
     evaluation.loops.append(shapes)
-    found = (_Loop(evaluation, operation, reading).run(initial) for reading in _readings(evaluation, shapes))
+    readings = _readings(evaluation, shapes)
+    found = (_Loop(evaluation, operation, program, used, reading).run(initial) for reading in readings)
     # The last reading is the plain one, which always gives a result.
-    leaves = iter(next(results for results in found if results is not None))
-    return [tree_of(value.shape, leaves) for value in operation.results]
+    return next(results for results in found if results is not None)
 
 
-def _unrolled(evaluation: Evaluation, operation: Operation, initial: Sequence[Term]) -> Sequence[Tree] | None:
-    """Returns the results of a loop of a few known iterations; None for others and those with effects."""
-    condition, body = (operation.called_as(role) for role in (CONDITION, BODY))
-    if not is_unrolled(body):
+def _unrolled(evaluation: Evaluation, program: Program[Array], initial: Sequence[Term]) -> Sequence[Array] | None:
+    """Returns the final state of a loop of a few known iterations; None for others and those with effects."""
+    if not is_unrolled(program.body):
         return None
     state: Sequence[Array] = initial
     effects = len(evaluation.effects)
-    for _ in range(MOST_ITERATIONS + 1):
-        tested = _ran(evaluation, condition, state)
-        bits = evaluation.terms.constant_bits(tested[0])
+    for _ in range(evaluation.iterations + 1):
+        tested = evaluation.terms.term(program.tested(state)[0])
+        bits = evaluation.terms.constant_bits(tested)
         if bits is None or len(evaluation.effects) > effects:
             break
         if not bits:
             evaluation.terms.note(UNROLLED)
-            leaves = iter(state)
-            return [tree_of(value.shape, leaves) for value in operation.results]
-        state = _ran(evaluation, body, state)
+            return state
+        state = program.ends(state)
     # The attempt leaves no effects.
     del evaluation.effects[effects:]
     return None
 
 
-def _ran(evaluation: Evaluation, function: Function, state: Sequence[Array]) -> list[Term]:
+def _ran(evaluation: Evaluation, function: Function, state: Sequence[Array]) -> list[Array]:
     leaves = iter(state)
     arguments = [tree_of(parameter.shape, leaves) for parameter in function.parameters]
     # A region uses values from outside, too, so it is evaluated again each time.
@@ -114,6 +150,8 @@ class _Iteration:
 class _Loop:
     evaluation: Evaluation
     operation: Operation
+    program: Program[Array]
+    used: frozenset[int]
     reading: _Reading
 
     def run(self, initial: Sequence[Term]) -> list[Array] | None:
@@ -145,9 +183,7 @@ class _Loop:
         """Returns the elements of the state that count, in an order that does not depend on how they are written."""
         if any(plain.effects):
             return changed
-        order = State(self.evaluation.level, start, plain.ends, plain.tested).order(
-            changed, used_results(self.operation)
-        )
+        order = State(self.evaluation.level, start, plain.ends, plain.tested).order(changed, self.used)
         if order != changed:
             self.evaluation.terms.note(STATE)
         return order
@@ -168,16 +204,10 @@ class _Loop:
 
     def _round(self, state: Sequence[Term]) -> _Iteration:
         arrays = [self._physical(term, plan) for term, plan in zip(state, self.reading, strict=True)]
-        condition, body = (self.operation.called_as(role) for role in (CONDITION, BODY))
-        tested, test_effects = self._body(0, condition, arrays)
-        ends, effects = self._body(1, body, arrays)
+        tested, test_effects = self.evaluation.within(0, lambda: [*self.program.tested(arrays)])
+        ends, effects = self.evaluation.within(1, lambda: [*self.program.ends(arrays)])
         logical = [self._logical(end, plan) for end, plan in zip(ends, self.reading, strict=True)]
         return _Iteration(tested, logical, (test_effects, effects))
-
-    def _body(self, part: int, body: Function, arrays: Sequence[Array]) -> tuple[list[Term], list[Term]]:
-        leaves = iter(arrays)
-        arguments: list[Tree] = [tree_of(parameter.shape, leaves) for parameter in body.parameters]
-        return self.evaluation.within(part, partial(self.evaluation.run, body, arguments))
 
     def _outs(self, start: Sequence[Term], changed: Sequence[int], iteration: _Iteration) -> list[Term]:
         """Returns the final values of what a loop changes."""

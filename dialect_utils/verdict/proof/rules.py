@@ -11,7 +11,7 @@ from dialect_utils.ir import Operation
 from dialect_utils.layout import ArrayShape, TupleShape
 from dialect_utils.ops import by_opcode, opcode_of
 from dialect_utils.verdict.proof.exchanges import exchange
-from dialect_utils.verdict.proof.loops import loop
+from dialect_utils.verdict.proof.loops import loop, scan
 from dialect_utils.verdict.proof.terms import Array, GaveUpError, Term, Terms, Tree
 from dialect_utils.verdict.rules import Rule as AlgebraRule
 from dialect_utils.verdict.written.exchanges import by_phase
@@ -177,6 +177,7 @@ RULES: Mapping[str, Rule] = by_opcode(
         "domain": _first,
         "get-tuple-element": _element,
         "opt-barrier": _operands,
+        "scan": scan,
         "tuple": _tuple,
         "while": loop,
     }

@@ -122,9 +122,13 @@ class Symbols(Slices):
     def combine(self, opcode: str, array: Array, initial: Array) -> Term:
         """Returns a reduction; one that is exact takes its initial value last."""
         term, first = self.terms.term(array), self.terms.term(initial)
+        self.terms.has_reductions = True
+        written = self.written.combine(opcode, term, first)
         if self.terms.keeps_bits:
-            return self.written.combine(opcode, term, first)
-        return self._combined(opcode, term, first)
+            return written
+        found = self._combined(opcode, term, first)
+        combining = self.terms.combining
+        return found if combining is None else combining.replaced(written, found)
 
     def _combined(self, opcode: str, array: Term, first: Term) -> Term:
         terms = self.terms
@@ -197,7 +201,9 @@ class Symbols(Slices):
         label = ("reduce-window", opcode, window, is_multiplied)
         made = self._made(label, ArrayShape(kind, sizes), operands)
         self.terms.certify(WINDOW.name, written[0], made)
-        return [made]
+        self.terms.has_reductions = True
+        combining = self.terms.combining
+        return [made if combining is None else combining.replaced(made, made)]
 
     def _applied(self, function: Function) -> Term:
         applied, has_effects = self.evaluation.function(function)

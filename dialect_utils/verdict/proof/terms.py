@@ -18,6 +18,7 @@ from dialect_utils.layout.proof.deadline import check_deadline
 from dialect_utils.verdict.certificate import Reading
 from dialect_utils.verdict.proof.algebra import build
 from dialect_utils.verdict.proof.algebra.ring import Polynomial
+from dialect_utils.verdict.proof.combining import Combining
 from dialect_utils.verdict.proof.normal_forms import normalized, split, try_read_one_part
 from dialect_utils.verdict.rules import Rule
 from dialect_utils.verdict.rules.arrays import SPLAT
@@ -116,6 +117,9 @@ class Terms:
         # Whether operations on floats stay as they are: rules that may change the bits of a NaN are of no use before an
         # operation that observes these.
         self.keeps_bits = False
+        # Combinations of the same elements, if these are to be one term; whether there are reductions at all.
+        self.combining: Combining | None = None
+        self.has_reductions = False
         # The steps of the certificate, and the operation at which each was made.
         self.steps: dict[tuple[Any, ...], Operation | None] = {}
         # How loops are read, for each module.
@@ -202,7 +206,10 @@ class Terms:
         # Each undefined padding value is distinct: no rule may merge two of them.
         is_known = all(operand.is_specified for operand in operands)
         is_kept = self.keeps_bits and any(_is_rounded(each) for each in (element_type, *map(_type_of, operands)))
-        return (build if is_known and not is_kept else Terms.each_as_is)(self, label, element_type, operands)
+        made = (build if is_known and not is_kept else Terms.each_as_is)(self, label, element_type, operands)
+        if self.combining is None or not is_known:
+            return made
+        return self.combining.replaced(self.each_as_is(label, element_type, operands), made)
 
     def of_splats(self, label: Hashable, element_type: ElementType, operands: Sequence[Term]) -> Term:
         """Returns an elementwise operation on arrays that each repeat one scalar."""

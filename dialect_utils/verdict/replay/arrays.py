@@ -11,13 +11,20 @@ from typing import Any
 
 from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType, Pad, Reshape, Transpose
 from dialect_utils.layout.moves.plan import Plan
-from dialect_utils.ops import Trait, by_opcode, has, named
+from dialect_utils.ops import Trait, has, named
 from dialect_utils.verdict.certificate import Step
 from dialect_utils.verdict.replay.equality import Level
 from dialect_utils.verdict.replay.matching import constant_bits
 from dialect_utils.verdict.replay.moving import array_of, chain_of, is_op, label_of, repeats, same_reads, whole_plan
-from dialect_utils.verdict.rules.formats import value_of, word_bits
-from dialect_utils.verdict.written.terms import Term
+from dialect_utils.verdict.written.combinations import (
+    absorbs,
+    is_exact,
+    neutral,
+    opcode_of_combination,
+    try_combination,
+)
+from dialect_utils.verdict.written.relations import try_prove_same_combination
+from dialect_utils.verdict.written.terms import ANY_ORDER, Term
 from dialect_utils.verdict.written.wellformed import RefusedError, demand
 
 
@@ -99,14 +106,14 @@ def _rearranged(plan: Plan, origins: Origins) -> Origins | None:
         if isinstance(step, Transpose):
             found = [origins[large.index(i)] for i in step.permutation if i in large]
         elif isinstance(step, Reshape) and 0 not in before:
-            found = _regrouped([before[i] for i in large], [size for size in after if size != 1], origins)
+            found = _after_reshape([before[i] for i in large], [size for size in after if size != 1], origins)
         if found is None:
             return None
         origins = found
     return origins
 
 
-def _regrouped(before: list[int], after: list[int], origins: Origins) -> Origins | None:
+def _after_reshape(before: list[int], after: list[int], origins: Origins) -> Origins | None:
     """Returns origins after a reshape that splits or joins only dimensions that repeat the array; None for another."""
     found: Origins = []
     first = last = 0
@@ -244,29 +251,6 @@ def _convolution(step: Step) -> Level:
     return Level.BITS if is_exact_ else Level.ENGINE
 
 
-# Values that a combination of integers or truth values may take any number of times, in words of the rules.
-_NEUTRAL = by_opcode(
-    {"add": "zeros", "or": "zeros", "xor": "zeros", "and": "ones", "maximum": "lowest", "minimum": "highest"}
-)
-
-
-def neutral(opcode: str, kind: ElementType) -> int | None:
-    """Returns the bits that a combination may take any number of times; None where no bits are known to be such."""
-    if kind.is_complex:
-        return None
-    if opcode == "multiply":
-        return word_bits(kind, "true" if kind.name == "pred" else "1")
-    word = "-0.0" if opcode == "add" and kind.is_floating else _NEUTRAL.get(opcode)
-    return None if word is None else word_bits(kind, word)
-
-
-def is_exact(opcode: str, kind: ElementType) -> bool:
-    """Is true where a combination does not depend on how its elements are grouped."""
-    if opcode in ("maximum", "minimum"):
-        return not kind.is_complex
-    return kind.is_integral or kind.name == "pred"
-
-
 def _initial(step: Step) -> Level:
     """Checks that the initial value of an exact reduction is combined at the end, or that one element is left."""
     demand(is_op(step.before, "reduce"), "no reduction")
@@ -315,15 +299,10 @@ def _unskipped(
     if not rest or rest[-1] == first[-1]:
         return rest
     window = first[2]
-    is_idempotent = has(opcode, Trait.IDEMPOTENT) or (initial is not None and _absorbs(opcode, kind, initial))
+    is_idempotent = has(opcode, Trait.IDEMPOTENT) or (initial is not None and absorbs(opcode, kind, initial))
     if is_idempotent or not any(dimension.has_padding for dimension in window):
         return [*rest[:-1], first[-1]]
     return rest
-
-
-def _absorbs(opcode: str, kind: ElementType, bits: int) -> bool:
-    """Is true for an initial value that a combination may take again: neutral ones, and 0 in a sum of floats."""
-    return bits == neutral(opcode, kind) or (opcode == "add" and bits == 0 and value_of(kind, bits) == 0)
 
 
 def _one_branch(step: Step) -> Level:
@@ -342,7 +321,25 @@ def _branches(step: Step) -> Level:
     return Level.BITS
 
 
+def _any_order(step: Step) -> Level:
+    """Checks that a result of a scan that the engine may compute in any order is the one in the order of slices."""
+    demand(is_op(step.before, ANY_ORDER) and step.before.operands == (step.after,), "another result")
+    return Level.ENGINE
+
+
+def _regrouped(step: Step) -> Level:
+    """Checks that both sides combine the same elements; inexact ones only where one side is a single combination."""
+    before, after = step.before, step.after
+    kind, opcode = array_of(before).element_type, opcode_of_combination(before)
+    demand(opcode is not None and before.shape == after.shape, "no combination")
+    assert opcode is not None  # demanded above
+    demand(all(try_combination(term, opcode) for term in (before, after)), "no combination")
+    demand(try_prove_same_combination(before, after, opcode), "other elements are combined")
+    return _nan_level(before) if is_exact(opcode, kind) else Level.ENGINE
+
+
 CHECKS: Mapping[str, Callable[[Step], Level]] = {
+    "any-order": _any_order,
     "branches": _branches,
     "broadcast": _broadcast,
     "broadcast-moved": _broadcast_moved,
@@ -353,6 +350,7 @@ CHECKS: Mapping[str, Callable[[Step], Level]] = {
     "iota": _iota,
     "moved": _reads,
     "one-branch": _one_branch,
+    "regrouped": _regrouped,
     "reverse": _reverse,
     "through": _through,
 }

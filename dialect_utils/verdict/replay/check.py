@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from dialect_utils.ir import Module
@@ -10,7 +10,7 @@ from dialect_utils.layout import ArrayShape, ElementType
 from dialect_utils.layout.moves.physical import physical_plan
 from dialect_utils.layout.proof.deadline import check_deadline
 from dialect_utils.ops.domain import UndefinedError
-from dialect_utils.verdict.certificate import Certificate, Reading, Step, without_chlo
+from dialect_utils.verdict.certificate import Certificate, Step, without_chlo
 from dialect_utils.verdict.ports import Port
 from dialect_utils.verdict.replay.arrays import CHECKS, reducer
 from dialect_utils.verdict.replay.elements import Elements
@@ -90,8 +90,8 @@ def replay(
     unspecified = graph.make("leaf", UNSPECIFIED, NOTHING)
     packed = [_packed(graph, node, port, unspecified) for node, port in zip(inputs, parameters, strict=True)]
     try:
-        first, expected = _recorded(graph, stages[0], certificate.readings[0], inputs)
-        last, found = _recorded(graph, stages[-1], certificate.readings[1], packed)
+        first, expected = _recorded(graph, stages[0], certificate, 0, inputs)
+        last, found = _recorded(graph, stages[-1], certificate, 1, packed)
         found = [_unpacked(graph, node, port) for node, port in zip(found, results, strict=True)]
         elements = Elements(last)
         merges = [_of_one_shape(graph, _checked(graph, elements, step)) for step in steps]
@@ -136,10 +136,11 @@ def _unpacked(graph: Graph, node: int, port: Port) -> int:
 
 
 def _recorded(
-    graph: Graph, module: Module, readings: Mapping[int, Reading], inputs: Sequence[int]
+    graph: Graph, module: Module, certificate: Certificate, side: int, inputs: Sequence[int]
 ) -> tuple[Recorder, list[int]]:
+    readings = certificate.readings[side]
     loops = {loop: readings[number] for number, loop in enumerate(module.operations()) if number in readings}
-    recorder = Recorder(graph, device_counts(module), loops)
+    recorder = Recorder(graph, device_counts(module), loops, certificate.iterations)
     return recorder, recorder.flat(module.entry, inputs)
 
 

@@ -123,6 +123,9 @@ def converts_operands(operation: Operation) -> bool:
     if operation.called and has(operation.opcode, Trait.COMBINES):
         called = operation.called[0]
         taken, given = _element_types(called.parameters), _element_types(called.results)
+        if is_among_devices(operation):
+            # One function combines the elements of each array, and the type of a start has operands and results.
+            return {*results} != {*given}
         return results != given or (operation.opcode in _REDUCING and _element_types(operation.operands) != taken)
     typed = opcode_of(operation.opcode).typed
     if not typed or len(results) != 1:

@@ -1,7 +1,4 @@
-"""Records a module as nodes of a graph: every operation by its definition, without any rewriting.
-
-Longer than others: one class that records all that a module holds.
-"""
+"""Records a module as nodes of a graph: every operation by its definition, without any rewriting."""
 
 from __future__ import annotations
 
@@ -14,7 +11,7 @@ from numpy.typing import NDArray
 
 from dialect_utils.execution.constants import as_array
 from dialect_utils.ir import Function, Operation, Value
-from dialect_utils.ir.control_flow import BODY, CONDITION, MOST_ITERATIONS, is_unrolled
+from dialect_utils.ir.control_flow import BODY, CONDITION, MOST_ITERATIONS, is_closed
 from dialect_utils.ir.elementwise import is_elementwise, scalar_operands
 from dialect_utils.layout import ArrayShape, ElementType, Shape, Step, TupleShape
 from dialect_utils.layout.moves.plan import Plan
@@ -40,8 +37,10 @@ from dialect_utils.verdict.written.labels import (
     key_of,
     returns_operand,
 )
-from dialect_utils.verdict.written.structure import RULES, Tree, check_reading
-from dialect_utils.verdict.written.terms import Written, leaves_of, tree_of
+from dialect_utils.verdict.written.loops import LoopRecorder, Program
+from dialect_utils.verdict.written.scans import Scan
+from dialect_utils.verdict.written.structure import RULES, Tree
+from dialect_utils.verdict.written.terms import CLOSED, OUTERMOST, Written, leaves_of, tree_of
 from dialect_utils.verdict.written.wellformed import NOTHING
 
 # The definition is thousands of operations.
@@ -87,30 +86,33 @@ class _Nodes(Written[int]):
 
     def map(self, operation: Operation, function: Function, arrays: Sequence[int]) -> list[int]:
         """Returns the computation's operations on whole arrays, where all of them are elementwise."""
-        results = self.recorder.graph.operands[self.recorder.applied(function)]
+        recorder = self.recorder
+        applied = recorder.applied(function)
         sizes = self.dimensions(arrays[0])
         scalars = [ArrayShape(self.element_type(each), ()) for each in arrays]
-        found = dict(zip(self.recorder.variables(scalars), arrays, strict=True))
-        return [self.recorder.lifted(result, found, sizes) for result in results]
+        found = dict(zip(recorder.parameters_of(applied, scalars), arrays, strict=True))
+        return [recorder.lifted(result, found, sizes) for result in recorder.graph.operands[applied]]
 
 
 @dataclass(slots=True)
 class Recorder:
     """One module on a graph. `readings` are those of its loops, `devices` the number of devices that run it.
 
-    `claims` are pairs of nodes that must turn out to be equal, `closed` nodes that must not depend on a leaf.
+    Loops of up to `iterations` are unrolled. `claims` are pairs of nodes that must turn out to be equal, `closed` nodes
+    that must not depend on a leaf.
     """
 
     graph: Graph
     devices: Devices = None
     readings: Mapping[Operation, Reading] = field(default_factory=dict)
+    iterations: int = MOST_ITERATIONS
     claims: list[tuple[int, int]] = field(default_factory=list)
     closed: list[tuple[int, frozenset[int]]] = field(default_factory=list)
     folds: list[tuple[int, int]] = field(default_factory=list)
     effects: list[int] = field(default_factory=list)
     values: dict[Value, Tree] = field(default_factory=dict)
     scope: tuple[int, ...] = ()
-    level: int = 0
+    level: int = OUTERMOST
     _depth: int = 0
     _unwritten: dict[Operation, int] = field(default_factory=dict)
     _bits: dict[int, int] = field(default_factory=dict)
@@ -145,7 +147,7 @@ class Recorder:
         """Notes the constant that an operation on constants is."""
         graph = self.graph
         operands = graph.operands[node]
-        known = [bits for bits in map(self._constant, operands) if bits is not None]
+        known = [bits for bits in map(self.constant_bits, operands) if bits is not None]
         if len(known) < len(operands):
             return
         _, label, shape = graph.symbols[node]
@@ -163,7 +165,7 @@ class Recorder:
             index, read = ((), scalars[0]) if index is None and scalars else (index, array)
         if graph.symbols[read][0] == "splat":
             (read,) = graph.operands[read]
-        self._note(node, None if index is None else self._constant(read))
+        self._note(node, None if index is None else self.constant_bits(read))
 
     def _note(self, node: int, bits: int | None) -> None:
         # The engine chooses the bits of a NaN.
@@ -174,13 +176,14 @@ class Recorder:
 
     def integer(self, node: int) -> int:
         """Returns the value of a constant, at most the largest signed one; raises UndefinedError for other nodes."""
-        bits, kind = self._constant(node), self.primitives.element_type(node)
+        bits, kind = self.constant_bits(node), self.primitives.element_type(node)
         if bits is None:
             raise UndefinedError("an index is not known")
         is_negative = kind.is_signed and bits >> (kind.bits - 1)
         return bits - (1 << kind.bits) if is_negative else min(bits, np.iinfo(np.int64).max)
 
-    def _constant(self, node: int) -> int | None:
+    def constant_bits(self, node: int) -> int | None:
+        """Returns the bits of a constant, None for other nodes."""
         kind, label, _ = self.graph.symbols[node]
         return label if kind == "constant" and isinstance(label, int) else self._bits.get(node)
 
@@ -261,6 +264,12 @@ class Recorder:
         """Returns the variables of a body on the level inside of this one."""
         return [self.graph.make("leaf", ("bound", self.level, i), shape) for i, shape in enumerate(shapes)]
 
+    def parameters_of(self, applied: int, shapes: Sequence[Shape]) -> list[int]:
+        """Returns the variables that are the parameters of a function."""
+        _, label, _ = self.graph.symbols[applied]
+        assert isinstance(label, tuple)  # so functions are recorded
+        return [self.graph.make("leaf", ("bound", label[1], i), shape) for i, shape in enumerate(shapes)]
+
     def within(self, part: int, run: Callable[[], list[int]]) -> tuple[list[int], list[int]]:
         """Returns the results of a body and its own effects, on the level inside of this one."""
         outer, scope = self.effects, self.scope
@@ -276,9 +285,13 @@ class Recorder:
     def function(self, function: Function) -> tuple[int, list[int]]:
         """Returns the function that an operation applies, and its effects."""
         shapes = [leaf for parameter in function.parameters for leaf in parameter.shape.without_layout.leaves()]
-        variables = self.variables(shapes)
-        results, effects = self.within(0, lambda: self.flat(function, variables))
-        label = ("function", self.level, tuple(shapes), len(results))
+        outer, self.level = self.level, CLOSED if is_closed(function) else self.level
+        try:
+            variables = self.variables(shapes)
+            results, effects = self.within(0, lambda: self.flat(function, variables))
+            label = ("function", self.level, tuple(shapes), len(results))
+        finally:
+            self.level = outer
         return self.primitives.made(label, TupleShape(()), (*results, *effects)), effects
 
     def applied(self, function: Function) -> int:
@@ -308,7 +321,7 @@ class Recorder:
         (selector,) = leaves_of(operands[0])
         called = operation.called
         arguments = [[operand] for operand in operands[1:]] or [[] for _ in called]
-        bits = self._constant(selector)
+        bits = self.constant_bits(selector)
         is_truth = self.primitives.element_type(selector).name == "pred"
         if bits is not None:
             chosen = 1 - bits if is_truth else bits if bits < len(called) else len(called) - 1
@@ -341,97 +354,26 @@ class Recorder:
         return self.graph.make("choice", label, shape, (selector, *results))
 
     def loop(self, operation: Operation, operands: Sequence[Tree]) -> Sequence[Tree]:
-        """Returns the results of a `while`: of its iterations where they are few and known, else as a function."""
+        """Returns the results of a `while`."""
         start = [leaf for operand in operands for leaf in leaves_of(operand)]
         condition, body = (operation.called_as(role) for role in (CONDITION, BODY))
-        unrolled = self._unrolled(condition, body, start)
-        if unrolled is not None:
-            return self._trees(operation, unrolled)
-        every = tuple(range(len(start)))
-        plain = Reading(every, every, (None,) * len(start))
-        return self._trees(operation, self._state(condition, body, start, self.readings.get(operation, plain)))
+        program = Program(partial(self.flat, condition), partial(self.flat, body), body)
+        return self._trees(operation, LoopRecorder(self, operation, program).run(start))
 
-    def _unrolled(self, condition: Function, body: Function, start: Sequence[int]) -> Sequence[int] | None:
-        if not is_unrolled(body):
-            return None
-        state, effects = start, len(self.effects)
-        for _ in range(MOST_ITERATIONS + 1):
-            bits = self._constant(self.flat(condition, state)[0])
-            if bits is None or len(self.effects) > effects:
-                break
-            if not bits:
-                return state
-            state = self.flat(body, state)
-        # The attempt leaves no effects.
-        del self.effects[effects:]
-        return None
-
-    def _state(self, condition: Function, body: Function, start: Sequence[int], reading: Reading) -> list[int]:
-        """Returns the final state of a loop; claims that its reading is right."""
-        check_reading(reading, [self.graph.shape(node) for node in start])
-        logical = [self._logical(node, plan) for node, plan in zip(start, reading.plans, strict=True)]
-        variables = self.variables([self.graph.shape(node) for node in logical])
-        _, ends, _ = self._iteration(condition, body, variables, reading)
-        fixed = [i for i in range(len(start)) if i not in reading.changed]
-        self.claims += [(ends[i], variables[i]) for i in fixed]
-        numbered = [*reading.order, *(i for i in reading.changed if i not in reading.order)]
-        state = list(logical)
-        names = self.variables([self.graph.shape(logical[i]) for i in numbered])
-        for i, variable in zip(numbered, names, strict=True):
-            state[i] = variable
-        tested, ends, effects = self._iteration(condition, body, state, reading)
-        final = list(logical)
-        for i, out in zip(reading.order, self._outs(logical, reading.order, tested, ends, effects), strict=True):
-            final[i] = out
-        dropped = names[len(reading.order) :]
-        if dropped:
-            used = [*tested, *(ends[i] for i in reading.order), *effects[0], *effects[1]]
-            self.closed += [(node, frozenset(dropped)) for node in used]
-            every = tuple(range(len(start)))
-            tested, ends, effects = self._iteration(condition, body, variables, reading)
-            outs = self._outs(logical, every, tested, ends, effects)
-            for i in {*reading.changed} - {*reading.order}:
-                final[i] = outs[i]
-        if any(plan is not None for plan in reading.plans):
-            unspecified = frozenset([self.unspecified()])
-            self.closed += [(node, unspecified) for node in (*tested, *ends, *effects[0], *effects[1])]
-        return [self._physical(node, plan) for node, plan in zip(final, reading.plans, strict=True)]
-
-    def _iteration(
-        self, condition: Function, body: Function, state: Sequence[int], reading: Reading
-    ) -> tuple[list[int], list[int], tuple[list[int], list[int]]]:
-        arrays = [self._physical(node, plan) for node, plan in zip(state, reading.plans, strict=True)]
-        tested, test_effects = self.within(0, lambda: self.flat(condition, arrays))
-        ends, effects = self.within(1, lambda: self.flat(body, arrays))
-        logical = [self._logical(end, plan) for end, plan in zip(ends, reading.plans, strict=True)]
-        return tested, logical, (test_effects, effects)
-
-    def _outs(
-        self,
-        start: Sequence[int],
-        order: Sequence[int],
-        tested: Sequence[int],
-        ends: Sequence[int],
-        effects: tuple[list[int], list[int]],
-    ) -> list[int]:
-        number = (*self.scope, len(self.effects)) if any(effects) else None
-        parts = [[start[i] for i in order], [ends[i] for i in order], tested, *effects]
-        shapes = [self.graph.shape(start[i]) for i in order]
-        label = ("while", self.level, tuple(map(len, parts)), number)
-        made = self.primitives.made(label, TupleShape(tuple(shapes)), [node for part in parts for node in part])
-        if number is not None:
-            self.effects.append(made)
-        return [self.graph.make("out", i, shape, (made,)) for i, shape in enumerate(shapes)]
+    def scan(self, operation: Operation, operands: Sequence[Tree]) -> Sequence[Tree]:
+        """Returns the results of a `scan`, as those of a loop."""
+        try:
+            scan = Scan(self.primitives, operation, self.primitives.literal, self.flat)
+        except UndefinedError:
+            return self.opaque(operation)
+        start = scan.start([leaf for operand in operands for leaf in leaves_of(operand)])
+        program = Program(scan.tested, scan.ends, scan.function)
+        final = LoopRecorder(self, operation, program).run(start)
+        results = [final[i] for i in scan.positions()]
+        if scan.is_in_any_order:
+            results = [self.primitives.in_any_order(each) for each in results]
+        return self._trees(operation, results)
 
     def unspecified(self) -> int:
         """Returns the leaf of undefined padding."""
         return self.graph.make("leaf", UNSPECIFIED, NOTHING)
-
-    def _logical(self, node: int, plan: Plan | None) -> int:
-        return node if plan is None else self.graph.moved(node, plan.inverse(), ())
-
-    def _physical(self, node: int, plan: Plan | None) -> int:
-        if plan is None:
-            return node
-        padded = plan.with_padding(True)
-        return self.graph.moved(node, padded, [self.unspecified() for each in padded.paddings if each is not None])

@@ -140,6 +140,7 @@ RULES: Mapping[str, Rule] = by_opcode(
         "domain": lambda _, __, operands: operands[:1],
         "get-tuple-element": _element,
         "opt-barrier": lambda _, __, operands: operands,
+        "scan": lambda recorder, operation, operands: recorder.scan(operation, operands),
         "tuple": lambda _, __, operands: [tuple(operands)],
         "while": lambda recorder, operation, operands: recorder.loop(operation, operands),
     }

@@ -23,6 +23,11 @@ _PRED = ELEMENT_TYPES["pred"]
 # by its number in row-major order. array: an array given by all its elements.
 Kind = Literal["leaf", "constant", "splat", "each", "choice", "moved", "op", "out", "element", "array"]
 
+# The level of the entry. Functions that use no value from outside are on a level of their own, in bodies, too.
+OUTERMOST, CLOSED = 1, 0
+# The label of a result of a scan that the engine may compute in any order, as if its function were associative.
+ANY_ORDER = "any-order"
+
 
 class Term(Hashable, Protocol):
     """A written term; equal terms are one object."""
@@ -208,6 +213,10 @@ class Written(Domain[V]):
         """Returns a reduction of windows by a function."""
         label = ("reduce-window", None, window, has_padding)
         return self.in_general(label, operation, [*arrays, *initial, self._applied(function)], sizes)
+
+    def in_any_order(self, array: V) -> V:
+        """Returns a result of a scan whose order the engine chooses, given the result in the order of the slices."""
+        return self.made((ANY_ORDER,), static_array(self.store.shape(array)), [array])
 
     def in_general(
         self, label: tuple[Hashable, ...], operation: Operation, operands: Sequence[V], sizes: tuple[int, ...]

@@ -15,7 +15,8 @@ from dialect_utils.execution.constants import bits_of
 from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType, Pad, Shape, TupleShape
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.ops import Trait, has, named, opcode_of
-from dialect_utils.verdict.written.terms import Term
+from dialect_utils.ops.window import positions
+from dialect_utils.verdict.written.terms import ANY_ORDER, Term
 
 # The type of undefined padding, which has none.
 NOTHING = ArrayShape(ElementType("unspecified", 0), ())
@@ -227,6 +228,11 @@ def _broadcast(term: Term, label: Sequence[Any]) -> bool:
     )
 
 
+def _same_shape(term: Term, label: Sequence[Any]) -> bool:
+    shape, operand = _static(term, *term.operands)
+    return not label and shape == operand
+
+
 def _reverse(term: Term, label: Sequence[Any]) -> bool:
     (dimensions,), (shape, operand) = label, _static(term, *term.operands)
     is_set = isinstance(dimensions, frozenset) and _are_numbers(dimensions)
@@ -301,6 +307,15 @@ def _reduce(term: Term, label: Sequence[Any]) -> bool:
     )
 
 
+def _reduce_window(term: Term, label: Sequence[Any]) -> bool:
+    if label[0] is None:
+        return True
+    (_, window, has_padding), (shape, array, initial) = label, _static(term, *term.operands)
+    kind = array.element_type
+    sizes = tuple(positions(size, each) for size, each in zip(array.dimensions, window, strict=True))
+    return type(has_padding) is bool and (shape, initial) == (ArrayShape(kind, sizes), ArrayShape(kind, ()))
+
+
 def _dot(term: Term, label: Sequence[Any]) -> bool:
     shape, left, right = _static(term, *term.operands)
     is_ranked = len(label) == 1 and left.rank == right.rank == len(("batch", "rows", "summed"))
@@ -310,6 +325,7 @@ def _dot(term: Term, label: Sequence[Any]) -> bool:
 
 # One check for each label of a primitive; "function" and "while" are labels of terms that are no opcodes.
 _PRIMITIVES: Mapping[str, Callable[[Term, Sequence[Any]], bool]] = {
+    ANY_ORDER: _same_shape,
     "broadcast": _broadcast,
     "concatenate": _concatenate,
     "dot": _dot,
@@ -319,6 +335,7 @@ _PRIMITIVES: Mapping[str, Callable[[Term, Sequence[Any]], bool]] = {
     "gather": _gather,
     "iota": _iota,
     "reduce": _reduce,
+    "reduce-window": _reduce_window,
     "reverse": _reverse,
     "scatter": _scatter,
     "while": _while,

@@ -907,7 +907,7 @@ def reduce_product(c: Case) -> Triple:
     return grow(left), grow(ex.reduce("add", wide, zero, [0, 1])), grow(ex.reduce("add", wrong, zero, [0, 1]))
 
 
-@rewrite("reduce", "Reduce(Concat(Reduce(X), Reduce(Y))) ⇒ Reduce(Concat(X,Y))", INTEGERS, FLOATS)
+@rewrite("reduce", "Reduce(Concat(Reduce(X), Reduce(Y))) ⇒ Reduce(Concat(X,Y))", NUMBERS)
 def reduce_concat(c: Case) -> Triple:
     x, y, zero = c.x(), c.x(), c.scalar(0)
 
@@ -940,7 +940,7 @@ def reduce_relabelled(c: Case) -> Triple:
     return left, right, ex.reverse(right, [0])
 
 
-@rewrite("reduce", "Reduce(Reduce(X)) ⇒ Reduce(X)", INTEGERS, FLOATS, least_rank=2)
+@rewrite("reduce", "Reduce(Reduce(X)) ⇒ Reduce(X)", NUMBERS, least_rank=2)
 def reduce_twice(c: Case) -> Triple:
     x, zero = c.x(), c.scalar(0)
     left = ex.reduce("add", ex.reduce("add", x, zero, [0]), zero, [0])

@@ -22,6 +22,7 @@ from tests.verdict.proof import expressions as ex
 from tests.verdict.proof import test_batch_norm as norms
 from tests.verdict.proof import test_exchanges as exchanges
 from tests.verdict.proof import test_loop_state as loops
+from tests.verdict.proof import test_scans as scans
 from tests.verdict.proof.dialects import parse
 from tests.verdict.proof.expressions import E
 
@@ -57,13 +58,9 @@ def elements(rng: random.Random) -> Instance:
 
 
 def one_sum(rng: random.Random) -> Instance:
-    x = ex.parameter(0, "f32", sizes(rng, 1))
-    start = ex.constant("f32", 0)
-    return texts(
-        ex.reduce("add", ex.reverse(x, [0]), start, [0]),
-        ex.reduce("add", x, start, [0]),
-        ex.reduce("add", ex.slice_(x, [(1, x.dims[0])]), start, [0]),
-    )
+    x, y = (ex.parameter(i, "f32", (4,)) for i in range(2))
+    turned = ex.dot(ex.reverse(x, [0]), ex.reverse(y, [0]), ([0], [0]))
+    return texts(turned, ex.dot(x, y, ([0], [0])), ex.dot(ex.reverse(x, [0]), y, ([0], [0])))
 
 
 def pick(rng: random.Random) -> Instance:
@@ -271,7 +268,26 @@ def padded_convolution(rng: random.Random) -> Instance:
     return skipped, with_padding(low, high), with_padding(low + 1, high - 1)
 
 
+def regrouped(rng: random.Random) -> Instance:
+    count, size = sizes(rng)
+    x = ex.parameter(0, "s32", (2, count * size))
+    rows = ex.reduce("add", ex.reshape(x, (2, count, size)), zero(), [2])
+    part = ex.slice_(rows, [(0, 2), (1, count)])
+    return texts(*(ex.reduce("add", each, zero(), [1]) for each in (x, rows, part)))
+
+
+def scanned(rng: random.Random) -> Instance:
+    scan = scans.Scan(count=rng.choice([3, 20]), dimension=rng.randint(0, 1), is_reverse=rng.random() < 0.5)
+    return scan.scan(), scan.loop(), replace(scan, carry="add(c, s)").loop()
+
+
+def in_any_order(rng: random.Random) -> Instance:
+    scan = scans.Scan(rng.choice([3, 20]), output="copy(c)", carry="add(c, s)", attributes="is_associative=true")
+    return scan.scan(), scan.loop(), replace(scan, output="copy(s)").loop()
+
+
 INSTANCES: dict[str, Callable[[random.Random], Instance]] = {
+    "any-order": in_any_order,
     "batch-norm": batch_norm,
     "branches": lambda rng: conditional(rng, "copy(q)"),
     "broadcast": broadcast,
@@ -292,13 +308,16 @@ INSTANCES: dict[str, Callable[[random.Random], Instance]] = {
     "pick": pick,
     "promoted-reduction": promoted,
     "reduce": reduce,
+    "regrouped": regrouped,
     "reverse": reverse,
+    "scan": scanned,
     "unrolled": unrolled,
     "window": window,
 }
-# The interpreter has no batch normalization: its decomposition is compared with a wrong one in test_batch_norm.py.
-# It has one device: reductions among several are executed in test_exchanges.py.
-NOT_EXECUTED = {"batch-norm", "promoted-reduction"}
+# The interpreter has no batch normalization and no scan: test_batch_norm.py compares the decomposition with a wrong
+# one, and test_scans.py executes both programs on the reference engine. It has one device: reductions among several are
+# executed in test_exchanges.py.
+NOT_EXECUTED = {"any-order", "batch-norm", "promoted-reduction", "scan"}
 # Rules are declared where modules are imported; proofs import those about elements when they need them.
 ARRAY_RULES = [rule for rule in all_rules() if rule.name in INSTANCES]
 assert {ELEMENTS, ONE_SUM, PICK} <= {*ARRAY_RULES}

@@ -337,7 +337,10 @@ def test_a_loop_may_carry_physical_arrays_of_which_it_reads_no_padding() -> None
         "y = f32[2,3,2,2] exponential(x)",
         "x2 = f32[2,3,2,2] transpose(x), dimensions={0,1,3,2}\n  y = f32[2,3,2,2] exponential(x2)",
     )
-    assert prove(parse(LOOP), parse(turned)).answer != "equal"
+    # 70 transposes cancel, 71 do not.
+    odd, turned_odd = (text.replace("constant(70)", "constant(71)") for text in (LOOP, turned))
+    assert prove(parse(LOOP), parse(turned)).answer == "equal"
+    assert prove(parse(odd), parse(turned_odd)).answer != "equal"
     first = LOOP_PHYSICAL.replace("n = s32[] constant(70)", "n = s32[] constant(60)")
     assert prove(parse(LOOP), parse(first)).answer != "equal"
 

@@ -204,8 +204,8 @@ BUGS = {
         "symbols",
         "return neutral_bits(opcode, element_type) is not None and is_exact(opcode, element_type)",
         "return neutral_bits(opcode, element_type) is not None",
-        reduce("add", A, X0, [1]),
-        reduce("add", A, constant("f32", "-0.0"), [1]) + broadcast(X0, (3,)),
+        reduce("add", broadcast(X0, (3, 4)), X0, [1]),
+        reduce("add", broadcast(X0, (3, 4)), constant("f32", "-0.0"), [1]) + broadcast(X0, (3,)),
     ),
     "both sides of a comparison change signs": bug(
         "algebra.comparands",

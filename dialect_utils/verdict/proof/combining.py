@@ -1,0 +1,47 @@
+"""Combinations of the same elements as one term: the first of them that a proof has met."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from dialect_utils.verdict.rules import Rule
+from dialect_utils.verdict.written.combinations import opcode_of_combination, try_combination
+from dialect_utils.verdict.written.relations import try_prove_same_combination
+
+if TYPE_CHECKING:
+    from dialect_utils.verdict.proof.terms import Term, Terms
+
+REGROUPED = Rule(
+    "regrouped",
+    "Two combinations of the same elements by one operation are equal: exactly, or up to the order of one sum.",
+)
+# Pairs that are compared before a proof looks at no more of them.
+_MOST_PAIRS = 300
+
+
+@dataclass(slots=True)
+class Combining:
+    """The combinations of a proof, by operation, shape and parts, each as it is written and in normal form."""
+
+    terms: Terms
+    _left: int = _MOST_PAIRS
+    _known: dict[Hashable, list[tuple[Term, Term]]] = field(default_factory=dict)
+
+    def replaced(self, written: Term, normal: Term) -> Term:
+        """Returns the normal form of a term, or that of an earlier one that combines the same elements."""
+        opcode = opcode_of_combination(written)
+        structure = None if opcode is None else try_combination(written, opcode)
+        if opcode is None or structure is None or not structure.reductions:
+            return normal
+        known = self._known.setdefault((opcode, written.shape, structure.bases), [])
+        for other, normal_other in known:
+            if other is written:
+                return normal_other
+            self._left -= 1
+            if self._left >= 0 and try_prove_same_combination(written, other, opcode):
+                self.terms.step(REGROUPED, written, other)
+                return normal_other
+        known.append((written, normal))
+        return normal

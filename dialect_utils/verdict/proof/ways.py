@@ -1,0 +1,35 @@
+"""Ways to write the modules of a proof down."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from dialect_utils.ir.control_flow import MOST_ITERATIONS
+
+# CPU seconds for another way to write the modules down. Most take a few milliseconds.
+SECONDS_OF_WAY = 2.0
+# Loops of so many iterations are unrolled where the modules are not equal otherwise.
+_MANY_ITERATIONS = 128
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """A way to write the modules of a proof down.
+
+    With `keeps_bits` no rule about floats is applied. Loops of up to `iterations` are unrolled. With `regroups` two
+    combinations of the same elements are one term.
+    """
+
+    keeps_bits: bool = False
+    iterations: int = MOST_ITERATIONS
+    regroups: bool = False
+
+    def others(self, has_reductions: bool, has_unrolled: bool, has_loops: bool) -> Iterator[Way]:
+        """Yields other ways for modules with reductions, with unrolled loops, and with other loops."""
+        if has_reductions and not self.keeps_bits:
+            yield replace(self, regroups=True)
+        if has_unrolled:
+            yield replace(self, iterations=0)
+        if has_loops:
+            yield replace(self, iterations=_MANY_ITERATIONS)
