@@ -33,7 +33,7 @@ def exchange(evaluation: Evaluation, operation: Operation) -> Sequence[Tree]:
     applied, symbols = [function for function, _ in functions], evaluation.primitives
     if is_sum(operation):
         kind = symbols.element_type(arrays[0])
-        applied = [function_of(evaluation.terms, evaluation.terms.each, "add", kind, evaluation.level)]
+        applied = [function_of(evaluation.terms, evaluation.terms.each, "add", kind)]
     found = exchange_of(operation, evaluation.devices).results(symbols, arrays, partial(_made, evaluation, applied))
     return trees(operation, operands, found, evaluation.terms.unspecified)
 
@@ -67,7 +67,7 @@ def _widened(evaluation: Evaluation, part: Exchange, operand: Term, applied: Ter
     of_wide = replace(part, shapes=(ArrayShape(wide, narrow.array.dimensions),))
 
     def reduced(converted: Term, each: Callable[..., Term]) -> Term:
-        function = function_of(terms, each, opcode, wide, evaluation.level)
+        function = function_of(terms, each, opcode, wide)
         (made,) = _as_is(evaluation, of_wide, [converted], [function])
         return made
 

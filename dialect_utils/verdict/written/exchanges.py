@@ -23,7 +23,7 @@ from dialect_utils.ops import (
 from dialect_utils.ops.domain import Domain, UndefinedError, section
 from dialect_utils.ops.groups import try_groups
 from dialect_utils.verdict.written.labels import Devices, Key, Pair, key_of
-from dialect_utils.verdict.written.terms import Store, TreeOf, tree_of
+from dialect_utils.verdict.written.terms import CLOSED, Store, TreeOf, tree_of
 
 V = TypeVar("V")
 Groups = tuple[tuple[int, ...], ...]
@@ -186,11 +186,11 @@ def _in_common(mode: str, listed: list[list[int]] | None, devices: Devices) -> t
     return mode, tuple(sorted(map(tuple, listed)))
 
 
-def function_of(store: Store[V], each: Each[V], opcode: str, kind: ElementType, level: int) -> V:
+def function_of(store: Store[V], each: Each[V], opcode: str, kind: ElementType) -> V:
     """Returns the function of two scalars of a type that applies one operation, which `each` makes, to them."""
     scalar = ArrayShape(kind, ())
-    variables = [store.make("leaf", ("bound", level, i), scalar) for i in range(2)]
-    label = ("function", level, (scalar, scalar), 1)
+    variables = [store.make("leaf", ("bound", CLOSED, i), scalar) for i in range(2)]
+    label = ("function", CLOSED, (scalar, scalar), 1)
     return store.make("op", label, TupleShape(()), [each(opcode, kind, variables)])
 
 

@@ -96,7 +96,7 @@ def _exchange(recorder: Recorder, operation: Operation, operands: Sequence[Tree]
     nodes = recorder.primitives
     applied = [node for node, _ in functions]
     if is_sum(operation):
-        applied = [function_of(recorder.graph, nodes.each, "add", nodes.element_type(arrays[0]), recorder.level)]
+        applied = [function_of(recorder.graph, nodes.each, "add", nodes.element_type(arrays[0]))]
 
     def make(part: Exchange, given: Sequence[int]) -> list[int]:
         label = (part.key, len(given), recorder.devices, None)
