@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from dialect_utils.layout import ArrayShape, Shape
 from dialect_utils.ops.contractions import widened
+from dialect_utils.ops.convolution import Convolution
 from dialect_utils.ops.declaration import (
     ANY,
     COMBINED,
@@ -145,8 +146,8 @@ def convolved(
     order = (numbers.out_batch, numbers.out_feature, *numbers.out_spatial)
     sizes = tuple(result.dimensions[i] for i in order)
     is_stablehlo = operation.attribute("dim_labels") is None
-    found = domain.convolve(operation, lhs, rhs, window, group_counts(operation), sizes, is_stablehlo)
-    return [transposed(domain, found, sorted(range(len(order)), key=order.__getitem__))]
+    convolution = Convolution(domain, operation, window, group_counts(operation), sizes, is_stablehlo)
+    return [transposed(domain, convolution.of(lhs, rhs), sorted(range(len(order)), key=order.__getitem__))]
 
 
 def define_reduce_window(domain: Domain[V], operation: Operation, operands: Sequence[V]) -> list[V]:

@@ -11,20 +11,22 @@ from typing import TYPE_CHECKING
 
 from dialect_utils.ir import Function, Operation, Value
 from dialect_utils.ir.elementwise import is_elementwise
-from dialect_utils.layout import ArrayShape, ElementType
+from dialect_utils.layout import ArrayShape, ElementType, Step
+from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.ops import Trait, with_trait
 from dialect_utils.ops.domain import UndefinedError, reshaped, static_array, transposed
 from dialect_utils.ops.window import WindowDimension
 from dialect_utils.verdict.proof.algebra.numbers import is_exact, is_idempotent, neutral_bits
+from dialect_utils.verdict.proof.contractions import DOT, DOT_ORDER, anchor, dot_order
 from dialect_utils.verdict.proof.movement import Movement
-from dialect_utils.verdict.proof.terms import Array, Term
+from dialect_utils.verdict.proof.terms import Array, Term, Terms
 from dialect_utils.verdict.rules import Rule
-from dialect_utils.verdict.written.labels import elementwise_label, key_of
+from dialect_utils.verdict.written.labels import elementwise_label
+from dialect_utils.verdict.written.terms import contraction_texts, swapped_texts
 
 if TYPE_CHECKING:
     from dialect_utils.verdict.proof.evaluation import Evaluation
 
-DOT = Rule("dot", "A dot sums products of pairs: the order of its dimensions, and of its operands, is movement.")
 WINDOW = Rule(
     "window", "The dimensions of a convolution may be in any order, and both dialects describe the same windows."
 )
@@ -72,24 +74,32 @@ class Symbols(Movement):
     # Sums of products
 
     def contract(self, operation: Operation, left: Array, right: Array) -> Array:
-        """Returns a dot, with the operand first whose term was made first."""
-        texts = key_of(operation)[2]
+        """Returns a dot, with the operand first whose term was made first, and its dimensions in their order there."""
         self.terms.note(DOT)
-        result = static_array(operation.results[0].shape)
-        terms = self.terms.term(left), self.terms.term(right)
-        made = self._dot(*terms, result.element_type, texts)
-        self.terms.certify(DOT.name, self.written.contract(operation, *terms), self.terms.as_written(made))
-        return made
+        operands = self.terms.term(left), self.terms.term(right)
+        written = self.written.contract(operation, *operands)
+        if self.terms.keeps_bits:
+            return written
+        swapped = swapped_texts(contraction_texts(operation))
+        if swapped is None or anchor(self.terms, operands[0]) <= anchor(self.terms, operands[1]):
+            return self._ordered(written)
+        batch, rows, columns = written.array.dimensions
+        shape = ArrayShape(written.array.element_type, (batch, columns, rows))
+        inner = self._made(("dot", swapped), shape, operands[::-1])
+        self.terms.certify(DOT.name, written, self.terms.as_written(transposed(self, inner, (0, 2, 1))))
+        return transposed(self, self._ordered(inner), (0, 2, 1))
 
-    def _dot(self, left: Term, right: Term, element_type: ElementType, texts: tuple[tuple[str, str], ...]) -> Array:
-        is_symmetric = not texts or (
-            len(texts) == 1 and texts[0][0] == "precision" and len({*texts[0][1].split()}) == 1
-        )
-        if is_symmetric and not self.terms.keeps_bits and right.number < left.number:
-            return transposed(self, self._dot(right, left, element_type, texts), (0, 2, 1))
-        batch, rows, _ = left.array.dimensions
-        shape = ArrayShape(element_type, (batch, rows, right.array.dimensions[1]))
-        return self._made(("dot", texts), shape, [left, right])
+    def _ordered(self, dot: Term) -> Array:
+        """Returns a dot with its dimensions in the order of its operands."""
+        order, terms = dot_order(self.terms, *dot.operands), self.terms
+        if not order.left and not order.right:
+            return dot
+        moved = [_after(terms, *each) for each in zip(dot.operands, (order.left, order.right), strict=True)]
+        shape = ArrayShape(dot.array.element_type, dot.array.dimensions)
+        as_is = terms.make("op", dot.label, shape, [terms.as_written(each) for each in moved])
+        terms.certify(DOT_ORDER, dot, terms.as_written(_after(terms, as_is, order.result)))
+        made = terms.make("op", dot.label, shape, [terms.term(each) for each in moved])
+        return _after(terms, made, order.result)
 
     def convolve(
         self,
@@ -97,7 +107,7 @@ class Symbols(Movement):
         lhs: Array,
         rhs: Array,
         window: tuple[WindowDimension, ...],
-        groups: tuple[int, int],
+        groups: int,
         sizes: tuple[int, ...],
         has_padding: bool,
     ) -> Term:
@@ -211,3 +221,9 @@ class Symbols(Movement):
         variables = [self.terms.make("leaf", ("bound", level, i), scalar) for i in range(2)]
         found = (each for each in _COMMUTATIVE if self.terms.each(each, kind, variables) is applied.operands[0])
         return next(found, None)
+
+
+def _after(terms: Terms, term: Term, steps: Sequence[Step]) -> Array:
+    """Returns a term after steps of movement."""
+    plan = Plan(term.array.element_type, term.array.dimensions, tuple(steps))
+    return terms.chain(term).then(plan) if steps else term

@@ -24,20 +24,22 @@ from dialect_utils.verdict.written.wellformed import RefusedError, demand
 _ANY_TYPE = ELEMENT_TYPES["u8"]
 
 
-def _array(term: Term) -> ArrayShape:
+def array_of(term: Term) -> ArrayShape:
+    """Returns the shape of an array; raises RefusedError for others."""
     if not isinstance(term.shape, ArrayShape):
         raise RefusedError(f"{term.kind} is no array")
     return term.shape
 
 
-def _is_op(term: Term, name: str) -> bool:
+def is_op(term: Term, name: str) -> bool:
+    """Is true for a primitive of a name."""
     return term.kind == "op" and isinstance(term.label, tuple) and term.label[:1] == (name,)
 
 
 # Movement
 
 
-def _chain(term: Term) -> tuple[Term, list[tuple[Plan, tuple[Term, ...]]]]:
+def chain_of(term: Term) -> tuple[Term, list[tuple[Plan, tuple[Term, ...]]]]:
     """Returns the array that plans start from, and the plans, first to last, with their padding values."""
     plans: list[tuple[Plan, tuple[Term, ...]]] = []
     while term.kind == "moved" and isinstance(term.label, Plan):
@@ -48,8 +50,8 @@ def _chain(term: Term) -> tuple[Term, list[tuple[Plan, tuple[Term, ...]]]]:
 
 def _whole_plan(term: Term, numbers: dict[Term, int]) -> tuple[Term, Plan]:
     """Returns the array that a chain starts from, and its plan with a number for each padding value."""
-    base, plans = _chain(term)
-    whole = Plan(_array(base).element_type, _array(base).dimensions)
+    base, plans = chain_of(term)
+    whole = Plan(array_of(base).element_type, array_of(base).dimensions)
     for plan, scalars in plans:
         rest = iter(scalars)
         values = [None if p is None else numbers.setdefault(next(rest), len(numbers)) for p in plan.paddings]
@@ -79,7 +81,7 @@ def _reads(step: Step) -> Level:
     if base is other and _same_reads(first, second):
         return Level.BITS
     demand(base.kind == "splat" and _is_splat_of(step.after, base.operands[0]), "other elements are read")
-    scalars = [scalar for _, paddings in _chain(step.before)[1] for scalar in paddings]
+    scalars = [scalar for _, paddings in chain_of(step.before)[1] for scalar in paddings]
     demand(all(scalar is base.operands[0] for scalar in scalars), "padding differs from the scalar")
     demand(not first.regroups_bits and step.before.shape == step.after.shape, "the movement regroups bits")
     return Level.BITS
@@ -91,14 +93,14 @@ def _through(step: Step) -> Level:
     inner = before.operands[0]
     demand(inner.kind == after.kind and inner.label == after.label, "another operation")
     demand(inner.kind in ("each", "choice") and len(before.operands) == 1, "the movement pads, or is of no operation")
-    demand(before.kind == "moved" or any(_is_op(before, name) for name in ("broadcast", "reverse")), "no movement")
+    demand(before.kind == "moved" or any(is_op(before, name) for name in ("broadcast", "reverse")), "no movement")
     pairs = [*zip(inner.operands, after.operands, strict=True)][inner.kind == "choice" :]
     demand(inner.kind != "choice" or inner.operands[0] is after.operands[0], "another selector")
     for operand, moved in pairs:
         demand(moved.kind == before.kind and moved.operands == (operand,), "an operand moves otherwise")
-        demand(_array(moved).dimensions == _array(before).dimensions, "another size")
+        demand(array_of(moved).dimensions == array_of(before).dimensions, "another size")
         demand(_is_same_move(before.label, moved.label), "an operand moves otherwise")
-    demand(_array(after).element_type == _array(before).element_type, "another element type")
+    demand(array_of(after).element_type == array_of(before).element_type, "another element type")
     return Level.BITS
 
 
@@ -117,16 +119,16 @@ def _origins(term: Term) -> tuple[Term, Origins]:
 
     Dimensions of size 1 do not count on either side; None is a dimension that repeats the array.
     """
-    sizes = _array(term).dimensions
+    sizes = array_of(term).dimensions
     large = [i for i, size in enumerate(sizes) if size != 1]
     if term.kind == "splat":
         return _origins(term.operands[0])[0], [None for _ in large]
-    if _is_op(term, "broadcast"):
-        (operand,), targets = term.operands, _label(term)[1]
+    if is_op(term, "broadcast"):
+        (operand,), targets = term.operands, label_of(term)[1]
         base, inner = _origins(operand)
-        kept = [i for i, size in enumerate(_array(operand).dimensions) if size != 1]
-        demand(len(targets) == len(_array(operand).dimensions) == len({*targets}), "dimensions do not fit")
-        demand(all(_array(operand).dimensions[i] == sizes[targets[i]] for i in kept), "sizes do not fit")
+        kept = [i for i, size in enumerate(array_of(operand).dimensions) if size != 1]
+        demand(len(targets) == len(array_of(operand).dimensions) == len({*targets}), "dimensions do not fit")
+        demand(all(array_of(operand).dimensions[i] == sizes[targets[i]] for i in kept), "sizes do not fit")
         found = dict(zip((targets[i] for i in kept), inner, strict=True))
         return base, [found.get(i) for i in large]
     if term.kind == "moved" and isinstance(term.label, Plan) and len(term.operands) == 1:
@@ -160,11 +162,11 @@ def _broadcast(step: Step) -> Level:
 
 def _reversals(term: Term) -> tuple[Term, frozenset[int]]:
     reversed_: frozenset[int] = frozenset()
-    while _is_op(term, "reverse"):
-        sizes = _array(term).dimensions
-        reversed_ ^= frozenset(i for i in _label(term)[1] if sizes[i] > 1)
+    while is_op(term, "reverse"):
+        sizes = array_of(term).dimensions
+        reversed_ ^= frozenset(i for i in label_of(term)[1] if sizes[i] > 1)
         term = term.operands[0]
-    return term, frozenset() if term.kind == "splat" or 0 in _array(term).dimensions else reversed_
+    return term, frozenset() if term.kind == "splat" or 0 in array_of(term).dimensions else reversed_
 
 
 def _reverse(step: Step) -> Level:
@@ -175,31 +177,32 @@ def _reverse(step: Step) -> Level:
 
 
 def _parts(term: Term, dimension: int) -> Iterator[Term]:
-    if _is_op(term, "concatenate") and _label(term)[1] == dimension:
+    if is_op(term, "concatenate") and label_of(term)[1] == dimension:
         for operand in term.operands:
             yield from _parts(operand, dimension)
-    elif _array(term).dimensions[dimension]:
+    elif array_of(term).dimensions[dimension]:
         yield term
 
 
 def _concatenate(step: Step) -> Level:
     """Checks that both sides join the same parts; empty ones do not count."""
-    demand(_is_op(step.before, "concatenate"), "no concatenation")
-    dimension = _label(step.before)[1]
+    demand(is_op(step.before, "concatenate"), "no concatenation")
+    dimension = label_of(step.before)[1]
     first, second = ([*_parts(term, dimension)] for term in (step.before, step.after))
     demand(first == second and step.before.shape == step.after.shape, "other parts are joined")
     return Level.BITS
 
 
-def _label(term: Term) -> tuple[Any, ...]:
+def label_of(term: Term) -> tuple[Any, ...]:
+    """Returns the label of a term that is an operation."""
     assert isinstance(term.label, tuple)  # checked by the caller
     return term.label
 
 
 def _iota(step: Step) -> Level:
-    demand(_is_op(step.before, "iota") and prod(_array(step.before).dimensions) <= 1, "more than one number")
-    demand(constant_bits(step.after) == 0 and _array(step.after) == _array(step.before), "another constant")
-    demand(_array(step.after).element_type.is_integral, "no integers")
+    demand(is_op(step.before, "iota") and prod(array_of(step.before).dimensions) <= 1, "more than one number")
+    demand(constant_bits(step.after) == 0 and array_of(step.after) == array_of(step.before), "another constant")
+    demand(array_of(step.after).element_type.is_integral, "no integers")
     return Level.BITS
 
 
@@ -210,7 +213,7 @@ def _starts(indices: Sequence[Term], sizes: Sequence[int], whole: Sequence[int])
     """Returns start indices, clamped: numbers where they are known, else the term."""
     found: list[Hashable] = []
     for index, size, full in zip(indices, sizes, whole, strict=True):
-        kind, bits = _array(index).element_type, constant_bits(index)
+        kind, bits = array_of(index).element_type, constant_bits(index)
         if size == full:
             found.append(0)
         elif bits is None:
@@ -224,7 +227,7 @@ def _starts(indices: Sequence[Term], sizes: Sequence[int], whole: Sequence[int])
 def _slice(term: Term) -> tuple[Term, list[Hashable]]:
     """Returns the array that a dynamic-slice takes a part of, and where that begins."""
     operand, *indices = term.operands
-    return operand, _starts(indices, _array(term).dimensions, _array(operand).dimensions)
+    return operand, _starts(indices, array_of(term).dimensions, array_of(operand).dimensions)
 
 
 def _is_slice(term: Term, operand: Term, starts: Sequence[Hashable]) -> bool:
@@ -234,7 +237,7 @@ def _is_slice(term: Term, operand: Term, starts: Sequence[Hashable]) -> bool:
     if term is operand:
         return not any(starts)
     known = tuple(start for start in starts if isinstance(start, int))
-    ends = tuple(start + size for start, size in zip(known, _array(term).dimensions, strict=False))
+    ends = tuple(start + size for start, size in zip(known, array_of(term).dimensions, strict=False))
     is_whole = isinstance(term.label, Plan) and term.operands == (operand,) and len(known) == len(starts)
     return is_whole and isinstance(term.label, Plan) and term.label.steps == (Slice(known, ends),)
 
@@ -243,49 +246,29 @@ def _dynamic_slice(step: Step) -> Level:
     """Checks that both sides are one slice of one array, or one update of it."""
     before, after = step.before, step.after
     demand(before.shape == after.shape, "another shape")
-    if _is_op(before, "dynamic-slice"):
+    if is_op(before, "dynamic-slice"):
         operand, starts = _slice(before)
-        is_same = _is_op(after, "dynamic-slice") and _slice(after) == (operand, starts)
+        is_same = is_op(after, "dynamic-slice") and _slice(after) == (operand, starts)
         demand(is_same or _is_slice(after, operand, starts), "other slices")
         return Level.BITS
-    demand(_is_op(before, "dynamic-update-slice"), "no slice")
+    demand(is_op(before, "dynamic-update-slice"), "no slice")
     operand, update, *indices = step.before.operands
-    sizes = _array(update).dimensions, _array(operand).dimensions
+    sizes = array_of(update).dimensions, array_of(operand).dimensions
     if step.after is update:
         demand(sizes[0] == sizes[1], "the update is a part of the array")
         return Level.BITS
-    demand(_is_op(step.after, "dynamic-update-slice") and step.after.operands[:2] == (operand, update), "other arrays")
+    demand(is_op(step.after, "dynamic-update-slice") and step.after.operands[:2] == (operand, update), "other arrays")
     demand(_starts(indices, *sizes) == _starts(step.after.operands[2:], *sizes), "another position")
     return Level.BITS
 
 
-# Sums and combinations
+# Combinations
 
 
-def _dot(step: Step) -> Level:
-    """Checks that the operands of a dot are swapped, and its rows and columns with them."""
-    before, (inner, plans) = step.before, _chain(step.after)
-    demand(_is_op(before, "dot") and _is_op(inner, "dot") and before.label == inner.label, "no two dots")
-    demand([plan.steps for plan, _ in plans] == [(Transpose((0, 2, 1)),)], "no transposed result")
-    demand(before.operands == inner.operands[::-1], "other operands")
-    texts = dict(_label(before)[1])
-    demand(not texts or (texts.keys() == {"precision"} and len({*texts["precision"].split()}) == 1), "other precisions")
-    demand(_array(before).element_type == _array(inner).element_type, "another element type")
-    return _nan_level(before)
-
-
-def _nan_level(term: Term) -> Level:
-    kind = _array(term).element_type
+def nan_level(term: Term) -> Level:
+    """Returns the equality of all bits, but for NaN in floats."""
+    kind = array_of(term).element_type
     return Level.BITS if kind.is_integral or kind.name == "pred" else Level.NAN
-
-
-def _convolution(step: Step) -> Level:
-    """Checks that only the meaning of padding differs: multiplied as 0, or skipped."""
-    first, second = _label(step.before), _label(step.after)
-    demand(_is_op(step.before, "convolution") and step.before.operands == step.after.operands, "other operands")
-    demand(first[:3] + first[4:] == second[:3] + second[4:] and step.before.shape == step.after.shape, "other windows")
-    is_exact_ = all(_array(operand).element_type.is_integral for operand in step.before.operands)
-    return Level.BITS if is_exact_ else Level.ENGINE
 
 
 # Values that a combination of integers or truth values may take any number of times, in words of the rules.
@@ -313,25 +296,27 @@ def is_exact(opcode: str, kind: ElementType) -> bool:
 
 def _initial(step: Step) -> Level:
     """Checks that the initial value of an exact reduction is combined at the end, or that one element is left."""
-    demand(_is_op(step.before, "reduce"), "no reduction")
-    opcode, (array, initial) = _label(step.before)[1], step.before.operands
-    kind, (rows, count) = _array(array).element_type, _array(array).dimensions
+    demand(is_op(step.before, "reduce"), "no reduction")
+    opcode, (array, initial) = label_of(step.before)[1], step.before.operands
+    kind, (rows, count) = array_of(array).element_type, array_of(array).dimensions
     after = step.after
     if count == 0:
-        demand(_is_splat_of(after, initial) and _array(after) == _array(step.before), "another initial value")
+        demand(_is_splat_of(after, initial) and array_of(after) == array_of(step.before), "another initial value")
         return Level.BITS
-    demand(after.kind == "each" and after.label == opcode and _array(after) == _array(step.before), "another operation")
+    demand(
+        after.kind == "each" and after.label == opcode and array_of(after) == array_of(step.before), "another operation"
+    )
     bare, last = after.operands
     demand(_is_splat_of(last, initial), "another initial value")
-    demand(_array(bare) == _array(last) == _array(after), "another element type")
-    if _is_op(bare, "reduce"):
+    demand(array_of(bare) == array_of(last) == array_of(after), "another element type")
+    if is_op(bare, "reduce"):
         demand(is_exact(opcode, kind) and neutral(opcode, kind) is not None, "not exact")
         demand(bare.label == step.before.label and bare.operands[0] is array, "another reduction")
         demand(constant_bits(bare.operands[1]) == neutral(opcode, kind), "not neutral")
     else:
         is_moved = bare.kind == "moved" and isinstance(bare.label, Plan) and bare.label.steps == (Reshape((rows,)),)
         demand(count == 1 and is_moved and bare.operands == (array,), "more than one element")
-    return _nan_level(step.before)
+    return nan_level(step.before)
 
 
 def _is_splat_of(term: Term, scalar: Term) -> bool:
@@ -342,13 +327,13 @@ def reducer(step: Step) -> tuple[Term, str, ElementType, int]:
     """Returns a function, and the operation of two variables of a level that it has to be; raises RefusedError."""
     (general,) = step.before.operands if step.before.kind == "out" else (step.before,)
     array, initial, function = general.operands
-    kind = _array(array).element_type
-    demand(step.after.operands[:2] == (array, initial) and _array(initial).element_type == kind, "other operands")
+    kind = array_of(array).element_type
+    demand(step.after.operands[:2] == (array, initial) and array_of(initial).element_type == kind, "other operands")
     demand(step.before.shape == step.after.shape, "another shape")
-    first, (name, opcode, *rest) = _label(general), _label(step.after)
+    first, (name, opcode, *rest) = label_of(general), label_of(step.after)
     demand(first == (name, None, *_unskipped(first, rest, opcode, kind, constant_bits(initial))), "another window")
     demand(has(opcode, Trait.COMMUTATIVE) and len(function.operands) == 1, "no operation that commutes")
-    tag, level, shapes, count = _label(function)
+    tag, level, shapes, count = label_of(function)
     scalar = ArrayShape(kind, ())
     demand((tag, shapes, count) == ("function", (scalar, scalar), 1), "no function of two scalars")
     return function.operands[0], opcode, kind, level
@@ -384,7 +369,7 @@ def _branches(step: Step) -> Level:
     demand((before.kind, before.label, after.kind, after.label) == ("each", "select", "choice", None), "no select")
     predicate, *results = before.operands
     demand(_is_splat_of(predicate, after.operands[0]) and results == [*after.operands[1:]], "other operands")
-    demand(_array(after.operands[0]) == ArrayShape(ELEMENT_TYPES["pred"], ()), "no truth value")
+    demand(array_of(after.operands[0]) == ArrayShape(ELEMENT_TYPES["pred"], ()), "no truth value")
     return Level.BITS
 
 
@@ -392,8 +377,6 @@ CHECKS: Mapping[str, Callable[[Step], Level]] = {
     "branches": _branches,
     "broadcast": _broadcast,
     "concatenate": _concatenate,
-    "convolution-padding": _convolution,
-    "dot": _dot,
     "dynamic-slice": _dynamic_slice,
     "initial-value": _initial,
     "iota": _iota,

@@ -12,7 +12,8 @@ from dialect_utils.layout.proof.deadline import check_deadline
 from dialect_utils.ops.domain import UndefinedError
 from dialect_utils.verdict.certificate import Certificate, Reading, Step, without_chlo
 from dialect_utils.verdict.ports import Port
-from dialect_utils.verdict.replay.arrays import CHECKS, reducer
+from dialect_utils.verdict.replay import arrays, contractions
+from dialect_utils.verdict.replay.arrays import reducer
 from dialect_utils.verdict.replay.elements import Elements
 from dialect_utils.verdict.replay.equality import Equality, Level
 from dialect_utils.verdict.replay.scalars import check_scalar
@@ -29,6 +30,8 @@ _LEVELS = {"bits": Level.BITS, "nan": Level.NAN, "order": Level.ENGINE}
 _UNREADABLE = (ArithmeticError, AssertionError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 # Steps that hold where a function is one operation.
 _REDUCERS = frozenset({"reduce", "window"})
+# One check for each rule about whole arrays.
+CHECKS = {**arrays.CHECKS, **contractions.CHECKS}
 
 
 @dataclass(frozen=True, slots=True)

@@ -257,8 +257,8 @@ BUGS = {
     ),
     "a dot swaps its operands without a transpose": bug(
         "symbols",
-        "return transposed(self, self._dot(right, left, element_type, texts), (0, 2, 1))",
-        "return self._dot(right, left, element_type, texts)",
+        "return transposed(self, self._ordered(inner), (0, 2, 1))",
+        "return self._ordered(inner)",
         dot(M + N, M, ([1], [1])),
         dot(M, M + N, ([1], [1])),
     ),
