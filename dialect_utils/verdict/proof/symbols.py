@@ -6,7 +6,7 @@ term after another plan.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from dialect_utils.ir import Function, Operation, Value
@@ -14,15 +14,16 @@ from dialect_utils.ir.elementwise import is_elementwise
 from dialect_utils.layout import ArrayShape, ElementType, Step
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.ops import Trait, with_trait
+from dialect_utils.ops.contractions import summed_in
 from dialect_utils.ops.domain import UndefinedError, reshaped, static_array, transposed
 from dialect_utils.ops.window import WindowDimension
 from dialect_utils.verdict.proof.algebra.numbers import is_exact, is_idempotent, neutral_bits
-from dialect_utils.verdict.proof.contractions import DOT, DOT_ORDER, anchor, dot_order
+from dialect_utils.verdict.proof.contractions import AS_SUM, DOT, DOT_ORDER, INITIAL_ZERO, PRECISION, anchor, dot_order
 from dialect_utils.verdict.proof.movement import Movement
 from dialect_utils.verdict.proof.terms import Array, Term, Terms
 from dialect_utils.verdict.rules import Rule
 from dialect_utils.verdict.written.labels import elementwise_label
-from dialect_utils.verdict.written.terms import contraction_texts, swapped_texts
+from dialect_utils.verdict.written.terms import swapped_texts, texts_of
 
 if TYPE_CHECKING:
     from dialect_utils.verdict.proof.evaluation import Evaluation
@@ -42,6 +43,7 @@ MAP = Rule("map", "A map whose computation is elementwise computes the same on w
 
 # Reductions by these may take their elements in any order.
 _COMMUTATIVE = sorted(with_trait(Trait.COMMUTATIVE))
+_SUM = "add"
 
 
 class Symbols(Movement):
@@ -76,17 +78,56 @@ class Symbols(Movement):
     def contract(self, operation: Operation, left: Array, right: Array) -> Array:
         """Returns a dot, with the operand first whose term was made first, and its dimensions in their order there."""
         self.terms.note(DOT)
-        operands = self.terms.term(left), self.terms.term(right)
-        written = self.written.contract(operation, *operands)
+        dot = self.written.contract(operation, self.terms.term(left), self.terms.term(right))
         if self.terms.keeps_bits:
-            return written
-        swapped = swapped_texts(contraction_texts(operation))
-        if swapped is None or anchor(self.terms, operands[0]) <= anchor(self.terms, operands[1]):
-            return self._ordered(written)
-        batch, rows, columns = written.array.dimensions
-        shape = ArrayShape(written.array.element_type, (batch, columns, rows))
-        inner = self._made(("dot", swapped), shape, operands[::-1])
-        self.terms.certify(DOT.name, written, self.terms.as_written(transposed(self, inner, (0, 2, 1))))
+            return dot
+        # One product is not rounded twice, so it needs no wider type.
+        has_one_product = dot.operands[0].array.dimensions[2] == 1
+        return (self._as_sum(dot) if has_one_product else None) or self._widened(dot)
+
+    def _widened(self, dot: Term) -> Array:
+        """Returns a dot of operands that are converted to the type of its sum; that of a vector is a sum."""
+        terms, result = self.terms, dot.array.element_type
+        kind = summed_in(result, *(each.array.element_type for each in dot.operands))
+        is_wide = kind is None or all(kind == each.array.element_type for each in (dot, *dot.operands))
+        if kind is None or is_wide or not terms.widens_dots:
+            return self._as_sum(dot) or self._swapped(dot)
+        shape = ArrayShape(kind, dot.array.dimensions)
+        plain = terms.make("op", dot.label, shape, [_converted(terms.each_as_is, each, kind) for each in dot.operands])
+        terms.step(PRECISION, dot, _converted(terms.each_as_is, plain, result))
+        wide = terms.make("op", dot.label, shape, [_converted(terms.each, each, kind) for each in dot.operands])
+        made = self._as_sum(wide) or self._swapped(wide)
+        return made if kind == result else terms.each("convert", result, [terms.term(made)])
+
+    def _as_sum(self, dot: Term) -> Array | None:
+        """Returns a dot of one product, or of a vector, as the sum of products that it is; None for another one."""
+        terms, (left, right), kind = self.terms, dot.operands, dot.array.element_type
+        (batch, rows, summed), columns = left.array.dimensions, right.array.dimensions[1]
+        is_known = summed_in(kind) == kind or (summed == 1 and kind.is_floating)
+        is_known &= {kind} == {left.array.element_type, right.array.element_type}
+        is_plain = swapped_texts(texts_of(dot.label)) is not None
+        if not terms.expands_dots or 1 not in (rows, columns, summed) or not is_known or not is_plain:
+            return None
+        sizes, targets = (batch, rows, columns, summed), ((0, 1, 3), (0, 2, 3))
+        flat, zero = (batch * rows * columns, summed), terms.literal(kind, 0, ())
+        plain = [self.written.broadcast(each, to, sizes) for each, to in zip(dot.operands, targets, strict=True)]
+        product = terms.as_written(reshaped(self, terms.each_as_is("multiply", kind, plain), flat))
+        total = reshaped(self, self.written.combine("add", product, zero), dot.array.dimensions)
+        terms.step(AS_SUM, dot, terms.as_written(total))
+        wide = [self.broadcast(each, to, sizes) for each, to in zip(dot.operands, targets, strict=True)]
+        found = self.combine("add", reshaped(self, self.each("multiply", kind, wide), flat), zero)
+        return reshaped(self, found, dot.array.dimensions)
+
+    def _swapped(self, dot: Term) -> Array:
+        """Returns a dot with the operand first whose term was made first."""
+        left, right = dot.operands
+        swapped = swapped_texts(texts_of(dot.label))
+        if swapped is None or anchor(self.terms, left) <= anchor(self.terms, right):
+            return self._ordered(dot)
+        batch, rows, columns = dot.array.dimensions
+        shape = ArrayShape(dot.array.element_type, (batch, columns, rows))
+        inner = self._made(("dot", swapped), shape, [right, left])
+        self.terms.certify(DOT.name, dot, self.terms.as_written(transposed(self, inner, (0, 2, 1))))
         return transposed(self, self._ordered(inner), (0, 2, 1))
 
     def _ordered(self, dot: Term) -> Array:
@@ -141,6 +182,10 @@ class Symbols(Movement):
             return last
         if count == 1 and (is_neutral or self._is_last(opcode, element_type)):
             return self._after(opcode, array, first, reshaped(self, array, (rows,)), last)
+        if count == 1 and opcode == _SUM and element_type.is_floating and terms.constant_bits(first) == 0:
+            bare = reshaped(self, array, (rows,))
+            terms.step(INITIAL_ZERO, self.written.combine(opcode, array, first), terms.as_written(bare))
+            return terms.term(bare)
         if is_neutral or not self._is_last(opcode, element_type):
             return self.written.combine(opcode, array, first)
         terms.note(INITIAL)
@@ -221,6 +266,11 @@ class Symbols(Movement):
         variables = [self.terms.make("leaf", ("bound", level, i), scalar) for i in range(2)]
         found = (each for each in _COMMUTATIVE if self.terms.each(each, kind, variables) is applied.operands[0])
         return next(found, None)
+
+
+def _converted(each: Callable[..., Term], term: Term, kind: ElementType) -> Term:
+    """Returns a term in an element type, as `each` makes a conversion."""
+    return term if term.array.element_type == kind else each("convert", kind, [term])
 
 
 def _after(terms: Terms, term: Term, steps: Sequence[Step]) -> Array:

@@ -111,6 +111,9 @@ class Terms:
         self.polynomials: dict[Term, Polynomial] = {}
         # Convolutions skip padding (HLO) unless both programs multiply it (StableHLO).
         self.skips_padding = True
+        # Dots are computed in the type of their sums, and small ones as sums, where the modules have other dots.
+        self.widens_dots = False
+        self.expands_dots = False
         # Whether operations on floats stay as they are: rules that may change the bits of a NaN are of no use before an
         # operation that observes these.
         self.keeps_bits = False

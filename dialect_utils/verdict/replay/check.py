@@ -24,7 +24,12 @@ from dialect_utils.verdict.written.wellformed import NOTHING, RefusedError
 
 _NAN_BITS, _ORDER = "NaN bits", "order of sums"
 # Choices that the definition leaves to the engine, by the rules that use them.
-_CHOICES = {"convolution-padding": "convolution padding"}
+_CHOICES = {
+    "convolution-padding": "convolution padding",
+    "dot-as-sum": "dot precision",
+    "dot-precision": "dot precision",
+    "initial-zero": "initial zero",
+}
 _LEVELS = {"bits": Level.BITS, "nan": Level.NAN, "order": Level.ENGINE}
 # Raised where a step has other parts than its rule takes apart.
 _UNREADABLE = (ArithmeticError, AssertionError, AttributeError, LookupError, RecursionError, TypeError, ValueError)

@@ -7,10 +7,12 @@ from math import prod
 
 from dialect_utils.layout import Reshape, Transpose
 from dialect_utils.layout.moves.plan import Plan
+from dialect_utils.ops.contractions import summed_in
 from dialect_utils.verdict.certificate import Step
 from dialect_utils.verdict.replay.arrays import array_of, chain_of, is_op, label_of, nan_level
 from dialect_utils.verdict.replay.equality import Level
-from dialect_utils.verdict.written.terms import Term, swapped_texts
+from dialect_utils.verdict.replay.matching import constant_bits
+from dialect_utils.verdict.written.terms import Term, swapped_texts, texts_of
 from dialect_utils.verdict.written.wellformed import RefusedError, demand
 
 
@@ -73,6 +75,65 @@ def _undone(order: _Order | None) -> _Order | None:
     return tuple(parts[i] for i in permutation), tuple(permutation.index(i) for i in range(len(parts)))
 
 
+def _precision(step: Step) -> Level:
+    """Checks that the operands of a dot are converted to the type that its sums have, and the result back."""
+    before, inner = step.before, step.after.operands[0] if _is_convert(step.after) else step.after
+    demand(is_op(before, "dot") and is_op(inner, "dot") and before.label == inner.label, "no two dots")
+    result, kind = array_of(before).element_type, array_of(inner).element_type
+    demand(array_of(before) == array_of(step.after), "another type of result")
+    for operand, wide in zip(before.operands, inner.operands, strict=True):
+        is_converted = _is_convert(wide) and wide.operands == (operand,)
+        demand((wide is operand or is_converted) and array_of(wide).element_type == kind, "other operands")
+    demand(kind == summed_in(result, *(array_of(each).element_type for each in before.operands)), "another precision")
+    return Level.ENGINE if kind.is_floating else Level.BITS
+
+
+def _is_convert(term: Term) -> bool:
+    return (term.kind, term.label) == ("each", "convert")
+
+
+def _as_sum(step: Step) -> Level:
+    """Checks that a dot became the sum, from 0, of the products of its operands."""
+    before, kind = step.before, array_of(step.before).element_type
+    demand(is_op(before, "dot") and swapped_texts(texts_of(before.label)) is not None, "no plain dot")
+    demand({kind} == {array_of(each).element_type for each in before.operands}, "other types")
+    (batch, rows, summed), (_, columns, _) = (array_of(each).dimensions for each in before.operands)
+    demand(summed_in(kind) == kind or (summed == 1 and kind.is_floating), "the sum has another type")
+    total = _reshaped(step.after, (batch, rows, columns))
+    demand(is_op(total, "reduce") and label_of(total) == ("reduce", "add"), "no sum")
+    flat, zero = total.operands
+    demand(constant_bits(zero) == 0, "the sum begins with another number")
+    product = _reshaped(flat, (batch * rows * columns, summed))
+    demand((product.kind, product.label) == ("each", "multiply"), "no product")
+    demand(array_of(product).dimensions == (batch, rows, columns, summed), "a product of other sizes")
+    for operand, wide, to in zip(before.operands, product.operands, ((0, 1, 3), (0, 2, 3)), strict=True):
+        demand(is_op(wide, "broadcast") and label_of(wide)[1] == to and wide.operands == (operand,), "other factors")
+    return Level.ENGINE if kind.is_floating else Level.BITS
+
+
+def _reshaped(term: Term, sizes: tuple[int, ...]) -> Term:
+    """Returns the array that is reshaped to some sizes."""
+    is_reshaped = term.kind == "moved" and isinstance(term.label, Plan) and term.label.steps == (Reshape(sizes),)
+    demand(is_reshaped, "no reshape")
+    return term.operands[0]
+
+
+def _initial_zero(step: Step) -> Level:
+    """Checks that a sum of 0 and one element became the element."""
+    before, kind = step.before, array_of(step.before).element_type
+    demand(kind.is_floating, "no floats")
+    if is_op(before, "reduce"):
+        (array, zero), opcode = before.operands, label_of(before)[1]
+        element = _reshaped(step.after, array_of(before).dimensions)
+    else:
+        demand(before.kind == "each" and label_of(before)[0] == "sum", "no sum")
+        (zero, array), opcode = before.operands, label_of(before)[1]
+        element = step.after
+    demand(opcode == "add" and constant_bits(zero) == 0, "no sum that begins with 0")
+    demand(element is array and prod(array_of(array).dimensions) == prod(array_of(before).dimensions), "more elements")
+    return Level.ENGINE
+
+
 def _convolution(step: Step) -> Level:
     """Checks that only the meaning of padding differs: multiplied as 0, or skipped."""
     first, second = label_of(step.before), label_of(step.after)
@@ -85,5 +146,8 @@ def _convolution(step: Step) -> Level:
 CHECKS: Mapping[str, Callable[[Step], Level]] = {
     "convolution-padding": _convolution,
     "dot": _dot,
+    "dot-as-sum": _as_sum,
     "dot-order": _dot_order,
+    "dot-precision": _precision,
+    "initial-zero": _initial_zero,
 }

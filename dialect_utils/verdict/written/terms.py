@@ -146,7 +146,7 @@ class Written(Domain[V]):
         batch, rows, _ = self.dimensions(left)
         sizes = (batch, rows, self.dimensions(right)[1])
         shape = ArrayShape(static_array(operation.results[0].shape).element_type, sizes)
-        return self.made(("dot", contraction_texts(operation)), shape, [left, right])
+        return self.made(("dot", _texts(operation)), shape, [left, right])
 
     def convolve(
         self,
@@ -221,9 +221,16 @@ _OF_WINDOWS = frozenset({"feature_group_count", "batch_group_count", "window", "
 _OF_WINDOWS |= {"window_strides", "padding", "lhs_dilation", "rhs_dilation", "window_reversal"}
 
 
-def contraction_texts(operation: Operation) -> tuple[tuple[str, str], ...]:
+def _texts(operation: Operation) -> tuple[tuple[str, str], ...]:
     """Returns the attributes of a dot or convolution besides its dimension numbers and windows."""
     return tuple(text for text in key_of(operation)[2] if text[0] not in _OF_WINDOWS)
+
+
+def texts_of(label: Hashable) -> tuple[tuple[str, str], ...]:
+    """Returns the attributes in the label of a dot."""
+    assert isinstance(label, tuple)  # so dots are made
+    texts: tuple[tuple[str, str], ...] = label[1]
+    return texts
 
 
 def swapped_texts(texts: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...] | None:
@@ -238,4 +245,4 @@ def convolution_label(
 ) -> tuple[Hashable, ...]:
     """Returns the label that distinguishes convolutions of the same operands."""
     is_padded = any(dimension.has_padding for dimension in window)
-    return "convolution", window, groups, has_padding and is_padded, contraction_texts(operation)
+    return "convolution", window, groups, has_padding and is_padded, _texts(operation)

@@ -123,6 +123,29 @@ def dot(rng: random.Random) -> Instance:
     return texts(ex.dot(x, y, ([1], [0])), turned, ex.dot(ex.reverse(x, [1]), y, ([1], [0])))
 
 
+def widened_dot(rng: random.Random) -> Instance:
+    n, k, m = sizes(rng, 3)
+    x, y = ex.parameter(0, "s8", (n, k)), ex.parameter(1, "s16", (k, m))
+    narrow, pair = replace(ex.dot(x, y, ([1], [0])), type="s32"), ([1], [0])
+    wide = [ex.convert(each, "s32") for each in (x, y)]
+    unsigned = ex.convert(ex.convert(x, "u8"), "s32")
+    return texts(narrow, ex.dot(*wide, pair), ex.dot(unsigned, wide[1], pair))
+
+
+def vector_dot(rng: random.Random) -> Instance:
+    n, k = sizes(rng)
+    x, y = ex.parameter(0, "s32", (n, k)), ex.parameter(1, "s32", (k,))
+    wide = ex.broadcast(y, (n, k), (1,))
+    total = ex.reduce("add", x * wide, zero(), [1])
+    return texts(ex.dot(x, y, ([1], [0])), total, ex.reduce("add", x * ex.reverse(wide, [1]), zero(), [1]))
+
+
+def initial_zero(rng: random.Random) -> Instance:
+    x = ex.parameter(0, "f32", (*sizes(rng, 1), 1))
+    total = ex.reduce("add", x, ex.constant("f32", 0), [1])
+    return texts(total, ex.reshape(x, x.dims[:1]), ex.reduce("add", x, ex.constant("f32", 1), [1]))
+
+
 def reduce(rng: random.Random) -> Instance:
     x = integers(rng)
     at = rng.randint(0, 1)
@@ -252,10 +275,13 @@ INSTANCES: dict[str, Callable[[random.Random], Instance]] = {
     "concatenate": concatenate,
     "convolution-padding": padded_convolution,
     "dot": dot,
+    "dot-as-sum": vector_dot,
+    "dot-precision": widened_dot,
     "chlo": chlo,
     "dynamic-slice": dynamic_slice,
     "elements": elements,
     "initial-value": initial,
+    "initial-zero": initial_zero,
     "known-branch": lambda rng: conditional(rng, "constant(true)"),
     "loop-state": loop_state,
     "map": mapped,
