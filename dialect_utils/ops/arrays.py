@@ -149,12 +149,11 @@ class ArrayDomain(Generic[V]):
         """Returns a convolution as a contraction of patches.
 
         `lhs` is [batch, feature, *spatial], `rhs` [output, input, *spatial]; `groups` is the number of feature
-        groups. With `has_padding` padding is multiplied, as 0; else it takes no part.
+        groups, and the window is not reversed. With `has_padding` padding is multiplied, as 0; else it takes no part.
         """
         outputs, inputs, *kernel = self.dimensions(rhs)
         batch, _, *spatial = self.dimensions(lhs)
         self.spend(prod(sizes) * inputs * prod(kernel))
-        turned = tuple(i + 2 for i, dimension in enumerate(window) if dimension.is_reversed)
         index = window_positions(window, spatial, sizes[2:])
         places, offsets = index.shape
 
@@ -165,7 +164,7 @@ class ArrayDomain(Generic[V]):
             return found.swapaxes(-2, -3).reshape(groups, batch * places, inputs * offsets)
 
         def kernels(a: NDArray[Any]) -> NDArray[Any]:
-            return np.flip(a, turned).reshape(groups, outputs // groups, inputs * prod(kernel))
+            return a.reshape(groups, outputs // groups, inputs * prod(kernel))
 
         def assembled(a: NDArray[Any]) -> NDArray[Any]:
             return a.reshape(groups, batch, places, outputs // groups).transpose(1, 0, 3, 2).reshape(sizes)

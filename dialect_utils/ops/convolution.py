@@ -21,7 +21,7 @@ class Convolution(Generic[V]):
     """A convolution of [batch, feature, *spatial] and [output, input, *spatial].
 
     `groups` are the numbers of feature groups and of batch groups, `sizes` the dimensions [batch, output, *spatial] of
-    the result. With `has_padding` padding is multiplied, as 0; else it takes no part.
+    the result. The window is not reversed. With `has_padding` padding is multiplied, as 0; else it takes no part.
     """
 
     domain: Domain[V]
@@ -43,10 +43,11 @@ class Convolution(Generic[V]):
             for each, size, out in zip(self.window, spatial, self.sizes[2:], strict=True)
         ]
         roles: list[Role] = [role for role, _ in found]
-        if self.groups[1] == 1 and {*roles} == {"window"}:
-            return self._convolved(lhs, rhs, self.window, self.groups[0], self.sizes)
         backwards = [i + 2 for i, (_, is_reversed) in enumerate(found) if is_reversed]
-        return self._paired(lhs, self.domain.reverse(rhs, backwards) if backwards else rhs, roles)
+        kernel = self.domain.reverse(rhs, backwards) if backwards else rhs
+        if self.groups[1] == 1 and {*roles} == {"window"}:
+            return self._convolved(lhs, kernel, self.window, self.groups[0], self.sizes)
+        return self._paired(lhs, kernel, roles)
 
     def _convolved(self, lhs: V, rhs: V, window: tuple[WindowDimension, ...], groups: int, sizes: tuple[int, ...]) -> V:
         return self.domain.convolve(self.operation, lhs, rhs, window, groups, sizes, self.has_padding)

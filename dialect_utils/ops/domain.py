@@ -122,8 +122,9 @@ class Domain(Protocol[V]):
     ) -> V:
         """Returns [batch, feature, *spatial], of dimensions `sizes`, of [batch, feature, ...] and [output, input, ...].
 
-        `groups` is the number of feature groups. With `has_padding` (StableHLO) padding is multiplied as 0, so that an
-        infinite weight gives NaN; without it (HLO) padding takes no part.
+        `groups` is the number of feature groups, and no dimension of the window is reversed. With `has_padding`
+        (StableHLO) padding is multiplied as 0, so that an infinite weight gives NaN; without it (HLO) padding takes no
+        part.
         """
         raise UndefinedError("convolve is not defined")
 

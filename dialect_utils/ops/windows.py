@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from dialect_utils.layout import ArrayShape, Shape
@@ -140,9 +141,13 @@ def convolved(
     numbers, result = labels(operation), result_array(operation)
     lhs, rhs = operands
     lhs = transposed(domain, lhs, (numbers.lhs_batch, numbers.lhs_feature, *numbers.lhs_spatial))
+    kernel = domain.dimensions(rhs)
+    written = convolution_window(operation, [kernel[i] for i in numbers.rhs_spatial])
+    # A window that is reversed is one of a reversed kernel.
+    backwards = [i for i, dimension in zip(numbers.rhs_spatial, written, strict=True) if dimension.is_reversed]
+    rhs = domain.reverse(rhs, backwards) if backwards else rhs
     rhs = transposed(domain, rhs, (numbers.rhs_output, numbers.rhs_input, *numbers.rhs_spatial))
-    written = convolution_window(operation, domain.dimensions(rhs)[2:])
-    window = tuple(changed(i, dimension) for i, dimension in enumerate(written))
+    window = tuple(replace(changed(i, dimension), is_reversed=False) for i, dimension in enumerate(written))
     order = (numbers.out_batch, numbers.out_feature, *numbers.out_spatial)
     sizes = tuple(result.dimensions[i] for i in order)
     is_stablehlo = operation.attribute("dim_labels") is None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
@@ -86,7 +87,9 @@ def test_convolution(dimensions: list[tuple[WindowDimension, int]], groups: tupl
     lhs = numbers(2 * batches, 2 * features, *spatial)
     rhs = numbers(2 * features * batches, 2, *(each.size for each in window))
     sizes = (2, 2 * features * batches, *results)
-    found = Convolution(NUMBERS, None, window, groups, sizes, False).of(lhs, rhs)
+    straight = tuple(replace(each, is_reversed=False) for each in window)
+    backwards = [i + 2 for i, each in enumerate(window) if each.is_reversed]
+    found = Convolution(NUMBERS, None, straight, groups, sizes, False).of(lhs, np.flip(rhs, backwards))
     assert found.shape == sizes
     for b, o, *place in product(*map(range, sizes)):
         group = o // 2

@@ -1,7 +1,7 @@
 """The order of the operands of a dot, and of the dimensions that its batch, rows, columns and sum are joined from.
 
-Dots that differ in these orders alone become one term. For example, a sum over dimensions 4 and 2 of an array becomes
-one over 2 and 4.
+Dots that differ in these orders alone become one term, and so do reductions. For example, a sum over dimensions 4 and 2
+of an array becomes one over 2 and 4.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from dialect_utils.verdict.proof.terms import Moved, Term, Terms
 from dialect_utils.verdict.rules import Rule
 
 DOT = Rule("dot", "A dot sums products of pairs: the order of its dimensions, and of its operands, is movement.")
-PRECISION = Rule(
-    "dot-precision", "The engine chooses the precision of a dot: that of its operands converted to the type of its sum."
+WIDER = Rule(
+    "wider-dot", "The engine chooses the precision of a dot: that of its operands converted to the type of its sum."
 )
 AS_SUM = Rule("dot-as-sum", "A dot is a sum of elementwise products, which the engine may round.")
 INITIAL_ZERO = Rule(
@@ -26,6 +26,8 @@ INITIAL_ZERO = Rule(
 )
 # A step that gives the dimensions of a dot another order.
 DOT_ORDER = "dot-order"
+# A step that gives the dimensions of a reduction another order.
+REDUCTION_ORDER = "reduction-order"
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +149,15 @@ def dot_order(terms: Terms, left: Term, right: Term) -> DotOrder:
         _steps((batch, columns, summed), [orders[each] for each in ("batch", "columns", "summed")]),
         _steps((batch, rows, columns), [_inverse(orders[each]) for each in ("batch", "rows", "columns")]),
     )
+
+
+def reduction_order(terms: Terms, array: Term) -> tuple[tuple[Step, ...], tuple[Step, ...]]:
+    """Returns the movement of an array [kept, reduced], and of its reduction, that gives the dimensions their order."""
+    sizes, found = array.array.dimensions, _atoms(_source(terms, array).plan)
+    if found is None:
+        return (), ()
+    orders = [*map(_order, found)]
+    return _steps(sizes, orders), _steps(sizes[:1], [_inverse(orders[0])])
 
 
 # An elementwise operation has the order of the operand that was made first.

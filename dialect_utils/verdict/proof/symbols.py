@@ -18,7 +18,17 @@ from dialect_utils.ops.contractions import summed_in
 from dialect_utils.ops.domain import UndefinedError, reshaped, static_array, transposed
 from dialect_utils.ops.window import WindowDimension
 from dialect_utils.verdict.proof.algebra.numbers import is_exact, is_idempotent, neutral_bits
-from dialect_utils.verdict.proof.contractions import AS_SUM, DOT, DOT_ORDER, INITIAL_ZERO, PRECISION, anchor, dot_order
+from dialect_utils.verdict.proof.contractions import (
+    AS_SUM,
+    DOT,
+    DOT_ORDER,
+    INITIAL_ZERO,
+    REDUCTION_ORDER,
+    WIDER,
+    anchor,
+    dot_order,
+    reduction_order,
+)
 from dialect_utils.verdict.proof.movement import Movement
 from dialect_utils.verdict.proof.terms import Array, Term, Terms
 from dialect_utils.verdict.rules import Rule
@@ -94,7 +104,7 @@ class Symbols(Movement):
             return self._as_sum(dot) or self._swapped(dot)
         shape = ArrayShape(kind, dot.array.dimensions)
         plain = terms.make("op", dot.label, shape, [_converted(terms.each_as_is, each, kind) for each in dot.operands])
-        terms.step(PRECISION, dot, _converted(terms.each_as_is, plain, result))
+        terms.step(WIDER, dot, _converted(terms.each_as_is, plain, result))
         wide = terms.make("op", dot.label, shape, [_converted(terms.each, each, kind) for each in dot.operands])
         made = self._as_sum(wide) or self._swapped(wide)
         return made if kind == result else terms.each("convert", result, [terms.term(made)])
@@ -168,7 +178,14 @@ class Symbols(Movement):
         term, first = self.terms.term(array), self.terms.term(initial)
         if self.terms.keeps_bits:
             return self.written.combine(opcode, term, first)
-        return self._combined(opcode, term, first)
+        steps, undone = reduction_order(self.terms, term)
+        if not steps:
+            return self._combined(opcode, term, first)
+        moved = _after(self.terms, term, steps)
+        as_is = self.written.combine(opcode, self.terms.as_written(moved), first)
+        whole = self.terms.as_written(_after(self.terms, as_is, undone))
+        self.terms.certify(REDUCTION_ORDER, self.written.combine(opcode, term, first), whole)
+        return self.terms.term(_after(self.terms, self._combined(opcode, self.terms.term(moved), first), undone))
 
     def _combined(self, opcode: str, array: Term, first: Term) -> Term:
         terms = self.terms

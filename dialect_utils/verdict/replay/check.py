@@ -27,8 +27,8 @@ _NAN_BITS, _ORDER = "NaN bits", "order of sums"
 _CHOICES = {
     "convolution-padding": "convolution padding",
     "dot-as-sum": "dot precision",
-    "dot-precision": "dot precision",
     "initial-zero": "initial zero",
+    "wider-dot": "dot precision",
 }
 _LEVELS = {"bits": Level.BITS, "nan": Level.NAN, "order": Level.ENGINE}
 # Raised where a step has other parts than its rule takes apart.

@@ -1,4 +1,4 @@
-"""Steps about dots and convolutions: each is checked by itself, from the two terms that it calls equal."""
+"""Steps about dots, convolutions and sums: each is checked by itself, from the two terms that it calls equal."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from math import prod
 
 from dialect_utils.layout import Reshape, Transpose
 from dialect_utils.layout.moves.plan import Plan
+from dialect_utils.ops import Trait, has
 from dialect_utils.ops.contractions import summed_in
 from dialect_utils.verdict.certificate import Step
-from dialect_utils.verdict.replay.arrays import array_of, chain_of, is_op, label_of, nan_level
+from dialect_utils.verdict.replay.arrays import array_of, chain_of, is_exact, is_op, label_of, nan_level
 from dialect_utils.verdict.replay.equality import Level
 from dialect_utils.verdict.replay.matching import constant_bits
 from dialect_utils.verdict.written.terms import Term, swapped_texts, texts_of
@@ -68,6 +69,18 @@ def _orders(array: Term, moved: Term) -> list[_Order | None]:
     return found
 
 
+def _reduction_order(step: Step) -> Level:
+    """Checks that the kept and the reduced dimensions of a reduction have new orders."""
+    before, inner = step.before, step.after.operands[0] if step.after.kind == "moved" else step.after
+    demand(is_op(before, "reduce") and is_op(inner, "reduce") and before.label == inner.label, "no two reductions")
+    (array, initial), (moved, other), opcode = before.operands, inner.operands, label_of(before)[1]
+    demand(initial is other and has(opcode, Trait.COMMUTATIVE), "another initial value, or no operation that commutes")
+    kept, reduced = _orders(array, moved)
+    demand(_orders(inner, step.after) == [_undone(kept)], "the result has another order")
+    is_sum = reduced is not None and not is_exact(opcode, array_of(array).element_type)
+    return Level.ENGINE if is_sum else nan_level(before)
+
+
 def _undone(order: _Order | None) -> _Order | None:
     if order is None:
         return None
@@ -75,7 +88,7 @@ def _undone(order: _Order | None) -> _Order | None:
     return tuple(parts[i] for i in permutation), tuple(permutation.index(i) for i in range(len(parts)))
 
 
-def _precision(step: Step) -> Level:
+def _wider_dot(step: Step) -> Level:
     """Checks that the operands of a dot are converted to the type that its sums have, and the result back."""
     before, inner = step.before, step.after.operands[0] if _is_convert(step.after) else step.after
     demand(is_op(before, "dot") and is_op(inner, "dot") and before.label == inner.label, "no two dots")
@@ -148,6 +161,7 @@ CHECKS: Mapping[str, Callable[[Step], Level]] = {
     "dot": _dot,
     "dot-as-sum": _as_sum,
     "dot-order": _dot_order,
-    "dot-precision": _precision,
     "initial-zero": _initial_zero,
+    "reduction-order": _reduction_order,
+    "wider-dot": _wider_dot,
 }

@@ -276,7 +276,6 @@ INSTANCES: dict[str, Callable[[random.Random], Instance]] = {
     "convolution-padding": padded_convolution,
     "dot": dot,
     "dot-as-sum": vector_dot,
-    "dot-precision": widened_dot,
     "chlo": chlo,
     "dynamic-slice": dynamic_slice,
     "elements": elements,
@@ -290,6 +289,7 @@ INSTANCES: dict[str, Callable[[random.Random], Instance]] = {
     "reduce": reduce,
     "reverse": reverse,
     "unrolled": unrolled,
+    "wider-dot": widened_dot,
     "window": window,
 }
 # The interpreter has no batch normalization: its decomposition is compared with a wrong one in test_batch_norm.py.
