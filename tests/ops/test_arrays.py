@@ -89,7 +89,12 @@ def test_convolution(dimensions: list[tuple[WindowDimension, int]], groups: tupl
     sizes = (2, 2 * features * batches, *results)
     straight = tuple(replace(each, is_reversed=False) for each in window)
     backwards = [i + 2 for i, each in enumerate(window) if each.is_reversed]
-    found = Convolution(NUMBERS, None, straight, groups, sizes, False).of(lhs, np.flip(rhs, backwards))
+    # Plain integers have only the primitives that select positions, and no operation is read.
+    domain: Any = NUMBERS
+    operation: Any = None
+    found: _Array = Convolution[_Array](domain, operation, straight, groups, sizes, False).of(
+        lhs, np.flip(rhs, tuple(backwards))
+    )
     assert found.shape == sizes
     for b, o, *place in product(*map(range, sizes)):
         group = o // 2

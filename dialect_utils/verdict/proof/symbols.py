@@ -17,7 +17,7 @@ from dialect_utils.ops import Trait, with_trait
 from dialect_utils.ops.contractions import summed_in
 from dialect_utils.ops.domain import UndefinedError, reshaped, static_array, transposed
 from dialect_utils.ops.window import WindowDimension
-from dialect_utils.verdict.proof.algebra.numbers import is_exact, is_idempotent, neutral_bits
+from dialect_utils.verdict.proof.algebra.numbers import is_exact, is_idempotent, neutral_bits, value_of
 from dialect_utils.verdict.proof.contractions import (
     AS_SUM,
     DOT,
@@ -114,7 +114,8 @@ class Symbols(Movement):
         terms, (left, right), kind = self.terms, dot.operands, dot.array.element_type
         (batch, rows, summed), columns = left.array.dimensions, right.array.dimensions[1]
         is_known = summed_in(kind) == kind or (summed == 1 and kind.is_floating)
-        is_known &= {kind} == {left.array.element_type, right.array.element_type}
+        # Formats without a zero have another number of its bits.
+        is_known &= value_of(kind, 0) == 0 and {kind} == {left.array.element_type, right.array.element_type}
         is_plain = swapped_texts(texts_of(dot.label)) is not None
         if not terms.expands_dots or 1 not in (rows, columns, summed) or not is_known or not is_plain:
             return None
@@ -199,7 +200,8 @@ class Symbols(Movement):
             return last
         if count == 1 and (is_neutral or self._is_last(opcode, element_type)):
             return self._after(opcode, array, first, reshaped(self, array, (rows,)), last)
-        if count == 1 and opcode == _SUM and element_type.is_floating and terms.constant_bits(first) == 0:
+        is_sum_from_zero = opcode == _SUM and terms.constant_bits(first) == 0 and value_of(element_type, 0) == 0
+        if count == 1 and is_sum_from_zero and element_type.is_floating:
             bare = reshaped(self, array, (rows,))
             terms.step(INITIAL_ZERO, self.written.combine(opcode, array, first), terms.as_written(bare))
             return terms.term(bare)

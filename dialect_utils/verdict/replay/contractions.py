@@ -13,6 +13,7 @@ from dialect_utils.verdict.certificate import Step
 from dialect_utils.verdict.replay.arrays import array_of, chain_of, is_exact, is_op, label_of, nan_level
 from dialect_utils.verdict.replay.equality import Level
 from dialect_utils.verdict.replay.matching import constant_bits
+from dialect_utils.verdict.rules.formats import value_of
 from dialect_utils.verdict.written.terms import Term, swapped_texts, texts_of
 from dialect_utils.verdict.written.wellformed import RefusedError, demand
 
@@ -58,7 +59,7 @@ def _orders(array: Term, moved: Term) -> list[_Order | None]:
     start = 0
     for size in sizes:
         end = start
-        while prod(split.dimensions[start:end]) < size:
+        while prod(split.dimensions[start:end]) < size and end < len(split.dimensions):
             end += 1
         parts, permutation = split.dimensions[start:end], order.permutation[start:end]
         demand(prod(parts) == size and sorted(permutation) == [*range(start, end)], "movement between dimensions")
@@ -115,13 +116,18 @@ def _as_sum(step: Step) -> Level:
     total = _reshaped(step.after, (batch, rows, columns))
     demand(is_op(total, "reduce") and label_of(total) == ("reduce", "add"), "no sum")
     flat, zero = total.operands
-    demand(constant_bits(zero) == 0, "the sum begins with another number")
+    demand(_is_zero(zero), "the sum begins with another number")
     product = _reshaped(flat, (batch * rows * columns, summed))
     demand((product.kind, product.label) == ("each", "multiply"), "no product")
     demand(array_of(product).dimensions == (batch, rows, columns, summed), "a product of other sizes")
     for operand, wide, to in zip(before.operands, product.operands, ((0, 1, 3), (0, 2, 3)), strict=True):
         demand(is_op(wide, "broadcast") and label_of(wide)[1] == to and wide.operands == (operand,), "other factors")
     return Level.ENGINE if kind.is_floating else Level.BITS
+
+
+def _is_zero(term: Term) -> bool:
+    """Is true for the constant 0; some formats have no zero, and another number of the same bits."""
+    return constant_bits(term) == 0 and value_of(array_of(term).element_type, 0) == 0
 
 
 def _reshaped(term: Term, sizes: tuple[int, ...]) -> Term:
@@ -142,7 +148,7 @@ def _initial_zero(step: Step) -> Level:
         demand(before.kind == "each" and label_of(before)[0] == "sum", "no sum")
         (zero, array), opcode = before.operands, label_of(before)[1]
         element = step.after
-    demand(opcode == "add" and constant_bits(zero) == 0, "no sum that begins with 0")
+    demand(opcode == "add" and _is_zero(zero), "no sum that begins with 0")
     demand(element is array and prod(array_of(array).dimensions) == prod(array_of(before).dimensions), "more elements")
     return Level.ENGINE
 

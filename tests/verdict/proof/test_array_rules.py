@@ -127,9 +127,9 @@ def widened_dot(rng: random.Random) -> Instance:
     n, k, m = sizes(rng, 3)
     x, y = ex.parameter(0, "s8", (n, k)), ex.parameter(1, "s16", (k, m))
     narrow, pair = replace(ex.dot(x, y, ([1], [0])), type="s32"), ([1], [0])
-    wide = [ex.convert(each, "s32") for each in (x, y)]
+    left, right = (ex.convert(each, "s32") for each in (x, y))
     unsigned = ex.convert(ex.convert(x, "u8"), "s32")
-    return texts(narrow, ex.dot(*wide, pair), ex.dot(unsigned, wide[1], pair))
+    return texts(narrow, ex.dot(left, right, pair), ex.dot(unsigned, right, pair))
 
 
 def vector_dot(rng: random.Random) -> Instance:

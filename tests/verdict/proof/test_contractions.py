@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import pytest
 
@@ -32,8 +33,8 @@ def module(parameters: str, body: str, kind: str = "f32") -> str:
     return f"HloModule m\n{add}ENTRY e {{\n  {text}\n}}\n"
 
 
-def verdict(first: str, second: str, *engines: str) -> Verdict:
-    return compare_modules(parse_module(first), parse_module(second), Options(engines=engines or ("proof",)))
+def verdict(first: str, second: str, engine: Literal["proof", "reference"] = "proof") -> Verdict:
+    return compare_modules(parse_module(first), parse_module(second), Options(engines=(engine,)))
 
 
 PAIRS = {
