@@ -92,9 +92,8 @@ def test_convolution(dimensions: list[tuple[WindowDimension, int]], groups: tupl
     # Plain integers have only the primitives that select positions, and no operation is read.
     domain: Any = NUMBERS
     operation: Any = None
-    found: _Array = Convolution[_Array](domain, operation, straight, groups, sizes, False).of(
-        lhs, np.flip(rhs, tuple(backwards))
-    )
+    convolution: Convolution[_Array] = Convolution(domain, operation, straight, groups, sizes, False)
+    found = convolution.of(lhs, np.flip(rhs, tuple(backwards)))
     assert found.shape == sizes
     for b, o, *place in product(*map(range, sizes)):
         group = o // 2

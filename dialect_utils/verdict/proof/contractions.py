@@ -174,7 +174,7 @@ def _source(terms: Terms, term: Term) -> Moved:
 
 
 def anchor(terms: Terms, term: Term) -> int:
-    """Returns a number that does not depend on the movement of a term: of terms that are alike that of the first."""
+    """Returns a number that does not depend on the movement of a term: equal expressions have the number of the first."""
     pending = [term]
     while pending:
         part = pending[-1]
@@ -198,4 +198,4 @@ def _found(terms: Terms, term: Term, operands: Sequence[int]) -> int:
         return operands[0]
     if term.kind != "each":
         return term.number
-    return terms.alike.setdefault((term.label, term.array.element_type, *sorted(operands)), term.number)
+    return terms.expressions.setdefault((term.label, term.array.element_type, *sorted(operands)), term.number)

@@ -106,7 +106,7 @@ class Terms:
         self.methods: Counter[str] = Counter()
         # Numbers that do not depend on movement, of terms and of elementwise operations (`contractions.anchor`).
         self.anchors: dict[Term, int] = {}
-        self.alike: dict[tuple[Hashable, ...], int] = {}
+        self.expressions: dict[tuple[Hashable, ...], int] = {}
         # Integer sums and products, taken apart.
         self.polynomials: dict[Term, Polynomial] = {}
         # Convolutions skip padding (HLO) unless both programs multiply it (StableHLO).
