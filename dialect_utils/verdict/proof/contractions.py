@@ -174,7 +174,7 @@ def _source(terms: Terms, term: Term) -> Moved:
 
 
 def anchor(terms: Terms, term: Term) -> int:
-    """Returns a number that does not depend on the movement of a term: equal expressions have the number of the first."""
+    """Returns a number that does not depend on the movement of a term; equal expressions have the same one."""
     pending = [term]
     while pending:
         part = pending[-1]
