@@ -128,8 +128,11 @@ class DotOrder:
     result: tuple[Step, ...]
 
 
-def dot_order(terms: Terms, left: Term, right: Term) -> DotOrder:
-    """Returns the order of the arrays that the operands of a dot are made of; the left one decides for both."""
+def dot_order(terms: Terms, left: Term, right: Term, *, is_sum: bool) -> DotOrder:
+    """Returns the order of the arrays that the operands of a dot are made of; the left one decides for both.
+
+    With `is_sum` it is that of the sum, which rounds in another way; else that of the other dimensions.
+    """
     (batch, rows, summed), columns = left.array.dimensions, right.array.dimensions[1]
     first, second = (_atoms(_source(terms, each).plan) for each in (left, right))
     nothing: _Order = ((), ())
@@ -142,8 +145,8 @@ def dot_order(terms: Terms, left: Term, right: Term) -> DotOrder:
         parts = None if first is None or second is None else _refined(first[i], [atom.size for atom in second[i]])
         orders[name] = nothing if parts is None else _order(parts)
     for name, size in (("batch", batch), ("rows", rows), ("columns", columns), ("summed", summed)):
-        if prod(orders[name][0]) != size:
-            orders[name] = ((size,), (0,))
+        if prod(orders[name][0]) != size or (name == "summed") != is_sum:
+            orders[name] = ((size,), (0,)) if size > 1 else nothing
     return DotOrder(
         _steps((batch, rows, summed), [orders[each] for each in ("batch", "rows", "summed")]),
         _steps((batch, columns, summed), [orders[each] for each in ("batch", "columns", "summed")]),
@@ -151,12 +154,17 @@ def dot_order(terms: Terms, left: Term, right: Term) -> DotOrder:
     )
 
 
-def reduction_order(terms: Terms, array: Term) -> tuple[tuple[Step, ...], tuple[Step, ...]]:
-    """Returns the movement of an array [kept, reduced], and of its reduction, that gives the dimensions their order."""
+def reduction_order(terms: Terms, array: Term, *, is_sum: bool) -> tuple[tuple[Step, ...], tuple[Step, ...]]:
+    """Returns the movement of an array [kept, reduced], and of its reduction, that gives the dimensions their order.
+
+    With `is_sum` it is the order of what is reduced, else of what is kept.
+    """
     sizes, found = array.array.dimensions, _atoms(_source(terms, array).plan)
     if found is None:
         return (), ()
     orders = [*map(_order, found)]
+    kept = int(not is_sum)
+    orders[kept] = orders[kept][0], tuple(range(len(orders[kept][0])))
     return _steps(sizes, orders), _steps(sizes[:1], [_inverse(orders[0])])
 
 

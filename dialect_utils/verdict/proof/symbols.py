@@ -141,17 +141,17 @@ class Symbols(Movement):
         self.terms.certify(DOT.name, dot, self.terms.as_written(transposed(self, inner, (0, 2, 1))))
         return transposed(self, self._ordered(inner), (0, 2, 1))
 
-    def _ordered(self, dot: Term) -> Array:
-        """Returns a dot with its dimensions in the order of its operands."""
-        order, terms = dot_order(self.terms, *dot.operands), self.terms
-        if not order.left and not order.right:
-            return dot
-        moved = [_after(terms, *each) for each in zip(dot.operands, (order.left, order.right), strict=True)]
-        shape = ArrayShape(dot.array.element_type, dot.array.dimensions)
-        as_is = terms.make("op", dot.label, shape, [terms.as_written(each) for each in moved])
-        terms.certify(DOT_ORDER, dot, terms.as_written(_after(terms, as_is, order.result)))
-        made = terms.make("op", dot.label, shape, [terms.term(each) for each in moved])
-        return _after(terms, made, order.result)
+    def _ordered(self, dot: Term, *, is_sum: bool = False) -> Array:
+        """Returns a dot with its dimensions in the order of its operands; what is summed comes last."""
+        order, terms = dot_order(self.terms, *dot.operands, is_sum=is_sum), self.terms
+        made = dot
+        if order.left or order.right:
+            moved = [_after(terms, *each) for each in zip(dot.operands, (order.left, order.right), strict=True)]
+            shape = ArrayShape(dot.array.element_type, dot.array.dimensions)
+            as_is = terms.make("op", dot.label, shape, [terms.as_written(each) for each in moved])
+            terms.certify(DOT_ORDER, dot, terms.as_written(_after(terms, as_is, order.result)))
+            made = terms.make("op", dot.label, shape, [terms.term(each) for each in moved])
+        return made if is_sum else _after(terms, terms.term(self._ordered(made, is_sum=True)), order.result)
 
     def convolve(
         self,
@@ -179,14 +179,19 @@ class Symbols(Movement):
         term, first = self.terms.term(array), self.terms.term(initial)
         if self.terms.keeps_bits:
             return self.written.combine(opcode, term, first)
-        steps, undone = reduction_order(self.terms, term)
-        if not steps:
-            return self._combined(opcode, term, first)
-        moved = _after(self.terms, term, steps)
-        as_is = self.written.combine(opcode, self.terms.as_written(moved), first)
-        whole = self.terms.as_written(_after(self.terms, as_is, undone))
-        self.terms.certify(REDUCTION_ORDER, self.written.combine(opcode, term, first), whole)
-        return self.terms.term(_after(self.terms, self._combined(opcode, self.terms.term(moved), first), undone))
+        return self._in_order(opcode, term, first)
+
+    def _in_order(self, opcode: str, term: Term, first: Term, *, is_sum: bool = False) -> Term:
+        """Returns a reduction with its dimensions in the order of its array; what is reduced comes last."""
+        steps, undone = reduction_order(self.terms, term, is_sum=is_sum)
+        array = self.terms.term(_after(self.terms, term, steps))
+        if steps:
+            as_is = self.written.combine(opcode, self.terms.as_written(_after(self.terms, term, steps)), first)
+            whole = self.terms.as_written(_after(self.terms, as_is, undone))
+            self.terms.certify(REDUCTION_ORDER, self.written.combine(opcode, term, first), whole)
+        if is_sum:
+            return self._combined(opcode, array, first)
+        return self.terms.term(_after(self.terms, self._in_order(opcode, array, first, is_sum=True), undone))
 
     def _combined(self, opcode: str, array: Term, first: Term) -> Term:
         terms = self.terms
