@@ -145,34 +145,32 @@ class ArrayDomain(Generic[V]):
         lhs: V,
         rhs: V,
         window: Sequence[WindowDimension],
-        groups: tuple[int, int],
+        groups: int,
         sizes: tuple[int, ...],
         has_padding: bool,
     ) -> V:
         """Returns a convolution as a contraction of patches.
 
-        `lhs` is [batch, feature, *spatial], `rhs` [output, input, *spatial]; `groups` are the numbers of feature
-        groups and of batch groups. With `has_padding` padding is multiplied, as 0; else it takes no part.
+        `lhs` is [batch, feature, *spatial], `rhs` [output, input, *spatial]; `groups` is the number of feature
+        groups, and the window is not reversed. With `has_padding` padding is multiplied, as 0; else it takes no part.
         """
-        (by_feature, by_batch), (outputs, inputs, *kernel) = groups, self.dimensions(rhs)
-        images, _, *spatial = self.dimensions(lhs)
+        outputs, inputs, *kernel = self.dimensions(rhs)
+        batch, _, *spatial = self.dimensions(lhs)
         self.spend(prod(sizes) * inputs * prod(kernel))
-        count, batch = by_feature * by_batch, images // by_batch
-        turned = tuple(i + 2 for i, dimension in enumerate(window) if dimension.is_reversed)
         index = window_positions(window, spatial, sizes[2:])
         places, offsets = index.shape
 
         def patches(a: NDArray[Any]) -> NDArray[Any]:
-            split = a.reshape(by_batch, batch, by_feature, inputs, prod(spatial)).swapaxes(1, 2)
+            split = a.reshape(batch, groups, inputs, prod(spatial)).swapaxes(0, 1)
             padding = np.zeros((*split.shape[:-1], 1), split.dtype)
             found = np.concatenate([split, padding], -1)[..., index]
-            return found.swapaxes(-2, -3).reshape(count, batch * places, inputs * offsets)
+            return found.swapaxes(-2, -3).reshape(groups, batch * places, inputs * offsets)
 
         def kernels(a: NDArray[Any]) -> NDArray[Any]:
-            return np.flip(a, turned).reshape(count, outputs // count, inputs * prod(kernel))
+            return a.reshape(groups, outputs // groups, inputs * prod(kernel))
 
         def assembled(a: NDArray[Any]) -> NDArray[Any]:
-            return a.reshape(count, batch, places, outputs // count).transpose(1, 0, 3, 2).reshape(sizes)
+            return a.reshape(groups, batch, places, outputs // groups).transpose(1, 0, 3, 2).reshape(sizes)
 
         present = np.tile(index < prod(spatial), (batch, inputs))
         return self.convolved(operation, lhs, rhs, Patches(patches, kernels, assembled, present, has_padding))

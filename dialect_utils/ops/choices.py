@@ -17,6 +17,7 @@ class Choice(Enum):
     DOT_PRECISION = "In which precision a product at DEFAULT precision is computed."
     REDUCTION_PRECISION = "In which precision bf16, f16 and f8 values of several devices are summed or multiplied."
     CONVOLUTION_PADDING = "Whether the padding of a convolution is multiplied, as 0, or skipped."
+    INITIAL_ZERO = "Whether a sum of one element adds its initial 0, which makes 0 of -0."
     NAN_BITS = "The sign and the payload of a NaN that an operation makes."
     SUBNORMALS = "Whether numbers below the smallest normal one count as zeros."
     ZERO_SIGN = "Which zero is the larger one of -0 and +0."
@@ -40,6 +41,7 @@ USES: Mapping[Choice, frozenset[str]] = {
     Choice.DOT_PRECISION: _SUMS,
     Choice.REDUCTION_PRECISION: named("all-reduce reduce-scatter"),
     Choice.CONVOLUTION_PADDING: named("convolution"),
+    Choice.INITIAL_ZERO: named("convolution dot ragged-dot reduce reduce-window scaled-dot"),
     Choice.NAN_BITS: named("add subtract multiply divide remainder sqrt log power convert"),
     Choice.SUBNORMALS: named("add subtract multiply divide"),
     Choice.ZERO_SIGN: named("maximum minimum"),

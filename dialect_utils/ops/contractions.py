@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Generic
 
-from dialect_utils.layout import ArrayShape, ElementType, Shape
+from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType, Shape
 from dialect_utils.ops.declaration import ANY, CONTRACTED, Opcode, dims, op, texts
 from dialect_utils.ops.domain import Domain, UndefinedError, V, grouped, required_ints, reshaped, result_array, section
 from dialect_utils.ops.inference import Instance, ShapeError, made, wider
@@ -26,6 +26,18 @@ def widened(instance: Instance, kind: ElementType) -> ElementType:
     given = instance.shape.element_type
     is_narrower = not kind.is_floating and given.bits < kind.bits
     return kind if is_narrower or given.is_complex != kind.is_complex else given
+
+
+def summed_in(result: ElementType, *operands: ElementType) -> ElementType | None:
+    """Returns a type that holds each product of a dot as the definition has it: f32, f64, or the integer result's.
+
+    Returns None for types that the definition converts in another way.
+    """
+    kinds = (result, *operands)
+    if all(kind.is_floating for kind in kinds):
+        return ELEMENT_TYPES["f64" if max(kind.bits for kind in kinds) > ELEMENT_TYPES["f32"].bits else "f32"]
+    is_whole = all(kind.is_integral for kind in kinds) and result.bits == max(kind.bits for kind in kinds)
+    return result if is_whole else None
 
 
 def dot(instance: Instance) -> Shape:

@@ -116,14 +116,15 @@ class Domain(Protocol[V]):
         lhs: V,
         rhs: V,
         window: tuple[WindowDimension, ...],
-        groups: tuple[int, int],
+        groups: int,
         sizes: tuple[int, ...],
         has_padding: bool,
     ) -> V:
         """Returns [batch, feature, *spatial], of dimensions `sizes`, of [batch, feature, ...] and [output, input, ...].
 
-        `groups` are the numbers of feature groups and of batch groups. With `has_padding` (StableHLO) padding is
-        multiplied as 0, so that an infinite weight gives NaN; without it (HLO) padding takes no part.
+        `groups` is the number of feature groups, and no dimension of the window is reversed. With `has_padding`
+        (StableHLO) padding is multiplied as 0, so that an infinite weight gives NaN; without it (HLO) padding takes no
+        part.
         """
         raise UndefinedError("convolve is not defined")
 

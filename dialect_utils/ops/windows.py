@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from dialect_utils.layout import ArrayShape, Shape
 from dialect_utils.ops.contractions import widened
+from dialect_utils.ops.convolution import Convolution
 from dialect_utils.ops.declaration import (
     ANY,
     COMBINED,
@@ -139,14 +141,18 @@ def convolved(
     numbers, result = labels(operation), result_array(operation)
     lhs, rhs = operands
     lhs = transposed(domain, lhs, (numbers.lhs_batch, numbers.lhs_feature, *numbers.lhs_spatial))
+    kernel = domain.dimensions(rhs)
+    written = convolution_window(operation, [kernel[i] for i in numbers.rhs_spatial])
+    # A window that is reversed is one of a reversed kernel.
+    backwards = [i for i, dimension in zip(numbers.rhs_spatial, written, strict=True) if dimension.is_reversed]
+    rhs = domain.reverse(rhs, backwards) if backwards else rhs
     rhs = transposed(domain, rhs, (numbers.rhs_output, numbers.rhs_input, *numbers.rhs_spatial))
-    written = convolution_window(operation, domain.dimensions(rhs)[2:])
-    window = tuple(changed(i, dimension) for i, dimension in enumerate(written))
+    window = tuple(replace(changed(i, dimension), is_reversed=False) for i, dimension in enumerate(written))
     order = (numbers.out_batch, numbers.out_feature, *numbers.out_spatial)
     sizes = tuple(result.dimensions[i] for i in order)
     is_stablehlo = operation.attribute("dim_labels") is None
-    found = domain.convolve(operation, lhs, rhs, window, group_counts(operation), sizes, is_stablehlo)
-    return [transposed(domain, found, sorted(range(len(order)), key=order.__getitem__))]
+    convolution = Convolution(domain, operation, window, group_counts(operation), sizes, is_stablehlo)
+    return [transposed(domain, convolution.of(lhs, rhs), sorted(range(len(order)), key=order.__getitem__))]
 
 
 def define_reduce_window(domain: Domain[V], operation: Operation, operands: Sequence[V]) -> list[V]:

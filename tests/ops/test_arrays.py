@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 
 from dialect_utils.layout import Pad, Transpose
 from dialect_utils.ops.arrays import ArrayDomain
+from dialect_utils.ops.convolution import Convolution
 from dialect_utils.ops.window import WindowDimension
 
 _Array = NDArray[Any]
@@ -57,8 +59,26 @@ _WINDOWS = st.builds(
 )
 
 
-@settings(deadline=None)
-@given(st.lists(st.tuples(_WINDOWS, st.integers(1, 4)), max_size=2), st.sampled_from([(1, 1), (2, 1), (1, 2), (3, 1)]))
+def _pairings(size: int) -> list[tuple[WindowDimension, int]]:
+    """Returns windows that only pair indices, each with the size of its array."""
+    last = size - 1
+    return [
+        (WindowDimension(size, max(1, last), lhs_dilation=size), size),
+        (WindowDimension(size, size, low=last, high=last, rhs_dilation=1 + size, lhs_dilation=size), size),
+        (WindowDimension(size, is_reversed=size > 2), size),
+        (WindowDimension(1), size),
+        (WindowDimension(size, low=last, high=last), 1),
+        (WindowDimension(size, low=last, high=last, is_reversed=True), 1),
+    ]
+
+
+_DIMENSIONS = st.one_of(
+    st.tuples(_WINDOWS, st.integers(1, 4)), st.integers(1, 4).flatmap(lambda size: st.sampled_from(_pairings(size)))
+)
+
+
+@settings(deadline=None, max_examples=300)
+@given(st.lists(_DIMENSIONS, max_size=3), st.sampled_from([(1, 1), (2, 1), (1, 2), (3, 1)]))
 def test_convolution(dimensions: list[tuple[WindowDimension, int]], groups: tuple[int, int]) -> None:
     window = tuple(each for each, _ in dimensions)
     spatial = [size for _, size in dimensions]
@@ -67,7 +87,13 @@ def test_convolution(dimensions: list[tuple[WindowDimension, int]], groups: tupl
     lhs = numbers(2 * batches, 2 * features, *spatial)
     rhs = numbers(2 * features * batches, 2, *(each.size for each in window))
     sizes = (2, 2 * features * batches, *results)
-    found = NUMBERS.convolve(None, lhs, rhs, window, groups, sizes, False)
+    straight = tuple(replace(each, is_reversed=False) for each in window)
+    backwards = [i + 2 for i, each in enumerate(window) if each.is_reversed]
+    # Plain integers have only the primitives that select positions, and no operation is read.
+    domain: Any = NUMBERS
+    operation: Any = None
+    convolution: Convolution[_Array] = Convolution(domain, operation, straight, groups, sizes, False)
+    found = convolution.of(lhs, np.flip(rhs, tuple(backwards)))
     assert found.shape == sizes
     for b, o, *place in product(*map(range, sizes)):
         group = o // 2

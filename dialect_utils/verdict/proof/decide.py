@@ -11,11 +11,12 @@ from math import prod
 from typing import TYPE_CHECKING, Literal
 
 from dialect_utils.ir import Function, Module, Operation
-from dialect_utils.layout import ArrayShape, Shape
+from dialect_utils.layout import ArrayShape, ElementType, Shape
 from dialect_utils.layout.moves.physical import physical_plan
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.layout.proof.deadline import DeadlineError, check_deadline, deadline
 from dialect_utils.layout.proof.reads import origin_of, try_prove_same_reads
+from dialect_utils.ops import Trait, has
 from dialect_utils.ops.domain import UndefinedError
 from dialect_utils.text import DiagnosticError
 from dialect_utils.verdict.certificate import Certificate, Reading, Step, place_of, without_chlo
@@ -176,6 +177,9 @@ class _Comparison:
             for number, port in enumerate(parameters)
         ]
         self.terms.skips_padding = any(stage.dialect == "hlo" for stage in (first, last))
+        types, other_types = map(_types_of_dots, (first, last))
+        self.terms.widens_dots = types != other_types
+        self.terms.expands_dots = types.total() != other_types.total()
         before = Evaluation(self.terms, device_counts(first), iterations=way.iterations)
         expected = _run(before, first.entry, inputs)
         self.terms.place, self.terms.side = None, 1
@@ -331,6 +335,13 @@ def _run(evaluation: Evaluation, entry: Function, arrays: Sequence[Array]) -> li
     leaves = iter(arrays)
     arguments = [tree_of(parameter.shape, leaves) for parameter in entry.parameters]
     return [term for tree in evaluation.run(entry, arguments) for term in evaluation.flat(tree)]
+
+
+def _types_of_dots(module: Module) -> Counter[tuple[ElementType, ...]]:
+    """Returns how often a module has a dot or a convolution of given types."""
+    dots = (each for each in module.operations() if has(each.opcode, Trait.CONTRACTS))
+    arrays = ([*each.results, *each.operands] for each in dots)
+    return Counter(tuple(a.element_type for value in values for a in value.shape.arrays()) for values in arrays)
 
 
 def _norms(module: Module) -> int:

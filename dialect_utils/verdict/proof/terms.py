@@ -110,10 +110,16 @@ class Terms:
         self._mapped: dict[tuple[Hashable, Term], Term] = {}
         self._built: dict[tuple[Hashable, ...], tuple[Term, tuple[str, ...]]] = {}
         self.methods: Counter[str] = Counter()
+        # Numbers that do not depend on movement, of terms and of elementwise operations (`contractions.anchor`).
+        self.anchors: dict[Term, int] = {}
+        self.expressions: dict[tuple[Hashable, ...], int] = {}
         # Integer sums and products, taken apart.
         self.polynomials: dict[Term, Polynomial] = {}
         # Convolutions skip padding (HLO) unless both programs multiply it (StableHLO).
         self.skips_padding = True
+        # Dots are computed in the type of their sums, and small ones as sums, where the modules have other dots.
+        self.widens_dots = False
+        self.expands_dots = False
         # Whether operations on floats stay as they are: rules that may change the bits of a NaN are of no use before an
         # operation that observes these.
         self.keeps_bits = False

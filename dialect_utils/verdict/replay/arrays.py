@@ -222,33 +222,13 @@ def _iota(step: Step) -> Level:
     return Level.BITS
 
 
-# Sums and combinations
+# Combinations
 
 
-def _dot(step: Step) -> Level:
-    """Checks that the operands of a dot are swapped, and its rows and columns with them."""
-    before, (inner, plans) = step.before, chain_of(step.after)
-    demand(is_op(before, "dot") and is_op(inner, "dot") and before.label == inner.label, "no two dots")
-    demand([plan.steps for plan, _ in plans] == [(Transpose((0, 2, 1)),)], "no transposed result")
-    demand(before.operands == inner.operands[::-1], "other operands")
-    texts = dict(label_of(before)[1])
-    demand(not texts or (texts.keys() == {"precision"} and len({*texts["precision"].split()}) == 1), "other precisions")
-    demand(array_of(before).element_type == array_of(inner).element_type, "another element type")
-    return _nan_level(before)
-
-
-def _nan_level(term: Term) -> Level:
+def nan_level(term: Term) -> Level:
+    """Returns the equality of all bits, but for NaN in floats."""
     kind = array_of(term).element_type
     return Level.BITS if kind.is_integral or kind.name == "pred" else Level.NAN
-
-
-def _convolution(step: Step) -> Level:
-    """Checks that only the meaning of padding differs: multiplied as 0, or skipped."""
-    first, second = label_of(step.before), label_of(step.after)
-    demand(is_op(step.before, "convolution") and step.before.operands == step.after.operands, "other operands")
-    demand(first[:3] + first[4:] == second[:3] + second[4:] and step.before.shape == step.after.shape, "other windows")
-    is_exact_ = all(array_of(operand).element_type.is_integral for operand in step.before.operands)
-    return Level.BITS if is_exact_ else Level.ENGINE
 
 
 def _initial(step: Step) -> Level:
@@ -273,7 +253,7 @@ def _initial(step: Step) -> Level:
     else:
         is_moved = bare.kind == "moved" and isinstance(bare.label, Plan) and bare.label.steps == (Reshape((rows,)),)
         demand(count == 1 and is_moved and bare.operands == (array,), "more than one element")
-    return _nan_level(step.before)
+    return nan_level(step.before)
 
 
 def reducer(step: Step) -> tuple[Term, str, ElementType, int]:
@@ -335,7 +315,7 @@ def _regrouped(step: Step) -> Level:
     assert opcode is not None  # demanded above
     demand(all(try_combination(term, opcode) for term in (before, after)), "no combination")
     demand(try_prove_same_combination(before, after, opcode), "other elements are combined")
-    return _nan_level(before) if is_exact(opcode, kind) else Level.ENGINE
+    return nan_level(before) if is_exact(opcode, kind) else Level.ENGINE
 
 
 CHECKS: Mapping[str, Callable[[Step], Level]] = {
@@ -344,8 +324,6 @@ CHECKS: Mapping[str, Callable[[Step], Level]] = {
     "broadcast": _broadcast,
     "broadcast-moved": _broadcast_moved,
     "concatenate": _concatenate,
-    "convolution-padding": _convolution,
-    "dot": _dot,
     "initial-value": _initial,
     "iota": _iota,
     "moved": _reads,

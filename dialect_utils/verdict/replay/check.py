@@ -12,12 +12,12 @@ from dialect_utils.layout.proof.deadline import check_deadline
 from dialect_utils.ops.domain import UndefinedError
 from dialect_utils.verdict.certificate import Certificate, Step, without_chlo
 from dialect_utils.verdict.ports import Port
-from dialect_utils.verdict.replay.arrays import CHECKS, reducer
+from dialect_utils.verdict.replay import arrays, contractions, slices
+from dialect_utils.verdict.replay.arrays import reducer
 from dialect_utils.verdict.replay.elements import Elements
 from dialect_utils.verdict.replay.equality import Equality, Level
 from dialect_utils.verdict.replay.exchanges import promoted
 from dialect_utils.verdict.replay.scalars import check_scalar
-from dialect_utils.verdict.replay.slices import CHECKS as AT_POSITIONS
 from dialect_utils.verdict.rules.arrays import PROMOTED
 from dialect_utils.verdict.written.graph import UNSPECIFIED, Graph
 from dialect_utils.verdict.written.labels import device_counts
@@ -27,12 +27,20 @@ from dialect_utils.verdict.written.wellformed import NOTHING, RefusedError
 
 _NAN_BITS, _ORDER = "NaN bits", "order of sums"
 # Choices that the definition leaves to the engine, by the rules that use them.
-_CHOICES = {"convolution-padding": "convolution padding", PROMOTED.name: "precision of all-reduce"}
+_CHOICES = {
+    "convolution-padding": "convolution padding",
+    "dot-as-sum": "dot precision",
+    "initial-zero": "initial zero",
+    PROMOTED.name: "precision of all-reduce",
+    "wider-dot": "dot precision",
+}
 _LEVELS = {"bits": Level.BITS, "nan": Level.NAN, "order": Level.ENGINE}
 # Raised where a step has other parts than its rule takes apart.
 _UNREADABLE = (ArithmeticError, AssertionError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 # Steps that hold where a function is one operation.
 _REDUCERS = frozenset({"reduce", "window"})
+# One check for each rule about whole arrays.
+CHECKS = {**arrays.CHECKS, **slices.CHECKS, **contractions.CHECKS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +171,7 @@ def _checked(graph: Graph, elements: Elements, step: Step) -> _Merge:
     if step.rule == PROMOTED.name:
         level, combiner = promoted(step)
         return _reduced(graph, step, _LEVELS[level], *combiner)
-    check = CHECKS.get(step.rule) or AT_POSITIONS.get(step.rule)
+    check = CHECKS.get(step.rule)
     nodes = graph.insert(step.before), graph.insert(step.after)
     if step.predicate is not None:
         return _by_cases(graph, step, *nodes)

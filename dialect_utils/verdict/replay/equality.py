@@ -1,9 +1,10 @@
 """Three equalities of the terms of a replayed proof.
 
 `BITS` is equality of all bits. `NAN` is equality but for the sign and payload of a NaN that arithmetic makes. `ENGINE`
-is equality up to what the definition leaves to the engine besides: the order of a sum. Each is coarser than the last.
-An operation that observes more than an equality keeps (a bitcast-convert observes the bits of a NaN, a comparison
-observes the rounding of a sum) has equal results in it only for operands that are equal in a finer one.
+is equality up to what the definition leaves to the engine besides: the order of a sum, the precision of a dot. Each is
+coarser than the last. An operation that observes more than an equality keeps (a bitcast-convert observes the bits of a
+NaN, a comparison observes the rounding of a sum) has equal results in it only for operands that are equal in a finer
+one.
 """
 
 from __future__ import annotations

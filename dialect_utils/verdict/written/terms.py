@@ -174,7 +174,7 @@ class Written(Domain[V]):
         batch, rows, _ = self.dimensions(left)
         sizes = (batch, rows, self.dimensions(right)[1])
         shape = ArrayShape(static_array(operation.results[0].shape).element_type, sizes)
-        return self.made(("dot", key_of(operation)[2]), shape, [left, right])
+        return self.made(("dot", _texts(operation)), shape, [left, right])
 
     def convolve(
         self,
@@ -182,7 +182,7 @@ class Written(Domain[V]):
         lhs: V,
         rhs: V,
         window: tuple[WindowDimension, ...],
-        groups: tuple[int, int],
+        groups: int,
         sizes: tuple[int, ...],
         has_padding: bool,
     ) -> V:
@@ -259,10 +259,28 @@ def promise_of(operation: Operation, order: tuple[int, ...]) -> Hashable:
     return (texts, order) if texts else ()
 
 
+def _texts(operation: Operation) -> tuple[tuple[str, str], ...]:
+    """Returns the attributes of a dot or convolution besides its dimension numbers and windows."""
+    return tuple(text for text in key_of(operation)[2] if text[0] not in _OF_WINDOWS)
+
+
+def texts_of(label: Hashable) -> tuple[tuple[str, str], ...]:
+    """Returns the attributes in the label of a dot."""
+    assert isinstance(label, tuple)  # so dots are made
+    texts: tuple[tuple[str, str], ...] = label[1]
+    return texts
+
+
+def swapped_texts(texts: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...] | None:
+    """Returns the attributes of a dot whose operands are swapped; None where an attribute may name one of them."""
+    if not all(name == "precision" for name, _ in texts):
+        return None
+    return tuple((name, " ".join(reversed(text.split()))) for name, text in texts)
+
+
 def convolution_label(
-    operation: Operation, window: tuple[WindowDimension, ...], groups: tuple[int, int], has_padding: bool
+    operation: Operation, window: tuple[WindowDimension, ...], groups: int, has_padding: bool
 ) -> tuple[Hashable, ...]:
     """Returns the label that distinguishes convolutions of the same operands."""
-    texts = tuple(text for text in key_of(operation)[2] if text[0] not in _OF_WINDOWS)
     is_padded = any(dimension.has_padding for dimension in window)
-    return "convolution", window, groups, has_padding and is_padded, texts
+    return "convolution", window, groups, has_padding and is_padded, _texts(operation)

@@ -535,7 +535,7 @@ def dot_associative(c: Case) -> Triple:
     return ex.dot(a, ex.dot(b, d, ([1], [0])), pair), ex.dot(ex.dot(a, b, pair), d, pair), ex.dot(a, other, pair)
 
 
-@rewrite("dot", "Dot(A,B) ⇒ Mul(Broadcast(A), Broadcast(B)) when no contraction", INTEGERS, FLOATS)
+@rewrite("dot", "Dot(A,B) ⇒ Mul(Broadcast(A), Broadcast(B)) when no contraction", NUMBERS)
 def dot_outer(c: Case) -> Triple:
     a, b = c.x(), c.x((3,))
     left = ex.dot(a, b, ([], []))
@@ -964,7 +964,7 @@ def reduce_dot(c: Case) -> Triple:
     return left, ex.dot(x, y, ([0, last], [0, 1])), ex.dot(x, other, ([0, last], [0, 1]))
 
 
-@rewrite("reduce", "Reduce(X) ⇒ ReshapeDegenerate(X), of an add", INTEGERS, FLOATS)
+@rewrite("reduce", "Reduce(X) ⇒ ReshapeDegenerate(X), of an add", NUMBERS)
 def reduce_degenerate(c: Case) -> Triple:
     x = c.x((1, *c.dims))
     return ex.reduce("add", x, c.scalar(0), [0]), ex.reshape(x, c.dims), ex.reduce("add", x, c.scalar(1), [0])

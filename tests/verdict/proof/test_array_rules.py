@@ -141,6 +141,29 @@ def dot(rng: random.Random) -> Instance:
     return texts(ex.dot(x, y, ([1], [0])), turned, ex.dot(ex.reverse(x, [1]), y, ([1], [0])))
 
 
+def widened_dot(rng: random.Random) -> Instance:
+    n, k, m = sizes(rng, 3)
+    x, y = ex.parameter(0, "s8", (n, k)), ex.parameter(1, "s16", (k, m))
+    narrow, pair = replace(ex.dot(x, y, ([1], [0])), type="s32"), ([1], [0])
+    left, right = (ex.convert(each, "s32") for each in (x, y))
+    unsigned = ex.convert(ex.convert(x, "u8"), "s32")
+    return texts(narrow, ex.dot(left, right, pair), ex.dot(unsigned, right, pair))
+
+
+def vector_dot(rng: random.Random) -> Instance:
+    n, k = sizes(rng)
+    x, y = ex.parameter(0, "s32", (n, k)), ex.parameter(1, "s32", (k,))
+    wide = ex.broadcast(y, (n, k), (1,))
+    total = ex.reduce("add", x * wide, zero(), [1])
+    return texts(ex.dot(x, y, ([1], [0])), total, ex.reduce("add", x * ex.reverse(wide, [1]), zero(), [1]))
+
+
+def initial_zero(rng: random.Random) -> Instance:
+    x = ex.parameter(0, "f32", (*sizes(rng, 1), 1))
+    total = ex.reduce("add", x, ex.constant("f32", 0), [1])
+    return texts(total, ex.reshape(x, x.dims[:1]), ex.reduce("add", x, ex.constant("f32", 1), [1]))
+
+
 def reduce(rng: random.Random) -> Instance:
     x = integers(rng)
     at = rng.randint(0, 1)
@@ -295,12 +318,14 @@ INSTANCES: dict[str, Callable[[random.Random], Instance]] = {
     "concatenate": concatenate,
     "convolution-padding": padded_convolution,
     "dot": dot,
+    "dot-as-sum": vector_dot,
     "chlo": chlo,
     "dynamic-slice": dynamic_slice,
     "elements": elements,
     "gather-of-padding": gather_of_padding,
     "indexed-dimensions": indexed_dimensions,
     "initial-value": initial,
+    "initial-zero": initial_zero,
     "known-branch": lambda rng: conditional(rng, "constant(true)"),
     "loop-state": loop_state,
     "map": mapped,
@@ -312,6 +337,7 @@ INSTANCES: dict[str, Callable[[random.Random], Instance]] = {
     "reverse": reverse,
     "scan": scanned,
     "unrolled": unrolled,
+    "wider-dot": widened_dot,
     "window": window,
 }
 # The interpreter has no batch normalization and no scan: test_batch_norm.py compares the decomposition with a wrong

@@ -9,7 +9,7 @@ import pytest
 
 from dialect_utils.verdict.proof.evaluation import Evaluation
 from dialect_utils.verdict.proof.terms import Term, Terms
-from dialect_utils.verdict.replay.arrays import CHECKS
+from dialect_utils.verdict.replay.check import CHECKS
 from dialect_utils.verdict.replay.scalars import check_scalar
 from tests.expression_classes import Source
 from tests.verdict.proof import expressions as ex

@@ -488,6 +488,84 @@ def test_what_no_rule_can_read_is_refused_and_raises_nothing() -> None:
         assert not told((TRUE, FALSE), one).is_equal
 
 
+def dot_of(left: ReadTerm, right: ReadTerm, *sizes: int, kind: str = "f32") -> ReadTerm:
+    return term("op", ("dot", ()), array(kind, *sizes), left, right)
+
+
+def in_order(operand: ReadTerm, sizes: tuple[int, ...], order: tuple[int, ...]) -> ReadTerm:
+    """Returns an array with the parts of its dimensions in another order."""
+    assert isinstance(operand.shape, ArrayShape)
+    return moved(operand, Reshape(sizes), Transpose(order), Reshape(operand.shape.dimensions))
+
+
+LEFT, RIGHT = parameter(0, "f32", 1, 4, 6), parameter(1, "f32", 1, 5, 6)
+PRODUCT, SQUARE = dot_of(LEFT, RIGHT, 1, 4, 5), parameter(2, "f32", 6, 6)
+EMPTY = parameter(0, "f32", 5, 0)
+SUMMED = in_order(LEFT, (4, 2, 3), (0, 2, 1))
+SMALLEST = parameter(0, "f8e8m0fnu", 2, 1)
+ZERO, LEAST = constant(0, "f32"), constant(0, "f8e8m0fnu")
+CONTRACTIONS = {
+    "one operand has another order": (
+        "dot-order",
+        PRODUCT,
+        dot_of(SUMMED, RIGHT, 1, 4, 5),
+    ),
+    "both operands have other orders": (
+        "dot-order",
+        PRODUCT,
+        dot_of(SUMMED, in_order(RIGHT, (5, 3, 2), (0, 2, 1)), 1, 4, 5),
+    ),
+    "the result keeps its order": (
+        "dot-order",
+        PRODUCT,
+        dot_of(in_order(LEFT, (2, 2, 6), (1, 0, 2)), RIGHT, 1, 4, 5),
+    ),
+    "rows and sums are mixed": ("dot-order", PRODUCT, dot_of(in_order(LEFT, (4, 6), (1, 0)), RIGHT, 1, 4, 5)),
+    "an empty array in parts": (
+        "reduction-order",
+        term("op", ("reduce", "add"), array("f32", 5), EMPTY, ZERO),
+        term("op", ("reduce", "add"), array("f32", 5), in_order(EMPTY, (0, 7), (1, 0)), ZERO),
+    ),
+    "a difference in another order": (
+        "reduction-order",
+        term("op", ("reduce", "subtract"), array("f32", 6), SQUARE, ZERO),
+        term("op", ("reduce", "subtract"), array("f32", 6), in_order(SQUARE, (6, 2, 3), (0, 2, 1)), ZERO),
+    ),
+    "a sum in a narrower type": (
+        "wider-dot",
+        dot_of(LEFT, RIGHT, 1, 4, 5, kind="f64"),
+        each("convert", array("f64", 1, 4, 5), PRODUCT),
+    ),
+    "a sum that begins with the least number": (
+        "initial-zero",
+        term("op", ("reduce", "add"), array("f8e8m0fnu", 2), SMALLEST, LEAST),
+        moved(SMALLEST, Reshape((2,))),
+    ),
+    "a sum of two elements": (
+        "initial-zero",
+        term("op", ("reduce", "add"), array("f32", 6), SQUARE, ZERO),
+        moved(SQUARE, Reshape((6, 6))),
+    ),
+    "a dot without products": (
+        "dot-as-sum",
+        PRODUCT,
+        moved(term("op", ("reduce", "add"), array("f32", 20), parameter(2, "f32", 20, 6), ZERO), Reshape((1, 4, 5))),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CONTRACTIONS)
+def test_a_step_about_a_dot_that_changes_it_is_refused(name: str) -> None:
+    rule, before, after = CONTRACTIONS[name]
+    assert told((TRUE, TRUE), step(rule, before, after)).refused
+
+
+def test_the_order_of_a_sum_is_named() -> None:
+    """The same order of both operands is one of the sum, which the engine chooses."""
+    after = dot_of(SUMMED, in_order(RIGHT, (5, 2, 3), (0, 2, 1)), 1, 4, 5)
+    assert not told((TRUE, TRUE), step("dot-order", PRODUCT, after)).refused
+
+
 def test_a_quotient_that_is_no_number_has_bits_that_the_engine_chooses() -> None:
     computed = hlo(
         "x = f32[] parameter(0)\n z = f32[] constant(0)\n d = f32[] divide(z, z)\n ROOT b = u32[] bitcast-convert(d)"

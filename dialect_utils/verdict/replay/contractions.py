@@ -1,0 +1,175 @@
+"""Steps about dots, convolutions and sums: each is checked by itself, from the two terms that it calls equal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from math import prod
+
+from dialect_utils.layout import Reshape, Transpose
+from dialect_utils.layout.moves.plan import Plan
+from dialect_utils.ops import Trait, has
+from dialect_utils.ops.contractions import summed_in
+from dialect_utils.verdict.certificate import Step
+from dialect_utils.verdict.replay.arrays import nan_level
+from dialect_utils.verdict.replay.equality import Level
+from dialect_utils.verdict.replay.matching import constant_bits
+from dialect_utils.verdict.replay.moving import array_of, chain_of, is_op, label_of
+from dialect_utils.verdict.rules.formats import value_of
+from dialect_utils.verdict.written.combinations import is_exact
+from dialect_utils.verdict.written.terms import Term, swapped_texts, texts_of
+from dialect_utils.verdict.written.wellformed import RefusedError, demand
+
+
+def _dot(step: Step) -> Level:
+    """Checks that the operands of a dot are swapped, and its rows and columns with them."""
+    before, (inner, plans) = step.before, chain_of(step.after)
+    demand(is_op(before, "dot") and is_op(inner, "dot"), "no two dots")
+    demand([plan.steps for plan, _ in plans] == [(Transpose((0, 2, 1)),)], "no transposed result")
+    demand(before.operands == inner.operands[::-1], "other operands")
+    demand(swapped_texts(label_of(before)[1]) == label_of(inner)[1], "other precisions")
+    demand(array_of(before).element_type == array_of(inner).element_type, "another element type")
+    return nan_level(before)
+
+
+_Order = tuple[tuple[int, ...], tuple[int, ...]]
+
+
+def _dot_order(step: Step) -> Level:
+    """Checks that the batch, rows, columns and sum of a dot have new orders, those of its operands."""
+    before, inner = step.before, step.after.operands[0] if step.after.kind == "moved" else step.after
+    demand(is_op(before, "dot") and is_op(inner, "dot") and before.label == inner.label, "no two dots")
+    demand(array_of(before) == array_of(inner), "another size or type")
+    left, right = (_orders(*pair) for pair in zip(before.operands, inner.operands, strict=True))
+    demand((left[0], left[2]) == (right[0], right[2]), "the operands have other orders")
+    demand(_orders(inner, step.after) == [*map(_undone, (left[0], left[1], right[1]))], "the result has another order")
+    return Level.ENGINE if left[2] is not None and nan_level(before) else nan_level(before)
+
+
+def _orders(array: Term, moved: Term) -> list[_Order | None]:
+    """Returns for each dimension the parts that movement divides it into, and their new order; None for the old one."""
+    sizes = array_of(array).dimensions
+    if moved is array:
+        return [None] * len(sizes)
+    demand(moved.kind == "moved" and moved.operands == (array,), "another array is moved")
+    assert isinstance(moved.label, Plan)  # so terms are made
+    match moved.label.steps:
+        case (Reshape() as split, Transpose() as order, Reshape(joined)) if joined == sizes:
+            pass
+        case _:
+            raise RefusedError("other movement")
+    found: list[_Order | None] = []
+    start = 0
+    for size in sizes:
+        end = start
+        while prod(split.dimensions[start:end]) < size and end < len(split.dimensions):
+            end += 1
+        parts, permutation = split.dimensions[start:end], order.permutation[start:end]
+        demand(prod(parts) == size and sorted(permutation) == [*range(start, end)], "movement between dimensions")
+        own = tuple(i - start for i in permutation)
+        found.append(None if sorted(own) == [*own] else (parts, own))
+        start = end
+    demand(start == len(split.dimensions), "movement of more dimensions")
+    return found
+
+
+def _reduction_order(step: Step) -> Level:
+    """Checks that the kept and the reduced dimensions of a reduction have new orders."""
+    before, inner = step.before, step.after.operands[0] if step.after.kind == "moved" else step.after
+    demand(is_op(before, "reduce") and is_op(inner, "reduce") and before.label == inner.label, "no two reductions")
+    (array, initial), (moved, other), opcode = before.operands, inner.operands, label_of(before)[1]
+    demand(initial is other and has(opcode, Trait.COMMUTATIVE), "another initial value, or no operation that commutes")
+    kept, reduced = _orders(array, moved)
+    demand(_orders(inner, step.after) == [_undone(kept)], "the result has another order")
+    is_sum = reduced is not None and not is_exact(opcode, array_of(array).element_type)
+    return Level.ENGINE if is_sum else nan_level(before)
+
+
+def _undone(order: _Order | None) -> _Order | None:
+    if order is None:
+        return None
+    parts, permutation = order
+    return tuple(parts[i] for i in permutation), tuple(permutation.index(i) for i in range(len(parts)))
+
+
+def _wider_dot(step: Step) -> Level:
+    """Checks that the operands of a dot are converted to the type that its sums have, and the result back."""
+    before, inner = step.before, step.after.operands[0] if _is_convert(step.after) else step.after
+    demand(is_op(before, "dot") and is_op(inner, "dot") and before.label == inner.label, "no two dots")
+    result, kind = array_of(before).element_type, array_of(inner).element_type
+    demand(array_of(before) == array_of(step.after), "another type of result")
+    for operand, wide in zip(before.operands, inner.operands, strict=True):
+        is_converted = _is_convert(wide) and wide.operands == (operand,)
+        demand((wide is operand or is_converted) and array_of(wide).element_type == kind, "other operands")
+    demand(kind == summed_in(result, *(array_of(each).element_type for each in before.operands)), "another precision")
+    return Level.ENGINE if kind.is_floating else Level.BITS
+
+
+def _is_convert(term: Term) -> bool:
+    return (term.kind, term.label) == ("each", "convert")
+
+
+def _as_sum(step: Step) -> Level:
+    """Checks that a dot became the sum, from 0, of the products of its operands."""
+    before, kind = step.before, array_of(step.before).element_type
+    demand(is_op(before, "dot") and swapped_texts(texts_of(before.label)) is not None, "no plain dot")
+    demand({kind} == {array_of(each).element_type for each in before.operands}, "other types")
+    (batch, rows, summed), (_, columns, _) = (array_of(each).dimensions for each in before.operands)
+    demand(summed_in(kind) == kind or (summed == 1 and kind.is_floating), "the sum has another type")
+    total = _reshaped(step.after, (batch, rows, columns))
+    demand(is_op(total, "reduce") and label_of(total) == ("reduce", "add"), "no sum")
+    flat, zero = total.operands
+    demand(_is_zero(zero), "the sum begins with another number")
+    product = _reshaped(flat, (batch * rows * columns, summed))
+    demand((product.kind, product.label) == ("each", "multiply"), "no product")
+    demand(array_of(product).dimensions == (batch, rows, columns, summed), "a product of other sizes")
+    for operand, wide, to in zip(before.operands, product.operands, ((0, 1, 3), (0, 2, 3)), strict=True):
+        demand(is_op(wide, "broadcast") and label_of(wide)[1] == to and wide.operands == (operand,), "other factors")
+    return Level.ENGINE if kind.is_floating else Level.BITS
+
+
+def _is_zero(term: Term) -> bool:
+    """Is true for the constant 0; some formats have no zero, and another number of the same bits."""
+    return constant_bits(term) == 0 and value_of(array_of(term).element_type, 0) == 0
+
+
+def _reshaped(term: Term, sizes: tuple[int, ...]) -> Term:
+    """Returns the array that is reshaped to some sizes."""
+    is_reshaped = term.kind == "moved" and isinstance(term.label, Plan) and term.label.steps == (Reshape(sizes),)
+    demand(is_reshaped, "no reshape")
+    return term.operands[0]
+
+
+def _initial_zero(step: Step) -> Level:
+    """Checks that a sum of 0 and one element became the element."""
+    before, kind = step.before, array_of(step.before).element_type
+    demand(kind.is_floating, "no floats")
+    if is_op(before, "reduce"):
+        (array, zero), opcode = before.operands, label_of(before)[1]
+        element = _reshaped(step.after, array_of(before).dimensions)
+    else:
+        demand(before.kind == "each" and label_of(before)[0] == "sum", "no sum")
+        (zero, array), opcode = before.operands, label_of(before)[1]
+        element = step.after
+    demand(opcode == "add" and _is_zero(zero), "no sum that begins with 0")
+    demand(element is array and prod(array_of(array).dimensions) == prod(array_of(before).dimensions), "more elements")
+    return Level.ENGINE
+
+
+def _convolution(step: Step) -> Level:
+    """Checks that only the meaning of padding differs: multiplied as 0, or skipped."""
+    first, second = label_of(step.before), label_of(step.after)
+    demand(is_op(step.before, "convolution") and step.before.operands == step.after.operands, "other operands")
+    demand(first[:3] + first[4:] == second[:3] + second[4:] and step.before.shape == step.after.shape, "other windows")
+    is_exact_ = all(array_of(operand).element_type.is_integral for operand in step.before.operands)
+    return Level.BITS if is_exact_ else Level.ENGINE
+
+
+CHECKS: Mapping[str, Callable[[Step], Level]] = {
+    "convolution-padding": _convolution,
+    "dot": _dot,
+    "dot-as-sum": _as_sum,
+    "dot-order": _dot_order,
+    "initial-zero": _initial_zero,
+    "reduction-order": _reduction_order,
+    "wider-dot": _wider_dot,
+}
