@@ -150,7 +150,7 @@ def _bitcast(evaluation: Evaluation, operation: Operation) -> Sequence[Tree]:
     plan = proved_movement(operation.operands[0].shape, operation.results[0].shape)
     if plan is None:
         return evaluation.opaque(operation)
-    return [evaluation.terms.chain(evaluation.array(operation.operands[0])).then(plan.with_padding(None))]
+    return [evaluation.moved(evaluation.array(operation.operands[0]), plan.steps)]
 
 
 # One rule for each opcode that has one of its own.

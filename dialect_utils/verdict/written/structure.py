@@ -82,7 +82,10 @@ def _bitcast(recorder: Recorder, operation: Operation, operands: Sequence[Tree])
     plan = proved_movement(source, result)
     if plan is None or not isinstance(operands[0], int):
         return recorder.opaque(operation)
-    return [recorder.graph.moved(operands[0], plan.with_padding(None), ())]
+    moved = operands[0]
+    for step in plan.steps:
+        moved = recorder.primitives.move(moved, step)
+    return [moved]
 
 
 # One rule for each opcode that is recorded in a way of its own.
