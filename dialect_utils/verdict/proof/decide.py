@@ -114,6 +114,9 @@ def _decided(
     if again is not None and again.is_equal_as_arrays():
         return _of_chlo(again.result(over_reals=False))
     # The slow comparisons come last: element by element, and over the reals.
+    if comparison.terms.could_choose and not comparison.is_equal():
+        chosen = _Comparison(stages, parameters, results, keeps_bits, chooses=True)
+        comparison = chosen if chosen.is_equal() else comparison
     found = comparison.result(over_reals=over_reals, field_seed=field_seed)
     found = replace(found, expanded="" if _norms(stages[0]) == _norms(stages[-1]) else BATCH_NORM.name)
     if again is None or found.answer != "unknown":
@@ -133,10 +136,16 @@ class _Comparison:
     """The terms of the first and the last module, side by side."""
 
     def __init__(
-        self, stages: Sequence[Module], parameters: Sequence[Port], results: Sequence[Port], keeps_bits: bool
+        self,
+        stages: Sequence[Module],
+        parameters: Sequence[Port],
+        results: Sequence[Port],
+        keeps_bits: bool,
+        *,
+        chooses: bool = False,
     ) -> None:
         self.terms = Terms()
-        self.terms.keeps_bits = keeps_bits
+        self.terms.keeps_bits, self.terms.chooses = keeps_bits, chooses
         self.same: dict[tuple[Term, Term], bool] = {}
         self.elements: ElementProof | None = None
         self.cases = Cases(self.terms, self._same)
@@ -172,6 +181,11 @@ class _Comparison:
         """Is true where all results and effects are equal without a look at their elements."""
         pairs = [*self.pairs, *zip(self.effects, self.other_effects, strict=False)]
         return len(self.effects) == len(self.other_effects) and all(self._same(*pair) for pair in pairs)
+
+    def is_equal(self) -> bool:
+        """Is true where all results and effects are equal, some of them perhaps element by element."""
+        pairs = [*self.pairs, *zip(self.effects, self.other_effects, strict=False)]
+        return len(self.effects) == len(self.other_effects) and all(self._proved(*pair) for pair in pairs)
 
     def result(self, *, over_reals: bool, field_seed: int | None = None) -> ProofResult:
         """Returns the result for all outputs."""
@@ -235,6 +249,8 @@ class _Comparison:
         return self.same[a, b]
 
     def _same_parts(self, a: Term, b: Term) -> bool:
+        if self.terms.are_nan(a, b):
+            return True
         if "moved" in (a.kind, b.kind):
             return self._same_reads(self.terms.chain(a), self.terms.chain(b))
         is_alike = (a.kind, a.label, len(a.operands)) == (b.kind, b.label, len(b.operands))

@@ -13,6 +13,7 @@ from dialect_utils.layout import ArrayShape, ElementType, Slice, Step
 from dialect_utils.ops.domain import Domain, UndefinedError, reshaped, static_array, transposed
 from dialect_utils.verdict.proof.algebra.numbers import value_of
 from dialect_utils.verdict.proof.terms import Array, Moved, Term, Terms
+from dialect_utils.verdict.proof.widening import lifted
 from dialect_utils.verdict.rules import Rule
 from dialect_utils.verdict.written.labels import key_of
 from dialect_utils.verdict.written.terms import Written
@@ -172,7 +173,7 @@ class Movement(Domain[Array]):
         made = self._concatenated(terms, dimension)
         self.terms.note(CONCATENATE)
         self.terms.certify(CONCATENATE.name, self.written.concatenate(terms, dimension), made)
-        return made
+        return lifted(self.terms, made)
 
     def _concatenated(self, terms: Sequence[Term], dimension: int) -> Term:
         parts: list[Term] = []
@@ -212,7 +213,7 @@ class Movement(Domain[Array]):
             made = self._made(("dynamic-slice",), ArrayShape(operand.array.element_type, sizes), [operand, *indices])
         written = self.written.slice_at(operand, [*map(self.terms.term, starts)], sizes)
         self.terms.certify(DYNAMIC_SLICE.name, written, self.terms.as_written(made))
-        return made
+        return lifted(self.terms, made) if isinstance(made, Term) else made
 
     def update_at(self, array: Array, update: Array, starts: Sequence[Array]) -> Array:
         """Returns a dynamic-update-slice; an update of all elements is the update."""
@@ -224,7 +225,7 @@ class Movement(Domain[Array]):
         made = new if part == sizes else self._made(("dynamic-update-slice",), shape, [whole, new, *indices])
         written = self.written.update_at(whole, new, [*map(self.terms.term, starts)])
         self.terms.certify(DYNAMIC_SLICE.name, written, made)
-        return made
+        return lifted(self.terms, made)
 
     def _starts(self, starts: Sequence[Array], sizes: Sequence[int], whole: Sequence[int]) -> list[Term]:
         """Returns start indices: known ones clamped, and 0 where the slice has the whole size."""
@@ -242,4 +243,4 @@ class Movement(Domain[Array]):
     ) -> Term:
         """Returns a gather."""
         label = ("gather", numbers, key_of(operation)[2])
-        return self._made(label, ArrayShape(self.element_type(array), sizes), [array, starts])
+        return lifted(self.terms, self._made(label, ArrayShape(self.element_type(array), sizes), [array, starts]))

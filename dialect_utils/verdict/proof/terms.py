@@ -19,9 +19,11 @@ from dialect_utils.verdict.certificate import Reading
 from dialect_utils.verdict.proof.algebra import build
 from dialect_utils.verdict.proof.algebra.ring import Polynomial
 from dialect_utils.verdict.proof.normal_forms import normalized, split
+from dialect_utils.verdict.proof.widening import lifted
 from dialect_utils.verdict.rules import Rule
-from dialect_utils.verdict.rules.arrays import SPLAT
+from dialect_utils.verdict.rules.arrays import FOLDED, SPLAT
 from dialect_utils.verdict.rules.conversions import REREAD
+from dialect_utils.verdict.rules.formats import is_nan
 from dialect_utils.verdict.written.terms import Kind, TreeOf
 
 # A proof with more terms gives up; so many take some seconds.
@@ -106,11 +108,16 @@ class Terms:
         self.methods: Counter[str] = Counter()
         # Integer sums and products, taken apart.
         self.polynomials: dict[Term, Polynomial] = {}
+        # The terms of narrower types of which terms are conversions, None where there is none.
+        self.originals: dict[tuple[Term, ElementType], Term | None] = {}
         # Convolutions skip padding (HLO) unless both programs multiply it (StableHLO).
         self.skips_padding = True
         # Whether operations on floats stay as they are: rules that may change the bits of a NaN are of no use before an
         # operation that observes these.
         self.keeps_bits = False
+        # Whether steps may round constants, and use what the definition leaves to the engine besides the bits of NaN and
+        # the order of sums; `could_choose` says that such a step was left out.
+        self.chooses = self.could_choose = False
         # The steps of the certificate, and the operation at which each was made.
         self.steps: dict[tuple[Any, ...], Operation | None] = {}
         # How loops are read, for each module.
@@ -122,6 +129,11 @@ class Terms:
         self.origins: tuple[dict[Term, Operation | None], ...] = ({}, {})
         self.side = 0
         self.unspecified = Term("leaf", "unspecified", ArrayShape(_NO_TYPE, ()), (), False, -1)
+
+    def may_choose(self) -> bool:
+        """Is true where a step of the engine's choice may be made; remembers that there is one."""
+        self.could_choose = True
+        return self.chooses
 
     def note(self, rule: Rule) -> None:
         """Remembers that a rule was applied at the operation that is looked at."""
@@ -171,6 +183,16 @@ class Terms:
         if term.kind == "splat":
             term = term.operands[0]
         return term.label if term.kind == "constant" and isinstance(term.label, int) else None
+
+    def are_nan(self, first: Term, second: Term) -> bool:
+        """Is true for two constants all of whose elements are NaN, which are equal up to their bits."""
+        kind, bits = first.shape, [self.constant_bits(each) for each in (first, second)]
+        if self.keeps_bits or None in bits or not isinstance(kind, ArrayShape) or first.shape != second.shape:
+            return False
+        if not all(is_nan(kind.element_type, each or 0) for each in bits):
+            return False
+        self.step(FOLDED, first, second)
+        return True
 
     def splat(self, scalar: Term, dimensions: tuple[int, ...]) -> Term:
         """Returns an array all of whose elements are one scalar."""
@@ -340,7 +362,7 @@ class Terms:
         form = self._normal(base, after)
         made = self._moved(*form)
         self.certify(MOVED, self.moved_as_is(base, after), made)
-        return made
+        return lifted(self, made) if made.is_specified else made
 
     def _through(self, whole: Term, base: Term, plan: Plan) -> Term:
         """Returns an elementwise operation, or a choice, on operands after a plan."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from dialect_utils.ir import Module
-from dialect_utils.layout import ArrayShape
+from dialect_utils.layout import ArrayShape, Shape
 from dialect_utils.layout.moves.physical import physical_plan
 from dialect_utils.layout.proof.deadline import check_deadline
 from dialect_utils.ops.domain import UndefinedError
@@ -16,6 +16,7 @@ from dialect_utils.verdict.replay.arrays import CHECKS, reducer
 from dialect_utils.verdict.replay.elements import Elements
 from dialect_utils.verdict.replay.equality import Equality, Level
 from dialect_utils.verdict.replay.scalars import check_scalar
+from dialect_utils.verdict.replay.widening import OF_FUNCTIONS, WIDENINGS, converted_function
 from dialect_utils.verdict.written.graph import UNSPECIFIED, Graph
 from dialect_utils.verdict.written.labels import device_counts
 from dialect_utils.verdict.written.record import Recorder
@@ -23,7 +24,13 @@ from dialect_utils.verdict.written.wellformed import NOTHING, RefusedError
 
 _NAN_BITS, _ORDER = "NaN bits", "order of sums"
 # Choices that the definition leaves to the engine, by the rules that use them.
-_CHOICES = {"convolution-padding": "convolution padding"}
+_CHOICES = {
+    "convolution-padding": "convolution padding",
+    "converted-sort": "equal keys",
+    "dot-precision": "dot precision",
+    "excess-precision": "excess precision",
+    "function-rounding": "function rounding",
+}
 _LEVELS = {"bits": Level.BITS, "nan": Level.NAN, "order": Level.ENGINE}
 # Raised where a step has other parts than its rule takes apart.
 _UNREADABLE = (ArithmeticError, AssertionError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
@@ -158,7 +165,9 @@ def _checked(graph: Graph, elements: Elements, step: Step) -> _Merge:
         variables = [graph.make("leaf", ("bound", depth, i), ArrayShape(kind, ())) for i in range(2)]
         condition = graph.insert(function), graph.make("each", opcode, ArrayShape(kind, ()), variables)
         return _Merge(Level.BITS, graph.insert(step.before), graph.insert(step.after), (condition,))
-    check, nodes = CHECKS.get(step.rule), (graph.insert(step.before), graph.insert(step.after))
+    if step.rule in OF_FUNCTIONS:
+        return _by_functions(graph, step)
+    check, nodes = CHECKS.get(step.rule) or WIDENINGS.get(step.rule), (graph.insert(step.before), graph.insert(step.after))
     if step.predicate is not None:
         return _by_cases(graph, step, *nodes)
     if check is not None:
@@ -169,6 +178,28 @@ def _checked(graph: Graph, elements: Elements, step: Step) -> _Merge:
     if step.rule != "splat" and not all(graph.is_specified[node] for node in nodes):
         raise RefusedError(f"{step.rule} is applied to undefined padding at {step.where}")
     return _Merge(_LEVELS[found], *nodes)
+
+
+def _by_functions(graph: Graph, step: Step) -> _Merge:
+    """Returns an operation on converted arrays as the converted one, where its function commutes with conversions."""
+    level, functions = converted_function(step)
+    conditions = []
+    for wide, narrow in functions:
+        (_, depth, kinds, _), (_, other_depth, others, _) = wide.label, narrow.label
+        if depth != other_depth or len(kinds) != len(others):
+            raise RefusedError("the functions have other parameters")
+        found: dict[int, int] = {}
+        for number, shapes in enumerate(zip(kinds, others, strict=True)):
+            variables = [graph.make("leaf", ("bound", depth, number), shape) for shape in shapes]
+            found[variables[0]] = _converted(graph, variables[1], shapes[0])
+        for first, second in zip(wide.operands, narrow.operands, strict=True):
+            expected = _converted(graph, graph.insert(second), first.shape)
+            conditions.append((_where(graph, graph.insert(first), found), expected))
+    return _Merge(level, graph.insert(step.before), graph.insert(step.after), tuple(conditions))
+
+
+def _converted(graph: Graph, node: int, shape: Shape) -> int:
+    return node if graph.shape(node) == shape else graph.make("each", "convert", shape, [node])
 
 
 def _by_cases(graph: Graph, step: Step, first: int, second: int) -> _Merge:

@@ -12,10 +12,11 @@ from typing import Any
 
 from dialect_utils.layout import ArrayShape, ElementType
 from dialect_utils.ops import named
+from dialect_utils.ops.choices import USES, Choice
 from dialect_utils.verdict.replay.matching import Use, constant_bits, sizes_of
 from dialect_utils.verdict.replay.polynomials import is_narrowed_ring, is_same_polynomial
 from dialect_utils.verdict.rules import Equation, Level, Pattern, try_rule
-from dialect_utils.verdict.rules.formats import has, is_nan, word_bits
+from dialect_utils.verdict.rules.formats import has, is_lossless, is_nan, word_bits
 from dialect_utils.verdict.written.constants import folded
 from dialect_utils.verdict.written.terms import Term
 
@@ -211,9 +212,12 @@ def _in_order(total: Term, nested: Term) -> Level | None:
 
 
 def _constants(before: Term, after: Term) -> Level | None:
-    """Compares an operation on constants with its result."""
+    """Compares an operation on constants with its result, and two constants that are NaN."""
     if constant_bits(before) is not None:
         before, after = after, before
+    pair = constant_bits(before), constant_bits(after)
+    if pair[0] is not None and pair[1] is not None:
+        return "nan" if all(is_nan(_type(before), bits) for bits in pair if bits is not None) else None
     known = [(_type(each), constant_bits(each)) for each in before.operands if sizes_of(each) == sizes_of(before)]
     operands = tuple((kind, bits) for kind, bits in known if bits is not None)
     if before.kind != "each" or len(operands) < len(before.operands) or not operands:
@@ -226,6 +230,44 @@ def _constants(before: Term, after: Term) -> Level | None:
     return "bits" if found == bits else None
 
 
+def _function_rounding(before: Term, after: Term) -> Level | None:
+    """Compares a function of wider floats, rounded to a narrower type, with the function of the narrower floats."""
+    (wide,) = before.operands if before.kind == "each" and before.label == "convert" else (before,)
+    if wide.kind != "each" or wide.label not in _FUNCTIONS or (after.kind, after.label) != ("each", wide.label):
+        return None
+    kinds = [_type(each) for each in (wide, *wide.operands)], [_type(each) for each in (after, *after.operands)]
+    is_wider = len({*kinds[0]}) == len({*kinds[1]}) == 1 and is_lossless(kinds[1][0], kinds[0][0])
+    is_converted = len(wide.operands) == len(after.operands) and all(
+        first.kind == "each" and first.label == "convert" and first.operands == (second,)
+        for first, second in zip(wide.operands, after.operands, strict=True)
+    )
+    return "order" if is_wider and is_converted and has(kinds[1][0], "float") else None
+
+
+_FUNCTIONS = USES[Choice.FUNCTION_ROUNDING]
+
+
+def _mixed_precision(before: Term, after: Term) -> Level | None:
+    """Compares an operation on floats of several types with that of the widest type on converted floats."""
+    wide = after.operands[0] if after.kind == "each" and after.label == "convert" else after
+    if before.kind != "each" or before.label not in _OF_MIXED_TYPES or (wide.kind, wide.label) != ("each", before.label):
+        return None
+    kind, kinds = _type(wide), [_type(before), *(_type(each) for each in before.operands)]
+    pairs = [*zip(before.operands, wide.operands, strict=True)] if len(before.operands) == len(wide.operands) else []
+    is_converted = bool(pairs) and all(
+        first is second or (second.kind == "each" and second.label == "convert" and second.operands == (first,))
+        for first, second in pairs
+    )
+    is_widest = kind.bits >= _LEAST_COMPUTED and all(is_lossless(each, kind) and has(each, "float") for each in kinds)
+    is_typed = all(_type(each) == kind for each in wide.operands) and kind in kinds
+    return "nan" if is_converted and is_widest and is_typed else None
+
+
+# Operations that are rounded once; floats of fewer bits are computed in f32.
+_OF_MIXED_TYPES = named("add subtract multiply divide maximum minimum")
+_LEAST_COMPUTED = 32
+
+
 _PROCEDURES: dict[str, Callable[[Any, Any], Level | None]] = {
     "splat": _splat,
     "constants": _constants,
@@ -234,4 +276,6 @@ _PROCEDURES: dict[str, Callable[[Any, Any], Level | None]] = {
     "bitwise": _logical,
     "convert-narrower": _narrowed,
     "one-sum": _one_sum,
+    "function-rounding": _function_rounding,
+    "mixed-precision": _mixed_precision,
 }

@@ -7,7 +7,7 @@ from dialect_utils.verdict.rules.rule import Rule
 
 FOLDED = Rule(
     "constants",
-    "Integer operations, comparisons, and float operations that need no rounding have one result.",
+    "An operation on constants has one result where its definition leaves nothing of it to the engine; floats round once.",
     wrong=("add(2, 3) = 6",),
     examples=(
         "add(2, 3) = 5",
@@ -24,4 +24,19 @@ FOLDED = Rule(
 SPLAT = "splat"
 ONE_SUM = Rule(
     "one-sum", "The engine chooses the order in which one reduction by a commutative operation takes its elements."
+)
+CONVERTED_MOVEMENT = Rule("converted", "A movement of converted arrays is the converted movement of the arrays.")
+CONVERTED_EXTREME = Rule(
+    "converted-extreme", "An extreme, or a bitwise reduction, of numbers of a wider type is that of the narrower numbers."
+)
+CONVERTED_FUNCTION = Rule(
+    "converted-function",
+    "A reduction by a function that commutes with a conversion computes, step by step, the conversions of the values.",
+)
+CONVERTED_SORT = Rule("converted-sort", "A comparator that commutes with a conversion sorts converted keys the same.")
+DOT_PRECISION = Rule("dot-precision", "The engine chooses the precision of a sum of products at DEFAULT precision.")
+EXCESS_PRECISION = Rule("excess-precision", "The engine may keep the sums of a reduction in a wider type.")
+FUNCTION_ROUNDING = Rule("function-rounding", "The engine chooses how exactly a function such as a sine is rounded.")
+MIXED_PRECISION = Rule(
+    "mixed-precision", "An operation on floats of several types is computed in the widest type, and rounded once."
 )

@@ -8,6 +8,9 @@ from dialect_utils.verdict.rules.conditions import (
     INTEGER,
     OPPOSITES,
     REAL,
+    SIGNED,
+    UNSIGNED,
+    Doubled,
     Has,
     Holds,
     Lacks,
@@ -60,6 +63,11 @@ NARROWED = Rule(
 )
 
 
+_OPPOSITES_U, _IEEE = Has("opposites", "U"), Has("infinities")
+# Functions whose results are numbers of every type of their operand.
+_WHOLE = sorted(named("ceil floor round-nearest-afz round-nearest-even sign"))
+
+
 def _exact(text: str, *guard: Has | Real) -> Equation:
     return nan(text, *guard, Holds())
 
@@ -75,12 +83,54 @@ EXACT = Rule(
         _exact("convert[U](maximum(x, y)) = maximum(convert[U](x), convert[U](y))", REAL, _FLOAT_U),
         _exact("convert[U](minimum(x, y)) = minimum(convert[U](x), convert[U](y))", REAL, _FLOAT_U),
         _exact("convert[T](select(p, convert[U](x), convert[U](y))) = select(p, x, y)"),
+        nan("convert[U](negate(x)) = negate(convert[U](x))", OPPOSITES, _FLOAT_U, _OPPOSITES_U),
+        nan("convert[U](abs(x)) = abs(convert[U](x))", OPPOSITES, _FLOAT_U, _OPPOSITES_U),
+        bits("convert[U](select(p, x, y)) = select(p, convert[U](x), convert[U](y))"),
+        *(_exact(f"convert[U]({each}(x)) = {each}(convert[U](x))", _IEEE, _FLOAT_U) for each in _WHOLE),
+        bits("is-finite(convert[U](x)) = is-finite(x)", FLOAT, _FLOAT_U, Holds()),
+        *(
+            _exact(f"convert[U]({each}(x, y)) = {each}(convert[U](x), convert[U](y))", INTEGER, _INTEGER_U)
+            for each in ("maximum", "minimum", "and", "or", "xor")
+        ),
     ),
     wrong=(
         "convert[T](minimum(convert[f64](x), convert[f64](y))) = maximum(x, y)",
         "convert[s8](negate(convert[f32](convert[s8](x)))) = negate(convert[s8](x))",
     ),
     domain=(FLOAT, Holds("T", "f64")),
+)
+WIDER = Rule(
+    "convert-computed-wider",
+    "An operation that rounds once to a type of at least twice the digits, and two more, and then to its own type is as "
+    "if it were rounded once; quotients, remainders and shifts of integers are those of wider types.",
+    (
+        *(
+            nan(f"convert[T]({each}(convert[U](x), convert[U](y))) = {each}(x, y)", FLOAT, Doubled())
+            for each in ("add", "subtract", "multiply", "divide", "remainder")
+        ),
+        nan("convert[T](sqrt(convert[U](x))) = sqrt(x)", FLOAT, Doubled()),
+        *(
+            bits(f"convert[T]({each}(convert[U](x), convert[U](y))) = {each}(x, y)", INTEGER, _INTEGER_U, Holds())
+            for each in ("divide", "remainder")
+        ),
+        bits(
+            "convert[T](shift-right-logical(convert[U](x), convert[U](y))) = shift-right-logical(x, y)",
+            UNSIGNED,
+            _INTEGER_U,
+            Holds(),
+        ),
+        bits(
+            "convert[T](shift-right-arithmetic(convert[U](x), convert[U](y))) = shift-right-arithmetic(x, y)",
+            SIGNED,
+            _INTEGER_U,
+            Holds(),
+        ),
+    ),
+    wrong=(
+        "convert[T](add(add(convert[f32](x), convert[f32](y)), convert[f32](z))) = add(add(x, y), z)",
+        "convert[T](divide(convert[f32](x), convert[f32](y))) = divide(y, x)",
+    ),
+    domain=(FLOAT, Doubled("T", "f32")),
 )
 REREAD = Rule(
     "bits-read-again",

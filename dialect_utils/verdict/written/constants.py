@@ -12,9 +12,13 @@ from dialect_utils.verdict.rules.formats import has, value_of
 # Exact operations: the definition leaves nothing of their results to the engine.
 _EXACT = named(
     "add subtract multiply divide remainder negate abs sign and or xor not maximum minimum floor ceil convert popcnt "
-    "round-nearest-even round-nearest-afz clamp count-leading-zeros "
+    "round-nearest-even round-nearest-afz clamp count-leading-zeros sqrt is-finite "
     "shift-left shift-right-logical shift-right-arithmetic"
 )
+# Operations whose results are exact for integers only.
+_EXACT_OF_INTEGERS = named("power")
+# Operations whose result has another type than their operands.
+_RETYPED = named("convert is-finite")
 
 
 @lru_cache(maxsize=65536)
@@ -31,8 +35,9 @@ def folded(label: Hashable, result: ElementType, operands: Sequence[tuple[Elemen
         return bits[0] ^ 1 << (result.bits - 1)
     is_divided = label in ("divide", "remainder") and kinds[0].is_integral and bits[-1] == 0
     is_open = is_divided or (label == "clamp" and not result.is_integral)
-    is_whole = label in _EXACT and len(bits) == opcode_of(str(label)).operand_count
-    if not is_whole or is_open or (kinds[0] != result and label != "convert"):
+    is_exact = label in _EXACT or (label in _EXACT_OF_INTEGERS and kinds[0].is_integral)
+    is_whole = is_exact and len(bits) == opcode_of(str(label)).operand_count
+    if not is_whole or is_open or (kinds[0] != result and label not in _RETYPED):
         return None
     return _computed(str(label), result, kinds[0], bits)
 

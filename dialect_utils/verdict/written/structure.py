@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
-from dialect_utils.execution.constants import contents
+from dialect_utils.execution.constants import contents, contents_of_leaves, repeated_bits
 from dialect_utils.ir import Operation
 from dialect_utils.layout import ArrayShape, Shape, TupleShape
 from dialect_utils.ops import by_opcode, opcode_of
 from dialect_utils.ops.domain import UndefinedError
-from dialect_utils.verdict.written.terms import TreeOf
+from dialect_utils.verdict.written.terms import TreeOf, tree_of
 
 if TYPE_CHECKING:
     from dialect_utils.verdict.certificate import Reading
@@ -43,6 +43,8 @@ def _element(_: Recorder, operation: Operation, operands: Sequence[Tree]) -> Seq
 
 def _constant(recorder: Recorder, operation: Operation, _: Sequence[Tree]) -> Sequence[Tree]:
     shape, bits = operation.results[0].shape, operation.splat_bits
+    if isinstance(shape, TupleShape):
+        return _constant_tuple(recorder, operation)
     if not isinstance(shape, ArrayShape):
         return recorder.opaque(operation)
     if bits is not None:
@@ -51,6 +53,21 @@ def _constant(recorder: Recorder, operation: Operation, _: Sequence[Tree]) -> Se
     if data is None:
         return recorder.opaque(operation)
     return [recorder.graph.make("constant", data, shape.without_layout)]
+
+
+def _constant_tuple(recorder: Recorder, operation: Operation) -> Sequence[Tree]:
+    """Returns a tuple of constants, array by array."""
+    contents = contents_of_leaves(operation)
+    if contents is None:
+        return recorder.opaque(operation)
+    found = []
+    for shape, data in zip(operation.results[0].shape.without_layout.arrays(), contents, strict=True):
+        bits = repeated_bits(data, shape.element_type)
+        if bits is None:
+            found.append(recorder.graph.make("constant", data, shape))
+        else:
+            found.append(recorder.primitives.literal(shape.element_type, bits, shape.dimensions))
+    return [tree_of(operation.results[0].shape, iter(found))]
 
 
 def _with_contexts(recorder: Recorder, operation: Operation, *parts: Tree) -> Tree:

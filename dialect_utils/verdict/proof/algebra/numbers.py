@@ -24,6 +24,7 @@ __all__ = [
     "highest_bits",
     "is_exact",
     "is_idempotent",
+    "is_rounded",
     "neutral_bits",
     "number_bits",
     "value_of",
@@ -81,6 +82,18 @@ def folded(opcode: str, result: ElementType, element_type: ElementType, operands
     if element_type.name in FLOAT_FORMATS and element_type == result:
         return _folded_floats(opcode, element_type, operands)
     return None
+
+
+# Operations whose result is the number nearest to the exact one.
+_ROUNDED = named("add subtract multiply divide sqrt convert")
+
+
+def is_rounded(opcode: str, result: ElementType, kind: ElementType, bits: Sequence[int]) -> bool:
+    """Is true for an operation on finite floats, or with a finite float result, that may round; the result comes last."""
+    if opcode not in _ROUNDED or not (kind.is_floating or result.is_floating):
+        return False
+    values = [*(value_of(kind, each) for each in bits[:-1]), value_of(result, bits[-1])]
+    return all(isinstance(value, Fraction | int) for value in values)
 
 
 def _folded_integers(opcode: str, element_type: ElementType, operands: tuple[int, ...]) -> int | None:
