@@ -22,6 +22,7 @@ from dialect_utils.ops.arrays import Patches
 from dialect_utils.ops.domain import UndefinedError
 from dialect_utils.verdict.proof.algebra.numbers import number_bits, value_of
 from dialect_utils.verdict.proof.algebra.sums import reduced, sum_of_products
+from dialect_utils.verdict.proof.bits import joined_bits, part_of_bits
 from dialect_utils.verdict.proof.cases import Cases
 from dialect_utils.verdict.proof.picks import Elements, Picks, array_of, mapped
 from dialect_utils.verdict.proof.terms import OPTIONAL_ZERO, GaveUpError, Term, Terms
@@ -49,6 +50,9 @@ class ElementProof(Interpretation[Term, Elements]):
         self.terms = terms
         self._cases = Cases(terms, lambda first, second: first is second)
         self._picks = Picks(terms, self.spend)
+        # The elements that are joined to an element, and the element that a part is of, with the part's position.
+        self._joins: dict[Term, tuple[Term, ...]] = {}
+        self._wholes: dict[Term, tuple[Term, int]] = {}
         self._count = 0
 
     def same(self, first: Term, second: Term) -> bool:
@@ -268,16 +272,21 @@ class ElementProof(Interpretation[Term, Elements]):
         return array_of([self._joined(new, list(row)) for row in rows], sizes)
 
     def _part(self, position: int, element_type: ElementType, item: Term) -> Term:
-        if item.label == "joined" and item.operands[0].array.element_type == element_type:
-            return item.operands[position]
-        return self.terms.each_as_is(("part", position), element_type, [item])
+        items = self._joins.get(item, ())
+        if items and items[0].array.element_type == element_type:
+            return items[position]
+        found = part_of_bits(self.terms, self.terms.each_as_is(("part", position), element_type, [item]))
+        self._wholes.setdefault(found, (item, position))
+        return found
 
     def _joined(self, element_type: ElementType, items: Sequence[Term]) -> Term:
-        source = items[0].operands[0] if items[0].label == ("part", 0) else None
-        is_whole = all(item.label == ("part", i) and item.operands == (source,) for i, item in enumerate(items))
-        if source is not None and is_whole and source.array.element_type == element_type:
-            return source
-        return self.terms.each_as_is("joined", element_type, items)
+        source, _ = self._wholes.get(items[0], (None, 0))
+        if source is not None and source.array.element_type == element_type:
+            if all(self._wholes.get(item) == (source, i) for i, item in enumerate(items)):
+                return source
+        found = joined_bits(self.terms, self.terms.each_as_is("joined", element_type, items))
+        self._joins[found] = tuple(items)
+        return found
 
 
 def _are_all_of(items: list[Term], source: Term) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
 from itertools import product
 from math import prod
@@ -50,6 +51,8 @@ class Elements(Interpretation[Term, Any]):
         found = self._of(term, shape, node).reshape(shape.dimensions)
         if shape.dimensions:
             self.equal.append((node, self.graph.make("array", None, shape, [*map(int, found.flat)])))
+        elif int(found) != node:
+            self.equal.append((node, int(found)))
         return found
 
     def _of(self, term: Term, shape: ArrayShape, node: int) -> Nodes:
@@ -57,7 +60,7 @@ class Elements(Interpretation[Term, Any]):
         scalar = ArrayShape(shape.element_type, ())
         match term.kind:
             case _ if not shape.dimensions:
-                return np.array(node)
+                return self._scalar_of(term, node)
             case "constant" if isinstance(term.label, bytes):
                 bits = bits_of(term.label, shape.element_type)
                 return np.array([self.nodes.literal(shape.element_type, each, ()) for each in bits], np.int64)
@@ -82,6 +85,13 @@ class Elements(Interpretation[Term, Any]):
         except UndefinedError:
             made = (self.graph.make("element", i, scalar, (node,)) for i in range(prod(shape.dimensions)))
             return np.fromiter(made, np.int64)
+
+    def _scalar_of(self, term: Term, node: int) -> Nodes:
+        """Returns the element that movement leaves, and any other scalar as it is."""
+        if term.kind == "moved":
+            with suppress(UndefinedError):
+                return np.asarray(self.moved(term))
+        return np.array(node)
 
     def _rows(self, term: Term) -> Nodes | None:
         """Returns a result of a reduction by a function, row by row; None for other operations."""

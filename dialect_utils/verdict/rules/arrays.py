@@ -40,3 +40,6 @@ FUNCTION_ROUNDING = Rule("function-rounding", "The engine chooses how exactly a 
 MIXED_PRECISION = Rule(
     "mixed-precision", "An operation on floats of several types is computed in the widest type, and rounded once."
 )
+PARTS_OF_BITS = Rule(
+    "parts-of-bits", "Bits that are read as smaller elements are those of shifts; larger elements join shifted bits."
+)

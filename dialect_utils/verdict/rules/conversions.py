@@ -102,35 +102,38 @@ EXACT = Rule(
 WIDER = Rule(
     "convert-computed-wider",
     "An operation that rounds once to a type of at least twice the digits, and two more, and then to its own type is as "
-    "if it were rounded once; quotients, remainders and shifts of integers are those of wider types.",
+    "if it were rounded once.",
     (
         *(
             nan(f"convert[T]({each}(convert[U](x), convert[U](y))) = {each}(x, y)", FLOAT, Doubled())
             for each in ("add", "subtract", "multiply", "divide", "remainder")
         ),
         nan("convert[T](sqrt(convert[U](x))) = sqrt(x)", FLOAT, Doubled()),
-        *(
-            bits(f"convert[T]({each}(convert[U](x), convert[U](y))) = {each}(x, y)", INTEGER, _INTEGER_U, Holds())
-            for each in ("divide", "remainder")
-        ),
-        bits(
-            "convert[T](shift-right-logical(convert[U](x), convert[U](y))) = shift-right-logical(x, y)",
-            UNSIGNED,
-            _INTEGER_U,
-            Holds(),
-        ),
-        bits(
-            "convert[T](shift-right-arithmetic(convert[U](x), convert[U](y))) = shift-right-arithmetic(x, y)",
-            SIGNED,
-            _INTEGER_U,
-            Holds(),
-        ),
     ),
     wrong=(
         "convert[T](add(add(convert[f32](x), convert[f32](y)), convert[f32](z))) = add(add(x, y), z)",
         "convert[T](divide(convert[f32](x), convert[f32](y))) = divide(y, x)",
     ),
     domain=(FLOAT, Doubled("T", "f32")),
+)
+WIDER_INTEGERS = Rule(
+    "convert-divided-wider",
+    "Quotients, remainders and shifts to the right of integers are those of wider types that hold the integers.",
+    (
+        *(
+            bits(f"convert[T]({each}(convert[U](x), convert[U](y))) = {each}(x, y)", INTEGER, _INTEGER_U, Holds())
+            for each in ("divide", "remainder")
+        ),
+        *(
+            bits(f"convert[T]({each}(convert[U](x), convert[U](y))) = {each}(x, y)", kind, _INTEGER_U, Holds())
+            for each, kind in (("shift-right-logical", UNSIGNED), ("shift-right-arithmetic", SIGNED))
+        ),
+    ),
+    wrong=(
+        "convert[T](divide(convert[s64](x), convert[s64](y))) = divide(y, x)",
+        "convert[T](shift-right-logical(convert[s64](x), convert[s64](3))) = shift-right-logical(x, 3)",
+    ),
+    domain=(SIGNED, Holds("T", "s32")),
 )
 REREAD = Rule(
     "bits-read-again",

@@ -14,7 +14,7 @@ from dialect_utils.verdict.proof.widening import rounded
 from dialect_utils.verdict.rules.conditions import Doubled
 from dialect_utils.verdict.rules import Rule
 from dialect_utils.verdict.rules.arrays import FUNCTION_ROUNDING
-from dialect_utils.verdict.rules.conversions import EXACT, LOSSLESS, NARROWED, WIDER
+from dialect_utils.verdict.rules.conversions import EXACT, LOSSLESS, NARROWED, WIDER, WIDER_INTEGERS
 from dialect_utils.verdict.rules.formats import has, is_lossless
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def _within(terms: Terms, element_type: ElementType, operand: Term) -> Term | No
         terms.step(EXACT, written, before)
         return terms.each("negate", element_type, [terms.each("convert", element_type, [inner])])
     if _is_computed(label, element_type, source):
-        return _computed(terms, element_type, operand, WIDER)
+        return _computed(terms, element_type, operand, WIDER if source.is_floating else WIDER_INTEGERS)
     if label in _FUNCTIONS and element_type.is_floating and source.is_floating:
         return _computed(terms, element_type, operand, FUNCTION_ROUNDING)
     return None
