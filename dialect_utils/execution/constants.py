@@ -61,7 +61,11 @@ def contents_of_leaves(operation: Operation) -> list[bytes] | None:
     """Returns the contents of each array of a constant tuple of HLO; None where the text is not read."""
     literal, leaves = getattr(operation, "literal", None), [*operation.results[0].shape.leaves()]
     arrays = [leaf for leaf in leaves if isinstance(leaf, ArrayShape) and leaf.is_static]
-    if not isinstance(literal, str) or len(arrays) < len(leaves) or any(each.element_type.is_complex for each in arrays):
+    if (
+        not isinstance(literal, str)
+        or len(arrays) < len(leaves)
+        or any(each.element_type.is_complex for each in arrays)
+    ):
         return None
     found = _ELEMENT.findall(without_comments(literal))
     counts = [prod(each.dimensions) for each in arrays]

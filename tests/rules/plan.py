@@ -52,7 +52,7 @@ ARGUMENTS = (
         "convert-lossless",
         "U holds the number itself, so both sides round one number to V. A definition that rounds to f32 before it "
         "rounds to a V of at most 8 bits gives the same: f32 has more than twice the digits of V, and its range.",
-        lambda types: _is_narrow(types["V"]),
+        lambda types: "V" in types and _is_narrow(types["V"]),
     ),
     Argument(
         "whole-numbers",
@@ -65,6 +65,11 @@ ARGUMENTS = (
         "The remainder is exact, below the divisor, and has the sign of the dividend. The quotient of a number below "
         "the divisor is 0 after truncation, so its remainder is itself. NaN, infinities and zeros are sampled.",
         lambda types: types["T"].is_floating,
+    ),
+    Argument(
+        "convert-exact",
+        "Rounding to nearest, with ties to even, rounds a number and its opposite to opposites.",
+        lambda types: "U" in types and _is_narrow(types["U"]),
     ),
     Argument(
         "convert-computed-wider",

@@ -71,9 +71,7 @@ class ElementProof(Interpretation[Term, Elements]):
         if isinstance(values[0], Term) or isinstance(values[1], Term):
             return values[0] is values[1] and values[0].is_specified
         pairs = zip(values[0].flat, values[1].flat, strict=True)
-        return all(
-            (a is b and a.is_specified) or self.terms.are_nan(a, b) or self._cases.same(a, b) for a, b in pairs
-        )
+        return all((a is b and a.is_specified) or self.terms.are_nan(a, b) or self._cases.same(a, b) for a, b in pairs)
 
     def interpreted(self, term: Term) -> Value:
         """Returns the elements of a term; raises GaveUpError where there are too many."""

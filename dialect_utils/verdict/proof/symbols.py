@@ -189,7 +189,11 @@ class Symbols(Movement):
         return self._converted(kinds, found, before, after_)
 
     def _by_function(
-        self, label: tuple[Hashable, ...], kinds: Sequence[ElementType], sizes: tuple[int, ...], operands: Sequence[Term]
+        self,
+        label: tuple[Hashable, ...],
+        kinds: Sequence[ElementType],
+        sizes: tuple[int, ...],
+        operands: Sequence[Term],
     ) -> list[Term]:
         """Returns the results of a reduction by a function, the last of the operands, as it is written."""
         shapes = tuple(ArrayShape(kind, sizes) for kind in kinds)

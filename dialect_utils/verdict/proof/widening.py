@@ -84,7 +84,9 @@ def narrowed(
     plain = tuple(ArrayShape(kind, ()) for kind in parameters)
     for number, (shape, wide) in enumerate(zip(plain, kinds, strict=True)):
         variable = terms.make("leaf", ("bound", level, number), shape)
-        found[terms.make("leaf", ("bound", level, number), ArrayShape(wide, ()))] = variable if shape.element_type == wide else terms.each("convert", wide, [variable])
+        found[terms.make("leaf", ("bound", level, number), ArrayShape(wide, ()))] = (
+            variable if shape.element_type == wide else terms.each("convert", wide, [variable])
+        )
     made = [_with(terms, each, found) for each in function.operands]
     body = [
         each if each.shape == ArrayShape(kind, ()) else original(terms, kind, each)

@@ -16,7 +16,7 @@ from dialect_utils.verdict.replay.arrays import CHECKS, reducer
 from dialect_utils.verdict.replay.elements import Elements
 from dialect_utils.verdict.replay.equality import Equality, Level
 from dialect_utils.verdict.replay.scalars import check_scalar
-from dialect_utils.verdict.replay.widening import OF_FUNCTIONS, WIDENINGS, converted_function
+from dialect_utils.verdict.replay.widening import OF_FUNCTIONS, WIDENINGS, converted_function, labels_of
 from dialect_utils.verdict.written.graph import UNSPECIFIED, Graph
 from dialect_utils.verdict.written.labels import device_counts
 from dialect_utils.verdict.written.record import Recorder
@@ -26,7 +26,6 @@ _NAN_BITS, _ORDER = "NaN bits", "order of sums"
 # Choices that the definition leaves to the engine, by the rules that use them.
 _CHOICES = {
     "convolution-padding": "convolution padding",
-    "converted-sort": "equal keys",
     "dot-precision": "dot precision",
     "excess-precision": "excess precision",
     "function-rounding": "function rounding",
@@ -167,7 +166,10 @@ def _checked(graph: Graph, elements: Elements, step: Step) -> _Merge:
         return _Merge(Level.BITS, graph.insert(step.before), graph.insert(step.after), (condition,))
     if step.rule in OF_FUNCTIONS:
         return _by_functions(graph, step)
-    check, nodes = CHECKS.get(step.rule) or WIDENINGS.get(step.rule), (graph.insert(step.before), graph.insert(step.after))
+    check, nodes = (
+        CHECKS.get(step.rule) or WIDENINGS.get(step.rule),
+        (graph.insert(step.before), graph.insert(step.after)),
+    )
     if step.predicate is not None:
         return _by_cases(graph, step, *nodes)
     if check is not None:
@@ -182,19 +184,18 @@ def _checked(graph: Graph, elements: Elements, step: Step) -> _Merge:
 
 def _by_functions(graph: Graph, step: Step) -> _Merge:
     """Returns an operation on converted arrays as the converted one, where its function commutes with conversions."""
-    level, functions = converted_function(step)
+    level, (wide, narrow) = converted_function(step)
+    (_, depth, kinds, _), (_, other_depth, others, _) = labels_of(wide, narrow)
+    if depth != other_depth:
+        raise RefusedError("the functions are nested otherwise")
+    found: dict[int, int] = {}
+    for number, shapes in enumerate(zip(kinds, others, strict=True)):
+        variables = [graph.make("leaf", ("bound", depth, number), shape) for shape in shapes]
+        found[variables[0]] = _converted(graph, variables[1], shapes[0])
     conditions = []
-    for wide, narrow in functions:
-        (_, depth, kinds, _), (_, other_depth, others, _) = wide.label, narrow.label
-        if depth != other_depth or len(kinds) != len(others):
-            raise RefusedError("the functions have other parameters")
-        found: dict[int, int] = {}
-        for number, shapes in enumerate(zip(kinds, others, strict=True)):
-            variables = [graph.make("leaf", ("bound", depth, number), shape) for shape in shapes]
-            found[variables[0]] = _converted(graph, variables[1], shapes[0])
-        for first, second in zip(wide.operands, narrow.operands, strict=True):
-            expected = _converted(graph, graph.insert(second), first.shape)
-            conditions.append((_where(graph, graph.insert(first), found), expected))
+    for first, second in zip(wide.operands, narrow.operands, strict=True):
+        expected = _converted(graph, graph.insert(second), first.shape)
+        conditions.append((_where(graph, graph.insert(first), found), expected))
     return _Merge(level, graph.insert(step.before), graph.insert(step.after), tuple(conditions))
 
 

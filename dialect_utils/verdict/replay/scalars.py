@@ -250,7 +250,11 @@ _FUNCTIONS = USES[Choice.FUNCTION_ROUNDING]
 def _mixed_precision(before: Term, after: Term) -> Level | None:
     """Compares an operation on floats of several types with that of the widest type on converted floats."""
     wide = after.operands[0] if after.kind == "each" and after.label == "convert" else after
-    if before.kind != "each" or before.label not in _OF_MIXED_TYPES or (wide.kind, wide.label) != ("each", before.label):
+    if (
+        before.kind != "each"
+        or before.label not in _OF_MIXED_TYPES
+        or (wide.kind, wide.label) != ("each", before.label)
+    ):
         return None
     kind, kinds = _type(wide), [_type(before), *(_type(each) for each in before.operands)]
     pairs = [*zip(before.operands, wide.operands, strict=True)] if len(before.operands) == len(wide.operands) else []

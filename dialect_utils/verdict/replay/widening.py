@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType
+from dialect_utils.layout import ArrayShape, ElementType
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.ops import named
 from dialect_utils.verdict.certificate import Step
@@ -28,7 +28,6 @@ _MOVES: Mapping[str, int | None] = {
 _PRODUCTS = ("dot", "convolution", "ragged-dot")
 _FACTORS = 2
 _REDUCTIONS = ("reduce", "reduce-window")
-_PRED = ELEMENT_TYPES["pred"]
 
 
 def _type(term: Term) -> ElementType:
@@ -157,13 +156,11 @@ def _texts(term: Term) -> object:
 
 # Functions
 
-Functions = tuple[Level, Sequence[tuple[Term, Term]]]
 
+def converted_function(step: Step) -> tuple[Level, tuple[Term, Term]]:
+    """Returns the level at which a reduction by a function commutes with conversions, and the functions of both sides.
 
-def converted_function(step: Step) -> Functions:
-    """Returns the level at which an operation by functions commutes with conversions, and the pairs of functions.
-
-    The condition is that each function of the first operation, on converted values, is the converted result of the
+    The condition is that the function of the first operation, on converted values, is the converted result of the
     second one: then every value between is the conversion of the value in the other.
     """
     wide, narrow = _pair(step)
@@ -181,39 +178,39 @@ def converted_function(step: Step) -> Functions:
         demand([*shapes] == scalars, "a function of other values")
         results = [_type(each) for each in functions[0][side].operands]
         demand(len(results) == count and results == kinds[side][1], "a function with other results")
-    demand(_type(step.before) == _result(step.before, kinds[0][2]), "another result")
+    demand(_type(step.before) == _result(step.before, kinds[0][1]), "another result")
     result = _unconverted(step.after)
-    demand(_type(result) == _result(result, kinds[1][2]), "another result")
-    demand((step.rule == "converted-sort") == (_name(wide) == "sort"), "another operation")
-    return _level_of_function(wide, functions[0][1], kinds[0][1]), functions
+    demand(_type(result) == _result(result, kinds[1][1]), "another result")
+    return _level_of_function(functions[0][1], kinds[0][1]), functions[0]
+
+
+def labels_of(*functions: Term) -> list[tuple[Any, ...]]:
+    """Returns the labels of functions: their level, the shapes of their parameters, and the count of results."""
+    return [*map(_label, functions)]
 
 
 def _result(term: Term, kinds: Sequence[ElementType]) -> ElementType:
     return kinds[int(str(term.label))] if term.kind == "out" else kinds[0]
 
 
-def _kinds(name: str, arrays: Sequence[Term]) -> tuple[list[ElementType], list[ElementType], list[ElementType]]:
-    """Returns the types of the parameters and results of a function, and those of the results of its operation."""
+def _kinds(name: str, arrays: Sequence[Term]) -> tuple[list[ElementType], list[ElementType]]:
+    """Returns the types of the parameters and of the results of the function that reduces arrays."""
     kinds = [_type(each) for each in arrays]
-    if name in _REDUCTIONS:
-        count = len(kinds) // 2
-        demand(kinds[:count] == kinds[count:], "initial values of other types")
-        return [*kinds[:count], *kinds[:count]], kinds[:count], kinds[:count]
-    demand(name == "sort", "an operation whose function is not known")
-    return [kind for kind in kinds for _ in range(2)], [_PRED], kinds
+    demand(name in _REDUCTIONS, "an operation whose function is not known")
+    count = len(kinds) // 2
+    demand(kinds[:count] == kinds[count:], "initial values of other types")
+    return [*kinds[:count], *kinds[:count]], kinds[:count]
 
 
-def _level_of_function(operation: Term, function: Term, results: Sequence[ElementType]) -> Level:
-    """Returns the level: an engine may sum floats of another type in another order, and order equal keys otherwise."""
-    if _name(operation) == "sort":
-        texts = dict(_label(operation)[0][2])
-        return Level.BITS if texts.get("is_stable") == "true" else Level.ENGINE
+def _level_of_function(function: Term, results: Sequence[ElementType]) -> Level:
+    """Returns the level: an engine may sum floats of another type in another order."""
     if not any(kind.is_floating or kind.is_complex for kind in results):
         return Level.BITS
     (body, *others) = function.operands
     is_plain = not others and body.kind == "each" and isinstance(body.label, str) and len(body.operands) == _FACTORS
-    leaves = is_plain and all(each.kind == "leaf" for each in body.operands) and body.operands[0] is not body.operands[1]
-    return Level.NAN if leaves and is_exact(str(body.label), results[0]) else Level.ENGINE
+    leaves = is_plain and all(each.kind == "leaf" for each in body.operands)
+    is_of_both = leaves and body.operands[0] is not body.operands[1]
+    return Level.NAN if is_of_both and is_exact(str(body.label), results[0]) else Level.ENGINE
 
 
 WIDENINGS: Mapping[str, Callable[[Step], Level]] = {
@@ -222,4 +219,4 @@ WIDENINGS: Mapping[str, Callable[[Step], Level]] = {
     "dot-precision": dot_precision,
     "excess-precision": excess_precision,
 }
-OF_FUNCTIONS = ("converted-function", "converted-sort")
+OF_FUNCTIONS = ("converted-function",)

@@ -27,13 +27,13 @@ ONE_SUM = Rule(
 )
 CONVERTED_MOVEMENT = Rule("converted", "A movement of converted arrays is the converted movement of the arrays.")
 CONVERTED_EXTREME = Rule(
-    "converted-extreme", "An extreme, or a bitwise reduction, of numbers of a wider type is that of the narrower numbers."
+    "converted-extreme",
+    "An extreme, or a bitwise reduction, of numbers of a wider type is that of the narrower numbers.",
 )
 CONVERTED_FUNCTION = Rule(
     "converted-function",
     "A reduction by a function that commutes with a conversion computes, step by step, the conversions of the values.",
 )
-CONVERTED_SORT = Rule("converted-sort", "A comparator that commutes with a conversion sorts converted keys the same.")
 DOT_PRECISION = Rule("dot-precision", "The engine chooses the precision of a sum of products at DEFAULT precision.")
 EXCESS_PRECISION = Rule("excess-precision", "The engine may keep the sums of a reduction in a wider type.")
 FUNCTION_ROUNDING = Rule("function-rounding", "The engine chooses how exactly a function such as a sine is rounded.")

@@ -18,6 +18,7 @@ from dialect_utils.verdict.proof.picks import PICK
 from dialect_utils.verdict.rules import Rule, all_rules
 from dialect_utils.verdict.rules.arrays import ONE_SUM
 from dialect_utils.verdict.sampling import random_inputs
+from tests.verdict.proof import converted_arrays
 from tests.verdict.proof import expressions as ex
 from tests.verdict.proof import test_batch_norm as norms
 from tests.verdict.proof import test_loop_state as loops
@@ -249,17 +250,25 @@ INSTANCES: dict[str, Callable[[random.Random], Instance]] = {
     "branches": lambda rng: conditional(rng, "copy(q)"),
     "broadcast": broadcast,
     "complex-parts": parts,
+    "converted": converted_arrays.movement,
+    "converted-extreme": converted_arrays.extreme,
+    "converted-function": converted_arrays.function,
     "concatenate": concatenate,
     "convolution-padding": padded_convolution,
     "dot": dot,
+    "dot-precision": converted_arrays.products,
     "chlo": chlo,
     "dynamic-slice": dynamic_slice,
     "elements": elements,
+    "excess-precision": converted_arrays.sums,
+    "function-rounding": converted_arrays.functions,
     "initial-value": initial,
     "known-branch": lambda rng: conditional(rng, "constant(true)"),
     "loop-state": loop_state,
     "map": mapped,
+    "mixed-precision": converted_arrays.mixed,
     "one-sum": one_sum,
+    "parts-of-bits": converted_arrays.bits,
     "pick": pick,
     "reduce": reduce,
     "reverse": reverse,
@@ -267,7 +276,8 @@ INSTANCES: dict[str, Callable[[random.Random], Instance]] = {
     "window": window,
 }
 # The interpreter has no batch normalization: its decomposition is compared with a wrong one in test_batch_norm.py.
-NOT_EXECUTED = {"batch-norm"}
+# It has no operations on floats of several types either: the definitions are compared in test_array_instances.
+NOT_EXECUTED = {"batch-norm", "mixed-precision"}
 # Rules are declared where modules are imported; proofs import those about elements when they need them.
 ARRAY_RULES = [rule for rule in all_rules() if rule.name in INSTANCES]
 assert {ELEMENTS, ONE_SUM, PICK} <= {*ARRAY_RULES}

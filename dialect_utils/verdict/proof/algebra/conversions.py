@@ -13,7 +13,7 @@ from dialect_utils.verdict.proof.algebra.originals import converted, original
 from dialect_utils.verdict.proof.widening import rounded
 from dialect_utils.verdict.rules.conditions import Doubled
 from dialect_utils.verdict.rules import Rule
-from dialect_utils.verdict.rules.arrays import FUNCTION_ROUNDING
+from dialect_utils.verdict.rules.arrays import FUNCTION_ROUNDING, MIXED_PRECISION
 from dialect_utils.verdict.rules.conversions import EXACT, LOSSLESS, NARROWED, WIDER, WIDER_INTEGERS
 from dialect_utils.verdict.rules.formats import has, is_lossless
 
@@ -25,6 +25,8 @@ _OF_BITS = named("and or xor")
 _ROUNDED, _OF_INTEGERS = named("add subtract multiply divide remainder sqrt"), named("divide remainder")
 _SHIFTS = {"shift-right-logical": "unsigned", "shift-right-arithmetic": "signed"}
 _DOUBLED = Doubled()
+# Operations on floats of several types; floats of fewer bits are computed in f32.
+_OF_MIXED_TYPES, _LEAST_COMPUTED = named("add subtract multiply divide maximum minimum"), 32
 _FUNCTIONS = USES[Choice.FUNCTION_ROUNDING]
 
 
@@ -60,6 +62,22 @@ def build_finite(terms: Terms, operand: Term) -> Term | None:
     if not kind.is_floating or not is_lossless(kind, operand.array.element_type):
         return None
     return terms.by(EXACT, terms.each_as_is("is-finite", truth, [operand]), "is-finite", truth, [inner])
+
+
+def build_mixed(terms: Terms, opcode: str, element_type: ElementType, operands: Sequence[Term]) -> Term | None:
+    """Returns an operation on floats of several types as a conversion of that of the widest type; None for others."""
+    kinds = {element_type, *(each.array.element_type for each in operands)}
+    if len(kinds) == 1 or opcode not in _OF_MIXED_TYPES or not all(kind.is_floating for kind in kinds):
+        return None
+    wide = next((kind for kind in kinds if all(is_lossless(each, kind) for each in kinds)), None)
+    if wide is None or wide.bits < _LEAST_COMPUTED:
+        return None
+    plain = [each if each.array.element_type == wide else converted(terms, wide, each) for each in operands]
+    computed = terms.each_as_is(opcode, wide, plain)
+    written = computed if wide == element_type else converted(terms, element_type, computed)
+    terms.step(MIXED_PRECISION, terms.each_as_is(opcode, element_type, operands), written)
+    found = terms.each(opcode, wide, [terms.each("convert", wide, [each]) for each in operands])
+    return terms.each("convert", element_type, [found])
 
 
 def _is_narrowing(source: ElementType, target: ElementType) -> bool:

@@ -47,6 +47,9 @@ def _build(terms: Terms, opcode: str, element_type: ElementType, operands: Seque
     constant = _folded(terms, opcode, element_type, operands)
     if constant is not None:
         return constant
+    mixed = conversions.build_mixed(terms, opcode, element_type, operands)
+    if mixed is not None:
+        return mixed
     if opcode == "select":
         return comparisons.build_select(terms, element_type, operands)
     if opcode == "convert":
