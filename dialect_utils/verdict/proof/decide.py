@@ -20,6 +20,7 @@ from dialect_utils.text import DiagnosticError
 from dialect_utils.verdict.certificate import Certificate, Reading, Step, place_of, without_chlo
 from dialect_utils.verdict.outcome import MovedElement, OutputProof, Place, RealEquality, RuleUse
 from dialect_utils.verdict.ports import Port
+from dialect_utils.verdict.proof.algebra.numbers import are_nan
 from dialect_utils.verdict.proof.cases import Cases
 from dialect_utils.verdict.proof.describe import where_apart
 from dialect_utils.verdict.proof.evaluation import BATCH_NORM, NORMS, Evaluation
@@ -249,7 +250,7 @@ class _Comparison:
         return self.same[a, b]
 
     def _same_parts(self, a: Term, b: Term) -> bool:
-        if self.terms.are_nan(a, b):
+        if are_nan(self.terms, a, b):
             return True
         if "moved" in (a.kind, b.kind):
             return self._same_reads(self.terms.chain(a), self.terms.chain(b))

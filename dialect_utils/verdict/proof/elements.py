@@ -20,7 +20,7 @@ from dialect_utils.execution.constants import bits_of
 from dialect_utils.layout import ArrayShape, ElementType, Shape
 from dialect_utils.ops.arrays import Patches
 from dialect_utils.ops.domain import UndefinedError
-from dialect_utils.verdict.proof.algebra.numbers import number_bits, value_of
+from dialect_utils.verdict.proof.algebra.numbers import are_nan, number_bits, value_of
 from dialect_utils.verdict.proof.algebra.sums import reduced, sum_of_products
 from dialect_utils.verdict.proof.bits import joined_bits, part_of_bits
 from dialect_utils.verdict.proof.cases import Cases
@@ -71,7 +71,7 @@ class ElementProof(Interpretation[Term, Elements]):
         if isinstance(values[0], Term) or isinstance(values[1], Term):
             return values[0] is values[1] and values[0].is_specified
         pairs = zip(values[0].flat, values[1].flat, strict=True)
-        return all((a is b and a.is_specified) or self.terms.are_nan(a, b) or self._cases.same(a, b) for a, b in pairs)
+        return all((a is b and a.is_specified) or are_nan(self.terms, a, b) or self._cases.same(a, b) for a, b in pairs)
 
     def interpreted(self, term: Term) -> Value:
         """Returns the elements of a term; raises GaveUpError where there are too many."""
@@ -279,9 +279,9 @@ class ElementProof(Interpretation[Term, Elements]):
 
     def _joined(self, element_type: ElementType, items: Sequence[Term]) -> Term:
         source, _ = self._wholes.get(items[0], (None, 0))
-        if source is not None and source.array.element_type == element_type:
-            if all(self._wholes.get(item) == (source, i) for i, item in enumerate(items)):
-                return source
+        is_whole = all(self._wholes.get(item) == (source, i) for i, item in enumerate(items))
+        if source is not None and is_whole and source.array.element_type == element_type:
+            return source
         found = joined_bits(self.terms, self.terms.each_as_is("joined", element_type, items))
         self._joins[found] = tuple(items)
         return found

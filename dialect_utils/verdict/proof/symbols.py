@@ -15,8 +15,8 @@ from dialect_utils.layout import ArrayShape, ElementType, TupleShape
 from dialect_utils.ops import Trait, with_trait
 from dialect_utils.ops.domain import UndefinedError, reshaped, static_array, transposed
 from dialect_utils.ops.window import WindowDimension
-from dialect_utils.verdict.proof.algebra.originals import converted
 from dialect_utils.verdict.proof.algebra.numbers import is_exact, is_idempotent, neutral_bits
+from dialect_utils.verdict.proof.algebra.originals import converted
 from dialect_utils.verdict.proof.movement import Movement
 from dialect_utils.verdict.proof.terms import Array, Term
 from dialect_utils.verdict.proof.widening import after, narrowed, of_extreme, of_factors, originals
@@ -224,7 +224,7 @@ class Symbols(Movement):
     ) -> tuple[list[ElementType], Term, list[Term]] | None:
         """Returns the types, the function and the operands of a reduction whose values are converted, else None."""
         count, plain, types = len(kinds), [*operands], [*kinds]
-        if len(operands) != 2 * count or any(each.array.element_type != kind for each, kind in zip(operands, kinds)):
+        if [each.array.element_type for each in operands] != [*kinds, *kinds]:
             return None
         for i in range(count):
             narrow = originals(self.terms, (operands[i], operands[count + i]))

@@ -21,9 +21,8 @@ from dialect_utils.verdict.proof.algebra.ring import Polynomial
 from dialect_utils.verdict.proof.normal_forms import normalized, split
 from dialect_utils.verdict.proof.widening import lifted
 from dialect_utils.verdict.rules import Rule
-from dialect_utils.verdict.rules.arrays import FOLDED, SPLAT
+from dialect_utils.verdict.rules.arrays import SPLAT
 from dialect_utils.verdict.rules.conversions import REREAD
-from dialect_utils.verdict.rules.formats import is_nan
 from dialect_utils.verdict.written.terms import Kind, TreeOf
 
 # A proof with more terms gives up; so many take some seconds.
@@ -115,8 +114,8 @@ class Terms:
         # Whether operations on floats stay as they are: rules that may change the bits of a NaN are of no use before an
         # operation that observes these.
         self.keeps_bits = False
-        # Whether steps may round constants, and use what the definition leaves to the engine besides the bits of NaN and
-        # the order of sums; `could_choose` says that such a step was left out.
+        # Whether steps may round constants, and use other choices of the engine than the bits of NaN and the order of
+        # sums; `could_choose` says that there is such a step.
         self.chooses = self.could_choose = False
         # The steps of the certificate, and the operation at which each was made.
         self.steps: dict[tuple[Any, ...], Operation | None] = {}
@@ -183,16 +182,6 @@ class Terms:
         if term.kind == "splat":
             term = term.operands[0]
         return term.label if term.kind == "constant" and isinstance(term.label, int) else None
-
-    def are_nan(self, first: Term, second: Term) -> bool:
-        """Is true for two constants all of whose elements are NaN, which are equal up to their bits."""
-        kind, bits = first.shape, [self.constant_bits(each) for each in (first, second)]
-        if self.keeps_bits or None in bits or not isinstance(kind, ArrayShape) or first.shape != second.shape:
-            return False
-        if not all(is_nan(kind.element_type, each or 0) for each in bits):
-            return False
-        self.step(FOLDED, first, second)
-        return True
 
     def splat(self, scalar: Term, dimensions: tuple[int, ...]) -> Term:
         """Returns an array all of whose elements are one scalar."""

@@ -1,4 +1,4 @@
-"""Steps about operations on converted arrays: movement, functions, and the precision that the definition leaves open."""
+"""Steps about operations on converted arrays: movement, functions, and the precision that is the engine's choice."""
 
 from __future__ import annotations
 
@@ -67,9 +67,9 @@ def converted_movement(step: Step) -> Level:
     wide, narrow = _pair(step)
     demand(_is_converted(step.after, narrow), "the result is not converted")
     if wide.kind == "moved":
-        plans = wide.label, narrow.label
-        assert isinstance(plans[0], Plan) and isinstance(plans[1], Plan)  # so terms are made
-        first, second = plans
+        first, second = wide.label, narrow.label
+        assert isinstance(first, Plan)  # so terms are made
+        assert isinstance(second, Plan)
         is_same = (first.dimensions, first.steps, first.paddings) == (second.dimensions, second.steps, second.paddings)
         demand(is_same and not first.regroups_bits and not second.regroups_bits, "another movement")
         count = len(wide.operands)

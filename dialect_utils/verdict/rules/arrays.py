@@ -7,7 +7,7 @@ from dialect_utils.verdict.rules.rule import Rule
 
 FOLDED = Rule(
     "constants",
-    "An operation on constants has one result where its definition leaves nothing of it to the engine; floats round once.",
+    "An operation on constants has one result, rounded once, where the definition leaves nothing to the engine.",
     wrong=("add(2, 3) = 6",),
     examples=(
         "add(2, 3) = 5",

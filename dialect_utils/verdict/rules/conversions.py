@@ -101,8 +101,8 @@ EXACT = Rule(
 )
 WIDER = Rule(
     "convert-computed-wider",
-    "An operation that rounds once to a type of at least twice the digits, and two more, and then to its own type is as "
-    "if it were rounded once.",
+    "An operation rounded to a type of at least twice the digits, and two more, and then to its own type is as if it "
+    "were rounded once.",
     (
         *(
             nan(f"convert[T]({each}(convert[U](x), convert[U](y))) = {each}(x, y)", FLOAT, Doubled())

@@ -11,9 +11,9 @@ from dialect_utils.ops.choices import USES, Choice
 from dialect_utils.verdict.proof.algebra.chains import distributed
 from dialect_utils.verdict.proof.algebra.originals import converted, original
 from dialect_utils.verdict.proof.widening import rounded
-from dialect_utils.verdict.rules.conditions import Doubled
 from dialect_utils.verdict.rules import Rule
 from dialect_utils.verdict.rules.arrays import FUNCTION_ROUNDING, MIXED_PRECISION
+from dialect_utils.verdict.rules.conditions import Doubled
 from dialect_utils.verdict.rules.conversions import EXACT, LOSSLESS, NARROWED, WIDER, WIDER_INTEGERS
 from dialect_utils.verdict.rules.formats import has, is_lossless
 

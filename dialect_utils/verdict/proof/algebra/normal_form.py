@@ -44,12 +44,11 @@ _COMPARE_PARTS = 3
 
 
 def _build(terms: Terms, opcode: str, element_type: ElementType, operands: Sequence[Term]) -> Term | None:
-    constant = _folded(terms, opcode, element_type, operands)
-    if constant is not None:
-        return constant
-    mixed = conversions.build_mixed(terms, opcode, element_type, operands)
-    if mixed is not None:
-        return mixed
+    known = _folded(terms, opcode, element_type, operands)
+    if known is None:
+        known = conversions.build_mixed(terms, opcode, element_type, operands)
+    if known is not None:
+        return known
     if opcode == "select":
         return comparisons.build_select(terms, element_type, operands)
     if opcode == "convert":
@@ -58,6 +57,11 @@ def _build(terms: Terms, opcode: str, element_type: ElementType, operands: Seque
         return conversions.build_finite(terms, operands[0])
     if opcode in ("real", "imag", "complex"):
         return _parts(terms, opcode, element_type, operands)
+    return _of_numbers(terms, opcode, element_type, operands)
+
+
+def _of_numbers(terms: Terms, opcode: str, element_type: ElementType, operands: Sequence[Term]) -> Term | None:
+    """Returns arithmetic and logic in normal form, or None where nothing is known of them."""
     if element_type.is_integral and element_type.bits >= _NARROWEST:
         found = ring.build(terms, opcode, element_type, operands)
         if found is None:
