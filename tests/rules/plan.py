@@ -68,7 +68,8 @@ ARGUMENTS = (
     ),
     Argument(
         "convert-exact",
-        "Rounding to nearest, with ties to even, rounds a number and its opposite to opposites.",
+        "Rounding to nearest, with ties to even, rounds a number and its opposite to opposites. A choice takes one of "
+        "two values whole, before a conversion or after it.",
         lambda types: "U" in types and _is_narrow(types["U"]),
     ),
     Argument(
@@ -202,7 +203,8 @@ def _near_ties(target: ElementType, source: ElementType) -> tuple[int, ...]:
 
 def _bits_near(kind: ElementType, value: Fraction) -> int:
     """Returns the bits of a number of a wide type that is near a value."""
-    if kind.is_integral:
+    if kind.is_integral or kind.name == "pred":
         return int(value) & ((1 << kind.bits) - 1)
-    wide = np.array([float(value)]).astype(f"f{kind.storage_bytes}")
+    with np.errstate(over="ignore"):
+        wide = np.array([float(value)]).astype(f"f{kind.storage_bytes}")
     return int(exhaustive.bits_of(wide, kind)[0])

@@ -12,8 +12,8 @@ from dialect_utils.ir import Function, Operation
 from dialect_utils.layout import ArrayShape, ElementType, Slice, Step
 from dialect_utils.ops.domain import Domain, UndefinedError, reshaped, static_array, transposed
 from dialect_utils.verdict.proof.algebra.numbers import value_of
+from dialect_utils.verdict.proof.algebra.widening import lifted
 from dialect_utils.verdict.proof.terms import Array, Moved, Term, Terms
-from dialect_utils.verdict.proof.widening import lifted
 from dialect_utils.verdict.rules import Rule
 from dialect_utils.verdict.written.labels import key_of
 from dialect_utils.verdict.written.terms import Written

@@ -17,9 +17,9 @@ from dialect_utils.ops.domain import UndefinedError, reshaped, static_array, tra
 from dialect_utils.ops.window import WindowDimension
 from dialect_utils.verdict.proof.algebra.numbers import is_exact, is_idempotent, neutral_bits
 from dialect_utils.verdict.proof.algebra.originals import converted
+from dialect_utils.verdict.proof.algebra.widening import after, narrowed, of_extreme, of_factors, originals
 from dialect_utils.verdict.proof.movement import Movement
 from dialect_utils.verdict.proof.terms import Array, Term
-from dialect_utils.verdict.proof.widening import after, narrowed, of_extreme, of_factors, originals
 from dialect_utils.verdict.rules import Rule
 from dialect_utils.verdict.rules.arrays import CONVERTED_EXTREME, CONVERTED_FUNCTION
 from dialect_utils.verdict.written.labels import elementwise_label, key_of

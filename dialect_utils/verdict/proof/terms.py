@@ -18,8 +18,8 @@ from dialect_utils.layout.proof.deadline import check_deadline
 from dialect_utils.verdict.certificate import Reading
 from dialect_utils.verdict.proof.algebra import build
 from dialect_utils.verdict.proof.algebra.ring import Polynomial
+from dialect_utils.verdict.proof.algebra.widening import lifted
 from dialect_utils.verdict.proof.normal_forms import normalized, split
-from dialect_utils.verdict.proof.widening import lifted
 from dialect_utils.verdict.rules import Rule
 from dialect_utils.verdict.rules.arrays import SPLAT
 from dialect_utils.verdict.rules.conversions import REREAD

@@ -16,6 +16,7 @@ from dialect_utils.verdict.rules.formats import (
     exact_log2,
     float_bits,
     has,
+    has_whole_ends,
     highest_bits,
     is_lossless,
     is_nan,
@@ -98,6 +99,17 @@ class Holds:
     def holds(self, types: Types, constants: Constants) -> bool:
         """Is true where a conversion from the source to the target loses nothing."""
         return is_lossless(_named(self.source, types), _named(self.target, types))
+
+
+@dataclass(frozen=True, slots=True)
+class WholeEnds:
+    """The condition that the largest numbers of a float format are whole, and the format has infinities."""
+
+    type: str = "T"
+
+    def holds(self, types: Types, constants: Constants) -> bool:
+        """Is true where no rounding to whole numbers leaves the format."""
+        return has_whole_ends(types[self.type])
 
 
 @dataclass(frozen=True, slots=True)

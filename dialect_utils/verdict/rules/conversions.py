@@ -8,6 +8,7 @@ from dialect_utils.verdict.rules.conditions import (
     INTEGER,
     OPPOSITES,
     REAL,
+    SIGN,
     SIGNED,
     UNSIGNED,
     Doubled,
@@ -17,6 +18,7 @@ from dialect_utils.verdict.rules.conditions import (
     NoWider,
     Real,
     SameWidth,
+    WholeEnds,
 )
 from dialect_utils.verdict.rules.rule import Equation, Rule, bits, nan
 
@@ -63,12 +65,12 @@ NARROWED = Rule(
 )
 
 
-_OPPOSITES_U, _IEEE = Has("opposites", "U"), Has("infinities")
+_SIGN_U = Has("sign", "U")
 # Functions whose results are numbers of every type of their operand.
 _WHOLE = sorted(named("ceil floor round-nearest-afz round-nearest-even sign"))
 
 
-def _exact(text: str, *guard: Has | Real) -> Equation:
+def _exact(text: str, *guard: Has | Real | WholeEnds) -> Equation:
     return nan(text, *guard, Holds())
 
 
@@ -83,10 +85,10 @@ EXACT = Rule(
         _exact("convert[U](maximum(x, y)) = maximum(convert[U](x), convert[U](y))", REAL, _FLOAT_U),
         _exact("convert[U](minimum(x, y)) = minimum(convert[U](x), convert[U](y))", REAL, _FLOAT_U),
         _exact("convert[T](select(p, convert[U](x), convert[U](y))) = select(p, x, y)"),
-        nan("convert[U](negate(x)) = negate(convert[U](x))", OPPOSITES, _FLOAT_U, _OPPOSITES_U),
-        nan("convert[U](abs(x)) = abs(convert[U](x))", OPPOSITES, _FLOAT_U, _OPPOSITES_U),
-        bits("convert[U](select(p, x, y)) = select(p, convert[U](x), convert[U](y))"),
-        *(_exact(f"convert[U]({each}(x)) = {each}(convert[U](x))", _IEEE, _FLOAT_U) for each in _WHOLE),
+        nan("convert[U](negate(x)) = negate(convert[U](x))", SIGN, _SIGN_U),
+        nan("convert[U](abs(x)) = abs(convert[U](x))", SIGN, _SIGN_U, Holds()),
+        nan("convert[U](select(p, x, y)) = select(p, convert[U](x), convert[U](y))"),
+        *(_exact(f"convert[U]({each}(x)) = {each}(convert[U](x))", WholeEnds(), _FLOAT_U) for each in _WHOLE),
         bits("is-finite(convert[U](x)) = is-finite(x)", FLOAT, _FLOAT_U, Holds()),
         *(
             _exact(f"convert[U]({each}(x, y)) = {each}(convert[U](x), convert[U](y))", INTEGER, _INTEGER_U)
@@ -130,7 +132,7 @@ WIDER_INTEGERS = Rule(
         ),
     ),
     wrong=(
-        "convert[T](divide(convert[s64](x), convert[s64](y))) = divide(y, x)",
+        "convert[T](divide(convert[s64](x), convert[s64](3))) = remainder(x, 3)",
         "convert[T](shift-right-logical(convert[s64](x), convert[s64](3))) = shift-right-logical(x, 3)",
     ),
     domain=(SIGNED, Holds("T", "s32")),

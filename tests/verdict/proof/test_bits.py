@@ -180,6 +180,21 @@ def test_a_function_in_f32_that_is_rounded_is_that_of_the_narrow_type(opcode: st
     assert set(_choices(*_twice_rounded(opcode, operands="x"))) <= {"NaN bits"}
 
 
+def _converted(opcode: str, kind: str) -> tuple[str, str]:
+    """Returns the conversion of an operation to f32, and the operation on the conversion."""
+    head = f"x = {kind}[6] parameter(0)"
+    before = _entry(f"n = {kind}[6] {opcode}(x)", "ROOT r = f32[6] convert(n)", parameters=head)
+    return before, _entry("w = f32[6] convert(x)", f"ROOT r = f32[6] {opcode}(w)", parameters=head)
+
+
+def test_a_rounding_that_leaves_a_type_does_not_commute_with_a_conversion() -> None:
+    assert _proved(*_converted("ceil", "f8e4m3")).answer == "equal"
+    # 15.5 is rounded to 16, which the type does not have.
+    assert _proved(*_converted("ceil", "f8e3m4")).answer != "equal"
+    # The type has one zero.
+    assert _proved(*_converted("negate", "f8e4m3fnuz")).answer != "equal"
+
+
 def test_a_type_of_too_few_digits_rounds_twice() -> None:
     assert _proved(*_twice_rounded("add", "f8e4m3fn", "bf16")).answer != "equal"
     assert _proved(*_twice_rounded("multiply", "f16", "bf16")).answer != "equal"

@@ -10,7 +10,7 @@ from dialect_utils.ops import named
 from dialect_utils.ops.choices import USES, Choice
 from dialect_utils.verdict.proof.algebra.chains import distributed
 from dialect_utils.verdict.proof.algebra.originals import converted, original
-from dialect_utils.verdict.proof.widening import rounded
+from dialect_utils.verdict.proof.algebra.widening import rounded
 from dialect_utils.verdict.rules import Rule
 from dialect_utils.verdict.rules.arrays import FUNCTION_ROUNDING, MIXED_PRECISION
 from dialect_utils.verdict.rules.conditions import Doubled
@@ -89,7 +89,7 @@ def _within(terms: Terms, element_type: ElementType, operand: Term) -> Term | No
     label, source = operand.label, operand.array.element_type
     if _is_narrowing(source, element_type) and (label in _OF_BITS or operand in terms.polynomials):
         return _narrowed(terms, element_type, operand)
-    if label == "negate" and has(source, "opposites") and has(element_type, "opposites"):
+    if label == "negate" and has(source, "sign") and has(element_type, "sign"):
         before, (inner,) = converted(terms, element_type, operand), operand.operands
         written = terms.each_as_is("negate", element_type, [converted(terms, element_type, inner)])
         terms.step(EXACT, written, before)

@@ -9,7 +9,7 @@ from dialect_utils.ops import named
 from dialect_utils.verdict.proof.algebra.chains import distributed
 from dialect_utils.verdict.rules.arrays import FOLDED, SPLAT
 from dialect_utils.verdict.rules.conversions import EXACT, LOSSLESS
-from dialect_utils.verdict.rules.formats import has, is_lossless, is_nan
+from dialect_utils.verdict.rules.formats import has, has_whole_ends, is_lossless, is_nan
 from dialect_utils.verdict.written.constants import folded
 
 if TYPE_CHECKING:
@@ -128,9 +128,9 @@ def _is_exact(label: str, narrow: ElementType, wide: ElementType) -> bool:
     if label == "select":
         return True
     if label in _SIGNS:
-        return wide.is_floating and narrow.is_floating and has(narrow, "opposites") and has(wide, "opposites")
+        return wide.is_floating and narrow.is_floating and has(narrow, "sign") and has(wide, "sign")
     if label in _WHOLE:
-        return wide.is_floating and has(narrow, "infinities")
+        return wide.is_floating and has_whole_ends(narrow)
     if label in _OF_BITS:
         return narrow.is_integral and wide.is_integral
     return label in _JOINED and (wide.is_floating or (narrow.is_integral and wide.is_integral))
