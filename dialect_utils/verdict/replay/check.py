@@ -24,7 +24,7 @@ from dialect_utils.verdict.written.wellformed import NOTHING, RefusedError
 
 _NAN_BITS, _ORDER = "NaN bits", "order of sums"
 # Choices that the definition leaves to the engine, by the rules that use them.
-_CHOICES = {
+CHOICES = {
     "convolution-padding": "convolution padding",
     "dot-precision": "dot precision",
     "excess-precision": "excess precision",
@@ -121,7 +121,7 @@ def replay(
         if told is not None and None not in outputs:
             break
     open_ = [step for step, merge in zip(steps, merges, strict=False) if merge.level is Level.ENGINE]
-    return Replayed(tuple(outputs), told, tuple(dict.fromkeys(_CHOICES.get(step.rule, _ORDER) for step in open_)))
+    return Replayed(tuple(outputs), told, tuple(dict.fromkeys(CHOICES.get(step.rule, _ORDER) for step in open_)))
 
 
 def _packed(graph: Graph, node: int, port: Port, unspecified: int) -> int:

@@ -139,6 +139,18 @@ def test_an_operation_on_constants_is_its_rounded_result(
     assert _proved(before, other).answer != "equal"
 
 
+def test_a_constant_that_a_definition_rounds_twice_is_not_folded() -> None:
+    # 1 + 2^-8 + 2^-40 is above the middle of two numbers of bf16; f32 rounds it to the middle.
+    head = "x = bf16[6] parameter(0); a = f64[] constant(1.0039062500009095)"
+    rows = ["w = bf16[6] broadcast(c), dimensions={}", "ROOT r = bf16[6] add(x, w)"]
+    before = _entry("c = bf16[] convert(a)", *rows, parameters=head)
+    for found in ("1", "1.0078125"):
+        assert _proved(before, _entry(f"c = bf16[] constant({found})", *rows, parameters=head)).answer != "equal"
+    exact = before.replace("1.0039062500009095", "1.00390625")
+    whole = head.replace("1.0039062500009095", "1.00390625")
+    assert _choices(exact, _entry("c = bf16[] constant(1)", *rows, parameters=whole)) == ()
+
+
 def test_a_nan_of_constants_is_a_nan_but_no_number() -> None:
     head = "x = f32[6] parameter(0); a = f32[] constant(-1)"
     whole = "w = f32[6] broadcast(m), dimensions={}"
@@ -225,7 +237,9 @@ def test_an_operation_that_observes_a_choice_of_the_engine_is_not_proved() -> No
     observed = [
         text.replace("ROOT r", "t").replace("}\n", "  ROOT o = s32[6] convert(t)\n}\n") for text in (narrow, wide)
     ]
-    assert _proved(*observed).answer != "equal"
+    found = _proved(*observed)
+    assert found.answer != "equal"
+    assert "a choice of the engine, which an operation observes" in found.reason
 
 
 _DOT = "x = {0}[4,3] parameter(0); y = {0}[3,5] parameter(1)"
