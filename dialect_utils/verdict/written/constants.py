@@ -52,7 +52,8 @@ def _may_round_twice(kind: ElementType, result: ElementType, bits: int) -> bool:
     value = value_of(kind, bits)
     if not result.is_floating or result.bits >= _F32.bits or not isinstance(value, Fraction | int):
         return False
-    return abs(value) > _LARGEST or value != float(value) or float_bits(_F32, float(value)) is None
+    exact = Fraction(value)
+    return abs(exact) > _LARGEST or exact != float(exact) or float_bits(_F32, float(exact)) is None
 
 
 def _computed(opcode: str, result: ElementType, kind: ElementType, bits: Sequence[int]) -> int | None:
