@@ -57,6 +57,37 @@ def contents(operation: Operation) -> bytes | None:
         return None
 
 
+def contents_of_leaves(operation: Operation) -> list[bytes] | None:
+    """Returns the contents of each array of a constant tuple of HLO; None where the text is not read."""
+    literal, leaves = getattr(operation, "literal", None), [*operation.results[0].shape.leaves()]
+    arrays = [leaf for leaf in leaves if isinstance(leaf, ArrayShape) and leaf.is_static]
+    if (
+        not isinstance(literal, str)
+        or len(arrays) < len(leaves)
+        or any(each.element_type.is_complex for each in arrays)
+    ):
+        return None
+    found = _ELEMENT.findall(without_comments(literal))
+    counts = [prod(each.dimensions) for each in arrays]
+    if "..." in literal or len(found) != sum(counts):
+        return None
+    rest = iter(found)
+    try:
+        return [
+            _encoded(each.element_type, [next(rest) for _ in range(count)], is_hlo=True)
+            for each, count in zip(arrays, counts, strict=True)
+        ]
+    except ValueError:
+        return None
+
+
+def repeated_bits(data: bytes, element_type: ElementType) -> int | None:
+    """Returns the bits that all elements of a constant's contents have; None where they differ, or there are none."""
+    size = element_type.storage_bytes
+    is_repeated = bool(data) and data == data[:size] * (len(data) // size)
+    return int.from_bytes(data[:size], "little") if is_repeated else None
+
+
 def _encoded(element_type: ElementType, found: list[str], *, is_hlo: bool) -> bytes:
     import numpy as np
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from dialect_utils.verdict.replay import Replayed
 
 _NO_REPLAY = "internal error: the proof does not replay, so it counts as none"
+_OBSERVED = "the programs are equal only up to a choice of the engine, which an operation observes"
 
 
 def prove(
@@ -54,6 +55,7 @@ def _replayed(
         return found
     # Imported here: `different` and `unknown` need no replay.
     from dialect_utils.verdict.replay import replay
+    from dialect_utils.verdict.replay.check import CHOICES
 
     replayed = replay(stages, parameters, results, found.certificate or Certificate((), ({}, {})))
     if found.answer == "equal" and not replayed.is_equal:
@@ -62,18 +64,21 @@ def _replayed(
         again = None if exact.certificate is None else replay(stages, parameters, results, exact.certificate)
         if exact.answer == "equal" and again is not None and again.is_equal:
             found, replayed = exact, again
-    outputs = tuple(_confirmed(each, replayed) if each.is_equal else each for each in found.outputs)
+    steps = found.certificate.steps if found.certificate is not None else ()
+    is_observed = not replayed.refused and any(step.rule in CHOICES for step in steps)
+    refusal = _OBSERVED if is_observed else _NO_REPLAY
+    outputs = tuple(_confirmed(each, replayed, refusal) if each.is_equal else each for each in found.outputs)
     has_equal_effects = found.has_equal_effects and replayed.effects is not None
     if found.answer != "equal" or (has_equal_effects and all(each.is_equal for each in outputs)):
         return replace(found, outputs=outputs, has_equal_effects=has_equal_effects)
-    reason = ": ".join(filter(None, [_NO_REPLAY, replayed.refused]))
+    reason = ": ".join(filter(None, [refusal, replayed.refused]))
     return replace(found, answer="unknown", reason=reason, outputs=outputs, has_equal_effects=has_equal_effects)
 
 
-def _confirmed(output: OutputProof, replayed: Replayed) -> OutputProof:
+def _confirmed(output: OutputProof, replayed: Replayed, refusal: str) -> OutputProof:
     """Returns the proof of an output with the choices that it leaves open, no proof where the replay confirms none."""
     if replayed.outputs[output.output] is None:
-        return OutputProof(output.output, is_equal=False, reason=_NO_REPLAY)
+        return OutputProof(output.output, is_equal=False, reason=refusal)
     return replace(output, choices=replayed.choices(output.output))
 
 

@@ -27,15 +27,20 @@ METHODS: tuple[Method, ...] = ("every bit pattern", "polynomial", "solver", "arg
 _FEW_BITS, _MANY_BITS = 16, 27
 _SAMPLES = 4000
 _NARROW_FLOAT = 8
+_HALF = 16
 
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """A reason why a rule holds for formats that no other method decides; random bits have to agree with it."""
+    """A reason why a rule holds for formats that no other method decides; random bits have to agree with it.
+
+    `is_first` says that solvers could be asked, but take too long.
+    """
 
     rule: str
     text: str
     covers: Callable[[Mapping[str, ElementType]], bool]
+    is_first: bool = False
 
 
 def _is_narrow(kind: ElementType) -> bool:
@@ -47,7 +52,7 @@ ARGUMENTS = (
         "convert-lossless",
         "U holds the number itself, so both sides round one number to V. A definition that rounds to f32 before it "
         "rounds to a V of at most 8 bits gives the same: f32 has more than twice the digits of V, and its range.",
-        lambda types: _is_narrow(types["V"]),
+        lambda types: "V" in types and _is_narrow(types["V"]),
     ),
     Argument(
         "whole-numbers",
@@ -61,6 +66,28 @@ ARGUMENTS = (
         "the divisor is 0 after truncation, so its remainder is itself. NaN, infinities and zeros are sampled.",
         lambda types: types["T"].is_floating,
     ),
+    Argument(
+        "convert-exact",
+        "Rounding to nearest, with ties to even, rounds a number and its opposite to opposites. A choice takes one of "
+        "two values whole, before a conversion or after it.",
+        lambda types: "U" in types and _is_narrow(types["U"]),
+    ),
+    Argument(
+        "convert-computed-wider",
+        "f32 has at least 2 p + 2 digits for p digits of f16 and bf16, so two roundings are one (Figueroa, 1995), also "
+        "of subnormal results: a product has 2 p digits, a quotient is no nearer to a tie, and a remainder is exact. "
+        "The definitions compute these types in f32, too.",
+        lambda types: types["T"].bits == _HALF and types["U"].name == "f32",
+        is_first=True,
+    ),
+    Argument(
+        "convert-divided-wider",
+        "U holds both operands and the quotient without its fraction, but for the lowest number divided by -1, whose "
+        "quotient wraps around to the same bits. Divided by 0, all bits are set, and the dividend remains. A count of "
+        "at least the width leaves 0, or copies of the sign.",
+        lambda types: types["T"].bits > _NARROW_FLOAT,
+        is_first=True,
+    ),
 )
 
 
@@ -70,9 +97,12 @@ def method_of(rule: Rule, case: Case) -> Method | None:
         return "every bit pattern"
     if _is_polynomial(case):
         return "polynomial"
+    argument = argument_for(rule, case)
+    if argument is not None and argument.is_first:
+        return "argument"
     if _is_translated(case):
         return "solver"
-    return "argument" if argument_for(rule, case) is not None else None
+    return "argument" if argument is not None else None
 
 
 def argument_for(rule: Rule, case: Case) -> Argument | None:
@@ -173,7 +203,8 @@ def _near_ties(target: ElementType, source: ElementType) -> tuple[int, ...]:
 
 def _bits_near(kind: ElementType, value: Fraction) -> int:
     """Returns the bits of a number of a wide type that is near a value."""
-    if kind.is_integral:
+    if kind.is_integral or kind.name == "pred":
         return int(value) & ((1 << kind.bits) - 1)
-    wide = np.array([float(value)]).astype(f"f{kind.storage_bytes}")
+    with np.errstate(over="ignore"):
+        wide = np.array([float(value)]).astype(f"f{kind.storage_bytes}")
     return int(exhaustive.bits_of(wide, kind)[0])

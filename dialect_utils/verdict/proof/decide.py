@@ -22,6 +22,7 @@ from dialect_utils.text import DiagnosticError
 from dialect_utils.verdict.certificate import Certificate, Reading, Step, place_of, without_chlo
 from dialect_utils.verdict.outcome import MovedElement, OutputProof, Place, RealEquality, RuleUse
 from dialect_utils.verdict.ports import Port
+from dialect_utils.verdict.proof.algebra.numbers import are_nan
 from dialect_utils.verdict.proof.cases import Cases
 from dialect_utils.verdict.proof.combining import Combining
 from dialect_utils.verdict.proof.describe import where_apart
@@ -122,6 +123,9 @@ def _decided(
     if others and others[-1].is_equal_as_arrays():
         return _expanded(stages, others[-1].result(over_reals=False))
     # The slow comparisons come last: element by element, and over the reals.
+    if comparison.terms.could_choose and not comparison.is_equal():
+        chosen = _Comparison(stages, parameters, results, replace(way, chooses=True))
+        comparison = chosen if chosen.is_equal() else comparison
     found = _expanded(stages, comparison.result(over_reals=over_reals, field_seed=field_seed))
     for other in (each for each in others if comparison.has_loops and not each.has_loops):
         as_elements = found if found.answer != "unknown" else other.result(over_reals=False)
@@ -166,7 +170,7 @@ class _Comparison:
 
     def __init__(self, stages: Sequence[Module], parameters: Sequence[Port], results: Sequence[Port], way: Way) -> None:
         self.way, self.terms = way, Terms()
-        self.terms.keeps_bits = way.keeps_bits
+        self.terms.keeps_bits, self.terms.chooses = way.keeps_bits, way.chooses
         self.terms.combining = Combining(self.terms) if way.regroups else None
         self.same: dict[tuple[Term, Term], bool] = {}
         self.elements: ElementProof | None = None
@@ -208,6 +212,11 @@ class _Comparison:
         """Is true where all results and effects are equal without a look at their elements."""
         pairs = [*self.pairs, *zip(self.effects, self.other_effects, strict=False)]
         return len(self.effects) == len(self.other_effects) and all(self._same(*pair) for pair in pairs)
+
+    def is_equal(self) -> bool:
+        """Is true where all results and effects are equal, some of them perhaps element by element."""
+        pairs = [*self.pairs, *zip(self.effects, self.other_effects, strict=False)]
+        return len(self.effects) == len(self.other_effects) and all(self._proved(*pair) for pair in pairs)
 
     def other_ways(self) -> Iterator[Way]:
         """Yields other ways to write the modules down that may make them equal."""
@@ -283,6 +292,8 @@ class _Comparison:
         return self.same[a, b]
 
     def _same_parts(self, a: Term, b: Term) -> bool:
+        if are_nan(self.terms, a, b):
+            return True
         if "moved" in (a.kind, b.kind):
             return self._same_reads(self.terms.chain(a), self.terms.chain(b))
         is_alike = (a.kind, a.label, len(a.operands)) == (b.kind, b.label, len(b.operands))

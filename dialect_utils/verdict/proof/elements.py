@@ -20,8 +20,9 @@ from dialect_utils.execution.constants import bits_of
 from dialect_utils.layout import ArrayShape, ElementType, Shape
 from dialect_utils.ops.arrays import Patches
 from dialect_utils.ops.domain import UndefinedError
-from dialect_utils.verdict.proof.algebra.numbers import number_bits, value_of
+from dialect_utils.verdict.proof.algebra.numbers import are_nan, number_bits, value_of
 from dialect_utils.verdict.proof.algebra.sums import reduced, sum_of_products
+from dialect_utils.verdict.proof.bits import joined_bits, part_of_bits
 from dialect_utils.verdict.proof.cases import Cases
 from dialect_utils.verdict.proof.picks import Elements, Picks, array_of, mapped
 from dialect_utils.verdict.proof.terms import OPTIONAL_ZERO, GaveUpError, Term, Terms
@@ -54,6 +55,9 @@ class ElementProof(Interpretation[Term, Elements]):
         self.has_picks, self.has_open_starts = has_picks, False
         self._cases = Cases(terms, lambda first, second: first is second)
         self._picks = Picks(terms, self.spend)
+        # The elements that are joined to an element, and the element that a part is of, with the part's position.
+        self._joins: dict[Term, tuple[Term, ...]] = {}
+        self._wholes: dict[Term, tuple[Term, int]] = {}
         self._count = 0
 
     def same(self, first: Term, second: Term) -> bool:
@@ -72,7 +76,7 @@ class ElementProof(Interpretation[Term, Elements]):
         if isinstance(values[0], Term) or isinstance(values[1], Term):
             return values[0] is values[1] and values[0].is_specified
         pairs = zip(values[0].flat, values[1].flat, strict=True)
-        return all((a is b and a.is_specified) or self._cases.same(a, b) for a, b in pairs)
+        return all((a is b and a.is_specified) or are_nan(self.terms, a, b) or self._cases.same(a, b) for a, b in pairs)
 
     def interpreted(self, term: Term) -> Value:
         """Returns the elements of a term; raises GaveUpError where there are too many."""
@@ -280,16 +284,21 @@ class ElementProof(Interpretation[Term, Elements]):
         return array_of([self._joined(new, list(row)) for row in rows], sizes)
 
     def _part(self, position: int, element_type: ElementType, item: Term) -> Term:
-        if item.label == "joined" and item.operands[0].array.element_type == element_type:
-            return item.operands[position]
-        return self.terms.each_as_is(("part", position), element_type, [item])
+        items = self._joins.get(item, ())
+        if items and items[0].array.element_type == element_type:
+            return items[position]
+        found = part_of_bits(self.terms, self.terms.each_as_is(("part", position), element_type, [item]))
+        self._wholes.setdefault(found, (item, position))
+        return found
 
     def _joined(self, element_type: ElementType, items: Sequence[Term]) -> Term:
-        source = items[0].operands[0] if items[0].label == ("part", 0) else None
-        is_whole = all(item.label == ("part", i) and item.operands == (source,) for i, item in enumerate(items))
+        source, _ = self._wholes.get(items[0], (None, 0))
+        is_whole = all(self._wholes.get(item) == (source, i) for i, item in enumerate(items))
         if source is not None and is_whole and source.array.element_type == element_type:
             return source
-        return self.terms.each_as_is("joined", element_type, items)
+        found = joined_bits(self.terms, self.terms.each_as_is("joined", element_type, items))
+        self._joins[found] = tuple(items)
+        return found
 
 
 def _are_all_of(items: list[Term], source: Term) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from dialect_utils.ir import Function, Operation, Value
 from dialect_utils.ir.control_flow import MOST_ITERATIONS, is_closed
 from dialect_utils.ir.elementwise import is_elementwise, scalar_operands
-from dialect_utils.layout import ArrayShape, Shape, TupleShape
+from dialect_utils.layout import ArrayShape, Shape, Step, TupleShape
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.layout.proof.deadline import check_deadline
 from dialect_utils.ops import Trait, has, named, opcode_of
@@ -112,6 +112,12 @@ class Evaluation:
     def term(self, value: Value) -> Term:
         """Returns the term of a value that is not a tuple."""
         return self.terms.term(self.array(value))
+
+    def moved(self, array: Array, steps: Sequence[Step]) -> Array:
+        """Returns an array after steps that pad nothing."""
+        for step in steps:
+            array = self.primitives.move(array, step)
+        return array
 
     def flat(self, tree: Tree) -> tuple[Term, ...]:
         """Returns the terms of a tree's leaves."""

@@ -12,6 +12,7 @@ from dialect_utils.ir import Function
 from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType, Reshape, Step
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.ops.domain import Domain, UndefinedError, reshaped, static_array, transposed
+from dialect_utils.verdict.proof.algebra.widening import lifted
 from dialect_utils.verdict.proof.terms import CONCATENATE, Array, Moved, Term, Terms
 from dialect_utils.verdict.rules import Rule
 from dialect_utils.verdict.written.terms import Written
@@ -192,7 +193,7 @@ class Movement(Domain[Array]):
         made = self._concatenated(terms, dimension)
         self.terms.note(CONCATENATE)
         self.terms.certify(CONCATENATE.name, self.written.concatenate(terms, dimension), made)
-        return made
+        return lifted(self.terms, made)
 
     def _concatenated(self, terms: Sequence[Term], dimension: int) -> Term:
         parts: list[Term] = []

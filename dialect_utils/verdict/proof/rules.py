@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from dialect_utils.execution.constants import contents
+from dialect_utils.execution.constants import contents, contents_of_leaves, repeated_bits
 from dialect_utils.ir import Operation
 from dialect_utils.layout import ArrayShape, TupleShape
 from dialect_utils.ops import by_opcode, opcode_of
@@ -49,6 +49,8 @@ def _element(evaluation: Evaluation, operation: Operation) -> Sequence[Tree]:
 
 def _constant(evaluation: Evaluation, operation: Operation) -> Sequence[Tree]:
     shape, bits = operation.results[0].shape, operation.splat_bits
+    if isinstance(shape, TupleShape):
+        return _constant_tuple(evaluation, operation)
     if not isinstance(shape, ArrayShape):
         return evaluation.opaque(operation)
     terms = evaluation.terms
@@ -58,6 +60,21 @@ def _constant(evaluation: Evaluation, operation: Operation) -> Sequence[Tree]:
     if data is None:
         return evaluation.opaque(operation)
     return [terms.make("constant", data, ArrayShape(shape.element_type, shape.dimensions))]
+
+
+def _constant_tuple(evaluation: Evaluation, operation: Operation) -> Sequence[Tree]:
+    """Returns a tuple of constants, array by array."""
+    contents, terms = contents_of_leaves(operation), evaluation.terms
+    if contents is None:
+        return evaluation.opaque(operation)
+    found = []
+    for shape, data in zip(operation.results[0].shape.without_layout.arrays(), contents, strict=True):
+        bits = repeated_bits(data, shape.element_type)
+        if bits is None:
+            found.append(terms.make("constant", data, shape))
+        else:
+            found.append(terms.literal(shape.element_type, bits, shape.dimensions))
+    return [tree_of(operation.results[0].shape, iter(found))]
 
 
 def _copy_start(evaluation: Evaluation, operation: Operation) -> Sequence[Tree]:
@@ -157,7 +174,7 @@ def _bitcast(evaluation: Evaluation, operation: Operation) -> Sequence[Tree]:
     plan = proved_movement(operation.operands[0].shape, operation.results[0].shape)
     if plan is None:
         return evaluation.opaque(operation)
-    return [evaluation.terms.chain(evaluation.array(operation.operands[0])).then(plan.with_padding(None))]
+    return [evaluation.moved(evaluation.array(operation.operands[0]), plan.steps)]
 
 
 # One rule for each opcode that has one of its own.

@@ -11,6 +11,7 @@ from dialect_utils.layout import ELEMENT_TYPES, Reshape, Slice
 from dialect_utils.layout.moves.plan import Plan, try_with_leading
 from dialect_utils.ops.domain import reshaped, transposed
 from dialect_utils.verdict.proof.algebra.numbers import value_of
+from dialect_utils.verdict.proof.algebra.widening import lifted
 from dialect_utils.verdict.proof.movement import Movement
 from dialect_utils.verdict.proof.normal_forms import split
 from dialect_utils.verdict.proof.terms import MOVED, Array, Term
@@ -85,11 +86,10 @@ class Slices(Movement):
         source, window = form.arranged(self, whole), form.arranged(self, new)
         at = form.starts(indices, self.dimensions(window))
 
-        def made(change: Callable[[Array], Term]) -> Array:
-            return form.restored(self, self.written.update_at(change(source), change(window), at), sizes)
-
-        self.terms.certify(DYNAMIC_SLICE.name, plain, self.terms.as_written(made(self.terms.as_written)))
-        return made(self.terms.term)
+        as_is = self.written.update_at(self.terms.as_written(source), self.terms.as_written(window), at)
+        self.terms.certify(DYNAMIC_SLICE.name, plain, self.terms.as_written(form.restored(self, as_is, sizes)))
+        updated = self.written.update_at(self.terms.term(source), self.terms.term(window), at)
+        return form.restored(self, lifted(self.terms, updated), sizes)
 
     def _starts(self, starts: Sequence[Term], sizes: Sequence[int], whole: Sequence[int]) -> list[Term]:
         """Returns start indices: known ones clamped, and 0 where the slice has the whole size."""

@@ -6,18 +6,20 @@ term after another plan.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from dialect_utils.ir import Function, Operation, Value
 from dialect_utils.ir.elementwise import is_elementwise
-from dialect_utils.layout import ArrayShape, ElementType, Step
+from dialect_utils.layout import ArrayShape, ElementType, Step, TupleShape
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.ops import Trait, with_trait
 from dialect_utils.ops.contractions import summed_in
 from dialect_utils.ops.domain import UndefinedError, reshaped, static_array, transposed
 from dialect_utils.ops.window import WindowDimension
 from dialect_utils.verdict.proof.algebra.numbers import is_exact, is_idempotent, neutral_bits, value_of
+from dialect_utils.verdict.proof.algebra.originals import converted
+from dialect_utils.verdict.proof.algebra.widening import narrowed, of_extreme, of_factors, originals
 from dialect_utils.verdict.proof.contractions import (
     AS_SUM,
     DOT,
@@ -32,6 +34,7 @@ from dialect_utils.verdict.proof.contractions import (
 from dialect_utils.verdict.proof.slices import Slices
 from dialect_utils.verdict.proof.terms import Array, Term, Terms
 from dialect_utils.verdict.rules import Rule
+from dialect_utils.verdict.rules.arrays import CONVERTED_EXTREME, CONVERTED_FUNCTION
 from dialect_utils.verdict.written.labels import elementwise_label
 from dialect_utils.verdict.written.terms import swapped_texts, texts_of
 
@@ -177,7 +180,7 @@ class Symbols(Slices):
         made = self.written.convolve(operation, *operands, window, groups, sizes, not is_skipped)
         written = self.written.convolve(operation, *operands, window, groups, sizes, has_padding)
         self.terms.step(PADDING, written, made)
-        return made
+        return of_factors(self.terms, made)
 
     # Reductions
 
@@ -188,6 +191,13 @@ class Symbols(Slices):
         written = self.written.combine(opcode, term, first)
         if self.terms.keeps_bits:
             return written
+        narrow = of_extreme(self.terms, opcode, (term, first))
+        if narrow is not None:
+            wide = term.array.element_type
+            before = self.written.combine(opcode, *(converted(self.terms, wide, each) for each in narrow))
+            plain = self.written.combine(opcode, *narrow)
+            self.terms.step(CONVERTED_EXTREME, before, converted(self.terms, wide, plain))
+            return self.terms.each("convert", wide, [self.combine(opcode, *narrow)])
         found = self._in_order(opcode, term, first)
         combining = self.terms.combining
         return found if combining is None else combining.replaced(written, found)
@@ -242,17 +252,75 @@ class Symbols(Slices):
         self, operation: Operation, function: Function, arrays: Sequence[Array], initial: Sequence[Array]
     ) -> list[Array]:
         """Returns a reduction by an operation, where the function is one that commutes, else by the function."""
-        applied = self._applied(function)
         self.terms.note(REDUCE)
-        opcode = self._reducer(applied, arrays, initial)
         operands = [self.terms.term(each) for each in (*arrays, *initial)]
-        written = self.written.in_general(
-            ("reduce", None), operation, [*operands, applied], self.dimensions(arrays[0])[:1]
-        )
-        if opcode is None:
+        leaves = [static_array(leaf).element_type for value in operation.results for leaf in value.shape.leaves()]
+        return self._reduced(leaves, self._applied(function), operands, is_wide=True)
+
+    def _reduced(
+        self, kinds: Sequence[ElementType], applied: Term, operands: Sequence[Term], *, is_wide: bool
+    ) -> list[Array]:
+        """Returns a reduction; one that `is_wide` may be that of narrower types."""
+        count, rows = len(operands) // 2, operands[0].array.dimensions[:1]
+        opcode = self._reducer(applied, operands[:count], operands[count:])
+        written = self._by_function(("reduce", None), kinds, rows, (*operands, applied))
+        if opcode is not None:
+            self.terms.certify(REDUCE.name, written[0], self.written.combine(opcode, *operands))
+            return [self.combine(opcode, *operands)]
+        narrow = self._narrowed(kinds, operands, applied) if is_wide else None
+        if narrow is None:
             return [*written]
-        self.terms.certify(REDUCE.name, written[0], self.written.combine(opcode, *operands))
-        return [self.combine(opcode, *operands)]
+        (types, body, plain) = narrow
+        found = self._reduced(types, body, plain, is_wide=False)
+        before = self._by_function(("reduce", None), kinds, rows, (*self._as_wide_as(operands, plain), applied))
+        after_ = self._by_function(("reduce", None), types, rows, (*plain, body))
+        return self._converted(kinds, found, before, after_)
+
+    def _by_function(
+        self,
+        label: tuple[Hashable, ...],
+        kinds: Sequence[ElementType],
+        sizes: tuple[int, ...],
+        operands: Sequence[Term],
+    ) -> list[Term]:
+        """Returns the results of a reduction by a function, the last of the operands, as it is written."""
+        shapes = tuple(ArrayShape(kind, sizes) for kind in kinds)
+        made = self.terms.make("op", label, TupleShape(shapes), operands)
+        return [self.terms.make("out", i, shape, (made,)) for i, shape in enumerate(shapes)]
+
+    def _as_wide_as(self, wide: Sequence[Term], narrow: Sequence[Term]) -> list[Term]:
+        """Returns narrow operands converted to the types of the wide ones, as it is written."""
+        kinds = [(each.array.element_type, other.array.element_type) for each, other in zip(narrow, wide, strict=True)]
+        return [
+            each if kind == other else converted(self.terms, other, each)
+            for each, (kind, other) in zip(narrow, kinds, strict=True)
+        ]
+
+    def _converted(
+        self, kinds: Sequence[ElementType], found: Sequence[Array], before: Sequence[Term], after_: Sequence[Term]
+    ) -> list[Array]:
+        """Returns the results of a narrower reduction in the types of the wide one."""
+        results: list[Array] = []
+        for kind, result, first, second in zip(kinds, map(self.terms.term, found), before, after_, strict=True):
+            is_same = result.array.element_type == kind
+            self.terms.step(CONVERTED_FUNCTION, first, second if is_same else converted(self.terms, kind, second))
+            results.append(result if is_same else self.terms.each("convert", kind, [result]))
+        return results
+
+    def _narrowed(
+        self, kinds: Sequence[ElementType], operands: Sequence[Term], applied: Term
+    ) -> tuple[list[ElementType], Term, list[Term]] | None:
+        """Returns the types, the function and the operands of a reduction whose values are converted, else None."""
+        count, plain, types = len(kinds), [*operands], [*kinds]
+        if [each.array.element_type for each in operands] != [*kinds, *kinds]:
+            return None
+        for i in range(count):
+            narrow = originals(self.terms, (operands[i], operands[count + i]))
+            if narrow is not None:
+                plain[i], plain[count + i] = narrow
+                types[i] = narrow[0].array.element_type
+        body = None if types == [*kinds] else narrowed(self.terms, applied, (*types, *types), types)
+        return None if body is None else (types, body, plain)
 
     def reduce_window(
         self,
@@ -265,24 +333,56 @@ class Symbols(Slices):
         has_padding: bool,
     ) -> list[Array]:
         """Returns a reduction of windows; that of an operation has the value of padding as a third operand."""
-        applied = self._applied(function)
         self.terms.note(WINDOW)
-        opcode = self._reducer(applied, arrays, initial)
         operands = [self.terms.term(each) for each in (*arrays, *initial)]
-        written = self.written.in_general(
-            ("reduce-window", None, window, has_padding), operation, [*operands, applied], sizes
-        )
-        if opcode is None:
+        leaves = [static_array(leaf).element_type for value in operation.results for leaf in value.shape.leaves()]
+        label = ("reduce-window", None, window, has_padding)
+        return self._windows(label, leaves, sizes, (*operands, self._applied(function)), is_wide=True)
+
+    def _windows(
+        self,
+        label: tuple[Any, ...],
+        kinds: Sequence[ElementType],
+        sizes: tuple[int, ...],
+        operands: Sequence[Term],
+        *,
+        is_wide: bool,
+    ) -> list[Array]:
+        """Returns a reduction of windows; one that `is_wide` may be that of narrower types."""
+        (*arrays, applied), count = operands, len(operands) // 2
+        opcode = self._reducer(applied, arrays[:count], arrays[count:])
+        written = self._by_function(label, kinds, sizes, operands)
+        if opcode is not None:
+            made = self._window(label, opcode, sizes, arrays)
+            self.terms.certify(WINDOW.name, written[0], made)
+            return [self._narrow_window(made, opcode)]
+        narrow = self._narrowed(kinds, arrays, applied) if is_wide else None
+        if narrow is None:
             return [*written]
-        kind, bits = self.element_type(arrays[0]), self.terms.constant_bits(operands[1])
+        (types, body, plain) = narrow
+        found = self._windows(label, types, sizes, (*plain, body), is_wide=False)
+        before = self._by_function(label, kinds, sizes, (*self._as_wide_as(arrays, plain), applied))
+        return self._converted(kinds, found, before, self._by_function(label, types, sizes, (*plain, body)))
+
+    def _window(self, label: tuple[Any, ...], opcode: str, sizes: tuple[int, ...], operands: Sequence[Term]) -> Term:
+        """Returns a reduction of windows by an operation."""
+        _, _, window, has_padding = label
+        kind, bits = operands[0].array.element_type, self.terms.constant_bits(operands[1])
         is_padded = any(dimension.has_padding for dimension in window)
         is_multiplied = has_padding or not is_padded or is_idempotent(opcode, kind, bits)
-        label = ("reduce-window", opcode, window, is_multiplied)
-        made = self._made(label, ArrayShape(kind, sizes), operands)
-        self.terms.certify(WINDOW.name, written[0], made)
         self.terms.has_reductions = True
-        combining = self.terms.combining
-        return [made if combining is None else combining.replaced(made, made)]
+        return self._made(("reduce-window", opcode, window, is_multiplied), ArrayShape(kind, sizes), operands)
+
+    def _narrow_window(self, made: Term, opcode: str) -> Term:
+        """Returns an exact reduction of windows of converted elements as the conversion of a narrower one."""
+        narrow, combining = of_extreme(self.terms, opcode, made.operands), self.terms.combining
+        if narrow is None:
+            return made if combining is None else combining.replaced(made, made)
+        wide, sizes, label = made.array.element_type, made.array.dimensions, made.label
+        before = self.terms.make("op", label, made.shape, [converted(self.terms, wide, each) for each in narrow])
+        found = self.terms.make("op", label, ArrayShape(narrow[0].array.element_type, sizes), narrow)
+        self.terms.step(CONVERTED_EXTREME, before, converted(self.terms, wide, found))
+        return self.terms.each("convert", wide, [found if combining is None else combining.replaced(found, found)])
 
     def _applied(self, function: Function) -> Term:
         applied, has_effects = self.evaluation.function(function)

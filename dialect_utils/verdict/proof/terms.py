@@ -18,6 +18,7 @@ from dialect_utils.layout.proof.deadline import check_deadline
 from dialect_utils.verdict.certificate import Reading
 from dialect_utils.verdict.proof.algebra import build
 from dialect_utils.verdict.proof.algebra.ring import Polynomial
+from dialect_utils.verdict.proof.algebra.widening import lifted
 from dialect_utils.verdict.proof.combining import Combining
 from dialect_utils.verdict.proof.normal_forms import normalized, split, try_read_one_part
 from dialect_utils.verdict.rules import Rule
@@ -115,6 +116,8 @@ class Terms:
         self.expressions: dict[tuple[Hashable, ...], int] = {}
         # Integer sums and products, taken apart.
         self.polynomials: dict[Term, Polynomial] = {}
+        # The terms of narrower types of which terms are conversions, None where there is none.
+        self.originals: dict[tuple[Term, ElementType], Term | None] = {}
         # Convolutions skip padding (HLO) unless both programs multiply it (StableHLO).
         self.skips_padding = True
         # Dots are computed in the type of their sums, and small ones as sums, where the modules have other dots.
@@ -126,6 +129,9 @@ class Terms:
         # Combinations of the same elements, if these are to be one term; whether there are reductions at all.
         self.combining: Combining | None = None
         self.has_reductions = False
+        # Whether steps may round constants, and use other choices of the engine than the bits of NaN and the order of
+        # sums; `could_choose` says that there is such a step.
+        self.chooses = self.could_choose = False
         # The steps of the certificate, and the operation at which each was made.
         self.steps: dict[tuple[Any, ...], Operation | None] = {}
         # How loops are read, for each module.
@@ -137,6 +143,11 @@ class Terms:
         self.origins: tuple[dict[Term, Operation | None], ...] = ({}, {})
         self.side = 0
         self.unspecified = Term("leaf", "unspecified", ArrayShape(_NO_TYPE, ()), (), False, -1)
+
+    def may_choose(self) -> bool:
+        """Is true where a step of the engine's choice may be made; remembers that there is one."""
+        self.could_choose = True
+        return self.chooses
 
     def note(self, rule: Rule) -> None:
         """Remembers that a rule was applied at the operation that is looked at."""
@@ -376,7 +387,7 @@ class Terms:
         form = self._normal(base, after)
         made = self._moved(*form)
         self.certify(MOVED, self.moved_as_is(base, after), made)
-        return made
+        return lifted(self, made) if made.is_specified else made
 
     def _splat_after(self, whole: Term, base: Term, plan: Plan) -> Term:
         """Returns an array that repeats one scalar after a plan that pads nothing."""

@@ -18,12 +18,14 @@ class Way:
     """A way to write the modules of a proof down.
 
     With `keeps_bits` no rule about floats is applied. Loops of up to `iterations` are unrolled. With `regroups` two
-    combinations of the same elements are one term.
+    combinations of the same elements are one term. With `chooses` steps may round constants and use choices of the
+    engine that other proofs do without.
     """
 
     keeps_bits: bool = False
     iterations: int = MOST_ITERATIONS
     regroups: bool = False
+    chooses: bool = False
 
     def others(self, has_reductions: bool, has_unrolled: bool, has_loops: bool) -> Iterator[Way]:
         """Yields other ways for modules with reductions, with unrolled loops, and with other loops."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from dialect_utils.ir import Module
-from dialect_utils.layout import ArrayShape, ElementType
+from dialect_utils.layout import ArrayShape, ElementType, Shape
 from dialect_utils.layout.moves.physical import physical_plan
 from dialect_utils.layout.proof.deadline import check_deadline
 from dialect_utils.ops.domain import UndefinedError
@@ -18,6 +18,7 @@ from dialect_utils.verdict.replay.elements import Elements
 from dialect_utils.verdict.replay.equality import Equality, Level
 from dialect_utils.verdict.replay.exchanges import promoted
 from dialect_utils.verdict.replay.scalars import check_scalar
+from dialect_utils.verdict.replay.widening import OF_FUNCTIONS, WIDENINGS, converted_function, labels_of
 from dialect_utils.verdict.rules.arrays import PROMOTED
 from dialect_utils.verdict.written.graph import UNSPECIFIED, Graph
 from dialect_utils.verdict.written.labels import device_counts
@@ -27,9 +28,12 @@ from dialect_utils.verdict.written.wellformed import NOTHING, RefusedError
 
 _NAN_BITS, _ORDER = "NaN bits", "order of sums"
 # Choices that the definition leaves to the engine, by the rules that use them.
-_CHOICES = {
+CHOICES = {
     "convolution-padding": "convolution padding",
+    "convolution-precision": "dot precision",
     "dot-as-sum": "dot precision",
+    "excess-precision": "excess precision",
+    "function-rounding": "function rounding",
     "initial-zero": "initial zero",
     PROMOTED.name: "precision of all-reduce",
     "wider-dot": "dot precision",
@@ -40,7 +44,7 @@ _UNREADABLE = (ArithmeticError, AssertionError, AttributeError, LookupError, Rec
 # Steps that hold where a function is one operation.
 _REDUCERS = frozenset({"reduce", "window"})
 # One check for each rule about whole arrays.
-CHECKS = {**arrays.CHECKS, **slices.CHECKS, **contractions.CHECKS}
+CHECKS = {**arrays.CHECKS, **slices.CHECKS, **contractions.CHECKS, **WIDENINGS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +131,7 @@ def replay(
         if told is not None and None not in outputs:
             break
     open_ = [step for step, merge in zip(steps, merges, strict=False) if merge.level is Level.ENGINE]
-    return Replayed(tuple(outputs), told, tuple(dict.fromkeys(_CHOICES.get(step.rule, _ORDER) for step in open_)))
+    return Replayed(tuple(outputs), told, tuple(dict.fromkeys(CHOICES.get(step.rule, _ORDER) for step in open_)))
 
 
 def _packed(graph: Graph, node: int, port: Port, unspecified: int) -> int:
@@ -171,6 +175,8 @@ def _checked(graph: Graph, elements: Elements, step: Step) -> _Merge:
     if step.rule == PROMOTED.name:
         level, combiner = promoted(step)
         return _reduced(graph, step, _LEVELS[level], *combiner)
+    if step.rule in OF_FUNCTIONS:
+        return _by_functions(graph, step)
     check = CHECKS.get(step.rule)
     nodes = graph.insert(step.before), graph.insert(step.after)
     if step.predicate is not None:
@@ -195,6 +201,27 @@ def _reduced(
     if level is not Level.BITS and not all(graph.is_specified[node] for node in nodes):
         raise RefusedError(f"{step.rule} is applied to undefined padding at {step.where}")
     return _Merge(level, *nodes, (condition,))
+
+
+def _by_functions(graph: Graph, step: Step) -> _Merge:
+    """Returns an operation on converted arrays as the converted one, where its function commutes with conversions."""
+    level, (wide, narrow) = converted_function(step)
+    (_, depth, kinds, _), (_, other_depth, others, _) = labels_of(wide, narrow)
+    if depth != other_depth:
+        raise RefusedError("the functions are nested otherwise")
+    found: dict[int, int] = {}
+    for number, shapes in enumerate(zip(kinds, others, strict=True)):
+        variables = [graph.make("leaf", ("bound", depth, number), shape) for shape in shapes]
+        found[variables[0]] = _converted(graph, variables[1], shapes[0])
+    conditions = []
+    for first, second in zip(wide.operands, narrow.operands, strict=True):
+        expected = _converted(graph, graph.insert(second), first.shape)
+        conditions.append((_where(graph, graph.insert(first), found), expected))
+    return _Merge(level, graph.insert(step.before), graph.insert(step.after), tuple(conditions))
+
+
+def _converted(graph: Graph, node: int, shape: Shape) -> int:
+    return node if graph.shape(node) == shape else graph.make("each", "convert", shape, [node])
 
 
 def _by_cases(graph: Graph, step: Step, first: int, second: int) -> _Merge:

@@ -48,8 +48,10 @@ class Elements(Interpretation[Term, Any]):
             return None
         self.spend(prod(shape.dimensions))
         found = self._of(term, shape, node).reshape(shape.dimensions)
-        whole = self.graph.make("array", None, shape, [*map(int, found.flat)]) if shape.dimensions else int(found)
-        self.equal.append((node, whole))
+        if shape.dimensions:
+            self.equal.append((node, self.graph.make("array", None, shape, [*map(int, found.flat)])))
+        elif int(found) != node:
+            self.equal.append((node, int(found)))
         return found
 
     def _of(self, term: Term, shape: ArrayShape, node: int) -> Nodes:

@@ -7,15 +7,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 from dialect_utils.layout import ArrayShape, ElementType
 from dialect_utils.ops import named
+from dialect_utils.ops.choices import USES, Choice
 from dialect_utils.verdict.replay.matching import Use, constant_bits, sizes_of
 from dialect_utils.verdict.replay.polynomials import is_narrowed_ring, is_same_polynomial
 from dialect_utils.verdict.rules import Equation, Level, Pattern, try_rule
-from dialect_utils.verdict.rules.formats import has, is_nan, word_bits
+from dialect_utils.verdict.rules.formats import has, is_lossless, is_nan, word_bits
 from dialect_utils.verdict.written.constants import folded
 from dialect_utils.verdict.written.terms import Term
 
@@ -211,9 +212,12 @@ def _in_order(total: Term, nested: Term) -> Level | None:
 
 
 def _constants(before: Term, after: Term) -> Level | None:
-    """Compares an operation on constants with its result."""
+    """Compares an operation on constants with its result, and two constants that are NaN."""
     if constant_bits(before) is not None:
         before, after = after, before
+    pair = constant_bits(before), constant_bits(after)
+    if pair[0] is not None and pair[1] is not None:
+        return "nan" if all(is_nan(_type(before), bits) for bits in pair if bits is not None) else None
     known = [(_type(each), constant_bits(each)) for each in before.operands if sizes_of(each) == sizes_of(before)]
     operands = tuple((kind, bits) for kind, bits in known if bits is not None)
     if before.kind != "each" or len(operands) < len(before.operands) or not operands:
@@ -226,6 +230,83 @@ def _constants(before: Term, after: Term) -> Level | None:
     return "bits" if found == bits else None
 
 
+def _function_rounding(before: Term, after: Term) -> Level | None:
+    """Compares a function of wider floats, rounded to a narrower type, with the function of the narrower floats."""
+    (wide,) = before.operands if before.kind == "each" and before.label == "convert" else (before,)
+    if wide.kind != "each" or wide.label not in _FUNCTIONS or (after.kind, after.label) != ("each", wide.label):
+        return None
+    kinds = [_type(each) for each in (wide, *wide.operands)], [_type(each) for each in (after, *after.operands)]
+    is_wider = len({*kinds[0]}) == len({*kinds[1]}) == 1 and is_lossless(kinds[1][0], kinds[0][0])
+    is_converted = len(wide.operands) == len(after.operands) and all(
+        first.kind == "each" and first.label == "convert" and first.operands == (second,)
+        for first, second in zip(wide.operands, after.operands, strict=True)
+    )
+    return "order" if is_wider and is_converted and has(kinds[1][0], "float") else None
+
+
+_FUNCTIONS = USES[Choice.FUNCTION_ROUNDING]
+
+
+def _parts_of_bits(before: Term, after: Term) -> Level | None:
+    """Compares a part of an element's bits, or elements joined, with shifts of unsigned integers."""
+    name, kinds = _root(before), [_type(before), *(_type(each) for each in before.operands)]
+    is_known = all(has(each, "integer") or has(each, "float") for each in kinds)
+    is_part = name == "part" and is_known and _is_part(before, after)
+    return "bits" if is_part or (name == "joined" and is_known and _is_join(before, after)) else None
+
+
+def _is_part(part: Term, term: Term) -> bool:
+    """Is true for the low bits of a whole element that is shifted to the right."""
+    (whole,), position = part.operands, part.label[1] if isinstance(part.label, tuple) else None
+    low = _unsigned(term, _type(part).bits)
+    if low is None or low.kind != "each" or low.label != "convert" or type(position) is not int:
+        return False
+    shifted, count = low.operands[0], position * _type(part).bits
+    return _is_shifted(shifted, "shift-right-logical", count, _type(whole).bits, lambda each: _is_reread(each, whole))
+
+
+def _is_join(join: Term, term: Term) -> bool:
+    """Is true for the bitwise or of elements, each of which is widened and shifted to the left."""
+    total, width, size = _unsigned(term, _type(join).bits), _type(join).bits, _type(join.operands[0]).bits
+    if total is None or total.kind != "each" or total.label != "or" or len(total.operands) != len(join.operands):
+        return False
+
+    def is_widened(each: Term, element: Term) -> bool:
+        return each.kind == "each" and each.label == "convert" and _is_reread(each.operands[0], element)
+
+    pairs = enumerate(zip(total.operands, join.operands, strict=True))
+    return len(join.operands) * size == width and all(
+        _is_shifted(each, "shift-left", i * size, width, partial(is_widened, element=element))
+        for i, (each, element) in pairs
+    )
+
+
+def _is_shifted(term: Term, opcode: str, count: int, width: int, is_right: Callable[[Term], bool]) -> bool:
+    """Is true for an unsigned integer that is shifted by a constant; by 0 it may be as it is."""
+    if not _type(term).is_unsigned or _type(term).bits != width:
+        return False
+    if count and (term.kind != "each" or term.label != opcode or constant_bits(term.operands[1]) != count):
+        return False
+    value = term.operands[0] if count else term
+    return value.shape == term.shape and is_right(value)
+
+
+def _is_reread(term: Term, whole: Term) -> bool:
+    """Is true for the bits of an element as an unsigned integer of the same width."""
+    is_unsigned = _type(term).is_unsigned and _type(term).bits == _type(whole).bits
+    return is_unsigned and (term is whole or _unread(term) is whole)
+
+
+def _unread(term: Term) -> Term:
+    return term.operands[0] if term.kind == "each" and _root(term) == "bitcast-convert" else term
+
+
+def _unsigned(term: Term, width: int) -> Term | None:
+    """Returns an unsigned integer of a width, whose bits a term may be as another type; None for others."""
+    found = term if _type(term).is_unsigned else _unread(term)
+    return found if _type(found).is_unsigned and _type(found).bits == width else None
+
+
 _PROCEDURES: dict[str, Callable[[Any, Any], Level | None]] = {
     "splat": _splat,
     "constants": _constants,
@@ -234,4 +315,6 @@ _PROCEDURES: dict[str, Callable[[Any, Any], Level | None]] = {
     "bitwise": _logical,
     "convert-narrower": _narrowed,
     "one-sum": _one_sum,
+    "function-rounding": _function_rounding,
+    "parts-of-bits": _parts_of_bits,
 }

@@ -10,7 +10,7 @@ from dialect_utils.verdict.rules.rule import Level, Rule
 
 FOLDED = Rule(
     "constants",
-    "Integer operations, comparisons, and float operations that need no rounding have one result.",
+    "An operation on constants has one result, rounded once, where the definition leaves nothing to the engine.",
     wrong=("add(2, 3) = 6",),
     examples=(
         "add(2, 3) = 5",
@@ -32,6 +32,23 @@ PROMOTED = Rule(
     "promoted-reduction",
     "A reduction among devices may be computed in a wider type: exactly for integers, maxima and minima, and for sums "
     "and products of floats where the engine chooses that precision.",
+)
+CONVERTED_MOVEMENT = Rule("converted", "A movement of converted arrays is the converted movement of the arrays.")
+CONVERTED_EXTREME = Rule(
+    "converted-extreme",
+    "An extreme, or a bitwise reduction, of numbers of a wider type is that of the narrower numbers.",
+)
+CONVERTED_FUNCTION = Rule(
+    "converted-function",
+    "A reduction by a function that commutes with a conversion computes, step by step, the conversions of the values.",
+)
+CONVOLUTION_PRECISION = Rule(
+    "convolution-precision", "The engine chooses the precision of a convolution at DEFAULT precision."
+)
+EXCESS_PRECISION = Rule("excess-precision", "The engine may keep the sums of a reduction in a wider type.")
+FUNCTION_ROUNDING = Rule("function-rounding", "The engine chooses how exactly a function such as a sine is rounded.")
+PARTS_OF_BITS = Rule(
+    "parts-of-bits", "Bits that are read as smaller elements are those of shifts; larger elements join shifted bits."
 )
 # Operations that combine the arrays of several devices.
 REDUCTIONS = named("all-reduce reduce-scatter")

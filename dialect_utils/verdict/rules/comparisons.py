@@ -8,11 +8,13 @@ from dialect_utils.verdict.rules.conditions import (
     NEVER_NAN,
     OPPOSITES,
     REAL,
+    SIGNED,
     Has,
     Holds,
     Lacks,
     NotHighest,
     Real,
+    SameWidth,
 )
 from dialect_utils.verdict.rules.rule import Equation, Rule, bits, nan
 
@@ -206,6 +208,33 @@ TRUTH = Rule(
         "compare[NE](convert[s32](p), convert[s32](false)) = p",
         "compare[EQ](convert[f32](p), convert[f32](true)) = p",
     ),
+)
+# The signed integer that orders the bits of floats as their total order does.
+_KEY = "select(compare[LT]({0}, 0), xor({0}, highest), {0})"
+_KEYS = f"{_KEY.format('x')}, {_KEY.format('y')}"
+TOTAL_ORDER = Rule(
+    "compare-total",
+    "The total order of floats is that of their bits as signed integers, where those of negative floats are flipped "
+    "below the sign.",
+    (
+        *(
+            bits(
+                f"compare[{each}]({_KEYS}) = compare[{each} TOTAL](bitcast-convert[U](x), bitcast-convert[U](y))",
+                SIGNED,
+                Has("float", "U"),
+                SameWidth(),
+            )
+            for each in ("LT", "EQ")
+        ),
+        bits(f"select(compare[LT](x, 0), subtract(highest, x), x) = {_KEY.format('x')}", SIGNED),
+    ),
+    wrong=(
+        "compare[LT](x, y) = compare[LT TOTAL](bitcast-convert[f32](x), bitcast-convert[f32](y))",
+        f"compare[LT]({_KEYS}) = compare[LT](bitcast-convert[f32](x), bitcast-convert[f32](y))",
+        f"compare[LT]({_KEYS.replace('0)', '1)')}) = "
+        "compare[LT TOTAL](bitcast-convert[f32](x), bitcast-convert[f32](y))",
+    ),
+    domain=(SIGNED,),
 )
 CASES = Rule(
     "cases",

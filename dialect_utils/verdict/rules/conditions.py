@@ -16,13 +16,17 @@ from dialect_utils.verdict.rules.formats import (
     exact_log2,
     float_bits,
     has,
+    has_whole_ends,
     highest_bits,
     is_lossless,
     is_nan,
+    mantissa_digits,
     sort_key,
     value_of,
 )
 
+# Formats of so many bits are rounded to a narrower one after each operation; solvers decide these equations.
+_WIDEST_DOUBLED = 32
 # The largest power of two that a double has.
 _LARGEST_POWER = 1023
 
@@ -95,6 +99,32 @@ class Holds:
     def holds(self, types: Types, constants: Constants) -> bool:
         """Is true where a conversion from the source to the target loses nothing."""
         return is_lossless(_named(self.source, types), _named(self.target, types))
+
+
+@dataclass(frozen=True, slots=True)
+class WholeEnds:
+    """The condition that the largest numbers of a float format are whole, and the format has infinities."""
+
+    type: str = "T"
+
+    def holds(self, types: Types, constants: Constants) -> bool:
+        """Is true where no rounding to whole numbers leaves the format."""
+        return has_whole_ends(types[self.type])
+
+
+@dataclass(frozen=True, slots=True)
+class Doubled:
+    """The condition that a float format holds another one, has twice its digits and two more, and at most 32 bits."""
+
+    narrow: str = "T"
+    wide: str = "U"
+
+    def holds(self, types: Types, constants: Constants) -> bool:
+        """Is true where an operation that is rounded to the wider format and then to the narrow one is rounded once."""
+        narrow, wide = _named(self.narrow, types), _named(self.wide, types)
+        digits = [mantissa_digits(kind) for kind in (narrow, wide)]
+        is_known = digits[0] > 0 and wide.bits <= _WIDEST_DOUBLED
+        return is_known and is_lossless(narrow, wide) and digits[1] >= 2 * digits[0] + 2
 
 
 def _named(name: str, types: Types) -> ElementType:

@@ -8,12 +8,17 @@ from dialect_utils.verdict.rules.conditions import (
     INTEGER,
     OPPOSITES,
     REAL,
+    SIGN,
+    SIGNED,
+    UNSIGNED,
+    Doubled,
     Has,
     Holds,
     Lacks,
     NoWider,
     Real,
     SameWidth,
+    WholeEnds,
 )
 from dialect_utils.verdict.rules.rule import Equation, Rule, bits, nan
 
@@ -60,7 +65,12 @@ NARROWED = Rule(
 )
 
 
-def _exact(text: str, *guard: Has | Real) -> Equation:
+_SIGN_U = Has("sign", "U")
+# Functions whose results are numbers of every type of their operand.
+_WHOLE = sorted(named("ceil floor round-nearest-afz round-nearest-even sign"))
+
+
+def _exact(text: str, *guard: Has | Real | WholeEnds) -> Equation:
     return nan(text, *guard, Holds())
 
 
@@ -75,12 +85,57 @@ EXACT = Rule(
         _exact("convert[U](maximum(x, y)) = maximum(convert[U](x), convert[U](y))", REAL, _FLOAT_U),
         _exact("convert[U](minimum(x, y)) = minimum(convert[U](x), convert[U](y))", REAL, _FLOAT_U),
         _exact("convert[T](select(p, convert[U](x), convert[U](y))) = select(p, x, y)"),
+        nan("convert[U](negate(x)) = negate(convert[U](x))", SIGN, _SIGN_U),
+        nan("convert[U](abs(x)) = abs(convert[U](x))", SIGN, _SIGN_U, Holds()),
+        nan("convert[U](select(p, x, y)) = select(p, convert[U](x), convert[U](y))"),
+        *(_exact(f"convert[U]({each}(x)) = {each}(convert[U](x))", WholeEnds(), _FLOAT_U) for each in _WHOLE),
+        bits("is-finite(convert[U](x)) = is-finite(x)", FLOAT, _FLOAT_U, Holds()),
+        *(
+            _exact(f"convert[U]({each}(x, y)) = {each}(convert[U](x), convert[U](y))", INTEGER, _INTEGER_U)
+            for each in ("maximum", "minimum", "and", "or", "xor")
+        ),
     ),
     wrong=(
         "convert[T](minimum(convert[f64](x), convert[f64](y))) = maximum(x, y)",
         "convert[s8](negate(convert[f32](convert[s8](x)))) = negate(convert[s8](x))",
     ),
     domain=(FLOAT, Holds("T", "f64")),
+)
+WIDER = Rule(
+    "convert-computed-wider",
+    "An operation rounded to a type of at least twice the digits, and two more, and then to its own type is as if it "
+    "were rounded once.",
+    (
+        *(
+            nan(f"convert[T]({each}(convert[U](x), convert[U](y))) = {each}(x, y)", FLOAT, Doubled())
+            for each in ("add", "subtract", "multiply", "divide", "remainder")
+        ),
+        nan("convert[T](sqrt(convert[U](x))) = sqrt(x)", FLOAT, Doubled()),
+    ),
+    wrong=(
+        "convert[T](add(add(convert[f32](x), convert[f32](y)), convert[f32](z))) = add(add(x, y), z)",
+        "convert[T](divide(convert[f32](x), convert[f32](y))) = divide(y, x)",
+    ),
+    domain=(FLOAT, Doubled("T", "f32")),
+)
+WIDER_INTEGERS = Rule(
+    "convert-divided-wider",
+    "Quotients, remainders and shifts to the right of integers are those of wider types that hold the integers.",
+    (
+        *(
+            bits(f"convert[T]({each}(convert[U](x), convert[U](y))) = {each}(x, y)", INTEGER, _INTEGER_U, Holds())
+            for each in ("divide", "remainder")
+        ),
+        *(
+            bits(f"convert[T]({each}(convert[U](x), convert[U](y))) = {each}(x, y)", kind, _INTEGER_U, Holds())
+            for each, kind in (("shift-right-logical", UNSIGNED), ("shift-right-arithmetic", SIGNED))
+        ),
+    ),
+    wrong=(
+        "convert[T](divide(convert[s64](x), convert[s64](3))) = remainder(x, 3)",
+        "convert[T](shift-right-logical(convert[s64](x), convert[s64](3))) = shift-right-logical(x, 3)",
+    ),
+    domain=(SIGNED, Holds("T", "s32")),
 )
 REREAD = Rule(
     "bits-read-again",

@@ -128,6 +128,18 @@ def sign_bit(element_type: ElementType) -> int | None:
     return 1 << (form.exponent_bits + form.mantissa_bits)
 
 
+def has_whole_ends(element_type: ElementType) -> bool:
+    """Is true where the largest numbers of a float format with infinities are whole (15.5 of f8e3m4 is not)."""
+    form = FLOAT_FORMATS.get(element_type.name)
+    return form is not None and form.specials == "ieee" and form.bias >= form.mantissa_bits
+
+
+def mantissa_digits(element_type: ElementType) -> int:
+    """Returns how many binary digits a normal float has, the first one included; 0 for other types."""
+    form = FLOAT_FORMATS.get(element_type.name)
+    return 0 if form is None else form.mantissa_bits + 1
+
+
 def exact_log2(element_type: ElementType, bits: int) -> int | None:
     """Returns k where a float is 2^k and so far from the ends of the range that 2^-k is normal, too; else None."""
     value = value_of(element_type, bits)

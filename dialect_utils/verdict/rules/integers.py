@@ -64,8 +64,10 @@ HALVED = Rule(
 )
 SHIFTED_TWICE = Rule(
     "shifted-twice",
-    "Shifting right by j and by k bits is shifting by j + k, both below the width.",
+    "Shifting right by j and by k bits is shifting by j + k, both below the width; by 0 bits it changes nothing.",
     (
+        bits("shift-right-logical(x, 0) = x", INTEGER),
+        bits("shift-right-arithmetic(x, 0) = x", INTEGER),
         bits(
             "shift-right-logical(shift-right-logical(x, c), d) = shift-right-logical(x, add(c, d))",
             INTEGER,

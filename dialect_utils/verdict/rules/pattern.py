@@ -102,4 +102,6 @@ def _operation(name: str, attribute: str, operands: tuple[Pattern, ...]) -> Patt
     if name in ("complex", "real", "imag"):
         # One of T and U is a complex type, the other one that of its parts.
         return Pattern("each", name, "U" if operands[0].type == "T" else "T", operands)
+    if name == "is-finite":
+        return Pattern("each", name, "pred", operands)
     return Pattern("each", name, operands[1 if name in _TYPED_BY_SECOND else 0].type, operands)

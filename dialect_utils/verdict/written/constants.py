@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from fractions import Fraction
 from functools import lru_cache
 
-from dialect_utils.layout import ElementType
+from dialect_utils.layout import ELEMENT_TYPES, ElementType
 from dialect_utils.ops import named, opcode_of
-from dialect_utils.verdict.rules.formats import has, value_of
+from dialect_utils.verdict.rules.formats import float_bits, has, value_of
 
 # Exact operations: the definition leaves nothing of their results to the engine.
 _EXACT = named(
     "add subtract multiply divide remainder negate abs sign and or xor not maximum minimum floor ceil convert popcnt "
-    "round-nearest-even round-nearest-afz clamp count-leading-zeros "
+    "round-nearest-even round-nearest-afz clamp count-leading-zeros sqrt is-finite "
     "shift-left shift-right-logical shift-right-arithmetic"
 )
+# Operations whose results are exact for integers only.
+_EXACT_OF_INTEGERS = named("power")
+_F32 = ELEMENT_TYPES["f32"]
+# Larger numbers are rounded in f32, if not infinite there.
+_LARGEST = 1 << 100
+# Operations whose result has another type than their operands.
+_RETYPED = named("convert is-finite")
 
 
 @lru_cache(maxsize=65536)
@@ -31,10 +39,21 @@ def folded(label: Hashable, result: ElementType, operands: Sequence[tuple[Elemen
         return bits[0] ^ 1 << (result.bits - 1)
     is_divided = label in ("divide", "remainder") and kinds[0].is_integral and bits[-1] == 0
     is_open = is_divided or (label == "clamp" and not result.is_integral)
-    is_whole = label in _EXACT and len(bits) == opcode_of(str(label)).operand_count
-    if not is_whole or is_open or (kinds[0] != result and label != "convert"):
+    is_open |= label == "convert" and _may_round_twice(kinds[0], result, bits[0])
+    is_exact = label in _EXACT or (label in _EXACT_OF_INTEGERS and kinds[0].is_integral)
+    is_whole = is_exact and len(bits) == opcode_of(str(label)).operand_count
+    if not is_whole or is_open or (kinds[0] != result and label not in _RETYPED):
         return None
     return _computed(str(label), result, kinds[0], bits)
+
+
+def _may_round_twice(kind: ElementType, result: ElementType, bits: int) -> bool:
+    """Is true for a number that is rounded to a float of fewer than 32 bits by way of f32, which does not hold it."""
+    value = value_of(kind, bits)
+    if not result.is_floating or result.bits >= _F32.bits or not isinstance(value, Fraction | int):
+        return False
+    exact = Fraction(value)
+    return abs(exact) > _LARGEST or exact != float(exact) or float_bits(_F32, float(exact)) is None
 
 
 def _computed(opcode: str, result: ElementType, kind: ElementType, bits: Sequence[int]) -> int | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
-from dialect_utils.execution.constants import contents
+from dialect_utils.execution.constants import contents, contents_of_leaves, repeated_bits
 from dialect_utils.ir import Operation
 from dialect_utils.layout import ArrayShape, Shape, TupleShape
 from dialect_utils.ops import by_opcode, opcode_of
@@ -19,7 +19,7 @@ from dialect_utils.verdict.written.exchanges import (
     is_sum,
     trees,
 )
-from dialect_utils.verdict.written.terms import TreeOf, leaves_of
+from dialect_utils.verdict.written.terms import TreeOf, leaves_of, tree_of
 
 if TYPE_CHECKING:
     from dialect_utils.verdict.certificate import Reading
@@ -52,6 +52,8 @@ def _element(_: Recorder, operation: Operation, operands: Sequence[Tree]) -> Seq
 
 def _constant(recorder: Recorder, operation: Operation, _: Sequence[Tree]) -> Sequence[Tree]:
     shape, bits = operation.results[0].shape, operation.splat_bits
+    if isinstance(shape, TupleShape):
+        return _constant_tuple(recorder, operation)
     if not isinstance(shape, ArrayShape):
         return recorder.opaque(operation)
     if bits is not None:
@@ -60,6 +62,21 @@ def _constant(recorder: Recorder, operation: Operation, _: Sequence[Tree]) -> Se
     if data is None:
         return recorder.opaque(operation)
     return [recorder.graph.make("constant", data, shape.without_layout)]
+
+
+def _constant_tuple(recorder: Recorder, operation: Operation) -> Sequence[Tree]:
+    """Returns a tuple of constants, array by array."""
+    contents = contents_of_leaves(operation)
+    if contents is None:
+        return recorder.opaque(operation)
+    found = []
+    for shape, data in zip(operation.results[0].shape.without_layout.arrays(), contents, strict=True):
+        bits = repeated_bits(data, shape.element_type)
+        if bits is None:
+            found.append(recorder.graph.make("constant", data, shape))
+        else:
+            found.append(recorder.primitives.literal(shape.element_type, bits, shape.dimensions))
+    return [tree_of(operation.results[0].shape, iter(found))]
 
 
 def _with_contexts(recorder: Recorder, operation: Operation, *parts: Tree) -> Tree:
@@ -115,7 +132,10 @@ def _bitcast(recorder: Recorder, operation: Operation, operands: Sequence[Tree])
     plan = proved_movement(source, result)
     if plan is None or not isinstance(operands[0], int):
         return recorder.opaque(operation)
-    return [recorder.graph.moved(operands[0], plan.with_padding(None), ())]
+    moved = operands[0]
+    for step in plan.steps:
+        moved = recorder.primitives.move(moved, step)
+    return [moved]
 
 
 Rule = Callable[["Recorder", Operation, Sequence[Tree]], Sequence[Tree]]

@@ -18,6 +18,7 @@ from dialect_utils.verdict.proof.picks import PICK
 from dialect_utils.verdict.rules import Rule, all_rules
 from dialect_utils.verdict.rules.arrays import ONE_SUM
 from dialect_utils.verdict.sampling import random_inputs
+from tests.verdict.proof import converted_arrays
 from tests.verdict.proof import expressions as ex
 from tests.verdict.proof import test_batch_norm as norms
 from tests.verdict.proof import test_exchanges as exchanges
@@ -315,13 +316,19 @@ INSTANCES: dict[str, Callable[[random.Random], Instance]] = {
     "branches": lambda rng: conditional(rng, "copy(q)"),
     "broadcast": broadcast,
     "complex-parts": parts,
+    "converted": converted_arrays.movement,
+    "converted-extreme": converted_arrays.extreme,
+    "converted-function": converted_arrays.function,
     "concatenate": concatenate,
     "convolution-padding": padded_convolution,
     "dot": dot,
+    "convolution-precision": converted_arrays.products,
     "dot-as-sum": vector_dot,
     "chlo": chlo,
     "dynamic-slice": dynamic_slice,
     "elements": elements,
+    "excess-precision": converted_arrays.sums,
+    "function-rounding": converted_arrays.functions,
     "gather-of-padding": gather_of_padding,
     "indexed-dimensions": indexed_dimensions,
     "initial-value": initial,
@@ -330,6 +337,7 @@ INSTANCES: dict[str, Callable[[random.Random], Instance]] = {
     "loop-state": loop_state,
     "map": mapped,
     "one-sum": one_sum,
+    "parts-of-bits": converted_arrays.bits,
     "pick": pick,
     "promoted-reduction": promoted,
     "reduce": reduce,

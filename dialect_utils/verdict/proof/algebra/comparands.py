@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from dialect_utils.layout import ELEMENT_TYPES
 from dialect_utils.verdict.proof.algebra import ring
 from dialect_utils.verdict.proof.algebra.lattice import complement
+from dialect_utils.verdict.proof.algebra.originals import converted, original
 from dialect_utils.verdict.rules.arrays import FOLDED
 from dialect_utils.verdict.rules.comparisons import CONVERTED, DIFFERENCES, ENDS, MIRRORED, NEGATIVES, TRUTH
 from dialect_utils.verdict.rules.formats import has, highest_bits, is_lossless, lowest_bits, number_bits
@@ -32,7 +33,23 @@ def simpler(terms: Terms, direction: str, left: Term, right: Term) -> tuple[Term
         if left.label == "convert" and kinds[0] == kinds[1] and is_lossless(kinds[0], left.array.element_type):
             terms.step(CONVERTED, _compare(terms, direction, left, right), _compare(terms, direction, first, second))
             return first, second
+    narrower = _narrower(terms, direction, left, right)
+    if narrower is not None:
+        return narrower
     return _of_difference(terms, left, right) if direction == "EQ" else None
+
+
+def _narrower(terms: Terms, direction: str, left: Term, right: Term) -> tuple[Term, Term] | None:
+    """Returns both operands in a narrower type of which they are conversions; None where there is none."""
+    wide = left.array.element_type
+    for side in (left, right):
+        source = side.operands[0].array.element_type if side.kind == "each" and side.label == "convert" else wide
+        pair = original(terms, source, left), original(terms, source, right)
+        if pair[0] is not None and pair[1] is not None:
+            written = _compare(terms, direction, *(converted(terms, wide, each) for each in (pair[0], pair[1])))
+            terms.step(CONVERTED, written, _compare(terms, direction, pair[0], pair[1]))
+            return pair[0], pair[1]
+    return None
 
 
 def _compare(terms: Terms, direction: str, left: Term, right: Term) -> Term:

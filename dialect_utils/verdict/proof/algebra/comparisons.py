@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from dialect_utils.layout import ElementType
-from dialect_utils.verdict.proof.algebra import comparands
+from dialect_utils.verdict.proof.algebra import comparands, total_order
 from dialect_utils.verdict.proof.algebra.chains import REGROUPED, distributed
 from dialect_utils.verdict.proof.algebra.comparands import TRUTH_TYPE
 from dialect_utils.verdict.proof.algebra.lattice import complement
@@ -50,6 +50,10 @@ def build_compare(terms: Terms, direction: str, is_total: bool, operands: Sequen
     decided = _decided(terms, direction, is_total, left, right)
     if decided is not None:
         return decided
+    find = total_order.of_bits if is_total else total_order.of_floats
+    pair = find(terms, direction, left, right)
+    if pair is not None:
+        return build_compare(terms, direction, not is_total, pair)
     found = _rewritten(terms, direction, left, right) if not is_total else None
     if found is not None:
         return found
@@ -200,7 +204,7 @@ def build_select(terms: Terms, element_type: ElementType, operands: Sequence[Ter
         found = _as_logic(terms, predicate, opposite, first, second)
         if found is not None:
             return found
-    return before
+    return total_order.plain_key(terms, before) if element_type.is_signed else before
 
 
 def _turned(terms: Terms, predicate: Term, first: Term, second: Term) -> None:

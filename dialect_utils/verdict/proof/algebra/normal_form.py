@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 from dialect_utils.layout import ElementType
 from dialect_utils.verdict.proof.algebra import comparisons, conversions, floats, lattice, ring
-from dialect_utils.verdict.proof.algebra.numbers import folded
+from dialect_utils.verdict.proof.algebra.numbers import folded, is_rounded
 from dialect_utils.verdict.rules.arrays import FOLDED
 from dialect_utils.verdict.rules.floats import PARTS
+from dialect_utils.verdict.written.constants import folded as by_definition
 
 if TYPE_CHECKING:
     from dialect_utils.verdict.proof.terms import Term, Terms
@@ -43,15 +44,22 @@ _COMPARE_PARTS = 3
 
 
 def _build(terms: Terms, opcode: str, element_type: ElementType, operands: Sequence[Term]) -> Term | None:
-    constant = _folded(terms, opcode, element_type, operands)
-    if constant is not None:
-        return constant
+    known = _folded(terms, opcode, element_type, operands)
+    if known is not None:
+        return known
     if opcode == "select":
         return comparisons.build_select(terms, element_type, operands)
     if opcode == "convert":
         return conversions.build(terms, element_type, operands)
+    if opcode == "is-finite":
+        return conversions.build_finite(terms, operands[0])
     if opcode in ("real", "imag", "complex"):
         return _parts(terms, opcode, element_type, operands)
+    return _of_numbers(terms, opcode, element_type, operands)
+
+
+def _of_numbers(terms: Terms, opcode: str, element_type: ElementType, operands: Sequence[Term]) -> Term | None:
+    """Returns arithmetic and logic in normal form, or None where nothing is known of them."""
     if element_type.is_integral and element_type.bits >= _NARROWEST:
         found = ring.build(terms, opcode, element_type, operands)
         if found is None:
@@ -71,9 +79,13 @@ def _folded(terms: Terms, opcode: str, element_type: ElementType, operands: Sequ
     known = tuple(value for value in values if value is not None)
     if not values or len(known) < len(values) or len(types) > 1:
         return None
-    bits = folded(opcode, element_type, types.pop(), known)
+    kind = types.pop()
+    bits = folded(opcode, element_type, kind, known)
     if bits is None:
-        return None
+        bits = by_definition(opcode, element_type, tuple((kind, each) for each in known))
+        # A rounded constant is another number over the reals, so constants are rounded only where nothing else helps.
+        if bits is None or (is_rounded(opcode, element_type, kind, (*known, bits)) and not terms.may_choose()):
+            return None
     found = terms.literal(element_type, bits, operands[0].array.dimensions)
     terms.step(FOLDED, terms.each_as_is(opcode, element_type, operands), found)
     return found

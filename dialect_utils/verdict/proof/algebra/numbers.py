@@ -5,25 +5,33 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from dialect_utils.hlo.text.literals import FLOAT_FORMATS
-from dialect_utils.layout import ElementType
+from dialect_utils.layout import ArrayShape, ElementType
 from dialect_utils.ops import Trait, by_opcode, has, named, with_trait
+from dialect_utils.verdict.rules.arrays import FOLDED
 from dialect_utils.verdict.rules.formats import (
     float_bits,
     highest_bits,
+    is_nan,
     lowest_bits,
     number_bits,
     sign_bit,
     value_of,
 )
 
+if TYPE_CHECKING:
+    from dialect_utils.verdict.proof.terms import Term, Terms
+
 __all__ = [
+    "are_nan",
     "compared",
     "folded",
     "highest_bits",
     "is_exact",
     "is_idempotent",
+    "is_rounded",
     "neutral_bits",
     "number_bits",
     "value_of",
@@ -62,6 +70,17 @@ def is_exact(opcode: str, element_type: ElementType) -> bool:
     return element_type.is_integral or element_type.name == "pred"
 
 
+def are_nan(terms: Terms, first: Term, second: Term) -> bool:
+    """Is true for two constants all of whose elements are NaN, which are equal up to their bits."""
+    shape, bits = first.shape, [terms.constant_bits(each) for each in (first, second)]
+    if terms.keeps_bits or None in bits or not isinstance(shape, ArrayShape) or shape != second.shape:
+        return False
+    if not all(is_nan(shape.element_type, each or 0) for each in bits):
+        return False
+    terms.step(FOLDED, first, second)
+    return True
+
+
 def compared(direction: str, element_type: ElementType, first: int, second: int) -> int | None:
     """Returns 1 or 0 for a comparison of two numbers, None for NaN and other values that are not numbers."""
     left, right = value_of(element_type, first), value_of(element_type, second)
@@ -81,6 +100,18 @@ def folded(opcode: str, result: ElementType, element_type: ElementType, operands
     if element_type.name in FLOAT_FORMATS and element_type == result:
         return _folded_floats(opcode, element_type, operands)
     return None
+
+
+# Operations whose result is the number nearest to the exact one.
+_ROUNDED = named("add subtract multiply divide sqrt convert")
+
+
+def is_rounded(opcode: str, result: ElementType, kind: ElementType, bits: Sequence[int]) -> bool:
+    """Is true for an operation on finite floats that may round; the bits are those of the operands and the result."""
+    if opcode not in _ROUNDED or not (kind.is_floating or result.is_floating):
+        return False
+    values = [*(value_of(kind, each) for each in bits[:-1]), value_of(result, bits[-1])]
+    return all(isinstance(value, Fraction | int) for value in values)
 
 
 def _folded_integers(opcode: str, element_type: ElementType, operands: tuple[int, ...]) -> int | None:

@@ -174,6 +174,7 @@ def _joined(terms: Terms, first: Monomial, second: Monomial) -> Monomial:
 
 
 _SHIFT = "shift-right-logical"
+_SHIFTS = (_SHIFT, "shift-right-arithmetic")
 
 
 def build_unsigned(terms: Terms, opcode: str, operands: Sequence[Term]) -> Term | None:
@@ -184,6 +185,9 @@ def build_unsigned(terms: Terms, opcode: str, operands: Sequence[Term]) -> Term 
         return None
     if opcode in ("divide", "remainder") and left.array.element_type.is_unsigned and bits and not bits & (bits - 1):
         return _halved(terms, opcode, left, right, bits)
+    if opcode in _SHIFTS and not bits:
+        terms.step(SHIFTED_TWICE, terms.each_as_is(opcode, left.array.element_type, operands), left)
+        return left
     if opcode != _SHIFT or left.kind != "each" or left.label != _SHIFT:
         return None
     return _shifted_twice(terms, left, right, bits)

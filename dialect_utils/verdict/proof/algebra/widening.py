@@ -1,0 +1,190 @@
+"""Operations on converted arrays as conversions of the operations, and convolutions in a narrower type."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from dialect_utils.layout import ArrayShape, ElementType, TupleShape
+from dialect_utils.layout.moves.plan import Plan
+from dialect_utils.ops import named
+from dialect_utils.verdict.proof.algebra.originals import converted, original, source_type
+from dialect_utils.verdict.rules import Rule
+from dialect_utils.verdict.rules.arrays import (
+    CONVERTED_MOVEMENT,
+    CONVOLUTION_PRECISION,
+    EXCESS_PRECISION,
+)
+from dialect_utils.verdict.rules.formats import is_lossless
+
+if TYPE_CHECKING:
+    from dialect_utils.verdict.proof.terms import Term, Terms
+
+# Names of steps of `terms`, which imports this module.
+MOVED, THROUGH = "moved", "through"
+# The operands that a movement takes elements of; the others are positions.
+_MOVED = {"concatenate": None, "dynamic-update-slice": 2}
+_FACTORS = 2
+_SUMS, _EXTREMES, _BITWISE = named("add multiply"), named("maximum minimum"), named("and or xor")
+
+
+def originals(terms: Terms, arrays: Sequence[Term]) -> list[Term] | None:
+    """Returns the terms of a narrower type of which all arrays are conversions; None where there is none."""
+    for array in arrays:
+        source = source_type(array)
+        if source is None:
+            continue
+        found = [original(terms, source, each) for each in arrays]
+        narrow = [each for each in found if each is not None]
+        if len(narrow) == len(found):
+            return narrow
+    return None
+
+
+def lifted(terms: Terms, made: Term) -> Term:
+    """Returns a movement of converted arrays as the converted movement; any other term as it is."""
+    name = made.label[0] if made.kind == "op" and isinstance(made.label, tuple) else made.kind
+    if name not in _MOVED and name != "moved":
+        return made
+    count = _MOVED.get(str(name)) or len(made.operands)
+    narrow = originals(terms, made.operands[:count])
+    if narrow is None:
+        return made
+    kind, wide = narrow[0].array.element_type, made.array.element_type
+    label = made.label.retyped(kind) if isinstance(made.label, Plan) else made.label
+    if isinstance(label, Plan) and label.regroups_bits:
+        return made
+    found = _remade(terms, made, label, kind, narrow)
+    before = _remade(terms, made, made.label, wide, [converted(terms, wide, each) for each in narrow])
+    terms.step(CONVERTED_MOVEMENT, before, converted(terms, wide, found))
+    return terms.each("convert", wide, [found])
+
+
+def _remade(terms: Terms, made: Term, label: Any, kind: ElementType, operands: Sequence[Term]) -> Term:
+    """Returns an operation of another type on other first operands."""
+    rest = made.operands[len(operands) :]
+    return terms.make(made.kind, label, ArrayShape(kind, made.array.dimensions), (*operands, *rest))
+
+
+def narrowed(
+    terms: Terms, function: Term, parameters: Sequence[ElementType], results: Sequence[ElementType]
+) -> Term | None:
+    """Returns a function of scalars of narrower types that a function is where its parameters are conversions.
+
+    The results that are of other types in `results` are conversions of what the narrower function returns. Returns None
+    where no such function is known.
+    """
+    label: Any = function.label
+    _, level, shapes, count = label
+    kinds = [shape.element_type for shape in shapes if isinstance(shape, ArrayShape) and not shape.dimensions]
+    if len(function.operands) != count or len(kinds) != len(parameters) or len(results) != count:
+        return None
+    found: dict[Term, Term] = {}
+    plain = tuple(ArrayShape(kind, ()) for kind in parameters)
+    for number, (shape, wide) in enumerate(zip(plain, kinds, strict=True)):
+        variable = terms.make("leaf", ("bound", level, number), shape)
+        found[terms.make("leaf", ("bound", level, number), ArrayShape(wide, ()))] = (
+            variable if shape.element_type == wide else terms.each("convert", wide, [variable])
+        )
+    made = [_with(terms, each, found) for each in function.operands]
+    body = [
+        each if each.shape == ArrayShape(kind, ()) else original(terms, kind, each)
+        for each, kind in zip(made, results, strict=True)
+    ]
+    known = [each for each in body if each is not None]
+    return None if len(known) < count else terms.make("op", ("function", level, plain, count), TupleShape(()), known)
+
+
+def _with(terms: Terms, expression: Term, found: dict[Term, Term]) -> Term:
+    """Returns an elementwise expression with other terms instead of some, in normal form."""
+    pending = [expression]
+    while pending:
+        part = pending[-1]
+        operands = part.operands if part.kind == "each" else ()
+        missing = [each for each in operands if each not in found]
+        if part in found or not missing:
+            pending.pop()
+            if part not in found:
+                new = [found[each] for each in operands]
+                found[part] = terms.each(part.label, part.array.element_type, new) if new else part
+        pending += missing
+    return found[expression]
+
+
+def of_extreme(terms: Terms, opcode: str, operands: Sequence[Term]) -> list[Term] | None:
+    """Returns the narrower operands of an exact reduction that commutes with their conversion, else None."""
+    if opcode not in _EXTREMES and opcode not in _BITWISE:
+        return None
+    narrow, wide = originals(terms, operands), operands[0].array.element_type
+    kind = wide if narrow is None else narrow[0].array.element_type
+    is_alike = kind.is_integral == wide.is_integral and kind.name != "pred"
+    return narrow if is_alike and (opcode in _EXTREMES or kind.is_integral) else None
+
+
+def of_factors(terms: Terms, made: Term) -> Term:
+    """Returns a convolution of converted factors as that of the narrower factors; any other term as it is."""
+    if not _is_open(made) or not made.array.element_type.is_floating:
+        return made
+    inner = [_narrowest(each) for each in made.operands[:_FACTORS]]
+    if inner == [*made.operands[:_FACTORS]] or not terms.may_choose():
+        return made
+    found = _remade(terms, made, made.label, made.array.element_type, inner)
+    terms.step(CONVOLUTION_PRECISION, made, found)
+    return found
+
+
+def _narrowest(factor: Term) -> Term:
+    if factor.kind == "each" and factor.label == "convert":
+        (inner,) = factor.operands
+        if inner.array.element_type.is_floating and is_lossless(inner.array.element_type, factor.array.element_type):
+            return inner
+    return factor
+
+
+def _is_open(made: Term) -> bool:
+    """Is true for a convolution of floats whose precision the engine chooses."""
+    label: Any = made.label
+    if made.kind != "op" or not isinstance(label, tuple) or label[0] != "convolution" or label[-1] != ():
+        return False
+    return all(each.array.element_type.is_floating for each in made.operands[:_FACTORS])
+
+
+def rounded(terms: Terms, element_type: ElementType, operand: Term) -> Term | None:
+    """Returns a converted sum as the sum in the narrower type, where the engine chooses its precision, else None."""
+    wide = operand.array.element_type
+    if not element_type.is_floating or not wide.is_floating or not is_lossless(element_type, wide):
+        return None
+    chain = terms.chain(operand)
+    base, plan = chain.base, chain.plan
+    if base.kind != "op" or plan.adds_elements or plan.regroups_bits:
+        return None
+    pair = _in_narrow(terms, element_type, base)
+    if pair is None or not terms.may_choose():
+        return None
+    rule, found, before = pair
+    terms.step(rule, before, found)
+    there = plan.retyped(element_type)
+    if plan.steps:
+        moved = terms.moved_as_is(converted(terms, element_type, base), there)
+        terms.certify(THROUGH, moved, converted(terms, element_type, terms.moved_as_is(base, plan)))
+    after = terms.chain(found).then(there)
+    terms.certify(MOVED, terms.moved_as_is(found, there), terms.as_written(after))
+    return terms.term(after)
+
+
+def _in_narrow(terms: Terms, element_type: ElementType, base: Term) -> tuple[Rule, Term, Term] | None:
+    """Returns the rule, the sum in the narrower type, and the converted sum."""
+    label: Any = base.label
+    if _is_open(base):
+        found = _remade(terms, base, label, element_type, ())
+        return CONVOLUTION_PRECISION, found, converted(terms, element_type, base)
+    if label[0] not in ("reduce", "reduce-window") or label[1] not in _SUMS:
+        return None
+    narrow = [original(terms, element_type, each) for each in base.operands]
+    if any(each is None for each in narrow):
+        return None
+    plain = [each for each in narrow if each is not None]
+    wide = base.array.element_type
+    before = _remade(terms, base, label, wide, [converted(terms, wide, each) for each in plain])
+    found = _remade(terms, base, label, element_type, plain)
+    return EXCESS_PRECISION, found, converted(terms, element_type, before)

@@ -1,0 +1,202 @@
+"""Steps about operations on converted arrays: movement, functions, and the precision that is the engine's choice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from dialect_utils.layout import ArrayShape, ElementType
+from dialect_utils.layout.moves.plan import Plan
+from dialect_utils.ops import named
+from dialect_utils.verdict.certificate import Step
+from dialect_utils.verdict.replay.equality import Level
+from dialect_utils.verdict.rules.formats import is_lossless
+from dialect_utils.verdict.written.combinations import is_exact
+from dialect_utils.verdict.written.terms import Term
+from dialect_utils.verdict.written.wellformed import demand
+
+# Operations whose result holds elements of their first operands, and how many these are (None: all of them).
+_MOVES: Mapping[str, int | None] = {
+    "concatenate": None,
+    "dynamic-update-slice": 2,
+}
+_FACTORS = 2
+_REDUCTIONS = ("reduce", "reduce-window")
+
+
+def _type(term: Term) -> ElementType:
+    demand(isinstance(term.shape, ArrayShape), "a term is no array")
+    assert isinstance(term.shape, ArrayShape)  # checked above
+    return term.shape.element_type
+
+
+def _is_converted(wide: Term, narrow: Term) -> bool:
+    return wide.kind == "each" and wide.label == "convert" and wide.operands == (narrow,)
+
+
+def _name(term: Term) -> str:
+    """Returns the opcode of an operation, or an empty text."""
+    label: Any = term.label
+    if term.kind != "op" or not isinstance(label, tuple):
+        return ""
+    return str(label[0][0] if isinstance(label[0], tuple) else label[0])
+
+
+def _pair(step: Step) -> tuple[Term, Term]:
+    """Returns the operation before a step, and the one whose converted result comes after it."""
+    wide, narrow = step.before, _unconverted(step.after)
+    if wide.kind == "out":
+        demand(narrow.kind == "out" and narrow.label == wide.label, "another result")
+        wide, narrow = wide.operands[0], narrow.operands[0]
+    demand(wide.kind == narrow.kind and len(wide.operands) == len(narrow.operands), "another operation")
+    return wide, narrow
+
+
+def _unconverted(term: Term) -> Term:
+    return term.operands[0] if term.kind == "each" and term.label == "convert" else term
+
+
+def converted_movement(step: Step) -> Level:
+    """Checks that a movement of converted arrays is the converted movement of the arrays."""
+    wide, narrow = _pair(step)
+    demand(_is_converted(step.after, narrow), "the result is not converted")
+    if wide.kind == "moved":
+        first, second = wide.label, narrow.label
+        assert isinstance(first, Plan)  # so terms are made
+        assert isinstance(second, Plan)
+        is_same = (first.dimensions, first.steps, first.paddings) == (second.dimensions, second.steps, second.paddings)
+        demand(is_same and not first.regroups_bits and not second.regroups_bits, "another movement")
+        count = len(wide.operands)
+    else:
+        demand(_name(wide) in _MOVES and wide.label == narrow.label, "no movement, or another one")
+        count = _MOVES[_name(wide)] or len(wide.operands)
+    for number, (first_, second_) in enumerate(zip(wide.operands, narrow.operands, strict=True)):
+        demand(_is_converted(first_, second_) if number < count else first_ is second_, "another operand")
+        demand(number >= count or (_type(first_), _type(second_)) == (_type(step.before), _type(narrow)), "other types")
+    return Level.BITS
+
+
+def converted_extreme(step: Step) -> Level:
+    """Checks that an extreme, or a bitwise reduction, of converted arrays is the converted one of the arrays."""
+    wide, narrow = _pair(step)
+    demand(_name(wide) in _REDUCTIONS and wide.label == narrow.label, "another reduction")
+    kind, opcode = _type(narrow), _label(wide)[1]
+    is_bitwise = opcode in named("and or xor") and kind.is_integral and _type(wide).is_integral
+    is_extreme = opcode in named("maximum minimum") and (kind.is_integral == _type(wide).is_integral)
+    demand((is_bitwise or is_extreme) and is_lossless(kind, _type(wide)), "not exact")
+    _all_converted(step, wide, narrow)
+    return Level.NAN if kind.is_floating else Level.BITS
+
+
+def excess_precision(step: Step) -> Level:
+    """Checks that a sum is rounded once, where each of its additions was rounded."""
+    wide, narrow = step.before.operands[0], step.after
+    demand(_is_converted(step.before, wide) and _name(wide) in _REDUCTIONS, "no converted reduction")
+    demand(wide.label == narrow.label and narrow.kind == "op", "another reduction")
+    demand(_label(wide)[1] in named("add multiply"), "neither a sum nor a product")
+    demand(_type(wide).is_floating and _type(narrow).is_floating, "no floats")
+    demand(is_lossless(_type(narrow), _type(wide)), "the type of the sum is not wider")
+    demand(all(map(_is_converted, wide.operands, narrow.operands)), "other operands")
+    demand(all(_type(each) == _type(narrow) for each in narrow.operands), "other types")
+    return Level.ENGINE
+
+
+def _all_converted(step: Step, wide: Term, narrow: Term) -> None:
+    demand(_is_converted(step.after, narrow), "the result is not converted")
+    demand(all(map(_is_converted, wide.operands, narrow.operands)), "another operand")
+    demand(all(_type(each) == _type(narrow) for each in narrow.operands), "other types")
+
+
+def convolution_precision(step: Step) -> Level:
+    """Checks that only the precision of a convolution at DEFAULT precision differs.
+
+    Factors may be given in a wider type, and the sum may be made in a wider type and converted.
+    """
+    before, narrow = step.before, step.after
+    wide = _unconverted(before)
+    if wide is not before:
+        demand(_type(wide).is_floating and is_lossless(_type(narrow), _type(wide)), "the type of the sum is not wider")
+        demand(wide.operands == narrow.operands, "other operands")
+    else:
+        demand(_type(wide) == _type(narrow) and len(wide.operands) == len(narrow.operands), "another type")
+        for first, second in zip(wide.operands, narrow.operands, strict=True):
+            is_factor = _is_converted(first, second) and is_lossless(_type(second), _type(first))
+            demand(first is second or (is_factor and _type(second).is_floating), "another operand")
+    demand(_name(wide) == "convolution" and wide.label == narrow.label, "no convolution, or another one")
+    demand(len(narrow.operands) == _FACTORS, "other operands")
+    demand(all(_type(each).is_floating for each in (before, narrow, *narrow.operands)), "no floats")
+    demand(_label(wide)[-1] == (), "the precision is not DEFAULT")
+    return Level.ENGINE
+
+
+def _label(term: Term) -> tuple[Any, ...]:
+    assert isinstance(term.label, tuple)  # so operations are named
+    return term.label
+
+
+# Functions
+
+
+def converted_function(step: Step) -> tuple[Level, tuple[Term, Term]]:
+    """Returns the level at which a reduction by a function commutes with conversions, and the functions of both sides.
+
+    The condition is that the function of the first operation, on converted values, is the converted result of the
+    second one: then every value between is the conversion of the value in the other.
+    """
+    wide, narrow = _pair(step)
+    demand(_name(wide) == _name(narrow) and wide.label == narrow.label, "another operation")
+    operands = [*zip(wide.operands, narrow.operands, strict=True)]
+    functions = [pair for pair in operands if _name(pair[0]) == "function"]
+    arrays = operands[: len(operands) - len(functions)]
+    demand(len(functions) == 1 and operands[-1] == functions[0], "no operation by one function")
+    for first, second in arrays:
+        demand(first is second or _is_converted(first, second), "another operand")
+    kinds = [_kinds(_name(wide), [pair[side] for pair in arrays]) for side in (0, 1)]
+    for side in (0, 1):
+        _, _, shapes, count = _label(functions[0][side])
+        scalars = [*(ArrayShape(kind, ()) for kind in kinds[side][0])]
+        demand([*shapes] == scalars, "a function of other values")
+        results = [_type(each) for each in functions[0][side].operands]
+        demand(len(results) == count and results == kinds[side][1], "a function with other results")
+    demand(_type(step.before) == _result(step.before, kinds[0][1]), "another result")
+    result = _unconverted(step.after)
+    demand(_type(result) == _result(result, kinds[1][1]), "another result")
+    return _level_of_function(functions[0][1], kinds[0][1]), functions[0]
+
+
+def labels_of(*functions: Term) -> list[tuple[Any, ...]]:
+    """Returns the labels of functions: their level, the shapes of their parameters, and the count of results."""
+    return [*map(_label, functions)]
+
+
+def _result(term: Term, kinds: Sequence[ElementType]) -> ElementType:
+    return kinds[int(str(term.label))] if term.kind == "out" else kinds[0]
+
+
+def _kinds(name: str, arrays: Sequence[Term]) -> tuple[list[ElementType], list[ElementType]]:
+    """Returns the types of the parameters and of the results of the function that reduces arrays."""
+    kinds = [_type(each) for each in arrays]
+    demand(name in _REDUCTIONS, "an operation whose function is not known")
+    count = len(kinds) // 2
+    demand(kinds[:count] == kinds[count:], "initial values of other types")
+    return [*kinds[:count], *kinds[:count]], kinds[:count]
+
+
+def _level_of_function(function: Term, results: Sequence[ElementType]) -> Level:
+    """Returns the level: an engine may sum floats of another type in another order."""
+    if not any(kind.is_floating or kind.is_complex for kind in results):
+        return Level.BITS
+    (body, *others) = function.operands
+    is_plain = not others and body.kind == "each" and isinstance(body.label, str) and len(body.operands) == _FACTORS
+    leaves = is_plain and all(each.kind == "leaf" for each in body.operands)
+    is_of_both = leaves and body.operands[0] is not body.operands[1]
+    return Level.NAN if is_of_both and is_exact(str(body.label), results[0]) else Level.ENGINE
+
+
+WIDENINGS: Mapping[str, Callable[[Step], Level]] = {
+    "converted": converted_movement,
+    "converted-extreme": converted_extreme,
+    "convolution-precision": convolution_precision,
+    "excess-precision": excess_precision,
+}
+OF_FUNCTIONS = ("converted-function",)
