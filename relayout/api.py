@@ -1,4 +1,7 @@
-"""The public functions: the work of the commands, for programs and notebooks."""
+"""The public functions: the work of the commands, for programs and notebooks.
+
+Longer than others: one function for each command, most lines of which are documentation.
+"""
 
 from __future__ import annotations
 

@@ -67,17 +67,21 @@ def _regrouped(atoms: Sequence[_Atom], sizes: Sequence[int]) -> list[list[_Atom]
 
 def _atoms(plan: Plan) -> list[list[_Atom]] | None:
     """Returns the parts of each dimension of a plan's result; only transposes and reshapes at its end count."""
-    moves = (Transpose, Reshape)
-    start = next((i for i in range(len(plan.steps), 0, -1) if not isinstance(plan.steps[i - 1], moves)), 0)
+    start = next((i for i in range(len(plan.steps), 0, -1) if not _keeps_elements(plan.steps[i - 1])), 0)
     found: list[list[_Atom]] | None = [
         [_Atom(i, 1, size)] if size > 1 else [] for i, size in enumerate(plan.stages[start][1])
     ]
-    for step in plan.steps[start:]:
-        if found is not None and isinstance(step, Transpose):
-            found = [found[i] for i in step.permutation]
-        elif found is not None and isinstance(step, Reshape):
-            found = _regrouped([atom for group in found for atom in group], step.dimensions)
+    for step, (_, sizes) in zip(plan.steps[start:], plan.stages[start + 1 :], strict=True):
+        if found is not None and step.order is not None:
+            found = [found[i] for i in step.order]
+        elif found is not None:
+            found = _regrouped([atom for group in found for atom in group], sizes)
     return found
+
+
+def _keeps_elements(step: Step) -> bool:
+    """Is true for a transpose and for a reshape."""
+    return step.order is not None or step.opcode == "reshape"
 
 
 def _refined(atoms: Sequence[_Atom], sizes: Sequence[int]) -> list[_Atom] | None:

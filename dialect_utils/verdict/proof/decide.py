@@ -1,4 +1,7 @@
-"""Decides by proof whether two modules compute the same."""
+"""Decides by proof whether two modules compute the same.
+
+Longer than others: what a comparison tries, from whole arrays to numbers of a field, one after the other.
+"""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from dialect_utils.execution.constants import as_array
 from dialect_utils.hlo.text.literals import parse_scalar
 from dialect_utils.ir import Function
-from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType, Reshape, Step
+from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType, Step
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.ops.domain import Domain, UndefinedError, reshaped, static_array, transposed
 from dialect_utils.verdict.proof.algebra.widening import lifted
@@ -226,5 +226,5 @@ def _apart(targets: tuple[int, ...], sizes: tuple[int, ...]) -> tuple[tuple[int,
 def _moves(plan: Plan) -> bool:
     """Is true for a plan that does more than drop dimensions of size 1, and regroups no bits."""
     large = [[size for size in dims if size != 1] for dims in (plan.dimensions, plan.result[1])]
-    is_dropped = large[0] == large[1] and all(isinstance(step, Reshape) for step in plan.steps)
+    is_dropped = large[0] == large[1] and all(step.opcode == "reshape" for step in plan.steps)
     return not is_dropped and not plan.regroups_bits

@@ -6,51 +6,35 @@ term after another plan.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dialect_utils.ir import Function, Operation, Value
 from dialect_utils.ir.elementwise import is_elementwise
-from dialect_utils.layout import ArrayShape, ElementType, Step, TupleShape
-from dialect_utils.layout.moves.plan import Plan
+from dialect_utils.layout import ArrayShape, ElementType, TupleShape
 from dialect_utils.ops import Trait, with_trait
-from dialect_utils.ops.contractions import summed_in
-from dialect_utils.ops.domain import UndefinedError, reshaped, static_array, transposed
+from dialect_utils.ops.domain import UndefinedError, reshaped, static_array
 from dialect_utils.ops.window import WindowDimension
 from dialect_utils.verdict.proof.algebra.numbers import is_exact, is_idempotent, neutral_bits, value_of
 from dialect_utils.verdict.proof.algebra.originals import converted
-from dialect_utils.verdict.proof.algebra.widening import narrowed, of_extreme, of_factors, originals
+from dialect_utils.verdict.proof.algebra.widening import narrowed, of_extreme, originals
 from dialect_utils.verdict.proof.contractions import (
-    AS_SUM,
-    DOT,
-    DOT_ORDER,
     INITIAL_ZERO,
     REDUCTION_ORDER,
-    WIDER,
-    anchor,
-    dot_order,
     reduction_order,
 )
-from dialect_utils.verdict.proof.slices import Slices
-from dialect_utils.verdict.proof.terms import Array, Term, Terms
+from dialect_utils.verdict.proof.products import WINDOW, Products, after
+from dialect_utils.verdict.proof.terms import Array, Term
 from dialect_utils.verdict.rules import Rule
 from dialect_utils.verdict.rules.arrays import CONVERTED_EXTREME, CONVERTED_FUNCTION
 from dialect_utils.verdict.written.labels import elementwise_label
-from dialect_utils.verdict.written.terms import swapped_texts, texts_of
 
 if TYPE_CHECKING:
     from dialect_utils.verdict.proof.evaluation import Evaluation
 
-WINDOW = Rule(
-    "window", "The dimensions of a convolution may be in any order, and both dialects describe the same windows."
-)
 REDUCE = Rule("reduce", "The dimensions that a reduction keeps, and those that it reduces, may be in any order.")
 INITIAL = Rule(
     "initial-value", "A reduction by an associative and exact operation takes its initial value once, in any position."
-)
-PADDING = Rule(
-    "convolution-padding",
-    "The engine multiplies the padding of a convolution, as 0, or skips it: finite weights hide it.",
 )
 MAP = Rule("map", "A map whose computation is elementwise computes the same on whole arrays, element by element.")
 
@@ -59,7 +43,7 @@ _COMMUTATIVE = sorted(with_trait(Trait.COMMUTATIVE))
 _SUM = "add"
 
 
-class Symbols(Slices):
+class Symbols(Products):
     """The primitives on terms; `evaluation` gives the functions that operations apply."""
 
     def __init__(self, evaluation: Evaluation) -> None:
@@ -93,95 +77,6 @@ class Symbols(Slices):
             return operands[0]
         return self.terms.each(elementwise_label(operation), shape.element_type, operands)
 
-    # Sums of products
-
-    def contract(self, operation: Operation, left: Array, right: Array) -> Array:
-        """Returns a dot, with the operand first whose term was made first, and its dimensions in their order there."""
-        self.terms.note(DOT)
-        dot = self.written.contract(operation, self.terms.term(left), self.terms.term(right))
-        if self.terms.keeps_bits:
-            return dot
-        # One product is not rounded twice, so it needs no wider type.
-        has_one_product = dot.operands[0].array.dimensions[2] == 1
-        return (self._as_sum(dot) if has_one_product else None) or self._widened(dot)
-
-    def _widened(self, dot: Term) -> Array:
-        """Returns a dot of operands that are converted to the type of its sum; that of a vector is a sum."""
-        terms, result = self.terms, dot.array.element_type
-        kind = summed_in(result, *(each.array.element_type for each in dot.operands))
-        is_wide = kind is None or all(kind == each.array.element_type for each in (dot, *dot.operands))
-        if kind is None or is_wide or not terms.widens_dots:
-            return self._as_sum(dot) or self._swapped(dot)
-        shape = ArrayShape(kind, dot.array.dimensions)
-        plain = terms.make("op", dot.label, shape, [_converted(terms.each_as_is, each, kind) for each in dot.operands])
-        terms.step(WIDER, dot, _converted(terms.each_as_is, plain, result))
-        wide = terms.make("op", dot.label, shape, [_converted(terms.each, each, kind) for each in dot.operands])
-        made = self._as_sum(wide) or self._swapped(wide)
-        return made if kind == result else terms.each("convert", result, [terms.term(made)])
-
-    def _as_sum(self, dot: Term) -> Array | None:
-        """Returns a dot of one product, or of a vector, as the sum of products that it is; None for another one."""
-        terms, (left, right), kind = self.terms, dot.operands, dot.array.element_type
-        (batch, rows, summed), columns = left.array.dimensions, right.array.dimensions[1]
-        is_known = summed_in(kind) == kind or (summed == 1 and kind.is_floating)
-        # Formats without a zero have another number of its bits.
-        is_known &= value_of(kind, 0) == 0 and {kind} == {left.array.element_type, right.array.element_type}
-        is_plain = swapped_texts(texts_of(dot.label)) is not None
-        if not terms.expands_dots or 1 not in (rows, columns, summed) or not is_known or not is_plain:
-            return None
-        sizes, targets = (batch, rows, columns, summed), ((0, 1, 3), (0, 2, 3))
-        flat, zero = (batch * rows * columns, summed), terms.literal(kind, 0, ())
-        plain = [self.written.broadcast(each, to, sizes) for each, to in zip(dot.operands, targets, strict=True)]
-        product = terms.as_written(reshaped(self, terms.each_as_is("multiply", kind, plain), flat))
-        total = reshaped(self, self.written.combine("add", product, zero), dot.array.dimensions)
-        terms.step(AS_SUM, dot, terms.as_written(total))
-        wide = [self.broadcast(each, to, sizes) for each, to in zip(dot.operands, targets, strict=True)]
-        found = self.combine("add", reshaped(self, self.each("multiply", kind, wide), flat), zero)
-        return reshaped(self, found, dot.array.dimensions)
-
-    def _swapped(self, dot: Term) -> Array:
-        """Returns a dot with the operand first whose term was made first."""
-        left, right = dot.operands
-        swapped = swapped_texts(texts_of(dot.label))
-        if swapped is None or anchor(self.terms, left) <= anchor(self.terms, right):
-            return self._ordered(dot)
-        batch, rows, columns = dot.array.dimensions
-        shape = ArrayShape(dot.array.element_type, (batch, columns, rows))
-        inner = self._made(("dot", swapped), shape, [right, left])
-        self.terms.certify(DOT.name, dot, self.terms.as_written(transposed(self, inner, (0, 2, 1))))
-        return transposed(self, self._ordered(inner), (0, 2, 1))
-
-    def _ordered(self, dot: Term, *, is_sum: bool = False) -> Array:
-        """Returns a dot with its dimensions in the order of its operands; what is summed comes last."""
-        order, terms = dot_order(self.terms, *dot.operands, is_sum=is_sum), self.terms
-        made = dot
-        if order.left or order.right:
-            moved = [_after(terms, *each) for each in zip(dot.operands, (order.left, order.right), strict=True)]
-            shape = ArrayShape(dot.array.element_type, dot.array.dimensions)
-            as_is = terms.make("op", dot.label, shape, [terms.as_written(each) for each in moved])
-            terms.certify(DOT_ORDER, dot, terms.as_written(_after(terms, as_is, order.result)))
-            made = terms.make("op", dot.label, shape, [terms.term(each) for each in moved])
-        return made if is_sum else _after(terms, terms.term(self._ordered(made, is_sum=True)), order.result)
-
-    def convolve(
-        self,
-        operation: Operation,
-        lhs: Array,
-        rhs: Array,
-        window: tuple[WindowDimension, ...],
-        groups: int,
-        sizes: tuple[int, ...],
-        has_padding: bool,
-    ) -> Term:
-        """Returns a convolution."""
-        self.terms.note(WINDOW)
-        operands = self.terms.term(lhs), self.terms.term(rhs)
-        is_skipped = self.terms.skips_padding or not has_padding
-        made = self.written.convolve(operation, *operands, window, groups, sizes, not is_skipped)
-        written = self.written.convolve(operation, *operands, window, groups, sizes, has_padding)
-        self.terms.step(PADDING, written, made)
-        return of_factors(self.terms, made)
-
     # Reductions
 
     def combine(self, opcode: str, array: Array, initial: Array) -> Term:
@@ -205,14 +100,14 @@ class Symbols(Slices):
     def _in_order(self, opcode: str, term: Term, first: Term, *, is_sum: bool = False) -> Term:
         """Returns a reduction with its dimensions in the order of its array; what is reduced comes last."""
         steps, undone = reduction_order(self.terms, term, is_sum=is_sum)
-        array = self.terms.term(_after(self.terms, term, steps))
+        array = self.terms.term(after(self.terms, term, steps))
         if steps:
-            as_is = self.written.combine(opcode, self.terms.as_written(_after(self.terms, term, steps)), first)
-            whole = self.terms.as_written(_after(self.terms, as_is, undone))
+            as_is = self.written.combine(opcode, self.terms.as_written(after(self.terms, term, steps)), first)
+            whole = self.terms.as_written(after(self.terms, as_is, undone))
             self.terms.certify(REDUCTION_ORDER, self.written.combine(opcode, term, first), whole)
         if is_sum:
             return self._combined(opcode, array, first)
-        return self.terms.term(_after(self.terms, self._in_order(opcode, array, first, is_sum=True), undone))
+        return self.terms.term(after(self.terms, self._in_order(opcode, array, first, is_sum=True), undone))
 
     def _combined(self, opcode: str, array: Term, first: Term) -> Term:
         terms = self.terms
@@ -406,14 +301,3 @@ class Symbols(Slices):
         variables = [self.terms.make("leaf", ("bound", level, i), scalar) for i in range(2)]
         found = (each for each in _COMMUTATIVE if self.terms.each(each, kind, variables) is applied.operands[0])
         return next(found, None)
-
-
-def _converted(each: Callable[..., Term], term: Term, kind: ElementType) -> Term:
-    """Returns a term in an element type, as `each` makes a conversion."""
-    return term if term.array.element_type == kind else each("convert", kind, [term])
-
-
-def _after(terms: Terms, term: Term, steps: Sequence[Step]) -> Array:
-    """Returns a term after steps of movement."""
-    plan = Plan(term.array.element_type, term.array.dimensions, tuple(steps))
-    return terms.chain(term).then(plan) if steps else term

@@ -2,6 +2,8 @@
 
 Data movement is a plan in normal form over a base term. Elementwise operations come after the movement of their
 operands, unless the movement pads. An array that repeats one scalar is a splat.
+
+Longer than others: one class that makes all terms, so that equal ones are one object.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from math import prod
 from typing import Any
 
-from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType, Pad, Reshape, Transpose
+from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType, Pad, Reshape
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.ops import Trait, has, named
 from dialect_utils.verdict.certificate import Step
@@ -103,9 +103,9 @@ def _rearranged(plan: Plan, origins: Origins) -> Origins | None:
     for step, (_, before), (_, after) in zip(plan.steps, plan.stages, plan.stages[1:], strict=False):
         large = [i for i, size in enumerate(before) if size != 1]
         found: Origins | None = None
-        if isinstance(step, Transpose):
-            found = [origins[large.index(i)] for i in step.permutation if i in large]
-        elif isinstance(step, Reshape) and 0 not in before:
+        if step.order is not None:
+            found = [origins[large.index(i)] for i in step.order if i in large]
+        elif step.opcode == "reshape" and 0 not in before:
             found = _after_reshape([before[i] for i in large], [size for size in after if size != 1], origins)
         if found is None:
             return None

@@ -10,6 +10,7 @@ from dialect_utils.layout import ArrayShape, ElementType, Shape
 from dialect_utils.layout.moves.physical import physical_plan
 from dialect_utils.layout.proof.deadline import check_deadline
 from dialect_utils.ops.domain import UndefinedError
+from dialect_utils.text import DiagnosticError
 from dialect_utils.verdict.certificate import Certificate, Step, without_chlo
 from dialect_utils.verdict.ports import Port
 from dialect_utils.verdict.replay import arrays, contractions, slices
@@ -40,7 +41,16 @@ CHOICES = {
 }
 _LEVELS = {"bits": Level.BITS, "nan": Level.NAN, "order": Level.ENGINE}
 # Raised where a step has other parts than its rule takes apart.
-_UNREADABLE = (ArithmeticError, AssertionError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+_UNREADABLE = (
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    DiagnosticError,
+    LookupError,
+    RecursionError,
+    TypeError,
+    ValueError,
+)
 # Steps that hold where a function is one operation.
 _REDUCERS = frozenset({"reduce", "window"})
 # One check for each rule about whole arrays.

@@ -17,7 +17,7 @@ from dialect_utils.verdict.replay.moving import array_of, chain_of, is_op, label
 from dialect_utils.verdict.rules.formats import value_of
 from dialect_utils.verdict.written.combinations import is_exact
 from dialect_utils.verdict.written.terms import Term, swapped_texts, texts_of
-from dialect_utils.verdict.written.wellformed import RefusedError, demand
+from dialect_utils.verdict.written.wellformed import demand
 
 
 def _dot(step: Step) -> Level:
@@ -52,23 +52,23 @@ def _orders(array: Term, moved: Term) -> list[_Order | None]:
         return [None] * len(sizes)
     demand(moved.kind == "moved" and moved.operands == (array,), "another array is moved")
     assert isinstance(moved.label, Plan)  # so terms are made
-    match moved.label.steps:
-        case (Reshape() as split, Transpose() as order, Reshape(joined)) if joined == sizes:
-            pass
-        case _:
-            raise RefusedError("other movement")
+    plan = moved.label
+    is_order = [step.opcode for step in plan.steps] == ["reshape", "transpose", "reshape"]
+    demand(is_order and plan.result[1] == sizes, "other movement")
+    (_, split), turned = plan.stages[1], plan.steps[1].order
+    assert turned is not None  # of a transpose
     found: list[_Order | None] = []
     start = 0
     for size in sizes:
         end = start
-        while prod(split.dimensions[start:end]) < size and end < len(split.dimensions):
+        while prod(split[start:end]) < size and end < len(split):
             end += 1
-        parts, permutation = split.dimensions[start:end], order.permutation[start:end]
+        parts, permutation = split[start:end], turned[start:end]
         demand(prod(parts) == size and sorted(permutation) == [*range(start, end)], "movement between dimensions")
         own = tuple(i - start for i in permutation)
         found.append(None if sorted(own) == [*own] else (parts, own))
         start = end
-    demand(start == len(split.dimensions), "movement of more dimensions")
+    demand(start == len(split), "movement of more dimensions")
     return found
 
 

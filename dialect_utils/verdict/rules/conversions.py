@@ -68,6 +68,10 @@ NARROWED = Rule(
 _SIGN_U = Has("sign", "U")
 # Functions whose results are numbers of every type of their operand.
 _WHOLE = sorted(named("ceil floor round-nearest-afz round-nearest-even sign"))
+# Operations that an operation of a type of twice the digits computes, and rounds once.
+_COMPUTED = sorted(named("add subtract multiply divide remainder"))
+# Operations of integers that commute with a conversion that loses nothing.
+_JOINED = sorted(named("and maximum minimum or xor"))
 
 
 def _exact(text: str, *guard: Has | Real | WholeEnds) -> Equation:
@@ -92,7 +96,7 @@ EXACT = Rule(
         bits("is-finite(convert[U](x)) = is-finite(x)", FLOAT, _FLOAT_U, Holds()),
         *(
             _exact(f"convert[U]({each}(x, y)) = {each}(convert[U](x), convert[U](y))", INTEGER, _INTEGER_U)
-            for each in ("maximum", "minimum", "and", "or", "xor")
+            for each in _JOINED
         ),
     ),
     wrong=(
@@ -108,7 +112,7 @@ WIDER = Rule(
     (
         *(
             nan(f"convert[T]({each}(convert[U](x), convert[U](y))) = {each}(x, y)", FLOAT, Doubled())
-            for each in ("add", "subtract", "multiply", "divide", "remainder")
+            for each in _COMPUTED
         ),
         nan("convert[T](sqrt(convert[U](x))) = sqrt(x)", FLOAT, Doubled()),
     ),

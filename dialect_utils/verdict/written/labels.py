@@ -1,4 +1,7 @@
-"""Attributes that affect the value of an operation, in the same words for both dialects."""
+"""Attributes that affect the value of an operation, in the same words for both dialects.
+
+Longer than others: each kind of attribute has a short function.
+"""
 
 from __future__ import annotations
 

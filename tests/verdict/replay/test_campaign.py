@@ -9,13 +9,12 @@ from itertools import islice
 import pytest
 
 from dialect_utils.verdict.replay import check, equality
-from dialect_utils.verdict.written import graph
 from tests import campaign_replay
 from tests.campaign_replay import Pair
 
 _CERTIFICATES = 150
 # Among the certificates of this seed is one that proves what is wrong where nothing is checked.
-_SEED_OF_WRONG = 4
+_SEED_OF_WRONG = 6
 
 
 def _own(rng: random.Random, count: int) -> Iterator[Pair]:
@@ -34,5 +33,4 @@ def test_no_changed_certificate_proves_what_is_wrong() -> None:
 def test_the_campaign_finds_a_replay_that_checks_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(check, "check_scalar", lambda *_: "bits")
     monkeypatch.setattr(check, "CHECKS", dict.fromkeys(check.CHECKS, lambda _: equality.Level.BITS))
-    monkeypatch.setattr(graph, "check_term", lambda _: None)
     assert campaign_replay.campaign(_CERTIFICATES, _SEED_OF_WRONG, _own).wrong

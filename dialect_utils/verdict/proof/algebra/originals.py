@@ -15,7 +15,9 @@ from dialect_utils.verdict.written.constants import folded
 if TYPE_CHECKING:
     from dialect_utils.verdict.proof.terms import Term, Terms
 
+# Operations that commute with every conversion that loses nothing.
 _SIGNS = named("negate abs")
+# Operations whose results are whole numbers, which commute where the largest numbers of the narrower type are whole.
 _WHOLE = named("ceil floor round-nearest-afz round-nearest-even sign")
 # Operations of any number of operands, which commute with a conversion that loses nothing.
 _JOINED, _OF_BITS = named("maximum minimum"), named("and or xor")
