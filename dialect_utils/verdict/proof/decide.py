@@ -130,7 +130,7 @@ def _decided(
         chosen = _Comparison(stages, parameters, results, replace(way, chooses=True))
         comparison = chosen if chosen.is_equal() else comparison
     found = _expanded(stages, comparison.result(over_reals=over_reals, field_seed=field_seed))
-    for other in (each for each in others if comparison.has_loops and not each.has_loops):
+    for other in (each for each in others if (comparison.has_loops and not each.has_loops) or not each.way.expands):
         as_elements = found if found.answer != "unknown" else other.result(over_reals=False)
         found = _expanded(stages, as_elements) if as_elements.answer == "equal" else found
     if again is None or found.answer != "unknown":
@@ -186,7 +186,7 @@ class _Comparison:
         self.terms.skips_padding = any(stage.dialect == "hlo" for stage in (first, last))
         types, other_types = map(_types_of_dots, (first, last))
         self.terms.widens_dots = types != other_types
-        self.terms.expands_dots = types.total() != other_types.total()
+        self.terms.expands_dots = way.expands and types.total() != other_types.total()
         before = Evaluation(self.terms, device_counts(first), iterations=way.iterations)
         expected = _run(before, first.entry, inputs)
         self.terms.place, self.terms.side = None, 1
@@ -224,7 +224,7 @@ class _Comparison:
     def other_ways(self) -> Iterator[Way]:
         """Yields other ways to write the modules down that may make them equal."""
         has_unrolled = any(rule == UNROLLED.name for rule, _ in self.terms.applied)
-        return self.way.others(self.terms.has_reductions, has_unrolled, self.has_loops)
+        return self.way.others(self.terms.has_reductions, has_unrolled, self.has_loops, self.terms.expands_dots)
 
     def result(self, *, over_reals: bool, field_seed: int | None = None) -> ProofResult:
         """Returns the result for all outputs."""

@@ -18,20 +18,24 @@ class Way:
     """A way to write the modules of a proof down.
 
     With `keeps_bits` no rule about floats is applied. Loops of up to `iterations` are unrolled. With `regroups` two
-    combinations of the same elements are one term. With `chooses` steps may round constants and use choices of the
+    combinations of the same elements are one term. With `expands` a small dot is a sum where the modules have other
+    numbers of dots. With `chooses` steps may round constants and use choices of the
     engine that other proofs do without.
     """
 
     keeps_bits: bool = False
     iterations: int = MOST_ITERATIONS
     regroups: bool = False
+    expands: bool = True
     chooses: bool = False
 
-    def others(self, has_reductions: bool, has_unrolled: bool, has_loops: bool) -> Iterator[Way]:
-        """Yields other ways for modules with reductions, with unrolled loops, and with other loops."""
+    def others(self, has_reductions: bool, has_unrolled: bool, has_loops: bool, has_expanded: bool) -> Iterator[Way]:
+        """Yields other ways for modules with reductions, unrolled loops, other loops, and dots that may be sums."""
         if has_reductions and not self.keeps_bits:
             yield replace(self, regroups=True)
         if has_unrolled:
             yield replace(self, iterations=0)
         if has_loops:
             yield replace(self, iterations=_MANY_ITERATIONS)
+        if has_expanded:
+            yield replace(self, expands=False)

@@ -286,7 +286,7 @@ BUGS = {
         slice_(A, [(0, 2), (0, 4)]),
     ),
     "a dot swaps its operands without a transpose": bug(
-        "symbols",
+        "products",
         "return transposed(self, self._ordered(inner), (0, 2, 1))",
         "return self._ordered(inner)",
         dot(M + N, M, ([1], [1])),
@@ -312,7 +312,7 @@ BUGS = {
         ex.reshape(reverse(leaf(0, "f32", 3, 1), [0]), (3,)),
     ),
     "convolutions read no window": bug(
-        "symbols",
+        "products",
         "*operands, window, groups, sizes, not is_skipped)",
         "*operands, tuple(type(each)(each.size) for each in window), groups, sizes, not is_skipped)",
         convolution(IMAGE, KERNEL, (1, 3, 4), "size=2", "bf0_oi0->bf0"),
