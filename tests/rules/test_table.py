@@ -12,6 +12,7 @@ from tests.rules.plan import METHODS, argument_for, verify
 # Rules without equations that are not about arrays, and the reason why nothing has to be verified.
 PROCEDURES = {
     "constants": "The replay computes the result by the definition itself.",
+    "promoted-reduction": "Several devices of XLA:CPU execute it in test_exchanges.py.",
 }
 _QUICK_BITS = 12
 _QUICK = {name for name, kind in ELEMENT_TYPES.items() if kind.bits <= 4}
