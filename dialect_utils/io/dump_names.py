@@ -16,9 +16,9 @@ from pathlib import PurePosixPath
 # Endings that state the format of a file.
 _ENDING = re.compile(r"(?:\.(?:txt|hlo|pb|pbtxt|mlir|mlirbc|gz|xz|zst))+$")
 _NUMBERED = re.compile(r"(?:\d+\.)?module_(?P<number>\d{1,18})\.(?P<rest>.+)")
-# The begin of a stage: a module's name may contain dots, too.
+# The begin of a stage: a module's name may contain dots and numbers, too, such as fusion.1644.
 _STAGE = re.compile(
-    r"\.(?=\d{4}\.|(?:\w+_)?before_optimizations|(?:sm_[\d.]+_)?(?:\w+_)?after_optimizations|snapshot\b|execution_\d"
+    r"\.(?=\d{4}\.(?!\d{4}\.|before_|after_|\w*(?:before|after)_optimizations)|(?:\w+_)?before_optimizations|(?:sm_[\d.]+_)?(?:\w+_)?after_optimizations|snapshot\b|execution_\d"
     r"|after_|before_)"
 )
 _OPTIMIZATIONS = re.compile(r"(?:sm_[\d.]+_)?(?:[a-z\d]+_)?((?:before|after)_optimizations)$")

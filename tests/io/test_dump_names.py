@@ -12,6 +12,9 @@ STEP = "0012.fusion.after_x.before_y"
     [
         ("module_0003.jit_f.before_optimizations.txt", DumpName("jit_f", 3, "before_optimizations")),
         (f"module_0003.jit_f.{STEP}.hlo.pb.gz", DumpName("jit_f", 3, STEP)),
+        (f"module_0003.fusion.1644.{STEP}.txt", DumpName("fusion.1644", 3, STEP)),
+        ("module_0003.fusion.1644.cpu_after_optimizations.txt", DumpName("fusion.1644", 3, "cpu_after_optimizations")),
+        ("module_0003.fusion.1644.before_optimizations.txt", DumpName("fusion.1644", 3, "before_optimizations")),
         ("module_0003.jit_f.1.cpu_after_optimizations.hlo.pb", DumpName("jit_f.1", 3, "cpu_after_optimizations")),
         (
             "1700000000000000.module_0120.main.sm_8.0_gpu_after_optimizations.txt",
