@@ -41,21 +41,17 @@ class _Started(Protocol):
 class OracleProcess:
     """A run of the user's command on a candidate, in a session of its own, with a directory for temporary files.
 
-    The command may do all that the user may: a sandboxed child chooses only the bytes of the candidate.
+    The command may do all that the user may: a sandboxed child chooses only the bytes of the candidate. The signals
+    that end this process are blocked while it is made.
     """
 
     def __init__(self, command: str, name: str, candidate: bytes | memoryview) -> None:
-        # The exception of a signal would leave the directory or the process.
-        blocked = signal.pthread_sigmask(signal.SIG_BLOCK, sandbox.ENDING_SIGNALS)
+        self._directory = tempfile.mkdtemp(prefix="relayout-oracle-")
         try:
-            self._directory = tempfile.mkdtemp(prefix="relayout-oracle-")
-            try:
-                self.pid = self._started(command, name, candidate)
-            except BaseException:
-                self._remove()
-                raise
-        finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
+            self.pid = self._started(command, name, candidate)
+        except BaseException:
+            self._remove()
+            raise
         self._is_reaped = False
 
     def _started(self, command: str, name: str, candidate: bytes | memoryview) -> int:
@@ -124,8 +120,13 @@ class Programs:
         name, candidate = parse_named_file(frame)
         if self.oracle is None or name not in CANDIDATES.values():
             raise MalformedFrameError("a candidate that no command takes")
-        started = OracleProcess(self.oracle, name, candidate)
-        self.running[started.pid] = started
+        # The exception of a signal comes after `running` has the process, which `end` then ends.
+        blocked = signal.pthread_sigmask(signal.SIG_BLOCK, sandbox.ENDING_SIGNALS)
+        try:
+            started = OracleProcess(self.oracle, name, candidate)
+            self.running[started.pid] = started
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
         return {"pid": started.pid}
 
     def wait(self, pid: int, seconds: float) -> int | None:

@@ -133,7 +133,7 @@ def test_an_interrupt_leaves_the_smallest_module_and_nothing_else(folder: Path) 
             time.sleep(0.01)
         process.send_signal(signal.SIGINT)
         _, said = process.communicate()
-    assert process.returncode == 128 + signal.SIGINT
+    assert process.returncode == 128 + signal.SIGINT, said
     assert b"small.hlo holds the smallest module so far" in said
     assert len(opcodes(read_module("small.hlo"))) < len(opcodes(read_module("a.hlo")))
     assert list((folder / "temporary").iterdir()) == []
