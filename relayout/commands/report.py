@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -34,6 +35,8 @@ from relayout.report.terminal import terminal_page
 
 # The format of reports in a directory of several.
 _PAGE = ".html"
+# A text with one of these lines is a module, whatever else it says.
+_MODULE = re.compile(r"^(?:.*?\] )?(?:HloModule |module\b.*\{$|ENTRY )", re.MULTILINE)
 
 
 def _add_arguments(parser: Parser) -> None:
@@ -127,6 +130,8 @@ def _check(arguments: Namespace) -> None:
 
 
 def _report_one(new: Input, old: Input | None, target: str | None, heading: str, arguments: Namespace) -> int:
+    if (text := _message_of(new)) is not None:
+        return _report_message(new, text, heading, arguments)
     if arguments.trial:
         return _try(new, heading, arguments)
     report = memory_report(new.module(), arguments.target)
@@ -138,6 +143,30 @@ def _report_one(new: Input, old: Input | None, target: str | None, heading: str,
         print_json({"file": new.path, **report.as_json()})
     else:
         write_output(None, encode(heading + terminal_page(report, arguments.width)))
+    return DONE
+
+
+def _message_of(new: Input) -> str | None:
+    """Returns the text of a file that holds no module but a message that memory ran out, else None."""
+    # Imported here: few files are messages.
+    from dialect_utils.memory.messages import is_memory_message
+
+    text = new.data().decode("utf-8", "replace")
+    return text if is_memory_message(text) and not _MODULE.search(text) else None
+
+
+def _report_message(new: Input, text: str, heading: str, arguments: Namespace) -> int:
+    from dialect_utils.memory.messages import memory_messages
+    from relayout.report.out_of_memory import messages_json, messages_page
+
+    reject(arguments, ("against", "target", "trial"), f"for {new.name}, which is a message and no module")
+    if arguments.output not in (None, STANDARD_OUTPUT):
+        raise usage_error(f"-o writes the report of a module, and {new.name} is a message")
+    messages = memory_messages(text)
+    if arguments.json:
+        print_json({"file": new.path, "messages": messages_json(messages)})
+    else:
+        write_output(None, encode(heading + messages_page(messages, arguments.width)))
     return DONE
 
 
