@@ -42,7 +42,7 @@ _START = re.compile(
     r"Ran out of memory (?:on|in memory space) \w|Allocation \(size=\d+\) would exceed memory"
     r"|Attempting to (?:reserve|allocate) \d|Out of memory (?:while )?trying to allocate \d"
 )
-# What loggers write before each line: glog, Python's logging with a place, and the name of a process.
+# Loggers write this before each line: glog, Python's logging with a place, and the name of a process.
 _PREFIX = re.compile(
     r"^(?:\x1b\[[\d;]*m)*(?:\([\w .=:,\-]{1,80}\) *)?(?:\d{4}-\d\d-\d\d [\d:.,]+:? )?"
     r"(?:(?:[EWIF]\d{4} [\d:.]+ +\d+|[EWIF] +\d+|(?:ERROR|WARNING|INFO) [\d\-]+ [\d:]+) +\[?[\w./\-]+:\d+\]:? ?)?"
@@ -183,7 +183,7 @@ def _parse(text: str) -> OutOfMemory | None:
 
 
 def _totals(text: str) -> Iterator[tuple[str, str, int]]:
-    """Yields the named sums that stand before the list of allocations, each after its heading."""
+    """Yields the named sums before the list of allocations, each with its heading."""
     listed = _ENTRY.search(text)
     section = ""
     for found in _TOTAL.finditer(text, 0, listed.start() if listed else len(text)):

@@ -1,4 +1,4 @@
-"""What a message about memory says, as a page for a terminal and as JSON: the largest waste first."""
+"""Messages that memory ran out, as a page for a terminal and as JSON: the largest waste first."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _ROWS = 10
 _LEAST_SHARE = 0.01
 _MODULES = 'XLA_FLAGS="--xla_dump_to=dump --xla_dump_hlo_as_text --xla_dump_hlo_pass_re=.*"'
 _PLACES = 'LIBTPU_INIT_ARGS="--xla_jf_dump_to=dump --xla_jf_dump_hlo_text=true"'
-# What needs the memory, as the compiler's tags and labels call it, and what makes it smaller.
+# The compiler's tags and labels name what needs the memory; each has a remedy.
 _REMEDIES = (
     ("window allocation", "a smaller block_shape in the kernel's BlockSpec makes the window smaller"),
     ("scratch operand", "smaller scratch_shapes of the kernel take less"),

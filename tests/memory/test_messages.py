@@ -11,7 +11,8 @@ _KIB, _MIB, _GIB = 1 << 10, 1 << 20, 1 << 30
 # libtpu 0.0.52 printed these for programs of this project.
 _ONE_LINE = (
     "jax.errors.JaxRuntimeError: RESOURCE_EXHAUSTED: E1000: CompileTimeHbmOom: Ran out of memory on HBM, the total "
-    "memory required for HLO temporaries (130.00G) exceeds available HBM (15.75G). HLO module: jit_attn.\nSee the documentation."
+    "memory required for HLO temporaries (130.00G) exceeds available HBM (15.75G). HLO module: jit_attn.\n"
+    "See the documentation."
 )
 _WINDOW = (
     "RESOURCE_EXHAUSTED: Allocation (size=268435456) would exceed memory (size=134217728) :: #allocation3 [shape = "
@@ -23,9 +24,9 @@ _SCALARS = (
     "'u8[4000256]{0}', space=smem, size = 0x3d0a00, scoped, tag = 'prefetched SMEM operand 0'] :: add.1"
 )
 _STACK = (
-    "Ran out of memory in memory space vmem while allocating on stack for %window.1 = u32[24,8,128]{2,1,0:T(8,128)S(1)} "
-    "reduce-window(u32[24,8,128]{2,1,0:T(8,128)S(1)} %x, u32[]{:T(128)} %zero), window={size=1x1x128 "
-    "pad=0_0x0_0x127_0}, to_apply=%add.clone. Scoped allocation with size 20.50M and limit 16.00M exceeded scoped vmem limit by 4.50M. "
+    "Ran out of memory in memory space vmem while allocating on stack for %window.1 = u32[24,8,128]{2,1,0:T(8,128)S(1)}"
+    " reduce-window(u32[24,8,128]{2,1,0:T(8,128)S(1)} %x, u32[]{:T(128)} %zero), window={size=1x1x128}, "
+    "to_apply=%add.clone. Scoped allocation with size 20.50M and limit 16.00M exceeded scoped vmem limit by 4.50M. "
 )
 _TABLE = """\
 RuntimeError: Compilation failure: Ran out of memory in memory space hbm. Used 24.12G of 16.00G hbm. Exceeded hbm \
