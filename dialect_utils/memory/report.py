@@ -142,7 +142,7 @@ class MemoryReport:
     @cached_property
     def advice(self) -> tuple[Advice, ...]:
         """Returns the advice, the largest saving first."""
-        return find_advice(self.module, self.usage, self.moves, self._allocation)
+        return find_advice(self.module, self.usage, self.moves, self._allocation, self._origin)
 
     @cached_property
     def bitcasts(self) -> tuple[BitcastRow, ...]:

@@ -26,7 +26,7 @@ def terminal_page(report: MemoryReport, width: int | None = None) -> str:
 def _answer(report: MemoryReport) -> Iterator[str]:
     yield headline(report)
     for each in report.advice[:_ADVICE]:
-        yield f"  worth a try, saves {format_bytes(each.bytes_saved)}: {each.subject}: {each.text}"
+        yield f"  {each.subject}: {each.text} (saves up to {format_bytes(each.bytes_saved)})"
     yield ""
 
 
