@@ -1,7 +1,7 @@
 """Remedies for padding: the operation that asks for a padded layout, and how to write it in another way.
 
 The TPU compiler chooses layouts by operation: a gather and a scatter want each row in lanes, and a product of small
-matrices wants the columns of each matrix there. Figures for a TPU v5e: a gather of 1,310,720 rows of 16 takes 653 MiB at
+matrices wants the columns of each matrix there. For a TPU v5e a gather of 1,310,720 rows of 16 takes 653 MiB at
 the peak, and 16 gathers of single columns take 55; a segment sum of rows of 3 takes 534 MiB, and 34 by columns; the
 products of 1,048,576 matrices of 3 x 3 take 3,168 MiB, and 96 as products and sums of elements.
 """
