@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from dialect_utils.layout import parse_array_shape
-from dialect_utils.memory.report import BufferRow, MemoryReport, RelayoutRow
+from dialect_utils.memory.report import BufferRow, CostRow, MemoryReport, RelayoutRow
 from dialect_utils.text import format_bytes, format_share
 
 # Below this share of the peak nothing is worth a row.
@@ -53,7 +53,7 @@ def grouped(rows: Iterable[BufferRow]) -> list[Group]:
     return [Group(tuple(group)) for group in found.values()]
 
 
-def place(row: BufferRow | RelayoutRow) -> str:
+def place(row: BufferRow | RelayoutRow | CostRow) -> str:
     """Returns `FILE:LINE` in the user's program, empty where the dump does not state it."""
     return f"{row.source_file}:{row.source_line}" if row.source_file else ""
 

@@ -127,6 +127,11 @@ def format_bytes(count: int) -> str:
     return f"{digits} {_UNITS[unit]}"
 
 
+def format_count(count: int) -> str:
+    """Returns a number for people: `5.38e9`; below a million it is exact."""
+    return f"{count:,}" if abs(count) < 10**6 else f"{count:.2e}".replace("e+0", "e").replace("e+", "e")
+
+
 def format_share(part: int, whole: int) -> str:
     """Returns a part of a size and the size in one unit, of which the size has at least ten: `1000 of 1034 MiB`."""
     unit = 0

@@ -5,9 +5,10 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
 
+from dialect_utils.layout.targets.peaks import PEAKS, SOURCE
 from dialect_utils.memory.groups import LEAST_SHARE, Group, grouped, headline, place
-from dialect_utils.memory.report import BufferRow, MemoryReport, RelayoutRow
-from dialect_utils.text import format_bytes
+from dialect_utils.memory.report import BufferRow, CostRow, MemoryReport, RelayoutRow
+from dialect_utils.text import format_bytes, format_count
 
 _ROWS = 10
 _ADVICE = 3
@@ -19,7 +20,7 @@ _NO_TERMINAL = 200
 def terminal_page(report: MemoryReport, width: int | None = None) -> str:
     """Returns the page: one sentence, advice, totals, then the tables, the one with the most bytes first."""
     tables = sorted((_held(report), _padding(report), _relayouts(report)), key=lambda table: -table[0])
-    parts = (_answer(report), _totals(report), *(lines for _, lines in tables))
+    parts = (_answer(report), _totals(report), *(lines for _, lines in tables), _costs(report))
     return clip((line for part in parts for line in part), width)
 
 
@@ -51,6 +52,53 @@ def _totals(report: MemoryReport) -> Iterator[str]:
         yield f"  temporaries  {format_bytes(size):>10}   {_SPACES.get(space, f'S({space})')}"
     share = usage.padding_bytes / held if held else 0.0
     yield f"  padding      {format_bytes(usage.padding_bytes):>10}   {share:.1%} of what the peak holds in main memory"
+    yield from _cost_total(report)
+
+
+def _cost_total(report: MemoryReport) -> Iterator[str]:
+    """Yields what one execution costs, and for a target that the user named the least time that it takes."""
+    cost = report.cost
+    if not report.costs:
+        return
+    counts = f"{format_count(cost.flops)} flops, {format_count(cost.transcendentals)} transcendentals"
+    yield f"  cost         {counts}, {format_bytes(cost.bytes_accessed)} accessed"
+    if (peak := PEAKS.get(report.named_target or "")) is not None:
+        computing, moving = cost.flops / peak.flops, report.main_memory_traffic / peak.bytes
+        bound = "computation" if computing > moving else "memory"
+        yield (
+            f"  at least     {max(computing, moving) * 1e3:.3g} ms on {report.named_target}, bound by {bound}: "
+            f"{computing * 1e3:.3g} ms of bf16 products at {peak.flops / 1e12:.4g} Tflop/s, "
+            f"{moving * 1e3:.3g} ms of main memory at {peak.bytes / 1e9:.4g} GB/s ({SOURCE})"
+        )
+
+
+def _costs(report: MemoryReport) -> Iterator[str]:
+    """Yields the operations that access the most memory, by all their trips."""
+    total = report.cost.bytes_accessed
+    groups: dict[tuple[str, str], list[CostRow]] = {}
+    for row in report.costs:
+        groups.setdefault((row.opcode, place(row) or row.op_name or row.name), []).append(row)
+    ranked = sorted(groups.values(), key=lambda rows: -sum(map(_accessed, rows)))
+    shown = [rows for rows in ranked if sum(map(_accessed, rows)) >= LEAST_SHARE * total][:_ROWS]
+    if not total:
+        return
+    yield "\nmost memory accessed"
+    header = ("accessed", "flops", "times", "op", "from")
+    yield from format_table(header, [_cost_cells(rows) for rows in shown])
+    if hidden := ranked[len(shown) :]:
+        rest = [row for rows in hidden for row in rows]
+        yield f"  and {len(rest)} more with {format_bytes(sum(map(_accessed, rest)))}"
+
+
+def _cost_cells(rows: Sequence[CostRow]) -> Sequence[str]:
+    first, more = rows[0], len(rows) - 1
+    name = f"{first.name} and {more} more" if more else first.name
+    flops = sum(row.flops * (row.trips or 1) for row in rows)
+    return format_bytes(sum(map(_accessed, rows))), format_count(flops), _times(first), name, _origin(first)
+
+
+def _accessed(row: CostRow) -> int:
+    return row.bytes_accessed * (row.trips or 1)
 
 
 # A table: the bytes that decide its place, and its lines.
@@ -113,7 +161,7 @@ def _cost(row: RelayoutRow) -> int:
     return (row.bytes_read + row.bytes_written) * (row.trips or 1)
 
 
-def _times(row: RelayoutRow) -> str:
+def _times(row: RelayoutRow | CostRow) -> str:
     return "in a loop" if row.trips is None else f"{row.trips}x"
 
 
@@ -132,7 +180,7 @@ def _table(
         yield f"  and {count} more with {format_bytes(size)}"
 
 
-def _origin(row: BufferRow | RelayoutRow) -> str:
+def _origin(row: BufferRow | RelayoutRow | CostRow) -> str:
     return f"{row.op_name} {place(row)}".strip()
 
 
