@@ -93,7 +93,7 @@ class OpNameRow:
 
 @dataclass(frozen=True, slots=True)
 class CostRow:
-    """What one operation costs each time, as HloCostAnalysis counts; `trips` is None where it is unknown."""
+    """The cost of one operation each time, as HloCostAnalysis counts; `trips` is None where it is unknown."""
 
     name: str
     opcode: str

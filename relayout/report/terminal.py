@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
 
-from dialect_utils.layout.targets.peaks import PEAKS, SOURCE
+from dialect_utils.layout.targets.tpu import PEAK_SOURCE, TARGETS
 from dialect_utils.memory.groups import LEAST_SHARE, Group, grouped, headline, place
 from dialect_utils.memory.report import BufferRow, CostRow, MemoryReport, RelayoutRow
 from dialect_utils.text import format_bytes, format_count
@@ -62,13 +62,13 @@ def _cost_total(report: MemoryReport) -> Iterator[str]:
         return
     counts = f"{format_count(cost.flops)} flops, {format_count(cost.transcendentals)} transcendentals"
     yield f"  cost         {counts}, {format_bytes(cost.bytes_accessed)} accessed"
-    if (peak := PEAKS.get(report.named_target or "")) is not None:
-        computing, moving = cost.flops / peak.flops, report.main_memory_traffic / peak.bytes
+    if (target := TARGETS.get(report.named_target or "")) is not None:
+        computing, moving = cost.flops / target.peak_flops, report.main_memory_traffic / target.peak_bytes
         bound = "computation" if computing > moving else "memory"
         yield (
             f"  at least     {max(computing, moving) * 1e3:.3g} ms on {report.named_target}, bound by {bound}: "
-            f"{computing * 1e3:.3g} ms of bf16 products at {peak.flops / 1e12:.4g} Tflop/s, "
-            f"{moving * 1e3:.3g} ms of main memory at {peak.bytes / 1e9:.4g} GB/s ({SOURCE})"
+            f"{computing * 1e3:.3g} ms of bf16 products at {target.peak_flops / 1e12:.4g} Tflop/s, "
+            f"{moving * 1e3:.3g} ms of main memory at {target.peak_bytes / 1e9:.4g} GB/s ({PEAK_SOURCE})"
         )
 
 

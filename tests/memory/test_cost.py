@@ -12,7 +12,6 @@ import pytest
 
 from dialect_utils.hlo import parse_module
 from dialect_utils.layout.index.sizes import byte_size_of
-from dialect_utils.layout.targets.peaks import PEAKS
 from dialect_utils.layout.targets.tpu import TARGETS
 from dialect_utils.memory import MemoryReport
 from dialect_utils.memory.cost import _positions, module_cost
@@ -196,7 +195,7 @@ def test_loops_count_their_trips_in_the_report() -> None:
 
 
 def test_every_target_has_peaks_and_the_page_names_their_source() -> None:
-    assert tuple(PEAKS) == tuple(TARGETS)
+    assert all(target.peak_flops > target.peak_bytes > 0 for target in TARGETS.values())
     page = terminal_page(MemoryReport(parse_module(PLAIN), "tpu-v5e"), 300)
     assert "at least" in page
     assert "bound by memory" in page
