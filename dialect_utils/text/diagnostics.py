@@ -127,6 +127,21 @@ def format_bytes(count: int) -> str:
     return f"{digits} {_UNITS[unit]}"
 
 
+def format_count(count: int) -> str:
+    """Returns a number for people: `5.38e9`; below a million it is exact."""
+    return f"{count:,}" if abs(count) < 10**6 else f"{count:.2e}".replace("e+0", "e").replace("e+", "e")
+
+
+def format_share(part: int, whole: int) -> str:
+    """Returns a part of a size and the size in one unit, of which the size has at least ten: `1000 of 1034 MiB`."""
+    unit = 0
+    while whole >= 10 * 1024 ** (unit + 1) and unit < len(_UNITS) - 1:
+        unit += 1
+    sizes = (size / 1024**unit for size in (part, whole))
+    one, other = (f"{size:.0f}" if not unit or size >= 100 else f"{size:.3g}" for size in sizes)
+    return f"{one} of {other} {_UNITS[unit]}"
+
+
 Severity = Literal["error", "warning", "note"]
 
 # Long lines (dumps have lines of several thousand characters) are cut to this width around the caret.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -13,6 +14,7 @@ from dialect_utils.io.files import encode
 from dialect_utils.io.inputs import Input, last_stages, pair_inputs
 from dialect_utils.layout.targets.tpu import parse_target
 from dialect_utils.memory import MemoryReport
+from dialect_utils.text import Diagnostic
 from relayout.api import memory_report
 from relayout.arguments import (
     Command,
@@ -26,14 +28,17 @@ from relayout.arguments import (
     usage_error,
 )
 from relayout.batch.unit import Unit, Work, lost_file
-from relayout.console import DONE, Console, print_json
+from relayout.console import DONE, FAILED, Console, print_json
 from relayout.output import STANDARD_OUTPUT, write_output
 from relayout.process import CHECKING_SECONDS_PER_MEGABYTE, seconds_for_bytes
 from relayout.report.export import FORMATS
+from relayout.report.gate import parse_condition
 from relayout.report.terminal import terminal_page
 
 # The format of reports in a directory of several.
 _PAGE = ".html"
+# A text with one of these lines is a module, whatever else it says.
+_MODULE = re.compile(r"^(?:.*?\] )?(?:HloModule |module\b.*\{$|ENTRY )", re.MULTILINE)
 
 
 def _add_arguments(parser: Parser) -> None:
@@ -41,6 +46,12 @@ def _add_arguments(parser: Parser) -> None:
     add_input_options(parser)
     parser.option("-o", "--output", metavar="OUT", help=f"write a file: {', '.join(FORMATS)}")
     parser.option("--against", metavar="OLD", help="say what changed since another dump of the program")
+    parser.option(
+        "--fail-if",
+        metavar="CONDITION",
+        action="append",
+        help='exit code 1 where it holds: "peak > 1.02 * old", "copies > old", "padding > 2 GiB" (may be repeated)',
+    )
     parser.option("--target", help="gives arrays without a layout this target's, e.g. tpu-v5e")
     parser.option("--try", dest="trial", action="store_true", help="compile StableHLO with the advised entry layouts")
     add_limits(parser, "for each FILE (default 9, more for large ones)")
@@ -68,7 +79,9 @@ def _open(arguments: Namespace, console: Console) -> Iterator[Work]:
         new, *old = unit.inputs
         # A name distinguishes the pages of several modules.
         heading = f"{new.name}:\n" if arguments.has_several else ""
-        return console.attempt(partial(_report_one, new, old[0] if old else None, unit.target, heading, arguments))
+        return console.attempt(
+            partial(_report_one, new, old[0] if old else None, unit.target, heading, arguments, console)
+        )
 
     yield work
 
@@ -113,6 +126,13 @@ def _check(arguments: Namespace) -> None:
         reject(arguments, ("width",), "where no page is printed to standard output")
     if arguments.target is not None:
         parsed(parse_target, arguments.target)
+    conditions = [parsed(parse_condition, each) for each in arguments.fail_if or ()]
+    if arguments.against is None and any(each.needs_old for each in conditions):
+        raise usage_error(
+            "a condition on old figures needs an old dump", "relayout report NEW --against OLD --fail-if ..."
+        )
+    if arguments.trial:
+        reject(arguments, ("fail_if",), "with --try, which compiles the program twice")
     if arguments.trial and (arguments.target is None or arguments.json or arguments.output or arguments.against):
         raise usage_error("--try prints a page for a --target", "relayout report FILE --try --target tpu-v5e")
     if arguments.output in (None, STANDARD_OUTPUT):
@@ -126,18 +146,63 @@ def _check(arguments: Namespace) -> None:
         raise usage_error("-o writes a file, and --json prints on standard output", "-o report.json writes the JSON")
 
 
-def _report_one(new: Input, old: Input | None, target: str | None, heading: str, arguments: Namespace) -> int:
+def _gate(report: MemoryReport, old: MemoryReport | None, arguments: Namespace) -> list[str]:
+    """Returns a sentence for each condition of --fail-if that holds."""
+    found = (parse_condition(each).failure(report, old) for each in arguments.fail_if or ())
+    return [each for each in found if each is not None]
+
+
+def _ended(failures: Sequence[str], new: Input, console: Console) -> int:
+    """Prints the conditions that hold as errors, and returns the exit code."""
+    console.diagnose(Diagnostic(f"{new.name}: {each}") for each in failures)
+    return FAILED if failures else DONE
+
+
+def _report_one(
+    new: Input, old: Input | None, target: str | None, heading: str, arguments: Namespace, console: Console
+) -> int:
+    if (text := _message_of(new)) is not None:
+        return _report_message(new, text, heading, arguments)
     if arguments.trial:
         return _try(new, heading, arguments)
     report = memory_report(new.module(), arguments.target)
     if old is not None:
-        return _compare(new, report, old, heading, arguments)
+        return _compare(new, report, old, heading, arguments, console)
+    failures = _gate(report, None, arguments)
     if target is not None:
         write_output(target, FORMATS[PurePath(target).suffix](report))
     elif arguments.json:
-        print_json({"file": new.path, **report.as_json()})
+        print_json({"file": new.path, **report.as_json(), **_failed(failures, arguments)})
     else:
         write_output(None, encode(heading + terminal_page(report, arguments.width)))
+    return _ended(failures, new, console)
+
+
+def _failed(failures: Sequence[str], arguments: Namespace) -> dict[str, list[str]]:
+    return {"failed": list(failures)} if arguments.fail_if else {}
+
+
+def _message_of(new: Input) -> str | None:
+    """Returns the text of a file that holds no module but a message that memory ran out, else None."""
+    # Imported here: few files are messages.
+    from dialect_utils.memory.messages import is_memory_message
+
+    text = new.data().decode("utf-8", "replace")
+    return text if is_memory_message(text) and not _MODULE.search(text) else None
+
+
+def _report_message(new: Input, text: str, heading: str, arguments: Namespace) -> int:
+    from dialect_utils.memory.messages import memory_messages
+    from relayout.report.out_of_memory import messages_json, messages_page
+
+    reject(arguments, ("against", "fail_if", "target", "trial"), f"for {new.name}, which is a message and no module")
+    if arguments.output not in (None, STANDARD_OUTPUT):
+        raise usage_error(f"-o writes the report of a module, and {new.name} is a message")
+    messages = memory_messages(text)
+    if arguments.json:
+        print_json({"file": new.path, "messages": messages_json(messages)})
+    else:
+        write_output(None, encode(heading + messages_page(messages, arguments.width)))
     return DONE
 
 
@@ -149,15 +214,17 @@ def _try(new: Input, heading: str, arguments: Namespace) -> int:
     return DONE
 
 
-def _compare(new: Input, report: MemoryReport, old: Input, heading: str, arguments: Namespace) -> int:
+def _compare(new: Input, report: MemoryReport, old: Input, heading: str, arguments: Namespace, console: Console) -> int:
     from relayout.report.against import compare_reports, comparison_page
 
-    comparison = compare_reports(memory_report(old.module(), arguments.target), report)
+    before = memory_report(old.module(), arguments.target)
+    comparison = compare_reports(before, report)
+    failures = _gate(report, before, arguments)
     if arguments.json:
-        print_json({"file": new.path, "against": old.path, **comparison.as_json()})
+        print_json({"file": new.path, "against": old.path, **comparison.as_json(), **_failed(failures, arguments)})
     else:
         write_output(None, encode(heading + comparison_page(comparison, arguments.width)))
-    return DONE
+    return _ended(failures, new, console)
 
 
 COMMAND = Command(
