@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from hashlib import sha256
 from html import escape
 from importlib.resources import files
+
+from dialect_utils.text.html import html_text
 
 _COMMON = "common.css"
 
@@ -32,3 +34,23 @@ def _policy(script: str) -> str:
     digest = base64.b64encode(sha256(script.encode()).digest()).decode()
     scripts = f"script-src 'sha256-{digest}'; " if script else ""
     return f"default-src 'none'; {scripts}style-src 'unsafe-inline'"
+
+
+def plain_page(title: str, body: str) -> str:
+    """Returns a page without a script; `body` is HTML."""
+    return filled_page("plain", {"title": html_text(title), "body": body})
+
+
+def page_table(header: Sequence[str], rows: Iterable[Sequence[str]], numbers: Collection[str] = ()) -> str:
+    """Returns a table of a plain page; cells are HTML, and those of `numbers` are aligned to the right."""
+
+    def cell(name: str, text: str) -> str:
+        return f'<td{_class(name, numbers)} data-name="{name}">{text}</td>'
+
+    head = "".join(f'<th scope="col"{_class(name, numbers)}>{name}</th>' for name in header)
+    body = ("".join(cell(name, text) for name, text in zip(header, row, strict=True)) for row in rows)
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(f'<tr>{each}</tr>' for each in body)}</tbody></table>"
+
+
+def _class(name: str, numbers: Collection[str]) -> str:
+    return ' class="number"' if name in numbers else ""
