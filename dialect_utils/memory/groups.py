@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from dialect_utils.layout import parse_array_shape
+from dialect_utils.memory.allocation import memory_space_name
 from dialect_utils.memory.report import BufferRow, CostRow, MemoryReport, RelayoutRow
 from dialect_utils.text import format_bytes, format_share
 
@@ -73,7 +74,7 @@ def headline(report: MemoryReport) -> str:
     inner = max(usage.counted_by_space, key=lambda space: usage.counted_by_space[space])
     if inner and usage.counted_by_space[inner] > peak - usage.counted_by_space[inner]:
         share = format_share(usage.counted_by_space[inner], peak)
-        return f"{share} at the peak are temporaries in S({inner}); padding takes {_padding(report)}"
+        return f"{share} at the peak are temporaries in {memory_space_name(inner)}; padding takes {_padding(report)}"
     largest = max(at_peak, key=lambda group: group.bytes_held)
     share = format_share(largest.bytes_held, peak)
     return f"{share} at the peak are {_counted(largest)}: {_described(largest)}; padding takes {_padding(report)}"

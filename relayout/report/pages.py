@@ -14,11 +14,10 @@ from dialect_utils.text.html import html_text
 _COMMON = "common.css"
 
 
-def filled_page(name: str, parts: Mapping[str, str]) -> str:
-    """Returns the page of `assets/NAME.html` with its style, its script if it has one, and `parts`, which are HTML."""
+def filled_page(name: str, parts: Mapping[str, str], scripts: Sequence[str] = ()) -> str:
+    """Returns the page of `assets/NAME.html` with its style, its scripts as one, and `parts`, which are HTML."""
     assets = files("relayout.report") / "assets"
-    script = assets / f"{name}.js"
-    code = script.read_text("utf-8") if script.is_file() else ""
+    code = "\n".join((assets / each).read_text("utf-8") for each in scripts)
     own = {
         "policy": escape(_policy(code)),
         "style": (assets / _COMMON).read_text("utf-8") + (assets / f"{name}.css").read_text("utf-8"),

@@ -6,13 +6,13 @@ import shutil
 from collections.abc import Iterable, Iterator, Sequence
 
 from dialect_utils.layout.targets.tpu import PEAK_SOURCE, TARGETS
+from dialect_utils.memory.allocation import memory_space_name
 from dialect_utils.memory.groups import LEAST_SHARE, Group, grouped, headline, place
 from dialect_utils.memory.report import BufferRow, CostRow, MemoryReport, RelayoutRow
 from dialect_utils.text import format_bytes, format_count
 
 _ROWS = 10
 _ADVICE = 3
-_SPACES = {0: "main memory", 5: "host"}
 _LEAST_WIDTH = 60
 _NO_TERMINAL = 200
 
@@ -49,7 +49,7 @@ def _totals(report: MemoryReport) -> Iterator[str]:
     if usage.host_bytes:
         yield f"  on the host  {format_bytes(usage.host_bytes):>10}   arguments and outputs"
     for space, size in usage.peak_by_space.items():
-        yield f"  temporaries  {format_bytes(size):>10}   {_SPACES.get(space, f'S({space})')}"
+        yield f"  temporaries  {format_bytes(size):>10}   {memory_space_name(space)}"
     share = usage.padding_bytes / held if held else 0.0
     yield f"  padding      {format_bytes(usage.padding_bytes):>10}   {share:.1%} of what the peak holds in main memory"
     yield from _cost_total(report)
