@@ -120,8 +120,8 @@ MUTANTS = (
     ),
     Mutant(
         "relayout/report/html.py",
-        '"title": escape(printable(',
-        '"title": str(printable(',
+        '"title": html_text(',
+        '"title": str(',
         ("tests/relayout/test_hostile_names.py",),
     ),
     Mutant(
