@@ -24,7 +24,7 @@ PICTURES = ROOT / "docs/pictures"
 REPORTS = {"report.png": "light", "report_dark.png": "dark"}
 VERDICTS = PICTURES / "verdicts.svg"
 # The part of the report's page with totals and the timeline, in pixels.
-_WIDTH, _HEIGHT = 1200, 862
+_WIDTH, _HEIGHT = 1200, 950
 # So few colours keep the files small.
 _COLOURS = 64
 
@@ -54,7 +54,7 @@ def draw_report(browser: str, theme: str, file: Path) -> None:
         command = [browser, *flags, size, f"--screenshot={picture}", source.as_uri()]
         subprocess.run(command, check=True, capture_output=True, timeout=120)
         with Image.open(picture) as image:
-            image.convert("RGB").quantize(_COLOURS).save(file, optimize=True)
+            image.convert("RGB").quantize(_COLOURS, Image.Quantize.MAXCOVERAGE).save(file, optimize=True)
 
 
 def verdict_lines() -> list[str]:

@@ -18,8 +18,9 @@ _ENDING = re.compile(r"(?:\.(?:txt|hlo|pb|pbtxt|mlir|mlirbc|gz|xz|zst))+$")
 _NUMBERED = re.compile(r"(?:\d+\.)?module_(?P<number>\d{1,18})\.(?P<rest>.+)")
 # The begin of a stage: a module's name may contain dots and numbers, too, such as fusion.1644.
 _STAGE = re.compile(
-    r"\.(?=\d{4}\.(?!\d{4}\.|before_|after_|\w*(?:before|after)_optimizations)|(?:\w+_)?before_optimizations|(?:sm_[\d.]+_)?(?:\w+_)?after_optimizations|snapshot\b|execution_\d"
-    r"|after_|before_)"
+    r"\.(?=\d{4}\.(?!\d{4}\.|before_|after_|\w*(?:before|after)_optimizations)"
+    r"|(?:\w+_)?before_optimizations|(?:sm_[\d.]+_)?(?:\w+_)?after_optimizations|snapshot\b|execution_\d"
+    r"|after_|before_|oom_intermediate_module\b)"
 )
 _OPTIMIZATIONS = re.compile(r"(?:sm_[\d.]+_)?(?:[a-z\d]+_)?((?:before|after)_optimizations)$")
 _COMPILER_INPUT = "module"
@@ -35,6 +36,8 @@ _FINAL = (
     "after_optimizations_after_buffer_assignment",
     "after_codegen",
 )
+# The scheduled module that the TPU compiler writes where memory runs out.
+_OUT_OF_MEMORY = "oom_intermediate_module"
 _FINAL_STAGE = re.compile(rf"(?:sm_[\d.]+_)?(?:[a-z\d]+_)?(?P<name>{'|'.join(_FINAL)})")
 # The stage of the compiler's input, before it is HLO.
 STABLEHLO_STAGE = "stablehlo"
@@ -55,8 +58,17 @@ class DumpName:
         return any(fnmatchcase(part, wanted) for part in parts)
 
     def is_module(self, wanted: str) -> bool:
-        """Is true for the module's name, `module_` and its number, both joined by a dot, or a pattern of these."""
-        return any(fnmatchcase(name, wanted) for name in (self.module, self.label, f"{self.label}.{self.module}"))
+        """Is true for the module's name, `module_` and its number, both joined by a dot, or a pattern of these.
+
+        A name may be given without parts after a dot: `jit_f` for `jit_f.cl_1003875606`, as the TPU compiler writes it.
+        """
+        names = [self.module, self.label, f"{self.label}.{self.module}"]
+        start = self.module.partition(".")[0]
+        return any(fnmatchcase(name, wanted) for name in (*names, start, f"{self.label}.{start}"))
+
+    def has_word(self, wanted: str) -> bool:
+        """Is true for a part of the module's name between dots, hyphens and underscores: `conv` of `jit_conv.cl_1`."""
+        return re.search(rf"(?<![^._-]){re.escape(wanted)}(?![^._-])", self.module) is not None
 
     @property
     def label(self) -> str:
@@ -101,12 +113,28 @@ class DumpName:
         """Returns the sort key that orders modules and stages as the compiler wrote them."""
         if self.number is None:
             return -1, "", _FIRST, 0, ""
-        rank, step = _LAST, 0
-        if self.stage[:4].isdecimal():
-            rank, step = _INNER, int(self.stage[:4])
-        elif self.stage == STABLEHLO_STAGE or self.short_stage == "before_optimizations":
-            rank, step = _FIRST, int(self.stage != STABLEHLO_STAGE)
-        return self.number, self.module, rank, step, self.stage
+        place = (_FIRST, -1) if self.stage == STABLEHLO_STAGE else self.place_in_compilation
+        return self.number, self.module, *(place or (_LAST, -1)), self.stage
+
+    @property
+    def is_out_of_memory(self) -> bool:
+        """Is true for a module that does not fit into memory."""
+        return self.stage == _OUT_OF_MEMORY
+
+    @property
+    def finality(self) -> tuple[int, ...]:
+        """Returns a sort key: of one program the module with the largest describes best what is executed.
+
+        That is the one that ran out of memory, then the one after optimizations, in which buffers have their memory
+        spaces, then the last one in the order of compilation.
+        """
+        is_optimized = self.short_stage == "after_optimizations"
+        return self.is_out_of_memory, is_optimized, *self.order[2:4]
+
+    @property
+    def is_final(self) -> bool:
+        """Is true for the module of a numbered program after all pipelines."""
+        return self.number is not None and self.order[2] == _LAST
 
 
 def without_endings(name: str) -> str:

@@ -187,12 +187,12 @@ def _loose_key(each: Input) -> tuple[object, ...]:
 
 
 def last_stages(members: Sequence[Input]) -> list[Input]:
-    """Returns the last stage of each numbered module (optimized and scheduled), and all files without a number."""
+    """Returns the final stage of each numbered module (optimized and scheduled), and all files without a number."""
 
     def key(each: Input) -> tuple[object, ...]:
         return each.dump.number, each.dump.module, os.path.dirname(each.path)
 
-    last = {key(each): each for each in members}
+    last = {key(each): each for each in sorted(members, key=lambda each: each.dump.finality)}
     return [each for each in members if each.dump.number is None or last[key(each)] is each]
 
 
@@ -273,8 +273,14 @@ def _without_sources(members: Sequence[Input]) -> list[Input]:
 
 
 def _selected(members: Sequence[Input], path: str, selection: Selection) -> list[Input]:
+    # A word of a name is enough where no module has the whole name.
+    whole = {name for name in selection.modules if any(each.dump.is_module(name) for each in members)}
+
+    def is_module(dump: DumpName, wanted: str) -> bool:
+        return dump.is_module(wanted) if wanted in whole else dump.has_word(wanted)
+
     problem = f"{path}: no module is called"
-    by_module = _chosen(members, selection.modules, DumpName.is_module, problem, lambda dump: dump.module)
+    by_module = _chosen(members, selection.modules, is_module, problem, lambda dump: dump.module)
     problem = f"{path}: no module has the stage"
     return _chosen(by_module, selection.stages, DumpName.is_stage, problem, lambda dump: dump.short_stage)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -11,20 +11,32 @@ from dialect_utils.layout import ArrayShape, Shape, TupleShape
 from dialect_utils.layout.targets.tpu import default_layout
 from dialect_utils.memory.allocation import Allocation, padded_dimensions
 from dialect_utils.memory.buffers import Buffer
-from dialect_utils.memory.relayouts import Relayout
+from dialect_utils.memory.relayouts import Origin, Relayout
+from dialect_utils.memory.remedies import remedy
 from dialect_utils.memory.usage import MemoryUsage
+from dialect_utils.text import format_bytes
 
-AdviceKind = Literal["entry order", "entry copy", "padded dimension", "cancelling relayouts", "narrow reads"]
+AdviceKind = Literal[
+    "donation",
+    "entry order",
+    "entry copy",
+    "padded dimension",
+    "waiting arrays",
+    "cancelling relayouts",
+    "narrow reads",
+]
 # Advice that saves less than this share of the peak, or fewer bytes, is noise.
-_LEAST_SHARE = 0.001
+_LEAST_SHARE = 0.01
 _LEAST_BYTES = 4096
 # A dimension that grows by less than this factor is not worth a change of the model.
 _LEAST_FACTOR = 1.25
+# JAX names the operations of a gradient so: `jvp(...)`, and `transpose(jvp(...))` for the backward pass.
+_FORWARD, _BACKWARD = "jvp(", "transpose("
 
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """One thing to try: its subject, a description, and the bytes of memory or traffic that it would save."""
+    """One thing to try: its subject, an action, and the bytes of memory or traffic that it would save."""
 
     kind: AdviceKind
     subject: str
@@ -33,18 +45,50 @@ class Advice:
 
 
 def find_advice(
-    module: Module, usage: MemoryUsage, relayouts: Sequence[Relayout], allocation: Allocation
+    module: Module,
+    usage: MemoryUsage,
+    relayouts: Sequence[Relayout],
+    allocation: Allocation,
+    origin: Callable[[Operation], Origin],
 ) -> tuple[Advice, ...]:
     """Returns the advice for a module, the largest saving first."""
     found = [
+        *_donations(module, allocation),
         *_entry_orders(module, allocation),
         *_entry_copies(module, relayouts),
-        *_padded(usage),
+        *_padded(usage, origin),
+        *_waiting(usage, origin),
         *_cancelling(relayouts),
         *_narrow_reads(usage),
     ]
     least = max(_LEAST_BYTES, usage.peak_bytes * _LEAST_SHARE)
     return tuple(sorted((each for each in found if each.bytes_saved >= least), key=lambda each: -each.bytes_saved))
+
+
+def _donations(module: Module, allocation: Allocation) -> Iterator[Advice]:
+    """Yields advice for results that could reuse the memory of arguments of the same shape."""
+    arguments, results = (
+        [leaf for number, shape in enumerate(side) for leaf in _arrays(shape, str(number))]
+        for side in module.entry_layout
+    )
+    aliased_results = {".".join(map(str, result)) for result, _, _ in module.aliases}
+    aliased_arguments = {".".join(map(str, (number, *path))) for _, number, path in module.aliases}
+    free: dict[ArrayShape, list[str]] = {}
+    for path, shape in arguments:
+        if path not in aliased_arguments and shape.is_static:
+            free.setdefault(shape, []).append(path)
+    donated: list[str] = []
+    saved = 0
+    for path, shape in results:
+        if path not in aliased_results and free.get(shape):
+            donated.append(free[shape].pop(0))
+            saved += allocation.held(shape)
+    if donated:
+        numbers = sorted({int(path.partition(".")[0]) for path in donated})
+        subject = f"argument {numbers[0]}" + (f" and {len(numbers) - 1} more" if len(numbers) > 1 else "")
+        count = f"{len(donated)} results of the same shapes" if len(donated) > 1 else "a result of the same shape"
+        text = f"donate what is not used afterwards (donate_argnums): {count} would reuse its memory"
+        yield Advice("donation", subject, text, saved)
 
 
 def _entry_orders(module: Module, allocation: Allocation) -> Iterator[Advice]:
@@ -57,7 +101,8 @@ def _entry_orders(module: Module, allocation: Allocation) -> Iterator[Advice]:
                 continue
             best = shape.with_layout(default_layout(shape.element_type, shape.dimensions, target))
             held, least = allocation.held(shape), allocation.held(best)
-            text = f"{shape} holds {held} bytes, {best} {least}"
+            sizes = f"{format_bytes(least)} in place of {format_bytes(held)}"
+            text = f"hand {'it over' if side == 'argument' else 'it back'} as {best}, {sizes}"
             yield Advice("entry order", f"{side} {path}", text, held - least)
 
 
@@ -78,23 +123,45 @@ def _entry_copies(module: Module, relayouts: Sequence[Relayout]) -> Iterator[Adv
         if relayout.kind != "relayout" or value not in parameters or relayout.bytes_written > relayout.bytes_read:
             continue
         if relayout.source.dimensions == relayout.result.dimensions:
-            text = f"handed over as {relayout.result}, it would not be copied by {relayout.operation.results[0].name}"
+            text = f"hand it over as {relayout.result}: {relayout.operation.results[0].name} would not copy it"
             yield Advice("entry copy", f"argument {parameters[value]}", text, relayout.bytes_written)
 
 
-def _padded(usage: MemoryUsage) -> Iterator[Advice]:
-    """Yields advice for shapes in the peak with a dimension that a tile makes much larger, for all their buffers."""
-    groups: dict[ArrayShape, list[Buffer]] = {}
+def _padded(usage: MemoryUsage, origin: Callable[[Operation], Origin]) -> Iterator[Advice]:
+    """Yields advice for arrays in the peak with a dimension that a tile makes much larger, once for equal remedies."""
+    groups: dict[str, list[Buffer]] = {}
     for buffer in usage.at_peak:
-        groups.setdefault(buffer.shape, []).append(buffer)
-    for shape, buffers in groups.items():
-        grown = padded_dimensions(shape)
-        if not grown or grown[0].factor < _LEAST_FACTOR:
-            continue
-        held, payload = buffers[0].bytes_held, buffers[0].bytes_meant
+        grown = padded_dimensions(buffer.shape)
+        if grown and grown[0].factor >= _LEAST_FACTOR:
+            groups.setdefault(remedy(buffer.value, grown[0], origin), []).append(buffer)
+    for text, buffers in groups.items():
         more = f" and {len(buffers) - 1} more" if len(buffers) > 1 else ""
-        text = f"{shape} holds {held} bytes for {payload}: {'; '.join(map(str, grown))}"
-        yield Advice("padded dimension", f"{buffers[0].value.name}{more}", text, (held - payload) * len(buffers))
+        padding = sum(buffer.padding_bytes for buffer in buffers)
+        yield Advice("padded dimension", f"{buffers[0].value.name}{more}", text, padding)
+
+
+def _waiting(usage: MemoryUsage, origin: Callable[[Operation], Origin]) -> Iterator[Advice]:
+    """Yields advice for arrays of a forward pass that wait for the backward pass of a gradient."""
+    made = [
+        (buffer, origin(buffer.value.operation))
+        for buffer in usage.at_peak
+        if buffer.is_temporary and buffer.value.operation is not None and buffer.shape.rank
+    ]
+    forward = [
+        (buffer, place) for buffer, place in made if _FORWARD in place.op_name and _BACKWARD not in place.op_name
+    ]
+    waiting = [(buffer, place) for buffer, place in forward if _is_read_backward(buffer.value, origin)]
+    if not waiting:
+        return
+    most, place = max(waiting, key=lambda each: each[0].bytes_held)
+    more = f" and {len(waiting) - 1} more" if len(waiting) > 1 else ""
+    line = f", made at {place.source_file}:{place.source_line}" if place.source_file else ""
+    text = f"waits for the backward pass{line}: jax.checkpoint around that part computes it again, for more time"
+    yield Advice("waiting arrays", f"{most.value.name}{more}", text, sum(buffer.bytes_held for buffer, _ in waiting))
+
+
+def _is_read_backward(value: Value, origin: Callable[[Operation], Origin]) -> bool:
+    return any(_BACKWARD in origin(user).op_name for user in value.users)
 
 
 def _cancelling(relayouts: Sequence[Relayout]) -> Iterator[Advice]:

@@ -13,7 +13,13 @@ from dialect_utils.layout.targets.tpu import allocation_bytes, default_layout
 
 # xla/layout.h, Layout::kHostMemorySpace: the host's memory beside the device's.
 HOST_MEMORY_SPACE = 5
+_SPACE_NAMES = {0: "main memory", 1: "VMEM, S(1)", HOST_MEMORY_SPACE: "host"}
 _OLD_TARGET, _NEW_TARGET = "tpu-v3", "tpu-v5e"
+
+
+def memory_space_name(space: int) -> str:
+    """Returns the name of a memory space for people: `VMEM, S(1)`; without a known name `S(2)`."""
+    return _SPACE_NAMES.get(space, f"S({space})")
 
 
 def guess_target(module: Module) -> str | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from dialect_utils.ir import Function, Module, Operation, Value
@@ -14,6 +14,7 @@ from dialect_utils.memory.sharing import ALIASING, is_forwarding, share_buffers
 # Custom calls that read no bytes. AllocateBuffer only allocates: the operation that writes the buffer names it.
 # ConcatBitcast reads consecutive arrays as one; the buffer of its result begins to live when theirs end.
 _ALLOCATES, _JOINS = "AllocateBuffer", "ConcatBitcast"
+_CONSTANT = "constant"
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,8 +24,9 @@ class Buffer:
     `value`, of shape `shape`, defines it. `bytes_held` are allocated bytes, `bytes_meant` payload bytes. `spans`
     are its lifetimes in the schedule, first and last time included: several where several branches make the buffer.
     `memory_spaces` are named by the layouts of its values: 0 is the device's main memory (HBM on a TPU). It counts for
-    `memory_space`: main memory if any of its values is there. At each time in `overwritten` an operation reads one of
-    its values and writes the next value over it.
+    `memory_space`: main memory if any of its values is there. `is_constant` is set for a constant in main memory, which
+    is loaded with the program. At each time in `overwritten` an operation reads one of its values and writes the next
+    value over it.
     """
 
     value: Value
@@ -36,6 +38,7 @@ class Buffer:
     spans: tuple[tuple[int, int], ...]
     is_argument: bool
     is_output: bool
+    is_constant: bool = False
     overwritten: tuple[int, ...] = ()
 
     @property
@@ -123,8 +126,9 @@ class _Collection:
 def assign_buffers(module: Module, schedule: Schedule, allocation: Allocation) -> tuple[Buffer, ...]:
     """Returns the buffers of everything that the schedule runs, in the order in which they begin to live.
 
-    A value lives from its definition to its last use, an argument throughout, and an output to the end. The state of a
-    loop, and the operands and results of a branch or call, share the buffers of the values that are passed.
+    A value lives from its definition to its last use, an argument and a constant in main memory throughout, and an
+    output to the end. The state of a loop, and the operands and results of a branch or call, share the buffers of the
+    values that are passed.
     """
     collection = _Collection(schedule, allocation)
     for function, (start, end) in schedule.spans.items():
@@ -141,21 +145,42 @@ def assign_buffers(module: Module, schedule: Schedule, allocation: Allocation) -
                     collection.overwrite(operation, now)
         collection.use(function.results, end, branch)
     arguments, outputs = collection.roots(module.entry.parameters), collection.roots(module.entry.results)
+    computed = collection.roots(list(_computed(schedule)))
     last = schedule.spans[module.entry][1]
     made = []
     for root, each in collection.found.items():
         shape = collection.leaves.shapes[each.leaf]
         assert isinstance(shape, ArrayShape)
         spans = _merged(each.spans.values())
-        if root in arguments:
+        is_constant = _is_constant(each) and root not in computed | outputs
+        if root in arguments or is_constant:
             spans = ((0, last),)
         elif root in outputs:
             spans = (*spans[:-1], (spans[-1][0], last))
         laid_out, payload = allocation.laid_out(shape), allocation.payload(shape)
         spaces, roles = frozenset(each.spaces), (root in arguments, root in outputs)
         overwritten = tuple(sorted(each.overwritten))
-        made.append(Buffer(each.value, laid_out, each.held, payload, spaces, min(spaces), spans, *roles, overwritten))
+        made.append(
+            Buffer(
+                each.value, laid_out, each.held, payload, spaces, min(spaces), spans, *roles, is_constant, overwritten
+            )
+        )
     return tuple(sorted(made, key=lambda buffer: buffer.start))
+
+
+def _is_constant(each: _Collected) -> bool:
+    """Is true for a buffer in main memory that a constant defines."""
+    made = each.value.operation
+    return made is not None and made.opcode == _CONSTANT and min(each.spaces) == 0
+
+
+def _computed(schedule: Schedule) -> Iterator[Value]:
+    """Yields the entry's parameters and the results of operations, without constants and what only passes them on."""
+    for function in schedule.spans:
+        yield from function.parameters if function.is_entry else ()
+        for operation in function.operations:
+            if operation.opcode != _CONSTANT and not is_forwarding(operation):
+                yield from operation.results
 
 
 def _widen(found: _Collected, now: int, branch: Function | None) -> None:

@@ -13,15 +13,18 @@ from dialect_utils.layout.moves.bitcast import classify_bitcast
 from dialect_utils.memory.advice import Advice, find_advice
 from dialect_utils.memory.allocation import padded_dimensions
 from dialect_utils.memory.buffers import Buffer
+from dialect_utils.memory.cost import Cost, CostModel
 from dialect_utils.memory.picture import timeline_svg
 from dialect_utils.memory.relayouts import Origin, Relayout, find_origins, find_relayouts
+from dialect_utils.memory.schedule import runs_called
+from dialect_utils.memory.trips import trip_counts
 from dialect_utils.memory.usage import MemoryUsage, measure_memory
 from dialect_utils.text import format_bytes
 from dialect_utils.text.html import html_table
 
 Role = Literal["argument", "output", "temporary"]
 _NOTEBOOK_ROWS = 20
-_TABLES = ("buffers", "relayouts", "bitcasts", "op_names", "advice")
+_TABLES = ("buffers", "relayouts", "bitcasts", "op_names", "costs", "advice")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,15 +91,32 @@ class OpNameRow:
     padding_bytes: int
 
 
+@dataclass(frozen=True, slots=True)
+class CostRow:
+    """The cost of one operation each time, as HloCostAnalysis counts; `trips` is None where it is unknown."""
+
+    name: str
+    opcode: str
+    flops: int
+    transcendentals: int
+    bytes_accessed: int
+    trips: int | None
+    op_name: str
+    source_file: str
+    source_line: int
+
+
 class MemoryReport:
     """A report of one module: totals, and rows that are made on first use.
 
-    `usage` has the figures. Every row is a plain value, and `as_json` returns all of them.
+    `usage` has the figures. Every row is a plain value, and `as_json` returns all of them. `named_target` is the target
+    that the user named; `usage.target` may be a guess from the tiles.
     """
 
     def __init__(self, module: Module, target: str | None = None) -> None:
         """Measures a module; raises DiagnosticError for an unknown target and for one without an entry."""
         self.module = module
+        self.named_target = target
         self.usage: MemoryUsage = measure_memory(module, target)
         self._allocation = self.usage.allocation
         self._origin: Callable[[Operation], Origin] = find_origins(module)
@@ -142,7 +162,51 @@ class MemoryReport:
     @cached_property
     def advice(self) -> tuple[Advice, ...]:
         """Returns the advice, the largest saving first."""
-        return find_advice(self.module, self.usage, self.moves, self._allocation)
+        return find_advice(self.module, self.usage, self.moves, self._allocation, self._origin)
+
+    @cached_property
+    def costs(self) -> tuple[CostRow, ...]:
+        """Returns a row for every operation that computes or accesses memory; none for StableHLO."""
+        if self.module.dialect != "hlo":
+            return ()
+        schedule, model = self.usage.schedule, CostModel(self._allocation.held)
+        trips = trip_counts(schedule)
+        return tuple(
+            self._cost_row(operation, model.of_operation(operation), trips[function])
+            for function in schedule.spans
+            for operation in function.operations
+            if not runs_called(operation)
+        )
+
+    @cached_property
+    def cost(self) -> Cost:
+        """Returns the sums of `costs`, each times its trips; an unknown number of trips counts once."""
+        costs = (Cost(row.flops, row.transcendentals, row.bytes_accessed).times(row.trips or 1) for row in self.costs)
+        return sum(costs, Cost())
+
+    @cached_property
+    def main_memory_traffic(self) -> int:
+        """Returns the bytes of `cost` that are in main memory: no array in VMEM, which a layout's `S(1)` names."""
+        if self.module.dialect != "hlo":
+            return 0
+        schedule, model = self.usage.schedule, CostModel(self._held_in_main_memory)
+        trips = trip_counts(schedule)
+        return sum(
+            model.of_operation(operation).bytes_accessed * (trips[function] or 1)
+            for function in schedule.spans
+            for operation in function.operations
+            if not runs_called(operation)
+        )
+
+    def _held_in_main_memory(self, shape: ArrayShape) -> int:
+        is_elsewhere = shape.layout is not None and shape.layout.memory_space
+        return 0 if is_elsewhere else self._allocation.held(shape)
+
+    def _cost_row(self, operation: Operation, cost: Cost, trips: int | None) -> CostRow:
+        place = self._origin(operation)
+        name = operation.results[0].name
+        figures = (cost.flops, cost.transcendentals, cost.bytes_accessed)
+        return CostRow(name, operation.opcode, *figures, trips, place.op_name, place.source_file, place.source_line)
 
     @cached_property
     def bitcasts(self) -> tuple[BitcastRow, ...]:
@@ -179,7 +243,7 @@ class MemoryReport:
         return tuple(sorted(rows, key=lambda row: -row.padding_bytes))
 
     def totals(self) -> dict[str, Any]:
-        """Returns the figures of the whole module, in bytes."""
+        """Returns the figures of the whole module: bytes of memory, and numbers of operations."""
         usage = self.usage
         return {
             "argument_bytes": usage.argument_bytes,
@@ -190,6 +254,9 @@ class MemoryReport:
             "padding_bytes": usage.padding_bytes,
             "main_memory_peak_bytes": usage.main_memory_peak_bytes,
             "host_bytes": usage.host_bytes,
+            "flops": self.cost.flops,
+            "transcendentals": self.cost.transcendentals,
+            "bytes_accessed": self.cost.bytes_accessed,
             "peak_is_bound": usage.is_bound,
             "temporary_bytes_by_memory_space": {str(space): size for space, size in usage.peak_by_space.items()},
         }

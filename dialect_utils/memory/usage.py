@@ -54,10 +54,12 @@ class MemoryUsage:
         """Returns the peak as the TPU compiler counts it (`peak_memory_in_bytes`).
 
         It counts the temporaries of the memory space with the most of them, so a program with all temporaries in VMEM
-        has a peak above that of main memory. The host's memory counts, too.
+        has a peak above that of main memory. The constants in main memory and the host's memory always count.
         """
         entry = self.main_memory_peak_bytes - self.temporary_bytes
-        return entry + self.host_bytes + max(self.counted_by_space.values())
+        constants = sum(buffer.bytes_held for buffer in self.buffers if buffer.is_constant)
+        most = max(size + (constants if space else 0) for space, size in self.counted_by_space.items())
+        return entry + self.host_bytes + most
 
     @property
     def padding_bytes(self) -> int:

@@ -12,6 +12,8 @@ from functools import cached_property
 from typing import Any, Literal, TextIO
 
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
+# Smaller sizes than this round to less than 100.
+_LEAST_OF_100 = 99.95
 _LINE_BREAK = re.compile(r"\n")
 
 
@@ -122,9 +124,26 @@ def format_bytes(count: int) -> str:
     size, unit = float(count), 0
     while abs(size) >= 1024 and unit < len(_UNITS) - 1:
         size, unit = size / 1024, unit + 1
-    # Three digits of 1000 and more would be 1e+03.
-    digits = f"{size:.0f}" if not unit or abs(size) >= 100 else f"{size:.3g}"
-    return f"{digits} {_UNITS[unit]}"
+    return f"{_three_digits(size, unit)} {_UNITS[unit]}"
+
+
+def _three_digits(size: float, unit: int) -> str:
+    # Three digits of 1000 and more would be 1e+03, and those of 99.96 would be 1e+02.
+    return f"{size:.0f}" if not unit or abs(size) >= _LEAST_OF_100 else f"{size:.3g}"
+
+
+def format_count(count: int) -> str:
+    """Returns a number for people: `5.38e9`; below a million it is exact."""
+    return f"{count:,}" if abs(count) < 10**6 else f"{count:.2e}".replace("e+0", "e").replace("e+", "e")
+
+
+def format_share(part: int, whole: int) -> str:
+    """Returns a part of a size and the size in one unit, of which the size has at least ten: `1000 of 1034 MiB`."""
+    unit = 0
+    while whole >= 10 * 1024 ** (unit + 1) and unit < len(_UNITS) - 1:
+        unit += 1
+    one, other = (_three_digits(size / 1024**unit, unit) for size in (part, whole))
+    return f"{one} of {other} {_UNITS[unit]}"
 
 
 Severity = Literal["error", "warning", "note"]

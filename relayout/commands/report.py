@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path, PurePath
 
@@ -13,6 +16,8 @@ from dialect_utils.io.files import encode
 from dialect_utils.io.inputs import Input, last_stages, pair_inputs
 from dialect_utils.layout.targets.tpu import parse_target
 from dialect_utils.memory import MemoryReport
+from dialect_utils.memory.groups import headline
+from dialect_utils.text import Diagnostic
 from relayout.api import memory_report
 from relayout.arguments import (
     Command,
@@ -25,22 +30,42 @@ from relayout.arguments import (
     reject,
     usage_error,
 )
-from relayout.batch.unit import Unit, Work, lost_file
-from relayout.console import DONE, Console, print_json
+from relayout.batch.unit import Result, Unit, Work, lost_file
+from relayout.console import DONE, FAILED, Console, print_json
 from relayout.output import STANDARD_OUTPUT, write_output
+from relayout.per_module import check_unique
 from relayout.process import CHECKING_SECONDS_PER_MEGABYTE, seconds_for_bytes
 from relayout.report.export import FORMATS
+from relayout.report.gate import parse_condition
+from relayout.report.gathering import INDEX, Gathered, index_page, other_modules, read_report
 from relayout.report.terminal import terminal_page
 
+# The labels of units that are gathered: for standard output, and for a directory of pages.
+_PRINTED, _WRITTEN = "gathered", "page"
 # The format of reports in a directory of several.
 _PAGE = ".html"
+# The formats of a comparison.
+_COMPARED = (_PAGE, ".json")
+# A text with one of these lines is a module, whatever else it says.
+_MODULE = re.compile(r"^(?:.*?\] )?(?:HloModule |module\b.*\{$|ENTRY )", re.MULTILINE)
 
 
 def _add_arguments(parser: Parser) -> None:
     parser.option("files", metavar="FILE", nargs="+", help="dumps, dump directories or StableHLO; - is standard input")
     add_input_options(parser)
-    parser.option("-o", "--output", metavar="OUT", help=f"write a file: {', '.join(FORMATS)}")
+    parser.option(
+        "--all", action="store_true", help="of a directory: print the report of every module, largest peak first"
+    )
+    parser.option(
+        "-o", "--output", metavar="OUT", help=f"write a file: {', '.join(FORMATS)}; DIR/: a page for each module"
+    )
     parser.option("--against", metavar="OLD", help="say what changed since another dump of the program")
+    parser.option(
+        "--fail-if",
+        metavar="CONDITION",
+        action="append",
+        help='exit code 1 where it holds: "peak > 1.02 * old", "copies > old", "padding > 2 GiB" (may be repeated)',
+    )
     parser.option("--target", help="gives arrays without a layout this target's, e.g. tpu-v5e")
     parser.option("--try", dest="trial", action="store_true", help="compile StableHLO with the advised entry layouts")
     add_limits(parser, "for each FILE (default 9, more for large ones)")
@@ -51,10 +76,28 @@ def _plan(arguments: Namespace, console: Console) -> Sequence[Unit]:
     _check(arguments)
     pairs = _pairs(arguments, console)
     targets = _targets([new for new, _ in pairs], arguments)
+    label = _label([new for new, _ in pairs], arguments)
     return [
-        Unit((new,) if old is None else (new, old), target, _seconds(new, old, arguments))
+        Unit(
+            (new,) if old is None else (new, old),
+            target,
+            _seconds(new, old, arguments),
+            label=label if new.within or target is not None else "",
+        )
         for (new, old), target in zip(pairs, targets, strict=True)
     ]
+
+
+def _label(inputs: Sequence[Input], arguments: Namespace) -> str:
+    """Returns the label of units that are gathered: modules of a directory, and pages that are written to one."""
+    if _writes(arguments):
+        return _WRITTEN if _is_directory(arguments.output) else ""
+    is_printed = arguments.against is None and not arguments.trial and not arguments.json
+    has_several = sum(bool(each.within) for each in inputs) > 1
+    if arguments.all and not (is_printed and has_several):
+        reason = "where one module is reported" if is_printed else "with options that report every module"
+        reject(arguments, ("all",), reason)
+    return _PRINTED if is_printed and has_several else ""
 
 
 def _seconds(new: Input, old: Input | None, arguments: Namespace) -> float:
@@ -68,7 +111,7 @@ def _open(arguments: Namespace, console: Console) -> Iterator[Work]:
         new, *old = unit.inputs
         # A name distinguishes the pages of several modules.
         heading = f"{new.name}:\n" if arguments.has_several else ""
-        return console.attempt(partial(_report_one, new, old[0] if old else None, unit.target, heading, arguments))
+        return console.attempt(partial(_report_one, new, old[0] if old else None, unit, heading, arguments, console))
 
     yield work
 
@@ -94,13 +137,15 @@ def _chosen(files: Sequence[str], arguments: Namespace, console: Console) -> lis
 def _targets(inputs: Sequence[Input], arguments: Namespace) -> list[str | None]:
     """Returns the output file of each report (None: standard output)."""
     output = arguments.output
-    if output in (None, STANDARD_OUTPUT):
+    if not _writes(arguments):
         return [None] * len(inputs)
     if not _is_directory(output):
         if len(inputs) > 1:
             raise usage_error(f"-o {output} is one file for {len(inputs)} modules", "-o DIR/ writes a page for each")
         return [output]
-    return [os.path.join(output, f"{each.stem}{_PAGE}") for each in inputs]
+    names = [f"{each.stem}{_PAGE}" for each in inputs]
+    check_unique([*names, INDEX], output)
+    return [os.path.join(output, name) for name in names]
 
 
 def _is_directory(output: str) -> bool:
@@ -109,35 +154,105 @@ def _is_directory(output: str) -> bool:
 
 def _check(arguments: Namespace) -> None:
     """Raises UsageError for options that exclude each other."""
-    if arguments.json or arguments.output not in (None, STANDARD_OUTPUT):
+    if arguments.json or _writes(arguments):
         reject(arguments, ("width",), "where no page is printed to standard output")
     if arguments.target is not None:
         parsed(parse_target, arguments.target)
+    conditions = [parsed(parse_condition, each) for each in arguments.fail_if or ()]
+    if arguments.against is None and any(each.needs_old for each in conditions):
+        raise usage_error(
+            "a condition on old figures needs an old dump", "relayout report NEW --against OLD --fail-if ..."
+        )
+    if arguments.trial:
+        reject(arguments, ("fail_if",), "with --try, which compiles the program twice")
     if arguments.trial and (arguments.target is None or arguments.json or arguments.output or arguments.against):
         raise usage_error("--try prints a page for a --target", "relayout report FILE --try --target tpu-v5e")
-    if arguments.output in (None, STANDARD_OUTPUT):
-        return
-    if not _is_directory(arguments.output) and PurePath(arguments.output).suffix not in FORMATS:
-        raise usage_error(f"{arguments.output} has no known ending", f"one of {', '.join(FORMATS)}")
-    if len(arguments.files) > 1 and not _is_directory(arguments.output):
+    if _writes(arguments):
+        _check_output(arguments)
+
+
+def _writes(arguments: Namespace) -> bool:
+    return arguments.output not in (None, STANDARD_OUTPUT)
+
+
+def _check_output(arguments: Namespace) -> None:
+    """Raises UsageError for an output file or directory that cannot hold what is reported."""
+    output = arguments.output
+    if not _is_directory(output) and PurePath(output).suffix not in FORMATS:
+        raise usage_error(f"{output} has no known ending", f"one of {', '.join(FORMATS)}")
+    if len(arguments.files) > 1 and not _is_directory(output):
         raise usage_error("-o writes the report of one FILE", "-o DIR/ writes a page for each")
-    reject(arguments, ("against",), "with -o, which writes the report of one FILE")
+    if not _is_directory(output) and PurePath(output).suffix not in _COMPARED:
+        reject(arguments, ("against",), f"with -o {output}", f"a comparison is {' or '.join(_COMPARED)}")
+    reject(arguments, ("all",), "with -o: -o DIR/ writes a page for each module")
     if arguments.json:
         raise usage_error("-o writes a file, and --json prints on standard output", "-o report.json writes the JSON")
 
 
-def _report_one(new: Input, old: Input | None, target: str | None, heading: str, arguments: Namespace) -> int:
+def _gate(report: MemoryReport, old: MemoryReport | None, arguments: Namespace) -> list[str]:
+    """Returns a sentence for each condition of --fail-if that holds."""
+    found = (parse_condition(each).failure(report, old) for each in arguments.fail_if or ())
+    return [each for each in found if each is not None]
+
+
+def _ended(failures: Sequence[str], new: Input, console: Console) -> int:
+    """Prints the conditions that hold as errors, and returns the exit code."""
+    console.diagnose(Diagnostic(f"{new.name}: {each}") for each in failures)
+    return FAILED if failures else DONE
+
+
+def _report_one(new: Input, old: Input | None, unit: Unit, heading: str, arguments: Namespace, console: Console) -> int:
+    if (text := _message_of(new)) is not None:
+        return _report_message(new, text, heading, arguments)
     if arguments.trial:
         return _try(new, heading, arguments)
     report = memory_report(new.module(), arguments.target)
     if old is not None:
-        return _compare(new, report, old, heading, arguments)
-    if target is not None:
-        write_output(target, FORMATS[PurePath(target).suffix](report))
+        return _ended(_compare(new, report, old, unit, heading, arguments), new, console)
+    failures = _gate(report, None, arguments)
+    if unit.label == _PRINTED:
+        _send(new, report, headline(report), terminal_page(report, arguments.width))
+    elif unit.target is not None:
+        write_output(unit.target, FORMATS[PurePath(unit.target).suffix](report))
+        if unit.label:
+            _send(new, report, headline(report))
     elif arguments.json:
-        print_json({"file": new.path, **report.as_json()})
+        print_json({"file": new.path, **report.as_json(), **_failed(failures, arguments)})
     else:
         write_output(None, encode(heading + terminal_page(report, arguments.width)))
+    return _ended(failures, new, console)
+
+
+def _send(new: Input, report: MemoryReport, sentence: str, page: str = "") -> None:
+    """Sends a report to the process that gathers those of all modules."""
+    write_output(None, encode(Gathered.of(new, report.usage.peak_bytes, sentence, page).line()))
+
+
+def _failed(failures: Sequence[str], arguments: Namespace) -> dict[str, list[str]]:
+    return {"failed": list(failures)} if arguments.fail_if else {}
+
+
+def _message_of(new: Input) -> str | None:
+    """Returns the text of a file that holds no module but a message that memory ran out, else None."""
+    # Imported here: few files are messages.
+    from dialect_utils.memory.messages import is_memory_message
+
+    text = new.data().decode("utf-8", "replace")
+    return text if is_memory_message(text) and not _MODULE.search(text) else None
+
+
+def _report_message(new: Input, text: str, heading: str, arguments: Namespace) -> int:
+    from dialect_utils.memory.messages import memory_messages
+    from relayout.report.out_of_memory import messages_json, messages_page
+
+    reject(arguments, ("against", "fail_if", "target", "trial"), f"for {new.name}, which is a message and no module")
+    if _writes(arguments):
+        raise usage_error(f"-o writes the report of a module, and {new.name} is a message")
+    messages = memory_messages(text)
+    if arguments.json:
+        print_json({"file": new.path, "messages": messages_json(messages)})
+    else:
+        write_output(None, encode(heading + messages_page(messages, arguments.width)))
     return DONE
 
 
@@ -149,15 +264,64 @@ def _try(new: Input, heading: str, arguments: Namespace) -> int:
     return DONE
 
 
-def _compare(new: Input, report: MemoryReport, old: Input, heading: str, arguments: Namespace) -> int:
-    from relayout.report.against import compare_reports, comparison_page
+def _compare(new: Input, report: MemoryReport, old: Input, unit: Unit, heading: str, arguments: Namespace) -> list[str]:
+    """Prints or writes a comparison, and returns the conditions that hold."""
+    from relayout.report.against import compare_reports, comparison_html, comparison_page, comparison_sentence
 
-    comparison = compare_reports(memory_report(old.module(), arguments.target), report)
-    if arguments.json:
-        print_json({"file": new.path, "against": old.path, **comparison.as_json()})
-    else:
+    before = memory_report(old.module(), arguments.target)
+    comparison = compare_reports(before, report)
+    failures = _gate(report, before, arguments)
+    fields = {"file": new.path, "against": old.path, **comparison.as_json(), **_failed(failures, arguments)}
+    if unit.target is None and not arguments.json:
         write_output(None, encode(heading + comparison_page(comparison, arguments.width)))
-    return DONE
+    elif unit.target is None:
+        print_json(fields)
+    else:
+        is_page = PurePath(unit.target).suffix == _PAGE
+        text = comparison_html(comparison, old.name, new.name) if is_page else json.dumps(fields, indent=1) + "\n"
+        write_output(unit.target, encode(text))
+        if unit.label:
+            _send(new, report, comparison_sentence(comparison))
+    return failures
+
+
+@dataclass(slots=True)
+class Reports:
+    """The reports of all gathered modules so far."""
+
+    arguments: Namespace
+    _found: list[Gathered] = field(default_factory=list, init=False)
+    _are_written: bool = field(default=False, init=False)
+
+    def add(self, unit: Unit, result: Result) -> Result:
+        """Takes the report of a module of a directory; the output of other units is printed as it is."""
+        if not unit.label:
+            return result
+        self._are_written = unit.label == _WRITTEN
+        found = read_report(result.output)
+        if found is not None:
+            self._found.append(found)
+        return replace(result, output=b"")
+
+    def end(self) -> None:
+        """Prints the pages, or writes the list of those in a directory."""
+        found = sorted(self._found, key=lambda each: each.order)
+        if not found:
+            return
+        if self._are_written:
+            write_output(os.path.join(self.arguments.output, INDEX), encode(index_page(found)))
+        elif self.arguments.all:
+            write_output(None, encode("\n".join(f"{each.name}:\n{each.page}" for each in found)))
+        else:
+            write_output(
+                None, encode(f"{found[0].name}:\n{found[0].page}{other_modules(found[1:], self.arguments.width)}")
+            )
+
+
+@contextmanager
+def gathered(arguments: Namespace) -> Iterator[Reports]:
+    """Returns an object that gathers the reports."""
+    yield Reports(arguments)
 
 
 COMMAND = Command(
@@ -168,4 +332,5 @@ COMMAND = Command(
     plan=_plan,
     open=_open,
     lost=lost_file,
+    conclusion=gathered,
 )

@@ -8,8 +8,11 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from dialect_utils.memory import MemoryReport
+from dialect_utils.memory.groups import place
 from dialect_utils.memory.report import BufferRow, RelayoutRow
 from dialect_utils.text import format_bytes
+from dialect_utils.text.html import html_text
+from relayout.report.pages import page_table, plain_page
 from relayout.report.terminal import clip, format_table
 
 _TOTALS = ("peak_bytes", "argument_bytes", "output_bytes", "alias_bytes", "temporary_bytes", "padding_bytes")
@@ -89,9 +92,85 @@ def comparison_page(comparison: Comparison, width: int | None = None) -> str:
     return clip(_lines(comparison), width)
 
 
+def comparison_sentence(comparison: Comparison) -> str:
+    """Returns the old and the new peak, and the group of buffers that changed most."""
+    old, new = comparison.totals["peak_bytes"]
+    name = {-1: "less", 0: "the same", 1: "more"}[(new > old) - (new < old)]
+    peaks = f"the peak is {format_bytes(new)}, and was {format_bytes(old)}"
+    change = f"{format_bytes(abs(new - old))} {name}" if new != old else name
+    if not comparison.changes:
+        return f"{peaks}: {change}"
+    most = comparison.changes[0]
+    sizes = f"{format_bytes(most.old_bytes)} -> {format_bytes(most.new_bytes)}"
+    origin = f" of {most.op_name}" if most.op_name else ""
+    return f"{peaks}: {change}; the largest change is {most.shape}{origin}, {sizes}"
+
+
+def comparison_html(comparison: Comparison, old: str, new: str) -> str:
+    """Returns a comparison as a page; `old` and `new` are the names of the two dumps."""
+    totals = (
+        (_title(name), *map(format_bytes, pair), _marked(pair[1] - pair[0])) for name, pair in comparison.totals.items()
+    )
+    parts = [
+        f'<p class="sentence">{html_text(comparison_sentence(comparison))}</p>',
+        f"<p>{html_text(f'old: {old}')}<br>{html_text(f'new: {new}')}</p>",
+        page_table(("figure", "old", "new", "change"), totals, numbers=("old", "new", "change")),
+        *_html_changes(comparison.changes),
+    ]
+    for title, rows in (("added", comparison.added), ("gone", comparison.gone)):
+        parts += _html_relayouts(title, [row for row in rows if row.kind == "relayout"])
+    return plain_page(f"memory of {new} against {old}", "\n".join(parts))
+
+
+def _html_changes(changes: Sequence[Change]) -> Iterator[str]:
+    if not changes:
+        return
+    yield f"<h2>{len(changes)} groups of buffers changed</h2>"
+    yield "<p class='hint'>Buffers of one op name and one shape are a group; the layout may differ.</p>"
+    rows = (
+        (
+            _marked(each.new_bytes - each.old_bytes),
+            format_bytes(each.old_bytes),
+            format_bytes(each.new_bytes),
+            f"{each.old_count} -&gt; {each.new_count}",
+            html_text(each.shape),
+            html_text(each.op_name),
+        )
+        for each in changes
+    )
+    yield page_table(("change", "old", "new", "buffers", "type", "op name"), rows, numbers=("change", "old", "new"))
+
+
+def _html_relayouts(title: str, rows: Sequence[RelayoutRow]) -> Iterator[str]:
+    if not rows:
+        return
+    yield f"<h2>{len(rows)} relayouts {title}</h2>"
+    cells = (
+        (
+            format_bytes(row.bytes_read + row.bytes_written),
+            html_text(row.name),
+            html_text(row.source),
+            html_text(row.result),
+            html_text(f"{row.op_name} {place(row)}".strip()),
+        )
+        for row in rows
+    )
+    yield page_table(("moved", "op", "before", "after", "from"), cells, numbers=("moved",))
+
+
+def _title(name: str) -> str:
+    return name.removesuffix("_bytes")
+
+
+def _marked(change: int) -> str:
+    """Returns a change as HTML, in the colour of more or of less."""
+    kind = "less" if change < 0 else "more"
+    return f'<span class="{kind}">{_signed(change)}</span>' if change else "same"
+
+
 def _lines(comparison: Comparison) -> Iterator[str]:
     rows = [
-        (name.removesuffix("_bytes"), format_bytes(old), format_bytes(new), _signed(new - old))
+        (_title(name), format_bytes(old), format_bytes(new), _signed(new - old))
         for name, (old, new) in comparison.totals.items()
     ]
     yield from format_table(("", "old", "new", "change"), rows)

@@ -5,26 +5,33 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import fields, replace
-from html import escape
 from typing import Any
+from urllib.parse import quote
 
 from dialect_utils.layout import ArrayShape
 from dialect_utils.layout.moves.physical import physical_plan
 from dialect_utils.layout.picture import draw_shape, format_svg
 from dialect_utils.memory.advice import Advice
-from dialect_utils.memory.report import BitcastRow, BufferRow, MemoryReport, OpNameRow, RelayoutRow
-from dialect_utils.text import printable
+from dialect_utils.memory.allocation import memory_space_name
+from dialect_utils.memory.groups import headline
+from dialect_utils.memory.report import BitcastRow, BufferRow, CostRow, MemoryReport, OpNameRow, RelayoutRow
+from dialect_utils.text import format_bytes
+from dialect_utils.text.html import html_text
 from relayout.report.pages import filled_page
 
 # The layouts of this many shapes with the largest buffers are explained and drawn.
 _PICTURES = 60
 # Larger arrays than this are not drawn element by element.
 _DRAWN = 256
+# The pieces of advice beside the first sentence; the table has all.
+_ADVICE = 5
+_SCRIPTS = ("base.js", "drawing.js", "tables.js")
 _ROWS = {
     "buffers": BufferRow,
     "op_names": OpNameRow,
     "relayouts": RelayoutRow,
     "bitcasts": BitcastRow,
+    "costs": CostRow,
     "advice": Advice,
 }
 
@@ -32,10 +39,27 @@ _ROWS = {
 def html_page(report: MemoryReport) -> str:
     """Returns the page: totals, a timeline, a treemap of the peak, and tables that sort and filter."""
     parts = {
-        "title": escape(printable(f"memory of {report.module.name or 'module'}")),
+        "title": html_text(f"memory of {report.module.name or 'module'}"),
+        "sentence": html_text(headline(report)),
+        "advice": _advice(report),
         "data": _json_in_html(_data(report)),
     }
-    return filled_page("page", parts)
+    return filled_page("page", parts, _SCRIPTS)
+
+
+def _advice(report: MemoryReport) -> str:
+    """Returns the advice with the largest savings as a list; subjects that are buffers are links to them."""
+    names = {buffer.value.name for buffer in report.usage.buffers}
+    items = []
+    for each in report.advice[:_ADVICE]:
+        name, _, rest = each.subject.partition(" ")
+        subject = html_text(each.subject)
+        if name in names:
+            subject = (
+                f'<a href="#{html_text(quote(name))}">{html_text(name)}</a>{html_text(f" {rest}" if rest else "")}'
+            )
+        items.append(f"<li>{subject}: {html_text(each.text)} (saves up to {format_bytes(each.bytes_saved)})</li>")
+    return f'<ul class="advice">{"".join(items)}</ul>' if items else ""
 
 
 def _json_in_html(value: object) -> str:
@@ -56,6 +80,9 @@ def _data(report: MemoryReport) -> dict[str, Any]:
         "totals": report.totals(),
         "length": report.usage.schedule.length,
         "peak_time": report.usage.peak_time,
+        "spaces": {
+            str(space): memory_space_name(space) for space in {each.memory_space for each in report.usage.buffers}
+        },
         "tables": tables,
         "strings": list(strings),
         "layouts": _layouts(report),

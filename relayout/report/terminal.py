@@ -4,23 +4,31 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
-from heapq import nlargest
 
-from dialect_utils.memory.report import BufferRow, MemoryReport, RelayoutRow
-from dialect_utils.text import format_bytes
+from dialect_utils.layout.targets.tpu import PEAK_SOURCE, TARGETS
+from dialect_utils.memory.allocation import memory_space_name
+from dialect_utils.memory.groups import LEAST_SHARE, Group, grouped, headline, place
+from dialect_utils.memory.report import BufferRow, CostRow, MemoryReport, RelayoutRow
+from dialect_utils.text import format_bytes, format_count
 
-_WORST = 10
-_RELAYOUTS = 8
-_ADVICE = 5
-_SPACES = {0: "main memory", 5: "host"}
+_ROWS = 10
+_ADVICE = 3
 _LEAST_WIDTH = 60
 _NO_TERMINAL = 200
 
 
 def terminal_page(report: MemoryReport, width: int | None = None) -> str:
-    """Returns the page: totals, the ten buffers with the most padding, the relayouts, the peak, and advice."""
-    parts = (_totals, _padding, _relayouts, _peak, _advice)
-    return clip((line for part in parts for line in part(report)), width)
+    """Returns the page: one sentence, advice, totals, then the tables, the one with the most bytes first."""
+    tables = sorted((_held(report), _padding(report), _relayouts(report)), key=lambda table: -table[0])
+    parts = (_answer(report), _totals(report), *(lines for _, lines in tables), _costs(report))
+    return clip((line for part in parts for line in part), width)
+
+
+def _answer(report: MemoryReport) -> Iterator[str]:
+    yield headline(report)
+    for each in report.advice[:_ADVICE]:
+        yield f"  {each.subject}: {each.text} (saves up to {format_bytes(each.bytes_saved)})"
+    yield ""
 
 
 def clip(lines: Iterable[str], width: int | None) -> str:
@@ -41,67 +49,139 @@ def _totals(report: MemoryReport) -> Iterator[str]:
     if usage.host_bytes:
         yield f"  on the host  {format_bytes(usage.host_bytes):>10}   arguments and outputs"
     for space, size in usage.peak_by_space.items():
-        yield f"  temporaries  {format_bytes(size):>10}   {_SPACES.get(space, f'S({space})')}"
+        yield f"  temporaries  {format_bytes(size):>10}   {memory_space_name(space)}"
     share = usage.padding_bytes / held if held else 0.0
     yield f"  padding      {format_bytes(usage.padding_bytes):>10}   {share:.1%} of what the peak holds in main memory"
+    yield from _cost_total(report)
 
 
-def _padding(report: MemoryReport) -> Iterator[str]:
-    # Without scalars, semaphores among them: each takes the smallest allocation of the runtime.
-    arrays = (buffer for buffer in report.usage.buffers if buffer.shape.rank)
-    most = nlargest(_WORST, arrays, key=lambda buffer: buffer.padding_bytes)
-    worst = report.rows_of(buffer for buffer in most if buffer.padding_bytes)
-    if not worst:
+def _cost_total(report: MemoryReport) -> Iterator[str]:
+    """Yields what one execution costs, and for a target that the user named the least time that it takes."""
+    cost = report.cost
+    if not report.costs:
         return
-    yield "\nmost padding"
-    rows = [(format_bytes(r.padding_bytes), _factor(r), r.name, r.shape, r.padding, _origin(r)) for r in worst]
-    yield from format_table(("padding", "held", "value", "shape", "why", "from"), rows)
+    counts = f"{format_count(cost.flops)} flops, {format_count(cost.transcendentals)} transcendentals"
+    yield f"  cost         {counts}, {format_bytes(cost.bytes_accessed)} accessed"
+    if (target := TARGETS.get(report.named_target or "")) is not None:
+        computing, moving = cost.flops / target.peak_flops, report.main_memory_traffic / target.peak_bytes
+        bound = "computation" if computing > moving else "memory"
+        yield (
+            f"  at least     {max(computing, moving) * 1e3:.3g} ms on {report.named_target}, bound by {bound}: "
+            f"{computing * 1e3:.3g} ms of bf16 products at {target.peak_flops / 1e12:.4g} Tflop/s, "
+            f"{moving * 1e3:.3g} ms of main memory at {target.peak_bytes / 1e9:.4g} GB/s ({PEAK_SOURCE})"
+        )
 
 
-def _factor(row: BufferRow) -> str:
-    return f"{row.bytes_held / row.bytes_meant if row.bytes_meant else 1.0:.3g}x"
+def _costs(report: MemoryReport) -> Iterator[str]:
+    """Yields the operations that access the most memory, by all their trips."""
+    total = report.cost.bytes_accessed
+    groups: dict[tuple[str, str], list[CostRow]] = {}
+    for row in report.costs:
+        groups.setdefault((row.opcode, place(row) or row.op_name or row.name), []).append(row)
+    ranked = sorted(groups.values(), key=lambda rows: -sum(map(_accessed, rows)))
+    shown = [rows for rows in ranked if sum(map(_accessed, rows)) >= LEAST_SHARE * total][:_ROWS]
+    if not total:
+        return
+    yield "\nmost memory accessed"
+    header = ("accessed", "flops", "times", "op", "from")
+    yield from format_table(header, [_cost_cells(rows) for rows in shown])
+    if hidden := ranked[len(shown) :]:
+        rest = [row for rows in hidden for row in rows]
+        yield f"  and {len(rest)} more with {format_bytes(sum(map(_accessed, rest)))}"
 
 
-def _relayouts(report: MemoryReport) -> Iterator[str]:
-    rows = [row for row in report.relayouts if row.kind == "relayout"]
-    moves = len(report.relayouts) - len(rows)
-    total = format_bytes(sum(map(_cost, rows)))
-    yield f"\nrelayouts: {len(rows)}, {total} read and written; {moves} more copies between memory spaces"
-    if rows:
-        shown = [
-            (format_bytes(_cost(r)), _times(r), r.name, f"{r.source} -> {r.result}", _origin(r))
-            for r in rows[:_RELAYOUTS]
-        ]
-        yield from format_table(("moved", "times", "op", "layouts", "from"), shown)
+def _cost_cells(rows: Sequence[CostRow]) -> Sequence[str]:
+    first, more = rows[0], len(rows) - 1
+    name = f"{first.name} and {more} more" if more else first.name
+    flops = sum(row.flops * (row.trips or 1) for row in rows)
+    return format_bytes(sum(map(_accessed, rows))), format_count(flops), _times(first), name, _origin(first)
+
+
+def _accessed(row: CostRow) -> int:
+    return row.bytes_accessed * (row.trips or 1)
+
+
+# A table: the bytes that decide its place, and its lines.
+_Table = tuple[int, Iterator[str]]
+
+
+def _held(report: MemoryReport) -> _Table:
+    """Returns the table of what the peak holds."""
+    usage = report.usage
+    groups = grouped(report.rows_of(usage.at_peak))
+    groups.sort(key=lambda group: -group.bytes_held)
+    title = f"held at the peak: {len(usage.at_peak)} buffers, time {usage.peak_time} of {usage.schedule.length}"
+    header = ("held", "role", "value", "shape", "from")
+    rows = [(group.bytes_held, len(group.rows), _held_row(group)) for group in groups]
+    return sum(group.bytes_held for group in groups), _table(report, title, header, rows)
+
+
+def _held_row(group: Group) -> Sequence[str]:
+    return format_bytes(group.bytes_held), group.first.role, group.name, group.first.shape, _origin(group.first)
+
+
+def _padding(report: MemoryReport) -> _Table:
+    """Returns the table of the most padding, also of arrays that the peak does not hold."""
+    # Without scalars, semaphores among them: each takes the smallest allocation of the runtime.
+    arrays = (buffer for buffer in report.usage.buffers if buffer.shape.rank and buffer.padding_bytes)
+    groups = grouped(report.rows_of(arrays))
+    groups.sort(key=lambda group: -group.padding_bytes)
+    header = ("padding", "held", "value", "shape", "why", "from")
+    rows = [(group.padding_bytes, len(group.rows), _padding_row(group)) for group in groups]
+    return sum(group.padding_bytes for group in groups), _table(report, "most padding", header, rows)
+
+
+def _padding_row(group: Group) -> Sequence[str]:
+    first = group.first
+    factor = f"{first.bytes_held / first.bytes_meant if first.bytes_meant else 1.0:.3g}x"
+    return format_bytes(group.padding_bytes), factor, group.name, first.shape, first.padding, _origin(first)
+
+
+def _relayouts(report: MemoryReport) -> _Table:
+    """Returns the table of the operations that change layouts, by the bytes that they move."""
+    groups: dict[tuple[str, str, str], list[RelayoutRow]] = {}
+    for row in report.relayouts:
+        if row.kind == "relayout":
+            groups.setdefault((row.source, row.result, place(row) or row.op_name), []).append(row)
+    moved = sorted(groups.values(), key=lambda rows: -sum(map(_cost, rows)))
+    count, total = sum(map(len, moved)), sum(_cost(row) for rows in moved for row in rows)
+    others = len(report.relayouts) - count
+    title = f"relayouts: {count}, {format_bytes(total)} read and written; {others} more copies between memory spaces"
+    header = ("moved", "times", "op", "layouts", "from")
+    return total, _table(report, title, header, [(sum(map(_cost, rows)), len(rows), _move(rows)) for rows in moved])
+
+
+def _move(rows: Sequence[RelayoutRow]) -> Sequence[str]:
+    first, more = rows[0], len(rows) - 1
+    name = f"{first.name} and {more} more" if more else first.name
+    return format_bytes(sum(map(_cost, rows))), _times(first), name, f"{first.source} -> {first.result}", _origin(first)
 
 
 def _cost(row: RelayoutRow) -> int:
     return (row.bytes_read + row.bytes_written) * (row.trips or 1)
 
 
-def _times(row: RelayoutRow) -> str:
+def _times(row: RelayoutRow | CostRow) -> str:
     return "in a loop" if row.trips is None else f"{row.trips}x"
 
 
-def _peak(report: MemoryReport) -> Iterator[str]:
-    usage = report.usage
-    live = usage.at_peak
-    yield f"\nheld at the peak: {len(live)} buffers, time {usage.peak_time} of {usage.schedule.length}"
-    worst = report.rows_of(live[:_WORST])
-    rows = [(format_bytes(row.bytes_held), row.role, row.name, row.shape, _origin(row)) for row in worst]
-    yield from format_table(("held", "role", "value", "shape", "from"), rows)
+def _table(
+    report: MemoryReport, title: str, header: Sequence[str], rows: Sequence[tuple[int, int, Sequence[str]]]
+) -> Iterator[str]:
+    """Yields a table of (bytes, number of buffers or operations, cells): rows of at least 1 % of the peak."""
+    least = report.usage.peak_bytes * LEAST_SHARE
+    shown = [each for each in rows if each[0] >= least][:_ROWS]
+    if not shown:
+        return
+    yield f"\n{title}"
+    yield from format_table(header, [cells for _, _, cells in shown])
+    if hidden := rows[len(shown) :]:
+        size, count = sum(size for size, _, _ in hidden), sum(number for _, number, _ in hidden)
+        yield f"  and {count} more with {format_bytes(size)}"
 
 
-def _advice(report: MemoryReport) -> Iterator[str]:
-    if report.advice:
-        yield "\nworth a try"
-        rows = [(format_bytes(each.bytes_saved), each.kind, each.subject, each.text) for each in report.advice]
-        yield from format_table(("saves", "what", "value", "how"), rows[:_ADVICE])
-
-
-def _origin(row: BufferRow | RelayoutRow) -> str:
-    line = f"{row.source_file}:{row.source_line}" if row.source_file else ""
-    return f"{row.op_name} {line}".strip()
+def _origin(row: BufferRow | RelayoutRow | CostRow) -> str:
+    return f"{row.op_name} {place(row)}".strip()
 
 
 def format_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:

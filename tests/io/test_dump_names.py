@@ -24,6 +24,10 @@ STEP = "0012.fusion.after_x.before_y"
         ("module_0003.jit_f.codegen.txt", DumpName("jit_f", 3, "codegen")),
         ("module_0003.jit_f/module.mlir", DumpName("jit_f", 3, "stablehlo")),
         ("shardy/module_0003.jit_f/01.lift.mlir", DumpName("jit_f", 3, "stablehlo.01.lift")),
+        (
+            "module_0003.jit_f.cl_17.oom_intermediate_module.txt",
+            DumpName("jit_f.cl_17", 3, "oom_intermediate_module"),
+        ),
         ("tpu/step_10.hlo", DumpName("step_10")),
         (".txt", DumpName(".txt")),
     ],
@@ -62,6 +66,29 @@ def test_a_pass_is_named_by_a_part(wanted: str, fits: bool) -> None:
 )
 def test_modules_are_named_by_name_or_number(wanted: str, fits: bool) -> None:
     assert parse_dump_name("module_0003.jit_f.before_optimizations.txt").is_module(wanted) is fits
+
+
+@pytest.mark.parametrize(
+    ("wanted", "fits"), [("jit_conv", True), ("conv", False), ("module_0003.jit_conv", True), ("jit_con", False)]
+)
+def test_a_name_may_end_before_a_dot(wanted: str, fits: bool) -> None:
+    assert parse_dump_name("module_0003.jit_conv.cl_17.before_optimizations.txt").is_module(wanted) is fits
+
+
+@pytest.mark.parametrize(("wanted", "fits"), [("conv", True), ("cl_17", True), ("con", False), ("jit_conv", True)])
+def test_words_of_a_name_end_at_dots_and_underscores(wanted: str, fits: bool) -> None:
+    assert parse_dump_name("module_0003.jit_conv.cl_17.before_optimizations.txt").has_word(wanted) is fits
+
+
+def test_the_final_stages_are_in_the_order_of_compilation_and_one_describes_the_program() -> None:
+    first = "after_optimizations_before_buffer_assignment"
+    stages = ["before_optimizations", "0001.x", first, "after_optimizations", "after_codegen"]
+    found = [parse_dump_name(f"module_0003.jit_f.{name}.txt") for name in reversed(stages)]
+    assert [name.stage for name in sorted(found, key=lambda each: each.order)] == stages
+    assert max(found, key=lambda each: each.finality).stage == "after_optimizations"
+    no_memory = parse_dump_name("module_0003.jit_f.oom_intermediate_module.txt")
+    assert max([*found, no_memory], key=lambda each: each.finality) == no_memory
+    assert [name.is_final for name in sorted(found, key=lambda each: each.order)] == [False] * 2 + [True] * 3
 
 
 def test_a_stage_without_a_number_of_four_digits_comes_last() -> None:

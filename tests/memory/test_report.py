@@ -160,6 +160,78 @@ def test_each_kind_of_advice_is_given_where_it_helps(kind: str) -> None:
 def test_no_advice_where_nothing_helps() -> None:
     text = (
         "HloModule m, is_scheduled=true\nENTRY e {\np = f32[1024,128]{1,0:T(8,128)} parameter(0)\n"
-        "n = f32[1024,128]{1,0:T(8,128)} negate(p)\nROOT r = f32[1024,128]{1,0:T(8,128)} negate(n)\n}\n"
+        "n = f32[1024,128]{1,0:T(8,128)} negate(p)\n"
+        "ROOT r = f32[128,1024]{1,0:T(8,128)} transpose(n), dimensions={1,0}\n}\n"
     )
     assert report_of(text).advice == ()
+
+
+_ADD = "add {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT s = f32[] add(a, b)\n}\n"
+_ROWS = """
+  t = f32[1000,3]{0,1:T(4,128)} parameter(0)
+  i = s32[200000]{0:T(1024)} parameter(1)
+  g = f32[200000,3]{1,0:T(8,128)} gather(t, i), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, \
+index_vector_dim=1, slice_sizes={1,3}METADATA
+  ROOT r = f32[200000,3]{0,1:T(4,128)} copy(g)"""
+_UPDATES = """
+  t = f32[1000,3]{1,0:T(8,128)} parameter(0)
+  i = s32[200000,1]{0,1:T(1,128)} parameter(1)
+  u = f32[200000,3]{0,1:T(4,128)} parameter(2)
+  c = f32[200000,3]{1,0:T(8,128)} copy(u)
+  ROOT r = f32[1000,3]{1,0:T(8,128)} scatter(t, i, c), update_window_dims={1}, inserted_window_dims={0}, \
+scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=add"""
+_PRODUCT = """
+  a = f32[SIZE]{2,1,0:T(8,128)} parameter(0)
+  b = f32[SIZE]{2,1,0:T(8,128)} parameter(1)
+  ROOT r = f32[SIZE]{2,1,0:T(8,128)} dot(a, b), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={2}, \
+rhs_contracting_dims={1}"""
+
+
+def _padded_advice(entry: str) -> str:
+    report = report_of(f"HloModule m, is_scheduled=true\n{_ADD}ENTRY e {{{entry}\n}}\n")
+    found = [each for each in report.advice if each.kind == "padded dimension"]
+    return max(found, key=lambda each: each.bytes_saved).text
+
+
+def test_rows_are_gathered_and_scattered_by_elements() -> None:
+    then = "each of the 3 elements of dimension 1 by itself: dimension 1 (3) would no longer fill 128 lanes"
+    assert _padded_advice(_ROWS.replace("METADATA", "")) == f"gather {then}"
+    assert _padded_advice(_UPDATES) == f"scatter {then}"
+    # The TPU compiler sorts the updates of a scatter and gathers them in their new order.
+    named = _ROWS.replace("METADATA", ', metadata={op_name="jit(f)/scatter-add"}')
+    assert _padded_advice(named) == f"scatter {then}"
+
+
+def test_products_of_many_small_matrices_are_written_as_sums() -> None:
+    assert _padded_advice(_PRODUCT.replace("SIZE", "65536,8,8")).startswith("write the product of small matrices as")
+    # Neither a few matrices nor large ones.
+    other = "dimension 2 (8) takes the memory of 128: merge it with a neighbour, or make it a multiple of 128"
+    assert _padded_advice(_PRODUCT.replace("SIZE", "16,8,8")) == other
+    assert _padded_advice(_PRODUCT.replace("SIZE", "4096,130,130")).startswith(
+        "dimension 2 (130) takes the memory of 256"
+    )
+
+
+def test_only_results_without_an_alias_ask_for_a_donation() -> None:
+    entry = """
+  p = f32[1024,128]{1,0:T(8,128)} parameter(0)
+  ROOT r = f32[1024,128]{1,0:T(8,128)} negate(p)"""
+    header = "HloModule m, is_scheduled=true"
+    (advice,) = report_of(f"{header}\nENTRY e {{{entry}\n}}\n").advice
+    assert (advice.kind, advice.subject, advice.bytes_saved) == ("donation", "argument 0", 1024 * 128 * 4)
+    aliased = f"{header}, input_output_alias={{ {{}}: (0, {{}}, may-alias) }}"
+    assert report_of(f"{aliased}\nENTRY e {{{entry}\n}}\n").advice == ()
+
+
+def test_arrays_of_the_forward_pass_that_the_backward_pass_reads() -> None:
+    entry = """
+  p = f32[1024,128]{1,0:T(8,128)} parameter(0)
+  a = f32[1024,128]{1,0:T(8,128)} sine(p), metadata={op_name="jit(f)/jvp()/sin" source_file="m.py" source_line=7}
+  ROOT r = f32[128,1024]{1,0:T(8,128)} transpose(a), dimensions={1,0}, metadata={op_name="jit(f)/NAME"}"""
+    (advice,) = report_of(
+        f"HloModule m, is_scheduled=true\nENTRY e {{{entry.replace('NAME', 'transpose(jvp())/mul')}\n}}\n"
+    ).advice
+    assert (advice.kind, advice.subject) == ("waiting arrays", "a")
+    assert "m.py:7" in advice.text
+    forward = f"HloModule m, is_scheduled=true\nENTRY e {{{entry.replace('NAME', 'jvp()/mul')}\n}}\n"
+    assert report_of(forward).advice == ()

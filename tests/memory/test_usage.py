@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import json
+import tarfile
+from pathlib import Path
+
 import pytest
 
 from dialect_utils.hlo import parse_module
 from dialect_utils.memory import MemoryUsage, measure_memory
 from tests.memory.compiled import compiled_programs
+from tests.paths import SHARED_DATA
 
 PROGRAMS = compiled_programs()
 REAL_SIZE = 16 << 20
 KIB = 1024
+SMALL = sorted((SHARED_DATA / "corpus/tpu_third_party").glob("*.tar.xz"))
 
 
 def measured(name: str) -> MemoryUsage:
@@ -54,6 +60,41 @@ def test_a_chain_holds_two_values_at_a_time() -> None:
 def test_what_is_used_late_lives_long() -> None:
     chain = f"p = {F} parameter(0)\na = {F} negate(p)\nb = {F} negate(a)\nc = {F} negate(b)\nROOT d = {F} add(c, a)"
     assert peak_of(chain) == 12 * KIB
+
+
+def test_a_constant_in_main_memory_counts_throughout() -> None:
+    chain = f"p = {F} parameter(0)\na = {F} negate(p)\nb = {F} negate(a)\nc = {F} constant({{...}})\n"
+    assert peak_of(f"{chain}ROOT d = {F} add(b, c)") == 12 * KIB
+    # A copy of the constant lives as long as it is used, and the constant beside it.
+    copied = f"{chain}e = {F} copy(c)\nf = {F} add(b, e)\nROOT g = {F} negate(f)"
+    assert peak_of(copied) == 16 * KIB
+
+
+def test_constants_count_beside_the_temporaries_of_another_memory() -> None:
+    fast = F.replace(")}", ")S(1)}")
+    body = (
+        f"p = {F} parameter(0)\na = {fast} negate(p)\nb = {fast} negate(a)\nc = {F} constant({{...}})\n"
+        f"d = {fast} add(b, c)\nROOT e = {F} negate(d)"
+    )
+    text = f"HloModule m, is_scheduled=true\n\nENTRY e {{\n{body}\n}}\n"
+    usage = measure_memory(parse_module(text, "m.hlo"), "tpu-v5e")
+    # The argument, the output, the constant, and two values in VMEM.
+    assert usage.peak_bytes == (4 + 4 + 4 + 8) * KIB
+    assert usage.main_memory_peak_bytes == (4 + 4 + 4) * KIB
+
+
+@pytest.mark.parametrize("path", SMALL, ids=lambda path: path.stem)
+def test_peaks_of_small_programs_are_those_of_the_compiler(path: Path) -> None:
+    name = path.name.partition(".")[0]
+    with tarfile.open(path) as archive:
+        figures, text = (archive.extractfile(f"{name}/{each}") for each in ("mem.json", "tpu.hlo"))
+        assert figures is not None
+        assert text is not None
+        peak = json.load(figures)["peak_memory_in_bytes"]
+        usage = measure_memory(parse_module(text.read().decode(), name))
+    if peak < 128 * KIB:
+        pytest.skip(f"the peak is {peak} bytes, of which single allocations are more than 1 %")
+    assert usage.peak_bytes == pytest.approx(peak, rel=0.01)
 
 
 def test_bitcasts_and_tuples_hold_nothing() -> None:

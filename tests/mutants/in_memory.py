@@ -23,6 +23,18 @@ MUTANTS = (
     ),
     Mutant(
         "dialect_utils/memory/usage.py",
+        "constants if space else 0",
+        "0",
+        ("tests/memory/test_usage.py",),
+    ),
+    Mutant(
+        "dialect_utils/memory/buffers.py",
+        "if root in arguments or is_constant:",
+        "if root in arguments:",
+        ("tests/memory/test_usage.py",),
+    ),
+    Mutant(
+        "dialect_utils/memory/usage.py",
         "highest([*buffers, *twice])",
         "highest(buffers)",
         ("tests/memory/test_usage.py",),

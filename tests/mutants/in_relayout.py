@@ -120,9 +120,27 @@ MUTANTS = (
     ),
     Mutant(
         "relayout/report/html.py",
-        '"title": escape(printable(',
-        '"title": str(printable(',
+        '"title": html_text(',
+        '"title": str(',
         ("tests/relayout/test_hostile_names.py",),
+    ),
+    Mutant(
+        "relayout/report/html.py",
+        '"sentence": html_text(',
+        '"sentence": str(',
+        ("tests/relayout/test_hostile_names.py",),
+    ),
+    Mutant(
+        "dialect_utils/io/dump_names.py",
+        "return self.is_out_of_memory, is_optimized, *self.order[2:4]",
+        "return self.is_out_of_memory, False, *self.order[2:4]",
+        ("tests/io/test_dump_names.py",),
+    ),
+    Mutant(
+        "relayout/report/gathering.py",
+        "return -self.rank, -self.peak",
+        "return -self.peak, -self.rank",
+        ("tests/relayout/test_report_directory.py",),
     ),
     Mutant(
         "relayout/report/export.py",

@@ -109,7 +109,7 @@ def test_a_report_reads_the_last_stage(folder: Path, tmp_path: Path, capsys: pyt
     reported = [Path(json.loads(line)["file"]).name for line in capsys.readouterr().out.splitlines()]
     assert reported == ["module_0002.f.after_optimizations.txt", "module_0010.f.after_optimizations.txt"]
     assert main(["report", str(folder), "-o", f"{tmp_path / 'pages'}/"]) == 0
-    assert names(tmp_path / "pages") == [name.replace(".txt", ".html") for name in reported]
+    assert names(tmp_path / "pages") == ["index.html", *(name.replace(".txt", ".html") for name in reported)]
     assert main(["report", str(folder), "--against", str(folder), "--json"]) == 0
     rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert [row["file"] == row["against"] for row in rows] == [True, True]

@@ -18,6 +18,7 @@ from dialect_utils.ir import Module
 from dialect_utils.layout import parse_array_shape
 from dialect_utils.layout.picture import draw_shape, format_svg
 from dialect_utils.memory import MemoryReport
+from dialect_utils.memory.groups import headline
 from dialect_utils.stablehlo import parse_module as parse_stablehlo
 from relayout.batch.results import to_parquet
 from relayout.report.export import FORMATS
@@ -94,16 +95,16 @@ class Page(HTMLParser):
         self.text[self._open] = self.text.get(self._open, "") + data
 
 
-PLAIN = Page(html_page(MemoryReport(stablehlo("plain"))))
+PLAIN = [Page(html_page(report)) for report in reports("plain")]
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_names_change_neither_the_elements_nor_the_script_of_a_page(name: str) -> None:
-    for report in reports(name):
+    for report, plain in zip(reports(name), PLAIN, strict=True):
         page = Page(html_page(report))
-        assert page.elements == PLAIN.elements
-        assert page.text["script"] == PLAIN.text["script"]
-        assert page.text["style"] == PLAIN.text["style"]
+        assert page.elements == plain.elements
+        assert page.text["script"] == plain.text["script"]
+        assert page.text["style"] == plain.text["style"]
         data = json.loads(page.text["script data"])
         assert data["module"] == report.module.name
         for row in report.buffers:
@@ -111,6 +112,21 @@ def test_names_change_neither_the_elements_nor_the_script_of_a_page(name: str) -
     title = Page(html_page(MemoryReport(stablehlo(name)))).text["title"]
     assert title.startswith("memory of ")
     assert "{{" not in name or title == f"memory of {name}"
+
+
+def converted(name: str) -> MemoryReport:
+    """Returns the report of a module whose largest array has a source line with the name."""
+    text = hlo(name).text().replace("p = f32[8,3]{1,0:T(8,128)}", "p = bf16[8,3]{1,0:T(8,128)(2,1)}")
+    return MemoryReport(parse_hlo(text.replace(" copy(", " convert("), "m.hlo"))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_source_file_in_the_sentence_stays_a_text(name: str) -> None:
+    report = converted(name)
+    assert headline(report).endswith(":3")
+    page, plain = Page(html_page(report)), Page(html_page(converted("plain")))
+    assert page.elements == plain.elements
+    assert page.text["script"] == plain.text["script"]
 
 
 def test_a_browser_runs_the_script_of_the_page_only() -> None:

@@ -286,7 +286,7 @@ ELIDED = TEXT.replace("negate(p)", "add(p, c)").replace("  ROOT", "  c = f32[3,5
         (["explain", "f32", "[3,5]"], 2, "quote it: 'f32 [3,5]'"),
         (["explain", "f32[3]", "--picture", "png", "-o", "x.svg"], 2, "are different formats"),
         (["report", "m.hlo", "-o", "r.html", "--json"], 2, "-o writes a file, and --json prints"),
-        (["report", "m.hlo", "-o", "r.html", "--against", "m.hlo"], 2, "--against has no effect with -o"),
+        (["report", "m.hlo", "-o", "r.dot", "--against", "m.hlo"], 2, "--against has no effect with -o r.dot"),
         (["reduce", "m.hlo", "other.hlo"], 1, "different signatures: parameter 0"),
         (["replay", "m.hlo", "m.hlo", "j.json"], 1, "relayout check A B --certificate FILE writes one"),
         (["--jsn"], 2, "did you mean --json? a command comes first"),

@@ -21,6 +21,10 @@ _HATCHED = "hatched"
 _PANELS_ABREAST = 2
 # The size of an overview tile in pixels, and the most rows and columns of tiles drawn.
 _TILE_WIDTH, _TILE_HEIGHT = 44, 26
+# Few columns of tiles are drawn wider, so that 3 of 128 lanes are visible.
+_WIDE_TILE, _WIDE_COLUMNS = 176, 4
+# A part of a tile that holds elements is at least so large: the border covers one pixel.
+_LEAST_PART = 4
 _OVERVIEW_ROWS, _OVERVIEW_COLUMNS = 8, 16
 
 
@@ -206,34 +210,35 @@ def overview_marks(overview: Overview, left: int, top: int) -> Iterator[Mark]:
     rows, columns = shown(down, _OVERVIEW_ROWS), shown(across, _OVERVIEW_COLUMNS)
     yield Label(left, top + _FONT, f"{down} x {across} tiles of {overview.tile_rows} x {overview.tile_columns}", False)
     left, top = left + _MARGIN + _CHARACTER * len(str(overview.rows)), top + 2 * _TITLE
+    tile = _WIDE_TILE if len(columns) <= _WIDE_COLUMNS else _TILE_WIDTH
     for y, row in enumerate(rows):
         for x, column in enumerate(columns):
-            corner = left + x * _TILE_WIDTH, top + y * _TILE_HEIGHT
+            corner = left + x * tile, top + y * _TILE_HEIGHT
             if row is None or column is None:
-                yield Label(corner[0] + _TILE_WIDTH // 2, corner[1] + _TILE_HEIGHT // 2, _DOTS, True)
+                yield Label(corner[0] + tile // 2, corner[1] + _TILE_HEIGHT // 2, _DOTS, True)
             else:
-                yield from _tile_marks(overview, row, column, corner)
-    width, height = len(columns) * _TILE_WIDTH, len(rows) * _TILE_HEIGHT
+                yield from _tile_marks(overview, row, column, corner, tile)
+    width, height = len(columns) * tile, len(rows) * _TILE_HEIGHT
     yield Label(left + width // 2, top - 9, f"{overview.columns}", True, faint=True)
     yield Label(
         left - 8 - _CHARACTER * len(str(overview.rows)) // 2, top + height // 2, f"{overview.rows}", True, faint=True
     )
 
 
-def _tile_marks(overview: Overview, row: int, column: int, corner: tuple[int, int]) -> Iterator[Mark]:
-    """Yields one tile of an overview, its padding hatched."""
+def _tile_marks(overview: Overview, row: int, column: int, corner: tuple[int, int], full: int) -> Iterator[Mark]:
+    """Yields one tile of an overview, `full` pixels wide; its padding is hatched."""
     x, y = corner
     used_rows = min(overview.tile_rows, overview.rows - row * overview.tile_rows)
     used_columns = min(overview.tile_columns, overview.columns - column * overview.tile_columns)
-    width = max(1, _TILE_WIDTH * used_columns // overview.tile_columns)
-    height = max(1, _TILE_HEIGHT * used_rows // overview.tile_rows)
+    width = max(_LEAST_PART, full * used_columns // overview.tile_columns)
+    height = max(_LEAST_PART, _TILE_HEIGHT * used_rows // overview.tile_rows)
     fill = FILLS[(row + column) % 2]
     yield Rectangle(x, y, width, height, fill, False)
-    if width < _TILE_WIDTH:
-        yield Rectangle(x + width, y, _TILE_WIDTH - width, height, fill, True)
+    if width < full:
+        yield Rectangle(x + width, y, full - width, height, fill, True)
     if height < _TILE_HEIGHT:
-        yield Rectangle(x, y + height, _TILE_WIDTH, _TILE_HEIGHT - height, fill, True)
-    yield from _box(x, y, _TILE_WIDTH, _TILE_HEIGHT, 2)
+        yield Rectangle(x, y + height, full, _TILE_HEIGHT - height, fill, True)
+    yield from _box(x, y, full, _TILE_HEIGHT, 2)
 
 
 def format_svg(picture: Picture) -> str:

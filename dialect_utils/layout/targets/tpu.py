@@ -37,12 +37,15 @@ class Target:
     """The properties of a TPU generation on which layouts depend.
 
     `packs_sub_bytes`: types below 8 bits share bytes (`E(n)`). `allocation_bytes` is the
-    granule of every buffer, in bytes.
+    granule of every buffer, in bytes. `peak_flops` are products and sums of bf16 matrices, `peak_bytes` bytes of main
+    memory, both of one device in one second.
     """
 
     name: str
     packs_sub_bytes: bool
     allocation_bytes: int
+    peak_flops: float
+    peak_bytes: float
 
     def storage_bits(self, element_type: ElementType) -> int:
         """Returns the bits of one element in a register word; a 64-bit type counts as 32-bit parts."""
@@ -52,16 +55,19 @@ class Target:
         return bits
 
 
+# Teraflops and gigabytes per second are those of one chip in Google Cloud's pages of the versions (PEAK_SOURCE, 2026);
+# the two devices of a chip of v2, v3 and tpu7x share them.
+PEAK_SOURCE = "cloud.google.com/tpu/docs"
 TARGETS: dict[str, Target] = {
-    name: Target(name, packs_sub_bytes, granule)
-    for name, packs_sub_bytes, granule in (
-        ("tpu-v2", False, 1024),
-        ("tpu-v3", False, 1024),
-        ("tpu-v4", True, 512),
-        ("tpu-v5e", True, 512),
-        ("tpu-v5p", True, 512),
-        ("tpu-v6e", True, 512),
-        ("tpu7x", True, 512),
+    name: Target(name, packs_sub_bytes, granule, teraflops * 1e12 / devices, gigabytes * 1e9 / devices)
+    for name, packs_sub_bytes, granule, teraflops, gigabytes, devices in (
+        ("tpu-v2", False, 1024, 46, 700, 2),
+        ("tpu-v3", False, 1024, 123, 900, 2),
+        ("tpu-v4", True, 512, 275, 1228, 1),
+        ("tpu-v5e", True, 512, 197, 819, 1),
+        ("tpu-v5p", True, 512, 459, 2765, 1),
+        ("tpu-v6e", True, 512, 918, 1640, 1),
+        ("tpu7x", True, 512, 2307, 7380, 2),
     )
 }
 

@@ -1,0 +1,101 @@
+"""Conditions on the figures of a report, such as `peak > 1.02 * old`, as a gate for CI."""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from dialect_utils.memory import MemoryReport
+from dialect_utils.text import Diagnostic, DiagnosticError, format_bytes, nearest
+
+_COMPARISONS: Mapping[str, Callable[[float, float], bool]] = {
+    ">": operator.gt,
+    ">=": operator.ge,
+    "<": operator.lt,
+    "<=": operator.le,
+}
+_UNITS = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40}
+_CONDITION = re.compile(r"\s*(?P<figure>[a-z][a-z ]*?)\s*(?P<comparison>[<>]=?)\s*(?P<limit>\S.*?)\s*")
+_FACTOR = re.compile(r"(?:(?P<factor>\d+(?:\.\d+)?)\s*\*\s*)?old")
+_SIZE = re.compile(rf"(?P<number>\d+(?:\.\d+)?)\s*(?P<unit>{'|'.join(_UNITS)})?")
+# Figures that are no sizes.
+_COUNTS = ("copies", "relayouts")
+EXAMPLE = "peak > 1.02 * old"
+
+
+def _figures(report: MemoryReport) -> dict[str, float]:
+    """Returns the figures that a condition may name."""
+    totals = report.totals()
+    relayouts = [row for row in report.relayouts if row.kind == "relayout"]
+    return {
+        "peak": totals["peak_bytes"],
+        "arguments": totals["argument_bytes"],
+        "outputs": totals["output_bytes"],
+        "temporaries": totals["temporary_bytes"],
+        "padding": totals["padding_bytes"],
+        "relayout bytes": sum((row.bytes_read + row.bytes_written) * (row.trips or 1) for row in relayouts),
+        "relayouts": len(relayouts),
+        "copies": sum(row.opcode.startswith("copy") for row in report.relayouts),
+    }
+
+
+FIGURES = ("peak", "arguments", "outputs", "temporaries", "padding", "relayout bytes", "relayouts", "copies")
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A comparison of a figure with `factor` times the old one, or with `limit` where `factor` is None."""
+
+    text: str
+    figure: str
+    comparison: str
+    factor: float | None = None
+    limit: float = 0.0
+
+    @property
+    def needs_old(self) -> bool:
+        """Is true where the condition compares with an older report."""
+        return self.factor is not None
+
+    def failure(self, report: MemoryReport, old: MemoryReport | None) -> str | None:
+        """Returns a sentence with both figures where the condition holds, else None."""
+        figure = _figures(report)[self.figure]
+        limit, against = self.limit, ""
+        if self.factor is not None:
+            assert old is not None, self.text
+            before = _figures(old)[self.figure]
+            limit, against = self.factor * before, f", and {self._written(before)} in the old report"
+        if not _COMPARISONS[self.comparison](figure, limit):
+            return None
+        return f"{self.text}: {self.figure} {'are' if self._is_plural else 'is'} {self._written(figure)}{against}"
+
+    @property
+    def _is_plural(self) -> bool:
+        return self.figure.endswith("s")
+
+    def _written(self, figure: float) -> str:
+        return str(figure) if self.figure in _COUNTS else f"{format_bytes(round(figure))} ({figure:.0f} bytes)"
+
+
+def parse_condition(text: str) -> Condition:
+    """Reads a condition: a figure, `<`, `<=`, `>` or `>=`, and `old`, `1.02 * old`, or a number such as `2 GiB`.
+
+    Raises DiagnosticError for another text.
+    """
+    found = _CONDITION.fullmatch(text)
+    if found is None:
+        raise DiagnosticError(Diagnostic(f"{text!r} is no condition", hint=f'a condition is "{EXAMPLE}"'))
+    figure, comparison, limit = found["figure"], found["comparison"], found["limit"]
+    if figure not in FIGURES:
+        near = nearest(figure, FIGURES)
+        hint = f"did you mean {near}?" if near else f"the figures are {', '.join(FIGURES)}"
+        raise DiagnosticError(Diagnostic(f"{figure!r} is no figure of a report", hint=hint))
+    if (factor := _FACTOR.fullmatch(limit)) is not None:
+        return Condition(text, figure, comparison, float(factor["factor"] or 1))
+    size = _SIZE.fullmatch(limit)
+    if size is None or (size["unit"] and figure in _COUNTS):
+        wanted = "a number" if figure in _COUNTS else "a size such as 2 GiB"
+        raise DiagnosticError(Diagnostic(f"{limit!r} is no limit of {figure}", hint=f"old, 1.02 * old, or {wanted}"))
+    return Condition(text, figure, comparison, None, float(size["number"]) * _UNITS[size["unit"] or "B"])

@@ -1,0 +1,91 @@
+"""The reports of a directory's modules: the order of the modules, a line for each, and a page that links to theirs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+from dialect_utils.io.inputs import Input
+from dialect_utils.text import format_bytes
+from dialect_utils.text.html import html_text
+from relayout.report.pages import page_table, plain_page
+from relayout.report.terminal import clip, format_table
+
+INDEX = "index.html"
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """The report of one module: its peak, one sentence, and its page for a terminal.
+
+    `rank` is 2 for a module that ran out of memory, 1 for an optimized one, and 0 for others.
+    """
+
+    name: str
+    rank: int
+    peak: int
+    sentence: str
+    page: str = ""
+
+    @classmethod
+    def of(cls, read: Input, peak: int, sentence: str, page: str = "") -> Gathered:
+        """Returns the report of an input."""
+        rank = 2 if read.dump.is_out_of_memory else int(read.dump.is_final)
+        return cls(read.stem, rank, peak, sentence, page)
+
+    @property
+    def order(self) -> tuple[int, ...]:
+        """Returns the sort key: the module that matters most is the first."""
+        return -self.rank, -self.peak
+
+    def line(self) -> str:
+        """Returns the line that a process sends."""
+        return json.dumps(asdict(self)) + "\n"
+
+
+def other_modules(others: Sequence[Gathered], width: int | None) -> str:
+    """Returns a line for each other module."""
+    if not others:
+        return ""
+    count = f"{len(others)} other modules" if len(others) > 1 else "1 other module"
+    title = f"\n{count}, the largest peak first (--module NAME reports one, --all all)"
+    rows = [(format_bytes(each.peak), each.name, each.sentence) for each in others]
+    return clip((title, *format_table(("peak", "module", ""), rows)), width)
+
+
+def index_page(found: Sequence[Gathered]) -> str:
+    """Returns the page that links to those of the modules, the one that matters first."""
+    rows = (
+        (
+            f'<span title="{each.peak} bytes">{format_bytes(each.peak)}</span>',
+            f'<a href="{html_text(_address(each.name))}">{html_text(each.name)}</a>',
+            html_text(each.sentence),
+        )
+        for each in found
+    )
+    title = f"memory of {len(found)} modules" if len(found) > 1 else "memory of 1 module"
+    return plain_page(title, page_table(("peak", "module", "at the peak"), rows, numbers=("peak",)))
+
+
+def _address(name: str) -> str:
+    """Returns the relative URL of a module's page."""
+    # Imported here: few reports write an index.
+    from urllib.parse import quote
+
+    return quote(f"{name}.html")
+
+
+def read_report(output: bytes) -> Gathered | None:
+    """Returns the report that a unit printed, None for a module that could not be reported."""
+    # A sandboxed process, which a file may have taken over, has made it.
+    try:
+        said: Any = json.loads(output)
+    except ValueError:
+        return None
+    if not isinstance(said, dict) or said.keys() != {each.name for each in fields(Gathered)}:
+        return None
+    found = Gathered(**said)
+    is_text = all(isinstance(each, str) for each in (found.name, found.sentence, found.page))
+    return found if is_text and type(found.rank) is int and type(found.peak) is int else None
