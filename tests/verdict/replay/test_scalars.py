@@ -200,6 +200,8 @@ def test_constants_are_the_result_of_the_definition() -> None:
     assert folded(("compare", "LT", False), PRED, ((S8, 255), (S8, 0))) == 1
     assert folded("negate", F32, ((F32, 0x7FC00001),)) == 0xFFC00001
     assert folded("exponential", F32, ((F32, 0),)) is None
+    for kind in (ELEMENT_TYPES["c64"], ELEMENT_TYPES["c128"]):
+        assert folded("multiply", kind, ((kind, 1), (kind, 2))) is None
 
 
 def test_a_wrong_constant_is_rejected(terms: Terms) -> None:
