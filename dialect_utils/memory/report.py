@@ -20,7 +20,7 @@ from dialect_utils.memory.schedule import runs_called
 from dialect_utils.memory.trips import trip_counts
 from dialect_utils.memory.usage import MemoryUsage, measure_memory
 from dialect_utils.text import format_bytes
-from dialect_utils.text.html import html_table
+from dialect_utils.text.html import html_table, html_text
 
 Role = Literal["argument", "output", "temporary"]
 _NOTEBOOK_ROWS = 20
@@ -125,7 +125,10 @@ class MemoryReport:
         return f"<MemoryReport {self.module.name}: peak {format_bytes(self.usage.peak_bytes)}>"
 
     def _repr_html_(self) -> str:
-        """Returns a picture of memory over time, the totals, and the largest buffers of the peak, for a notebook."""
+        """Returns the first sentence, the advice, a picture, the totals, and the largest buffers, for a notebook."""
+        # Imported here: a sentence is about the rows of a report.
+        from dialect_utils.memory.groups import headline
+
         figures = {name: size for name, size in self.totals().items() if name.endswith("_bytes")}
         totals = [(name.removesuffix("_bytes").replace("_", " "), format_bytes(size)) for name, size in figures.items()]
         rows = self.rows_of(self.usage.at_peak[:_NOTEBOOK_ROWS])
@@ -134,7 +137,16 @@ class MemoryReport:
             for row in rows
         ]
         header = ("held at the peak", "shape", "size", "padding", "op name")
-        return timeline_svg(self.usage) + html_table(("", "size"), totals) + html_table(header, largest)
+        advice = [(each.subject, each.text, format_bytes(each.bytes_saved)) for each in self.advice]
+        return "".join(
+            [
+                f"<p><b>{html_text(headline(self))}</b></p>",
+                html_table(("advice for", "what to do", "saves up to"), advice) if advice else "",
+                timeline_svg(self.usage),
+                html_table(("", "size"), totals),
+                html_table(header, largest),
+            ]
+        )
 
     @cached_property
     def buffers(self) -> tuple[BufferRow, ...]:
