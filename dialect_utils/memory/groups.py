@@ -8,7 +8,8 @@ from functools import cached_property
 
 from dialect_utils.layout import parse_array_shape
 from dialect_utils.memory.allocation import memory_space_name
-from dialect_utils.memory.report import BufferRow, CostRow, MemoryReport, RelayoutRow
+from dialect_utils.memory.rows import BufferRow, CostRow, RelayoutRow
+from dialect_utils.memory.usage import MemoryUsage
 from dialect_utils.text import format_bytes, format_share
 
 # Below this share of the peak nothing is worth a row.
@@ -59,14 +60,12 @@ def place(row: BufferRow | RelayoutRow | CostRow) -> str:
     return f"{row.source_file}:{row.source_line}" if row.source_file else ""
 
 
-def headline(report: MemoryReport) -> str:
-    """Returns one sentence: the array with the most padding at the peak, or else the one that holds the most."""
-    usage = report.usage
+def headline(name: str, usage: MemoryUsage, rows: Iterable[BufferRow]) -> str:
+    """Returns one sentence about the rows at the peak of a module: the most padding, or else what holds the most."""
     peak = usage.peak_bytes
-    at_peak = grouped(report.rows_of(usage.at_peak))
-    name = report.module.name or "the module"
+    at_peak = grouped(rows)
     if not at_peak or not peak:
-        return f"{name} holds no array"
+        return f"{name or 'the module'} holds no array"
     worst = max(at_peak, key=lambda group: group.padding_bytes)
     if worst.padding_bytes >= _MUCH_PADDING * peak:
         share = format_share(worst.padding_bytes, peak)
@@ -74,14 +73,14 @@ def headline(report: MemoryReport) -> str:
     inner = max(usage.counted_by_space, key=lambda space: usage.counted_by_space[space])
     if inner and usage.counted_by_space[inner] > peak - usage.counted_by_space[inner]:
         share = format_share(usage.counted_by_space[inner], peak)
-        return f"{share} at the peak are temporaries in {memory_space_name(inner)}; padding takes {_padding(report)}"
+        return f"{share} at the peak are temporaries in {memory_space_name(inner)}; padding takes {_padding(usage)}"
     largest = max(at_peak, key=lambda group: group.bytes_held)
     share = format_share(largest.bytes_held, peak)
-    return f"{share} at the peak are {_counted(largest)}: {_described(largest)}; padding takes {_padding(report)}"
+    return f"{share} at the peak are {_counted(largest)}: {_described(largest)}; padding takes {_padding(usage)}"
 
 
-def _padding(report: MemoryReport) -> str:
-    padding, peak = report.usage.padding_bytes, report.usage.peak_bytes
+def _padding(usage: MemoryUsage) -> str:
+    padding, peak = usage.padding_bytes, usage.peak_bytes
     return f"{format_bytes(padding)} ({padding / peak:.1%})" if padding else "nothing"
 
 

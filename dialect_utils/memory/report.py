@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any
 
 from dialect_utils.ir import Module, Operation
 from dialect_utils.layout import ArrayShape
@@ -14,96 +14,18 @@ from dialect_utils.memory.advice import Advice, find_advice
 from dialect_utils.memory.allocation import padded_dimensions
 from dialect_utils.memory.buffers import Buffer
 from dialect_utils.memory.cost import Cost, CostModel
+from dialect_utils.memory.groups import headline
 from dialect_utils.memory.picture import timeline_svg
 from dialect_utils.memory.relayouts import Origin, Relayout, find_origins, find_relayouts
+from dialect_utils.memory.rows import BitcastRow, BufferRow, CostRow, OpNameRow, RelayoutRow
 from dialect_utils.memory.schedule import runs_called
 from dialect_utils.memory.trips import trip_counts
 from dialect_utils.memory.usage import MemoryUsage, measure_memory
 from dialect_utils.text import format_bytes
-from dialect_utils.text.html import html_table
+from dialect_utils.text.html import html_table, html_text
 
-Role = Literal["argument", "output", "temporary"]
 _NOTEBOOK_ROWS = 20
 _TABLES = ("buffers", "relayouts", "bitcasts", "op_names", "costs", "advice")
-
-
-@dataclass(frozen=True, slots=True)
-class BufferRow:
-    """One buffer: its allocated and payload bytes, its lifetime, and its origin in the user's program."""
-
-    name: str
-    opcode: str
-    function: str
-    role: Role
-    shape: str
-    memory_space: int
-    bytes_held: int
-    bytes_meant: int
-    padding_bytes: int
-    padding: str
-    start: int
-    end: int
-    is_at_peak: bool
-    op_name: str
-    source_file: str
-    source_line: int
-
-
-@dataclass(frozen=True, slots=True)
-class RelayoutRow:
-    """One operation that moves data to another layout or memory space; `trips` is None where it is unknown."""
-
-    name: str
-    opcode: str
-    kind: str
-    source: str
-    result: str
-    bytes_read: int
-    bytes_written: int
-    depth: int
-    trips: int | None
-    before: tuple[str, ...]
-    after: tuple[str, ...]
-    op_name: str
-    source_file: str
-    source_line: int
-
-
-@dataclass(frozen=True, slots=True)
-class BitcastRow:
-    """One pair of shapes of bitcasts, with the verdict and the number of such bitcasts."""
-
-    source: str
-    result: str
-    verdict: str
-    count: int
-    names: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class OpNameRow:
-    """The allocated and payload bytes of the buffers of one op name."""
-
-    op_name: str
-    buffers: int
-    bytes_held: int
-    bytes_meant: int
-    padding_bytes: int
-
-
-@dataclass(frozen=True, slots=True)
-class CostRow:
-    """The cost of one operation each time, as HloCostAnalysis counts; `trips` is None where it is unknown."""
-
-    name: str
-    opcode: str
-    flops: int
-    transcendentals: int
-    bytes_accessed: int
-    trips: int | None
-    op_name: str
-    source_file: str
-    source_line: int
 
 
 class MemoryReport:
@@ -125,7 +47,7 @@ class MemoryReport:
         return f"<MemoryReport {self.module.name}: peak {format_bytes(self.usage.peak_bytes)}>"
 
     def _repr_html_(self) -> str:
-        """Returns a picture of memory over time, the totals, and the largest buffers of the peak, for a notebook."""
+        """Returns the first sentence, the advice, a picture, the totals, and the largest buffers, for a notebook."""
         figures = {name: size for name, size in self.totals().items() if name.endswith("_bytes")}
         totals = [(name.removesuffix("_bytes").replace("_", " "), format_bytes(size)) for name, size in figures.items()]
         rows = self.rows_of(self.usage.at_peak[:_NOTEBOOK_ROWS])
@@ -134,7 +56,21 @@ class MemoryReport:
             for row in rows
         ]
         header = ("held at the peak", "shape", "size", "padding", "op name")
-        return timeline_svg(self.usage) + html_table(("", "size"), totals) + html_table(header, largest)
+        advice = [(each.subject, each.text, format_bytes(each.bytes_saved)) for each in self.advice]
+        return "".join(
+            [
+                f"<p><b>{html_text(self.headline)}</b></p>",
+                html_table(("advice for", "what to do", "saves up to"), advice) if advice else "",
+                timeline_svg(self.usage),
+                html_table(("", "size"), totals),
+                html_table(header, largest),
+            ]
+        )
+
+    @cached_property
+    def headline(self) -> str:
+        """Returns one sentence: the array with the most padding at the peak, or else the one that holds the most."""
+        return headline(self.module.name, self.usage, self.rows_of(self.usage.at_peak))
 
     @cached_property
     def buffers(self) -> tuple[BufferRow, ...]:

@@ -16,7 +16,6 @@ from dialect_utils.io.files import encode
 from dialect_utils.io.inputs import Input, last_stages, pair_inputs
 from dialect_utils.layout.targets.tpu import parse_target
 from dialect_utils.memory import MemoryReport
-from dialect_utils.memory.groups import headline
 from dialect_utils.text import Diagnostic
 from relayout.api import memory_report
 from relayout.arguments import (
@@ -211,11 +210,11 @@ def _report_one(new: Input, old: Input | None, unit: Unit, heading: str, argumen
         return _ended(_compare(new, report, old, unit, heading, arguments), new, console)
     failures = _gate(report, None, arguments)
     if unit.label == _PRINTED:
-        _send(new, report, headline(report), terminal_page(report, arguments.width))
+        _send(new, report, report.headline, terminal_page(report, arguments.width))
     elif unit.target is not None:
         write_output(unit.target, FORMATS[PurePath(unit.target).suffix](report))
         if unit.label:
-            _send(new, report, headline(report))
+            _send(new, report, report.headline)
     elif arguments.json:
         print_json({"file": new.path, **report.as_json(), **_failed(failures, arguments)})
     else:

@@ -13,8 +13,8 @@ from dialect_utils.layout.moves.physical import physical_plan
 from dialect_utils.layout.picture import draw_shape, format_svg
 from dialect_utils.memory.advice import Advice
 from dialect_utils.memory.allocation import memory_space_name
-from dialect_utils.memory.groups import headline
-from dialect_utils.memory.report import BitcastRow, BufferRow, CostRow, MemoryReport, OpNameRow, RelayoutRow
+from dialect_utils.memory.report import MemoryReport
+from dialect_utils.memory.rows import BitcastRow, BufferRow, CostRow, OpNameRow, RelayoutRow
 from dialect_utils.text import format_bytes
 from dialect_utils.text.html import html_text
 from relayout.report.pages import filled_page
@@ -40,7 +40,7 @@ def html_page(report: MemoryReport) -> str:
     """Returns the page: totals, a timeline, a treemap of the peak, and tables that sort and filter."""
     parts = {
         "title": html_text(f"memory of {report.module.name or 'module'}"),
-        "sentence": html_text(headline(report)),
+        "sentence": html_text(report.headline),
         "advice": _advice(report),
         "data": _json_in_html(_data(report)),
     }

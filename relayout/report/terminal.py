@@ -7,8 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from dialect_utils.layout.targets.tpu import PEAK_SOURCE, TARGETS
 from dialect_utils.memory.allocation import memory_space_name
-from dialect_utils.memory.groups import LEAST_SHARE, Group, grouped, headline, place
-from dialect_utils.memory.report import BufferRow, CostRow, MemoryReport, RelayoutRow
+from dialect_utils.memory.groups import LEAST_SHARE, Group, grouped, place
+from dialect_utils.memory.report import MemoryReport
+from dialect_utils.memory.rows import BufferRow, CostRow, RelayoutRow
 from dialect_utils.text import format_bytes, format_count
 
 _ROWS = 10
@@ -25,7 +26,7 @@ def terminal_page(report: MemoryReport, width: int | None = None) -> str:
 
 
 def _answer(report: MemoryReport) -> Iterator[str]:
-    yield headline(report)
+    yield report.headline
     for each in report.advice[:_ADVICE]:
         yield f"  {each.subject}: {each.text} (saves up to {format_bytes(each.bytes_saved)})"
     yield ""

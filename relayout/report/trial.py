@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from dialect_utils.execution.tpu_compiler import Compiled, compile_for_tpu
 from dialect_utils.io.files import encode, parse_bytes
 from dialect_utils.ir import Module
-from dialect_utils.layout import ArrayShape, Layout
+from dialect_utils.layout import ArrayShape, Layout, Shape, TupleShape
 from dialect_utils.memory import MemoryReport
+from dialect_utils.memory.relayouts import Relayout
 from dialect_utils.text import Diagnostic, DiagnosticError, format_bytes
 from relayout.report.terminal import clip, format_table
 
@@ -18,17 +19,17 @@ _SHOWN = ("argument_bytes", "output_bytes", "alias_bytes", "temp_bytes", "peak_b
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """The compiler's figures before and after the advised layouts; `layouts` are changed (argument, layout) pairs."""
+    """The compiler's figures before and after the advised layouts; `layouts` are pairs: (`argument 0`, layout)."""
 
     target: str
-    layouts: tuple[tuple[int, str], ...]
+    layouts: tuple[tuple[str, str], ...]
     before: Compiled
     after: Compiled | None
     report: MemoryReport
 
 
 def try_advice(module: Module, target: str) -> Trial:
-    """Compiles a StableHLO module for a target, then again with the advised layouts of its arguments.
+    """Compiles a StableHLO module for a target, then again with the advised layouts of its arguments and results.
 
     Raises DiagnosticError for HLO, which the TPU compiler does not accept, and the errors of `compile_for_tpu`.
     """
@@ -37,29 +38,68 @@ def try_advice(module: Module, target: str) -> Trial:
         raise DiagnosticError(Diagnostic(message))
     before = compile_for_tpu(module.text(), target)
     report = MemoryReport(parse_bytes(encode(before.dump), "compiled.hlo"), target)
-    wanted = dict(_wanted_layouts(report))
-    if not wanted:
+    wanted = dict(_wanted_arguments(report)), dict(_wanted_results(report))
+    if not any(wanted):
         return Trial(target, (), before, None, report)
     changed = module.clone()
-    parameters, results = changed.entry_layout
-    layouts = [
-        shape.with_layout(Layout(wanted[number])) if number in wanted and isinstance(shape, ArrayShape) else shape
-        for number, shape in enumerate(parameters)
+    sides = [
+        [
+            shape.with_layout(Layout(orders[number])) if number in orders and isinstance(shape, ArrayShape) else shape
+            for number, shape in enumerate(shapes)
+        ]
+        for shapes, orders in zip(changed.entry_layout, wanted, strict=True)
     ]
-    changed.set_entry_layout(layouts, results)
+    changed.set_entry_layout(*sides)
     after = compile_for_tpu(changed.text(), target)
-    said = tuple((number, str(layouts[number])) for number in sorted(wanted))
+    names = ("argument", "result")
+    compiled = parse_bytes(encode(after.dump), "compiled.hlo").entry_layout
+    said = tuple(
+        (f"{name} {number}", _said(shapes[number], list(_leaves(found))[number]))
+        for name, shapes, orders, found in zip(names, sides, wanted, compiled, strict=True)
+        for number in sorted(orders)
+    )
     return Trial(target, said, before, after, report)
 
 
-def _wanted_layouts(report: MemoryReport) -> Iterator[tuple[int, tuple[int, ...]]]:
+def _leaves(shapes: Sequence[Shape]) -> Iterator[Shape]:
+    """Yields the shapes of one side of a compiled entry, whose results are one tuple."""
+    for shape in shapes:
+        yield from shape.elements if isinstance(shape, TupleShape) else (shape,)
+
+
+def _said(wanted: Shape, found: Shape) -> str:
+    """Returns the layout that was asked for, and the compiler's where that has another order of dimensions."""
+    layouts = [shape.layout if isinstance(shape, ArrayShape) else None for shape in (wanted, found)]
+    orders = [layout.minor_to_major if layout is not None else () for layout in layouts]
+    return str(wanted) if orders[0] == orders[1] else f"{wanted}, for which the compiler took {found}"
+
+
+def _wanted_arguments(report: MemoryReport) -> Iterator[tuple[int, tuple[int, ...]]]:
     """Yields (argument, minor_to_major) for the arguments that are copied to another order of dimensions."""
     numbers = {value: number for number, value in enumerate(report.module.entry.parameters)}
-    for move in report.moves:
+    for move in _reordering(report):
         value = move.operation.operands[0]
-        layout = move.result.layout
-        if move.kind == "relayout" and value in numbers and layout and move.source.dimensions == move.result.dimensions:
-            yield numbers[value], layout.minor_to_major
+        if value in numbers and move.result.layout:
+            yield numbers[value], move.result.layout.minor_to_major
+
+
+def _wanted_results(report: MemoryReport) -> Iterator[tuple[int, tuple[int, ...]]]:
+    """Yields (result, minor_to_major) for the results that are copied from another order of dimensions."""
+    [root] = report.module.entry.results
+    is_tuple = root.operation is not None and root.operation.opcode == "tuple"
+    results = root.operation.operands if root.operation is not None and is_tuple else (root,)
+    numbers = {value: number for number, value in enumerate(results)}
+    for move in _reordering(report):
+        value = move.operation.results[0]
+        if value in numbers and move.source.layout:
+            yield numbers[value], move.source.layout.minor_to_major
+
+
+def _reordering(report: MemoryReport) -> Iterator[Relayout]:
+    """Yields the moves to another order of the same dimensions."""
+    for move in report.moves:
+        if move.kind == "relayout" and move.source.dimensions == move.result.dimensions:
+            yield move
 
 
 def trial_page(trial: Trial, width: int | None = None) -> str:
@@ -72,10 +112,10 @@ def _lines(trial: Trial) -> Iterator[str]:
     if trial.after is None:
         rows = [(name.removesuffix("_bytes"), format_bytes(size)) for name, size in _figures(trial.before)]
         yield from format_table(("", "as it is"), rows)
-        yield "no argument is copied to another order of its dimensions: there is nothing to try"
+        yield "no argument and no result is copied to another order of its dimensions: there is nothing to try"
         return
-    for number, layout in trial.layouts:
-        yield f"  argument {number} handed over as {layout}"
+    for name, layout in trial.layouts:
+        yield f"  {name} handed {'over' if name.startswith('argument') else 'back'} as {layout}"
     old, new = dict(_figures(trial.before)), dict(_figures(trial.after))
     rows3 = [(name.removesuffix("_bytes"), format_bytes(old[name]), format_bytes(new[name])) for name in old]
     yield from format_table(("", "as it is", "as advised"), rows3)

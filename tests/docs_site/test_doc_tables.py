@@ -16,7 +16,7 @@ from dialect_utils.layout.index.sizes import byte_size, xla_byte_size
 from dialect_utils.layout.moves.bitcast import Verdict, classify_bitcast
 from dialect_utils.layout.targets.tpu import allocation_bytes
 from dialect_utils.memory import MemoryReport
-from dialect_utils.memory.report import BufferRow
+from dialect_utils.memory.rows import BufferRow
 from dialect_utils.processes import DEFAULT_MEMORY_BYTES
 from passes.framework.base import BUILTIN_PASSES
 from relayout import comparison

@@ -6,6 +6,7 @@ from importlib.util import find_spec
 
 import pytest
 
+from dialect_utils.execution.tpu_compiler import Compiled
 from dialect_utils.io.files import parse_bytes
 from dialect_utils.text import DiagnosticError
 from relayout.report.trial import trial_page, try_advice
@@ -29,6 +30,48 @@ def test_a_program_is_compiled_for_a_tpu_and_its_figures_agree_with_the_report()
     page = trial_page(trial)
     assert "compiled for tpu-v5e" in page
     assert ("as advised" in page) == (trial.after is not None)
+
+
+STABLEHLO = b"""
+module @m {
+  func.func public @main(%x: tensor<8x16xf32>) -> (tensor<8x16xf32>, tensor<8x16xf32>) {
+    %0 = stablehlo.negate %x : tensor<8x16xf32>
+    return %0, %x : tensor<8x16xf32>, tensor<8x16xf32>
+  }
+}
+"""
+
+
+def compiled(order: str) -> Compiled:
+    """Returns a program whose argument and first result have an order, and are copied to and from {0,1}."""
+    entry, inner = f"f32[8,16]{{{order}:T(8,128)}}", "f32[8,16]{0,1:T(8,128)}"
+    text = (
+        f"HloModule m, is_scheduled=true, entry_computation_layout={{({entry})->({entry}, {entry})}}\n\nENTRY e {{\n"
+        f"  p = {entry} parameter(0)\n  a = {inner} copy(p)\n  n = {inner} negate(a)\n  c = {entry} copy(n)\n"
+        f"  ROOT t = ({entry}, {entry}) tuple(c, p)\n}}\n"
+    )
+    return Compiled(text, {"peak_bytes": 4096})
+
+
+@pytest.mark.parametrize("accepted", [True, False])
+def test_arguments_and_results_are_tried_in_the_order_within_the_program(
+    accepted: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given: list[str] = []
+
+    def compile_(text: str, target: str) -> Compiled:
+        given.append(text)
+        return compiled("0,1" if accepted and len(given) == 2 else "1,0")
+
+    monkeypatch.setattr("relayout.report.trial.compile_for_tpu", compile_)
+    trial = try_advice(parse_bytes(STABLEHLO, "m.mlir"), "tpu-v5e")
+    assert [name for name, _ in trial.layouts] == ["argument 0", "result 0"]
+    # The second result is not copied: it stays free.
+    assert given[1].count('mhlo.layout_mode = "{0,1}"') == 2
+    page = trial_page(trial)
+    assert "argument 0 handed over as f32[8,16]{0,1}" in page
+    assert "result 0 handed back as f32[8,16]{0,1}" in page
+    assert ("for which the compiler took f32[8,16]{1,0:T(8,128)}" in page) is not accepted
 
 
 def test_a_dump_is_not_compiled() -> None:

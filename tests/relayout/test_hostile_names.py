@@ -18,7 +18,6 @@ from dialect_utils.ir import Module
 from dialect_utils.layout import parse_array_shape
 from dialect_utils.layout.picture import draw_shape, format_svg
 from dialect_utils.memory import MemoryReport
-from dialect_utils.memory.groups import headline
 from dialect_utils.stablehlo import parse_module as parse_stablehlo
 from relayout.batch.results import to_parquet
 from relayout.report.export import FORMATS
@@ -123,7 +122,7 @@ def converted(name: str) -> MemoryReport:
 @pytest.mark.parametrize("name", NAMES)
 def test_a_source_file_in_the_sentence_stays_a_text(name: str) -> None:
     report = converted(name)
-    assert headline(report).endswith(":3")
+    assert report.headline.endswith(":3")
     page, plain = Page(html_page(report)), Page(html_page(converted("plain")))
     assert page.elements == plain.elements
     assert page.text["script"] == plain.text["script"]

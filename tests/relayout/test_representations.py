@@ -116,6 +116,7 @@ def test_a_report_shows_sizes_for_people_and_memory_over_time(shown: dict[str, A
     report = shown["report"]
     assert repr(report) == "<MemoryReport jit_forces: peak 1.01 GiB>"
     assert ">1000 MiB<" in html(report)
+    assert html(report).startswith("<p><b>1000 of 1034 MiB at the peak are padding of one array: gather_fusion")
     assert "1073872896" not in html(report)
     levels = memory_levels(report.usage)
     assert max(levels) == levels[report.usage.peak_time] == report.usage.main_memory_peak_bytes
