@@ -1,4 +1,4 @@
-"""Both sides of a move: the instruction that makes an array, those that read the moved one, and who fixes its layout."""
+"""Both sides of a move: the instruction that makes an array, and those that read the moved one."""
 
 from __future__ import annotations
 
@@ -70,12 +70,13 @@ def _firmness(side: Side) -> int:
 
 def through_same_bytes(graph: FlatGraph, node: Value, end: Value | None = None) -> Value:
     """Returns the node whose bytes a node has, at most as far as `end`: bitcasts and prefetches are passed over."""
-    while node is not end and _keeps_bytes(node):
+    while node is not end and keeps_bytes(node):
         node = graph.operands(node)[0]
     return node
 
 
-def _keeps_bytes(node: Value) -> bool:
+def keeps_bytes(node: Value) -> bool:
+    """Is true for a bitcast, a prefetch, and a transpose or reshape that leaves every byte where it is."""
     operation = node.operation
     if operation is None or operation.opcode not in _STEPS:
         return operation is not None and operation.opcode in _SAME_BYTES
@@ -89,14 +90,13 @@ def result_numbers(graph: FlatGraph, node: Value) -> list[int]:
 
 def _reading(graph: FlatGraph, node: Value) -> Iterator[tuple[Value, int | None]]:
     """Yields the nodes that read the bytes of a node, a loop with the number of the element of its state."""
-    for loop, number in graph.carried(node):
-        yield loop, number
+    yield from graph.carried(node)
     for user in graph.users(node):
         opcode = opcode_of(user)
-        if _keeps_bytes(user):
+        if keeps_bytes(user):
             yield from _reading(graph, user)
         elif opcode == "tuple":
-            yield from ((each, number) for each, number in graph.carried_by(user, node))
+            yield from graph.carried_by(user, node)
         elif opcode != "while":
             yield user, None
 

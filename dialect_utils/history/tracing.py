@@ -1,4 +1,4 @@
-"""Follows instructions of the final program back through the modules of all passes, to the pass that introduced each."""
+"""Follows instructions of the final program back through the modules of all passes to the first that has each."""
 
 from __future__ import annotations
 
