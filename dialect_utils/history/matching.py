@@ -15,9 +15,9 @@ from dialect_utils.layout import ArrayShape, Shape
 from dialect_utils.ops import named
 
 # Attributes that passes add or change while the instruction stays the same one.
-_UNSTABLE = frozenset(
-    "metadata backend_config sharding frontend_attributes calls to_apply body condition branch_computations "
-    "control-predecessors origin operand_precision cross_program_prefetch_index dim_labels window".split()
+_UNSTABLE = frozenset({"metadata", "backend_config", "sharding", "frontend_attributes", "origin"}) | frozenset(
+    {"calls", "to_apply", "body", "condition", "branch_computations", "control-predecessors"}
+    | {"operand_precision", "cross_program_prefetch_index", "dim_labels", "window"}
 )
 _LONGEST_LITERAL = 64
 # The least likeness of two moves that are one instruction; the largest is 17.
@@ -187,7 +187,7 @@ def _opcode(node: Value) -> str:
 
 
 def _inputs(graph: FlatGraph, node: Value) -> Sequence[Value]:
-    """Returns the nodes that an expression depends on: for a parameter of a loop or branch those that it starts with."""
+    """Returns the nodes that an expression depends on: of a parameter of a loop, the initial state."""
     if node.operation is not None:
         return graph.operands(node)
     caller = None if node.function.is_entry else graph.caller(node.function)

@@ -6,6 +6,7 @@ Advice is given only for classes of copies that disappeared from recompiled prog
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal
 
 from dialect_utils.history.flat import FlatGraph
@@ -30,7 +31,7 @@ _FREE = named("broadcast constant iota")
 class Removal:
     """A change of the program: its kind, an argument or result, and the order of its dimensions from major to minor.
 
-    `shape` is the array now.
+    `shape` is the array before the change.
     """
 
     action: Action
@@ -60,13 +61,13 @@ def removal(found: Introduced) -> Removal | None:
     after = _paths_to_results(graph, copy)
     if argument is not None and not after and _is_only_read_so(graph, back, copy):
         order = _order(copy)
-        for node, before in zip(back, back[1:], strict=False):
+        for node, before in pairwise(back):
             order = _through(order, before, node, forward=False)
         return _changed("argument layout", argument, back[-1], order)
     if len(after) == 1 and argument is None:
         [(number, path)] = after
         order = _order(graph.operands(copy)[0])
-        for before, node in zip(path, path[1:], strict=False):
+        for before, node in pairwise(path):
             order = _through(order, before, node, forward=True)
         return _changed("result layout", number, path[-1], order)
     return None

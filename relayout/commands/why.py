@@ -33,9 +33,7 @@ def _add_arguments(parser: Parser) -> None:
     parser.option(
         "--module", metavar="NAME", action="append", default=[], help="explain these programs only: jit_f, module_0003"
     )
-    parser.option(
-        "--top", metavar="N", type=count, help=f"explain the N most expensive (default {SHOWN}; with --json all)"
-    )
+    parser.option("--top", metavar="N", type=count, default=SHOWN, help=f"the N most expensive (default {SHOWN})")
     add_limits(parser, "for each program (default 9, more for large ones)")
 
 
@@ -82,8 +80,7 @@ def _open(arguments: Namespace, console: Console) -> Iterator[Work]:
 
 
 def _explain(unit: Unit, arguments: Namespace) -> int:
-    shown = arguments.top or (None if arguments.json else SHOWN)
-    found = explain_modules(unit.label, unit.inputs, arguments.value, shown)
+    found = explain_modules(unit.label, unit.inputs, arguments.value, arguments.top)
     if arguments.json:
         print_json(found.as_json())
     else:
