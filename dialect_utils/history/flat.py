@@ -61,7 +61,11 @@ class FlatGraph:
         for node in self.nodes:
             for operand in dict.fromkeys(self.operands(node)):
                 found.setdefault(operand, []).append(node)
-        return found
+        # A tuple whose elements are read has no users of its own.
+        return {
+            node: [each for each in users if each in found or not _is_inner_tuple(each)]
+            for node, users in found.items()
+        }
 
     def source(self, value: Value) -> Value:
         """Returns the node that makes a value: it enters fusions and calls, and leaves their parameters."""
@@ -153,3 +157,9 @@ class FlatGraph:
                 else:
                     found[user] = None
         return list(found)
+
+
+def _is_inner_tuple(node: Value) -> bool:
+    """Is true for a tuple that is no result of its function."""
+    operation = node.operation
+    return operation is not None and operation.opcode == "tuple" and node not in node.function.results

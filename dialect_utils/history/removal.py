@@ -59,7 +59,7 @@ def removal(found: Introduced) -> Removal | None:
     back = _path_back(graph, graph.operands(copy)[0])
     argument = _argument(back[-1])
     after = _paths_to_results(graph, copy)
-    if argument is not None and not after and _is_only_read_so(graph, back, copy):
+    if argument is not None and not after and _is_tiled(copy) and _is_only_read_so(graph, back, copy):
         order = _order(copy)
         for node, before in pairwise(back):
             order = _through(order, before, node, forward=False)
@@ -76,6 +76,12 @@ def removal(found: Introduced) -> Removal | None:
 def _changed(action: Action, number: int, node: Value, order: tuple[int, ...] | None) -> Removal | None:
     shape = array_of(node)
     return None if not order or shape is None else Removal(action, number, shape, order)
+
+
+def _is_tiled(copy: Value) -> bool:
+    """Is true for a copy of the TPU compiler: XLA:CPU copies an argument of another layout once more."""
+    shape = array_of(copy)
+    return shape is not None and shape.layout is not None and bool(shape.layout.tiles)
 
 
 def _path_back(graph: FlatGraph, node: Value) -> list[Value]:
