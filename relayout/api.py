@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from dialect_utils.memory import MemoryReport
     from dialect_utils.verdict import DotPrecision, Method, Verdict
     from passes.dumps.runnable import Runnable
+    from relayout.causes.result import Why
     from relayout.jax.modules import JaxModule
     from relayout.validation.result import Validation
-    from relayout.why.result import Why
 
     class _ParsedArray(ArrayShape):
         """An array of a text that its reader knows: type checkers ask for no proof that it has a layout."""
@@ -276,7 +276,7 @@ def why(program: ModuleLike, value: str | None = None, *, target: str = "cpu", t
     >>> len(found.causes) == min(10, found.arrays)
     True
     """
-    from relayout.why.run import explain_directory, explain_module
+    from relayout.causes.run import explain_directory, explain_module
 
     if isinstance(program, str | os.PathLike) and os.path.isdir(program):
         return explain_directory(os.fspath(program), value, top)

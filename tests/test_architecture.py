@@ -153,7 +153,7 @@ OWN_IMPORTS: dict[str, tuple[str, ...]] = {
         "relayout.output",
         "relayout.jax.modules",
         "relayout.validation",
-        "relayout.why",
+        "relayout.causes",
     ),
     "relayout.jax": ("dialect_utils", "passes", "relayout.api"),
     "relayout.testing": ("dialect_utils", "passes"),

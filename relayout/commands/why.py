@@ -13,12 +13,12 @@ from dialect_utils.io.files import encode, read_module
 from dialect_utils.io.inputs import Input
 from relayout.arguments import Command, Parser, add_limits, chosen_inputs, count, parsed, reject, usage_error
 from relayout.batch.unit import Result, Unit, Work
+from relayout.causes.result import SHOWN
 from relayout.console import DONE, Console, print_json
 from relayout.output import write_output
 from relayout.process import CHECKING_SECONDS_PER_MEGABYTE, seconds_for_bytes
 from relayout.validation.gathering import compiled_folder
 from relayout.validation.steps import find_programs
-from relayout.why.run import SHOWN, dump_module, explain_modules
 
 
 def _add_arguments(parser: Parser) -> None:
@@ -47,6 +47,7 @@ def _plan(arguments: Namespace, console: Console) -> Sequence[Unit]:
     else:
         # Imported here: --help loads nothing of the execution.
         from dialect_utils.execution.pass_dumps import check_target
+        from relayout.validation.run import dump_module
 
         target = parsed(check_target, arguments.target)
         dump_module(read_module(arguments.file), target, arguments.compiled)
@@ -80,6 +81,9 @@ def _open(arguments: Namespace, console: Console) -> Iterator[Work]:
 
 
 def _explain(unit: Unit, arguments: Namespace) -> int:
+    # Imported here: --help reads no module.
+    from relayout.causes.run import explain_modules
+
     found = explain_modules(unit.label, unit.inputs, arguments.value, arguments.top)
     if arguments.json:
         print_json(found.as_json())

@@ -8,7 +8,10 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from dialect_utils.text import format_bytes
-from relayout.why.stages import PassName
+from relayout.causes.stages import PassName
+
+# So many arrays are explained where no value is named.
+SHOWN = 10
 
 
 @dataclass(frozen=True, slots=True)

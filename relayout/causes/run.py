@@ -14,13 +14,11 @@ from dialect_utils.io.inputs import Input, find_inputs
 from dialect_utils.ir import Module, Value
 from dialect_utils.memory import MemoryUsage, measure_memory
 from dialect_utils.text import Diagnostic, DiagnosticError, all_nearest
+from relayout.causes.explaining import Explainer
+from relayout.causes.result import SHOWN, Why
 from relayout.validation.run import dump_module
 from relayout.validation.steps import find_programs
-from relayout.why.explaining import Explainer
-from relayout.why.result import Why
 
-# So many arrays are explained where no value is named.
-SHOWN = 10
 # So many names like an unknown one are listed.
 _LISTED = 3
 

@@ -18,8 +18,8 @@ from dialect_utils.memory.allocation import Allocation, padded_dimensions
 from dialect_utils.memory.relayouts import Origin
 from dialect_utils.memory.remedies import known_remedy
 from dialect_utils.text import format_bytes
-from relayout.why.result import Cause, Change, End
-from relayout.why.stages import pass_between
+from relayout.causes.result import Cause, Change, End
+from relayout.causes.stages import pass_between
 
 _NOT_MOVED = ("padded array", "instruction")
 _SAME_LAYOUT = ("copy", "memory space")
