@@ -451,6 +451,7 @@ PLANTED = {
     "dialect_utils.mosaic": "from dialect_utils.stablehlo.module import StableHloModule",
     "dialect_utils.mosaic.kernel_reader": "from dialect_utils.execution import Worker",
     "dialect_utils.memory": "from dialect_utils.execution import Worker",
+    "dialect_utils.history": "from dialect_utils.io.inputs import Input",
     "dialect_utils.execution": "from dialect_utils.verdict import Verdict",
     "dialect_utils.verdict": "from passes.framework.base import Pass",
     "dialect_utils.verdict.rules": "from dialect_utils.verdict.proof import try_prove",

@@ -22,7 +22,7 @@ class FlatGraph:
     """The values of a module without the borders of fusions: the operands and users of each one.
 
     A node is the value of an operation that is not a fusion and not a call, or a parameter of the entry, of a loop or
-    of a branch. `source` returns the node behind any value.
+    of a branch. `source` returns the node that makes any value.
     """
 
     def __init__(self, module: Module) -> None:
@@ -33,6 +33,7 @@ class FlatGraph:
             if operation.opcode in _INLINED and operation.called and len(operation.called[0].callers) == 1:
                 self._callers[operation.called[0]] = operation
         self._sources: dict[Value, Value] = {}
+        self._readers: dict[Value, Sequence[Value]] = {}
 
     @cached_property
     def nodes(self) -> Sequence[Value]:
@@ -72,16 +73,16 @@ class FlatGraph:
         path = []
         while (known := self._sources.get(value)) is None:
             path.append(value)
-            behind = self._behind(value)
-            if behind is None:
+            maker = self._maker(value)
+            if maker is None:
                 known = value
                 break
-            value = behind
+            value = maker
         for each in path:
             self._sources[each] = known
         return known
 
-    def _behind(self, value: Value) -> Value | None:
+    def _maker(self, value: Value) -> Value | None:
         operation = value.operation
         if operation is None:
             caller = self._callers.get(value.function)
@@ -142,8 +143,14 @@ class FlatGraph:
             node = self.source(operation.operands[0])
         return node
 
-    def readers(self, node: Value) -> list[Value]:
+    def readers(self, node: Value) -> Sequence[Value]:
         """Returns the nodes beyond moves, tuples and their elements that use a node, each once."""
+        known = self._readers.get(node)
+        if known is None:
+            known = self._readers[node] = self._find_readers(node)
+        return known
+
+    def _find_readers(self, node: Value) -> Sequence[Value]:
         found: dict[Value, None] = {}
         waiting, seen = [node], {node}
         while waiting:

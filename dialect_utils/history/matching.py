@@ -141,7 +141,7 @@ class Counterparts:
         scored = []
         for position, node in enumerate(_moves(self.after)):
             source = self._found.get(self.after.unmoved(node))
-            # A pass may put an operation before a move: only its readers are the same then.
+            # A pass may insert an operation before a move: then only the readers are the same.
             candidates = by_kind.get(_loose_label(node), ()) if source is None else by_source.get(source, ())
             readers = {self._found.get(each) for each in self.after.readers(node)} - {None}
             for old in candidates:

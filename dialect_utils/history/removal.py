@@ -58,6 +58,7 @@ def removal(found: Introduced) -> Removal | None:
         return _donation(graph, copy)
     back = _path_back(graph, graph.operands(copy)[0])
     argument = _argument(back[-1])
+    order: tuple[int, ...] | None
     after = _paths_to_results(graph, copy)
     if argument is not None and not after and _is_tiled(copy) and _is_only_read_so(graph, back, copy):
         order = _order(copy)

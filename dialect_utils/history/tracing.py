@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from dialect_utils.history.flat import FlatGraph
 from dialect_utils.history.matching import Counterparts
 from dialect_utils.ir import Module, Value
-from dialect_utils.layout import ArrayShape, Layout
+from dialect_utils.layout import Layout
 
 # Reads one module of the compilation; None where the file does not hold a module that can be read.
 Load = Callable[[], Module | None]
@@ -107,9 +107,9 @@ class History:
 
 
 def _has(node: Value, layout: Layout | None) -> bool:
-    """Is true for a node of this order and these tiles; None: for every node."""
-    shape = node.shape
-    if layout is None or not isinstance(shape, ArrayShape):
+    """Is true for a node with an array of this order and these tiles; None: for every node."""
+    if layout is None:
         return True
-    own = shape.layout
-    return own is not None and (own.minor_to_major, own.tiles) == (layout.minor_to_major, layout.tiles)
+    own = (each.layout for each in node.shape.arrays())
+    wanted = layout.minor_to_major, layout.tiles
+    return any(each is not None and (each.minor_to_major, each.tiles) == wanted for each in own)
