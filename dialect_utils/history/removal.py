@@ -65,7 +65,8 @@ def removal(found: Introduced) -> Removal | None:
         for node, before in pairwise(back):
             order = _through(order, before, node, forward=False)
         return _changed("argument layout", argument, back[-1], order)
-    if len(after) == 1 and argument is None:
+    # An argument that is a result without a change is copied in any layout.
+    if len(after) == 1 and _argument(through_same_bytes(graph, back[0])) is None:
         [(number, path)] = after
         order = _order(graph.operands(copy)[0])
         for before, node in pairwise(path):

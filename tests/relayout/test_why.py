@@ -217,6 +217,29 @@ def test_a_copy_of_a_loop_counts_its_iterations(tmp_path: Path) -> None:
     assert (found.change, found.advice) == (None, "")
 
 
+def test_a_layout_is_followed_through_transposes_and_elementwise_operations(tmp_path: Path) -> None:
+    module = """HloModule f
+
+ENTRY e {{
+  x = f32[8,16,128]{{2,1,0:T(8,128)}} parameter(0)
+  y = f32[8,16,128]{{2,1,0:T(8,128)}} exponential(x)
+  {lines}
+  ROOT r = f32[128,8,16]{{2,1,0:T(8,128)}} negate(t)
+}}
+"""
+    moved = "t = f32[128,8,16]{2,1,0:T(8,128)} transpose(y), dimensions={2,0,1}"
+    copied = """c = f32[8,16,128]{1,0,2:T(8,128)} copy(y)
+  t = f32[128,8,16]{2,1,0:T(8,128)} transpose(c), dimensions={2,0,1}"""
+    change = cause(written(tmp_path / "d", module.format(lines=moved), module.format(lines=copied)), "c").change
+    assert change is not None
+    assert (change.action, change.number) == ("result layout", 0)
+    order = ",".join(map(str, reversed(change.major_to_minor)))
+    for index in ((3, 5, 7), (7, 0, 100), (0, 15, 1)):
+        i, j, k = index
+        there = relayout.linear_index(f"f32[128,8,16]{{{order}:T(8,128)}}", (k, i, j))
+        assert there == relayout.linear_index("f32[8,16,128]{2,1,0:T(8,128)}", index)
+
+
 def test_copies_that_exchange_their_names_are_not_exchanged(tmp_path: Path) -> None:
     module = """HloModule f
 
@@ -228,9 +251,8 @@ ENTRY e {{
 }}
 """
     one, two = "copy = f32[4,8]{0,1} copy(x)", "copy = f32[4,8]{1,0} copy(y)\n  copy.1 = f32[4,8]{0,1} copy(x)"
-    first = module.format(lines=one, results="copy, y").replace("f32[4,8]{1,0}) tuple", "f32[4,8]{1,0}) tuple")
-    second = module.format(lines=two, results="copy.1, copy")
-    folder = written(tmp_path / "d", first, second, second.replace("f,", "f,"))
+    first, second = module.format(lines=one, results="copy, y"), module.format(lines=two, results="copy.1, copy")
+    folder = written(tmp_path / "d", first, second)
     assert cause(folder, "copy.1").introduced_by.name == ""
     assert cause(folder, "copy").introduced_by.name == "relayouts"
 
@@ -312,7 +334,7 @@ def test_the_command_prints_json_and_text(capsys: pytest.CaptureFixture[str]) ->
     assert found["change"]["major_to_minor"] == [0, 1]
     code, out, _ = run(capsys, str(GATHERED), "--top", "1")
     assert code == 0
-    assert str(relayout.why(str(GATHERED), top=1)[0]) == out.rstrip("\n").replace(f"{GATHERED}/", f"{GATHERED}/")
+    assert str(relayout.why(str(GATHERED), top=1)[0]) == out.rstrip("\n")
 
 
 @pytest.mark.parametrize(
