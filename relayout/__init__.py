@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         read,
         run,
         validate,
+        why,
         write,
     )
     from relayout.jax.modules import from_jax
@@ -64,6 +65,7 @@ _HOME = {
     "read": "relayout.api",
     "run": "relayout.api",
     "validate": "relayout.api",
+    "why": "relayout.api",
     "write": "relayout.api",
 }
 __all__ = [  # noqa: RUF022  # modules, then shapes, then the names that passes are written with
@@ -75,6 +77,7 @@ __all__ = [  # noqa: RUF022  # modules, then shapes, then the names that passes 
     "optimize",
     "check",
     "validate",
+    "why",
     "run",
     "Verdict",
     "memory_report",

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from dialect_utils.memory import MemoryReport
     from dialect_utils.verdict import DotPrecision, Method, Verdict
     from passes.dumps.runnable import Runnable
+    from relayout.causes.result import Why
     from relayout.jax.modules import JaxModule
     from relayout.validation.result import Validation
 
@@ -260,6 +261,26 @@ def validate(
     if isinstance(program, str | os.PathLike) and os.path.isdir(program):
         return validate_directory(os.fspath(program), judged)
     return validate_module(as_module(program), target, judged)
+
+
+def why(program: ModuleLike, value: str | None = None, *, target: str = "cpu", top: int = 10) -> tuple[Why, ...]:
+    """Names the pass that introduced each copy and each padded array of a compilation, and changes that remove copies.
+
+    `program` is a dump directory with the modules of all passes, or a module, which is compiled for a target: `cpu`, or
+    a TPU such as `tpu-v5e` (without one, but with the `tpu` extra). `value` is the name of an instruction of the final
+    program, or a part of it; without it the `top` most expensive arrays are explained. The result has a value for each
+    program of the directory. Raises DiagnosticError for a directory without steps, for an unknown value or target, and
+    where the compiler refuses the module.
+
+    >>> [found] = relayout.why("examples/attention.hlo")
+    >>> len(found.causes) == min(10, found.arrays)
+    True
+    """
+    from relayout.causes.run import explain_directory, explain_module
+
+    if isinstance(program, str | os.PathLike) and os.path.isdir(program):
+        return explain_directory(os.fspath(program), value, top)
+    return explain_module(as_module(program), target, value, top)
 
 
 def run(

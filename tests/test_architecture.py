@@ -91,6 +91,7 @@ OWN_IMPORTS: dict[str, tuple[str, ...]] = {
         *(f"dialect_utils.stablehlo.{name}" for name in ("bindings", "origins")),
     ),
     "dialect_utils.memory": (*_BASE, "dialect_utils.hlo"),
+    "dialect_utils.history": (*_BASE, "dialect_utils.hlo.text", "dialect_utils.memory"),
     "dialect_utils.execution": (
         *_BASE,
         "dialect_utils.processes",
@@ -152,6 +153,7 @@ OWN_IMPORTS: dict[str, tuple[str, ...]] = {
         "relayout.output",
         "relayout.jax.modules",
         "relayout.validation",
+        "relayout.causes",
     ),
     "relayout.jax": ("dialect_utils", "passes", "relayout.api"),
     "relayout.testing": ("dialect_utils", "passes"),
@@ -449,6 +451,7 @@ PLANTED = {
     "dialect_utils.mosaic": "from dialect_utils.stablehlo.module import StableHloModule",
     "dialect_utils.mosaic.kernel_reader": "from dialect_utils.execution import Worker",
     "dialect_utils.memory": "from dialect_utils.execution import Worker",
+    "dialect_utils.history": "from dialect_utils.io.inputs import Input",
     "dialect_utils.execution": "from dialect_utils.verdict import Verdict",
     "dialect_utils.verdict": "from passes.framework.base import Pass",
     "dialect_utils.verdict.rules": "from dialect_utils.verdict.proof import try_prove",

@@ -27,6 +27,7 @@ PUBLIC = (
         "optimize",
         "check",
         "validate",
+        "why",
         "run",
         "Verdict",
         "memory_report",

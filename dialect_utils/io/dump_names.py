@@ -29,6 +29,8 @@ _STEP = re.compile(r"^\d{4}\.")
 _PASS = re.compile(r"\d{4}\.(?P<pipeline>.+?)(?:\.after_(?P<after>.+?))?(?:\.before_(?P<before>.+))?")
 # In place of a pass, for the module before the first pass of a pipeline.
 _START = "pipeline-start"
+# In place of a pass, for the module after the last pass of a pipeline.
+_END = "pipeline-end"
 # The modules that a compiler writes after all pipelines, in their order: of the TPU compiler, all of them.
 _FINAL = (
     "after_optimizations_before_buffer_assignment",
@@ -97,6 +99,19 @@ class DumpName:
             return "", ""
         after = found["after"] or ""
         return found["pipeline"], "" if after == _START else after
+
+    @property
+    def next_pass(self) -> str:
+        """Returns the pass that comes next, empty where the name states none."""
+        found = _PASS.fullmatch(self.stage)
+        name = "" if found is None else found["before"] or ""
+        return "" if name == _END else name
+
+    @property
+    def is_part_of_pass(self) -> bool:
+        """Is true for a module that a pass writes while it runs: its name lacks the pass before it or the next one."""
+        found = _PASS.fullmatch(self.stage)
+        return found is not None and None in (found["after"], found["before"])
 
     @property
     def place_in_compilation(self) -> tuple[int, int] | None:

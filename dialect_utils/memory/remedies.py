@@ -32,21 +32,31 @@ _RANK_OF_BATCH = 3
 
 def remedy(value: Value, padded: PaddedDimension, origin: Callable[[Operation], Origin]) -> str:
     """Returns what to change in a program whose array `value` has a dimension that a tile enlarges."""
-    size = f"dimension {padded.dimension} ({padded.size})"
-    if padded.tile == _LANES and (demanding := demanding_operation(value)) is not None:
-        then = f"{size} would no longer fill {padded.tile} lanes"
-        name = origin(demanding).op_name.rpartition("/")[2]
-        if demanding.opcode in ("gather", "scatter") and padded.size <= _MOST_COLUMNS:
-            # The TPU compiler makes a scatter from a sort and a gather of the updates.
-            verb = "scatter" if name.startswith("scatter") else demanding.opcode
-            return f"{verb} each of the {padded.size} elements of dimension {padded.dimension} by itself: {then}"
-        # It writes a product of matrices as a convolution.
-        if (demanding.opcode == "dot" or name.startswith(_PRODUCT)) and _is_batch_of_small(value):
-            form = "(a[..., :, :, None] * b[..., None, :, :]).sum(-2)"
-            return f"write the product of small matrices as products and a sum, {form}: {then}"
-    return (
-        f"{size} takes the memory of {padded.padded}: merge it with a neighbour, or make it a multiple of {padded.tile}"
+    return known_remedy(value, padded, origin) or (
+        f"{_dimension(padded)} takes the memory of {padded.padded}: "
+        f"merge it with a neighbour, or make it a multiple of {padded.tile}"
     )
+
+
+def known_remedy(value: Value, padded: PaddedDimension, origin: Callable[[Operation], Origin]) -> str | None:
+    """Returns another way to write the operation that asks for a padded layout, None where no other way is known."""
+    if padded.tile != _LANES or (demanding := demanding_operation(value)) is None:
+        return None
+    then = f"{_dimension(padded)} would no longer fill {padded.tile} lanes"
+    name = origin(demanding).op_name.rpartition("/")[2]
+    if demanding.opcode in ("gather", "scatter") and padded.size <= _MOST_COLUMNS:
+        # The TPU compiler makes a scatter from a sort and a gather of the updates.
+        verb = "scatter" if name.startswith("scatter") else demanding.opcode
+        return f"{verb} each of the {padded.size} elements of dimension {padded.dimension} by itself: {then}"
+    # It writes a product of matrices as a convolution.
+    if (demanding.opcode == "dot" or name.startswith(_PRODUCT)) and _is_batch_of_small(value):
+        form = "(a[..., :, :, None] * b[..., None, :, :]).sum(-2)"
+        return f"write the product of small matrices as products and a sum, {form}: {then}"
+    return None
+
+
+def _dimension(padded: PaddedDimension) -> str:
+    return f"dimension {padded.dimension} ({padded.size})"
 
 
 def _is_batch_of_small(value: Value) -> bool:

@@ -18,6 +18,9 @@ from relayout.console import DONE, WRONG_COMMAND, Console, UsageError
 from relayout.output import write_output
 from relayout.process import LEAST_SECONDS
 
+# So many modules are named one by one.
+_NAMED = 2
+
 
 @dataclass(frozen=True, slots=True)
 class Unit:
@@ -36,8 +39,8 @@ class Unit:
 
     @property
     def name(self) -> str:
-        """Returns its name in results."""
-        return " and ".join(each.name for each in self.inputs)
+        """Returns its name in results: of more than two modules the one that the command gives them."""
+        return " and ".join(each.name for each in self.inputs) if len(self.inputs) <= _NAMED else self.label
 
     def with_contents(self) -> Unit:
         """Returns the unit with the bytes of its inputs; the work reports an input that cannot be read."""

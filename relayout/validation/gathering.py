@@ -79,17 +79,28 @@ def gathered(arguments: Namespace) -> Iterator[Results]:
 
     Raises UsageError for --dump with files in it. Without --dump the directory is removed in the end.
     """
+    with compiled_folder(arguments) as folder:
+        arguments.compiled = folder
+        yield Results(arguments)
+
+
+@contextmanager
+def compiled_folder(arguments: Namespace) -> Iterator[str | None]:
+    """Returns a directory for the modules of a compilation, None without --target.
+
+    Raises UsageError for --dump with files in it. Without --dump the directory is removed in the end.
+    """
     with ExitStack() as stack:
-        folder: str | None = None
-        if arguments.target is not None and arguments.dump is None:
-            folder = stack.enter_context(TemporaryDirectory(prefix="relayout-validate-"))
-        elif arguments.target is not None:
+        if arguments.target is None:
+            yield None
+        elif arguments.dump is None:
+            yield stack.enter_context(TemporaryDirectory(prefix="relayout-dump-"))
+        else:
             folder = os.path.abspath(arguments.dump)
             if os.path.exists(folder) and (not os.path.isdir(folder) or os.listdir(folder)):
                 raise usage_error(f"--dump {arguments.dump} is there already", "name a new directory")
             os.makedirs(folder, exist_ok=True)
-        arguments.compiled = folder
-        yield Results(arguments)
+            yield folder
 
 
 def _read(step: Step, output: bytes) -> StepResult:

@@ -58,17 +58,30 @@ def find_steps(inputs: Sequence[Input], folder: str) -> list[Step]:
 
     Raises DiagnosticError where no program has two modules. `folder` is the name of the directory in the message.
     """
+    return [step for name, members in find_programs(inputs, folder).items() for step in _steps_of(name, members)]
+
+
+def find_programs(inputs: Sequence[Input], folder: str) -> dict[str, list[Input]]:
+    """Returns the modules of each program among the files of a dump directory, in the order of compilation.
+
+    Raises DiagnosticError where no program has two modules. `folder` is the name of the directory in the message.
+    """
     programs: dict[tuple[object, ...], list[Input]] = {}
     for each in inputs:
         if each.dump.place_in_compilation is not None:
             key = each.dump.number, each.dump.module, os.path.dirname(each.relative)
             programs.setdefault(key, []).append(each)
-    steps = [step for members in programs.values() for step in _steps_of(members)]
-    if not steps:
+    found = {}
+    for members in programs.values():
+        first, *others = ordered = sorted(members, key=lambda each: each.dump.place_in_compilation or ())
+        if others:
+            name = os.path.join(os.path.dirname(first.relative), f"{first.dump.label}.{first.dump.module}")
+            found[name] = ordered
+    if not found:
         hint = "XLA_FLAGS='--xla_dump_to=DIR --xla_dump_hlo_as_text --xla_dump_hlo_pass_re=.*' writes the modules"
         message = f"{folder}: no two modules of one compilation, such as module_0000.jit_f.{_BEFORE}.txt"
         raise DiagnosticError(Diagnostic(message, hint=hint))
-    return steps
+    return found
 
 
 def chosen_steps(steps: Sequence[Step], only: re.Pattern[str] | None) -> list[Step]:
@@ -85,11 +98,7 @@ def chosen_steps(steps: Sequence[Step], only: re.Pattern[str] | None) -> list[St
     return found
 
 
-def _steps_of(members: Sequence[Input]) -> list[Step]:
-    ordered = sorted(members, key=lambda each: each.dump.place_in_compilation or ())
-    first = ordered[0]
-    folder = os.path.dirname(first.relative)
-    program = os.path.join(folder, f"{first.dump.label}.{first.dump.module}")
+def _steps_of(program: str, ordered: Sequence[Input]) -> list[Step]:
     steps = [
         Step(program, number, *_change(after), before, after)
         for number, (before, after) in enumerate(pairwise(ordered), 1)

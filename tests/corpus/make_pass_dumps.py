@@ -56,15 +56,20 @@ def main() -> None:
         folder.mkdir(parents=True)
         with tempfile.TemporaryDirectory() as dump:
             dump_passes(jax.jit(program).lower(*arguments).as_text(), CPU, dump)
-            _keep(dump, folder)
+            keep(dump, folder)
 
 
-def _keep(dump: str, folder: Path) -> None:
-    before: list[bytes] = []
+def keep(dump: str, folder: Path, equal: int = 2) -> None:
+    """Copies the modules of a dump directory to a folder, of equal texts in a row only so many."""
     modules = [each for each in find_inputs([dump]).modules if each.dump.place_in_compilation is not None]
-    for each in sorted(modules, key=lambda each: each.dump.place_in_compilation or ()):
+    modules = sorted(modules, key=lambda each: each.dump.place_in_compilation or ())
+    before: list[bytes] = []
+    for number, each in enumerate(modules):
         text = each.data()
-        if before[-2:] != [text, text] or each is modules[-1]:
+        # The modules around those that a pass writes while it runs, and around the last ones, name the pass.
+        near = [other.dump for other in modules[max(0, number - 1) :][:3]]
+        is_named = equal == 1 and any(other.is_part_of_pass or not other.change[0] for other in near)
+        if before[-equal:] != [text] * equal or is_named or each is modules[-1]:
             (folder / Path(each.path).name).write_bytes(text)
         before.append(text)
 

@@ -10,7 +10,7 @@ from tests.paths import ROOT
 
 # A list for each package, in tests/mutants/in_<package>.py.
 LISTS = (
-    *("text", "layout", "ops", "hlo", "stablehlo", "mosaic", "execution", "verdict", "memory"),
+    *("text", "layout", "ops", "hlo", "stablehlo", "mosaic", "execution", "verdict", "memory", "history"),
     *("passes", "relayout", "io", "tools"),
 )
 

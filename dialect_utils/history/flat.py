@@ -1,0 +1,172 @@
+"""A module as one graph: the bodies of fusions and calls are parts of the functions that call them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+
+from dialect_utils.ir import Function, Module, Operation, Value
+from dialect_utils.memory.relayouts import Origin, find_origins
+from dialect_utils.ops import DONE, UPDATE, Trait, named, split_asynchronous, with_trait
+
+# Operations whose called function runs once, in their place.
+_INLINED = named("fusion call async-start")
+# Operations whose result has the elements of their first operand, perhaps in another order or in another memory.
+MOVES = named("copy copy-start copy-done transpose reshape bitcast")
+_TUPLES = named("tuple get-tuple-element")
+# Operations that neither compute nor move.
+FORWARDING = with_trait(Trait.ALIASES)
+
+
+class FlatGraph:
+    """The values of a module without the borders of fusions: the operands and users of each one.
+
+    A node is the value of an operation that is not a fusion and not a call, or a parameter of the entry, of a loop or
+    of a branch. `source` returns the node that makes any value.
+    """
+
+    def __init__(self, module: Module) -> None:
+        """Makes the graph of a module."""
+        self.module = module
+        self._callers: dict[Function, Operation] = {}
+        for operation in module.operations():
+            if operation.opcode in _INLINED and operation.called and len(operation.called[0].callers) == 1:
+                self._callers[operation.called[0]] = operation
+        self._sources: dict[Value, Value] = {}
+        self._readers: dict[Value, Sequence[Value]] = {}
+
+    @cached_property
+    def nodes(self) -> Sequence[Value]:
+        """Returns the nodes, in the order of the text."""
+        values = (
+            value for function in self.module.functions if not function.is_embedded for value in function.values()
+        )
+        return [value for value in values if self.source(value) is value]
+
+    @cached_property
+    def origin(self) -> Callable[[Operation], Origin]:
+        """Returns the function from operations to their locations in the user's program."""
+        return find_origins(self.module)
+
+    @cached_property
+    def results(self) -> Sequence[Value]:
+        """Returns the nodes of the entry's results, the elements of a tuple one by one."""
+        [root] = self.module.entry.results
+        operation = self.source(root).operation
+        elements = operation.operands if operation is not None and operation.opcode == "tuple" else [root]
+        return [self.source(each) for each in elements]
+
+    @cached_property
+    def _users(self) -> dict[Value, list[Value]]:
+        found: dict[Value, list[Value]] = {}
+        for node in self.nodes:
+            for operand in dict.fromkeys(self.operands(node)):
+                found.setdefault(operand, []).append(node)
+        # A tuple whose elements are read has no users of its own.
+        return {
+            node: [each for each in users if each in found or not _is_inner_tuple(each)]
+            for node, users in found.items()
+        }
+
+    def source(self, value: Value) -> Value:
+        """Returns the node that makes a value: it enters fusions and calls, and leaves their parameters."""
+        path = []
+        while (known := self._sources.get(value)) is None:
+            path.append(value)
+            maker = self._maker(value)
+            if maker is None:
+                known = value
+                break
+            value = maker
+        for each in path:
+            self._sources[each] = known
+        return known
+
+    def _maker(self, value: Value) -> Value | None:
+        operation = value.operation
+        if operation is None:
+            caller = self._callers.get(value.function)
+            return None if caller is None else caller.operands[list(value.function.parameters).index(value)]
+        if operation.opcode in _INLINED and operation.called and operation.called[0] in self._callers:
+            return operation.called[0].results[0]
+        base, phase = split_asynchronous(operation.opcode)
+        if base == "async" and phase in (UPDATE, DONE):
+            return operation.operands[0]
+        if operation.opcode == "get-tuple-element":
+            made = self.source(operation.operands[0]).operation
+            if made is not None and made.opcode == "tuple":
+                return made.operands[int(operation.attribute("index") or 0)]
+        return None
+
+    def operands(self, node: Value) -> Sequence[Value]:
+        """Returns the nodes of the operands."""
+        return [] if node.operation is None else [self.source(each) for each in node.operation.operands]
+
+    def users(self, node: Value) -> Sequence[Value]:
+        """Returns the nodes that use a node, each once."""
+        return self._users.get(node, [])
+
+    def carried(self, node: Value) -> list[tuple[Value, int]]:
+        """Returns the loops that a node is the whole state of, or whose body returns it: each with the number 0."""
+        return [(loop, 0) for loop in self._loops_of(node)]
+
+    def carried_by(self, state: Value, node: Value) -> list[tuple[Value, int]]:
+        """Returns the loops whose state is a tuple, each with the number of the element that is the node."""
+        assert state.operation is not None
+        numbers = [i for i, each in enumerate(state.operation.operands) if self.source(each) is node]
+        return [(loop, number) for loop in self._loops_of(state) for number in numbers]
+
+    def _loops_of(self, state: Value) -> list[Value]:
+        found = [each for each in self.users(state) if each.operation is not None and each.operation.opcode == "while"]
+        function = state.function
+        if self.source(function.results[0]) is state:
+            callers = (caller for caller in function.callers if caller.opcode == "while")
+            found += [caller.results[0] for caller in callers if caller.called_as("body") is function]
+        return list(dict.fromkeys(found))
+
+    def is_inlined(self, function: Function) -> bool:
+        """Is true for the body of a fusion or a call, which is a part of the function around it."""
+        return function in self._callers
+
+    def is_fused(self, node: Value) -> bool:
+        """Is true for a node in the body of a fusion."""
+        caller = self._callers.get(node.function)
+        return caller is not None and caller.opcode == "fusion"
+
+    def caller(self, function: Function) -> Operation | None:
+        """Returns the operation that calls a function: its fusion or call, or the loop or branch that runs it."""
+        return self._callers.get(function) or next(iter(function.callers), None)
+
+    def unmoved(self, node: Value) -> Value:
+        """Returns the node that a chain of moves begins with."""
+        while (operation := node.operation) is not None and operation.opcode in MOVES:
+            node = self.source(operation.operands[0])
+        return node
+
+    def readers(self, node: Value) -> Sequence[Value]:
+        """Returns the nodes beyond moves, tuples and their elements that use a node, each once."""
+        known = self._readers.get(node)
+        if known is None:
+            known = self._readers[node] = self._find_readers(node)
+        return known
+
+    def _find_readers(self, node: Value) -> Sequence[Value]:
+        found: dict[Value, None] = {}
+        waiting, seen = [node], {node}
+        while waiting:
+            for user in self.users(waiting.pop()):
+                if user in seen:
+                    continue
+                seen.add(user)
+                assert user.operation is not None
+                if user.operation.opcode in MOVES or user.operation.opcode in _TUPLES:
+                    waiting.append(user)
+                else:
+                    found[user] = None
+        return list(found)
+
+
+def _is_inner_tuple(node: Value) -> bool:
+    """Is true for a tuple that is no result of its function."""
+    operation = node.operation
+    return operation is not None and operation.opcode == "tuple" and node not in node.function.results

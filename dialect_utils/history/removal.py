@@ -1,0 +1,179 @@
+"""Changes of a program that remove a copy: another layout of an argument or result, or a donated argument.
+
+Advice is given only for classes of copies that disappeared from recompiled programs (docs/why.md has the figures).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Literal
+
+from dialect_utils.history.flat import FlatGraph
+from dialect_utils.history.moved import kind_of_move
+from dialect_utils.history.sides import array_of, keeps_bytes, opcode_of, through_same_bytes
+from dialect_utils.history.tracing import Introduced
+from dialect_utils.ir import Value
+from dialect_utils.ir.elementwise import is_elementwise
+from dialect_utils.layout import ArrayShape
+from dialect_utils.layout.moves.bitcast import classify_bitcast
+from dialect_utils.layout.moves.steps import Transpose
+from dialect_utils.ops import named
+
+Action = Literal["argument layout", "result layout", "donation"]
+# Operations that write into the buffer of their first operand.
+_IN_PLACE = named("dynamic-update-slice scatter")
+# Operands that have any layout for free.
+_FREE = named("broadcast constant iota")
+
+
+@dataclass(frozen=True, slots=True)
+class Removal:
+    """A change of the program: its kind, an argument or result, and the order of its dimensions from major to minor.
+
+    `shape` is the array before the change.
+    """
+
+    action: Action
+    number: int
+    shape: ArrayShape
+    major_to_minor: tuple[int, ...] = ()
+
+    def __str__(self) -> str:
+        """Returns the change as a sentence for a program that jax.jit compiles."""
+        if self.action == "donation":
+            return f"donate argument {self.number} if it is not used afterwards: jax.jit(..., donate_argnums=...)"
+        layout = f"Format(Layout(major_to_minor={self.major_to_minor}), sharding)"
+        if self.action == "argument layout":
+            return f"pass argument {self.number} in the layout of the copy: {layout} in in_shardings of jax.jit"
+        return f"return result {self.number} in the layout before the copy: {layout} in out_shardings of jax.jit"
+
+
+def removal(found: Introduced) -> Removal | None:
+    """Returns the change that removes a copy, or None where none is known."""
+    graph, copy = found.graph, found.node
+    if copy.operation is None or copy.operation.opcode != "copy":
+        return None
+    if kind_of_move(copy.operation) == "copy":
+        return _donation(graph, copy)
+    back = _path_back(graph, graph.operands(copy)[0])
+    argument = _argument(back[-1])
+    order: tuple[int, ...] | None
+    after = _paths_to_results(graph, copy)
+    if argument is not None and not after and _is_tiled(copy) and _is_only_read_so(graph, back, copy):
+        order = _order(copy)
+        for node, before in pairwise(back):
+            order = _through(order, before, node, forward=False)
+        return _changed("argument layout", argument, back[-1], order)
+    # An argument that is a result without a change is copied in any layout.
+    if len(after) == 1 and _argument(through_same_bytes(graph, back[0])) is None:
+        [(number, path)] = after
+        order = _order(graph.operands(copy)[0])
+        for before, node in pairwise(path):
+            order = _through(order, before, node, forward=True)
+        return _changed("result layout", number, path[-1], order)
+    return None
+
+
+def _changed(action: Action, number: int, node: Value, order: tuple[int, ...] | None) -> Removal | None:
+    shape = array_of(node)
+    return None if not order or shape is None else Removal(action, number, shape, order)
+
+
+def _is_tiled(copy: Value) -> bool:
+    """Is true for a copy of the TPU compiler: XLA:CPU copies an argument of another layout once more."""
+    shape = array_of(copy)
+    return shape is not None and shape.layout is not None and bool(shape.layout.tiles)
+
+
+def _path_back(graph: FlatGraph, node: Value) -> list[Value]:
+    """Returns the nodes from one back to the first that neither keeps the bytes nor computes each element by itself."""
+    path = [node]
+    while (before := _carried(graph, path[-1])) is not None:
+        path.append(before)
+    return path
+
+
+def _carried(graph: FlatGraph, node: Value) -> Value | None:
+    """Returns the one operand whose layout an operation may keep, None for operations without one."""
+    if node.operation is None:
+        return None
+    if keeps_bytes(node):
+        return graph.operands(node)[0]
+    if not is_elementwise(node.operation):
+        return None
+    large = [each for each in dict.fromkeys(graph.operands(node)) if opcode_of(graph.unmoved(each)) not in _FREE]
+    return large[0] if len(large) == 1 else None
+
+
+def _paths_to_results(graph: FlatGraph, copy: Value) -> list[tuple[int, list[Value]]]:
+    """Returns the numbers of the results that a copy reaches, each with the nodes from the copy to it."""
+    found = []
+    for number, result in enumerate(graph.results):
+        path = [result]
+        while path[-1] is not copy and (before := _carried(graph, path[-1])) is not None:
+            path.append(before)
+        if path[-1] is copy:
+            found.append((number, path[::-1]))
+    return found
+
+
+def _is_only_read_so(graph: FlatGraph, back: list[Value], copy: Value) -> bool:
+    """Is true where an argument and what is made of it are only read by copies into one order."""
+    wanted, path = _order(copy), set(back)
+    for node in back:
+        for user in graph.users(node):
+            is_copy = opcode_of(user) == "copy" and _order(user) == wanted
+            if user not in path and not is_copy:
+                return False
+    return True
+
+
+def _argument(node: Value) -> int | None:
+    """Returns the number of an argument of the entry, None for other nodes."""
+    if node.operation is not None or not node.function.is_entry:
+        return None
+    return list(node.function.parameters).index(node)
+
+
+def _order(node: Value) -> tuple[int, ...]:
+    shape = array_of(node)
+    return () if shape is None or shape.layout is None else tuple(reversed(shape.layout.minor_to_major))
+
+
+def _through(order: tuple[int, ...] | None, before: Value, after: Value, *, forward: bool) -> tuple[int, ...] | None:
+    """Returns an order of dimensions on the other side of an operation, None where its dimensions are others."""
+    permutation = _permutation(before, after)
+    if order is None or permutation is None:
+        return None
+    return tuple(permutation.index(each) if forward else permutation[each] for each in order)
+
+
+def _permutation(before: Value, after: Value) -> tuple[int, ...] | None:
+    """Returns the permutation of dimensions that an operation makes, None for other changes of dimensions."""
+    one, other = array_of(before), array_of(after)
+    if one is None or other is None or sorted(one.dimensions) != sorted(other.dimensions):
+        return None
+    if not keeps_bytes(after):
+        return tuple(range(one.rank))
+    assert after.operation is not None
+    if isinstance(after.operation.step, Transpose):
+        return after.operation.step.permutation
+    plan = classify_bitcast(one.in_default_memory, other.in_default_memory).decomposition if one.is_static else None
+    if plan is None or len(plan.steps) > 1:
+        return None
+    if not plan.steps:
+        return tuple(range(one.rank))
+    [step] = plan.steps
+    return step.permutation if isinstance(step, Transpose) else None
+
+
+def _donation(graph: FlatGraph, copy: Value) -> Removal | None:
+    """Returns the donation of an argument that is copied so that an operation may write into the copy."""
+    made = through_same_bytes(graph, graph.operands(copy)[0])
+    argument, shape = _argument(made), array_of(made)
+    if argument is None or shape is None or argument in {number for _, number, _ in graph.module.aliases}:
+        return None
+    updates = [each for each in graph.users(copy) if opcode_of(each) in _IN_PLACE and graph.operands(each)[0] is copy]
+    types = [each.type_and_dimensions for node in graph.results if (each := array_of(node)) is not None]
+    return Removal("donation", argument, shape) if updates and shape.type_and_dimensions in types else None

@@ -1,0 +1,162 @@
+"""The causes of moved and padded arrays: as values, as JSON and as lines of text."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+from dialect_utils.text import format_bytes
+from relayout.causes.stages import PassName
+
+# So many arrays are explained where no value is named.
+SHOWN = 10
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """One side of a move: the instruction, by its name in the module after the pass, and the array there.
+
+    `role` is argument, result, loop state or instruction; `number` is that of an argument, a result or an element of a
+    loop's state.
+    """
+
+    role: str
+    name: str
+    opcode: str
+    shape: str
+    number: int | None
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A change of the program that removes a copy: argument layout, result layout, or donation.
+
+    `number` is that of the argument or result, and `major_to_minor` the order of its dimensions. `bytes_now` and
+    `bytes_then` are the bytes of its buffer before and after the change.
+    """
+
+    action: str
+    number: int
+    major_to_minor: tuple[int, ...]
+    bytes_now: int
+    bytes_then: int
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """One array that is moved or padded, and why.
+
+    `made_by` is the instruction whose array is moved, and `read_by` are those that read the moved array. Where the move
+    changes the layout, the first of these is `kept`: it has the array in its own layout, to which the one of `made_by`
+    had to be adapted. `introduced_as` is the name in the module after the pass, and `in_place_of` the operation that
+    stood there before. `op_name`, `source_file` and `source_line` belong to the array itself, or to the instruction
+    that `source_of` names. `padding_bytes` are those of the result.
+    """
+
+    name: str
+    kind: str
+    opcode: str
+    fusion: str
+    source: str
+    result: str
+    bytes_moved: int
+    trips: int | None
+    padding_bytes: int
+    padding: str
+    introduced_by: PassName
+    introduced_as: str
+    in_place_of: str
+    made_by: End | None
+    read_by: tuple[End, ...]
+    changes_layout: bool
+    op_name: str
+    source_file: str
+    source_line: int
+    source_of: str
+    change: Change | None = None
+    advice: str = ""
+
+    @property
+    def adapted(self) -> End | None:
+        """Returns the instruction whose array had to be adapted, None for a move that changes no layout."""
+        return self.made_by if self.changes_layout else None
+
+    @property
+    def kept(self) -> End | None:
+        """Returns the instruction whose layout was kept, None for a move that changes no layout."""
+        return self.read_by[0] if self.changes_layout and self.read_by else None
+
+    def as_json(self) -> dict[str, Any]:
+        """Returns the cause as plain values."""
+        sides = {name: None if end is None else asdict(end) for name, end in self._sides.items()}
+        return {**asdict(self), **sides}
+
+    @property
+    def _sides(self) -> dict[str, End | None]:
+        return {"adapted": self.adapted, "kept": self.kept}
+
+    @property
+    def lines(self) -> Iterator[str]:
+        """Yields the cause as text: a headline, and a line for each fact."""
+        inside = f" in {self.fusion}" if self.fusion else ""
+        yield f"{self.name}{inside}: {self.kind}{self._size}"
+        yield f"  array       {self.source} -> {self.result}" if self.source else f"  array       {self.result}"
+        if self.padding:
+            yield f"  padding     {format_bytes(self.padding_bytes)}: {self.padding}"
+        yield f"  introduced  by {self.introduced_by}" if self.introduced_by.before else "  introduced  in the program"
+        yield f"  first in    {os.path.basename(self.introduced_by.after)}, as {self.introduced_as}"
+        if self.in_place_of:
+            yield f"  instead of  {self.in_place_of}"
+        if self.made_by is not None:
+            yield f"  {'adapted' if self.changes_layout else 'made by':10}  {self.made_by.text}: {self.made_by.shape}"
+        if self.kept is not None:
+            yield f"  kept        {self.kept.text}: {self.kept.shape}"
+        elif self.read_by:
+            yield f"  read by     {', '.join(each.text for each in self.read_by)}"
+        if self.op_name or self.source_file:
+            line = f"{self.source_file}:{self.source_line}" if self.source_file else ""
+            of = f"(of {self.source_of})" if self.source_of else ""
+            yield f"  from        {' '.join(filter(None, (self.op_name, line, of)))}"
+        if self.advice:
+            yield f"  remove      {self.advice}"
+
+    @property
+    def _size(self) -> str:
+        if not self.bytes_moved:
+            return f", {format_bytes(self.padding_bytes)} of padding" if self.padding_bytes else ""
+        times = "" if self.trips == 1 else f", {'an unknown number of' if self.trips is None else self.trips} times"
+        return f", {format_bytes(self.bytes_moved)} read and written{times}"
+
+
+@dataclass(frozen=True, slots=True)
+class Why:
+    """The causes of one program, the most expensive first; `arrays` counts all arrays that are moved or padded.
+
+    `final` is the file of the final program. `unread` are files of the compilation that could not be read: an array may
+    come from the pass before such a file.
+    """
+
+    program: str
+    final: str
+    arrays: int
+    causes: tuple[Cause, ...]
+    unread: tuple[str, ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        """Returns the causes as plain values."""
+        values = {each.name: getattr(self, each.name) for each in fields(self)}
+        return {**values, "causes": [each.as_json() for each in self.causes]}
+
+    def __str__(self) -> str:
+        """Returns the causes as text."""
+        shown = f", {len(self.causes)} of them here" if len(self.causes) < self.arrays else ""
+        count = f"{self.arrays} array{' is' if self.arrays == 1 else 's are'} moved or padded"
+        lines = [f"{self.program}: {count}{shown}"]
+        for each in self.causes:
+            lines += ["", *each.lines]
+        if self.unread:
+            lines += ["", f"not read: {', '.join(self.unread)}"]
+        return "\n".join(lines)

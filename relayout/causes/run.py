@@ -1,0 +1,89 @@
+"""Explains the moved and padded arrays of a compilation, from the modules of all passes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from tempfile import TemporaryDirectory
+
+from dialect_utils.history.flat import FlatGraph
+from dialect_utils.history.moved import Moved, describe, find_moved
+from dialect_utils.history.sides import opcode_of
+from dialect_utils.history.tracing import History
+from dialect_utils.io.inputs import Input, find_inputs
+from dialect_utils.ir import Module, Value
+from dialect_utils.memory import MemoryUsage, measure_memory
+from dialect_utils.text import Diagnostic, DiagnosticError, all_nearest
+from relayout.causes.explaining import Explainer
+from relayout.causes.result import SHOWN, Why
+from relayout.validation.run import dump_module
+from relayout.validation.steps import find_programs
+
+# So many names like an unknown one are listed.
+_LISTED = 3
+
+
+def explain_modules(program: str, modules: Sequence[Input], value: str | None = None, top: int = SHOWN) -> Why:
+    """Returns the causes of one program, whose modules are in the order of compilation.
+
+    `value` is a name in the final program or a part of one; None: the `top` most expensive arrays. Raises
+    DiagnosticError for an unknown value, and where no module can be read.
+    """
+    history = History([partial(_read, each) for each in modules])
+    if history.final is None:
+        raise DiagnosticError(Diagnostic(f"{program}: none of {len(modules)} modules can be read"))
+    last, final = history.final
+    usage = measure_memory(final.module)
+    found = find_moved(final, usage)
+    chosen = found[:top] if value is None else _chosen(final, found, value, usage)
+    layouts = {each.node: each.result.layout if each.kind == "padded array" else None for each in chosen}
+    explainer = Explainer(modules, final, usage.allocation, history.trace(layouts))
+    unread = tuple(modules[number].name for number in history.unread)
+    return Why(program, modules[last].name, len(found), tuple(map(explainer.cause, chosen)), unread)
+
+
+def explain_directory(folder: str, value: str | None = None, top: int = SHOWN) -> tuple[Why, ...]:
+    """Returns the causes of each program in a dump directory. Raises DiagnosticError for one without programs."""
+    programs = find_programs(find_inputs([folder]).modules, folder)
+    return tuple(explain_modules(name, modules, value, top) for name, modules in programs.items())
+
+
+def explain_module(module: Module, target: str, value: str | None = None, top: int = SHOWN) -> tuple[Why, ...]:
+    """Compiles a module for a target, and returns the causes. Raises DiagnosticError."""
+    with TemporaryDirectory(prefix="relayout-dump-") as folder:
+        dump_module(module, target, folder)
+        return explain_directory(folder, value, top)
+
+
+def _read(file: Input) -> Module | None:
+    try:
+        return file.module()
+    except DiagnosticError:
+        return None
+
+
+def _chosen(graph: FlatGraph, found: Sequence[Moved], value: str, usage: MemoryUsage) -> list[Moved]:
+    """Returns the arrays of a name, else those with a part of it; raises DiagnosticError where there are none."""
+    name = value.removeprefix("%")
+    named = list(dict.fromkeys(node for node in _values(graph) if node.name == name))
+    nodes = {_started(graph, graph.source(node)) for node in named}
+    if exact := [each for each in found if each.node in nodes or each.fusion == name]:
+        return exact
+    if described := [each for node in nodes if (each := describe(graph, node, usage)) is not None]:
+        return described
+    if parts := [each for each in found if name in each.node.name]:
+        return parts
+    known = {each.node.name for each in found}
+    close = all_nearest(name, known) or all_nearest(name, {each.name for each in _values(graph)})
+    listed = close[:_LISTED] or [each.node.name for each in found[:_LISTED]]
+    hint = f"did you mean {' or '.join(listed)}?" if close else f"there are {', '.join(listed)}" if listed else None
+    raise DiagnosticError(Diagnostic(f"no instruction of the final program is called {name}", hint=hint))
+
+
+def _values(graph: FlatGraph) -> list[Value]:
+    return [value for function in graph.module.functions for value in function.values()]
+
+
+def _started(graph: FlatGraph, node: Value) -> Value:
+    """Returns the start of a copy for its end, other nodes as they are."""
+    return graph.operands(node)[0] if opcode_of(node) == "copy-done" else node
