@@ -143,7 +143,11 @@ OWN_IMPORTS: dict[str, tuple[str, ...]] = {
         "passes.layouts.strip_layouts",
         "passes.tiling.byte_readers",
     ),
-    "relayout": ("dialect_utils", "passes", *(f"relayout.{name}" for name in ("api", "jax", "report", "shadowing"))),
+    "relayout": (
+        "dialect_utils",
+        "passes",
+        *(f"relayout.{name}" for name in ("api", "jax", "report", "shadowing", "tuning")),
+    ),
     "relayout.shadowing": (),
     "relayout.api": (
         "dialect_utils",
@@ -153,9 +157,10 @@ OWN_IMPORTS: dict[str, tuple[str, ...]] = {
         "relayout.jax.modules",
         "relayout.validation",
     ),
-    "relayout.jax": ("dialect_utils", "passes", "relayout.api"),
+    "relayout.jax": ("dialect_utils", "passes", "relayout.api", "relayout.tuning"),
     "relayout.testing": ("dialect_utils", "passes"),
     "relayout.report": ("dialect_utils",),
+    "relayout.tuning": ("dialect_utils", "passes", "relayout.report"),
     "relayout.commands": ("dialect_utils", "passes", "relayout"),
 }
 # The packages that may import a heavy package; a name such as jaxlib.mlir counts as itself only.

@@ -1,0 +1,150 @@
+"""The search: the program as it is and with AUTO, then one argument or result after the other within a budget."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from dialect_utils.stablehlo.module import StableHloModule
+from dialect_utils.verdict import Options, compare_modules
+from relayout.tuning.changes import (
+    AUTO,
+    Change,
+    Port,
+    change_of,
+    changed_module,
+    laid_out,
+    mode_of,
+    orders,
+    padded_bytes,
+    port_shape,
+)
+from relayout.tuning.objective import Objective, score
+from relayout.tuning.trials import Measured, Trial
+
+DEFAULT_BUDGET = 20
+# Of the orders of one array, those with the fewest bytes are tried in one pass over the arrays.
+_ORDERS = 4
+# Arrays below this part of all bytes of the entry are not worth a compilation.
+_LEAST_PART = 1e-3
+_PROOF_SECONDS = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Tuning:
+    """The trials of a search in their order, and the best of them, whose program is `program`.
+
+    The first trial is the program as it is, the second has AUTO layouts. `proof` says why the best one is equal, empty
+    where it is the program as it is.
+    """
+
+    target: str
+    version: str
+    objective: Objective
+    trials: tuple[Trial, ...]
+    best: Trial
+    proof: str
+    program: StableHloModule
+
+    @property
+    def start(self) -> Trial:
+        """Returns the trial of the program as it is."""
+        return self.trials[0]
+
+
+@dataclass(slots=True)
+class Search:
+    """A search for the best change of a program, which is proved equal to it.
+
+    `told` is told every trial, and whether it is the best so far.
+    """
+
+    module: StableHloModule
+    measured: Measured
+    objective: Objective = "peak"
+    budget: int = DEFAULT_BUDGET
+    told: Callable[[Trial, bool], None] = lambda trial, is_best: None
+    trials: list[Trial] = field(default_factory=list)
+    best: Trial | None = None
+    # The evidence for each change that was better than all before.
+    _proofs: dict[Change, str | None] = field(default_factory=dict)
+
+    def run(self) -> Tuning:
+        """Tries changes within the budget and returns the best one, which is proved equal."""
+        start = change_of(self.module)
+        self._try(start)
+        self._try(start.with_modes(AUTO))
+        while self._descend():
+            continue
+        best = self.best
+        assert best is not None  # the program as it is
+        return Tuning(
+            self.measured.target,
+            self.measured.version,
+            self.objective,
+            tuple(self.trials),
+            best,
+            "" if best.change == start else self._proof(best.change) or "",
+            self.program(best),
+        )
+
+    def program(self, trial: Trial) -> StableHloModule:
+        """Returns the changed program of a trial."""
+        return changed_module(self.module, trial.change)
+
+    def _try(self, change: Change) -> bool:
+        """Measures a change unless it was tried already; returns whether it is the best so far."""
+        if len(self.trials) >= self.budget or any(each.change == change for each in self.trials):
+            return False
+        trial = Trial(change, self.measured.figures(changed_module(self.module, change).text()))
+        self.trials.append(trial)
+        is_best = self.best is None or (self._score(trial) < self._score(self.best) and self._proof(change) is not None)
+        if is_best:
+            self.best = trial
+        self.told(trial, is_best)
+        return is_best
+
+    def _proof(self, change: Change) -> str | None:
+        """Returns the evidence that a changed program is equal to the program as it is; None without a proof."""
+        if change not in self._proofs:
+            self._proofs[change] = proved_equal(self.module, changed_module(self.module, change))
+        return self._proofs[change]
+
+    def _score(self, trial: Trial) -> object:
+        return score(trial.figures, self.objective)
+
+    def _descend(self) -> bool:
+        """Changes one array after the other, the largest first; returns whether anything became better."""
+        assert self.best is not None  # the program as it is
+        is_better = False
+        for port in self._ports():
+            for mode in self._modes(port):
+                is_better |= self._try(self.best.change.with_mode(port, mode))
+        return is_better and len(self.trials) < self.budget
+
+    def _ports(self) -> list[Port]:
+        """Returns the arrays of the entry with several orders of dimensions, those with most bytes first."""
+        assert self.best is not None  # the program as it is
+        change, sizes = self.best.change, {}
+        for port in change.ports:
+            shape = port_shape(self.module, port)
+            if shape is not None and any(orders(shape)):
+                sizes[port] = padded_bytes(shape, change.mode(port), self.measured.target)
+        least = _LEAST_PART * sum(sizes.values())
+        return sorted((port for port, size in sizes.items() if size >= least), key=lambda port: -sizes[port])
+
+    def _modes(self, port: Port) -> Iterator[str]:
+        """Yields other layouts of an array, those with the fewest bytes first."""
+        shape, target = port_shape(self.module, port), self.measured.target
+        assert self.best is not None  # the program as it is
+        assert shape is not None  # an array with several orders
+        now = laid_out(shape, self.best.change.mode(port), target)
+        modes = [mode_of(order) for order in orders(shape) if now.layout and order != now.layout.minor_to_major]
+        modes.sort(key=lambda mode: padded_bytes(shape, mode, target))
+        yield from modes[:_ORDERS]
+
+
+def proved_equal(module: StableHloModule, changed: StableHloModule) -> str | None:
+    """Returns the evidence that a changed program is equal to a program; None where there is no proof."""
+    verdict = compare_modules(module, changed, Options(engines=("proof",), proof_seconds=_PROOF_SECONDS))
+    return ": ".join(line.strip() for line in str(verdict).splitlines()) if verdict.verdict == "equal" else None
