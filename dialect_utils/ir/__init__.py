@@ -294,6 +294,9 @@ class Builder(Protocol):
     def broadcast(self, value: Value, dimensions: Sequence[int], *, name: str, like: Value) -> Value:
         """Makes an array of `dimensions` whose elements all equal a scalar."""
 
+    def concatenate(self, values: Sequence[Value], dimension: int, shape: Shape, *, name: str, like: Value) -> Value:
+        """Makes an array of this shape from several, which are joined in one dimension."""
+
     def convert(self, value: Value, element_type: ElementType, *, name: str, like: Value) -> Value:
         """Makes an element type conversion."""
 
