@@ -209,6 +209,35 @@ def _gather_of_padding(step: Step) -> Level:
     return Level.BITS
 
 
+def _columns(step: Step) -> Level:
+    """Checks that a gather or scatter is joined of those of its columns."""
+    before, after = step.before, step.after
+    demand(is_op(after, "concatenate") and before.shape == after.shape, "no concatenation")
+    last = array_of(before).rank - 1
+    demand(label_of(after)[1] == last and len(after.operands) == array_of(before).dimensions[last], "other columns")
+    for number, part in enumerate(after.operands):
+        if before.kind == "out":
+            (scatter,), (column,) = before.operands, part.operands
+            demand(part.kind == "out" and part.label == before.label and column.label == scatter.label, "other scatters")
+            demand(is_op(scatter, "scatter") and label_of(scatter)[1] == 1, "no scatter of one array")
+            moved = (0, len(scatter.operands) - 2)
+        else:
+            scatter, column, moved = before, part, (0,)
+            demand(is_op(before, "gather") and part.label == before.label, "other gathers")
+        for place, (whole, other) in enumerate(zip(scatter.operands, column.operands, strict=True)):
+            demand(_is_column(whole, other, number) if place in moved else whole is other, "other operands")
+    return Level.BITS
+
+
+def _is_column(array: Term, other: Term, number: int) -> bool:
+    """Is true for the part of an array with one element of its last dimension."""
+    numbers: dict[Term, int] = {}
+    (base, first), (source, second) = (whole_plan(term, numbers) for term in (array, other))
+    sizes = array_of(array).dimensions
+    step = Slice((*(0 for _ in sizes[1:]), number), (*sizes[:-1], number + 1))
+    return base is source and same_reads(first.then(_made_of(array, (step,))), second)
+
+
 def _order(array: Term, turned: Term) -> tuple[int, ...]:
     """Returns the order of an array's dimensions in another term; raises RefusedError where that is not a transpose."""
     order = tuple(range(array_of(array).rank)) if turned is array else _permutation(turned, array)
@@ -219,6 +248,7 @@ def _order(array: Term, turned: Term) -> tuple[int, ...]:
 
 # One check for each rule.
 CHECKS: Mapping[str, Callable[[Step], Level]] = {
+    "columns": _columns,
     "dynamic-slice": _dynamic_slice,
     "gather-of-padding": _gather_of_padding,
     "indexed-dimensions": _indexed_dimensions,
