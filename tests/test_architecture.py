@@ -132,6 +132,7 @@ OWN_IMPORTS: dict[str, tuple[str, ...]] = {
         "passes.framework",
         "passes.tiling.byte_readers",
     ),
+    "passes.shapes": (*_BASE, "passes.framework"),
     "passes.dumps": (
         *_BASE,
         "dialect_utils.hlo",

@@ -120,7 +120,11 @@ def _figures(text: str, topology: str) -> Figures:
     memory = memory_figures(compiled.get_compiled_memory_stats())
     costs = compiled.cost_analysis()
     return Figures(
-        **{name: memory.get(name, 0) for name in ("peak", "argument", "output", "alias", "temp")},
+        peak=memory.get("peak", 0),
+        argument=memory["argument"],
+        output=memory["output"],
+        alias=memory["alias"],
+        temp=memory["temp"],
         accessed=round(costs.get("bytes accessed", 0.0)),
         seconds=float(costs.get("optimal_seconds", 0.0)),
         parameters=tuple(map(str, compiled.get_parameter_layouts())),

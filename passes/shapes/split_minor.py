@@ -52,7 +52,7 @@ def split_minor(module: Module, report: Report, *, most: int = 8) -> None:
           g.1 = f32[4,1] gather(p.1, i), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1,1}
           ROOT g = f32[4,2] concatenate(g.0, g.1), dimensions={1}
         }
-    """
+    """  # noqa: E501  # instructions
     for operation in list(module.operations()):
         window = _window(operation)
         if window is not None and 1 < window.size <= most:

@@ -37,6 +37,8 @@ def _lines(tuning: Tuning) -> Iterator[str]:
     yield f"{tuning.target}, {tuning.version}: {len(tuning.trials)} programs compiled, none of them executed"
     rows = [_row(each, start, is_best=each == best) for each in tuning.trials]
     yield from format_table(_HEADER, rows)
+    for change in tuning.unproved:
+        yield f"not offered: {change.described(start.change)}: no proof that it is equal to the program as it is"
     if best == start:
         yield f"no change has a smaller {_NAMES[tuning.objective]} than the program as it is"
         return
@@ -67,7 +69,7 @@ def _failure(figures: Figures) -> str:
 def _changed(before: Figures, after: Figures, objective: Objective) -> str:
     """Returns a figure, with its change where that is notable."""
     if objective == "time":
-        text = f"{after.seconds * 1e6:.4g} us"
+        text = f"{after.seconds * 1e6:.4g} us" if after.seconds > 0 else "not positive"
     else:
         text = format_bytes(after.peak if objective == "peak" else after.accessed)
     part = relative(before, after, objective)

@@ -1,16 +1,18 @@
-"""The search: the program as it is and with AUTO, then one argument or result after the other within a budget."""
+"""The search: the program as it is, with AUTO and with passes, then one argument or result after the other."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from dialect_utils.stablehlo.module import StableHloModule
 from dialect_utils.verdict import Options, compare_modules
+from passes.framework.base import load_pass
 from relayout.tuning.changes import (
     AUTO,
     Change,
     Port,
+    as_stablehlo,
     change_of,
     changed_module,
     laid_out,
@@ -19,10 +21,12 @@ from relayout.tuning.changes import (
     padded_bytes,
     port_shape,
 )
-from relayout.tuning.objective import Objective, score
+from relayout.tuning.objective import Objective, Score, score
 from relayout.tuning.trials import Measured, Trial
 
 DEFAULT_BUDGET = 20
+# The passes that are tried, one after the other on the best program so far.
+PASSES = ("split-minor",)
 # Of the orders of one array, those with the fewest bytes are tried in one pass over the arrays.
 _ORDERS = 4
 # Arrays below this part of all bytes of the entry are not worth a compilation.
@@ -35,7 +39,7 @@ class Tuning:
     """The trials of a search in their order, and the best of them, whose program is `program`.
 
     The first trial is the program as it is, the second has AUTO layouts. `proof` says why the best one is equal, empty
-    where it is the program as it is.
+    where it is the program as it is. `unproved` are changes that would be better, without a proof that they are equal.
     """
 
     target: str
@@ -45,6 +49,7 @@ class Tuning:
     best: Trial
     proof: str
     program: StableHloModule
+    unproved: frozenset[Change]
 
     @property
     def start(self) -> Trial:
@@ -68,12 +73,16 @@ class Search:
     best: Trial | None = None
     # The evidence for each change that was better than all before.
     _proofs: dict[Change, str | None] = field(default_factory=dict)
+    # The program after passes.
+    _programs: dict[str, StableHloModule] = field(default_factory=dict)
 
     def run(self) -> Tuning:
         """Tries changes within the budget and returns the best one, which is proved equal."""
         start = change_of(self.module)
         self._try(start)
         self._try(start.with_modes(AUTO))
+        for name in PASSES:
+            self._try_pass(name)
         while self._descend():
             continue
         best = self.best
@@ -86,17 +95,31 @@ class Search:
             best,
             "" if best.change == start else self._proof(best.change) or "",
             self.program(best),
+            frozenset(change for change, proof in self._proofs.items() if proof is None),
         )
 
     def program(self, trial: Trial) -> StableHloModule:
         """Returns the changed program of a trial."""
-        return changed_module(self.module, trial.change)
+        return self._changed(trial.change)
+
+    def _try_pass(self, name: str) -> None:
+        """Tries a pass after those of the best program, unless it changes nothing."""
+        assert self.best is not None  # the program as it is
+        before = self.best.change.passes
+        passes = f"{before},{name}" if before else name
+        result = load_pass(name).run(self._programs.get(before, self.module))
+        if result.modified:
+            self._programs[passes] = as_stablehlo(result.module)
+            self._try(replace(self.best.change, passes=passes))
+
+    def _changed(self, change: Change) -> StableHloModule:
+        return changed_module(self._programs.get(change.passes, self.module), change)
 
     def _try(self, change: Change) -> bool:
         """Measures a change unless it was tried already; returns whether it is the best so far."""
         if len(self.trials) >= self.budget or any(each.change == change for each in self.trials):
             return False
-        trial = Trial(change, self.measured.figures(changed_module(self.module, change).text()))
+        trial = Trial(change, self.measured.figures(self._changed(change).text()))
         self.trials.append(trial)
         is_best = self.best is None or (self._score(trial) < self._score(self.best) and self._proof(change) is not None)
         if is_best:
@@ -107,10 +130,10 @@ class Search:
     def _proof(self, change: Change) -> str | None:
         """Returns the evidence that a changed program is equal to the program as it is; None without a proof."""
         if change not in self._proofs:
-            self._proofs[change] = proved_equal(self.module, changed_module(self.module, change))
+            self._proofs[change] = proved_equal(self.module, self._changed(change))
         return self._proofs[change]
 
-    def _score(self, trial: Trial) -> object:
+    def _score(self, trial: Trial) -> Score:
         return score(trial.figures, self.objective)
 
     def _descend(self) -> bool:

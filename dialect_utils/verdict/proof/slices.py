@@ -149,7 +149,9 @@ class Slices(Movement):
         plain = [self.written.gathered(self.terms.as_written(part), columns, windows, promise) for part in parts]
         before = self.written.gathered(array, columns, windows, promise)
         self.terms.step(COLUMNS, before, self.written.concatenate(plain, last))
-        return self.concatenate([self._gather(self.terms.term(part), columns, windows, promise) for part in parts], last)
+        return self.concatenate(
+            [self._gather(self.terms.term(part), columns, windows, promise) for part in parts], last
+        )
 
     def _columns(self, array: Term) -> list[Array]:
         """Returns the parts of an array that hold one element of each row."""
@@ -208,7 +210,7 @@ class Slices(Movement):
         updates: Sequence[Array],
         order: tuple[int, ...],
     ) -> list[Array]:
-        """Returns a scatter for each element of short rows, in the order in which the terms of the indices were made."""
+        """Returns a scatter, one for each element of short rows."""
         (whole, *others), new = map(self.terms.term, arrays), self.terms.term(updates[0])
         if others or not _is_row(whole):
             return self._scattered(operation, function, arrays, columns, updates, order)

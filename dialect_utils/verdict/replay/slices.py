@@ -215,17 +215,20 @@ def _columns(step: Step) -> Level:
     demand(is_op(after, "concatenate") and before.shape == after.shape, "no concatenation")
     last = array_of(before).rank - 1
     demand(label_of(after)[1] == last and len(after.operands) == array_of(before).dimensions[last], "other columns")
-    for number, part in enumerate(after.operands):
-        if before.kind == "out":
-            (scatter,), (column,) = before.operands, part.operands
-            demand(part.kind == "out" and part.label == before.label and column.label == scatter.label, "other scatters")
-            demand(is_op(scatter, "scatter") and label_of(scatter)[1] == 1, "no scatter of one array")
-            moved = (0, len(scatter.operands) - 2)
-        else:
-            scatter, column, moved = before, part, (0,)
-            demand(is_op(before, "gather") and part.label == before.label, "other gathers")
-        for place, (whole, other) in enumerate(zip(scatter.operands, column.operands, strict=True)):
-            demand(_is_column(whole, other, number) if place in moved else whole is other, "other operands")
+    whole, parts = before, [*after.operands]
+    if before.kind == "out":
+        demand(all(part.kind == "out" and part.label == before.label for part in parts), "other results")
+        (whole,), parts = before.operands, [operand for part in parts for operand in part.operands]
+    demand(all(part.kind == "op" and part.label == whole.label for part in parts), "other operations")
+    split = {0}
+    if is_op(whole, "scatter"):
+        demand(label_of(whole)[1] == 1, "a scatter into several arrays")
+        split.add(len(whole.operands) - 2)
+    else:
+        demand(is_op(whole, "gather"), "no gather")
+    for number, part in enumerate(parts):
+        for place, (old, new) in enumerate(zip(whole.operands, part.operands, strict=True)):
+            demand(_is_column(old, new, number) if place in split else old is new, "other operands")
     return Level.BITS
 
 
