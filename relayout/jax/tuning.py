@@ -58,13 +58,11 @@ def tune(
         measured = Measured(compiler.compile, compiler.target, compiler_version())
         tuning = Search(as_stablehlo(module_of(lowered)), measured, objective, budget).run()
     best = tuning.best
+    arguments = _formats(best.change.parameters, best.figures.parameters, sharding)
+    results = _formats(best.change.results, best.figures.results, sharding)
     return Tuned(
-        jax.tree.unflatten(
-            jax.tree.structure(args), _formats(best.change.parameters, best.figures.parameters, sharding)
-        ),
-        jax.tree.unflatten(
-            jax.tree.structure(lowered.out_info), _formats(best.change.results, best.figures.results, sharding)
-        ),
+        jax.tree.unflatten(jax.tree.structure(args), arguments),
+        jax.tree.unflatten(jax.tree.structure(lowered.out_info), results),
         tuning.program,
         tuning,
     )

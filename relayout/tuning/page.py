@@ -37,6 +37,8 @@ def _lines(tuning: Tuning) -> Iterator[str]:
     yield f"{tuning.target}, {tuning.version}: {len(tuning.trials)} programs compiled, none of them executed"
     rows = [_row(each, start, is_best=each == best) for each in tuning.trials]
     yield from format_table(_HEADER, rows)
+    if tuning.correlation is not None:
+        yield f"rank correlation of the model with the bytes accessed: {tuning.correlation:.2f}"
     for change in tuning.unproved:
         yield f"not offered: {change.described(start.change)}: no proof that it is equal to the program as it is"
     if best == start:
@@ -102,5 +104,6 @@ def tuning_json(tuning: Tuning) -> dict[str, Any]:
         "objective": tuning.objective,
         "best": tuning.trials.index(tuning.best),
         "proof": tuning.proof,
+        "correlation": tuning.correlation,
         "trials": [{"change": asdict(each.change), **asdict(each.figures)} for each in tuning.trials],
     }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from dialect_utils.stablehlo.module import StableHloModule
@@ -21,13 +21,14 @@ from relayout.tuning.changes import (
     padded_bytes,
     port_shape,
 )
+from relayout.tuning.model import Model, rank_correlation
 from relayout.tuning.objective import Objective, Score, score
 from relayout.tuning.trials import Measured, Trial
 
 DEFAULT_BUDGET = 20
 # The passes that are tried, one after the other on the best program so far.
 PASSES = ("split-minor",)
-# Of the orders of one array, those with the fewest bytes are tried in one pass over the arrays.
+# At first only the orders of each array with the fewest modelled bytes are tried.
 _ORDERS = 4
 # Arrays below this part of all bytes of the entry are not worth a compilation.
 _LEAST_PART = 1e-3
@@ -40,6 +41,7 @@ class Tuning:
 
     The first trial is the program as it is, the second has AUTO layouts. `proof` says why the best one is equal, empty
     where it is the program as it is. `unproved` are changes that would be better, without a proof that they are equal.
+    `correlation` is that of the ranks of the model and of the bytes accessed, over all trials.
     """
 
     target: str
@@ -50,6 +52,7 @@ class Tuning:
     proof: str
     program: StableHloModule
     unproved: frozenset[Change]
+    correlation: float | None
 
     @property
     def start(self) -> Trial:
@@ -75,6 +78,7 @@ class Search:
     _proofs: dict[Change, str | None] = field(default_factory=dict)
     # The program after passes.
     _programs: dict[str, StableHloModule] = field(default_factory=dict)
+    _models: dict[str, Model] = field(default_factory=dict)
 
     def run(self) -> Tuning:
         """Tries changes within the budget and returns the best one, which is proved equal."""
@@ -83,8 +87,9 @@ class Search:
         self._try(start.with_modes(AUTO))
         for name in PASSES:
             self._try_pass(name)
-        while self._descend():
-            continue
+        for most in (_ORDERS, None):
+            while self._descend(most):
+                continue
         best = self.best
         assert best is not None  # the program as it is
         return Tuning(
@@ -96,7 +101,14 @@ class Search:
             "" if best.change == start else self._proof(best.change) or "",
             self.program(best),
             frozenset(change for change, proof in self._proofs.items() if proof is None),
+            self._correlation(),
         )
+
+    def _correlation(self) -> float | None:
+        """Returns the rank correlation of the model and the compiler's bytes accessed over all trials that compile."""
+        done = [trial for trial in self.trials if not trial.figures.error]
+        modelled = [self._model(trial.change.passes).cost(trial.change) for trial in done]
+        return rank_correlation(modelled, [trial.figures.accessed for trial in done])
 
     def program(self, trial: Trial) -> StableHloModule:
         """Returns the changed program of a trial."""
@@ -136,12 +148,15 @@ class Search:
     def _score(self, trial: Trial) -> Score:
         return score(trial.figures, self.objective)
 
-    def _descend(self) -> bool:
-        """Changes one array after the other, the largest first; returns whether anything became better."""
+    def _descend(self, most: int | None) -> bool:
+        """Changes one array after the other, the largest first; returns whether anything became better.
+
+        `most` is the number of orders that are tried of each array, None for all.
+        """
         assert self.best is not None  # the program as it is
         is_better = False
         for port in self._ports():
-            for mode in self._modes(port):
+            for mode in self._modes(port)[:most]:
                 is_better |= self._try(self.best.change.with_mode(port, mode))
         return is_better and len(self.trials) < self.budget
 
@@ -156,15 +171,20 @@ class Search:
         least = _LEAST_PART * sum(sizes.values())
         return sorted((port for port, size in sizes.items() if size >= least), key=lambda port: -sizes[port])
 
-    def _modes(self, port: Port) -> Iterator[str]:
-        """Yields other layouts of an array, those with the fewest bytes first."""
-        shape, target = port_shape(self.module, port), self.measured.target
-        assert self.best is not None  # the program as it is
+    def _modes(self, port: Port) -> list[str]:
+        """Returns other layouts of an array, those with the fewest modelled bytes first."""
+        shape, best = port_shape(self.module, port), self.best
+        assert best is not None  # the program as it is
         assert shape is not None  # an array with several orders
-        now = laid_out(shape, self.best.change.mode(port), target)
+        now = laid_out(shape, best.change.mode(port), self.measured.target)
         modes = [mode_of(order) for order in orders(shape) if now.layout and order != now.layout.minor_to_major]
-        modes.sort(key=lambda mode: padded_bytes(shape, mode, target))
-        yield from modes[:_ORDERS]
+        model = self._model(best.change.passes)
+        return sorted(modes, key=lambda mode: model.cost(best.change.with_mode(port, mode)))
+
+    def _model(self, passes: str) -> Model:
+        if passes not in self._models:
+            self._models[passes] = Model(self._programs.get(passes, self.module), self.measured.target)
+        return self._models[passes]
 
 
 def proved_equal(module: StableHloModule, changed: StableHloModule) -> str | None:
