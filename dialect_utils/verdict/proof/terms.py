@@ -366,12 +366,14 @@ class Terms:
         return None if found is None else (base.operands[found[0]], found[1])
 
     def _of_parts(self, base: Term, plan: Plan) -> tuple[int, list[tuple[Term, Plan]]] | None:
-        """Returns the dimension in which parts of a concatenation are joined after a plan, and the plan of each part.
+        """Returns the dimension in which gathers are joined after a plan, and the plan of each.
 
-        Returns None for another base, and for a plan that changes the dimension.
+        Returns None for a base that does not join gathers, and for a plan that changes the dimension.
         """
         label = base.label
         if not plan.steps or not isinstance(label, tuple) or label[:1] != ("concatenate",):
+            return None
+        if not all(_is_gather(self.chain(part).base) for part in base.operands):
             return None
         found = try_move_parts(plan, label[1], [part.array.dimensions for part in base.operands])
         return None if found is None else (found[0], [*zip(base.operands, found[1], strict=True)])
@@ -451,6 +453,10 @@ _NO_TYPE = ElementType("unspecified", 0)
 
 def _type_of(term: Term) -> ElementType:
     return term.array.element_type
+
+
+def _is_gather(term: Term) -> bool:
+    return isinstance(term.label, tuple) and term.label[:1] == ("gather",)
 
 
 def _is_rounded(element_type: ElementType) -> bool:
