@@ -1,8 +1,8 @@
 """Searches layouts and rewrites for programs of several fields with the TPU compiler: `make campaign-tune`.
 
 `python -m tests.campaign_tune [--budget N] [NAME ...]` needs the `tpu` extra but no TPU. Each program is tuned for the
-smallest peak and for the fewest bytes accessed. Prints a row a program, and writes the table of docs/tuning.md where
-all programs were tuned.
+smallest peak and for the fewest bytes accessed. Prints a row a program, and writes the table of docs/tuning.md unless
+the command line names programs.
 """
 
 from __future__ import annotations
@@ -155,29 +155,29 @@ def mixture(x: jax.Array, gates: jax.Array, w: jax.Array) -> jax.Array:
 
 
 PROGRAMS: dict[str, Program] = {
-    "forces of 32 neighbours": (forces, (f32(65536, 3), s32(65536, 32))),
-    "gradient of their energy": (jax.grad(energy), (f32(65536, 3), s32(65536, 32))),
-    "areas of triangles": (mesh_areas, (f32(200000, 3), s32(400000, 3))),
-    "scatter of rows of 3": (scattered, (f32(65536, 32, 3), s32(65536, 32))),
-    "means of segments of pairs": (segment_means, (f32(1000000, 2), s32(1000000))),
-    "colours of a palette": (colours, (s32(1024, 1024), f32(4096, 4))),
     "softmax of a transposed product": (softmax_product, (f32(6, 400, 1000), f32(2400, 64))),
-    "attention, batch first": (attention, (bf16(4, 512, 8, 64), bf16(4, 512, 8, 64), bf16(4, 512, 8, 64))),
+    "areas of triangles": (mesh_areas, (f32(200000, 3), s32(400000, 3))),
+    "rotated points": (rotate, (f32(20000, 8, 3), f32(20000, 3, 3))),
+    "small products": (batched_inverse_product, (f32(2048, 30, 30), f32(2048, 30, 30))),
+    "forces of 32 neighbours": (forces, (f32(65536, 3), s32(65536, 32))),
+    "gradient of the energy of forces": (jax.grad(energy), (f32(65536, 3), s32(65536, 32))),
+    "scatter of rows of 3": (scattered, (f32(65536, 32, 3), s32(65536, 32))),
     "recurrent network": (recurrent, (f32(300, 300), f32(256, 64, 300))),
+    "colours of a palette": (colours, (s32(1024, 1024), f32(4096, 4))),
+    "means of segments of pairs": (segment_means, (f32(1000000, 2), s32(1000000))),
+    "attention, batch first": (attention, (bf16(4, 512, 8, 64), bf16(4, 512, 8, 64), bf16(4, 512, 8, 64))),
+    "depthwise convolution": (depthwise, (f32(8, 64, 64, 48), f32(3, 3, 1, 48))),
     "convolution of planes": (convolution, (f32(8, 3, 128, 128), f32(16, 3, 3, 3))),
     "gradient of a convolution": (jax.grad(convolution_loss), (f32(16, 3, 3, 3), f32(8, 3, 128, 128))),
-    "depthwise convolution": (depthwise, (f32(8, 64, 64, 48), f32(3, 3, 1, 48))),
     "normalisation over channels": (layer_norm, (f32(16, 48, 50, 60), f32(48))),
     "diffusion in a box": (diffusion, (f32(100, 120, 90),)),
     "rotated phases of pairs": (complex_waves, (f32(500, 600, 2), f32(500, 600))),
-    "rotated points": (rotate, (f32(20000, 8, 3), f32(20000, 3, 3))),
-    "small products": (batched_inverse_product, (f32(2048, 30, 30), f32(2048, 30, 30))),
-    "bag of words": (bag, (f32(50000, 6), s32(20000, 40))),
-    "its gradient": (jax.grad(bag_loss), (f32(50000, 6), s32(20000, 40))),
     "columns of a table, scaled": (normalise, (f32(1000000, 6),)),
     "ranks of columns": (ranks, (f32(4096, 12),)),
     "sums along a transposed axis": (cumulative, (f32(30, 200, 500),)),
     "experts": (mixture, (bf16(16, 200, 96), bf16(16, 200), bf16(16, 96, 160))),
+    "bag of words": (bag, (f32(50000, 6), s32(20000, 40))),
+    "gradient of a bag of words": (jax.grad(bag_loss), (f32(50000, 6), s32(20000, 40))),
 }
 
 
@@ -224,7 +224,7 @@ def summary(rows: dict[str, tuple[Tuning, Tuning]]) -> str:
 
 
 def main() -> int:
-    """Tunes programs and prints a row for each; writes the table of the documentation after all of them."""
+    """Tunes programs and prints a row for each; writes the table of the documentation after each of them."""
     parser = argparse.ArgumentParser()
     parser.add_argument("names", nargs="*")
     parser.add_argument("--budget", type=int, default=_BUDGET)
@@ -238,9 +238,9 @@ def main() -> int:
             rows[name] = (peak, accessed)
             lines.append(_line(row(name, peak, accessed)))
             print(lines[-1], flush=True)
+            if not arguments.names:
+                _write("\n".join([*lines, "", summary(rows), ""]))
     print(summary(rows))
-    if not arguments.names:
-        _write("\n".join([*lines, "", summary(rows), ""]))
     return 0
 
 

@@ -73,6 +73,8 @@ def _check(arguments: Namespace) -> None:
     parsed(parse_target, arguments.target)
     if arguments.go_on and arguments.trials is None:
         raise usage_error("--resume goes on with a file of trials, and there is none", "--trials FILE names it")
+    if arguments.output == STANDARD_OUTPUT and arguments.json:
+        raise usage_error("-o - and --json both print on standard output", "-o FILE writes the program")
     if arguments.output is not None and arguments.output.endswith(COMPRESSED):
         raise usage_error(f"-o {arguments.output}: what is written is not compressed", "leave the ending out")
 
