@@ -81,23 +81,22 @@ def _check(arguments: Namespace) -> None:
 
 @contextmanager
 def _open(arguments: Namespace, console: Console) -> Iterator[Work]:
-    # Imported here: --help and wrong commands work without numpy and jaxlib.
+    yield lambda unit: console.attempt(partial(_tune, unit.inputs[0], arguments))
+
+
+def _tune(read: Input, arguments: Namespace) -> int:
+    # Imported here, as below: --help and wrong commands work without numpy and jaxlib.
     from dialect_utils.execution.tpu_figures import FigureCompiler
-
-    with FigureCompiler(arguments.target) as compiler:
-        yield lambda unit: console.attempt(partial(_tune, unit.inputs[0], arguments, compiler))
-
-
-def _tune(read: Input, arguments: Namespace, compiler: FigureCompiler) -> int:
     from relayout.tuning.changes import as_stablehlo
     from relayout.tuning.page import tuning_json, tuning_page
     from relayout.tuning.search import Search
 
     module = as_stablehlo(read.module())
     verify(module)
-    search = Search(module, _measured(arguments, compiler), arguments.objective, arguments.budget)
-    search.told = partial(_show_progress, search, arguments)
-    tuning = search.run()
+    with FigureCompiler(arguments.target) as compiler:
+        search = Search(module, _measured(arguments, compiler), arguments.objective, arguments.budget)
+        search.told = partial(_show_progress, search, arguments)
+        tuning = search.run()
     if arguments.output == STANDARD_OUTPUT:
         write_output(None, encode(tuning.program.text()))
     elif arguments.json:

@@ -44,7 +44,7 @@ def test_a_wrong_command_is_told(
 
 @pytest.mark.skipif(find_spec("libtpu") is not None, reason="libtpu is installed")
 def test_without_libtpu_the_command_names_the_extra(program: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["tune", "m.mlir", "--target", "tpu-v5e"]) == 2
+    assert main(["tune", "m.mlir", "--target", "tpu-v5e"]) == 1
     assert "pip install 'relayout[tpu]'" in capsys.readouterr().err
 
 
@@ -63,10 +63,3 @@ def test_a_program_is_tuned_and_a_second_search_compiles_nothing(
     assert main([*command, "--resume", "--json"]) == 0
     found = json.loads(capsys.readouterr().out.splitlines()[-1])
     assert all(str(each["peak"]).startswith("7") for each in found["trials"])
-
-
-@needs_libtpu
-def test_a_rejected_program_is_told(program: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    program.write_text(PROGRAM.replace("@m {", "@m attributes {mhlo.num_partitions = 8 : i32} {"))
-    assert main(["tune", "m.mlir", "--target", "tpu-v5e", "--budget", "1"]) in (0, 1)
-    assert capsys.readouterr().out
