@@ -26,6 +26,8 @@ def tuning_page(tuning: Tuning, width: int | None = None) -> str:
 
 def trial_line(trial: Trial, start: Trial, *, is_best: bool) -> str:
     """Returns one line about a trial, for the progress of a search."""
+    if trial.figures.error:
+        return f"  {trial.change.described(start.change)}: {_failure(trial.figures)}"
     mark, _, *cells = _row(trial, start, is_best=is_best)
     return f"{mark:1} {trial.change.described(start.change)}: " + ", ".join(
         f"{name} {cell}" for name, cell in zip(_HEADER[2:], cells, strict=True) if cell
