@@ -465,6 +465,7 @@ PLANTED = {
     "passes.tiling": "from passes.layouts.constraints import edges",
     "passes.layouts": "from passes.dumps.make_portable import make_portable",
     "passes.bitcasts": "from passes.dumps.make_portable import make_portable",
+    "passes.shapes": "from passes.dumps.make_portable import make_portable",
     "passes.dumps": "from passes.tiling.expand_tiling import expand_tiling",
     "relayout": "import jax.numpy",
     "relayout.shadowing": "from passes import framework",
@@ -472,6 +473,7 @@ PLANTED = {
     "relayout.jax": "from relayout.commands.opt import COMMAND",
     "relayout.testing": "from relayout.commands.opt import COMMAND",
     "relayout.report": "from relayout.commands.opt import COMMAND",
+    "relayout.tuning": "from relayout.commands.opt import COMMAND",
     "relayout.commands": "import numpy",
 }
 # One package a row that the row does not list.

@@ -385,10 +385,7 @@ class Module(Protocol):
 
 
 def collector_paused(function: Callable[P, R]) -> Callable[P, R]:
-    """Runs a function with Python's cyclic garbage collector paused.
-
-    The collector would walk the growing graph, all of it alive, again and again: reading takes 1.7 times as long.
-    """
+    """Runs a function with the garbage collector paused, which would walk the growing graph again and again."""
 
     @functools.wraps(function)
     def run(*args: P.args, **kwargs: P.kwargs) -> R:

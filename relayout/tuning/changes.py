@@ -16,7 +16,7 @@ from dialect_utils.text import Diagnostic, DiagnosticError
 AUTO, DEFAULT = "auto", "default"
 
 
-class Port(NamedTuple):
+class EntryArray(NamedTuple):
     """An argument (`is_result` false) or a result of a program, by its number."""
 
     is_result: bool
@@ -37,25 +37,25 @@ class Change:
     results: tuple[str, ...]
     passes: str = ""
 
-    def mode(self, port: Port) -> str:
+    def mode(self, entry: EntryArray) -> str:
         """Returns the layout mode of an argument or a result."""
-        return (self.results if port.is_result else self.parameters)[port.number]
+        return (self.results if entry.is_result else self.parameters)[entry.number]
 
-    def with_mode(self, port: Port, mode: str) -> Change:
+    def with_mode(self, entry: EntryArray, mode: str) -> Change:
         """Returns the change with another layout mode of one argument or result."""
-        modes = list(self.results if port.is_result else self.parameters)
-        modes[port.number] = mode
-        return replace(self, results=tuple(modes)) if port.is_result else replace(self, parameters=tuple(modes))
+        modes = list(self.results if entry.is_result else self.parameters)
+        modes[entry.number] = mode
+        return replace(self, results=tuple(modes)) if entry.is_result else replace(self, parameters=tuple(modes))
 
     def with_modes(self, mode: str) -> Change:
         """Returns the change with one layout mode for all arguments and results."""
         return replace(self, parameters=(mode,) * len(self.parameters), results=(mode,) * len(self.results))
 
     @property
-    def ports(self) -> tuple[Port, ...]:
+    def entry_arrays(self) -> tuple[EntryArray, ...]:
         """Returns all arguments and results."""
-        arguments = (Port(False, number) for number in range(len(self.parameters)))
-        return (*arguments, *(Port(True, number) for number in range(len(self.results))))
+        arguments = (EntryArray(False, number) for number in range(len(self.parameters)))
+        return (*arguments, *(EntryArray(True, number) for number in range(len(self.results))))
 
     def described(self, start: Change) -> str:
         """Returns the difference from another change in words, such as `argument 0 {0,1}`."""
@@ -65,7 +65,9 @@ class Change:
         if {*self.parameters, *self.results} == {AUTO}:
             parts.append("AUTO")
         else:
-            parts += [f"{port} {self.mode(port)}" for port in self.ports if self.mode(port) != start.mode(port)]
+            parts += [
+                f"{entry} {self.mode(entry)}" for entry in self.entry_arrays if self.mode(entry) != start.mode(entry)
+            ]
         return ", ".join(parts)
 
 
@@ -89,9 +91,9 @@ def changed_module(module: StableHloModule, change: Change) -> StableHloModule:
     return changed
 
 
-def port_shape(module: Module, port: Port) -> ArrayShape | None:
+def entry_shape(module: Module, entry: EntryArray) -> ArrayShape | None:
     """Returns the shape of an argument or a result without its layout; None where it is no static array."""
-    shape = module.entry_layout[port.is_result][port.number]
+    shape = module.entry_layout[entry.is_result][entry.number]
     return shape.without_layout if isinstance(shape, ArrayShape) and shape.is_static else None
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from dialect_utils.execution.tpu_figures import Figures
 from dialect_utils.text import format_bytes
 from relayout.report.terminal import clip, format_table
-from relayout.tuning.changes import Port, port_shape
+from relayout.tuning.changes import EntryArray, entry_shape
 from relayout.tuning.objective import NOTABLE, OBJECTIVES, Objective, needed_bytes, relative
 from relayout.tuning.search import Tuning
 from relayout.tuning.trials import Trial
@@ -49,7 +49,7 @@ def _lines(tuning: Tuning) -> Iterator[str]:
     yield f"best {_NAMES[tuning.objective]}: {best.change.described(start.change)}"
     yield from _worse(tuning)
     yield f"  {tuning.proof}"
-    yield from (f"  {port} {layout}" for port, layout in _layouts(tuning))
+    yield from (f"  {entry} {layout}" for entry, layout in _layouts(tuning))
 
 
 def _row(trial: Trial, start: Trial, *, is_best: bool) -> Sequence[str]:
@@ -88,14 +88,14 @@ def _worse(tuning: Tuning) -> Iterator[str]:
             yield f"  but its {_NAMES[each]} is {part:.1%} larger than that of the program as it is"
 
 
-def _layouts(tuning: Tuning) -> Iterator[tuple[Port, str]]:
+def _layouts(tuning: Tuning) -> Iterator[tuple[EntryArray, str]]:
     """Yields the arguments and results whose layouts the best program chooses, with their layouts."""
     figures = tuning.best.figures
-    for port in tuning.best.change.ports:
-        found = figures.results if port.is_result else figures.parameters
-        shape = port_shape(tuning.program, port)
-        if tuning.best.change.mode(port) != tuning.start.change.mode(port) and port.number < len(found):
-            yield port, f"{shape}{found[port.number]}"
+    for entry in tuning.best.change.entry_arrays:
+        found = figures.results if entry.is_result else figures.parameters
+        shape = entry_shape(tuning.program, entry)
+        if tuning.best.change.mode(entry) != tuning.start.change.mode(entry) and entry.number < len(found):
+            yield entry, f"{shape}{found[entry.number]}"
 
 
 def tuning_json(tuning: Tuning) -> dict[str, Any]:

@@ -11,15 +11,15 @@ from passes.framework.base import load_pass
 from relayout.tuning.changes import (
     AUTO,
     Change,
-    Port,
+    EntryArray,
     as_stablehlo,
     change_of,
     changed_module,
+    entry_shape,
     laid_out,
     mode_of,
     orders,
     padded_bytes,
-    port_shape,
 )
 from relayout.tuning.model import Model, rank_correlation
 from relayout.tuning.objective import Objective, Score, score
@@ -155,31 +155,31 @@ class Search:
         """
         assert self.best is not None  # the program as it is
         is_better = False
-        for port in self._ports():
-            for mode in self._modes(port)[:most]:
-                is_better |= self._try(self.best.change.with_mode(port, mode))
+        for entry in self._entry_arrays():
+            for mode in self._modes(entry)[:most]:
+                is_better |= self._try(self.best.change.with_mode(entry, mode))
         return is_better and len(self.trials) < self.budget
 
-    def _ports(self) -> list[Port]:
+    def _entry_arrays(self) -> list[EntryArray]:
         """Returns the arrays of the entry with several orders of dimensions, those with most bytes first."""
         assert self.best is not None  # the program as it is
         change, sizes = self.best.change, {}
-        for port in change.ports:
-            shape = port_shape(self.module, port)
+        for entry in change.entry_arrays:
+            shape = entry_shape(self.module, entry)
             if shape is not None and any(orders(shape)):
-                sizes[port] = padded_bytes(shape, change.mode(port), self.measured.target)
+                sizes[entry] = padded_bytes(shape, change.mode(entry), self.measured.target)
         least = _LEAST_PART * sum(sizes.values())
-        return sorted((port for port, size in sizes.items() if size >= least), key=lambda port: -sizes[port])
+        return sorted((entry for entry, size in sizes.items() if size >= least), key=lambda entry: -sizes[entry])
 
-    def _modes(self, port: Port) -> list[str]:
+    def _modes(self, entry: EntryArray) -> list[str]:
         """Returns other layouts of an array, those with the fewest modelled bytes first."""
-        shape, best = port_shape(self.module, port), self.best
+        shape, best = entry_shape(self.module, entry), self.best
         assert best is not None  # the program as it is
         assert shape is not None  # an array with several orders
-        now = laid_out(shape, best.change.mode(port), self.measured.target)
+        now = laid_out(shape, best.change.mode(entry), self.measured.target)
         modes = [mode_of(order) for order in orders(shape) if now.layout and order != now.layout.minor_to_major]
         model = self._model(best.change.passes)
-        return sorted(modes, key=lambda mode: model.cost(best.change.with_mode(port, mode)))
+        return sorted(modes, key=lambda mode: model.cost(best.change.with_mode(entry, mode)))
 
     def _model(self, passes: str) -> Model:
         if passes not in self._models:

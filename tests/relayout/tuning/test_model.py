@@ -39,7 +39,7 @@ def test_bytes_have_the_padding_of_the_tiles() -> None:
 def test_one_order_everywhere_needs_no_copy_and_two_orders_need_one() -> None:
     module = as_stablehlo(parse_bytes(PROGRAM.encode(), "m.mlir"))
     start, model = change_of(module), Model(module, "tpu-v5e")
-    argument, result = start.ports[0], start.ports[2]
+    argument, result = start.entry_arrays[0], start.entry_arrays[2]
     turned = start.with_mode(argument, "{0,1}").with_mode(result, "{0,1}")
     # x, the broadcast, the sum, and both ports of the entry are arrays of 40 x 300.
     vectors = model.cost(start) - 5 * ROWS
