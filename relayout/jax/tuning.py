@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any
 
 import jax
@@ -69,8 +70,11 @@ def tune(
 
 
 def _formats(modes: Sequence[str], layouts: Sequence[str], sharding: Sharding | None) -> list[Format | None]:
-    """Returns the formats of arrays: None for the default, else the order of dimensions that the compiler chose."""
+    """Returns the formats of arrays: the orders of dimensions that the compiler chose; None for the default.
+
+    A program that the compiler rejects has no `layouts`, so all formats are None.
+    """
     return [
-        None if mode == DEFAULT else to_format(Layout(parse_layout(layout).minor_to_major), sharding)
-        for mode, layout in zip(modes, layouts, strict=True)
+        None if mode == DEFAULT or layout is None else to_format(Layout(parse_layout(layout).minor_to_major), sharding)
+        for mode, layout in zip_longest(modes, layouts)
     ]

@@ -36,6 +36,7 @@ class Compiler:
     peaks: dict[tuple[str, ...], int]
     otherwise: int = 1000
     gathers: int = 0
+    layouts: tuple[str, ...] = ("{1,0}", "{0}")
     seen: list[str] = field(default_factory=list)
 
     def __call__(self, text: str) -> Figures:
@@ -47,5 +48,5 @@ class Compiler:
         if peak < 0:
             message = f"RESOURCE_EXHAUSTED: E1000: CompileTimeHbmOom: Ran out of memory on HBM, the total memory required for HLO temporaries ({-peak}.00G) exceeds available HBM (15.75G). HLO module: jit_f."  # noqa: E501
             return Figures(error=message)
-        layouts = ("{1,0}", "{0}"), ("{1,0}",)
+        layouts = self.layouts, ("{1,0}",)
         return Figures(peak, 10, 10, 0, 10, 2 * peak, 1e-6 * peak, *layouts)
