@@ -10,11 +10,13 @@ import math
 from collections import defaultdict, deque
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 
 from dialect_utils.ir import Module
 from dialect_utils.layout import ArrayShape, Layout
+from dialect_utils.layout.targets.propagation import propagate_broadcast, propagate_reshaped
 from dialect_utils.layout.targets.tpu import allocation_bytes, default_layout, tile_for
+from dialect_utils.layout.targets.xla_compat import align_layouts
 from passes.layouts.constraints import Edge, EntryPort, Node, edges
 from relayout.tuning.changes import AUTO, Change, laid_out
 
@@ -45,6 +47,8 @@ class Model:
         arrays = [(node, shape) for node in self._neighbours if (shape := self._shape(node)) is not None]
         cost = sum(self._bytes(shape, orders.get(node)) for node, shape in arrays)
         for edge in (edge for found in self._neighbours.values() for edge, is_source in found if is_source):
+            if _is_broadcast(edge):
+                continue
             source, target = self._shape(edge.source), self._shape(edge.target)
             if source is None or target is None or edge.source not in orders or edge.target not in orders:
                 continue
@@ -70,6 +74,8 @@ class Model:
         while waiting:
             node = waiting.popleft()
             for edge, is_source in self._neighbours[node]:
+                if is_source and _is_broadcast(edge):
+                    continue
                 other = edge.target if is_source else edge.source
                 shape, next_shape = self._shape(node), self._shape(other)
                 if other in orders or shape is None or next_shape is None:
@@ -92,6 +98,11 @@ class Model:
         return _bytes(shape, order, self.target)
 
 
+def _is_broadcast(edge: Edge) -> bool:
+    """Is true for a broadcast, which writes its result in any order."""
+    return isinstance(edge.forward, partial) and edge.forward.func is propagate_broadcast
+
+
 @lru_cache(maxsize=1 << 14)
 def _bytes(shape: ArrayShape, order: Order | None, target: str) -> int:
     kind, sizes = shape.element_type, shape.dimensions
@@ -101,8 +112,17 @@ def _bytes(shape: ArrayShape, order: Order | None, target: str) -> int:
 
 
 def _propagated(edge: Edge, shape: ArrayShape, other: ArrayShape, order: Order, *, forward: bool) -> Order | None:
-    found = (edge.forward if forward else edge.backward)(shape.with_layout(Layout(order)), other)
-    return None if found is None else found.minor_to_major
+    """Returns the order that an operation gives an array at the other end of an edge; None where it moves elements."""
+    propagate = edge.forward if forward else edge.backward
+    source = shape.with_layout(Layout(order))
+    found = propagate(source, other)
+    if found is not None:
+        return found.minor_to_major
+    # No layout is also the answer for the descending one.
+    if propagate is propagate_reshaped:
+        aligned = align_layouts(source, other.dimensions)
+        return None if aligned is None else aligned.effective_layout.minor_to_major
+    return Layout.descending(other.rank).minor_to_major
 
 
 def rank_correlation(first: Sequence[float], second: Sequence[float]) -> float | None:

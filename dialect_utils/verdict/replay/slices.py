@@ -214,7 +214,8 @@ def _columns(step: Step) -> Level:
     before, after = step.before, step.after
     demand(is_op(after, "concatenate") and before.shape == after.shape, "no concatenation")
     last = array_of(before).rank - 1
-    demand(label_of(after)[1] == last and len(after.operands) == array_of(before).dimensions[last], "other columns")
+    demand(label_of(after)[1] == last, "another dimension")
+    demand(len(after.operands) == array_of(before).dimensions[last], "other columns")
     whole, parts = before, [*after.operands]
     if before.kind == "out":
         demand(all(part.kind == "out" and part.label == before.label for part in parts), "other results")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 
 import pytest
 
@@ -12,6 +13,7 @@ from dialect_utils.verdict import Options, compare_modules
 from passes.framework.pipeline import verify
 from passes.shapes.split_minor import split_minor
 
+OTHER = "inserted_window_dims={1}, scatter_dims_to_operand_dims={1}"
 PROOF = Options(engines=("proof",))
 NUMBERS = "collapsed_slice_dims={{0}}, start_index_map={{0}}, index_vector_dim={last}"
 
@@ -90,3 +92,17 @@ def test_exchanged_columns_are_different(worker: Worker) -> None:
     assert text.count("concatenate(s.0, s.1") == 1
     wrong = parse_module(text.replace("concatenate(s.0, s.1", "concatenate(s.1, s.0"))
     assert compare_modules(module, wrong, Options(engines=("proof", "xla")), worker).verdict == "different"
+
+
+def test_a_window_of_another_dimension_stays() -> None:
+    text = scatter(random.Random(1))
+    assert split_minor.run(parse_module(text)).modified
+    # The window is a column, and its 3 elements are not those of a row.
+    column = re.sub(r"s32\[\d+,\d+\]( parameter\(0\)| scatter)", r"s32[3,3]\1", text)
+    column = re.sub(r"s32\[\d+,\d+\] parameter\(2\)", "s32[5,3] parameter(2)", column)
+    column = re.sub(r"s32\[\d+,1\] parameter\(1\)", "s32[5,1] parameter(1)", column)
+    module = parse_module(
+        column.replace("inserted_window_dims={0}, scatter_dims_to_operand_dims={0}", OTHER),
+    )
+    verify(module)
+    assert not split_minor.run(module).modified
