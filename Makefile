@@ -137,8 +137,8 @@ campaign-validate: $(STAMP) ## compile the modules of XLA's tests, judge each ag
 	python -m tests.campaign_validate --results build/campaign-validate.jsonl
 
 .PHONY: campaign-tune
-BUDGET ?= 12
-campaign-tune: $(STAMP) ## search layouts for 23 programs with the TPU compiler and write the table of docs/tuning.md (half an hour; needs the tpu extra)
+BUDGET ?= 10
+campaign-tune: $(STAMP) ## search layouts for 30 programs with the TPU compiler and write the table of docs/tuning.md (half an hour; needs the tpu extra)
 	python -m tests.campaign_tune --budget $(BUDGET)
 
 .PHONY: campaign-ratio
