@@ -23,6 +23,7 @@ from relayout.arguments import (
     chosen_inputs,
     count,
     parsed,
+    reject,
     usage_error,
 )
 from relayout.batch.unit import Unit, Work, lost_file
@@ -75,6 +76,8 @@ def _check(arguments: Namespace) -> None:
         raise usage_error("--resume goes on with a file of trials, and there is none", "--trials FILE names it")
     if arguments.output == STANDARD_OUTPUT and arguments.json:
         raise usage_error("-o - and --json both print on standard output", "-o FILE writes the program")
+    if arguments.json or arguments.output == STANDARD_OUTPUT:
+        reject(arguments, ("width",), "where no page is printed")
     if arguments.output is not None and arguments.output.endswith(COMPRESSED):
         raise usage_error(f"-o {arguments.output}: what is written is not compressed", "leave the ending out")
 

@@ -32,6 +32,10 @@ def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (["m.mlir", "--target", "tpu-v5e", "--objective", "speed"], "speed is not one of peak, bytes, time"),
         (["m.mlir", "--target", "tpu-v5e", "-o", "m.mlir.gz"], "what is written is not compressed"),
         (["m.mlir", "--target", "tpu-v5e", "-o", "-", "--json"], "both print on standard output"),
+        (
+            ["m.mlir", "--target", "tpu-v5e", "--width", "90", "--json"],
+            "--width has no effect where no page is printed",
+        ),
         (["absent.mlir", "--target", "tpu-v5e"], "no such file"),
     ],
 )
