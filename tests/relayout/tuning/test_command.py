@@ -34,7 +34,7 @@ def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (["m.mlir", "--target", "tpu-v5e", "-o", "-", "--json"], "both print on standard output"),
         (
             ["m.mlir", "--target", "tpu-v5e", "--width", "90", "--json"],
-            "--width has no effect where no page is printed",
+            "--width has no effect where no page",
         ),
         (["absent.mlir", "--target", "tpu-v5e"], "no such file"),
     ],
