@@ -136,6 +136,11 @@ campaign-replay: $(STAMP) ## change 2,000 certificates at random: none may prove
 campaign-validate: $(STAMP) ## compile the modules of XLA's tests, judge each against its definition and each step of a compilation (an hour; goes on where it ended)
 	python -m tests.campaign_validate --results build/campaign-validate.jsonl
 
+.PHONY: campaign-tune
+BUDGET ?= 10
+campaign-tune: $(STAMP) ## search layouts for 30 programs with the TPU compiler and write the table of docs/tuning.md (half an hour; needs the tpu extra)
+	python -m tests.campaign_tune --budget $(BUDGET)
+
 .PHONY: campaign-ratio
 campaign-ratio: $(STAMP) ## search for the inputs that cost most memory and time for their bytes, and read all corpora (fifteen minutes)
 	python -m tests.campaign_ratio

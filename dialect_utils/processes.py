@@ -22,9 +22,10 @@ from typing import Protocol
 PROGRAMS = {
     "worker": "dialect_utils.execution.worker",
     "tpu-compiler": "dialect_utils.execution.tpu_compiler",
+    "tpu-figures": "dialect_utils.execution.tpu_figures",
     "pass-dumper": "dialect_utils.execution.pass_dumps",
 }
-WORKER, TPU_COMPILER, PASS_DUMPER = PROGRAMS
+WORKER, TPU_COMPILER, TPU_FIGURES, PASS_DUMPER = PROGRAMS
 
 # Paths of Python and its libraries, languages and the time zone. A module must not find keys and tokens here.
 INHERITED = (
@@ -122,7 +123,7 @@ class LocalProcess:
 
 def _environment(program: str, arguments: Sequence[str]) -> dict[str, str]:
     path = os.pathsep.join([_ROOT, *filter(None, [os.environ.get("PYTHONPATH")])])
-    if program in (TPU_COMPILER, PASS_DUMPER):
+    if program in (TPU_COMPILER, TPU_FIGURES, PASS_DUMPER):
         return {**os.environ, **TPU_ENVIRONMENT, "JAX_PLATFORMS": "cpu", "PYTHONPATH": path}
     _, devices = arguments
     flags = [_NO_FUSED_MULTIPLY_ADD]

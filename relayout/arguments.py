@@ -84,9 +84,10 @@ class Command:
     `plan` returns the units of work, and `open` the function that works on one of them. `combine` makes one exit code
     of those of all units. For a unit whose child is lost, the exit code is `lost_status`, and `lost` returns what the
     command prints on standard output, from its arguments, the unit and the reason. `endings` are those that the command
-    adds to the names of the files that it writes. A command that is not supervised reads no input, and does its work
-    in this process. `cached` returns the values and the files of a command line that decide what a unit compiles, None
-    where the cache keeps no such unit. `conclusion` returns what the command says about all units together.
+    adds to the names of the files that it writes. A command that is not supervised reads no input, and does its work in
+    this process. The children of a command that `compiles` may start the TPU compiler. `cached` returns the values and
+    the files of a command line that decide what a unit compiles, None where the cache keeps no such unit. `conclusion`
+    returns what the command says about all units together.
     """
 
     name: str
@@ -101,6 +102,7 @@ class Command:
     lost_status: int = FAILED
     endings: tuple[str, ...] = ("",)
     is_supervised: bool = True
+    compiles: bool = False
     cached: Callable[[argparse.Namespace, Unit], Selected | None] | None = None
     conclusion: Callable[[argparse.Namespace], AbstractContextManager[Conclusion]] | None = None
 

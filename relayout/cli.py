@@ -20,7 +20,7 @@ from relayout.habits import COMMANDS as OTHER_COMMANDS
 from relayout.process import ended_by_signals, exit_code, interrupt_before
 
 COMMANDS = (
-    *("opt", "check", "validate", "bisect", "replay", "reduce", "run", "report", "why"),
+    *("opt", "check", "validate", "bisect", "replay", "reduce", "run", "report", "why", "tune"),
     *("extract", "convert", "count", "print"),
     *("explain", "index", "bitcast", "doctor"),
 )

@@ -133,6 +133,7 @@ OWN_IMPORTS: dict[str, tuple[str, ...]] = {
         "passes.framework",
         "passes.tiling.byte_readers",
     ),
+    "passes.shapes": (*_BASE, "passes.framework"),
     "passes.dumps": (
         *_BASE,
         "dialect_utils.hlo",
@@ -144,7 +145,11 @@ OWN_IMPORTS: dict[str, tuple[str, ...]] = {
         "passes.layouts.strip_layouts",
         "passes.tiling.byte_readers",
     ),
-    "relayout": ("dialect_utils", "passes", *(f"relayout.{name}" for name in ("api", "jax", "report", "shadowing"))),
+    "relayout": (
+        "dialect_utils",
+        "passes",
+        *(f"relayout.{name}" for name in ("api", "jax", "report", "shadowing", "tuning")),
+    ),
     "relayout.shadowing": (),
     "relayout.api": (
         "dialect_utils",
@@ -155,9 +160,10 @@ OWN_IMPORTS: dict[str, tuple[str, ...]] = {
         "relayout.validation",
         "relayout.causes",
     ),
-    "relayout.jax": ("dialect_utils", "passes", "relayout.api"),
+    "relayout.jax": ("dialect_utils", "passes", "relayout.api", "relayout.tuning"),
     "relayout.testing": ("dialect_utils", "passes"),
     "relayout.report": ("dialect_utils",),
+    "relayout.tuning": ("dialect_utils", "passes", "relayout.report"),
     "relayout.commands": ("dialect_utils", "passes", "relayout"),
 }
 # The packages that may import a heavy package; a name such as jaxlib.mlir counts as itself only.
@@ -462,6 +468,7 @@ PLANTED = {
     "passes.tiling": "from passes.layouts.constraints import edges",
     "passes.layouts": "from passes.dumps.make_portable import make_portable",
     "passes.bitcasts": "from passes.dumps.make_portable import make_portable",
+    "passes.shapes": "from passes.dumps.make_portable import make_portable",
     "passes.dumps": "from passes.tiling.expand_tiling import expand_tiling",
     "relayout": "import jax.numpy",
     "relayout.shadowing": "from passes import framework",
@@ -469,6 +476,7 @@ PLANTED = {
     "relayout.jax": "from relayout.commands.opt import COMMAND",
     "relayout.testing": "from relayout.commands.opt import COMMAND",
     "relayout.report": "from relayout.commands.opt import COMMAND",
+    "relayout.tuning": "from relayout.commands.opt import COMMAND",
     "relayout.commands": "import numpy",
 }
 # One package a row that the row does not list.

@@ -119,6 +119,13 @@ class HloBuilder:
         shape = self._array(operand.shape.element_type, tuple(dimensions), operand.shape)
         return self._make(name, shape, "broadcast", [operand], like, attributes={"dimensions": "{}"})
 
+    def concatenate(
+        self, values: Sequence[Value], dimension: int, shape: Shape, *, name: str, like: Value
+    ) -> Instruction:
+        """Makes an array of this shape from several, which are joined in one dimension."""
+        parts = list(map(as_instruction, values))
+        return self._make(name, shape, "concatenate", parts, like, attributes={"dimensions": f"{{{dimension}}}"})
+
     def convert(self, value: Value, element_type: ElementType, *, name: str, like: Value) -> Instruction:
         """Makes an element type conversion; raises ValueError for any other value."""
         operand = as_instruction(value)

@@ -294,6 +294,9 @@ class Builder(Protocol):
     def broadcast(self, value: Value, dimensions: Sequence[int], *, name: str, like: Value) -> Value:
         """Makes an array of `dimensions` whose elements all equal a scalar."""
 
+    def concatenate(self, values: Sequence[Value], dimension: int, shape: Shape, *, name: str, like: Value) -> Value:
+        """Makes an array of this shape from several, which are joined in one dimension."""
+
     def convert(self, value: Value, element_type: ElementType, *, name: str, like: Value) -> Value:
         """Makes an element type conversion."""
 
@@ -382,10 +385,7 @@ class Module(Protocol):
 
 
 def collector_paused(function: Callable[P, R]) -> Callable[P, R]:
-    """Runs a function with Python's cyclic garbage collector paused.
-
-    The collector would walk the growing graph, all of it alive, again and again: reading takes 1.7 times as long.
-    """
+    """Runs a function with the garbage collector paused, which would walk the growing graph again and again."""
 
     @functools.wraps(function)
     def run(*args: P.args, **kwargs: P.kwargs) -> R:

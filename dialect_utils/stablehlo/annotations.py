@@ -27,7 +27,8 @@ MIRROR = "relayout.xla_shape"
 RESULT_MIRROR = "relayout.result_shapes"
 # XLA's importer writes minor_to_major a second time. No reader uses it, so it is dropped rather than updated.
 _RESULT_LAYOUT = "result_layout"
-_UNSPECIFIED = ("default", "auto")
+DEFAULT_MODE = "default"
+_UNSPECIFIED = (DEFAULT_MODE, "auto")
 _SDY, _MHLO = "sdy.sharding", "mhlo.sharding"
 SHARDINGS = (_SDY, _MHLO)
 # The dimensions of one value, after its mesh.
@@ -72,12 +73,30 @@ def annotate_operation(operation: ir.Operation, shapes: Sequence[Shape]) -> None
     set_frontend_entry(operation, MIRROR, None if is_plain else text)
 
 
+def layout_mode(attributes: Mapping[str, ir.Attribute]) -> str:
+    """Returns the layout mode of an argument or result: `default`, `auto`, or a layout such as `{0,1}`."""
+    mode = attributes.get(LAYOUT_MODE)
+    return string_value(mode) if isinstance(mode, ir.StringAttr) else DEFAULT_MODE
+
+
+def with_layout_mode(attributes: Mapping[str, ir.Attribute], mode: str, context: ir.Context) -> dict[str, ir.Attribute]:
+    """Returns attributes with a layout mode, also with the descending layout: a target has a default of its own."""
+    changed = {name: value for name, value in attributes.items() if name != LAYOUT_MODE}
+    return changed if mode == DEFAULT_MODE else {**changed, LAYOUT_MODE: ir.StringAttr.get(mode, context)}
+
+
+def mode_shape(natural: Shape, mode: str) -> Shape:
+    """Returns a shape with the layout of a mode; without one for `default` and `auto`."""
+    if mode in _UNSPECIFIED or not isinstance(natural, ArrayShape):
+        return natural
+    return _with_layout(natural, mode)
+
+
 def interface_shape(attributes: Mapping[str, ir.Attribute], natural: Shape) -> Shape | None:
     """Returns an argument's or result's shape with the layout of its own attributes, or None without one."""
-    mode = attributes.get(LAYOUT_MODE)
-    text = string_value(mode) if isinstance(mode, ir.StringAttr) else None
-    if text is not None and text not in _UNSPECIFIED and isinstance(natural, ArrayShape):
-        return _with_layout(natural, text)
+    mode = layout_mode(attributes)
+    if mode not in _UNSPECIFIED and isinstance(natural, ArrayShape):
+        return _with_layout(natural, mode)
     shapes = _mirrored(_text_at(attributes.get(FRONTEND_ATTRIBUTES), MIRROR), (natural,))
     return shapes[0] if shapes else None
 
@@ -89,11 +108,10 @@ def annotated_interface(
     written = as_written(shape)
     is_plain = written == written.without_layout
     changed = {name: value for name, value in attributes.items() if name not in (LAYOUT_MODE, FRONTEND_ATTRIBUTES)}
-    mode = attributes.get(LAYOUT_MODE)
     if isinstance(written, ArrayShape) and written.layout is not None:
         changed[LAYOUT_MODE] = ir.StringAttr.get(str(written.layout), context)
-    elif isinstance(mode, ir.StringAttr) and string_value(mode) in _UNSPECIFIED:
-        changed[LAYOUT_MODE] = mode
+    elif LAYOUT_MODE in attributes and layout_mode(attributes) in _UNSPECIFIED:
+        changed[LAYOUT_MODE] = attributes[LAYOUT_MODE]
     mirror = str(written) if is_mirrored and not is_plain else None
     frontend = with_entry(attributes.get(FRONTEND_ATTRIBUTES), MIRROR, mirror, context)
     if frontend is not None:

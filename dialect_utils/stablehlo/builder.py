@@ -76,6 +76,13 @@ class StableHloBuilder:
         attributes: dict[str, Sequence[int]] = {"broadcast_dimensions": ()}
         return self._create("stablehlo.broadcast_in_dim", [value], result, attributes, name=name, like=like)
 
+    def concatenate(
+        self, values: Sequence[Value], dimension: int, shape: Shape, *, name: str, like: Value
+    ) -> StableHloValue:
+        """Makes an array of this shape from several, which are joined in one dimension."""
+        number = ir.IntegerAttr.get(ir.IntegerType.get_signless(64, self._context), dimension)
+        return self._create("stablehlo.concatenate", values, shape, {"dimension": number}, name=name, like=like)
+
     def convert(self, value: Value, element_type: ElementType, *, name: str, like: Value) -> StableHloValue:
         """Makes an element type conversion."""
         shape = value.shape

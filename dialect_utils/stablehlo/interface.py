@@ -13,11 +13,14 @@ from dialect_utils.stablehlo.annotations import (
     changed_ranks,
     followed_shardings,
     interface_shape,
+    layout_mode,
+    mode_shape,
     result_mirror,
     set_or_delete,
     set_result_mirror,
     string_attribute,
     text_of,
+    with_layout_mode,
 )
 from dialect_utils.stablehlo.bindings import attribute_of, integer_list, ir
 from dialect_utils.stablehlo.types import shape_of_type
@@ -124,6 +127,30 @@ class Interface:
             self._annotate_all(kind, shapes)
         if self.is_entry:
             self._mirrored_results = list(results)
+
+    @property
+    def layout_modes(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Returns the layout modes of the arguments and of the results: `default`, `auto`, or a layout."""
+        self._own_layouts()
+        arguments, results = (
+            tuple(layout_mode(attribute_entries(each)) for each in self._attributes(kind))
+            for kind in (ARGUMENTS, RESULTS)
+        )
+        return arguments, results
+
+    def set_layout_modes(self, arguments: Sequence[str], results: Sequence[str]) -> None:
+        """Writes the layout modes of the arguments and results."""
+        modes = {ARGUMENTS: arguments, RESULTS: results}
+        shapes = {
+            kind: list(map(mode_shape, map(shape_of_type, self._types_of(kind)), listed))
+            for kind, listed in modes.items()
+        }
+        self.set_layouts(shapes[ARGUMENTS], shapes[RESULTS])
+        for kind, listed in modes.items():
+            entries = self._attributes(kind)
+            for index, mode in enumerate(listed):
+                entry = with_layout_mode(attribute_entries(entries[index]), mode, self._func.context)
+                entries[index] = ir.DictAttr.get(entry, self._func.context)
 
     def write(self) -> None:
         """Writes the changes into MLIR's attributes."""

@@ -211,6 +211,15 @@ class StableHloModule:
         self.entry.interface.set_layouts(parameters, results)
 
     @property
+    def layout_modes(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Returns the layout modes of main's arguments and results: `default`, `auto`, or a layout such as `{0,1}`."""
+        return self.entry.interface.layout_modes
+
+    def set_layout_modes(self, parameters: Sequence[str], results: Sequence[str]) -> None:
+        """Writes the layout modes of main's arguments and results; raises DiagnosticError for a layout of others."""
+        self.entry.interface.set_layout_modes(parameters, results)
+
+    @property
     def aliases(self) -> Sequence[tuple[tuple[int, ...], int, tuple[int, ...]]]:
         """Returns `tf.aliasing_output` of main's arguments: (result index path, argument, ())."""
         attributes = enumerate(self.entry.interface.attributes)

@@ -275,6 +275,7 @@ BUILTIN_PASSES = {
     "strip-layouts": "passes.layouts.strip_layouts",
     "make-portable": "passes.dumps.make_portable",
     "replace-transfers": "passes.dumps.replace_transfers",
+    "split-minor": "passes.shapes.split_minor",
 }
 _DECLARE = "a function {0} under @module_pass, with - as _, is one"
 # Former names, which are still read but never printed, with the present ones.

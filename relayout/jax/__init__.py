@@ -8,10 +8,12 @@ from relayout.jax.functions import as_jax_function, check, run
 from relayout.jax.layouts import from_format, from_jax_layout, from_struct, to_format, to_jax_layout, to_struct
 from relayout.jax.modules import TpuDump, from_jax, tpu_dump
 from relayout.jax.transformation import Applied, apply_passes
+from relayout.jax.tuning import Tuned, tune
 
 __all__ = [
     "Applied",
     "TpuDump",
+    "Tuned",
     "apply_passes",
     "as_jax_function",
     "check",
@@ -24,4 +26,5 @@ __all__ = [
     "to_jax_layout",
     "to_struct",
     "tpu_dump",
+    "tune",
 ]

@@ -184,7 +184,7 @@ class Pool:
             self._limits.output,
             programs=Programs(
                 self._limits.memory,
-                may_compile=getattr(self._job.arguments, "trial", False),
+                may_compile=self._command.compiles or getattr(self._job.arguments, "trial", False),
                 dump=getattr(self._job.arguments, "compiled", None),
                 oracle=getattr(self._job.arguments, "oracle", None),
             ),
@@ -337,6 +337,6 @@ def _fields(kind: bytes, data: bytearray) -> dict[str, Any]:
 
 def _writable(command: Command, job: Job) -> Writable:
     """Returns the names that the command line gives to files that are written."""
-    named = [getattr(job.arguments, name, None) for name in ("output", "outputs", "dump_dir", "certificate")]
+    named = [getattr(job.arguments, name, None) for name in ("output", "outputs", "dump_dir", "certificate", "trials")]
     given = [str(name) for name in named if name]
     return Writable(tuple(name + ending for name in given for ending in command.endings), tuple(given))

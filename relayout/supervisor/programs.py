@@ -18,6 +18,7 @@ from relayout.supervisor.frames import CANDIDATES, MalformedFrameError, parse_na
 # The path of the candidate replaces it in the command of --oracle.
 PLACEHOLDER = "{}"
 _MOST_PROCESSES = 16
+_TPU_PROGRAMS = (processes.TPU_COMPILER, processes.TPU_FIGURES)
 # Longer waits are made of such ones: other children are not served meanwhile.
 _WAITABLE_SECONDS = 0.05
 _SHELL = "/bin/sh"
@@ -156,7 +157,7 @@ class Programs:
     def _checked(self, program: str, arguments: Sequence[object]) -> list[str]:
         """Returns the arguments of a program that this child may start; raises MalformedFrameError for others."""
         match arguments:
-            case [str(topology)] if program == processes.TPU_COMPILER and self.may_compile:
+            case [str(topology)] if program in _TPU_PROGRAMS and self.may_compile:
                 return [topology]
             case [str(target), str(folder)] if program == processes.PASS_DUMPER and folder == self.dump:
                 return [target, folder]

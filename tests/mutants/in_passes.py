@@ -165,4 +165,16 @@ MUTANTS = (
         "_ITERATIONS",
         ("tests/passes/dumps/test_observed.py",),
     ),
+    Mutant(
+        "passes/shapes/split_minor.py",
+        "start[dimension], limit[dimension] = number, number + 1",
+        "start[dimension], limit[dimension] = 0, 1",
+        ("tests/passes/shapes/test_split_minor.py",),
+    ),
+    Mutant(
+        "passes/shapes/split_minor.py",
+        'fixed = _fixed(operation, "inserted_window_dims", "input_batching_dims", "scatter_dims_to_operand_dims")',
+        "fixed = set[int]()",
+        ("tests/passes/shapes/test_split_minor.py",),
+    ),
 )

@@ -232,4 +232,34 @@ MUTANTS = (
         "if self.oracle is None:",
         ("tests/relayout/test_oracle.py::test_a_child_chooses_neither_the_command_nor_the_name",),
     ),
+    Mutant(
+        "relayout/tuning/search.py",
+        "if len(self.trials) >= self.budget or",
+        "if len(self.trials) > self.budget or",
+        ("tests/relayout/tuning/test_search.py",),
+    ),
+    Mutant(
+        "relayout/tuning/search.py",
+        "self._score(trial) < self._score(self.best) and self._proof(change) is not None",
+        "self._score(trial) < self._score(self.best)",
+        ("tests/relayout/tuning/test_search.py",),
+    ),
+    Mutant(
+        "relayout/tuning/objective.py",
+        "return figures.seconds if figures.seconds > 0 else inf",
+        "return figures.seconds",
+        ("tests/relayout/tuning/test_search.py",),
+    ),
+    Mutant(
+        "relayout/tuning/trials.py",
+        '"\\0".join((self.target, self.version, text))',
+        '"\\0".join((self.target, text))',
+        ("tests/relayout/tuning/test_search.py",),
+    ),
+    Mutant(
+        "relayout/tuning/model.py",
+        "if wanted != orders[edge.target]:",
+        "if False:",
+        ("tests/relayout/tuning/test_model.py",),
+    ),
 )

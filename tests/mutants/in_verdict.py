@@ -600,4 +600,16 @@ MUTANTS = (
         "for fixed, moved in ():",
         ("tests/verdict/test_counterparts.py",),
     ),
+    Mutant(
+        "dialect_utils/verdict/replay/slices.py",
+        'demand(_is_column(old, new, number) if place in split else old is new, "other operands")',
+        'demand(place in split or old is new, "other operands")',
+        ("tests/verdict/replay/test_malicious.py",),
+    ),
+    Mutant(
+        "dialect_utils/verdict/replay/slices.py",
+        'demand(all(part.kind == "op" and part.label == whole.label for part in parts), "other operations")',
+        'demand(all(part.kind == "op" for part in parts), "other operations")',
+        ("tests/verdict/replay/test_malicious.py",),
+    ),
 )

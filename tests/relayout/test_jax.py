@@ -335,3 +335,41 @@ def test_a_dynamic_shape_cannot_be_a_struct() -> None:
 def test_a_traced_function_is_a_module() -> None:
     traced: Any = jax.jit(lambda x: x * 2).trace(jnp.ones(3))
     assert relayout.optimize(traced, "strip-layouts").dialect == "stablehlo"
+
+
+def test_a_function_is_tuned_and_its_formats_have_the_structure_of_its_arguments(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from relayout.jax import tuning
+    from tests.relayout.tuning.compilers import Compiler
+
+    class Fake(Compiler):
+        def __init__(self, target: str) -> None:
+            super().__init__({("{0,1}",): 900}, layouts=("{0,1}", "{0}", "{1,0}"))
+            self.target = target
+
+        def __enter__(self) -> Fake:
+            return self
+
+        def __exit__(self, *_: object) -> None:
+            return
+
+        compile = Compiler.__call__
+
+    monkeypatch.setattr(tuning, "FigureCompiler", Fake)
+    monkeypatch.setattr(tuning, "compiler_version", lambda: "compiler 1")
+    x, y = jax.ShapeDtypeStruct((40, 300), "float32"), jax.ShapeDtypeStruct((300,), "float32")
+    tuned = rj.tune(lambda pair, unused: {"sum": pair[0] + pair[1]}, (x, y), x)
+    (first, second), third = tuned.arguments
+    assert (first.layout.major_to_minor, second, third, tuned.results) == ((1, 0), None, None, {"sum": None})
+    assert tuned.tuning.best.figures.peak == 900
+    assert "argument 0 {0,1}" in str(tuned)
+    ones, row = np.ones((40, 300), np.float32), np.ones(300, np.float32)
+    (output,) = rj.as_jax_function(tuned.module)(ones, row, ones)
+    np.testing.assert_array_equal(output, 2 * ones)
+
+
+def test_a_function_that_never_fits_has_no_formats() -> None:
+    from relayout.jax.tuning import _formats
+
+    assert _formats(["auto", "default"], [], None) == [None, None]

@@ -6,9 +6,10 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
-from dialect_utils.layout import ELEMENT_TYPES, ElementType, Pad
+from dialect_utils.layout import ELEMENT_TYPES, ElementType, Pad, Transpose
 from dialect_utils.layout.moves.normal_form import normal_form, split_at_padding
-from dialect_utils.layout.moves.plan import PaddingValue, Plan
+from dialect_utils.layout.moves.plan import PaddingValue, Plan, try_with_leading
+from dialect_utils.layout.moves.steps import inverse_permutation
 from dialect_utils.layout.proof.enumeration import Method
 from dialect_utils.layout.proof.reads import origin_of, try_prove_same_reads
 
@@ -62,6 +63,36 @@ def try_read_one_part(plan: Plan, dimension: int, parts: Sequence[tuple[int, ...
             return None if _OTHER_PARTS in form.paddings else (number, form)
         low += part[dimension]
     return None
+
+
+def try_move_parts(plan: Plan, dimension: int, parts: Sequence[tuple[int, ...]]) -> tuple[int, list[Plan]] | None:
+    """Returns the dimension along which parts of a concatenation are joined after a plan, and the plan of each part.
+
+    `parts` are the sizes of the parts that are joined along a dimension. None where the plan changes that dimension.
+    """
+    sizes, kind = plan.result[1], plan.element_type
+    if plan.regroups_bits or 0 in (*plan.dimensions, *sizes):
+        return None
+    first, back = _first(dimension, len(plan.dimensions))
+    turned = Plan(kind, tuple(plan.dimensions[i] for i in first), (Transpose(back),)).then(plan)
+    for to, size in enumerate(sizes):
+        if size != plan.dimensions[dimension]:
+            continue
+        last, restored = _first(to, len(sizes))
+        whole = normalized(turned.then(Plan(*plan.result, (Transpose(last),))))[0]
+        moved = [try_with_leading(whole, 1, (part[dimension],)) for part in parts]
+        known = [each for each in moved if each is not None]
+        if len(known) == len(parts):
+            ends = [Plan(*each.result, (Transpose(restored),)) for each in known]
+            begins = [Plan(kind, part, (Transpose(first),)) for part in parts]
+            return to, [normalized(a.then(b).then(c))[0] for a, b, c in zip(begins, known, ends, strict=True)]
+    return None
+
+
+def _first(dimension: int, rank: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Returns the order that has a dimension first, and the inverse order."""
+    order = (dimension, *(i for i in range(rank) if i != dimension))
+    return order, inverse_permutation(order)
 
 
 def _over(form: Plan, numbers: Numbers, element_type: ElementType) -> Plan:

@@ -9,7 +9,7 @@ from math import prod
 from dialect_utils.ir import Function, Operation
 from dialect_utils.layout import ELEMENT_TYPES, Reshape, Slice
 from dialect_utils.layout.moves.plan import Plan, try_with_leading
-from dialect_utils.ops.domain import reshaped, transposed
+from dialect_utils.ops.domain import reshaped, section, transposed
 from dialect_utils.verdict.proof.algebra.numbers import value_of
 from dialect_utils.verdict.proof.algebra.widening import lifted
 from dialect_utils.verdict.proof.movement import Movement
@@ -27,6 +27,11 @@ INDEXED = Rule(
     "The indexed dimensions of a gather may be in any order, and conversions that keep each index do not count.",
 )
 PADDED = Rule("gather-of-padding", "Padding of the dimensions that a gather does not index may come after the gather.")
+COLUMNS = Rule(
+    "columns", "A gather or scatter of short rows is one for each element of the rows, in which no index moves."
+)
+# Rows with at most so many elements are split.
+MOST_COLUMNS = 16
 _S32 = ELEMENT_TYPES["s32"]
 
 
@@ -128,9 +133,30 @@ class Slices(Movement):
                 self.terms.certify(INDEXED.name, written(part), found)
                 return found
             padded = self._gathered_before(part, columns, windows, promise)
-            return self._gathered(part, columns, windows, promise) if padded is None else padded
+            if padded is not None:
+                return padded
+            if _is_row(part):
+                return self._gathered_columns(part, columns, windows, promise)
+            return self._gathered(part, columns, windows, promise)
 
         return self.terms.mapped(array, made, written, ("gather", windows, promise, *columns))
+
+    def _gathered_columns(
+        self, array: Term, columns: Sequence[Term], windows: tuple[int, ...], promise: Hashable
+    ) -> Term:
+        """Returns the concatenation of a gather for each element of the rows of an array."""
+        parts, last = self._columns(array), len(windows) + 1
+        plain = [self.written.gathered(self.terms.as_written(part), columns, windows, promise) for part in parts]
+        before = self.written.gathered(array, columns, windows, promise)
+        self.terms.step(COLUMNS, before, self.written.concatenate(plain, last))
+        return self.concatenate(
+            [self._gather(self.terms.term(part), columns, windows, promise) for part in parts], last
+        )
+
+    def _columns(self, array: Term) -> list[Array]:
+        """Returns the parts of an array that hold one element of each row."""
+        sizes = array.array.dimensions
+        return [section(self, array, len(sizes) - 1, 1, k) for k in range(sizes[-1])]
 
     def _gathered_before(
         self, array: Term, columns: Sequence[Term], windows: tuple[int, ...], promise: Hashable
@@ -176,6 +202,31 @@ class Slices(Movement):
         return self.terms.term(made(self.terms.term(turned)))
 
     def scatter_at(
+        self,
+        operation: Operation,
+        function: Function,
+        arrays: Sequence[Array],
+        columns: Sequence[Array],
+        updates: Sequence[Array],
+        order: tuple[int, ...],
+    ) -> list[Array]:
+        """Returns a scatter, one for each element of short rows."""
+        (whole, *others), new = map(self.terms.term, arrays), self.terms.term(updates[0])
+        if others or not _is_row(whole):
+            return self._scattered(operation, function, arrays, columns, updates, order)
+        given, last = [*map(self.terms.term, columns)], len(columns)
+        pairs = [*zip(self._columns(whole), self._columns(new), strict=True)]
+
+        def written(array: Term, update: Term) -> Term:
+            [made] = self.written.scatter_at(operation, function, [array], given, [update], order)
+            return made
+
+        plain = [written(*map(self.terms.as_written, pair)) for pair in pairs]
+        self.terms.step(COLUMNS, written(whole, new), self.written.concatenate(plain, last))
+        found = [self._scattered(operation, function, [part], given, [row], order) for part, row in pairs]
+        return [self.concatenate([each for [each] in found], last)]
+
+    def _scattered(
         self,
         operation: Operation,
         function: Function,
@@ -253,6 +304,12 @@ class _Arrangement:
         found = array if array.array.dimensions == own else reshaped(movement, array, own)
         inverse = sorted(range(len(own)), key=self.order.__getitem__)
         return found if self._is_plain else transposed(movement, found, inverse)
+
+
+def _is_row(array: Term) -> bool:
+    """Is true for an array with several, but few, elements in its last dimension."""
+    sizes = array.array.dimensions
+    return 1 < sizes[-1] <= MOST_COLUMNS and 0 not in sizes
 
 
 def _unconverted(index: Term) -> Term:

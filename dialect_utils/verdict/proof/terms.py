@@ -22,7 +22,7 @@ from dialect_utils.verdict.proof.algebra import build
 from dialect_utils.verdict.proof.algebra.ring import Polynomial
 from dialect_utils.verdict.proof.algebra.widening import lifted
 from dialect_utils.verdict.proof.combining import Combining
-from dialect_utils.verdict.proof.normal_forms import normalized, split, try_read_one_part
+from dialect_utils.verdict.proof.normal_forms import normalized, split, try_move_parts, try_read_one_part
 from dialect_utils.verdict.rules import Rule
 from dialect_utils.verdict.rules.arrays import SPLAT
 from dialect_utils.verdict.rules.conversions import REREAD
@@ -365,14 +365,44 @@ class Terms:
         found = try_read_one_part(plan, label[1], [part.array.dimensions for part in base.operands])
         return None if found is None else (base.operands[found[0]], found[1])
 
+    def _of_parts(self, base: Term, plan: Plan) -> tuple[int, list[tuple[Term, Plan]]] | None:
+        """Returns the dimension in which gathers are joined after a plan, and the plan of each.
+
+        Returns None for a base that does not join gathers, and for a plan that changes the dimension.
+        """
+        label = base.label
+        if not plan.steps or not isinstance(label, tuple) or label[:1] != ("concatenate",):
+            return None
+        if not all(_is_gather(self.chain(part).base) for part in base.operands):
+            return None
+        found = try_move_parts(plan, label[1], [part.array.dimensions for part in base.operands])
+        return None if found is None else (found[0], [*zip(base.operands, found[1], strict=True)])
+
     def _needed(self, base: Term, plan: Plan) -> list[tuple[Term, Plan]]:
         if (found := self._of_part(base, plan)) is not None:
-            chain = self.chain(found[0])
-            return [self._normal(chain.base, chain.then(found[1]).plan)]
+            return [self._after(*found)]
+        if (joined := self._of_parts(base, plan)) is not None:
+            return [self._after(*part) for part in joined[1]]
         before, _ = self._parts(base, plan)
         return self._arrays(base, before) if before.steps and base.kind != "splat" else []
 
+    def _after(self, term: Term, plan: Plan) -> tuple[Term, Plan]:
+        """Returns the base of a term, and the normal form of its movement and a plan after that."""
+        chain = self.chain(term)
+        return self._normal(chain.base, chain.then(plan).plan)
+
+    def _joined(self, base: Term, plan: Plan, to: int, parts: Sequence[tuple[Term, Plan]]) -> Term:
+        """Returns the concatenation of parts after their plans."""
+        label, shape = ("concatenate", to), ArrayShape(*plan.result)
+        for part in parts:
+            self.certify(MOVED, self.moved_as_is(*part), self.moved_as_is(*self._after(*part)))
+        plain = self.make("op", label, shape, [self.moved_as_is(*part) for part in parts])
+        self.step(CONCATENATE, self.moved_as_is(base, plan), plain)
+        return lifted(self, self.make("op", label, shape, [self._pushed[self._after(*part)] for part in parts]))
+
     def _push(self, base: Term, plan: Plan) -> Term:
+        if self._of_part(base, plan) is None and (joined := self._of_parts(base, plan)) is not None:
+            return self._joined(base, plan, *joined)
         if (found := self._of_part(base, plan)) is not None:
             (key,) = self._needed(base, plan)
             self.step(CONCATENATE, self.moved_as_is(base, plan), self.moved_as_is(*found))
@@ -423,6 +453,10 @@ _NO_TYPE = ElementType("unspecified", 0)
 
 def _type_of(term: Term) -> ElementType:
     return term.array.element_type
+
+
+def _is_gather(term: Term) -> bool:
+    return isinstance(term.label, tuple) and term.label[:1] == ("gather",)
 
 
 def _is_rounded(element_type: ElementType) -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from math import prod
 from typing import Any
 
-from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType, Pad, Reshape
+from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType, Pad, Reshape, Slice
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.ops import Trait, has, named
 from dialect_utils.verdict.certificate import Step
@@ -25,7 +25,7 @@ from dialect_utils.verdict.written.combinations import (
 )
 from dialect_utils.verdict.written.relations import try_prove_same_combination
 from dialect_utils.verdict.written.terms import ANY_ORDER, Term
-from dialect_utils.verdict.written.wellformed import RefusedError, demand
+from dialect_utils.verdict.written.wellformed import demand
 
 
 def _reads(step: Step) -> Level:
@@ -188,7 +188,7 @@ def _parts(term: Term, dimension: int) -> Iterator[Term]:
 def _concatenate(step: Step) -> Level:
     """Checks that both sides join the same parts; empty ones do not count. Or that one part is read."""
     if step.before.kind == "moved":
-        return _one_part(step)
+        return _moved_parts(step)
     demand(is_op(step.before, "concatenate"), "no concatenation")
     dimension = label_of(step.before)[1]
     first, second = ([*_parts(term, dimension)] for term in (step.before, step.after))
@@ -196,11 +196,29 @@ def _concatenate(step: Step) -> Level:
     return Level.BITS
 
 
-def _one_part(step: Step) -> Level:
-    """Checks that movement of a concatenation reads no part but one, as the other movement reads it."""
+def _moved_parts(step: Step) -> Level:
+    """Checks that movement of a concatenation reads one part only, or that it is the movement of each part."""
     numbers: dict[Term, int] = {}
-    (whole, first), (part, second) = (whole_plan(term, numbers) for term in (step.before, step.after))
+    whole, plan = whole_plan(step.before, numbers)
     demand(is_op(whole, "concatenate"), "no concatenation")
+    if _reads_part(whole, plan, step.after, numbers):
+        return Level.BITS
+    demand(is_op(step.after, "concatenate"), "other elements of a concatenation are read")
+    demand(step.before.shape == step.after.shape, "another shape")
+    dimension, low, sizes = label_of(step.after)[1], 0, array_of(step.after).dimensions
+    for part in step.after.operands:
+        high = low + array_of(part).dimensions[dimension]
+        starts = tuple(low if i == dimension else 0 for i in range(len(sizes)))
+        limits = tuple(high if i == dimension else size for i, size in enumerate(sizes))
+        own = plan.then(Plan(*plan.result, (Slice(starts, limits),)))
+        demand(_reads_part(whole, own, part, numbers), "other elements of a part are read")
+        low = high
+    return Level.BITS
+
+
+def _reads_part(whole: Term, plan: Plan, term: Term, numbers: dict[Term, int]) -> bool:
+    """Is true for a term that moves one part of a concatenation, and reads of it what a plan reads of the whole."""
+    part, moved = whole_plan(term, numbers)
     dimension, low = label_of(whole)[1], 0
     for operand in whole.operands:
         base, inner = whole_plan(operand, numbers)
@@ -209,10 +227,10 @@ def _one_part(step: Step) -> Level:
         highs = tuple(joined[i] - sizes[i] - lows[i] for i in range(len(sizes)))
         # The other parts are a padding value that no plan has.
         padded = Plan(*inner.result, (Pad(lows, highs),), (-1,))
-        if base is part and same_reads(inner.then(padded).then(first), second):
-            return Level.BITS
+        if base is part and same_reads(inner.then(padded).then(plan), moved):
+            return True
         low += sizes[dimension]
-    raise RefusedError("other elements of a concatenation are read")
+    return False
 
 
 def _iota(step: Step) -> Level:

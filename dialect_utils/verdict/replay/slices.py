@@ -209,6 +209,39 @@ def _gather_of_padding(step: Step) -> Level:
     return Level.BITS
 
 
+def _columns(step: Step) -> Level:
+    """Checks that a gather or scatter is joined of those of its columns."""
+    before, after = step.before, step.after
+    demand(is_op(after, "concatenate") and before.shape == after.shape, "no concatenation")
+    last = array_of(before).rank - 1
+    demand(label_of(after)[1] == last, "another dimension")
+    demand(len(after.operands) == array_of(before).dimensions[last], "other columns")
+    whole, parts = before, [*after.operands]
+    if before.kind == "out":
+        demand(all(part.kind == "out" and part.label == before.label for part in parts), "other results")
+        (whole,), parts = before.operands, [operand for part in parts for operand in part.operands]
+    demand(all(part.kind == "op" and part.label == whole.label for part in parts), "other operations")
+    split = {0}
+    if is_op(whole, "scatter"):
+        demand(label_of(whole)[1] == 1, "a scatter into several arrays")
+        split.add(len(whole.operands) - 2)
+    else:
+        demand(is_op(whole, "gather"), "no gather")
+    for number, part in enumerate(parts):
+        for place, (old, new) in enumerate(zip(whole.operands, part.operands, strict=True)):
+            demand(_is_column(old, new, number) if place in split else old is new, "other operands")
+    return Level.BITS
+
+
+def _is_column(array: Term, other: Term, number: int) -> bool:
+    """Is true for the part of an array with one element of its last dimension."""
+    numbers: dict[Term, int] = {}
+    (base, first), (source, second) = (whole_plan(term, numbers) for term in (array, other))
+    sizes = array_of(array).dimensions
+    step = Slice((*(0 for _ in sizes[1:]), number), (*sizes[:-1], number + 1))
+    return base is source and same_reads(first.then(_made_of(array, (step,))), second)
+
+
 def _order(array: Term, turned: Term) -> tuple[int, ...]:
     """Returns the order of an array's dimensions in another term; raises RefusedError where that is not a transpose."""
     order = tuple(range(array_of(array).rank)) if turned is array else _permutation(turned, array)
@@ -219,6 +252,7 @@ def _order(array: Term, turned: Term) -> tuple[int, ...]:
 
 # One check for each rule.
 CHECKS: Mapping[str, Callable[[Step], Level]] = {
+    "columns": _columns,
     "dynamic-slice": _dynamic_slice,
     "gather-of-padding": _gather_of_padding,
     "indexed-dimensions": _indexed_dimensions,

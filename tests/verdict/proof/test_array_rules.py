@@ -135,6 +135,12 @@ def gather_of_padding(rng: random.Random) -> Instance:
     return texts(ex.gather_rows(ex.pad(x, value, [(0, 0, 0), sides[0]]), at), *padded)
 
 
+def columns(rng: random.Random) -> Instance:
+    x, at = ex.parameter(0, "s32", (4, 2)), ex.parameter(1, "s32", (rng.randint(2, 5),))
+    first, second = (ex.gather_rows(ex.slice_(x, [(0, 4), (k, k + 1)]), at) for k in range(2))
+    return texts(ex.gather_rows(x, at), ex.concatenate([first, second], 1), ex.concatenate([second, first], 1))
+
+
 def dot(rng: random.Random) -> Instance:
     n, k, m = sizes(rng, 3)
     x, y = ex.parameter(0, "s32", (n, k)), ex.parameter(1, "s32", (k, m))
@@ -315,6 +321,7 @@ INSTANCES: dict[str, Callable[[random.Random], Instance]] = {
     "batch-norm": batch_norm,
     "branches": lambda rng: conditional(rng, "copy(q)"),
     "broadcast": broadcast,
+    "columns": columns,
     "complex-parts": parts,
     "converted": converted_arrays.movement,
     "converted-extreme": converted_arrays.extreme,

@@ -423,6 +423,35 @@ def test_padding_comes_after_a_gather_where_no_index_reads_it(
     assert bool(told((TRUE, TRUE), step("gather-of-padding", before, after)).refused) is not is_right
 
 
+PAIRS = parameter(0, "s32", 4, 4, 2)
+
+
+def column(number: int) -> ReadTerm:
+    return moved(PAIRS, Slice((0, 0, number), (4, 4, number + 1)))
+
+
+def joined(*parts: ReadTerm) -> ReadTerm:
+    return term("op", ("concatenate", 3), array("s32", 3, 1, 1, 2), *parts)
+
+
+@pytest.mark.parametrize(
+    ("numbers", "columns", "promise", "is_right"),
+    [
+        ((0, 1), (FIRST_COLUMN, SECOND_COLUMN), (), True),
+        ((1, 0), (FIRST_COLUMN, SECOND_COLUMN), (), False),
+        ((0, 0), (FIRST_COLUMN, SECOND_COLUMN), (), False),
+        ((0, 1), (SECOND_COLUMN, FIRST_COLUMN), (), False),
+        ((0, 1), (FIRST_COLUMN, SECOND_COLUMN), SORTED, False),
+    ],
+)
+def test_a_gather_of_rows_is_joined_of_those_of_its_columns(
+    numbers: tuple[int, ...], columns: tuple[ReadTerm, ...], promise: Hashable, is_right: bool
+) -> None:
+    before = gathered(PAIRS, (FIRST_COLUMN, SECOND_COLUMN), (1, 1), ())
+    after = joined(*(gathered(column(number), columns, (1, 1), promise) for number in numbers))
+    assert bool(told((TRUE, TRUE), step("columns", before, after)).refused) is not is_right
+
+
 def sliced(table: ReadTerm, starts: tuple[ReadTerm, ...], sizes: tuple[int, ...]) -> ReadTerm:
     return term("op", ("dynamic-slice",), array("s32", *sizes), table, *starts)
 

@@ -1,0 +1,128 @@
+"""Changes of a program: passes, and the layouts of its arguments and results."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import permutations
+from typing import NamedTuple
+
+from dialect_utils.ir import Module
+from dialect_utils.layout import ArrayShape, Layout
+from dialect_utils.layout.targets.tpu import allocation_bytes, default_layout, tile_for
+from dialect_utils.stablehlo.module import StableHloModule
+from dialect_utils.text import Diagnostic, DiagnosticError
+
+AUTO, DEFAULT = "auto", "default"
+
+
+class EntryArray(NamedTuple):
+    """An argument (`is_result` false) or a result of a program, by its number."""
+
+    is_result: bool
+    number: int
+
+    def __str__(self) -> str:
+        return f"{'result' if self.is_result else 'argument'} {self.number}"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A program that is tried: the passes that changed it, and the layout modes of its arguments and results.
+
+    A mode is `default`, `auto`, or the order of dimensions, most minor first, such as `{0,1}`.
+    """
+
+    parameters: tuple[str, ...]
+    results: tuple[str, ...]
+    passes: str = ""
+
+    def mode(self, entry: EntryArray) -> str:
+        """Returns the layout mode of an argument or a result."""
+        return (self.results if entry.is_result else self.parameters)[entry.number]
+
+    def with_mode(self, entry: EntryArray, mode: str) -> Change:
+        """Returns the change with another layout mode of one argument or result."""
+        modes = list(self.results if entry.is_result else self.parameters)
+        modes[entry.number] = mode
+        return replace(self, results=tuple(modes)) if entry.is_result else replace(self, parameters=tuple(modes))
+
+    def with_modes(self, mode: str) -> Change:
+        """Returns the change with one layout mode for all arguments and results."""
+        return replace(self, parameters=(mode,) * len(self.parameters), results=(mode,) * len(self.results))
+
+    @property
+    def entry_arrays(self) -> tuple[EntryArray, ...]:
+        """Returns all arguments and results."""
+        arguments = (EntryArray(False, number) for number in range(len(self.parameters)))
+        return (*arguments, *(EntryArray(True, number) for number in range(len(self.results))))
+
+    def described(self, start: Change) -> str:
+        """Returns the difference from another change in words, such as `argument 0 {0,1}`."""
+        if self == start:
+            return "as it is"
+        parts = [self.passes] if self.passes else []
+        if {*self.parameters, *self.results} == {AUTO}:
+            parts.append("AUTO")
+        else:
+            parts += [
+                f"{entry} {self.mode(entry)}" for entry in self.entry_arrays if self.mode(entry) != start.mode(entry)
+            ]
+        return ", ".join(parts)
+
+
+def as_stablehlo(module: Module) -> StableHloModule:
+    """Returns a module whose layouts can be changed; raises DiagnosticError for HLO, which no compiler here takes."""
+    if not isinstance(module, StableHloModule):
+        message = f"{module.name or 'the module'} is HLO; the TPU compiler is given the StableHLO of a program"
+        raise DiagnosticError(Diagnostic(message, hint="relayout convert FILE --to stablehlo"))
+    return module
+
+
+def change_of(module: StableHloModule) -> Change:
+    """Returns a program as it is."""
+    return Change(*module.layout_modes)
+
+
+def changed_module(module: StableHloModule, change: Change) -> StableHloModule:
+    """Returns a program, which the passes have changed already, with the layout modes of a change."""
+    changed = module.clone()
+    changed.set_layout_modes(change.parameters, change.results)
+    return changed
+
+
+def entry_shape(module: Module, entry: EntryArray) -> ArrayShape | None:
+    """Returns the shape of an argument or a result without its layout; None where it is no static array."""
+    shape = module.entry_layout[entry.is_result][entry.number]
+    return shape.without_layout if isinstance(shape, ArrayShape) and shape.is_static else None
+
+
+def orders(shape: ArrayShape) -> Iterator[tuple[int, ...]]:
+    """Yields the orders of dimensions, most minor first, that differ in the tiles: the two most minor dimensions.
+
+    Dimensions of size 1 are most major, and the others are descending.
+    """
+    wide = [dimension for dimension in range(shape.rank) if shape.dimensions[dimension] > 1]
+    thin = [dimension for dimension in range(shape.rank - 1, -1, -1) if dimension not in wide]
+    for minor, second in permutations(wide, 2):
+        rest = [dimension for dimension in reversed(wide) if dimension not in (minor, second)]
+        yield (minor, second, *rest, *thin)
+
+
+def laid_out(shape: ArrayShape, mode: str, target: str) -> ArrayShape:
+    """Returns a shape with the layout of a mode on a target; `auto` counts as the target's default."""
+    element_type, dimensions = shape.element_type, shape.dimensions
+    if mode in (AUTO, DEFAULT):
+        return shape.with_layout(default_layout(element_type, dimensions, target))
+    order = tuple(int(part) for part in mode.strip("{}").partition(":")[0].split(",") if part)
+    return shape.with_layout(Layout(order, tile_for(element_type, dimensions, order, target)))
+
+
+def padded_bytes(shape: ArrayShape, mode: str, target: str) -> int:
+    """Returns the bytes of an array in the layout of a mode on a target."""
+    return allocation_bytes(laid_out(shape, mode, target), target)
+
+
+def mode_of(order: tuple[int, ...]) -> str:
+    """Returns the layout mode of an order of dimensions, most minor first."""
+    return "{" + ",".join(map(str, order)) + "}"

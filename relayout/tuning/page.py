@@ -1,0 +1,111 @@
+"""The result of a search as a page for a terminal, and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from dialect_utils.execution.tpu_figures import Figures
+from dialect_utils.text import format_bytes
+from relayout.report.terminal import clip, format_table
+from relayout.tuning.changes import EntryArray, entry_shape
+from relayout.tuning.objective import NOTABLE, OBJECTIVES, Objective, needed_bytes, relative
+from relayout.tuning.search import Tuning
+from relayout.tuning.trials import Trial
+
+_HEADER = ("", "change", "peak", "arguments", "temporaries", "accessed", "estimated")
+_NAMES: dict[Objective, str] = {"peak": "peak", "bytes": "bytes accessed", "time": "estimated time"}
+_LONGEST_ERROR = 100
+
+
+def tuning_page(tuning: Tuning, width: int | None = None) -> str:
+    """Returns a search as a page: every trial, the best one, and its evidence."""
+    return clip(_lines(tuning), width)
+
+
+def trial_line(trial: Trial, start: Trial, *, is_best: bool) -> str:
+    """Returns one line about a trial, for the progress of a search."""
+    if trial.figures.error:
+        return f"  {trial.change.described(start.change)}: {_failure(trial.figures)}"
+    mark, _, *cells = _row(trial, start, is_best=is_best)
+    return f"{mark:1} {trial.change.described(start.change)}: " + ", ".join(
+        f"{name} {cell}" for name, cell in zip(_HEADER[2:], cells, strict=True) if cell
+    )
+
+
+def _lines(tuning: Tuning) -> Iterator[str]:
+    start, best = tuning.start, tuning.best
+    yield f"{tuning.target}, {tuning.version}: {len(tuning.trials)} programs compiled, none of them executed"
+    rows = [_row(each, start, is_best=each == best) for each in tuning.trials]
+    yield from format_table(_HEADER, rows)
+    if tuning.correlation is not None:
+        yield f"rank correlation of the model with the bytes accessed: {tuning.correlation:.2f}"
+    for change in tuning.unproved:
+        yield f"not offered: {change.described(start.change)}: no proof that it is equal to the program as it is"
+    if best == start:
+        yield f"no change has a smaller {_NAMES[tuning.objective]} than the program as it is"
+        return
+    yield f"best {_NAMES[tuning.objective]}: {best.change.described(start.change)}"
+    yield from _worse(tuning)
+    yield f"  {tuning.proof}"
+    yield from (f"  {entry} {layout}" for entry, layout in _layouts(tuning))
+
+
+def _row(trial: Trial, start: Trial, *, is_best: bool) -> Sequence[str]:
+    mark = "*" if is_best else ""
+    change, figures = trial.change.described(start.change), trial.figures
+    if figures.error:
+        return (mark, change, _failure(figures), "", "", "", "")
+    peak, accessed, seconds = (_changed(start.figures, figures, each) for each in OBJECTIVES)
+    arguments, temporaries = format_bytes(figures.argument), format_bytes(figures.temp)
+    return (mark, change, peak, arguments, temporaries, accessed, seconds)
+
+
+def _failure(figures: Figures) -> str:
+    needed = needed_bytes(figures)
+    if needed is not None:
+        return f"out of memory: {format_bytes(needed)}"
+    first = " ".join(figures.error.split())
+    return f"rejected: {first[:_LONGEST_ERROR]}"
+
+
+def _changed(before: Figures, after: Figures, objective: Objective) -> str:
+    """Returns a figure, with its change where that is notable."""
+    if objective == "time":
+        text = f"{after.seconds * 1e6:.4g} us" if after.seconds > 0 else "not positive"
+    else:
+        text = format_bytes(after.peak if objective == "peak" else after.accessed)
+    part = relative(before, after, objective)
+    return text if part is None or abs(part) < NOTABLE else f"{text} {part:+.0%}"
+
+
+def _worse(tuning: Tuning) -> Iterator[str]:
+    """Yields a line for each figure that the best change makes notably worse."""
+    for each in OBJECTIVES:
+        part = relative(tuning.start.figures, tuning.best.figures, each)
+        if part is not None and part >= NOTABLE:
+            yield f"  but its {_NAMES[each]} is {part:.1%} larger than that of the program as it is"
+
+
+def _layouts(tuning: Tuning) -> Iterator[tuple[EntryArray, str]]:
+    """Yields the arguments and results whose layouts the best program chooses, with their layouts."""
+    figures = tuning.best.figures
+    for entry in tuning.best.change.entry_arrays:
+        found = figures.results if entry.is_result else figures.parameters
+        shape = entry_shape(tuning.program, entry)
+        if tuning.best.change.mode(entry) != tuning.start.change.mode(entry) and entry.number < len(found):
+            yield entry, f"{shape}{found[entry.number]}"
+
+
+def tuning_json(tuning: Tuning) -> dict[str, Any]:
+    """Returns a search as JSON."""
+    return {
+        "target": tuning.target,
+        "compiler": tuning.version,
+        "objective": tuning.objective,
+        "best": tuning.trials.index(tuning.best),
+        "proof": tuning.proof,
+        "correlation": tuning.correlation,
+        "trials": [{"change": asdict(each.change), **asdict(each.figures)} for each in tuning.trials],
+    }

@@ -1,0 +1,1 @@
+"""Passes that give arrays other dimensions."""

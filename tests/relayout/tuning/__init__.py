@@ -1,0 +1,1 @@
+"""The search of layouts and rewrites for a TPU."""
