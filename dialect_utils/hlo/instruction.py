@@ -1,4 +1,7 @@
-"""An HLO instruction: one operation and its one value."""
+"""An HLO instruction: one operation and its one value.
+
+Longer than most files: it implements two interfaces, `ir.Operation` and `ir.Value`.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,7 @@ from dialect_utils.hlo.text.attributes import (
     called_names,
     format_frontend_attributes,
     is_calling,
+    metadata_in,
     parse_frontend_attributes,
     parse_ints,
     parse_step,
@@ -147,6 +151,10 @@ class Instruction:
             known = self._step = self.attribute_text, self.shape, parse_step(self)
         return known[2]
 
+    def note_step(self, step: Step) -> None:
+        """Notes the step that a new instruction is made of, so that it is not read from the text again."""
+        self._step = self.attribute_text, self.shape, step
+
     @property
     def callee(self) -> str | None:
         """Returns `custom_call_target` without quotes, or None where it is absent."""
@@ -232,7 +240,8 @@ class Instruction:
     @property
     def metadata(self) -> str | None:
         """Returns the text of `metadata`, or None."""
-        return self.attribute("metadata")
+        found = metadata_in(self.attribute_text) if self._attributes is None else None
+        return self.attribute("metadata") if found is None else found
 
     @property
     def frontend_attributes(self) -> Mapping[str, str]:
