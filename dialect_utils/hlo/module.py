@@ -77,7 +77,7 @@ class HloModule:
         self.writes_layouts = False
         # Whether a compiler wrote the module; the verifier finds out, and clones keep it through all passes.
         self.is_of_compiler: bool | None = None
-        # What the verifier has found sound; the clones share it.
+        # The signatures that the verifier has found sound; clones share them.
         self.sound = SoundSignatures()
 
     def fill(self, computations: list[Computation], read: Span, writes_layouts: bool) -> None:
