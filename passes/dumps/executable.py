@@ -44,6 +44,16 @@ def _is_kernel(operation: Operation) -> bool:
     return operation.callee == TARGET
 
 
+def elided_constants(module: HloModule) -> list[Instruction]:
+    """Returns the constants printed as `constant({...})`."""
+    return [item for item in instructions(module, "constant") if is_elided(item)]
+
+
+def is_elided(item: Instruction) -> bool:
+    """Is true for a constant whose values are elided."""
+    return item.literal is not None and "..." in item.literal
+
+
 def with_given_data(module: Module, told: Callable[[Sequence[Diagnostic]], None]) -> Module:
     """Returns the module, or one that has parameters and results in place of transfers from and to other programs.
 
@@ -128,6 +138,9 @@ def _write_orders_as_types(module: HloModule) -> None:
 
 def checked_form(module: Module) -> Module:
     """Returns `executable_form` with poison in memory that kernels do not write, so that no result may depend on it."""
+    if not is_optimized_dump(module):
+        return executable_form(module)
+    # A local import, because modules that are no dumps need no pass.
     from passes.dumps.make_portable import make_portable
 
     return executable_form(module, make_portable.with_options(unwritten="poison"))

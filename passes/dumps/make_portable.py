@@ -15,6 +15,7 @@ from dialect_utils.text import Diagnostic, DiagnosticError
 from passes.bitcasts.expand_bitcasts import ExpandedBitcast, expand_bitcasts
 from passes.dumps.collectives import combine_scalars, permute_one_by_one, reduce_elements_of_words, replicate_partitions
 from passes.dumps.convert_async_to_sync import convert_async_to_sync
+from passes.dumps.executable import elided_constants, is_elided
 from passes.dumps.expand_custom_calls import expand_custom_calls, read_hlo
 from passes.dumps.host_callbacks import replace_host_callbacks
 from passes.dumps.inline_fusions import inline_fusions
@@ -263,16 +264,6 @@ def drop_entry_tokens(module: HloModule) -> None:
 
 def _without_tokens(shapes: tuple[Shape, ...]) -> tuple[Shape, ...]:
     return tuple(shape for shape in shapes if not isinstance(shape, TokenShape))
-
-
-def elided_constants(module: HloModule) -> list[Instruction]:
-    """Returns the constants printed as `constant({...})`."""
-    return [item for item in instructions(module, "constant") if is_elided(item)]
-
-
-def is_elided(item: Instruction) -> bool:
-    """Is true for a constant whose values are elided."""
-    return item.literal is not None and "..." in item.literal
 
 
 def take_constants(module: HloModule, other: HloModule) -> None:
