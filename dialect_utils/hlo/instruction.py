@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from dialect_utils.hlo.graph import CONTROL
 from dialect_utils.hlo.text.attributes import (
-    called_names,
+    called_in,
     format_frontend_attributes,
     is_calling,
     metadata_in,
@@ -132,7 +132,7 @@ class Instruction:
     @property
     def roles(self) -> Sequence[str]:
         """Returns the role of each called computation: the attribute (`condition`, `to_apply`) or `branch 0`."""
-        calls = in_role_order(self.opcode, called_names(self.attributes))
+        calls = in_role_order(self.opcode, called_in(self.attribute_text))
         return call_roles(self.opcode, [attribute for attribute, _ in calls])
 
     def called_as(self, role: str) -> Computation:

@@ -44,16 +44,6 @@ def _is_kernel(operation: Operation) -> bool:
     return operation.callee == TARGET
 
 
-def elided_constants(module: HloModule) -> list[Instruction]:
-    """Returns the constants printed as `constant({...})`."""
-    return [item for item in instructions(module, "constant") if is_elided(item)]
-
-
-def is_elided(item: Instruction) -> bool:
-    """Is true for a constant whose values are elided."""
-    return item.literal is not None and "..." in item.literal
-
-
 def with_given_data(module: Module, told: Callable[[Sequence[Diagnostic]], None]) -> Module:
     """Returns the module, or one that has parameters and results in place of transfers from and to other programs.
 
