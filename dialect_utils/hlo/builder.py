@@ -139,9 +139,8 @@ class HloBuilder:
             elif step.adds_elements:
                 raise ValueError("pad needs a padding value")
             operand = Instruction(
-                computation, fresh(name), shape, step.opcode, operands, "", tail + shared, origin=place
+                computation, fresh(name), shape, step.opcode, operands, "", tail + shared, origin=place, step=step
             )
-            operand.note_step(step)
             run.append(operand)
             made.append(operand)
         if run:

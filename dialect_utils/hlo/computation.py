@@ -245,9 +245,12 @@ class Computation:
         Diagnostics locate the new instruction at `like`. Raises ValueError where an operand is not defined before it.
         """
         self._check_insertion(anchor, operands, opcode)
-        tail = "".join([f", {key}={value}" for key, value in attributes.items()]) if attributes else ""
+        attributes = dict(attributes or {})
+        tail = "".join([f", {key}={value}" for key, value in attributes.items()])
         name = self.module.fresh_name(name)
-        made = Instruction(self, name, shape, opcode, tuple(operands), inner, tail, origin=origin_of(like))
+        made = Instruction(
+            self, name, shape, opcode, tuple(operands), inner, tail, origin=origin_of(like), attributes=attributes
+        )
         self.adopt(made, anchor)
         return made
 

@@ -70,6 +70,8 @@ class Instruction:
         attribute_text: str,
         number: int = -1,
         origin: Origin | Location | None = None,
+        attributes: dict[str, str] | None = None,
+        step: Step | None = None,
     ) -> None:
         # The computation that contains it.
         self.computation = computation
@@ -90,9 +92,9 @@ class Instruction:
         self.origin = origin
         # The computations it calls, in the order of their roles.
         self.called: tuple[Computation, ...] = ()
-        self._attributes: dict[str, str] | None = None
-        # The attributes and shape that the step was read from, and the step.
-        self._step: tuple[str, Shape, Step | None] | None = None
+        self._attributes = attributes
+        # The attributes and shape that the step was read from, and the step; a new instruction is made of its step.
+        self._step: tuple[str, Shape, Step | None] | None = None if step is None else (attribute_text, shape, step)
 
     def __repr__(self) -> str:
         return f"<Instruction {self.text()}>"
@@ -150,10 +152,6 @@ class Instruction:
         if known is None or known[0] is not self.attribute_text or known[1] is not self.shape:
             known = self._step = self.attribute_text, self.shape, parse_step(self)
         return known[2]
-
-    def note_step(self, step: Step) -> None:
-        """Notes the step that a new instruction is made of, so that it is not read from the text again."""
-        self._step = self.attribute_text, self.shape, step
 
     @property
     def callee(self) -> str | None:
