@@ -185,11 +185,12 @@ class Uses(Generic[Using]):
 
     def add(self, user: Using, operands: Iterable[Using]) -> None:
         """Notes that `user` uses operands that it did not use before."""
+        users = self._users
         for operand in dict.fromkeys(operands):
-            if operand in self._users:
-                self._users[operand].append(user)
+            if operand in users:
+                users[operand].append(user)
             else:
-                self._users[operand] = [user]
+                users[operand] = [user]
 
     def drop_all(self, item: Using, users: Sequence[Using]) -> None:
         """Notes that some users of an item no longer use it."""

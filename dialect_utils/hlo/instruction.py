@@ -389,7 +389,7 @@ class Instruction:
                 sigil, shape = _sigil(parts), format_shape(self.shape, computation.source, parts.shape)
             else:
                 sigil = usual
-        root = "ROOT " if computation.marks_root(self) else ""
+        root = "ROOT " if computation.root is self and computation.marks_root(self) else ""
         inner = format_operands(self.operands, sigil, is_typed=is_typed) if self.operands else self.contents
         return f"{root}{with_sigil(sigil, self.name)} = {shape} {self.opcode}({inner}){self.attribute_text}"
 
