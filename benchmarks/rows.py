@@ -143,6 +143,25 @@ def command(arguments: list[str], text: str, reference: str) -> Pair:
         return children_seconds([sys.executable, "-m", "relayout", *ours]), theirs
 
 
+def whole(arguments: list[str], make: Callable[[], str]) -> Pair:
+    """Measures a whole command without its start-up, against a process that parses and prints the text with jaxlib."""
+    text = make()
+    start, loaded = command(arguments, _SMALL, "import jaxlib._hlo")
+    ours, theirs = command(arguments, text, _PARSE_PRINT)
+    return ours - start, theirs - loaded
+
+
+def further_module() -> Pair:
+    """Measures what each further module of a batch adds to `check`, against importing JAX."""
+    with TemporaryDirectory() as folder:
+        files = [Path(folder) / f"{number}.hlo" for number in range(_BATCH)]
+        for file in files:
+            file.write_text(_SMALL)
+        start = [sys.executable, "-m", "relayout", "check", "-p", "expand-tiling", "--jobs", "1"]
+        one, all_of_them = (children_seconds([*start, *map(str, each)]) for each in (files[:1], files))
+    return (all_of_them - one) / (_BATCH - 1), children_seconds([sys.executable, "-c", "import jax"])
+
+
 def imitated() -> Pair:
     """Measures annotate-layouts on StableHLO with 445 results, against reading, verifying and printing it."""
     text = inputs.stablehlo_results(445)
@@ -157,9 +176,12 @@ _PARSE_PRINT = (
     "import sys, jaxlib._hlo as h; h.hlo_module_from_text(open(sys.argv[1]).read()).to_string(h.HloPrintOptions())"
 )
 _XLA = "jaxlib parses and prints the text"
+_WHOLE = "a process that parses and prints it with jaxlib, start-up subtracted"
 _SMALL = (
     "HloModule m\n\nENTRY e {\n  p = f32[3,5]{1,0:T(2,2)} parameter(0)\n  ROOT n = f32[3,5]{1,0:T(2,2)} negate(p)\n}\n"
 )
+# The modules of a batch: enough for the time of one to stand out.
+_BATCH = 24
 _EXPANDED = f"{_TPU},expand-tiling"
 
 
@@ -262,6 +284,49 @@ ROWS: Mapping[str, Row] = {
         "a million instructions, time for one", "for one of 100,000", 1.2, partial(million, inputs.corpus), False
     ),
     "memory": Row("a million instructions, most memory", "jaxlib's", 0.7, peak_memory, False),
+    "whole-opt": Row(
+        "opt FILE, start-up subtracted: 100k instructions of dumps",
+        _WHOLE,
+        1.2,
+        partial(whole, ["opt", "FILE"], partial(inputs.corpus, 100_000)),
+        False,
+    ),
+    "whole-annotate": Row(
+        "opt FILE -p annotate-layouts, start-up subtracted: 10k plain lines",
+        _WHOLE,
+        3,
+        partial(whole, ["opt", "FILE", "-p", _TPU], partial(inputs.plain, 10_000)),
+        False,
+    ),
+    "whole-expand": Row(
+        "opt FILE -p expand-tiling, start-up subtracted: 10k instructions of dumps",
+        _WHOLE,
+        12,
+        partial(whole, ["opt", "FILE", "-p", "expand-tiling"], partial(inputs.corpus, 10_000)),
+        False,
+    ),
+    "whole-propagate": Row(
+        "opt FILE -p propagate-layouts, start-up subtracted: 10k instructions of dumps",
+        _WHOLE,
+        3,
+        partial(whole, ["opt", "FILE", "-p", "propagate-layouts"], partial(inputs.corpus, 10_000)),
+        False,
+    ),
+    "whole-portable": Row(
+        "opt FILE -p make-portable, start-up subtracted: training step of 12 layers",
+        _WHOLE,
+        5,
+        partial(whole, ["opt", "FILE", "-p", "make-portable"], inputs.training_step),
+        False,
+    ),
+    "whole-portable-24": Row(
+        "opt FILE -p make-portable, start-up subtracted: two training steps in one module, as 24 layers",
+        _WHOLE,
+        5,
+        partial(whole, ["opt", "FILE", "-p", "make-portable"], inputs.two_steps),
+        False,
+    ),
+    "further": Row("check of each further small module of a batch", "import jax", 0.1, further_module, False),
     "check": Row(
         "check of a small module, CPU of all processes",
         "import jax",

@@ -27,7 +27,7 @@ _ENDING = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasat
 _SIGNALLED = 128
 _AGAIN_SECONDS = 0.05
 # Python's default of 700 makes it walk all live objects again and again while a module is read.
-_OBJECTS_BETWEEN_COLLECTIONS = 100_000
+_OBJECTS_BETWEEN_COLLECTIONS = 1_000_000
 _DEFAULTS = (signal.SIG_DFL, signal.default_int_handler)
 
 

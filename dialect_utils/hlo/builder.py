@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING, NamedTuple
 
-from dialect_utils.hlo.computation import Computation
+from dialect_utils.hlo.computation import Computation, origin_of
 from dialect_utils.hlo.graph import CONTROL
 from dialect_utils.hlo.instruction import Instruction, as_instruction
 from dialect_utils.hlo.text.attributes import format_step
 from dialect_utils.hlo.text.literals import format_scalar
-from dialect_utils.ir import Operation, Value
+from dialect_utils.ir import NewScalar, Operation, Padding, Value
 from dialect_utils.layout import (
     ArrayShape,
     ElementType,
@@ -19,6 +20,9 @@ from dialect_utils.layout import (
     Step,
     TupleShape,
 )
+
+if TYPE_CHECKING:
+    from dialect_utils.layout.moves.plan import Plan
 
 
 class HloBuilder:
@@ -51,17 +55,20 @@ class HloBuilder:
         `inner` is the text between the parentheses of a constant or parameter, `like` gives the location.
         Raises ValueError where the instruction to insert before was erased.
         """
-        anchor = self._after
-        if self._before is not None:
-            if self._before not in self._computation.order:
-                raise ValueError(f"%{self._before.name} is no longer in %{self._computation.name}")
-            anchor = self._computation.order.before(self._before)
         made = self._computation.insert(
-            anchor, name, shape, opcode, operands, inner=inner, attributes=attributes, like=like
+            self._anchor(), name, shape, opcode, operands, inner=inner, attributes=attributes, like=like
         )
         if self._before is None:
             self._after = made
         return made
+
+    def _anchor(self) -> Instruction | None:
+        """Returns the instruction after which the next one is inserted, None for the first place."""
+        if self._before is None:
+            return self._after
+        if self._before not in self._computation.order:
+            raise ValueError(f"%{self._before.name} is no longer in %{self._computation.name}")
+        return self._computation.order.before(self._before)
 
     def _make(
         self,
@@ -75,8 +82,9 @@ class HloBuilder:
     ) -> Instruction:
         attributes = dict(attributes or {})
         origin = None if like is None else as_instruction(like)
-        if origin is not None and origin.metadata is not None:
-            attributes["metadata"] = origin.metadata
+        metadata = None if origin is None else origin.metadata
+        if metadata is not None:
+            attributes["metadata"] = metadata
         return self.emit(name, shape, opcode, operands, inner=inner, attributes=attributes, like=origin)
 
     def _array(self, element_type: ElementType, dimensions: tuple[int, ...], value: Shape) -> ArrayShape:
@@ -86,9 +94,7 @@ class HloBuilder:
         )
 
     def _writes_layout(self, value: Shape) -> bool:
-        if isinstance(value, ArrayShape) and value.dimensions:
-            return value.layout is not None
-        return self._computation.module.writes_layouts
+        return _writes_layout(value, self._computation.module.writes_layouts)
 
     def apply(self, step: Step, value: Value, *, name: str, like: Value, padding: Value | None = None) -> Instruction:
         """Makes the op of one data-movement step; raises ValueError where it does not fit the value."""
@@ -106,9 +112,46 @@ class HloBuilder:
             operands.append(as_instruction(padding))
         return self._make(name, shape, step.opcode, operands, like, attributes=format_step(step))
 
+    def apply_plan(
+        self, plan: Plan, value: Value, names: Sequence[str], *, like: Value, paddings: Sequence[Padding]
+    ) -> Sequence[Instruction]:
+        """Makes the ops of a plan in one step; raises ValueError where the plan does not fit the value."""
+        operand, origin, computation = as_instruction(value), as_instruction(like), self._computation
+        if not isinstance(operand.shape, ArrayShape):
+            raise ValueError(f"{plan} needs an array, not {operand.shape}")
+        fresh, place = computation.module.names.fresh, origin_of(origin)
+        metadata = origin.metadata
+        shared = "" if metadata is None else f", metadata={metadata}"
+        outer, run, made = [operand], list[Instruction](), list[Instruction]()
+        rows = _rows(plan, operand.shape, computation.module.writes_layouts)
+        for (step, shape, tail, kind), name, padding in zip(rows, names, paddings, strict=True):
+            operands: tuple[Instruction, ...] = (operand,)
+            if isinstance(padding, NewScalar):
+                inner = format_scalar(kind, padding.bits)
+                scalar = Instruction(
+                    computation, fresh(padding.name), _scalar(kind), "constant", (), inner, shared, origin=place
+                )
+                run.append(scalar)
+                operands = (operand, scalar)
+            elif padding is not None:
+                outer.append(as_instruction(padding))
+                operands = (operand, outer[-1])
+            elif step.adds_elements:
+                raise ValueError("pad needs a padding value")
+            operand = Instruction(
+                computation, fresh(name), shape, step.opcode, operands, "", tail + shared, origin=place, step=step
+            )
+            run.append(operand)
+            made.append(operand)
+        if run:
+            computation.insert_run(self._anchor(), run, outer)
+            if self._before is None:
+                self._after = run[-1]
+        return made
+
     def constant(self, element_type: ElementType, bits: int, *, name: str, like: Value) -> Instruction:
         """Makes a scalar constant with exactly these bits (two's complement for integers)."""
-        shape = ArrayShape(element_type, ())
+        shape = _scalar(element_type)
         return self._make(name, shape, "constant", [], like, inner=format_scalar(element_type, bits))
 
     def broadcast(self, value: Value, dimensions: Sequence[int], *, name: str, like: Value) -> Instruction:
@@ -198,6 +241,42 @@ def _stepped(step: Step, element_type: ElementType, dimensions: tuple[int, ...],
     """Returns the shape after a step, in descending order."""
     result, sizes = step.result(element_type, dimensions)
     return ArrayShape(result, sizes, Layout.descending(len(sizes)) if writes_layout else None)
+
+
+# One shape for all scalars of a type: the verifier compares shapes by identity first.
+@cache
+def _scalar(element_type: ElementType) -> ArrayShape:
+    return ArrayShape(element_type, ())
+
+
+class _Row(NamedTuple):
+    """One op of a plan: its step, shape and attributes, and the element type of its operand."""
+
+    step: Step
+    shape: ArrayShape
+    tail: str
+    kind: ElementType
+
+
+@lru_cache(maxsize=1 << 12)
+def _rows(plan: Plan, shape: ArrayShape, module_writes_layouts: bool) -> tuple[_Row, ...]:
+    """Returns the ops of a plan from an array; raises ValueError for a pad of a scalar and for a step that misfits."""
+    rows = []
+    for step in plan.steps:
+        if step.adds_elements and not shape.rank:
+            raise ValueError("the padding of a scalar has no text in HLO")
+        kind, writes_layout = shape.element_type, _writes_layout(shape, module_writes_layouts)
+        shape = _stepped(step, *shape.type_and_dimensions, writes_layout)
+        tail = "".join([f", {name}={text}" for name, text in format_step(step).items()])
+        rows.append(_Row(step, shape, tail, kind))
+    return tuple(rows)
+
+
+def _writes_layout(value: Shape, module_writes_layouts: bool) -> bool:
+    """Is true where a new shape after this one has a layout: scalars show none, so there the module decides."""
+    if isinstance(value, ArrayShape) and value.dimensions:
+        return value.layout is not None
+    return module_writes_layouts
 
 
 def _at(index: int) -> dict[str, str]:

@@ -244,25 +244,48 @@ class Computation:
         `inner` is the text between the parentheses of an instruction without operands, as in `constant(1)`.
         Diagnostics locate the new instruction at `like`. Raises ValueError where an operand is not defined before it.
         """
+        self._check_insertion(anchor, operands, opcode)
+        attributes = dict(attributes or {})
+        tail = "".join([f", {key}={value}" for key, value in attributes.items()])
+        name = self.module.fresh_name(name)
+        made = Instruction(
+            self, name, shape, opcode, tuple(operands), inner, tail, origin=origin_of(like), attributes=attributes
+        )
+        self.adopt(made, anchor)
+        return made
+
+    def insert_run(self, anchor: Instruction | None, made: Sequence[Instruction], outer: Sequence[Instruction]) -> None:
+        """Adds new instructions that call nothing, in their order, after `anchor` (None: first).
+
+        Their operands are `outer` and earlier ones of the run. Raises ValueError where one of `outer` is not defined
+        before the run.
+        """
+        self._check_insertion(anchor, outer, made[0].opcode)
+        self._link_run(anchor, made)
+        self.mark_edited()
+
+    def _check_insertion(self, anchor: Instruction | None, operands: Sequence[Instruction], opcode: str) -> None:
+        """Raises ValueError where a new instruction after `anchor` would use an operand that comes later."""
         order = self.order
         if anchor is not None and anchor not in order:
             raise ValueError(f"%{anchor.name} is no longer in %{self.name}")
         for operand in operands:
             if operand is not anchor and (operand not in order or anchor is None or order.precedes(anchor, operand)):
                 raise ValueError(f"%{operand.name} is not defined before the new {opcode}")
-        tail = "".join([f", {key}={value}" for key, value in attributes.items()]) if attributes else ""
-        name = self.module.fresh_name(name)
-        made = Instruction(self, name, shape, opcode, tuple(operands), inner, tail, origin=origin_of(like))
-        self.adopt(made, anchor)
-        return made
+
+    def _link_run(self, anchor: Instruction | None, made: Sequence[Instruction]) -> None:
+        """Adds new instructions to the users, the order and the names."""
+        uses, by_name = self.uses, self.by_name
+        if self._row is not None and anchor is not None and anchor.opcode == "parameter" and anchor is not self._row[1]:
+            self._row = None
+        self.order.insert_after(anchor, *made)
+        for item in made:
+            uses.add(item, item.operands)
+            by_name[item.name] = item
 
     def adopt(self, made: Instruction, anchor: Instruction | None) -> None:
         """Adds a new instruction after `anchor` (None: first)."""
-        self.uses.add(made, made.operands)
-        if self._row is not None and anchor is not None and anchor.opcode == "parameter" and anchor is not self._row[1]:
-            self._row = None
-        self.order.insert_after(anchor, made)
-        self.by_name[made.name] = made
+        self._link_run(anchor, (made,))
         text = made.attribute_text
         if "%" in text or made.opcode in CALLING_OPCODES:
             self.module.link_calls(made)

@@ -108,18 +108,22 @@ class Order(Generic[Ordered]):
         number = self._numbers.get(item)
         return item.position * _GAP if number is None else number
 
-    def insert_after(self, anchor: Ordered | None, item: Ordered) -> None:
-        """Inserts a new item after another one, or first for None."""
+    def insert_after(self, anchor: Ordered | None, *items: Ordered) -> None:
+        """Inserts new items one after another after an item, or first for None."""
         following = self.after(anchor)
-        number = self._between(anchor, following)
-        if number is None:
-            self._make_room(anchor)
+        for item in items:
             number = self._between(anchor, following)
-            assert number is not None  # _make_room made a gap
-        item.position = -1
-        self._numbers[item] = number
-        self._link(anchor, item)
-        self._link(item, following)
+            if number is None:
+                # An item of this run may not be linked to the next one yet.
+                self._link(anchor, following)
+                self._make_room(anchor)
+                number = self._between(anchor, following)
+                assert number is not None  # _make_room made a gap
+            item.position = -1
+            self._numbers[item] = number
+            self._link(anchor, item)
+            anchor = item
+        self._link(anchor, following)
         self._snapshot = None
 
     def remove(self, item: Ordered) -> None:
@@ -181,8 +185,12 @@ class Uses(Generic[Using]):
 
     def add(self, user: Using, operands: Iterable[Using]) -> None:
         """Notes that `user` uses operands that it did not use before."""
+        users = self._users
         for operand in dict.fromkeys(operands):
-            self._users.setdefault(operand, []).append(user)
+            if operand in users:
+                users[operand].append(user)
+            else:
+                users[operand] = [user]
 
     def drop_all(self, item: Using, users: Sequence[Using]) -> None:
         """Notes that some users of an item no longer use it."""

@@ -1,4 +1,7 @@
-"""An HLO instruction: one operation and its one value."""
+"""An HLO instruction: one operation and its one value.
+
+Longer than most files: it implements two interfaces, `ir.Operation` and `ir.Value`.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +12,10 @@ from typing import TYPE_CHECKING
 
 from dialect_utils.hlo.graph import CONTROL
 from dialect_utils.hlo.text.attributes import (
-    called_names,
+    called_in,
     format_frontend_attributes,
     is_calling,
+    metadata_in,
     parse_frontend_attributes,
     parse_ints,
     parse_step,
@@ -66,6 +70,8 @@ class Instruction:
         attribute_text: str,
         number: int = -1,
         origin: Origin | Location | None = None,
+        attributes: dict[str, str] | None = None,
+        step: Step | None = None,
     ) -> None:
         # The computation that contains it.
         self.computation = computation
@@ -86,9 +92,9 @@ class Instruction:
         self.origin = origin
         # The computations it calls, in the order of their roles.
         self.called: tuple[Computation, ...] = ()
-        self._attributes: dict[str, str] | None = None
-        # The attributes and shape that the step was read from, and the step.
-        self._step: tuple[str, Shape, Step | None] | None = None
+        self._attributes = attributes
+        # The attributes and shape that the step was read from, and the step; a new instruction is made of its step.
+        self._step: tuple[str, Shape, Step | None] | None = None if step is None else (attribute_text, shape, step)
 
     def __repr__(self) -> str:
         return f"<Instruction {self.text()}>"
@@ -128,7 +134,7 @@ class Instruction:
     @property
     def roles(self) -> Sequence[str]:
         """Returns the role of each called computation: the attribute (`condition`, `to_apply`) or `branch 0`."""
-        calls = in_role_order(self.opcode, called_names(self.attributes))
+        calls = in_role_order(self.opcode, called_in(self.attribute_text))
         return call_roles(self.opcode, [attribute for attribute, _ in calls])
 
     def called_as(self, role: str) -> Computation:
@@ -232,7 +238,8 @@ class Instruction:
     @property
     def metadata(self) -> str | None:
         """Returns the text of `metadata`, or None."""
-        return self.attribute("metadata")
+        found = metadata_in(self.attribute_text) if self._attributes is None else None
+        return self.attribute("metadata") if found is None else found
 
     @property
     def frontend_attributes(self) -> Mapping[str, str]:
@@ -382,7 +389,7 @@ class Instruction:
                 sigil, shape = _sigil(parts), format_shape(self.shape, computation.source, parts.shape)
             else:
                 sigil = usual
-        root = "ROOT " if computation.marks_root(self) else ""
+        root = "ROOT " if computation.root is self and computation.marks_root(self) else ""
         inner = format_operands(self.operands, sigil, is_typed=is_typed) if self.operands else self.contents
         return f"{root}{with_sigil(sigil, self.name)} = {shape} {self.opcode}({inner}){self.attribute_text}"
 

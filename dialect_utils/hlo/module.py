@@ -40,6 +40,20 @@ class Maker(Protocol):
         """Returns a builder that inserts before or after an instruction."""
 
 
+class SoundSignatures:
+    """The signatures of instructions that the verifier has found sound, by the options of the verification.
+
+    A signature holds all that decides about an instruction, so it stays true whatever is edited. It names shapes by
+    their identity: `shapes` keeps them alive, so that no other shape gets the identity.
+    """
+
+    __slots__ = ("by_options", "shapes")
+
+    def __init__(self) -> None:
+        self.by_options: dict[tuple[object, ...], set[tuple[object, ...]]] = {}
+        self.shapes: list[tuple[Shape, ...]] = []
+
+
 class HloModule:
     """An HLO module, made by `parse_module`; unedited parts print byte for byte as they were read."""
 
@@ -63,6 +77,8 @@ class HloModule:
         self.writes_layouts = False
         # Whether a compiler wrote the module; the verifier finds out, and clones keep it through all passes.
         self.is_of_compiler: bool | None = None
+        # The signatures that the verifier has found sound; clones share them.
+        self.sound = SoundSignatures()
 
     def fill(self, computations: list[Computation], read: Span, writes_layouts: bool) -> None:
         """Sets the computations, once, which were read from this span of the source.
@@ -157,7 +173,7 @@ class HloModule:
         for computation, function in functions.items():
             computation.link_copy(function, copies, functions)
         copy.fill(list(functions.values()), self._read, self.writes_layouts)
-        copy.is_of_compiler = self.is_of_compiler
+        copy.is_of_compiler, copy.sound = self.is_of_compiler, self.sound
         if self._is_edited:
             copy.mark_edited()
         return copy
@@ -245,9 +261,11 @@ class HloModule:
 
     def fresh_name(self, base: str) -> str:
         """Returns a legal name like `base` that no instruction or computation has or ever had."""
-        return self._name_table().fresh(base)
+        return self.names.fresh(base)
 
-    def _name_table(self) -> NameTable:
+    @property
+    def names(self) -> NameTable:
+        """Returns all names that the module ever used, which are collected on first use."""
         if self._names is None:
             self._names = NameTable(self._by_name)
             for computation in self._computations:

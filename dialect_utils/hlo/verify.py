@@ -8,17 +8,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from functools import cache
-from re import Match, Pattern
 
 from dialect_utils.hlo.computation import MAIN_THREAD, Computation
 from dialect_utils.hlo.instruction import Instruction
 from dialect_utils.hlo.module import HloModule
 from dialect_utils.hlo.reading import interface_of
-from dialect_utils.hlo.text.grammar import attribute_pattern
-from dialect_utils.hlo.verification.attributes import METADATA, NAMES, value_problem
+from dialect_utils.hlo.verification.attributes import value_problem
 from dialect_utils.hlo.verification.entry import find_entry_problems, find_header_problems
 from dialect_utils.hlo.verification.literals import literal_problem
 from dialect_utils.hlo.verification.sharding import check_sharding, find_inconsistent_shardings
+from dialect_utils.hlo.verification.signatures import Signature, Signatures, shapes_of
 from dialect_utils.ir.control_flow import recursive_call
 from dialect_utils.layout import ArrayShape, Shape, TupleShape
 from dialect_utils.layout.index.index_map import physical_element_count
@@ -39,7 +38,6 @@ from dialect_utils.ops.devices import integer
 from dialect_utils.ops.inference import Instance, ShapeError
 from dialect_utils.text import Diagnostic, DiagnosticError, Severity, nearest
 
-_Signature = tuple[object, ...]
 _COMPILED = named("fusion bitcast")
 _TRANSFERS = named("recv send")
 # Instructions that have to agree with each other or with their computations in more than shapes.
@@ -128,6 +126,10 @@ class _Verifier:
         self.replicas = _count(module, "replica_count")
         self.partitions = _count(module, "num_partitions")
         self.may_be_unbounded = "?" in module.source.text
+        # The opcodes and attributes that are known to be sound.
+        self.sound_texts: set[Signature] = set()
+        # The shapes of the module whose sizes fit into 64 bits, by identity.
+        self._fitting: set[int] = set()
         # Instructions that have to agree with others.
         self.asynchronous: list[Instruction] = []
         self.joining: list[Instruction] = []
@@ -135,9 +137,11 @@ class _Verifier:
     def problems(self) -> Iterator[Diagnostic]:
         """Yields the problems of single instructions.
 
-        Identical instructions are verified once; only after a failure again, to locate each.
+        Identical instructions are verified once; only after a failure again, to locate each. A clone is verified where
+        it differs from the module that was verified before.
         """
-        sound: set[_Signature] = set()
+        options = self.is_lenient, self.is_layout_sensitive, self.replicas, self.partitions, self.may_be_unbounded
+        sound, signatures = self.module.sound.by_options.setdefault(options, set()), Signatures()
         kinds: dict[str, list[Instruction] | None] = {}
         for computation in self.module.computations:
             for instruction in computation.instructions:
@@ -147,19 +151,22 @@ class _Verifier:
                 listed = kinds[opcode]
                 if listed is not None:
                     listed.append(instruction)
-                signature = _signature_of(instruction)
+                signature = signatures.of(instruction)
                 if signature not in sound:
-                    problems = list(self._instruction_problems(instruction))
+                    problems = list(self._instruction_problems(instruction, signature[:2]))
                     yield from problems
-                    if not problems:
+                    # The users of an imitated state decide about it, too; they are not in the signature.
+                    if not problems and not _is_imitated_state(instruction):
                         sound.add(signature)
+                        self.module.sound.shapes.append(shapes_of(instruction))
 
     def _list_for(self, opcode: str) -> list[Instruction] | None:
         if opcode in _TRANSFERS or split_asynchronous(opcode)[1]:
             return self.asynchronous
         return self.joining if opcode in _JOINING else None
 
-    def _instruction_problems(self, instruction: Instruction) -> Iterator[Diagnostic]:
+    def _instruction_problems(self, instruction: Instruction, written: Signature) -> Iterator[Diagnostic]:
+        """Yields the problems of one instruction; `written` is the part of its signature that is about its text."""
         name = instruction.opcode
         if not is_opcode(name):
             close = nearest(name, HLO_NAMES)
@@ -168,16 +175,21 @@ class _Verifier:
             return
         opcode = opcode_of(name)
         try:
-            _check_values(instruction)
+            is_known = written in self.sound_texts
+            if not is_known:
+                _check_values(instruction)
             self._check(instruction, opcode)
-            unknown = unknown_attributes(instruction, name)
+            unknown = [] if is_known else unknown_attributes(instruction, name)
         except ShapeError as error:
             yield Diagnostic(f"{instruction.name}: {error}", instruction.locate(error.part))
             return
         except DiagnosticError as error:
             yield from error.diagnostics
             return
-        locations = instruction.locate_attributes(unknown) if unknown else {}
+        if not unknown:
+            self.sound_texts.add(written)
+            return
+        locations = instruction.locate_attributes(unknown)
         for attribute in unknown:
             severity: Severity = "warning" if self.is_lenient else "error"
             close = nearest(attribute, _allowed(name))
@@ -193,8 +205,10 @@ class _Verifier:
             if any(_is_unbounded(operand.shape) for operand in instruction.operands):
                 # The operand is reported.
                 return
-        if any(_is_too_large(leaf) for leaf in shape.arrays()):
-            raise ShapeError(f"the elements or bytes of {shape} are too many for 64 bits", "shape")
+        if id(shape) not in self._fitting:
+            if any(_is_too_large(leaf) for leaf in shape.arrays()):
+                raise ShapeError(f"the elements or bytes of {shape} are too many for 64 bits", "shape")
+            self._fitting.add(id(shape))
         _check_computations(instruction, opcode)
         called = instruction.called
         instance = Instance(
@@ -339,40 +353,3 @@ def _thread_of(computation: Computation) -> str:
     frame = computation.written.frame
     found = _THREAD.search(computation.source.text, frame.tail, frame.end)
     return found[1] if found else MAIN_THREAD
-
-
-def _signature_of(instruction: Instruction) -> _Signature:
-    """Returns all that the checks of one instruction read: opcode, contents, attributes and shapes.
-
-    The shapes are those of the instruction, its operands and the interfaces of the computations it calls. They
-    count as the same where they are the same object: equal texts were read as one shape. So a signature is valid
-    for one module, as long as nothing changes it.
-    """
-    text = instruction.attribute_text
-    signature = (
-        instruction.opcode,
-        instruction.contents,
-        text and _varying().sub(_name_alone, text),
-        id(instruction.shape),
-        *[id(operand.shape) for operand in instruction.operands],
-    )
-    called = instruction.called
-    return (*signature, *map(_interface, called)) if called else signature
-
-
-def _name_alone(attribute: Match[str]) -> str:
-    # A function is faster than a template with a group, which Python parses again for each text.
-    return f" {attribute[1]}"
-
-
-def _interface(called: Computation) -> tuple[int, ...]:
-    return (id(called.root.shape), *[id(parameter.shape) for parameter in called.parameters])
-
-
-@cache
-def _varying() -> Pattern[str]:
-    """Returns the pattern of attributes whose values affect no check as long as they are well formed."""
-    metadata = rf"metadata(?=={METADATA})"
-    return attribute_pattern(
-        rf"{metadata}|backend_config(?==[{{\"])|calls|to_apply|condition|body|control-predecessors(?=={NAMES})"
-    )

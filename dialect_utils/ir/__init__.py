@@ -9,6 +9,8 @@ both. Data movement is expressed as steps of `dialect_utils.layout`. The interfa
   yields, count as used.
 * Parameters are values without a defining operation: `operations` omits HLO's `parameter` instructions.
 * `opcode` is HLO's spelling in both dialects ("broadcast", "dynamic-slice", "custom-call").
+
+Longer than most files: the protocols name each other.
 """
 
 from __future__ import annotations
@@ -18,10 +20,13 @@ import gc
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import Literal, ParamSpec, Protocol, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Literal, NamedTuple, ParamSpec, Protocol, TypeVar, runtime_checkable
 
 from dialect_utils.layout import ArrayShape, ElementType, Shape, Step
 from dialect_utils.text import Diagnostic, DiagnosticError, Location
+
+if TYPE_CHECKING:
+    from dialect_utils.layout.moves.plan import Plan
 
 Dialect = Literal["hlo", "stablehlo"]
 P = ParamSpec("P")
@@ -275,6 +280,17 @@ class Join:
         return (*self.targets, *(source.value for source in self.sources))
 
 
+class NewScalar(NamedTuple):
+    """A scalar constant with these bits that is made before the pad that it fills."""
+
+    name: str
+    bits: int
+
+
+# The padding of a step: a scalar of the module, or a new one; None for a step that does not pad.
+Padding = Value | NewScalar | None
+
+
 class Builder(Protocol):
     """A maker of operations at one position of a function, each after the one made before.
 
@@ -286,6 +302,14 @@ class Builder(Protocol):
         """Makes the op of one data-movement step; the result has no written layout, which means the descending one.
 
         Raises ValueError for a Pad without `padding`, a scalar of the same type.
+        """
+
+    def apply_plan(
+        self, plan: Plan, value: Value, names: Sequence[str], *, like: Value, paddings: Sequence[Padding]
+    ) -> Sequence[Value]:
+        """Makes the ops of all steps of a plan, each on the result of the one before; returns their results.
+
+        `names` and `paddings` have one entry for each step. Raises ValueError as `apply` does.
         """
 
     def constant(self, element_type: ElementType, bits: int, *, name: str, like: Value) -> Value:

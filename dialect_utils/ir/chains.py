@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
-from dialect_utils.ir import Builder, Function, Operation, Value, array_shape
+from dialect_utils.ir import Builder, Function, NewScalar, Operation, Padding, Value, array_shape
 from dialect_utils.ir.elementwise import is_elementwise
 from dialect_utils.layout import ArrayShape, ElementType, Step
 from dialect_utils.layout.moves.normal_form import normal_form
@@ -221,18 +221,18 @@ def emit_plan(
     `like`. `scalars` holds the scalar of every padding value. A pad with undefined padding uses any scalar of the right
     type, or else a new constant of `contents`, named `<base>.<scalar_name>`.
     """
-    made: list[Value] = []
-    for number, (step, padding) in enumerate(zip(plan.steps, plan.paddings, strict=True), 1):
-        scalar = None
-        if step.adds_elements:
-            element_type = array_shape(value).element_type
-            scalar = _scalar(padding, element_type, scalars or {})
-            if scalar is None:
-                scalar = _constant(builder, element_type, contents, f"{base}.{scalar_name}", like)
-        name = last if last is not None and number == len(plan.steps) else step.opcode
-        value = builder.apply(step, value, name=f"{base}.{name}", like=like, padding=scalar)
-        made.append(value)
-    return made
+    if not plan.steps:
+        return []
+    names = [f"{base}.{step.opcode}" for step in plan.steps]
+    if last is not None:
+        names[-1] = f"{base}.{last}"
+    paddings: list[Padding] = [None] * len(names)
+    if plan.adds_elements:
+        for index, (step, padding, before) in enumerate(zip(plan.steps, plan.paddings, plan.stages, strict=False)):
+            if step.adds_elements:
+                scalar = _scalar(padding, before[0], scalars or {})
+                paddings[index] = scalar or _new_scalar(before[0], contents, f"{base}.{scalar_name}")
+    return list(builder.apply_plan(plan, value, names, like=like, paddings=paddings))
 
 
 def _scalar(padding: PaddingValue, element_type: ElementType, scalars: Mapping[PaddingValue, Value]) -> Value | None:
@@ -241,9 +241,8 @@ def _scalar(padding: PaddingValue, element_type: ElementType, scalars: Mapping[P
     return next((known for known in scalars.values() if array_shape(known).element_type == element_type), None)
 
 
-def _constant(builder: Builder, element_type: ElementType, contents: Contents, name: str, like: Value) -> Value:
-    bits = element_type.poison_bits if contents == "poison" else 0
-    return builder.constant(element_type, bits, name=name, like=like)
+def _new_scalar(element_type: ElementType, contents: Contents, name: str) -> NewScalar:
+    return NewScalar(name, element_type.poison_bits if contents == "poison" else 0)
 
 
 def emit_chain(

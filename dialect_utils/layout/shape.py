@@ -6,7 +6,7 @@ Source: xla/shape.h; `b(...)` buffers are Shape::MakeBufferShape.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from math import prod
 from typing import ClassVar, NoReturn, cast
@@ -221,7 +221,7 @@ class ArrayShape(_AnyShape):
 # A module has few distinct shapes; one object for each keeps its hash and text.
 @lru_cache(maxsize=1 << 14)
 def _laid_out(shape: ArrayShape, layout: Layout | None) -> ArrayShape:
-    return replace(shape, layout=layout)
+    return ArrayShape(shape.element_type, shape.dimensions, layout, shape.dynamic)
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from dialect_utils.ir import Operation, Value
+from dialect_utils.ir import NewScalar, Operation, Padding, Value, array_shape
 from dialect_utils.layout import ArrayShape, ElementType, Pad, Shape, Slice, Step, Transpose, TupleShape
 from dialect_utils.stablehlo.annotations import annotate_operation
 from dialect_utils.stablehlo.bindings import ir
@@ -17,6 +17,7 @@ from dialect_utils.stablehlo.types import type_of_shape, type_text
 from dialect_utils.stablehlo.value import StableHloValue, as_value
 
 if TYPE_CHECKING:
+    from dialect_utils.layout.moves.plan import Plan
     from dialect_utils.stablehlo.module import StableHloModule
 
 
@@ -57,6 +58,19 @@ class StableHloBuilder:
             operands.append(padding)
         opcode = f"stablehlo.{step.opcode.replace('-', '_')}"
         return self._create(opcode, operands, result, _attributes(step), name=name, like=like)
+
+    def apply_plan(
+        self, plan: Plan, value: Value, names: Sequence[str], *, like: Value, paddings: Sequence[Padding]
+    ) -> Sequence[StableHloValue]:
+        """Makes the operations of a plan one after the other."""
+        made: list[StableHloValue] = []
+        for step, name, padding in zip(plan.steps, names, paddings, strict=True):
+            before = made[-1] if made else value
+            if isinstance(padding, NewScalar):
+                kind = array_shape(before).element_type
+                padding = self.constant(kind, padding.bits, name=padding.name, like=like)
+            made.append(self.apply(step, before, name=name, like=like, padding=padding))
+        return made
 
     def constant(self, element_type: ElementType, bits: int, *, name: str, like: Value) -> StableHloValue:
         """Makes a scalar constant with exactly these bits."""

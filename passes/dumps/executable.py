@@ -128,6 +128,9 @@ def _write_orders_as_types(module: HloModule) -> None:
 
 def checked_form(module: Module) -> Module:
     """Returns `executable_form` with poison in memory that kernels do not write, so that no result may depend on it."""
+    if not is_optimized_dump(module):
+        return executable_form(module)
+    # A local import, because modules that are no dumps need no pass.
     from passes.dumps.make_portable import make_portable
 
     return executable_form(module, make_portable.with_options(unwritten="poison"))

@@ -51,22 +51,21 @@ def runnable(program: Module, known: Known, told: Callable[[Sequence[Diagnostic]
 
     Raises DiagnosticError for a dump that is not supported, and for statements about another program than HLO.
     """
-    # Imported here: --help works without passes.
-    from passes.dumps.make_portable import make_portable
-
     is_stated = known != Known()
     if is_stated and not isinstance(program, HloModule):
         message = "callbacks, custom calls and constants are given for HLO, and this module is StableHLO"
         raise DiagnosticError(Diagnostic(message))
+    if not (isinstance(program, HloModule) and (is_stated or is_optimized_dump(program))):
+        return Runnable(program, executable_form(program), ())
+    # Imported here: a program that is no dump needs no pass.
+    from passes.dumps.host_callbacks import watched_callbacks
+    from passes.dumps.make_portable import make_portable
+
     step = make_portable.with_options(
         custom_call=known.custom_calls,
         callback=known.callbacks,
         constants_like=known.constants_like,
         watch_callbacks=True,
     )
-    watched: Sequence[HostCallback] = ()
-    if isinstance(program, HloModule) and (is_stated or is_optimized_dump(program)):
-        from passes.dumps.host_callbacks import watched_callbacks
-
-        watched = watched_callbacks(program, known.callbacks)
+    watched = watched_callbacks(program, known.callbacks)
     return Runnable(program, executable_form(program, step, told, always=is_stated), watched)

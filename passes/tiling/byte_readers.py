@@ -108,8 +108,6 @@ def _read_as(ops: Ops, value: Instruction, kind: ElementType, count: int) -> Ins
 
 def _problem(call: Instruction) -> str | None:
     """Returns why the concatenated bytes of the operands are not the result, or None."""
-    import numpy as np
-
     result, parts = array_shape(call), [array_shape(operand) for operand in call.operands]
     kinds = {part.element_type for part in parts}
     if len(kinds) != 1:
@@ -118,11 +116,16 @@ def _problem(call: Instruction) -> str | None:
     atom = min(kind.bits, result.element_type.bits)
     if kind != result.element_type and (atom < _BYTE or any(_is_packed(each) for each in (result, *parts))):
         return f"reads {kind} as {result.element_type}: their bytes are not known here"
-    held = np.concatenate([logical_indices(part).reshape(-1) for part in parts]).repeat(kind.bits // atom)
-    width = result.element_type.bits // atom
+    width, sizes = result.element_type.bits // atom, [physical_element_count(part) for part in parts]
     needed = physical_element_count(result) * width
-    if held.size != needed:
-        return f"joins {held.size * atom // kind.bits} elements in memory, but its result has {needed // width}"
+    if sum(sizes) * (kind.bits // atom) != needed:
+        return f"joins {sum(sizes)} elements in memory, but its result has {needed // width}"
+    if sizes == [part.element_count for part in parts]:
+        return None
+    # Imported here: most operands have no padding.
+    import numpy as np
+
+    held = np.concatenate([logical_indices(part).reshape(-1) for part in parts]).repeat(kind.bits // atom)
     read = linear_indices(result).reshape(-1, 1) * width + np.arange(width)
     return "reads padding of its operands" if (held[read] < 0).any() else None
 

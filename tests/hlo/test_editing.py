@@ -4,8 +4,9 @@ import pytest
 
 from dialect_utils.hlo import HloModule, Instruction, parse_module
 from dialect_utils.hlo.instruction import as_instruction
-from dialect_utils.ir import Builder
+from dialect_utils.ir import Builder, NewScalar, Value, array_shape
 from dialect_utils.layout import (
+    ArrayShape,
     BitcastConvert,
     Pad,
     Reshape,
@@ -15,6 +16,7 @@ from dialect_utils.layout import (
     parse_element_type,
     parse_shape,
 )
+from dialect_utils.layout.moves.physical import physical_plan, untiled
 from tests.hlo.texts import MODULE
 
 
@@ -409,3 +411,67 @@ def test_many_edits_take_linear_time() -> None:
         item.rename(f"{item.name}.x")
     z.replace_uses(p)
     assert len(parse_module(module.text()).entry.instructions) == 16002
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [
+        "f32[3,5]{1,0:T(2,2)}",
+        "bf16[7,3,130]{2,1,0:T(8,128)(2,1)}",
+        "s4[5,9]{1,0:T(8,128)E(4)}",
+        "f32[3]{0:T(8)}",
+        "f32[1,6]{0,1:T(4,2)}",
+    ],
+)
+@pytest.mark.parametrize("is_before", [True, False])
+def test_a_plan_is_made_as_its_steps_are(shape: str, is_before: bool) -> None:
+    tiled = parse_shape(shape)
+    assert isinstance(tiled, ArrayShape)
+    plain = untiled(tiled)
+    text = f"HloModule m\n\nENTRY %e {{\n  %p = {plain} parameter(0)\n  ROOT %n = {plain} negate(%p), "
+    text += 'metadata={op_name="a"}, backend_config={"b":"c"}\n}\n'
+    at_once, in_steps = parse_module(text), parse_module(text)
+    plan = physical_plan(tiled)
+    assert plan.steps
+    names = [f"x.{step.opcode}" for step in plan.steps]
+    for module in (at_once, in_steps):
+        value, like = module.entry.find("p"), module.entry.find("n")
+        assert value is not None
+        assert like is not None
+        builder = module.before(like) if is_before else module.after(value)
+        if module is at_once:
+            paddings = [NewScalar("x.padding", 0) if step.adds_elements else None for step in plan.steps]
+            last = builder.apply_plan(plan, value, names, like=like, paddings=paddings)[-1]
+            builder.apply(Reshape(array_shape(last).dimensions), last, name="y", like=like)
+            continue
+        before: Value = value
+        for step, name in zip(plan.steps, names, strict=True):
+            kind = array_shape(before).element_type
+            scalar = builder.constant(kind, 0, name="x.padding", like=like) if step.adds_elements else None
+            before = builder.apply(step, before, name=name, like=like, padding=scalar)
+        builder.apply(Reshape(array_shape(before).dimensions), before, name="y", like=like)
+    assert at_once.text() == in_steps.text()
+    made = [item for item in at_once.entry.instructions if item.step is not None]
+    again = parse_module(at_once.text()).entry
+    assert [item.step for item in made] == [found.step for item in made if (found := again.find(item.name))]
+    assert [[user.name for user in item.users] for item in made] == [
+        [user.name for user in found.users] for item in made if (found := again.find(item.name))
+    ]
+
+
+def test_a_plan_uses_only_what_is_defined_before_it() -> None:
+    tiled = parse_shape("f32[3,5]{1,0:T(2,2)}")
+    assert isinstance(tiled, ArrayShape)
+    text = "HloModule m\n\nENTRY e {\n  p = f32[3,5]{1,0} parameter(0)\n  z = f32[] constant(0)\n"
+    text += "  ROOT n = f32[3,5]{1,0} negate(p)\n}\n"
+    module, plan = parse_module(text), physical_plan(tiled)
+    p, z = module.entry.find("p"), module.entry.find("z")
+    assert p is not None
+    assert z is not None
+    names = [step.opcode for step in plan.steps]
+    late = [z if step.adds_elements else None for step in plan.steps]
+    with pytest.raises(ValueError, match="%z is not defined before the new pad"):
+        module.after(p).apply_plan(plan, p, names, like=p, paddings=late)
+    with pytest.raises(ValueError, match="pad needs a padding value"):
+        module.after(p).apply_plan(plan, p, names, like=p, paddings=[None] * len(names))
+    assert module.text() == text

@@ -59,6 +59,18 @@ def test_thousands_at_one_place() -> None:
     check(order, model, [])
 
 
+def test_several_at_once() -> None:
+    first, last = Item(0), Item(1)
+    order, model = Order([first, last]), [first, last]
+    for count in (1, 5, 2, 40, 3000):
+        made = [Item(-1) for _ in range(count)]
+        order.insert_after(first, *made)
+        model[1:1] = made
+    made = [Item(-1), Item(-1)]
+    order.insert_after(None, *made)
+    check(order, [*made, *model], [])
+
+
 def test_a_snapshot_stays_as_it_was() -> None:
     first, second = Item(0), Item(1)
     order = Order([first, second])

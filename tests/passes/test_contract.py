@@ -9,11 +9,14 @@ from typing import Any
 import pytest
 
 from dialect_utils.execution import Worker
+from dialect_utils.hlo import HloModule
+from dialect_utils.hlo.module import SoundSignatures
 from dialect_utils.io.files import read_module
 from dialect_utils.ir import Module
 from dialect_utils.text import DiagnosticError
 from dialect_utils.verdict import compare_stages
 from passes.framework.base import BUILTIN_PASSES, Pass, Report, load_pass, module_pass
+from passes.layouts.verify_layouts import find_problems
 from relayout.testing import (
     broken_examples,
     broken_guarantees,
@@ -57,6 +60,22 @@ def test_every_pass_keeps_the_contract(name: str, program: Path) -> None:
         except DiagnosticError:
             continue  # refusing is allowed; the lit files say when
         assert broken == [], step
+
+
+@pytest.mark.parametrize(("name", "program"), ON_ALL, ids=label)
+def test_what_a_pass_left_is_not_verified_again_and_nothing_is_missed(name: str, program: Path) -> None:
+    module = parse(program.read_text("utf-8"), str(program))
+    before = list(find_problems(module))
+    for step in variants(load_pass(name)):
+        try:
+            result = step.run(module).module
+        except DiagnosticError:
+            continue
+        if isinstance(result, HloModule):
+            known = list(find_problems(result))
+            result.sound = SoundSignatures()
+            assert known == list(find_problems(result))
+    assert before == list(find_problems(module))
 
 
 @pytest.mark.parametrize(("name", "program"), ON_SMALL, ids=label)

@@ -12,7 +12,7 @@ from functools import lru_cache, singledispatch
 from types import MappingProxyType
 from typing import Protocol
 
-from dialect_utils.hlo.text.grammar import without_strings
+from dialect_utils.hlo.text.grammar import PLAIN_METADATA, without_strings
 from dialect_utils.hlo.text.tokens import Scanner
 from dialect_utils.layout import ArrayShape, BitcastConvert, Pad, Reshape, Shape, Slice, Step, Transpose
 from dialect_utils.ops import calling_attributes, calling_opcodes
@@ -139,6 +139,20 @@ def reversed_dimensions(config: str | None) -> tuple[int, ...]:
 def is_calling(attribute: str) -> bool:
     """Is true for an attribute that names computations."""
     return attribute in _CALLING_ATTRIBUTES
+
+
+def metadata_in(tail: str) -> str | None:
+    """Returns the value of `metadata` of an unsplit attribute text, or None where only splitting finds it.
+
+    It is found in a text with one `metadata=`, before which no string begins and all braces are closed.
+    """
+    found = PLAIN_METADATA.search(tail)
+    if found is None or tail.count("metadata=") > 1:
+        return None
+    start = found.start()
+    if tail.find('"', 0, start) >= 0 or tail.find("/", 0, start) >= 0:
+        return None
+    return found[1] if tail.count("{", 0, start) == tail.count("}", 0, start) else None
 
 
 def called_in(tail: str) -> list[tuple[str, str]]:

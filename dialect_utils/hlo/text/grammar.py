@@ -67,6 +67,14 @@ def attribute_pattern(name: str = r"[A-Za-z_][\w.]*+(?>(?:-[\w.]++)*)") -> re.Pa
     return re.compile(rf", ({name})=({_VALUE})(?=, |\Z)", re.ASCII)
 
 
+# Metadata as XLA prints most of it: texts without escapes, and numbers. Group: the value.
+PLAIN_METADATA = re.compile(
+    r", metadata=(\{(?:(?:op_name|op_type|source_file)=\"[^\"\\]*+\" ?"
+    r"|(?:source_(?:end_)?(?:line|column)|stack_frame_id)=\d{1,9} ?)*+\})(?=, |\Z)",
+    re.ASCII,
+)
+
+
 @functools.cache
 def line_pattern(sigil: str) -> re.Pattern[str]:
     """Returns the pattern of a line, which begins with the line break before it.

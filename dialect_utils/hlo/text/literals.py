@@ -11,6 +11,7 @@ import re
 import struct
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from math import frexp, isinf, isnan
 
 from dialect_utils.layout import ElementType
@@ -66,6 +67,8 @@ _BY_WAY_OF_F32 = ("bf16", "f16")
 _LARGEST_F32 = float.fromhex("0x1.fffffep127")
 
 
+# Passes make many constants of few values.
+@lru_cache(maxsize=1 << 10)
 def format_scalar(element_type: ElementType, bits: int) -> str:
     """Returns the literal of a scalar with these bits, as it is in `constant(...)`.
 

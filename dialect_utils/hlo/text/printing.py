@@ -125,6 +125,9 @@ def format_header(source: Source, frame: Frame, name: str, current: Signature) -
 
 
 def _signature(source: Source, span: Span, current: Signature) -> str:
+    plain = str(current.without_layouts())
+    if source.text[span.start : span.end] == plain:
+        return plain
     written = parse_signature(source, span)
     if written == written.without_layouts():
         current = current.without_layouts()

@@ -36,6 +36,8 @@ class _Boundary:
 
 
 # The attributes of a module that XLA's parser knows (HloParserImpl::ParseHloModule).
+# A name in the signature of a computation. Group: the character before it.
+_PARAMETER_NAME = re.compile(r"(^\(|, )%?[A-Za-z_][\w.\-]*: ", re.ASCII)
 _HEADER_ATTRIBUTES = frozenset(
     (
         "alias_passthrough_params",
@@ -82,15 +84,29 @@ def _span_of(module: HloModule, name: str) -> Span:
     return Span(start, start + len(name))
 
 
+def _is_plain_signature(text: str, parameters: Sequence[Shape], result: Shape) -> bool:
+    """Is true for a signature as XLA prints it that gives these shapes; the names do not matter.
+
+    It is false for most parameters that are tuples: only a parser can say to what a name in one belongs.
+    """
+    before, _, after = text.partition(")")
+    if after != f" -> {result.without_layout}":
+        return False
+    unnamed, count = _PARAMETER_NAME.subn(_first_group, before)
+    return count == len(parameters) and unnamed == f"({', '.join([str(each.without_layout) for each in parameters])}"
+
+
+def _first_group(match: re.Match[str]) -> str:
+    return match[1]
+
+
 def _signature_problems(computation: Computation) -> Iterator[Diagnostic]:
     span = computation.written.frame.signature
     if span is None or computation.edits.header:
         return
     parameters, result = [each.shape for each in computation.parameters], computation.root.shape
-    names = [each.name for each in computation.parameters]
     text = computation.source.text[span.start : span.end]
-    listed = ", ".join(f"{name}: {shape.without_layout}" for name, shape in zip(names, parameters, strict=True))
-    if text.rstrip() == f"({listed}) -> {result.without_layout}":
+    if _is_plain_signature(text.rstrip(), parameters, result):
         return
     found = parse_signature(computation.source, span)
     place = Location(computation.source, span)

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import permutations
+from math import prod
 
 from dialect_utils.layout.element_type import ELEMENT_TYPES
 from dialect_utils.layout.layout import Layout, Tile
@@ -54,6 +55,8 @@ def is_pack_of(shape: ArrayShape, plan: Plan) -> bool:
         return False
     if (plan.start, plan.result) != (wanted.start, wanted.result):
         return False
+    if plan.steps == wanted.steps:
+        return True
     # With undefined padding, a slice followed by a pad would be the identity, so the padding value is definite.
     found = plan.with_padding(_PADDING)
     if normal_form(found) == normal_form(wanted.with_padding(_PADDING)):
@@ -72,7 +75,8 @@ def try_tiled_layout(plan: Plan) -> Layout | None:
     """
     if len(plan.dimensions) > _MOST_DIMENSIONS or 0 in plan.dimensions:
         return None
-    if {*normal_form(plan).opcodes} <= {"reshape"}:
+    # Reshapes keep the number of elements.
+    if prod(plan.dimensions) == prod(plan.result[1]) and {*normal_form(plan).opcodes} <= {"reshape"}:
         return None
     return next((layout for layout in _candidates(plan) if is_pack_of(ArrayShape(*plan.start, layout), plan)), None)
 

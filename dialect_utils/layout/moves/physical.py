@@ -229,7 +229,11 @@ def physical_plan(shape: ArrayShape) -> Plan:
     layout = shape.effective_layout
     if layout.padded_dimensions is not None:
         return _padded_plan(shape, layout)
-    return min((_plan_for(shape, layout, late) for late in LATE_PADS), key=lambda plan: len(plan.steps))
+    first = _plan_for(shape, layout, LATE_PADS[0])
+    if not first.adds_elements:
+        # Without padding, all of them are the same plan.
+        return first
+    return min((first, *(_plan_for(shape, layout, late) for late in LATE_PADS[1:])), key=lambda plan: len(plan.steps))
 
 
 @lru_cache(maxsize=4096)
@@ -314,6 +318,8 @@ def has_tiles(shape: Shape) -> bool:
     return any(map(_is_tiled, shape.arrays()))
 
 
+# Cached, so that equal shapes of a module are one object: the verifier compares shapes by identity.
+@lru_cache(maxsize=4096)
 def untiled(shape: Shape) -> Shape:
     """Returns the shape with every tiled static array in the descending layout, the others untouched."""
     return shape.map_arrays(lambda a: a.with_layout(Layout.descending(a.rank)) if _is_tiled(a) else a)
