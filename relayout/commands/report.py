@@ -7,16 +7,16 @@ import os
 import re
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path, PurePath
 
 from dialect_utils.io.files import encode
-from dialect_utils.io.inputs import Input, last_stages, pair_inputs
+from dialect_utils.io.inputs import Input, find_inputs, last_stages, pair_inputs
 from dialect_utils.layout.targets.tpu import parse_target
 from dialect_utils.memory import MemoryReport
-from dialect_utils.text import Diagnostic
+from dialect_utils.text import Diagnostic, DiagnosticError
 from relayout.api import memory_report
 from relayout.arguments import (
     Command,
@@ -37,10 +37,16 @@ from relayout.process import CHECKING_SECONDS_PER_MEGABYTE, seconds_for_bytes
 from relayout.report.export import FORMATS
 from relayout.report.gate import parse_condition
 from relayout.report.gathering import INDEX, Gathered, index_page, other_modules, read_report
+from relayout.report.html import html_page
 from relayout.report.terminal import terminal_page
+from relayout.validation.steps import find_programs, program_key
 
 # The labels of units that are gathered: for standard output, and for a directory of pages.
 _PRINTED, _WRITTEN = "gathered", "page"
+# The label of one page about a compilation, before the name of the module.
+_PAGE_OF = "memory of"
+# Modules before and after a compilation; one with more has modules of passes.
+_STAGES = 2
 # The format of reports in a directory of several.
 _PAGE = ".html"
 # The formats of a comparison.
@@ -76,15 +82,33 @@ def _plan(arguments: Namespace, console: Console) -> Sequence[Unit]:
     pairs = _pairs(arguments, console)
     targets = _targets([new for new, _ in pairs], arguments)
     label = _label([new for new, _ in pairs], arguments)
-    return [
-        Unit(
-            (new,) if old is None else (new, old),
-            target,
-            _seconds(new, old, arguments),
-            label=label if new.within or target is not None else "",
-        )
-        for (new, old), target in zip(pairs, targets, strict=True)
-    ]
+    compilations = _compilations(arguments)
+    units = []
+    for (new, old), target in zip(pairs, targets, strict=True):
+        own = label if new.within or target is not None else ""
+        if (modules := compilations.get(program_key(new))) is not None:
+            units.append(
+                Unit((new, *modules), target, _seconds(modules, arguments), label=f"{own or _PAGE_OF} {new.name}")
+            )
+        else:
+            inputs = (new,) if old is None else (new, old)
+            units.append(Unit(inputs, target, _seconds(inputs, arguments), label=own))
+    return units
+
+
+def _compilations(arguments: Namespace) -> dict[tuple[object, ...], list[Input]]:
+    """Returns the modules of all passes that a page is also about, by the key of the compilation."""
+    if not _writes(arguments) or arguments.against is not None:
+        return {}
+    if not _is_directory(arguments.output) and PurePath(arguments.output).suffix != _PAGE:
+        return {}
+    found = {}
+    for folder in filter(os.path.isdir, arguments.files):
+        with suppress(DiagnosticError):
+            for modules in find_programs(find_inputs([folder]).modules, folder).values():
+                if len(modules) > _STAGES:
+                    found[program_key(modules[0])] = modules
+    return found
 
 
 def _label(inputs: Sequence[Input], arguments: Namespace) -> str:
@@ -99,18 +123,19 @@ def _label(inputs: Sequence[Input], arguments: Namespace) -> str:
     return _PRINTED if is_printed and has_several else ""
 
 
-def _seconds(new: Input, old: Input | None, arguments: Namespace) -> float:
-    size = new.size + (old.size if old else 0)
+def _seconds(inputs: Sequence[Input], arguments: Namespace) -> float:
+    size = sum(each.size for each in inputs)
     return arguments.timeout or seconds_for_bytes(size, CHECKING_SECONDS_PER_MEGABYTE)
 
 
 @contextmanager
 def _open(arguments: Namespace, console: Console) -> Iterator[Work]:
     def work(unit: Unit) -> int:
-        new, *old = unit.inputs
+        new, *rest = unit.inputs
+        old = rest[0] if rest and arguments.against is not None else None
         # A name distinguishes the pages of several modules.
         heading = f"{new.name}:\n" if arguments.has_several else ""
-        return console.attempt(partial(_report_one, new, old[0] if old else None, unit, heading, arguments, console))
+        return console.attempt(partial(_report_one, new, old, unit, heading, arguments, console))
 
     yield work
 
@@ -212,14 +237,27 @@ def _report_one(new: Input, old: Input | None, unit: Unit, heading: str, argumen
     if unit.label == _PRINTED:
         _send(new, report, report.headline, terminal_page(report, arguments.width))
     elif unit.target is not None:
-        write_output(unit.target, FORMATS[PurePath(unit.target).suffix](report))
-        if unit.label:
+        suffix = PurePath(unit.target).suffix
+        written = encode(html_page(report, _causes(unit))) if suffix == _PAGE else FORMATS[suffix](report)
+        write_output(unit.target, written)
+        if unit.label.startswith(_WRITTEN):
             _send(new, report, report.headline)
     elif arguments.json:
         print_json({"file": new.path, **report.as_json(), **_failed(failures, arguments)})
     else:
         write_output(None, encode(heading + terminal_page(report, arguments.width)))
     return _ended(failures, new, console)
+
+
+def _causes(unit: Unit) -> str:
+    """Returns the section of a page about moved and padded arrays, empty without the modules of the passes."""
+    if len(unit.inputs) == 1:
+        return ""
+    # Imported here: most reports are about one module.
+    from relayout.causes.page import causes_section
+    from relayout.causes.run import explain_modules
+
+    return causes_section(explain_modules(unit.label, unit.inputs[1:]))
 
 
 def _send(new: Input, report: MemoryReport, sentence: str, page: str = "") -> None:
@@ -294,9 +332,9 @@ class Reports:
 
     def add(self, unit: Unit, result: Result) -> Result:
         """Takes the report of a module of a directory; the output of other units is printed as it is."""
-        if not unit.label:
+        if not unit.label.startswith((_PRINTED, _WRITTEN)):
             return result
-        self._are_written = unit.label == _WRITTEN
+        self._are_written = unit.label.startswith(_WRITTEN)
         found = read_report(result.output)
         if found is not None:
             self._found.append(found)

@@ -36,12 +36,16 @@ _ROWS = {
 }
 
 
-def html_page(report: MemoryReport) -> str:
-    """Returns the page: totals, a timeline, a treemap of the peak, and tables that sort and filter."""
+def html_page(report: MemoryReport, causes: str = "") -> str:
+    """Returns the page: totals, a timeline, a treemap of the peak, and tables that sort and filter.
+
+    `causes` is a section, as HTML, about the arrays that the program moves or pads.
+    """
     parts = {
         "title": html_text(f"memory of {report.module.name or 'module'}"),
         "sentence": html_text(report.headline),
         "advice": _advice(report),
+        "causes": causes,
         "data": _json_in_html(_data(report)),
     }
     return filled_page("page", parts, _SCRIPTS)

@@ -61,6 +61,11 @@ def find_steps(inputs: Sequence[Input], folder: str) -> list[Step]:
     return [step for name, members in find_programs(inputs, folder).items() for step in _steps_of(name, members)]
 
 
+def program_key(file: Input) -> tuple[object, ...]:
+    """Returns what the modules of one compilation have in common: the number, the name and the directory."""
+    return file.dump.number, file.dump.module, os.path.dirname(file.relative)
+
+
 def find_programs(inputs: Sequence[Input], folder: str) -> dict[str, list[Input]]:
     """Returns the modules of each program among the files of a dump directory, in the order of compilation.
 
@@ -69,8 +74,7 @@ def find_programs(inputs: Sequence[Input], folder: str) -> dict[str, list[Input]
     programs: dict[tuple[object, ...], list[Input]] = {}
     for each in inputs:
         if each.dump.place_in_compilation is not None:
-            key = each.dump.number, each.dump.module, os.path.dirname(each.relative)
-            programs.setdefault(key, []).append(each)
+            programs.setdefault(program_key(each), []).append(each)
     found = {}
     for members in programs.values():
         first, *others = ordered = sorted(members, key=lambda each: each.dump.place_in_compilation or ())

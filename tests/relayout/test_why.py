@@ -337,6 +337,27 @@ def test_the_command_prints_json_and_text(capsys: pytest.CaptureFixture[str]) ->
     assert str(relayout.why(str(GATHERED), top=1)[0]) == out.rstrip("\n")
 
 
+def test_the_page_of_a_report_says_why(tmp_path: Path) -> None:
+    """The directory has the modules of all passes; beside a final module alone nothing is said."""
+    page, alone = tmp_path / "page.html", tmp_path / "alone.html"
+    assert main(["report", str(GATHERED), "-o", str(page)]) == 0
+    section = page.read_text("utf-8").partition('<section id="why">')[2].partition("</section>")[0]
+    assert section.count("<details>") == 6
+    assert "<summary>copy.2: relayout, 264 KiB read and written, by layout-assignment of Layout_assignment" in section
+    assert "remove      pass argument 0 in the layout of the copy" in section
+    assert '<a href="#copy.2">' in section
+    [final] = GATHERED.glob("*.after_optimizations.txt")
+    assert main(["report", str(final), "-o", str(alone)]) == 0
+    assert '<section id="why">' not in alone.read_text("utf-8")
+
+
+def test_the_pages_of_a_directory_say_why(tmp_path: Path) -> None:
+    assert main(["report", str(GATHERED), "-o", f"{tmp_path}/pages/"]) == 0
+    index, page = sorted((tmp_path / "pages").iterdir())
+    assert index.name == "index.html"
+    assert '<section id="why">' in page.read_text("utf-8")
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
