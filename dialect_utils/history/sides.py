@@ -11,14 +11,16 @@ from dialect_utils.history.moved import kind_of_move
 from dialect_utils.history.tracing import Introduced
 from dialect_utils.ir import Value
 from dialect_utils.layout import ArrayShape
-from dialect_utils.ops import named
+from dialect_utils.ops import by_opcode, named
 
 Role = Literal["argument", "result", "loop state", "instruction"]
 # Operations that forward the bytes of an array, perhaps in another memory space.
 _SAME_BYTES = named("bitcast copy-start copy-done")
 _STEPS = named("transpose reshape")
 # Operations that ask for layouts, those that fix them most firmly first.
-_DEMANDING = ("custom-call", "convolution", "dot", "gather", "scatter", "sort", "fft", "reduce-window")
+_DEMANDING = by_opcode(
+    {"custom-call": 0, "convolution": 1, "dot": 2, "gather": 3, "scatter": 4, "sort": 5, "fft": 6, "reduce-window": 7}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +67,7 @@ def consumers(found: Introduced) -> list[Side]:
 def _firmness(side: Side) -> int:
     if side.role != "instruction":
         return 0 if side.role == "result" else 1
-    return 2 + (_DEMANDING.index(side.opcode) if side.opcode in _DEMANDING else len(_DEMANDING))
+    return 2 + _DEMANDING.get(side.opcode, len(_DEMANDING))
 
 
 def through_same_bytes(graph: FlatGraph, node: Value, end: Value | None = None) -> Value:

@@ -12,11 +12,12 @@ from math import gcd, prod
 
 from dialect_utils.ir import Function, Module, Operation, Value
 from dialect_utils.layout import ArrayShape, Shape, TupleShape
-from dialect_utils.ops import Trait, has, named
+from dialect_utils.ops import Trait, by_opcode, has, named
 from dialect_utils.ops.window import WindowDimension, classify, parse_labels, parse_window
 
 _MULTIPLY_ADD = 2
 _POINTER_BYTES = 8
+# Operations that XLA's cost analysis counts as transcendentals.
 _TRANSCENDENTAL = named(
     "exponential log logistic power sqrt cbrt rsqrt tanh sine cosine tan exponential-minus-one log-plus-one atan2 erf"
     " sinh cosh asin acos asinh acosh atanh"
@@ -166,6 +167,7 @@ class CostModel:
         whole = self._of_shape(value.shape)
         read, is_shared = 0, False
         for user in value.users:
+            # Users that read a part of the value only.
             match user.opcode:
                 case "fusion":
                     inner = user.called[0].parameters
@@ -216,6 +218,7 @@ def _first_elements(shape: Shape) -> int:
 def _applications(operation: Operation) -> tuple[int, ...] | None:
     """Returns how often an operation applies each of its functions, None where it applies none."""
     operands = operation.operands
+    # Each operation applies its functions to other numbers of elements.
     match operation.opcode:
         case "map":
             return (_elements(operation.results[0].shape),)
@@ -340,20 +343,23 @@ def _random(operation: Operation) -> Cost:
     return Cost(transcendentals=_elements(operation.results[0].shape))
 
 
-_RULES: Mapping[str, Callable[[Operation], Cost]] = {
-    "all-reduce": _all_reduce,
-    "all-reduce-start": _all_reduce,
-    "cholesky": _cholesky,
-    "convolution": _convolution,
-    "dot": _dot,
-    "fft": _fft,
-    "ragged-dot": _dot,
-    "scaled-dot": _dot,
-    "rng": _random,
-    "rng-bit-generator": _random,
-    "sort": _sort,
-    "triangular-solve": _solve,
-}
+# One rule for each opcode whose cost is neither of its elements nor of its bytes alone.
+_RULES: Mapping[str, Callable[[Operation], Cost]] = by_opcode(
+    {
+        "all-reduce": _all_reduce,
+        "all-reduce-start": _all_reduce,
+        "cholesky": _cholesky,
+        "convolution": _convolution,
+        "dot": _dot,
+        "fft": _fft,
+        "ragged-dot": _dot,
+        "scaled-dot": _dot,
+        "rng": _random,
+        "rng-bit-generator": _random,
+        "sort": _sort,
+        "triangular-solve": _solve,
+    }
+)
 
 
 def _scattered(_: int, sizes: Sequence[int]) -> int:
@@ -363,15 +369,17 @@ def _scattered(_: int, sizes: Sequence[int]) -> int:
 
 
 # The bytes that an operation accesses, from those of its result and of each operand, where it does not access all.
-_BYTES: Mapping[str, Callable[[int, Sequence[int]], int]] = {
-    "cholesky": lambda _, sizes: sizes[0],
-    "dynamic-slice": lambda result, sizes: 2 * result + sizes[1],
-    "dynamic-update-slice": lambda _, sizes: 2 * sizes[1] + sizes[2],
-    "gather": lambda result, sizes: 2 * result + sizes[1],
-    "scatter": _scattered,
-    "slice": lambda result, _: 2 * result,
-    "triangular-solve": lambda result, sizes: result + sizes[0] // 2 + sizes[1],
-}
+_BYTES: Mapping[str, Callable[[int, Sequence[int]], int]] = by_opcode(
+    {
+        "cholesky": lambda _, sizes: sizes[0],
+        "dynamic-slice": lambda result, sizes: 2 * result + sizes[1],
+        "dynamic-update-slice": lambda _, sizes: 2 * sizes[1] + sizes[2],
+        "gather": lambda result, sizes: 2 * result + sizes[1],
+        "scatter": _scattered,
+        "slice": lambda result, _: 2 * result,
+        "triangular-solve": lambda result, sizes: result + sizes[0] // 2 + sizes[1],
+    }
+)
 
 
 def module_cost(module: Module, size: Callable[[ArrayShape], int]) -> Cost:

@@ -27,7 +27,7 @@ module @m {
 def test_a_program_is_compiled_for_a_tpu_and_its_figures_agree_with_the_report() -> None:
     trial = try_advice(parse_bytes(PROGRAM, "conv.mlir"), "tpu-v5e")
     assert trial.before.memory["argument_bytes"] == trial.report.usage.argument_bytes
-    page = trial_page(trial)
+    page = trial_page(trial, 200)
     assert "compiled for tpu-v5e" in page
     assert ("as advised" in page) == (trial.after is not None)
 
@@ -68,7 +68,7 @@ def test_arguments_and_results_are_tried_in_the_order_within_the_program(
     assert [name for name, _ in trial.layouts] == ["argument 0", "result 0"]
     # The second result is not copied: it stays free.
     assert given[1].count('mhlo.layout_mode = "{0,1}"') == 2
-    page = trial_page(trial)
+    page = trial_page(trial, 200)
     assert "argument 0 handed over as f32[8,16]{0,1}" in page
     assert "result 0 handed back as f32[8,16]{0,1}" in page
     assert ("for which the compiler took f32[8,16]{1,0:T(8,128)}" in page) is not accepted

@@ -123,7 +123,7 @@ def test_options_without_effect_are_errors(
 
 def test_an_interrupt_leaves_the_smallest_module_and_nothing_else(folder: Path) -> None:
     """The third run sleeps for ever, in the background, too; the first two have accepted smaller modules."""
-    script = "echo >> count; test $(wc -l < count) -lt 3 && exit 0; sleep 1000 & echo $! $$ > pids; sleep 1000 {}"
+    script = "echo >> count; test $(wc -l < count) -lt 3 && exit 0; sleep 1000 & echo $! $$ > pids; : {}; sleep 1000"
     command = [sys.executable, "-m", "relayout", "reduce", "a.hlo", "--oracle", script, "-o", "small"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE) as process:
