@@ -19,6 +19,7 @@ from relayout.supervisor.frames import MalformedFrameError, named_file
 from relayout.supervisor.programs import OracleProcess, Programs
 from tests.paths import ROOT
 from tests.relayout.test_reduce import HLO, MLIR, opcodes
+from tests.signals import default_signals
 
 _SECONDS = 60.0
 
@@ -126,7 +127,9 @@ def test_an_interrupt_leaves_the_smallest_module_and_nothing_else(folder: Path) 
     script = "echo >> count; test $(wc -l < count) -lt 3 && exit 0; sleep 1000 & echo $! $$ > pids; : {}; sleep 1000"
     command = [sys.executable, "-m", "relayout", "reduce", "a.hlo", "--oracle", script, "-o", "small"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE) as process:
+    with default_signals():
+        process = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE)
+    with process:
         end = time.monotonic() + _SECONDS
         while not (folder / "pids").exists() or not (folder / "pids").read_text().endswith("\n"):
             assert time.monotonic() < end
