@@ -165,6 +165,28 @@ def _joins_of_branches(operation: Operation) -> list[Join]:
     return [*given, *taken]
 
 
+def in_program_order(module: Module) -> Iterator[Operation]:
+    """Yields every operation before those of its called functions and regions, which may use values defined before."""
+    seen: set[Function] = set()
+    for function in reversed(module.functions):
+        waiting = [iter(_begun(function, seen))]
+        while waiting:
+            operation = next(waiting[-1], None)
+            if operation is None:
+                waiting.pop()
+                continue
+            yield operation
+            waiting += [iter(_begun(callee, seen)) for callee in reversed(operation.called)]
+
+
+def _begun(function: Function, seen: set[Function]) -> Sequence[Operation]:
+    """Returns the operations of a function at its first visit; none for an embedded function."""
+    if function in seen or function.is_embedded:
+        return ()
+    seen.add(function)
+    return function.operations
+
+
 def recursive_call(module: Module) -> Operation | None:
     """Returns an operation that closes a cycle of calls, or None; XLA's call graph overflows the stack on a cycle."""
     finished: set[Function] = set()

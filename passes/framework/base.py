@@ -17,14 +17,14 @@ import importlib
 import inspect
 import typing
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar, cast, overload
 
 from dialect_utils.ir import Module, collector_paused
 from dialect_utils.text import Diagnostic, DiagnosticError, Location, kind_of
-from passes.framework.options import declared_options, format_options, option_value
-from passes.framework.spec import Option, unknown_annotation
+from passes.framework.options import OptionError, declared_options, format_options, option_value
+from passes.framework.spec import Option, OptionText, unknown_annotation
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -75,7 +75,7 @@ class PassResult:
 
 @dataclass(frozen=True, repr=False)
 class Pass:
-    """A pass with the values of its options, in the order of the declaration.
+    """A pass with the values of its options, in the order of the declaration, and the texts that gave them, if any.
 
     >>> step = relayout.Pipeline.parse("expand-tiling").passes[0]
     >>> step.with_options(interface="physical")
@@ -86,6 +86,7 @@ class Pass:
 
     function: Callable[..., Any]
     values: tuple[tuple[str, Any], ...]
+    written: tuple[OptionText, ...] = field(default=(), compare=False)
 
     @property
     def name(self) -> str:
@@ -135,7 +136,13 @@ class Pass:
         Raises DiagnosticError for a module that the pass does not support, e.g. one of another dialect.
         """
         self._check_dialect(module)
-        return _call(self.function, module, report, dict(self.values))
+        try:
+            return _call(self.function, module, report, dict(self.values))
+        except OptionError as error:
+            texts = {str(option.name).replace("-", "_"): option.value or option.name for option in self.written}
+            if error.option not in texts:
+                raise
+            raise error.at(texts[error.option]) from None
 
     @collector_paused
     def run(self, module: Module) -> PassResult:
@@ -276,6 +283,9 @@ BUILTIN_PASSES = {
     "make-portable": "passes.dumps.make_portable",
     "replace-transfers": "passes.dumps.replace_transfers",
     "split-minor": "passes.shapes.split_minor",
+    "permute-dimensions": "passes.shapes.permute_dimensions",
+    "merge-dimensions": "passes.shapes.merge_dimensions",
+    "narrow-padding": "passes.shapes.narrow_padding",
 }
 _DECLARE = "a function {0} under @module_pass, with - as _, is one"
 # Former names, which are still read but never printed, with the present ones.

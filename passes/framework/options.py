@@ -29,6 +29,20 @@ from passes.framework.spec import (
     without_braces,
 )
 
+
+class OptionError(DiagnosticError):
+    """The error of an option that does not fit a module; in a pipeline it points at the text of the option."""
+
+    def __init__(self, option: str, message: str, hint: str | None = None) -> None:
+        super().__init__(Diagnostic(message, hint=hint))
+        self.option = option
+
+    def at(self, text: Text) -> DiagnosticError:
+        """Returns the error at the text of the option."""
+        (found,) = self.diagnostics
+        return text.error(found.message, found.hint)
+
+
 _BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
 # The types of values in Python that an option of each type takes.
 _PLAIN = {bool: (bool,), int: (int,), float: (float, int), str: (str,)}

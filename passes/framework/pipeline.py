@@ -8,7 +8,7 @@ import re
 import tomllib
 import traceback
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from time import perf_counter
@@ -270,7 +270,8 @@ def _read(
             if name in OLD_NAMES:
                 notes.append(written.name.note(f"pass {name} is called {OLD_NAMES[name]} now"))
             step = load_pass(name)
-            passes.append(step.with_options(**parse_options(step.options, written.options, f"pass {name}")))
+            given = parse_options(step.options, written.options, f"pass {name}")
+            passes.append(replace(step.with_options(**given), written=written.options))
         elif name in known:
             passes += _expand_named(written, known[name], known, inside, notes)
         else:

@@ -14,11 +14,11 @@ from dialect_utils.io.files import read_module
 from dialect_utils.ir import Module, Value
 from dialect_utils.ir.control_flow import merged
 from dialect_utils.layout import ArrayShape, Layout, Shape, TokenShape, parse_element_type, parse_layout
-from dialect_utils.layout.targets.tpu import default_layout
+from dialect_utils.layout.targets.tpu import TargetName, default_layout
 from dialect_utils.text import Diagnostic, DiagnosticError, Location, Source, Span, nearest, read_input
 from passes.framework.base import Report, module_pass
 
-Target = Literal["row-major", "tpu-v2", "tpu-v3", "tpu-v4", "tpu-v5e", "tpu-v5p", "tpu-v6e", "tpu7x"]
+Target = Literal["row-major", TargetName]
 Scope = Literal["all", "interface"]
 
 

@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple
 
-from dialect_utils.ir import Function, Module, Operation, Value, array_shape
+from dialect_utils.ir import Module, Operation, Value, array_shape
 from dialect_utils.ir.chains import emit_plan
+from dialect_utils.ir.control_flow import in_program_order
+from dialect_utils.ir.permuted import NamedInts, permute_op, permuted_shape
 from dialect_utils.layout import ArrayShape, Step, Transpose
 from dialect_utils.layout.moves.normal_form import normal_form
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.layout.moves.steps import Stage, inverse_permutation
 from passes.framework.base import Report, module_pass
 from passes.layouts.permuted_ops import (
-    NamedInts,
     gives_back,
     gives_normalized,
     is_descending,
     is_same_array,
     normal_shape,
     order_of,
-    permute_op,
-    permuted_shape,
     type_of,
 )
 from passes.tiling.markers import unmarked_attributes
@@ -67,31 +66,9 @@ def normalize_layouts(module: Module, report: Report) -> None:
         }
     """
     work = _Normalization(module)
-    for operation in _in_program_order(module):
+    for operation in in_program_order(module):
         work.normalize(operation)
     work.finish()
-
-
-def _in_program_order(module: Module) -> Iterator[Operation]:
-    """Yields every operation before those of its called functions and regions, which may use values defined before."""
-    seen: set[Function] = set()
-    for function in reversed(module.functions):
-        waiting = [iter(_begun(function, seen))]
-        while waiting:
-            operation = next(waiting[-1], None)
-            if operation is None:
-                waiting.pop()
-                continue
-            yield operation
-            waiting += [iter(_begun(callee, seen)) for callee in reversed(operation.called)]
-
-
-def _begun(function: Function, seen: set[Function]) -> Sequence[Operation]:
-    """Returns the operations of a function at its first visit; none for an embedded function."""
-    if function in seen or function.is_embedded:
-        return ()
-    seen.add(function)
-    return function.operations
 
 
 @dataclass(slots=True)

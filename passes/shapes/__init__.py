@@ -1,1 +1,1 @@
-"""Passes that give arrays other dimensions: split, in another order."""
+"""Passes that give arrays other dimensions: split, merged, cut, in another order."""

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from math import prod
 from typing import NamedTuple
 
 from dialect_utils.ir import Builder, Module, Operation, Value, array_shape
 from dialect_utils.ir.chains import is_pinned, is_plain
 from dialect_utils.layout import ArrayShape, Slice
 from passes.framework.base import Report, module_pass
+
+_MOST = 8
 
 
 class _Window(NamedTuple):
@@ -20,7 +23,7 @@ class _Window(NamedTuple):
 
 
 @module_pass
-def split_minor(module: Module, report: Report, *, most: int = 8) -> None:
+def split_minor(module: Module, report: Report, *, most: int = _MOST) -> None:
     """Makes gathers and scatters of short rows one operation for each element of the row.
 
     A TPU stores 128 elements for a row of 3, so a gather of rows may take 42 times the memory of its elements.
@@ -31,7 +34,8 @@ def split_minor(module: Module, report: Report, *, most: int = 8) -> None:
        is such a scatter.
     3. Indices, promises about them and the function of a scatter stay. Each element of a row is read from, or combined
        with, the same elements in the same order as before.
-    4. Operations with shardings, control dependencies, several arrays or layouts other than the descending one stay.
+    4. Operations with shardings, control dependencies, several arrays or layouts other than the descending one stay,
+       and those of a single row, which is small however it is stored.
 
     Before:
         HloModule m
@@ -59,13 +63,29 @@ def split_minor(module: Module, report: Report, *, most: int = 8) -> None:
             _split(module, operation, window)
 
 
+def candidates(module: Module, target: str) -> Iterator[str]:
+    """Yields the text of this pass where a module has such rows, for the search of `relayout tune`."""
+    windows = map(_window, module.operations())
+    if any(window is not None and 1 < window.size <= _MOST for window in windows):
+        yield split_minor.name
+
+
 def _window(operation: Operation) -> _Window | None:
     """Returns the last dimension of rows that a gather or scatter moves as a whole; None where there is none."""
     if operation.opcode not in ("gather", "scatter") or len(operation.results) != 1 or is_pinned(operation):
         return None
     if not all(map(is_plain, (*operation.operands, *operation.results))):
         return None
-    return _gathered(operation) if operation.opcode == "gather" else _scattered(operation)
+    found = _gathered(operation) if operation.opcode == "gather" else _scattered(operation)
+    return None if found is None or _is_single(operation) else found
+
+
+def _is_single(operation: Operation) -> bool:
+    """Is true for a gather or scatter of one row."""
+    rows = operation.results[0] if operation.opcode == "gather" else operation.operands[2]
+    name = "offset_dims" if operation.opcode == "gather" else "update_window_dims"
+    windows = operation.ints(name) or ()
+    return prod(size for i, size in enumerate(array_shape(rows).dimensions) if i not in windows) == 1
 
 
 def _gathered(operation: Operation) -> _Window | None:

@@ -7,7 +7,6 @@ tiles, and one magnified corner.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, product
 from math import prod
@@ -105,11 +104,11 @@ def parse_window(text: str) -> Window:
     return tuple(ranges)
 
 
-def draw_shape(shape: ArrayShape, window: Window | None = None) -> Picture:
+def draw_shape(shape: ArrayShape, window: Window | None = None, *, with_panels: bool = True) -> Picture:
     """Returns the picture of a static array shape, or of a window of it: [start, limit) for each dimension.
 
-    Raises ValueError for dynamic dimensions, and for a window of another rank, outside of the array (padding
-    included) or of too many cells.
+    Without `with_panels` the picture has the same notes and overview, and no cell is computed. Raises ValueError for
+    dynamic dimensions, and for a window of another rank, outside of the array (padding included) or of too many cells.
     """
     if not shape.is_static:
         raise ValueError(f"{shape} has dynamic dimensions, so no element has a fixed position")
@@ -120,17 +119,16 @@ def draw_shape(shape: ArrayShape, window: Window | None = None) -> Picture:
         return Picture(shape, (), ("the array has no elements",))
     ranges = _drawn_ranges(padded) if window is None else _checked_window(shape, padded, window)
     outer = product(*(range(*each) for each in ranges[:-2]))
-    count = prod(padded[:-2])
-    chosen = outer if window is not None else islice(outer, MAX_PANELS)
-    panels = tuple(_panel(logical, extended, index, ranges[-2:]) for index in chosen)
+    chosen = list(outer if window is not None else islice(outer, MAX_PANELS))
+    panels = tuple(_panel(logical, extended, index, ranges[-2:]) for index in chosen) if with_panels else ()
     overview = _overview(logical, padded) if window is None else None
-    return Picture(shape, panels, tuple(_notes(shape, padded, count, panels)), overview)
+    return Picture(shape, panels, tuple(_notes(shape, padded, len(chosen), ranges[-2:])), overview)
 
 
 def _drawn_ranges(padded: tuple[int, ...]) -> Window:
-    """Returns the ranges drawn by default: every outer index, and a corner of the inner two dimensions."""
+    """Returns the ranges drawn by default: the first outer indices, and a corner of the inner two dimensions."""
     *outer, rows, columns = padded
-    return (*((0, size) for size in outer), (0, min(rows, MAX_ROWS)), (0, min(columns, MAX_COLUMNS)))
+    return (*((0, min(size, MAX_PANELS)) for size in outer), (0, min(rows, MAX_ROWS)), (0, min(columns, MAX_COLUMNS)))
 
 
 def _checked_window(shape: ArrayShape, padded: tuple[int, ...], window: Window) -> Window:
@@ -161,17 +159,18 @@ def _overview(logical: ArrayShape, padded: tuple[int, ...]) -> Overview | None:
     return Overview(rows, columns, *heights)
 
 
-def _notes(shape: ArrayShape, padded: tuple[int, ...], count: int, panels: Sequence[Panel]) -> list[str]:
+def _notes(shape: ArrayShape, padded: tuple[int, ...], panels: int, ranges: Window) -> list[str]:
+    """Returns the notes of a picture with this number of panels, each of the cells in `ranges`."""
+    *outer, full_rows, full_columns = padded
+    rows, columns = (limit - start for start, limit in ranges)
     notes = []
     if shape.rank > 1:
         order = describe_order(shape.effective_layout)
         notes.append(f"down: dim {shape.rank - 2}, across: dim {shape.rank - 1}; {order}")
-    if count > len(panels):
-        notes.append(f"{len(panels)} of {count} parts are drawn")
-    first = panels[0]
-    if (len(first.rows), len(first.rows[0])) != (first.full_rows, first.full_columns):
-        shown = f"{len(first.rows)} x {len(first.rows[0])}"
-        notes.append(f"{shown} of {first.full_rows} x {first.full_columns} cells are drawn")
+    if prod(outer) > panels:
+        notes.append(f"{panels} of {prod(outer)} parts are drawn")
+    if (rows, columns) != (full_rows, full_columns):
+        notes.append(f"{rows} x {columns} of {full_rows} x {full_columns} cells are drawn")
     hidden = physical_element_count(shape) - prod(padded)
     if hidden:
         notes.append(f"{hidden} more padding slots are inside or after the tiles and have no logical index")

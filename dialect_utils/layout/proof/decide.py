@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from math import prod
 
 import islpy as isl
-import numpy as np
 
 from dialect_utils.layout.index.index_map import Coordinate
 from dialect_utils.layout.index.positions import Condition, Position
@@ -194,7 +193,7 @@ def _differs_by_blocks(question: Question) -> tuple[int, ...] | None:
         kept, also_kept = keeps(first, unit.shape), keeps(second, unit.shape)
         different = kept != also_kept
         for a, b in zip([*first.coordinates, first.unit], [*second.coordinates, second.unit], strict=True):
-            different |= kept & np.not_equal(a, b)
+            different |= kept & (a != b)
         if different.any():
             return at(index, int(different.argmax()))
     return None

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any, Literal
 
-import numpy as np
-
 from dialect_utils.layout.index.positions import Position
 from dialect_utils.layout.proof.deadline import check_deadline
 
@@ -48,6 +46,9 @@ def blocks(sizes: tuple[int, ...]) -> Iterator[tuple[list[Any], Any]]:
 
     Raises DeadlineError after the deadline.
     """
+    # Imported here, as below: isl answers nearly all questions.
+    import numpy as np
+
     total = prod(sizes)
     for begin in range(0, total, _BLOCK):
         check_deadline()
@@ -61,6 +62,8 @@ def blocks(sizes: tuple[int, ...]) -> Iterator[tuple[list[Any], Any]]:
 
 def keeps(position: Position, shape: tuple[int, ...]) -> Any:
     """Returns for each element of a block whether it meets the conditions, as a flat array of `shape`."""
+    import numpy as np
+
     kept = np.ones(shape, bool)
     for condition in position.conditions:
         kept &= (condition.value >= condition.low) & (condition.value < condition.high)

@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 
-import numpy as np
-
 from dialect_utils.layout.index.index_map import (
     Coordinate,
     element_slot_bits,
@@ -92,6 +90,9 @@ def linear_position(coordinates: Sequence[Coordinate], sizes: Sequence[int]) -> 
 
 
 def _padding_by_blocks(source: ArrayShape, destination: ArrayShape) -> tuple[int, ...] | None:
+    # Imported here: isl answers nearly all questions.
+    import numpy as np
+
     sizes = final_dimensions(destination.dimensions, destination.effective_layout)
     width, slot = element_slot_bits(destination), element_slot_bits(source)
     for index, _ in blocks((*destination.dimensions, 1)):

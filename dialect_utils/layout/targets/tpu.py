@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import permutations
 from math import prod
+from typing import Literal
 
 from dialect_utils.layout.element_type import ElementType
 from dialect_utils.layout.index.index_map import final_dimensions, require_bounded
@@ -55,6 +56,9 @@ class Target:
         return bits
 
 
+# The keys of TARGETS, as the type of an option.
+TargetName = Literal["tpu-v2", "tpu-v3", "tpu-v4", "tpu-v5e", "tpu-v5p", "tpu-v6e", "tpu7x"]
+
 # Teraflops and gigabytes per second are those of one chip in Google Cloud's pages of the versions (PEAK_SOURCE, 2026);
 # the two devices of a chip of v2, v3 and tpu7x share them.
 PEAK_SOURCE = "cloud.google.com/tpu/docs"
@@ -94,9 +98,19 @@ def default_layout(element_type: ElementType, dimensions: tuple[int, ...], targe
     rank = len(dimensions)
     has_one_order = rank < 2 or 0 in dimensions
     order = Layout.descending(rank).minor_to_major if has_one_order else _cheapest_order(element_type, dimensions, chip)
-    bits = chip.storage_bits(element_type)
-    tiles = tile_for(element_type, dimensions, order, target)
-    return Layout(order, tiles, element_size_in_bits=bits if bits < _BYTE else 0)
+    return layout_in_order(element_type, dimensions, order, target)
+
+
+def layout_in_order(
+    element_type: ElementType, dimensions: tuple[int, ...], minor_to_major: tuple[int, ...], target: str | Target
+) -> Layout:
+    """Returns the layout that `target` uses for an array whose minor_to_major is given, with tiles and element size.
+
+    Raises DiagnosticError for an unknown target.
+    """
+    bits = parse_target(target).storage_bits(element_type)
+    tiles = tile_for(element_type, dimensions, minor_to_major, target)
+    return Layout(minor_to_major, tiles, element_size_in_bits=bits if bits < _BYTE else 0)
 
 
 def tile_for(

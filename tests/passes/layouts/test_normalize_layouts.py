@@ -13,13 +13,13 @@ from hypothesis import given, settings
 from dialect_utils.execution import Worker
 from dialect_utils.hlo import HloModule, parse_module
 from dialect_utils.ir import Operation
+from dialect_utils.ir.permuted import PermutedOp, permute_op
 from dialect_utils.layout import ArrayShape
 from dialect_utils.verdict import compare_stages
 from passes.bitcasts.form_bitcasts import form_bitcasts
 from passes.framework.pipeline import verify
 from passes.layouts import normalize_layouts as room
 from passes.layouts.normalize_layouts import normalize_layouts
-from passes.layouts.permuted_ops import PermutedOp, permute_op
 from tests.passes.random_layouts import laid_out
 from tests.passes.random_modules import modules
 from tests.passes.tiling.test_relayout_passes import same_results

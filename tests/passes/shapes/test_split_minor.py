@@ -20,7 +20,7 @@ NUMBERS = "collapsed_slice_dims={{0}}, start_index_map={{0}}, index_vector_dim={
 
 def gather(rng: random.Random) -> str:
     rows, width = rng.randint(2, 9), rng.randint(2, 5)
-    batch = [rng.randint(1, 4) for _ in range(rng.randint(1, 2))]
+    batch = [rng.randint(2, 4), *(rng.randint(1, 4) for _ in range(rng.randint(0, 1)))]
     sizes = ",".join(map(str, batch))
     last = len(batch)
     return f"""HloModule m
@@ -92,6 +92,18 @@ def test_exchanged_columns_are_different(worker: Worker) -> None:
     assert text.count("concatenate(s.0, s.1") == 1
     wrong = parse_module(text.replace("concatenate(s.0, s.1", "concatenate(s.1, s.0"))
     assert compare_modules(module, wrong, Options(engines=("proof", "xla")), worker).verdict == "different"
+
+
+@pytest.mark.parametrize("make", [gather, scatter])
+def test_a_single_row_stays(make: object) -> None:
+    assert callable(make)
+    text = make(random.Random(1))
+    count = re.findall(r"s32\[([0-9,]+),1\] parameter\(1\)", text)[0]
+    ones = re.sub(r"\d+", "1", count)
+    single = text.replace(f"[{count},", f"[{ones},")
+    verify(parse_module(single))
+    assert split_minor.run(parse_module(text)).modified
+    assert not split_minor.run(parse_module(single)).modified
 
 
 def test_a_window_of_another_dimension_stays() -> None:

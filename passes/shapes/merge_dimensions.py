@@ -1,0 +1,202 @@
+"""Makes adjacent dimensions that are always used together one dimension."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from dialect_utils.ir import Builder, Module, Operation, Value, array_shape
+from dialect_utils.ir.chains import is_relayout
+from dialect_utils.ir.passed_arrays import PassedArray, passed_arrays
+from dialect_utils.layout import ArrayShape, Pad, Reshape, Slice, Step, Transpose
+from dialect_utils.layout.targets.tpu import TargetName
+from dialect_utils.ops import opcode_of
+from passes.framework.base import Report, module_pass
+from passes.shapes.choices import change, choices, texts
+from passes.shapes.factors import FIRST_START, RESULT, SIZES, Factors, Position, Positions
+from passes.shapes.regions import Parts
+from passes.shapes.remade import bypass, remade, resized
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """Arrays with dimension d and the next one as one dimension."""
+
+    factors: Factors = field(default_factory=Factors)
+
+    def match(self, operation: Operation, position: Position, dimension: int) -> Positions | None:
+        """Returns the first of the two dimensions at every position, where both are side by side."""
+        major, minor = (self.factors.at(operation, position, each) for each in (dimension, dimension + 1))
+        if major is None or minor is None or not minor.is_whole:
+            return None
+        expected = {other: first + 1 for other, first in major.dimensions.items()}
+        return major.dimensions if minor.dimensions == expected else None
+
+    def passed(self, module: Module) -> Mapping[Value, Sequence[PassedArray]]:
+        """Returns all passed arrays."""
+        found: dict[Value, list[PassedArray]] = {}
+        for array in passed_arrays(module):
+            for value in array.values if array.received else ():
+                found.setdefault(value, []).append(array)
+        return found
+
+    def shapes(self, shape: ArrayShape, dimension: int) -> Sequence[ArrayShape]:
+        """Returns the shape with the two dimensions as one."""
+        return (resized(shape, merged_sizes(shape.dimensions, dimension)),)
+
+    def split(self, builder: Builder, value: Value, dimension: int) -> Parts:
+        """Makes a reshape, of the array before it if the value is a reshape."""
+        (shape,) = self.shapes(array_shape(value), dimension)
+        source, made = value, value.operation
+        if made is not None and made.opcode == "reshape" and is_relayout(made):
+            source = made.operands[0]
+        if array_shape(source).dimensions == shape.dimensions:
+            return (source,)
+        return (builder.apply(Reshape(shape.dimensions), source, name=f"{value.name}.merged", like=value),)
+
+    def join(self, builder: Builder, parts: Parts, value: Value, dimension: int) -> Value:
+        """Makes a reshape into the shape of a value; reshapes of the value read the merged array instead."""
+        (part,) = parts
+        bypass(value, part)
+        return builder.apply(Reshape(array_shape(value).dimensions), part, name=f"{value.name}.split", like=value)
+
+    def remake(
+        self, builder: Builder, operation: Operation, positions: Positions, operands: Sequence[Parts]
+    ) -> Sequence[Parts]:
+        """Makes an operation on merged arrays."""
+        values = [part for (part,) in operands]
+        shapes = [
+            self.shapes(array_shape(result), positions[~index])[0] if ~index in positions else array_shape(result)
+            for index, result in enumerate(operation.results)
+        ]
+        if operation.opcode in FIRST_START:
+            del values[FIRST_START[operation.opcode] + positions[0] + 1]
+        name, step = f"{operation.results[0].name}.merged", _merged_step(operation, positions, shapes[0])
+        made = remade(builder, operation, values, shapes, name=name, step=step)
+        if step is None and operation.opcode != "constant" and made[0].operation is not None:
+            _renumber(made[0].operation, positions)
+        return [(result,) for result in made]
+
+
+def merged_sizes(sizes: Sequence[int], dimension: int) -> tuple[int, ...]:
+    """Returns sizes with those of a dimension and the next one multiplied."""
+    return (*sizes[:dimension], sizes[dimension] * sizes[dimension + 1], *sizes[dimension + 2 :])
+
+
+def _merged_step(operation: Operation, positions: Positions, result: ArrayShape) -> Step | None:
+    """Returns the step of a transpose, reshape, slice or pad on merged arrays; None for other operations."""
+    dimension = positions.get(0, 0)
+    match step := operation.step:
+        case Transpose():
+            return Transpose(_renumbered(step.permutation, dimension))
+        case Reshape():
+            return Reshape(result.dimensions)
+        case Slice():
+            size = array_shape(operation.operands[0]).dimensions[dimension + 1]
+            start, limit = (_scaled(bounds, dimension, size) for bounds in (step.start, step.limit))
+            return Slice(start, limit, _without(step.strides, dimension + 1))
+        case Pad():
+            size = array_shape(operation.operands[0]).dimensions[dimension + 1]
+            low, high = (_scaled(amounts, dimension, size) for amounts in (step.low, step.high))
+            return Pad(low, high, _without(step.gaps, dimension + 1))
+    return None
+
+
+def _without(values: Sequence[int], index: int) -> tuple[int, ...]:
+    return (*values[:index], *values[index + 1 :])
+
+
+def _scaled(amounts: Sequence[int], dimension: int, size: int) -> tuple[int, ...]:
+    """Returns the amounts of a slice or pad where the dimension after `dimension`, which is not cut, has a size."""
+    return _without([size * each if i == dimension else each for i, each in enumerate(amounts)], dimension + 1)
+
+
+def _renumbered(numbers: Sequence[int], dimension: int) -> tuple[int, ...]:
+    """Returns numbers of dimensions after the one after `dimension` is gone."""
+    return tuple(number - (number > dimension) for number in numbers if number != dimension + 1)
+
+
+def _renumber(operation: Operation, positions: Positions) -> None:
+    """Changes the attributes of an operation that was made on merged arrays."""
+    for name, position in _numbering(operation):
+        numbers = operation.ints(name)
+        if numbers is not None and position in positions:
+            operation.set_ints(name, _renumbered(numbers, positions[position]))
+    name = SIZES.get(operation.opcode, "")
+    sizes = operation.ints(name) if name and 0 in positions else None
+    if sizes is not None:
+        operation.set_ints(name, merged_sizes(sizes, positions[0]))
+
+
+def _numbering(operation: Operation) -> Iterator[tuple[str, Position]]:
+    """Yields the attributes that list dimensions, with the position whose dimensions they number."""
+    for attribute in opcode_of(operation.opcode).attributes:
+        if attribute.kind == "dimensions":
+            yield attribute.name, RESULT if attribute.numbers is None else attribute.numbers
+    if operation.opcode == "gather":
+        yield "index_vector_dim", 1
+    if operation.opcode == "scatter":
+        count = len(operation.results)
+        yield from (("index_vector_dim", count), ("scatter_indices_batching_dims", count))
+        yield "update_window_dims", count + 1
+
+
+def merged_dimensions(shape: ArrayShape) -> Sequence[int]:
+    """Returns the dimensions that may be merged with the next one."""
+    sizes = shape.dimensions
+    return [] if 0 in sizes else [i for i in range(len(sizes) - 1) if sizes[i] > 1 and sizes[i + 1] > 1]
+
+
+@module_pass
+def merge_dimensions(
+    module: Module,
+    report: Report,
+    *,
+    value: str | None = None,
+    dimension: int | None = None,
+    target: TargetName = "tpu-v5e",
+) -> None:
+    """Makes adjacent dimensions that are always used together one dimension.
+
+    A TPU pads the last two dimensions to tiles: of f32[100000,3,3] it stores 4 x 128 elements for 9 where the rows
+    stay together, of f32[100000,9] 128.
+
+    1. The dimension `dimension` of the array `value` and the next one become one. So do those of all arrays around it,
+       as far as operations use both together: elementwise operations, broadcasts, reductions, transposes, slices, pads,
+       concatenates, reversals, dots, gathers, scatters, dynamic slices and their updates, and reshapes that keep both.
+    2. Both dimensions have to be side by side in every operand and result, the second one as a whole. A slice, pad or
+       concatenate may cut or join the first one. A reduction or dot combines both, in the same order as before.
+    3. Calls, loops and branches pass the new arrays.
+    4. Elsewhere a reshape converts: parameters and results of the entry keep their shape. Operations with shardings,
+       control dependencies or layouts other than the descending one stay.
+    5. Without `value`, every region of arrays is changed that becomes smaller so by a model of the memory of `target`:
+       bytes with padding, less those that reshapes move.
+
+    Raises DiagnosticError for a value that the module does not have, or whose dimensions cannot be merged.
+
+    Before:
+        HloModule m
+        ENTRY e {
+          p = f32[8,3,3] parameter(0)
+          i = s32[4,1] parameter(1)
+          g = f32[4,3,3] gather(p, i), offset_dims={1,2}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1,3,3}
+          ROOT r = f32[4,3,3] multiply(g, g)
+        }
+
+    After merge-dimensions{value=%g dimension=1}:
+        HloModule m
+        ENTRY e {
+          p = f32[8,3,3] parameter(0)
+          i = s32[4,1] parameter(1)
+          p.merged = f32[8,9] reshape(p)
+          g.merged = f32[4,9] gather(p.merged, i), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1,9}
+          r.merged = f32[4,9] multiply(g.merged, g.merged)
+          ROOT r = f32[4,3,3] reshape(r.merged)
+        }
+    """  # noqa: E501  # instructions
+    change(module, Merged(), merged_dimensions, value, dimension, target)
+
+
+def candidates(module: Module, target: str) -> Iterator[str]:
+    """Yields the pass for each region that it makes smaller, the one that saves the most bytes first."""
+    return texts(module, merge_dimensions, choices(module, Merged(), merged_dimensions, target))

@@ -1,0 +1,168 @@
+"""Cuts dimensions just above a multiple of the tile into the part that fills tiles and the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from dialect_utils.ir import Builder, Module, Operation, Value, array_shape
+from dialect_utils.ir.passed_arrays import PassedArray
+from dialect_utils.layout import ArrayShape, Pad, Reshape, Slice, Step, Transpose
+from dialect_utils.layout.targets.tpu import TargetName
+from passes.framework.base import Report, module_pass
+from passes.shapes.choices import change, choices, texts
+from passes.shapes.factors import RESULT, SIZES, Factors, Position, Positions
+from passes.shapes.regions import Parts
+from passes.shapes.remade import remade, resized
+
+# The lanes of a tile, to which the minor dimension is padded.
+_LANES = 128
+
+
+@dataclass(frozen=True, slots=True)
+class Narrowed:
+    """Arrays with a dimension cut after the last whole tile."""
+
+    factors: Factors = field(default_factory=Factors)
+
+    def match(self, operation: Operation, position: Position, dimension: int) -> Positions | None:
+        """Returns the dimension that is cut at every position, if the operation does not combine what it cuts."""
+        factor = self.factors.at(operation, position, dimension)
+        if factor is None or not factor.is_whole:
+            return None
+        is_kept = all(~index in factor.dimensions for index in range(len(operation.results)))
+        return factor.dimensions if is_kept else None
+
+    def passed(self, module: Module) -> Mapping[Value, Sequence[PassedArray]]:
+        """Returns nothing: a loop would have to pass twice as many arrays."""
+        return {}
+
+    def shapes(self, shape: ArrayShape, dimension: int) -> Sequence[ArrayShape]:
+        """Returns the shapes of the part that fills tiles and of the rest."""
+        sizes = (limit - start for start, limit in _bounds(shape, dimension))
+        return [resized(shape, _replaced(shape.dimensions, dimension, size)) for size in sizes]
+
+    def split(self, builder: Builder, value: Value, dimension: int) -> Parts:
+        """Makes two slices."""
+        shape, made = array_shape(value), []
+        for number, bounds in enumerate(_bounds(shape, dimension)):
+            start, limit = [0] * shape.rank, list(shape.dimensions)
+            start[dimension], limit[dimension] = bounds
+            step = Slice(tuple(start), tuple(limit))
+            made.append(builder.apply(step, value, name=f"{value.name}.{number}", like=value))
+        return tuple(made)
+
+    def join(self, builder: Builder, parts: Parts, value: Value, dimension: int) -> Value:
+        """Makes a concatenation."""
+        return builder.concatenate(parts, dimension, value.shape, name=f"{value.name}.joined", like=value)
+
+    def remake(
+        self, builder: Builder, operation: Operation, positions: Positions, operands: Sequence[Parts]
+    ) -> Sequence[Parts]:
+        """Makes an operation twice, on both parts."""
+        made, name = list[Sequence[Value]](), operation.results[0].name
+        for number in (0, 1):
+            values = [parts[number] if position in positions else parts[0] for position, parts in enumerate(operands)]
+            shapes = [
+                self.shapes(array_shape(result), positions[~index])[number]
+                for index, result in enumerate(operation.results)
+            ]
+            step = _part_of_step(operation, positions, shapes[0])
+            made.append(remade(builder, operation, values, shapes, name=f"{name}.{number}", step=step))
+            if 0 in positions and operation.opcode in SIZES:
+                _resize_slices(made[-1][0], array_shape(operation.operands[0]), array_shape(values[0]))
+        return list(zip(*made, strict=True))
+
+
+def narrowed_dimensions(shape: ArrayShape) -> Sequence[int]:
+    """Returns the dimensions with more elements than one tile that do not fill the last tile."""
+    return [i for i, size in enumerate(shape.dimensions) if size > _LANES and size % _LANES]
+
+
+def _bounds(shape: ArrayShape, dimension: int) -> tuple[tuple[int, int], tuple[int, int]]:
+    """Returns the first index of both parts of a dimension, and the index after the last."""
+    size = shape.dimensions[dimension]
+    cut = size - size % _LANES
+    return (0, cut), (cut, size)
+
+
+def _replaced(sizes: Sequence[int], dimension: int, size: int) -> tuple[int, ...]:
+    return (*sizes[:dimension], size, *sizes[dimension + 1 :])
+
+
+def _part_of_step(operation: Operation, positions: Positions, result: ArrayShape) -> Step | None:
+    """Returns the step of a transpose, reshape, slice or pad on a part; None for other operations."""
+    match step := operation.step:
+        case Transpose() | Pad():
+            return step
+        case Reshape():
+            return Reshape(result.dimensions)
+        case Slice():
+            return replace(step, limit=_replaced(step.limit, positions[0], result.dimensions[positions[RESULT]]))
+    return None
+
+
+def _resize_slices(value: Value, whole: ArrayShape, part: ArrayShape) -> None:
+    """Changes the sizes of the slices of a gather or dynamic slice of a part, which are whole in the dimension."""
+    assert value.operation is not None  # made before
+    name = SIZES[value.operation.opcode]
+    sizes = value.operation.ints(name) or ()
+    known = zip(sizes, whole.dimensions, part.dimensions, strict=True)
+    value.operation.set_ints(name, [new if size == old else size for size, old, new in known])
+
+
+@module_pass
+def narrow_padding(
+    module: Module,
+    report: Report,
+    *,
+    value: str | None = None,
+    dimension: int | None = None,
+    target: TargetName = "tpu-v5e",
+) -> None:
+    """Cuts dimensions just above a multiple of the tile into the part that fills tiles and the rest.
+
+    A TPU stores f32[1000,129] with rows of 256 elements, so nearly half of the array is padding. Two arrays, of 128
+    columns and of one, have little.
+
+    1. The dimension `dimension` of the array `value` is cut after the last multiple of 128. So is that of all arrays
+       around it, as far as operations compute both parts one by one: elementwise operations, broadcasts, reductions and
+       dots that keep the dimension, transposes, reshapes that keep it, slices, pads, reversals, gathers, scatters and
+       dynamic slices of other dimensions.
+    2. Elsewhere two slices make the parts, and a concatenate joins them: where the dimension is summed, at parameters
+       and results of the entry, and at calls, loops and branches. Operations with shardings, control dependencies or
+       layouts other than the descending one stay.
+    3. Without `value`, every region of arrays is cut that becomes smaller so by a model of the memory of `target`:
+       bytes with padding, less those that slices and concatenates move.
+
+    Raises DiagnosticError for a value that the module does not have, or a dimension that needs no cut.
+
+    Before:
+        HloModule m
+        ENTRY e {
+          p = f32[64,8] parameter(0)
+          q = f32[8,129] parameter(1)
+          d = f32[64,129] dot(p, q), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+          ROOT n = f32[64,129] negate(d)
+        }
+
+    After narrow-padding{value=%d dimension=1}:
+        HloModule m
+        ENTRY e {
+          p = f32[64,8] parameter(0)
+          q = f32[8,129] parameter(1)
+          q.0 = f32[8,128] slice(q), slice={[0:8], [0:128]}
+          q.1 = f32[8,1] slice(q), slice={[0:8], [128:129]}
+          d.0 = f32[64,128] dot(p, q.0), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+          d.1 = f32[64,1] dot(p, q.1), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+          n.0 = f32[64,128] negate(d.0)
+          n.1 = f32[64,1] negate(d.1)
+          ROOT n = f32[64,129] concatenate(n.0, n.1), dimensions={1}
+        }
+    """
+    change(module, Narrowed(), narrowed_dimensions, value, dimension, target)
+
+
+def candidates(module: Module, target: str) -> Iterator[str]:
+    """Yields the pass for each region that it makes smaller, the one that saves the most bytes first."""
+    return texts(module, narrow_padding, choices(module, Narrowed(), narrowed_dimensions, target))
