@@ -27,12 +27,9 @@ from dialect_utils.verdict.certified import choices_of, prove
 from dialect_utils.verdict.comparator import Options
 from dialect_utils.verdict.evidence import Verdict
 from dialect_utils.verdict.examination import Examination
-from dialect_utils.verdict.feeding import fed_stages
 from dialect_utils.verdict.judge import SelfCheck, checks_of_both
 from dialect_utils.verdict.outcome import NOT_GUARANTEED, PROOF, Answer, Counterexample
-from dialect_utils.verdict.parts import executable_part
 from dialect_utils.verdict.ports import entry_ports
-from dialect_utils.verdict.precision import RoundedOperands, is_continuous, narrow_operands
 from dialect_utils.verdict.proof import ProofResult
 
 # Operations whose results differ from run to run.
@@ -141,22 +138,25 @@ def _run(
     unseen = unseen_differences(stages[0], stages[-1])
     examination = Examination.of([forms[0], *stages, forms[1]], prepared.programs, prepared.checks, options, devices)
     is_proved = proved is not None and proved.answer == "equal"
-    if proved is not None and not is_proved:
+    if is_proved:
+        examination = examination.of_proved()
+    elif proved is not None:
         examination = replace(examination, is_equal_over_reals=proved.is_equal_over_reals and not _ignores_nan(proved))
     with ExitStack() as stack:
         if worker is None or worker.devices != devices:
             worker = stack.enter_context(Worker(devices=devices, memory=options.memory))
         verdict = examination.run(worker, is_proved=is_proved)
         if not is_proved and options.precision == "default" and isinstance(verdict.counterexample, Counterexample):
-            verdict = _with_rounded_operands(examination, worker, verdict, narrow_operands(stages[-1]))
+            verdict = _with_rounded_operands(examination, worker, verdict, stages[-1])
     return _remarked(verdict, unseen)
 
 
-def _with_rounded_operands(examination: Examination, worker: Worker, verdict: Verdict, most: int) -> Verdict:
-    """Returns the verdict, or that on an original with operands of dots rounded to bf16, as its dump rounds them.
+def _with_rounded_operands(examination: Examination, worker: Worker, verdict: Verdict, dump: Module) -> Verdict:
+    """Returns the verdict, or that on an original with operands of dots rounded to bf16, as its dump rounds them."""
+    # Imported here, as below: few checks need it.
+    from dialect_utils.verdict.precision import RoundedOperands, is_continuous, narrow_operands
 
-    `most` is the number of operands that the dump has in bf16.
-    """
+    most = narrow_operands(dump)
     engine = next(engine for engine in ENGINES if engine in verdict.methods)
     runs = replace(examination.runs, data=[data for data in examination.runs.data if is_continuous(data)])
     if not most or not runs.data:
@@ -202,6 +202,8 @@ def _of_part(
     The first part are the outputs that do not depend on the reason, the second part those that do if ones replace the
     data of other programs. The verdict is `different` where a part differs, else `unknown`.
     """
+    from dialect_utils.verdict.feeding import fed_stages
+    from dialect_utils.verdict.parts import executable_part
 
     def is_executable(forms: Sequence[Module]) -> bool:
         try:

@@ -12,7 +12,6 @@ from dialect_utils.execution import Array, Engine, ExecutionError, Program, Work
 from dialect_utils.ir import Module, Operation
 from dialect_utils.layout import ArrayShape, Shape
 from dialect_utils.ops import Trait, has, named
-from dialect_utils.verdict.closeness import close_finding, narrows
 from dialect_utils.verdict.comparator import AUTO, Comparator, Finding, Options
 from dialect_utils.verdict.evidence import Verdict
 from dialect_utils.verdict.guarantees import Guarantee, result_guarantees, threshold_results
@@ -23,7 +22,6 @@ from dialect_utils.verdict.runs import Runs
 from dialect_utils.verdict.sampling import DataSet
 from dialect_utils.verdict.sampling.inputs import chosen_data, possible_inputs
 from dialect_utils.verdict.sampling.orders import compared_in_open_orders, has_sorts, may_choose
-from dialect_utils.verdict.sampling.power import Trial
 from dialect_utils.verdict.scale import Scale
 
 # XLA:CPU implements negative padding and a few other operations only through its simplifier.
@@ -134,6 +132,16 @@ class Examination:
         )
         return decided or replace(verdict, power=self._measured(worker, ways))
 
+    def of_proved(self) -> Examination:
+        """Returns the comparison of modules that are proved equal, with code that is worth being compiled for few runs.
+
+        Unoptimized code contradicts a wrong proof as well.
+        """
+        # XLA:CPU multiplies matrices in a library, as fast in unoptimized code.
+        work = sum(work_of(module, with_products=False) for module in (self.original, self.last))
+        is_quick = len(self.runs.data) * work <= _MOST_UNOPTIMIZED_WORK
+        return replace(self, runs=replace(self.runs, optimizes=not is_quick))
+
     def with_rounded_operands(self, program: Program, operands: int) -> Examination:
         """Returns the comparison with a form of the original that rounds operands of its dots."""
         runs = replace(self.runs, programs=(program, self.runs.programs[1]), rounded=operands)
@@ -144,6 +152,9 @@ class Examination:
         """Returns `close` for a difference of a few units in the last place between equal functions of reals."""
         if found.answer != "different" or not self.is_equal_over_reals or self.options.compare != AUTO:
             return found
+        # Imported here, as below: few checks end so.
+        from dialect_utils.verdict.closeness import close_finding, narrows
+
         if narrows(self.original, self.last):
             return found
         return close_finding(runs, self.judge, worker, engine, found) or found
@@ -274,6 +285,8 @@ class Examination:
         count = _PLANTED if self.options.power is None else self.options.power
         if not count:
             return None
+        from dialect_utils.verdict.sampling.power import Trial
+
         engine = self._engine_for(count, ways)
         runs, found = ways[engine]
         now = time.monotonic()
@@ -332,8 +345,8 @@ _NOT_INTERPRETED = named("cholesky triangular-solve fft rng rng-bit-generator cu
 _ITERATIONS = 16
 
 
-def work_of(module: Module) -> int:
-    """Returns the approximate number of elements that a run computes."""
+def work_of(module: Module, *, with_products: bool = True) -> int:
+    """Returns the approximate number of elements that a run computes; `with_products`: with each product of a dot."""
     loops = {
         function.name
         for operation in module.operations()
@@ -341,7 +354,8 @@ def work_of(module: Module) -> int:
         for function in operation.called
     }
     return sum(
-        _work(operation) * (_ITERATIONS if operation.function.name in loops else 1) for operation in module.operations()
+        _work(operation, with_products) * (_ITERATIONS if operation.function.name in loops else 1)
+        for operation in module.operations()
     )
 
 
@@ -354,9 +368,9 @@ def is_interpretable(module: Module) -> bool:
     )
 
 
-def _work(operation: Operation) -> int:
+def _work(operation: Operation, with_products: bool) -> int:
     results = sum(_elements(value.shape) for value in operation.results)
-    if operation.opcode == "dot":
+    if operation.opcode == "dot" and with_products:
         contracting = operation.ints("lhs_contracting_dims") or ()
         lhs = operation.operands[0].shape
         return results * prod(lhs.dimensions[i] for i in contracting) if isinstance(lhs, ArrayShape) else results

@@ -1,3 +1,5 @@
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -326,3 +328,29 @@ def test_xla_keeps_a_rounding_to_bf16_before_a_sum(worker: Worker) -> None:
     plain, rounded = (parse_bytes(SUMS_OF_SQUARES.replace("OPERAND", name).encode(), "m") for name in "mw")
     verdict = compare_modules(plain, rounded, Options(engines=("xla",), power=0), worker)
     assert verdict.verdict == "different"
+
+
+@pytest.mark.parametrize(
+    ("size", "options", "is_optimized"),
+    [
+        ("3,5", Options(), False),
+        ("3,5", Options(engines=("xla",), power=0), True),
+        # Each set of inputs has 4 million elements.
+        ("2048,2048", Options(seeds=1), True),
+    ],
+)
+def test_code_of_a_short_run_after_a_proof_is_not_optimized(
+    size: str, options: Options, is_optimized: bool, worker: Worker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    levels = set()
+    run = Worker.run
+
+    def noted(self: Worker, *arguments: Any, **named: Any) -> Any:
+        levels.add(named["options"].get("xla_backend_optimization_level", 2))
+        return run(self, *arguments, **named)
+
+    monkeypatch.setattr(Worker, "run", noted)
+    text = f"HloModule m\nENTRY e {{\n  x = f32[{size}] parameter(0)\n  ROOT y = f32[{size}] exponential(x)\n}}\n"
+    first, last = (parse_bytes(text.encode(), "m") for _ in range(2))
+    assert compare_modules(first, last, options, worker).found_no_difference
+    assert levels == {2 if is_optimized else 0}

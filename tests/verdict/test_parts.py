@@ -92,7 +92,7 @@ def test_outputs_that_depend_on_it_are_executed_with_ones(
     verdict = compare_modules(parse(text), parse(wrong), worker=worker)
     assert (verdict.verdict, verdict.counterexample and verdict.counterexample.output) == ("unknown", 1)
     assert "with ones for the data of other programs" in verdict.reason
-    monkeypatch.setattr(comparing, "fed_stages", lambda stages: [])
+    monkeypatch.setattr("dialect_utils.verdict.feeding.fed_stages", lambda stages: [])
     unfed = compare_modules(parse(text), parse(wrong), worker=worker)
     assert unfed.verdict == "equal"
     assert unfed.reason.count(" alone") == 1

@@ -12,8 +12,9 @@ from itertools import pairwise
 from math import prod
 
 from dialect_utils.layout import Reshape, Step, Transpose
-from dialect_utils.layout.moves.plan import Plan
-from dialect_utils.verdict.proof.terms import Moved, Term, Terms
+from dialect_utils.verdict.proof.parts import Atom, atoms_of, regrouped
+from dialect_utils.verdict.proof.sources import source_of
+from dialect_utils.verdict.proof.terms import Term, Terms
 from dialect_utils.verdict.rules import Rule
 
 DOT = Rule("dot", "A dot sums products of pairs: the order of its dimensions, and of its operands, is movement.")
@@ -30,61 +31,7 @@ DOT_ORDER = "dot-order"
 REDUCTION_ORDER = "reduction-order"
 
 
-@dataclass(frozen=True, slots=True)
-class _Atom:
-    """A part of a dimension of the array that a chain of movement begins with: (index // stride) % size."""
-
-    dimension: int
-    stride: int
-    size: int
-
-    @property
-    def place(self) -> tuple[int, int]:
-        """Returns a key that sorts parts as the array has them, most major first."""
-        return self.dimension, -self.stride
-
-
-def _regrouped(atoms: Sequence[_Atom], sizes: Sequence[int]) -> list[list[_Atom]] | None:
-    """Returns the parts of each dimension of a reshape; None where it cuts one into parts that are no factors."""
-    rest = list(reversed(atoms))
-    groups: list[list[_Atom]] = []
-    for size in sizes:
-        group: list[_Atom] = []
-        while size > 1:
-            atom = rest.pop()
-            if size % atom.size == 0:
-                size //= atom.size
-            elif atom.size % size == 0:
-                lower = atom.size // size
-                rest.append(_Atom(atom.dimension, atom.stride, lower))
-                atom, size = _Atom(atom.dimension, atom.stride * lower, size), 1
-            else:
-                return None
-            group.append(atom)
-        groups.append(group)
-    return groups
-
-
-def _atoms(plan: Plan) -> list[list[_Atom]] | None:
-    """Returns the parts of each dimension of a plan's result; only transposes and reshapes at its end count."""
-    start = next((i for i in range(len(plan.steps), 0, -1) if not _keeps_elements(plan.steps[i - 1])), 0)
-    found: list[list[_Atom]] | None = [
-        [_Atom(i, 1, size)] if size > 1 else [] for i, size in enumerate(plan.stages[start][1])
-    ]
-    for step, (_, sizes) in zip(plan.steps[start:], plan.stages[start + 1 :], strict=True):
-        if found is not None and step.order is not None:
-            found = [found[i] for i in step.order]
-        elif found is not None:
-            found = _regrouped([atom for group in found for atom in group], sizes)
-    return found
-
-
-def _keeps_elements(step: Step) -> bool:
-    """Is true for a transpose and for a reshape."""
-    return step.order is not None or step.opcode == "reshape"
-
-
-def _refined(atoms: Sequence[_Atom], sizes: Sequence[int]) -> list[_Atom] | None:
+def _refined(atoms: Sequence[Atom], sizes: Sequence[int]) -> list[Atom] | None:
     """Returns the parts of one dimension, cut where another operand cuts it, too."""
     ends = {1}
     for part in (sizes, [atom.size for atom in atoms]):
@@ -92,21 +39,21 @@ def _refined(atoms: Sequence[_Atom], sizes: Sequence[int]) -> list[_Atom] | None
     cuts = sorted(ends, reverse=True)
     if any(whole % part for whole, part in pairwise(cuts)):
         return None
-    groups = _regrouped(atoms, [whole // part for whole, part in pairwise(cuts)])
+    groups = regrouped(atoms, [whole // part for whole, part in pairwise(cuts)])
     return None if groups is None else [atom for group in groups for atom in group]
 
 
 # A new order of the parts that a dimension is joined from: their sizes, and the order.
-_Order = tuple[tuple[int, ...], tuple[int, ...]]
+Order = tuple[tuple[int, ...], tuple[int, ...]]
 
 
-def _order(atoms: Sequence[_Atom]) -> _Order:
+def _order(atoms: Sequence[Atom]) -> Order:
     """Returns the order in which an array has the parts."""
     order = sorted(range(len(atoms)), key=lambda i: atoms[i].place)
     return tuple(atom.size for atom in atoms), tuple(order)
 
 
-def _steps(sizes: tuple[int, ...], orders: Sequence[_Order]) -> tuple[Step, ...]:
+def _steps(sizes: tuple[int, ...], orders: Sequence[Order]) -> tuple[Step, ...]:
     """Returns the movement that gives each dimension the new order of its parts."""
     fine: list[int] = []
     permutation: list[int] = []
@@ -118,7 +65,7 @@ def _steps(sizes: tuple[int, ...], orders: Sequence[_Order]) -> tuple[Step, ...]
     return Reshape(tuple(fine)), Transpose(tuple(permutation)), Reshape(sizes)
 
 
-def _inverse(order: _Order) -> _Order:
+def _inverse(order: Order) -> Order:
     sizes, permutation = order
     return tuple(sizes[i] for i in permutation), tuple(sorted(range(len(sizes)), key=permutation.__getitem__))
 
@@ -138,8 +85,8 @@ def dot_order(terms: Terms, left: Term, right: Term, *, is_sum: bool) -> DotOrde
     With `is_sum` it is that of the sum, which rounds in another way; else that of the other dimensions.
     """
     (batch, rows, summed), columns = left.array.dimensions, right.array.dimensions[1]
-    first, second = (_atoms(_source(terms, each).plan) for each in (left, right))
-    nothing: _Order = ((), ())
+    first, second = (atoms_of(source_of(terms, each).plan) for each in (left, right))
+    nothing: Order = ((), ())
     orders = {"batch": nothing, "rows": nothing, "columns": nothing, "summed": nothing}
     if first is not None:
         orders["rows"] = _order(first[1])
@@ -163,7 +110,7 @@ def reduction_order(terms: Terms, array: Term, *, is_sum: bool) -> tuple[tuple[S
 
     With `is_sum` it is the order of what is reduced, else of what is kept.
     """
-    sizes, found = array.array.dimensions, _atoms(_source(terms, array).plan)
+    sizes, found = array.array.dimensions, atoms_of(source_of(terms, array).plan)
     if found is None:
         return (), ()
     orders = [*map(_order, found)]
@@ -172,42 +119,18 @@ def reduction_order(terms: Terms, array: Term, *, is_sum: bool) -> tuple[tuple[S
     return _steps(sizes, orders), _steps(sizes[:1], [_inverse(orders[0])])
 
 
-# An elementwise operation has the order of the operand that was made first.
+def last_order(terms: Terms, array: Term) -> Order | None:
+    """Returns the order of the parts of an array's last dimension; None where the array has that order already."""
+    found = atoms_of(source_of(terms, array).plan)
+    order = None if found is None else _order(found[-1])
+    return None if order is None or order[1] == tuple(range(len(order[1]))) else order
 
 
-def _source(terms: Terms, term: Term) -> Moved:
-    """Returns the movement that gives a term the order of its dimensions."""
-    while term.kind in ("each", "choice"):
-        operands = [each for each in term.operands[term.kind == "choice" :] if each.kind != "splat"]
-        if not operands:
-            break
-        term = min(operands, key=lambda each: anchor(terms, each))
-    return terms.chain(term)
+def in_last_order(sizes: tuple[int, ...], order: Order) -> tuple[Step, ...]:
+    """Returns the movement that gives the last dimension of an array of some sizes a new order of its parts."""
+    return _steps(sizes, [*(((size,), (0,)) if size > 1 else ((), ()) for size in sizes[:-1]), order])
 
 
-def anchor(terms: Terms, term: Term) -> int:
-    """Returns a number that does not depend on the movement of a term; equal expressions have the same one."""
-    pending = [term]
-    while pending:
-        part = pending[-1]
-        needed = _compared(part)
-        missing = [each for each in needed if each not in terms.anchors]
-        if not missing:
-            pending.pop()
-            terms.anchors[part] = _found(terms, part, [terms.anchors[each] for each in needed])
-        pending += missing
-    return terms.anchors[term]
-
-
-def _compared(term: Term) -> Sequence[Term]:
-    if term.kind in ("moved", "splat"):
-        return term.operands[:1]
-    return term.operands if term.kind == "each" else ()
-
-
-def _found(terms: Terms, term: Term, operands: Sequence[int]) -> int:
-    if term.kind in ("moved", "splat"):
-        return operands[0]
-    if term.kind != "each":
-        return term.number
-    return terms.expressions.setdefault((term.label, term.array.element_type, *sorted(operands)), term.number)
+def out_of_last_order(sizes: tuple[int, ...], order: Order) -> tuple[Step, ...]:
+    """Returns the movement that undoes `in_last_order`."""
+    return in_last_order(sizes, _inverse(order))

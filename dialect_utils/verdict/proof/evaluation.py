@@ -14,8 +14,8 @@ from dialect_utils.layout.proof.deadline import check_deadline
 from dialect_utils.ops import Trait, has, named, opcode_of
 from dialect_utils.ops.domain import UndefinedError
 from dialect_utils.verdict.proof.rules import RULES
-from dialect_utils.verdict.proof.symbols import Symbols
 from dialect_utils.verdict.proof.terms import Array, GaveUpError, Term, Terms, Tree
+from dialect_utils.verdict.proof.wholes import Wholes
 from dialect_utils.verdict.rules import Rule
 from dialect_utils.verdict.written.labels import (
     Devices,
@@ -69,10 +69,10 @@ class Evaluation:
     _unwritten: dict[Operation, int] = field(default_factory=dict)
     _count: int = 0
     _known_calls: dict[Hashable, list[Tree]] = field(default_factory=dict)
-    primitives: Symbols = field(init=False)
+    primitives: Wholes = field(init=False)
 
     def __post_init__(self) -> None:
-        self.primitives = Symbols(self)
+        self.primitives = Wholes(self)
 
     def run(self, function: Function, arguments: Sequence[Tree]) -> list[Tree]:
         """Returns the results of a function for its arguments; raises GaveUpError where that takes too long."""
@@ -86,7 +86,11 @@ class Evaluation:
                 raise GaveUpError(f"there are more than {_MOST_OPERATIONS} operations where calls are inlined")
             check_deadline()
             self.terms.place = operation
-            self.values.update(zip(operation.results, self._results(operation), strict=True))
+            found = self._results(operation)
+            self.values.update(zip(operation.results, found, strict=True))
+            if not self.terms.side:
+                for tree in found:
+                    self.terms.computed.extend(leaves_of(tree))
         self._depth -= 1
         return [self.values[value] for value in function.results]
 

@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import islice, product
+from itertools import islice, permutations, product
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from dialect_utils.ir import Function, Operation, Value
 from dialect_utils.ir.control_flow import BODY, CONDITION, is_unrolled
-from dialect_utils.layout import Shape, TupleShape
+from dialect_utils.layout import ArrayShape, Shape, Transpose, TupleShape
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.ops import Trait, named, with_trait
 from dialect_utils.ops.domain import UndefinedError
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 # Ways to read a loop's state that are tried; few loops have more than one.
 _MOST_READINGS = 8
+# Transposes between the shapes of one array of both states that are tried; other than one where sizes are equal.
+_MOST_TRANSPOSES = 2
 
 UNROLLED = Rule("unrolled", "A loop whose condition is known before every iteration is the sequence of its iterations.")
 STATE = Rule(
@@ -126,10 +128,22 @@ def _readings(evaluation: Evaluation, shapes: tuple[Shape, ...]) -> Iterator[_Re
         for other in dict.fromkeys(evaluation.earlier_loops):
             if len(other) == len(shapes):
                 plans = [
-                    [None] if a == b else evaluation.plans.get((a, b), ()) for a, b in zip(other, shapes, strict=True)
+                    [None] if a == b else evaluation.plans.get((a, b)) or [*islice(_transposes(a, b), _MOST_TRANSPOSES)]
+                    for a, b in zip(other, shapes, strict=True)
                 ]
                 yield from islice(product(*plans), _MOST_READINGS)
     yield (None,) * len(shapes)
+
+
+def _transposes(shape: Shape, other: Shape) -> Iterator[Plan]:
+    """Yields the transposes from one shape to another."""
+    if not isinstance(shape, ArrayShape) or not isinstance(other, ArrayShape):
+        return
+    sizes = shape.dimensions
+    if shape.element_type == other.element_type and sorted(sizes) == sorted(other.dimensions):
+        for order in permutations(range(shape.rank)):
+            if tuple(sizes[i] for i in order) == other.dimensions:
+                yield Plan(shape.element_type, sizes, (Transpose(order),))
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,8 @@ from dialect_utils.ir import Function
 from dialect_utils.layout import ELEMENT_TYPES, ArrayShape, ElementType, Step
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.ops.domain import Domain, UndefinedError, reshaped, static_array, transposed
-from dialect_utils.verdict.proof.algebra.widening import lifted
-from dialect_utils.verdict.proof.terms import CONCATENATE, Array, Moved, Term, Terms
+from dialect_utils.verdict.proof.sources import CONCATENATE, array_order, concatenated
+from dialect_utils.verdict.proof.terms import BROADCAST, Array, Moved, Term, Terms
 from dialect_utils.verdict.rules import Rule
 from dialect_utils.verdict.written.terms import Written
 
@@ -22,9 +22,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-BROADCAST = Rule(
-    "broadcast", "A broadcast of a broadcast is one broadcast, and elementwise operations commute with a broadcast."
-)
 REVERSE = Rule(
     "reverse",
     "Two reversals of a dimension cancel each other, and elementwise operations commute with a reversal.",
@@ -165,47 +162,48 @@ class Movement(Domain[Array]):
 
         def made(part: Term) -> Term:
             if part.kind == "splat":
+                self.terms.certify(REVERSE.name, written(part), part)
                 return part
             inner: frozenset[int] = frozenset()
+            source = part
             if part.kind == "op" and isinstance(part.label, tuple) and part.label[0] == "reverse":
-                inner, part = part.label[1], part.operands[0]
+                inner, source = part.label[1], part.operands[0]
             rest = reversed_ ^ inner
-            return self._made(("reverse", rest), part.array, [part]) if rest else part
+            self.terms.certify(
+                REVERSE.name, written(part), self.written.reverse(source, tuple(rest)) if rest else source
+            )
+            return self._reversed(source, rest) if rest else source
 
         def written(part: Term) -> Term:
             return self.written.reverse(part, tuple(reversed_))
-
-        def noted(part: Term) -> Term:
-            found = made(part)
-            self.terms.certify(REVERSE.name, written(part), found)
-            return found
 
         plain = written(term) if reversed_ and 0 not in sizes else term
         self.terms.certify(REVERSE.name, self.written.reverse(term, dimensions), plain)
         if plain is term:
             return term
         self.terms.note(REVERSE)
-        return self.terms.mapped(term, noted, written, ("reverse", reversed_))
+        return self.terms.mapped(term, made, written, ("reverse", reversed_))
+
+    def _reversed(self, part: Term, dimensions: frozenset[int]) -> Term:
+        """Returns a reversal, with the dimensions in the order of the array that a term is made of."""
+        order = array_order(self.terms, [part])
+        turned, places = transposed(self, part, order), frozenset(map(order.index, dimensions))
+        if order == (*range(len(order)),):
+            return self._made(("reverse", places), part.array, [part])
+        plain = self.written.reverse(self.terms.as_written(turned), tuple(places))
+        back = _inverse(order)
+        self.terms.certify(
+            REVERSE.name,
+            self.written.reverse(part, tuple(dimensions)),
+            self.terms.as_written(transposed(self, plain, back)),
+        )
+        inner = self.reverse(turned, tuple(places))
+        return self.terms.term(transposed(self, inner, back))
 
     def concatenate(self, arrays: Sequence[Array], dimension: int) -> Term:
         """Returns a concatenation of arrays that are not empty, and not concatenations along the dimension."""
-        terms = [*map(self.terms.term, arrays)]
-        made = self._concatenated(terms, dimension)
         self.terms.note(CONCATENATE)
-        self.terms.certify(CONCATENATE.name, self.written.concatenate(terms, dimension), made)
-        return lifted(self.terms, made)
-
-    def _concatenated(self, terms: Sequence[Term], dimension: int) -> Term:
-        parts: list[Term] = []
-        for part in terms:
-            is_inner = part.kind == "op" and part.label == ("concatenate", dimension)
-            parts += part.operands if is_inner else [part]
-        kept = [part for part in parts if part.array.dimensions[dimension]] or parts[:1]
-        if len(kept) == 1:
-            return kept[0]
-        sizes = list(kept[0].array.dimensions)
-        sizes[dimension] = sum(part.array.dimensions[dimension] for part in kept)
-        return self._made(("concatenate", dimension), ArrayShape(kept[0].array.element_type, tuple(sizes)), kept)
+        return concatenated(self.terms, [*map(self.terms.term, arrays)], dimension)
 
     def iota(self, element_type: ElementType, size: int) -> Term:
         """Returns the vector 0, 1, ... size - 1."""
@@ -214,6 +212,16 @@ class Movement(Domain[Array]):
             self.terms.certify(IOTA, self.written.iota(element_type, size), literal)
             return literal
         return self._made(("iota",), ArrayShape(element_type, (size,)), [])
+
+
+def after(terms: Terms, term: Term, steps: Sequence[Step]) -> Array:
+    """Returns a term after steps of movement."""
+    plan = Plan(term.array.element_type, term.array.dimensions, tuple(steps))
+    return terms.chain(term).then(plan) if steps else term
+
+
+def _inverse(order: Sequence[int]) -> list[int]:
+    return sorted(range(len(order)), key=order.__getitem__)
 
 
 def _apart(targets: tuple[int, ...], sizes: tuple[int, ...]) -> tuple[tuple[int, ...], list[int]]:

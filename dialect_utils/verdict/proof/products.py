@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from dialect_utils.ir import Operation
-from dialect_utils.layout import ArrayShape, ElementType, Step
-from dialect_utils.layout.moves.plan import Plan
+from dialect_utils.layout import ArrayShape, ElementType
 from dialect_utils.ops.contractions import summed_in
 from dialect_utils.ops.domain import reshaped, transposed
 from dialect_utils.ops.window import WindowDimension
 from dialect_utils.verdict.proof.algebra.numbers import value_of
 from dialect_utils.verdict.proof.algebra.widening import of_factors
-from dialect_utils.verdict.proof.contractions import AS_SUM, DOT, DOT_ORDER, WIDER, anchor, dot_order
+from dialect_utils.verdict.proof.contractions import AS_SUM, DOT, DOT_ORDER, WIDER, dot_order
+from dialect_utils.verdict.proof.movement import after
 from dialect_utils.verdict.proof.slices import Slices
-from dialect_utils.verdict.proof.terms import Array, Term, Terms
+from dialect_utils.verdict.proof.sources import anchor
+from dialect_utils.verdict.proof.terms import Array, Term
 from dialect_utils.verdict.rules import Rule
 from dialect_utils.verdict.written.terms import swapped_texts, texts_of
 
@@ -33,7 +34,10 @@ class Products(Slices):
     def contract(self, operation: Operation, left: Array, right: Array) -> Array:
         """Returns a dot, with the operand first whose term was made first, and its dimensions in their order there."""
         self.terms.note(DOT)
-        dot = self.written.contract(operation, self.terms.term(left), self.terms.term(right))
+        return self.contracted(self.written.contract(operation, self.terms.term(left), self.terms.term(right)))
+
+    def contracted(self, dot: Term) -> Array:
+        """Returns the normal form of a dot."""
         if self.terms.keeps_bits:
             return dot
         # One product is not rounded twice, so it needs no wider type.
@@ -121,9 +125,3 @@ class Products(Slices):
 def _converted(each: Callable[..., Term], term: Term, kind: ElementType) -> Term:
     """Returns a term in an element type, as `each` makes a conversion."""
     return term if term.array.element_type == kind else each("convert", kind, [term])
-
-
-def after(terms: Terms, term: Term, steps: Sequence[Step]) -> Array:
-    """Returns a term after steps of movement."""
-    plan = Plan(term.array.element_type, term.array.dimensions, tuple(steps))
-    return terms.chain(term).then(plan) if steps else term

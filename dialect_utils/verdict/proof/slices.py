@@ -12,8 +12,10 @@ from dialect_utils.layout.moves.plan import Plan, try_with_leading
 from dialect_utils.ops.domain import reshaped, section, transposed
 from dialect_utils.verdict.proof.algebra.numbers import value_of
 from dialect_utils.verdict.proof.algebra.widening import lifted
-from dialect_utils.verdict.proof.movement import Movement
+from dialect_utils.verdict.proof.contractions import Order, in_last_order, last_order, out_of_last_order
+from dialect_utils.verdict.proof.movement import Movement, after
 from dialect_utils.verdict.proof.normal_forms import split
+from dialect_utils.verdict.proof.sources import array_order
 from dialect_utils.verdict.proof.terms import MOVED, Array, Term
 from dialect_utils.verdict.rules import Rule
 from dialect_utils.verdict.rules.formats import is_lossless
@@ -30,6 +32,8 @@ PADDED = Rule("gather-of-padding", "Padding of the dimensions that a gather does
 COLUMNS = Rule(
     "columns", "A gather or scatter of short rows is one for each element of the rows, in which no index moves."
 )
+# A step that gives the dimensions of the windows of a gather or scatter another order.
+WINDOW_ORDER = "window-order"
 # Rows with at most so many elements are split.
 MOST_COLUMNS = 16
 _S32 = ELEMENT_TYPES["s32"]
@@ -65,7 +69,7 @@ class Slices(Movement):
 
     def _sliced(self, operand: Term, indices: Sequence[Term], sizes: tuple[int, ...]) -> Array:
         """Returns a dynamic-slice, in the arrangement of dimensions that all have."""
-        form = _Arrangement.of(indices, sizes, operand)
+        form = _Arrangement.of(indices, sizes, operand.array.dimensions, array_order(self.terms, [operand]))
         source, window = form.arranged(self, operand), form.sizes(sizes)
         starts = form.starts(indices, window)
         plain = form.restored(self, self.written.slice_at(self.terms.as_written(source), starts, window), sizes)
@@ -87,7 +91,8 @@ class Slices(Movement):
             return new
         plain = self.written.update_at(whole, new, indices)
         self.terms.certify(DYNAMIC_SLICE.name, written, plain)
-        form = _Arrangement.of(indices, part, whole)
+        decides = new if whole.kind == "splat" else whole
+        form = _Arrangement.of(indices, part, sizes, array_order(self.terms, [decides]))
         source, window = form.arranged(self, whole), form.arranged(self, new)
         at = form.starts(indices, self.dimensions(window))
 
@@ -135,11 +140,25 @@ class Slices(Movement):
             padded = self._gathered_before(part, columns, windows, promise)
             if padded is not None:
                 return padded
+            if (order := last_order(self.terms, part)) is not None:
+                return self._gathered_in_order(part, columns, windows, promise, order)
             if _is_row(part):
                 return self._gathered_columns(part, columns, windows, promise)
             return self._gathered(part, columns, windows, promise)
 
         return self.terms.mapped(array, made, written, ("gather", windows, promise, *columns))
+
+    def _gathered_in_order(
+        self, array: Term, columns: Sequence[Term], windows: tuple[int, ...], promise: Hashable, order: Order
+    ) -> Term:
+        """Returns a gather whose windows have the order of the array that a term is made of."""
+        turned = after(self.terms, array, in_last_order(array.array.dimensions, order))
+        plain = self.written.gathered(self.terms.as_written(turned), columns, windows, promise)
+        undone = out_of_last_order(plain.array.dimensions, order)
+        before = self.written.gathered(array, columns, windows, promise)
+        self.terms.certify(WINDOW_ORDER, before, self.terms.as_written(after(self.terms, plain, undone)))
+        found = self._gather(self.terms.term(turned), columns, windows, promise)
+        return self.terms.term(after(self.terms, found, undone))
 
     def _gathered_columns(
         self, array: Term, columns: Sequence[Term], windows: tuple[int, ...], promise: Hashable
@@ -212,6 +231,8 @@ class Slices(Movement):
     ) -> list[Array]:
         """Returns a scatter, one for each element of short rows."""
         (whole, *others), new = map(self.terms.term, arrays), self.terms.term(updates[0])
+        if (windows := last_order(self.terms, new if whole.kind == "splat" else whole)) is not None:
+            return self._scattered_in_order(operation, function, arrays, columns, updates, order, windows)
         if others or not _is_row(whole):
             return self._scattered(operation, function, arrays, columns, updates, order)
         given, last = [*map(self.terms.term, columns)], len(columns)
@@ -225,6 +246,33 @@ class Slices(Movement):
         self.terms.step(COLUMNS, written(whole, new), self.written.concatenate(plain, last))
         found = [self._scattered(operation, function, [part], given, [row], order) for part, row in pairs]
         return [self.concatenate([each for [each] in found], last)]
+
+    def _scattered_in_order(
+        self,
+        operation: Operation,
+        function: Function,
+        arrays: Sequence[Array],
+        columns: Sequence[Array],
+        updates: Sequence[Array],
+        order: tuple[int, ...],
+        windows: Order,
+    ) -> list[Array]:
+        """Returns a scatter whose windows have the order of the array that a term is made of."""
+        wholes, given, news = ([*map(self.terms.term, each)] for each in (arrays, columns, updates))
+        turned, moved = (
+            [after(self.terms, each, in_last_order(each.array.dimensions, windows)) for each in part]
+            for part in (wholes, news)
+        )
+
+        def undone(array: Term) -> Array:
+            return after(self.terms, array, out_of_last_order(array.array.dimensions, windows))
+
+        written = self.written.scatter_at(operation, function, wholes, given, news, order)
+        plain = [*map(self.terms.as_written, turned)], given, [*map(self.terms.as_written, moved)]
+        for old, new in zip(written, self.written.scatter_at(operation, function, *plain, order), strict=True):
+            self.terms.certify(WINDOW_ORDER, old, self.terms.as_written(undone(new)))
+        found = self.scatter_at(operation, function, turned, given, moved, order)
+        return [undone(self.terms.term(each)) for each in found]
 
     def _scattered(
         self,
@@ -250,8 +298,8 @@ class Slices(Movement):
 
         self.terms.note(INDEXED)
         written = self.written.scatter_at(operation, function, wholes, given, news, order)
-        for before, after in zip(written, made(self.terms.as_written), strict=True):
-            self.terms.certify(INDEXED.name, before, self.terms.as_written(after))
+        for old, new in zip(written, made(self.terms.as_written), strict=True):
+            self.terms.certify(INDEXED.name, old, self.terms.as_written(new))
         return made(self.terms.term)
 
 
@@ -267,15 +315,13 @@ class _Arrangement:
     count: int
 
     @classmethod
-    def of(cls, indices: Sequence[Term], sizes: Sequence[int], array: Term) -> _Arrangement:
-        """Returns the arrangement for a slice of an array; dimensions of a transposed one have the order of before."""
-        parts = [i for i, size in enumerate(sizes) if size != array.array.dimensions[i]]
+    def of(
+        cls, indices: Sequence[Term], sizes: Sequence[int], whole: Sequence[int], order: Sequence[int]
+    ) -> _Arrangement:
+        """Returns the arrangement for a slice of an array of the sizes `whole`; the other dimensions have an order."""
+        parts = [i for i, size in enumerate(sizes) if size != whole[i]]
         parts.sort(key=lambda i: indices[i].number)
-        rest = [i for i in range(len(sizes)) if i not in parts]
-        last = array.label.steps[-1] if isinstance(array.label, Plan) and array.label.steps else None
-        if last is not None and last.order is not None:
-            rest.sort(key=last.order.__getitem__)
-        return cls((*parts, *rest), len(parts))
+        return cls((*parts, *(i for i in order if i not in parts)), len(parts))
 
     @property
     def _is_plain(self) -> bool:

@@ -23,7 +23,8 @@ from dialect_utils.verdict.proof.contractions import (
     REDUCTION_ORDER,
     reduction_order,
 )
-from dialect_utils.verdict.proof.products import WINDOW, Products, after
+from dialect_utils.verdict.proof.movement import after
+from dialect_utils.verdict.proof.products import WINDOW, Products
 from dialect_utils.verdict.proof.terms import Array, Term
 from dialect_utils.verdict.rules import Rule
 from dialect_utils.verdict.rules.arrays import CONVERTED_EXTREME, CONVERTED_FUNCTION

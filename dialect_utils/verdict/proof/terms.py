@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from dialect_utils.ir import Operation
-from dialect_utils.layout import ArrayShape, ElementType, Shape, Step
+from dialect_utils.layout import ArrayShape, ElementType, Reshape, Shape, Step
 from dialect_utils.layout.moves.plan import PaddingValue, Plan
 from dialect_utils.layout.proof.deadline import check_deadline
 from dialect_utils.verdict.certificate import Reading
@@ -23,6 +23,8 @@ from dialect_utils.verdict.proof.algebra.ring import Polynomial
 from dialect_utils.verdict.proof.algebra.widening import lifted
 from dialect_utils.verdict.proof.combining import Combining
 from dialect_utils.verdict.proof.normal_forms import normalized, split, try_move_parts, try_read_one_part
+from dialect_utils.verdict.proof.parts import only_permutes, try_repeat_in_order
+from dialect_utils.verdict.proof.sources import CONCATENATE, concatenated
 from dialect_utils.verdict.rules import Rule
 from dialect_utils.verdict.rules.arrays import SPLAT
 from dialect_utils.verdict.rules.conversions import REREAD
@@ -44,10 +46,8 @@ ONE_BRANCH = "one-branch"
 THROUGH = "through"
 
 
-CONCATENATE = Rule(
-    "concatenate",
-    "A concatenation of concatenations along one dimension is one concatenation, and a slice of it that reads one part "
-    "is a slice of that part.",
+BROADCAST = Rule(
+    "broadcast", "A broadcast of a broadcast is one broadcast, and elementwise operations commute with a broadcast."
 )
 
 
@@ -144,6 +144,8 @@ class Terms:
         # The operations that made each term first, in the first and in the last module.
         self.origins: tuple[dict[Term, Operation | None], ...] = ({}, {})
         self.side = 0
+        # The values of the first module, in order.
+        self.computed: list[Array] = []
         self.unspecified = Term("leaf", "unspecified", ArrayShape(_NO_TYPE, ()), (), False, -1)
 
     def may_choose(self) -> bool:
@@ -371,18 +373,31 @@ class Terms:
         Returns None for a base that does not join gathers, and for a plan that changes the dimension.
         """
         label = base.label
-        if not plan.steps or not isinstance(label, tuple) or label[:1] != ("concatenate",):
+        if not isinstance(label, tuple) or label[:1] != ("concatenate",):
+            return None
+        # `concatenated` chooses the order of the dimensions.
+        if only_permutes(plan):
             return None
         if not all(_is_gather(self.chain(part).base) for part in base.operands):
             return None
         found = try_move_parts(plan, label[1], [part.array.dimensions for part in base.operands])
         return None if found is None else (found[0], [*zip(base.operands, found[1], strict=True)])
 
+    def _without_ones(self, base: Term, plan: Plan) -> Plan | None:
+        """Returns the plan that drops dimensions of size 1 of joined gathers before another plan; None without any."""
+        sizes = base.array.dimensions
+        dropped = Plan(base.array.element_type, sizes, (Reshape(tuple(size for size in sizes if size != 1)),))
+        if 1 not in sizes or plan == dropped or self._of_parts(base, dropped) is None:
+            return None
+        return dropped
+
     def _needed(self, base: Term, plan: Plan) -> list[tuple[Term, Plan]]:
         if (found := self._of_part(base, plan)) is not None:
             return [self._after(*found)]
         if (joined := self._of_parts(base, plan)) is not None:
             return [self._after(*part) for part in joined[1]]
+        if (dropped := self._without_ones(base, plan)) is not None:
+            return [(base, dropped)]
         before, _ = self._parts(base, plan)
         return self._arrays(base, before) if before.steps and base.kind != "splat" else []
 
@@ -398,7 +413,7 @@ class Terms:
             self.certify(MOVED, self.moved_as_is(*part), self.moved_as_is(*self._after(*part)))
         plain = self.make("op", label, shape, [self.moved_as_is(*part) for part in parts])
         self.step(CONCATENATE, self.moved_as_is(base, plan), plain)
-        return lifted(self, self.make("op", label, shape, [self._pushed[self._after(*part)] for part in parts]))
+        return concatenated(self, [self._pushed[self._after(*part)] for part in parts], to)
 
     def _push(self, base: Term, plan: Plan) -> Term:
         if self._of_part(base, plan) is None and (joined := self._of_parts(base, plan)) is not None:
@@ -408,6 +423,10 @@ class Terms:
             self.step(CONCATENATE, self.moved_as_is(base, plan), self.moved_as_is(*found))
             self.certify(MOVED, self.moved_as_is(*found), self.moved_as_is(*key))
             return self._pushed[key]
+        if plan.steps and (dropped := self._without_ones(base, plan)) is not None:
+            rest = Plan(*dropped.result, (Reshape(plan.dimensions),)).then(plan)
+            self.certify(MOVED, self.moved_as_is(base, plan), self.moved_as_is(self.moved_as_is(base, dropped), rest))
+            return self.term(self.chain(self._pushed[base, dropped]).then(rest))
         before, after = self._parts(base, plan)
         if before.steps:
             whole = self.moved_as_is(base, plan)
@@ -419,6 +438,7 @@ class Terms:
         form = self._normal(base, after)
         made = self._moved(*form)
         self.certify(MOVED, self.moved_as_is(base, after), made)
+        made = self._repeated(made, *form)
         return lifted(self, made) if made.is_specified else made
 
     def _splat_after(self, whole: Term, base: Term, plan: Plan) -> Term:
@@ -440,6 +460,15 @@ class Terms:
         if selector:
             return self.choice(base.label, selector[0], arrays)
         return self.each(base.label, plan.result[0], arrays)
+
+    def _repeated(self, made: Term, base: Term, plan: Plan) -> Term:
+        """Returns a broadcast after a plan, with the added dimensions in the order of the result."""
+        is_broadcast = base.kind == "op" and isinstance(base.label, tuple) and base.label[0] == "broadcast"
+        found = try_repeat_in_order(plan) if is_broadcast and len(plan.steps) > 1 else None
+        if found is None or found == plan:
+            return made
+        self.step(BROADCAST, made, self.moved_as_is(base, found))
+        return self.moved_as_is(base, found)
 
     def _moved(self, base: Term, plan: Plan) -> Term:
         is_plain = base.kind == "splat" and not plan.regroups_bits

@@ -23,6 +23,7 @@ from dialect_utils.verdict.written.combinations import (
     opcode_of_combination,
     try_combination,
 )
+from dialect_utils.verdict.written.cuts import Cut, operand_cuts
 from dialect_utils.verdict.written.relations import try_prove_same_combination
 from dialect_utils.verdict.written.terms import ANY_ORDER, Term
 from dialect_utils.verdict.written.wellformed import demand
@@ -161,18 +162,30 @@ def _spreads(term: Term, added: tuple[int, ...]) -> bool:
     return array_of(term).dimensions == (*sizes, *added) and label_of(term)[1] == tuple(range(len(sizes)))
 
 
-def _reversals(term: Term) -> tuple[Term, frozenset[int]]:
-    reversed_: frozenset[int] = frozenset()
-    while is_op(term, "reverse"):
+def _reversals(term: Term) -> tuple[Term, list[int], set[int]]:
+    """Returns the array that reversals and transposes start from, its dimension for each one, and those reversed."""
+    order = [*range(array_of(term).rank)]
+    reversed_: set[int] = set()
+    while True:
         sizes = array_of(term).dimensions
-        reversed_ ^= frozenset(i for i in label_of(term)[1] if sizes[i] > 1)
+        if is_op(term, "reverse"):
+            reversed_ ^= {i for i, dim in enumerate(order) if dim in label_of(term)[1] and sizes[dim] > 1}
+        elif (permutation := _transposition(term)) is not None:
+            order = [permutation[dim] for dim in order]
+        else:
+            break
         term = term.operands[0]
-    return term, frozenset() if term.kind == "splat" or 0 in array_of(term).dimensions else reversed_
+    return term, order, set() if term.kind == "splat" or 0 in array_of(term).dimensions else reversed_
+
+
+def _transposition(term: Term) -> tuple[int, ...] | None:
+    steps = term.label.steps if term.kind == "moved" and isinstance(term.label, Plan) else ()
+    return steps[0].order if len(steps) == 1 else None
 
 
 def _reverse(step: Step) -> Level:
-    """Checks that both sides reverse the same dimensions of one array."""
-    (base, first), (other, second) = _reversals(step.before), _reversals(step.after)
+    """Checks that both sides reverse the same dimensions of one array, which may be transposed before and after."""
+    (base, *first), (other, *second) = _reversals(step.before), _reversals(step.after)
     demand(base is other and first == second, "other dimensions are reversed")
     return Level.BITS
 
@@ -231,6 +244,54 @@ def _reads_part(whole: Term, plan: Plan, term: Term, numbers: dict[Term, int]) -
             return True
         low += sizes[dimension]
     return False
+
+
+def _joined_slices(step: Step) -> Level:
+    """Checks that slices of one array are joined that follow each other and are all of it."""
+    before, after, numbers = step.before, step.after, dict[Term, int]()
+    demand(is_op(before, "concatenate") and before.shape == after.shape, "no concatenation of this shape")
+    (base, whole), dimension, low = whole_plan(after, numbers), label_of(before)[1], 0
+    sizes = array_of(after).dimensions
+    for part in before.operands:
+        limit = [*sizes]
+        limit[dimension] = high = low + array_of(part).dimensions[dimension]
+        start = tuple(low if i == dimension else 0 for i in range(len(sizes)))
+        other, found = whole_plan(part, numbers)
+        own = whole.then(Plan(*whole.result, (Slice(start, tuple(limit)),)))
+        demand(base is other and same_reads(own, found), "other slices")
+        low = high
+    return Level.BITS
+
+
+def _part(step: Step) -> Level:
+    """Checks that a cut of a dot, a reduction or a broadcast is that operation of cut operands."""
+    before, after = step.before, step.after
+    demand(before.kind == "moved" and isinstance(before.label, Plan) and len(before.operands) == 1, "no cut")
+    (whole,), plan = before.operands, before.label
+    assert isinstance(plan, Plan)  # demanded above
+    cut = _cut_of(plan)
+    demand(plan == cut.plan(array_of(whole)), "other movement than a cut")
+    cuts = operand_cuts(whole.kind, whole.label, cut)
+    demand(cuts is not None and before.shape == after.shape, "another operation or shape")
+    demand((after.kind, after.label) == (whole.kind, whole.label), "another operation")
+    for operand, other, own in zip(whole.operands, after.operands, cuts or (), strict=True):
+        if own is None:
+            demand(operand is other, "another operand")
+        else:
+            is_cut = other.kind == "moved" and other.operands == (operand,)
+            demand(is_cut and other.label == own.plan(array_of(operand)), "another cut of an operand")
+    return Level.BITS if is_op(whole, "broadcast") else nan_level(before)
+
+
+def _cut_of(plan: Plan) -> Cut:
+    """Returns the cut that a plan of three steps may be."""
+    demand([step.opcode for step in plan.steps] == ["reshape", "slice", "reshape"], "no cut")
+    split, step = plan.stages[1][1], plan.steps[1]
+    assert isinstance(step, Slice)  # demanded above
+    changed = [i for i, size in enumerate(split) if (step.start[i], step.limit[i]) != (0, size)]
+    demand(len(changed) == 1 and changed[0] > 0, "several dimensions are cut")
+    (middle,) = changed
+    return Cut(middle - 1, split[middle - 1], split[middle], step.start[middle], step.limit[middle])
 
 
 def _iota(step: Step) -> Level:
@@ -344,8 +405,10 @@ CHECKS: Mapping[str, Callable[[Step], Level]] = {
     "concatenate": _concatenate,
     "initial-value": _initial,
     "iota": _iota,
+    "joined-slices": _joined_slices,
     "moved": _reads,
     "one-branch": _one_branch,
+    "part": _part,
     "regrouped": _regrouped,
     "reverse": _reverse,
     "through": _through,

@@ -84,6 +84,30 @@ def _reduction_order(step: Step) -> Level:
     return Level.ENGINE if is_sum else nan_level(before)
 
 
+def _window_order(step: Step) -> Level:
+    """Checks that the windows of a gather or scatter have their dimensions in a new order."""
+    before, inner = step.before, step.after.operands[0] if step.after.kind == "moved" else step.after
+    demand((before.kind, before.label) == (inner.kind, inner.label), "no two gathers or scatters")
+    (first,), (second,) = (each.operands if each.kind == "out" else (each,) for each in (before, inner))
+    demand(first.kind == "op" and first.label == second.label, "no two gathers or scatters")
+    turned, moved = {0}, _last_order(inner, step.after)
+    if is_op(first, "scatter"):
+        count = label_of(first)[1]
+        turned = {*range(count), *range(len(first.operands) - 1 - count, len(first.operands) - 1)}
+    else:
+        demand(is_op(first, "gather"), "no gather")
+    for place, (old, new) in enumerate(zip(first.operands, second.operands, strict=True)):
+        demand(_last_order(old, new) == _undone(moved) if place in turned else old is new, "other operands")
+    return Level.BITS
+
+
+def _last_order(array: Term, moved: Term) -> _Order | None:
+    """Returns the new order of the parts of the last dimension; raises RefusedError where others have one, too."""
+    *others, last = _orders(array, moved)
+    demand(others == [None] * len(others), "an indexed dimension is moved")
+    return last
+
+
 def _undone(order: _Order | None) -> _Order | None:
     if order is None:
         return None
@@ -172,4 +196,5 @@ CHECKS: Mapping[str, Callable[[Step], Level]] = {
     "initial-zero": _initial_zero,
     "reduction-order": _reduction_order,
     "wider-dot": _wider_dot,
+    "window-order": _window_order,
 }

@@ -316,6 +316,20 @@ def in_any_order(rng: random.Random) -> Instance:
     return scan.scan(), scan.loop(), replace(scan, output="copy(s)").loop()
 
 
+def computed_in_parts(rng: random.Random) -> Instance:
+    rows, summed, columns = sizes(rng, 3)
+    x, y = ex.parameter(0, "s32", (rows, summed)), ex.parameter(1, "s32", (summed, columns))
+    at = rng.randint(1, rows - 1)
+
+    def made(part: E) -> E:
+        total = ex.reduce("add", ex.dot(part, y, ([1], [0])), zero(), [1])
+        return ex.broadcast(total, (*total.dims, 2), (0,))
+
+    parts = [made(ex.slice_(x, [bounds, (0, summed)])) for bounds in ((0, at), (at, rows))]
+    turned = made(ex.slice_(ex.reverse(x, [0]), [(0, at), (0, summed)]))
+    return texts(made(x), ex.concatenate(parts, 0), ex.concatenate([turned, parts[1]], 0))
+
+
 INSTANCES: dict[str, Callable[[random.Random], Instance]] = {
     "any-order": in_any_order,
     "batch-norm": batch_norm,
@@ -344,6 +358,7 @@ INSTANCES: dict[str, Callable[[random.Random], Instance]] = {
     "loop-state": loop_state,
     "map": mapped,
     "one-sum": one_sum,
+    "part": computed_in_parts,
     "parts-of-bits": converted_arrays.bits,
     "pick": pick,
     "promoted-reduction": promoted,

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
 import pytest
 
+from dialect_utils.execution import Worker
 from dialect_utils.hlo.parse import parse_module
 from dialect_utils.verdict import compare_modules
 from dialect_utils.verdict.comparator import Options
@@ -33,8 +33,10 @@ def module(parameters: str, body: str, kind: str = "f32") -> str:
     return f"HloModule m\n{add}ENTRY e {{\n  {text}\n}}\n"
 
 
-def verdict(first: str, second: str, engine: Literal["proof", "reference"] = "proof") -> Verdict:
-    return compare_modules(parse_module(first), parse_module(second), Options(engines=(engine,)))
+def verdict(first: str, second: str, worker: Worker | None = None) -> Verdict:
+    """Returns what a proof finds, or with a worker what the reference engine does."""
+    options = Options(engines=("reference" if worker else "proof",))
+    return compare_modules(parse_module(first), parse_module(second), options, worker)
 
 
 PAIRS = {
@@ -173,15 +175,15 @@ def test_a_form_of_a_dot_is_proved(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", PAIRS)
-def test_the_reference_evaluator_computes_the_same_of_integers(name: str) -> None:
+def test_the_reference_evaluator_computes_the_same_of_integers(name: str, worker: Worker) -> None:
     pair = PAIRS[name]
     first, second = (module(pair.parameters, body, "s32") for body in (pair.first, pair.second))
-    assert verdict(first, second, "reference").verdict in ("equal", "agrees")
+    assert verdict(first, second, worker).verdict in ("equal", "agrees")
     assert verdict(first, second).verdict == "equal"
 
 
 @pytest.mark.parametrize(("name", "change"), [(name, each) for name, pair in PAIRS.items() for each in pair.changes])
-def test_another_program_is_not_proved(name: str, change: str) -> None:
+def test_another_program_is_not_proved(name: str, change: str, worker: Worker) -> None:
     pair = PAIRS[name]
     old, _, new = change.partition(" -> ")
     assert pair.second.count(old) == 1
@@ -189,4 +191,4 @@ def test_another_program_is_not_proved(name: str, change: str) -> None:
     assert verdict(module(pair.parameters, pair.first), module(pair.parameters, changed)).verdict != "equal"
     if "high" not in change:
         first, second = (module(pair.parameters, body, "s32") for body in (pair.first, changed))
-        assert verdict(first, second, "reference").verdict == "different"
+        assert verdict(first, second, worker).verdict == "different"

@@ -18,6 +18,7 @@ from tests.verdict.proof.expressions import (
     dynamic_update_slice,
     full,
     gather_elements,
+    gather_rows,
     iota,
     reduce,
     reverse,
@@ -50,6 +51,7 @@ S, T, U = leaf(0, "s32", 3, 4), leaf(1, "s32", 3, 4), leaf(0, "u32", 3, 4)
 P, Q = leaf(0, "pred", 3, 4), leaf(1, "pred", 3, 4)
 V, W, AT = leaf(0, "f32", 3), leaf(0, "f32", 3, 3), leaf(0, "s32")
 PAIRS, LATER = leaf(0, "s32", 5, 2), leaf(1, "s32")
+CUBE, ROWS = leaf(0, "f32", 3, 4, 2), leaf(0, "s32", 5)
 M, N, X0 = leaf(0, "f32", 4, 4), leaf(1, "f32", 4, 4), leaf(0, "f32")
 IMAGE, KERNEL = leaf(0, "f32", 1, 2, 5), leaf(0, "f32", 3, 2, 2)
 NONE, ZERO, HIGH = constant("s32", 0), constant("f32", 0), 2147483647
@@ -236,9 +238,9 @@ BUGS = {
         reverse(A, [0]),
     ),
     "inner parts are joined backwards": bug(
-        "movement",
-        "parts += part.operands if is_inner",
-        "parts += part.operands[::-1] if is_inner",
+        "sources",
+        "in zip(base.operands, found[1]",
+        "in zip(base.operands[::-1], found[1]",
         concatenate([concatenate([A, B], 0), A], 0),
         concatenate([B, A, A], 0),
     ),
@@ -263,6 +265,27 @@ BUGS = {
         "turned = transposed(self, array, (*range(count + 1),))",
         gather_elements(W, PAIRS, (0, 1)),
         gather_elements(W, PAIRS, (1, 0)),
+    ),
+    "windows of a gather keep the order of the array": bug(
+        "slices",
+        "undone = out_of_last_order(plain.array.dimensions, order)",
+        "undone = ()",
+        gather_rows(transpose(CUBE, (0, 2, 1)), ROWS),
+        ex.reshape(gather_rows(CUBE, ROWS), (5, 2, 4)),
+    ),
+    "all parts of a concatenation are the first": bug(
+        "sources",
+        "_arranged(terms, each, order, units) for each in parts]",
+        "_arranged(terms, each, order, units) for each in parts[:1] * len(parts)]",
+        concatenate([transpose(A, (1, 0)), transpose(B, (1, 0))], 0),
+        concatenate([transpose(A, (1, 0))] * 2, 0),
+    ),
+    "a reversal of a transposed array has the numbers of before": bug(
+        "movement",
+        "frozenset(map(order.index, dimensions))",
+        "frozenset(dimensions)",
+        reverse(transpose(W, (1, 0)), [0]),
+        transpose(reverse(W, [0]), (1, 0)),
     ),
     "any conversion keeps an index": bug(
         "slices",

@@ -23,6 +23,7 @@ from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.verdict.certificate import Certificate, Reading, ReadTerm, Step
 from dialect_utils.verdict.ports import entry_ports
 from dialect_utils.verdict.replay import Replayed, replay
+from dialect_utils.verdict.written.cuts import Cut
 from dialect_utils.verdict.written.observed import observes_rounding
 from dialect_utils.verdict.written.terms import Kind
 from tests.verdict.proof.dialects import parse
@@ -450,6 +451,62 @@ def test_a_gather_of_rows_is_joined_of_those_of_its_columns(
     before = gathered(PAIRS, (FIRST_COLUMN, SECOND_COLUMN), (1, 1), ())
     after = joined(*(gathered(column(number), columns, (1, 1), promise) for number in numbers))
     assert bool(told((TRUE, TRUE), step("columns", before, after)).refused) is not is_right
+
+
+UPPER, LOWER = parameter(0, "s32", 1, 4, 3), parameter(1, "s32", 1, 5, 3)
+CUT = Cut(1, 1, 4, 0, 3)
+
+
+def cut_term(operand: ReadTerm, cut: Cut) -> ReadTerm:
+    assert isinstance(operand.shape, ArrayShape)
+    plan = cut.plan(operand.shape)
+    return term("moved", plan, ArrayShape(*plan.result), operand)
+
+
+def whole_dot(left: ReadTerm, right: ReadTerm, rows: int, columns: int) -> ReadTerm:
+    return term("op", ("dot", ()), array("s32", 1, rows, columns), left, right)
+
+
+@pytest.mark.parametrize(
+    ("cut", "after", "is_right"),
+    [
+        (CUT, whole_dot(cut_term(UPPER, CUT), LOWER, 3, 5), True),
+        (Cut(1, 2, 2, 1, 2), whole_dot(cut_term(UPPER, Cut(1, 2, 2, 1, 2)), LOWER, 2, 5), True),
+        (Cut(2, 1, 5, 1, 4), whole_dot(UPPER, cut_term(LOWER, Cut(1, 1, 5, 1, 4)), 4, 3), True),
+        # Other rows, rows of another order, the columns instead of the rows, and what is summed.
+        (CUT, whole_dot(cut_term(UPPER, Cut(1, 1, 4, 1, 4)), LOWER, 3, 5), False),
+        (Cut(1, 2, 2, 1, 2), whole_dot(cut_term(UPPER, Cut(1, 1, 4, 2, 4)), LOWER, 2, 5), False),
+        (Cut(2, 1, 5, 0, 3), whole_dot(cut_term(UPPER, CUT), LOWER, 4, 3), False),
+        (CUT, whole_dot(cut_term(UPPER, Cut(2, 1, 3, 0, 2)), LOWER, 3, 5), False),
+        (CUT, whole_dot(UPPER, LOWER, 3, 5), False),
+    ],
+)
+def test_a_part_of_a_dot_is_the_dot_of_a_part(cut: Cut, after: ReadTerm, is_right: bool) -> None:
+    before = cut_term(whole_dot(UPPER, LOWER, 4, 5), cut)
+    assert bool(told((TRUE, TRUE), step("part", before, after)).refused) is not is_right
+
+
+GRID, OTHER_GRID = parameter(0, "s32", 4, 2), parameter(1, "s32", 4, 2)
+
+
+@pytest.mark.parametrize(
+    ("bounds", "second", "is_right"),
+    [
+        (((0, 3), (3, 4)), GRID, True),
+        (((0, 3), (2, 3)), GRID, False),
+        (((1, 4), (0, 1)), GRID, False),
+        (((0, 3), (3, 4)), OTHER_GRID, False),
+    ],
+)
+def test_slices_that_follow_each_other_are_the_array(
+    bounds: tuple[tuple[int, int], ...], second: ReadTerm, is_right: bool
+) -> None:
+    parts = [
+        moved(each_, Slice((start, 0), (limit, 2)))
+        for each_, (start, limit) in zip((GRID, second), bounds, strict=True)
+    ]
+    before = term("op", ("concatenate", 0), array("s32", 4, 2), *parts)
+    assert bool(told((TRUE, TRUE), step("joined-slices", before, GRID)).refused) is not is_right
 
 
 def sliced(table: ReadTerm, starts: tuple[ReadTerm, ...], sizes: tuple[int, ...]) -> ReadTerm:

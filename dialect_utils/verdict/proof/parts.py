@@ -1,0 +1,105 @@
+"""The parts of dimensions that movement splits, joins and gives another order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from math import prod
+
+from dialect_utils.layout import Reshape, Step, Transpose
+from dialect_utils.layout.moves.plan import Plan
+from dialect_utils.verdict.proof.normal_forms import normalized
+
+
+@dataclass(frozen=True, slots=True)
+class Atom:
+    """A part of a dimension of the array that a chain of movement begins with: (index // stride) % size."""
+
+    dimension: int
+    stride: int
+    size: int
+
+    @property
+    def place(self) -> tuple[int, int]:
+        """Returns a key that sorts parts as the array has them, most major first."""
+        return self.dimension, -self.stride
+
+
+def regrouped(atoms: Sequence[Atom], sizes: Sequence[int]) -> list[list[Atom]] | None:
+    """Returns the parts of each dimension of a reshape; None where it cuts one into parts that are no factors."""
+    rest = list(reversed(atoms))
+    groups: list[list[Atom]] = []
+    for size in sizes:
+        group: list[Atom] = []
+        while size > 1:
+            atom = rest.pop()
+            if size % atom.size == 0:
+                size //= atom.size
+            elif atom.size % size == 0:
+                lower = atom.size // size
+                rest.append(Atom(atom.dimension, atom.stride, lower))
+                atom, size = Atom(atom.dimension, atom.stride * lower, size), 1
+            else:
+                return None
+            group.append(atom)
+        groups.append(group)
+    return groups
+
+
+def atoms_of(plan: Plan) -> list[list[Atom]] | None:
+    """Returns the parts of each dimension of a plan's result; only transposes and reshapes at its end count."""
+    start = next((i for i in range(len(plan.steps), 0, -1) if not _keeps_elements(plan.steps[i - 1])), 0)
+    found: list[list[Atom]] | None = [
+        [Atom(i, 1, size)] if size > 1 else [] for i, size in enumerate(plan.stages[start][1])
+    ]
+    for step, (_, sizes) in zip(plan.steps[start:], plan.stages[start + 1 :], strict=True):
+        if found is not None and step.order is not None:
+            found = [found[i] for i in step.order]
+        elif found is not None:
+            found = regrouped([atom for group in found for atom in group], sizes)
+    return found
+
+
+def _keeps_elements(step: Step) -> bool:
+    """Is true for a transpose and for a reshape."""
+    return step.order is not None or step.opcode == "reshape"
+
+
+def only_permutes(plan: Plan) -> bool:
+    """Is true for a plan that gives whole dimensions another order, and adds or drops only dimensions of size 1."""
+    found = atoms_of(plan) if all(map(_keeps_elements, plan.steps)) else None
+    return found is not None and all(len(group) < 2 and all(map(partial(_is_whole, plan), group)) for group in found)
+
+
+def _is_whole(plan: Plan, atom: Atom) -> bool:
+    return atom.size == plan.dimensions[atom.dimension]
+
+
+def try_repeat_in_order(plan: Plan) -> Plan | None:
+    """Returns the plan of the same elements where the last dimension of an array repeats the others, else None.
+
+    The parts of the last dimension are in the order of the result. None for a plan that changes other dimensions.
+    """
+    found = atoms_of(plan)
+    if found is None or not all(map(_keeps_elements, plan.steps)):
+        return None
+    own = [i for i, size in enumerate(plan.dimensions[:-1]) if size > 1]
+    last = len(plan.dimensions) - 1
+    added: list[int] = []
+    permutation: list[int] = []
+    for group in found:
+        is_added = all(atom.dimension == last for atom in group)
+        if group and is_added:
+            permutation.append(len(own) + len(added))
+            added.append(prod(atom.size for atom in group))
+        elif len(group) == 1 and _is_whole(plan, group[0]):
+            permutation.append(own.index(group[0].dimension))
+        elif group:
+            return None
+    steps = (
+        Reshape((*(plan.dimensions[i] for i in own), *added)),
+        Transpose(tuple(permutation)),
+        Reshape(plan.result[1]),
+    )
+    return normalized(Plan(plan.element_type, plan.dimensions, steps))[0]
