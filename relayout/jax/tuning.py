@@ -20,6 +20,7 @@ from relayout.tuning.changes import DEFAULT, as_stablehlo
 from relayout.tuning.objective import Objective
 from relayout.tuning.page import tuning_page
 from relayout.tuning.search import DEFAULT_BUDGET, Search, Tuning
+from relayout.tuning.solver import check_installed
 from relayout.tuning.trials import Measured
 
 
@@ -47,16 +48,19 @@ def tune(
     target: str = "tpu-v5e",
     objective: Objective = "peak",
     budget: int = DEFAULT_BUDGET,
+    jobs: int = 1,
     sharding: Sharding | None = None,
 ) -> Tuned:
     """Searches layouts and rewrites that make a function smaller or faster on a TPU, with the TPU compiler.
 
-    `args` are arrays, numbers or ShapeDtypeStructs: only their shapes and types count. `sharding` is that of the
-    formats, JAX's first device for None. Raises DiagnosticError without libtpu, and for an unknown target.
+    `args` are arrays, numbers or ShapeDtypeStructs: only their shapes and types count. `jobs` programs are compiled at
+    once. `sharding` is that of the formats, JAX's first device for None. Raises DiagnosticError without libtpu and
+    without HiGHS, and for an unknown target.
     """
+    check_installed()
     lowered = jax.jit(function, keep_unused=True).lower(*args)
-    with FigureCompiler(target) as compiler:
-        measured = Measured(compiler.compile, compiler.target, compiler_version())
+    with FigureCompiler(target, jobs) as compiler:
+        measured = Measured(compiler.compile_all, compiler.target, compiler_version())
         tuning = Search(as_stablehlo(module_of(lowered)), measured, objective, budget).run()
     best = tuning.best
     arguments = _formats(best.change.parameters, best.figures.parameters, sharding)

@@ -8,8 +8,8 @@ from itertools import permutations
 from typing import NamedTuple
 
 from dialect_utils.ir import Module
-from dialect_utils.layout import ArrayShape, Layout
-from dialect_utils.layout.targets.tpu import allocation_bytes, default_layout, tile_for
+from dialect_utils.layout import ArrayShape
+from dialect_utils.layout.targets.tpu import allocation_bytes, default_layout, layout_in_order
 from dialect_utils.stablehlo.module import StableHloModule
 from dialect_utils.text import Diagnostic, DiagnosticError
 
@@ -61,13 +61,12 @@ class Change:
         """Returns the difference from another change in words, such as `argument 0 {0,1}`."""
         if self == start:
             return "as it is"
+        base = start
         parts = [self.passes] if self.passes else []
-        if {*self.parameters, *self.results} == {AUTO}:
+        if AUTO in (*self.parameters, *self.results) and DEFAULT not in (*self.parameters, *self.results):
+            base = start.with_modes(AUTO)
             parts.append("AUTO")
-        else:
-            parts += [
-                f"{entry} {self.mode(entry)}" for entry in self.entry_arrays if self.mode(entry) != start.mode(entry)
-            ]
+        parts += [f"{entry} {self.mode(entry)}" for entry in self.entry_arrays if self.mode(entry) != base.mode(entry)]
         return ", ".join(parts)
 
 
@@ -115,7 +114,7 @@ def laid_out(shape: ArrayShape, mode: str, target: str) -> ArrayShape:
     if mode in (AUTO, DEFAULT):
         return shape.with_layout(default_layout(element_type, dimensions, target))
     order = tuple(int(part) for part in mode.strip("{}").partition(":")[0].split(",") if part)
-    return shape.with_layout(Layout(order, tile_for(element_type, dimensions, order, target)))
+    return shape.with_layout(layout_in_order(element_type, dimensions, order, target))
 
 
 def padded_bytes(shape: ArrayShape, mode: str, target: str) -> int:

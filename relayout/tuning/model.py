@@ -1,143 +1,154 @@
-"""A model of what a layout change costs: bytes with padding of all arrays, and of the copies between orders.
+"""A model of the cost of a change without the compiler: the cheapest layouts inside a program, by an integer program.
 
-The layouts of arguments and results spread along the graph of `propagate-layouts`. Where two orders meet, an array is
-copied. Arrays that no layout reaches have the default of the target. Dots, convolutions and fusions are not modelled.
+Each array has a binary variable for each order of dimensions. The bytes are those of the arrays in their orders, by
+how often each is read and written, and of a copy wherever the orders at both ends of a link do not fit. The peak is
+the most that arrays and copies take at one position.
 """
 
 from __future__ import annotations
 
-import math
-from collections import defaultdict, deque
-from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property, lru_cache, partial
+from collections import defaultdict
+from collections.abc import Mapping
+from typing import NamedTuple
 
 from dialect_utils.ir import Module
-from dialect_utils.layout import ArrayShape, Layout
-from dialect_utils.layout.targets.propagation import propagate_broadcast, propagate_reshaped
-from dialect_utils.layout.targets.tpu import allocation_bytes, default_layout, tile_for
-from dialect_utils.layout.targets.xla_compat import align_layouts
-from passes.layouts.constraints import Edge, EntryPort, Node, edges
-from relayout.tuning.changes import AUTO, Change, laid_out
+from relayout.tuning.changes import AUTO, DEFAULT, Change, EntryArray, laid_out, mode_of
+from relayout.tuning.graph import Array, Graph, Link, tiled
+from relayout.tuning.objective import Objective
+from relayout.tuning.solver import IntegerProgram, Solution
 
-Order = tuple[int, ...]
 # A copy reads and writes an array.
 _COPY = 2
+# The figure that is not the objective decides between equal ones.
+_SECOND = 1e-3
+# Large coefficients cost accuracy.
+_UNIT = float(1 << 20)
+# The peak is looked for at so many positions with the most bytes in the default orders.
+_MOST_POSITIONS = 100
 
 
-@dataclass(frozen=True)
+class Prediction(NamedTuple):
+    """The modelled bytes of a program: the most that is held, and all that is accessed."""
+
+    peak: float
+    accessed: float
+
+
 class Model:
-    """The graph of the layouts of a program for a target."""
+    """The layouts of a program with the smallest peak, or with the fewest bytes accessed for another objective."""
 
-    module: Module
-    target: str
+    def __init__(self, module: Module, target: str, objective: Objective) -> None:
+        self._target, self._graph, self._program = target, Graph(module, target), IntegerProgram()
+        weight = (1.0, _SECOND) if objective == "peak" else (_SECOND, 1.0)
+        self._peak, self._accessed = (self._program.positive(each) for each in weight)
+        self._traffic: dict[int, float] = defaultdict(float)
+        self._held: dict[int, dict[int, float]] = defaultdict(lambda: defaultdict(float))
+        self._choices = [self._added_array(array) for array in self._graph.arrays]
+        for link in self._graph.links:
+            self._add_link(link)
+        self._add_figures()
+        self._entry = {each.entry: number for number, each in enumerate(self._graph.arrays) if each.entry is not None}
 
-    @cached_property
-    def _neighbours(self) -> dict[Node, list[tuple[Edge, bool]]]:
-        """Returns the edges at each node, and whether they begin there."""
-        found = defaultdict(list)
-        for edge in edges(self.module):
-            found[edge.source].append((edge, True))
-            found[edge.target].append((edge, False))
+    def _added_array(self, array: Array) -> list[int]:
+        """Adds the variables of an array, one of which is 1, and its traffic with the copies that operations make."""
+        choices = [self._program.binary() for _ in array.orders]
+        self._program.equal(1.0, dict.fromkeys(choices, 1.0))
+        for choice, size in zip(choices, array.sizes, strict=True):
+            if array.is_stored:
+                self._traffic[choice] += array.traffic * size
+        for position, denied, size in array.copied:
+            for choice in (choices[number] for number in denied):
+                self._traffic[choice] += _COPY * size
+                self._held[position][choice] += size
+        return choices
+
+    def _add_link(self, link: Link) -> None:
+        """Adds a variable for each order of a link's target, which is 1 where the source has no order that fits."""
+        target = self._graph.arrays[link.target]
+        for number, kept in enumerate(link.kept):
+            if len(kept) == len(self._choices[link.source]):
+                continue
+            copied = self._program.positive()
+            chosen = self._choices[link.target][number]
+            fitting = dict.fromkeys((self._choices[link.source][each] for each in kept), 1.0)
+            self._program.at_least(0.0, {copied: 1.0, chosen: -1.0, **fitting})
+            self._traffic[copied] += _COPY * target.sizes[number]
+            self._held[target.begin][copied] += target.sizes[number]
+
+    def _add_figures(self) -> None:
+        """Adds the constraints that make two variables the bytes accessed and the peak."""
+        fixed = self._graph.fixed_traffic / _UNIT
+        self._program.equal(-fixed, {self._accessed: -1.0, **_in_units(self._traffic)})
+        stored = [(array, choices) for array, choices in zip(self._graph.arrays, self._choices, strict=True)]
+        positions = {array.begin for array, _ in stored if array.is_stored} | {*self._held}
+        ranked = sorted(positions, key=lambda position: (-self._least(position), position))
+        for position in ranked[:_MOST_POSITIONS]:
+            held = self._held[position]
+            for array, choices in stored:
+                if array.is_stored and array.begin <= position <= array.end:
+                    for choice, size in zip(choices, array.sizes, strict=True):
+                        held[choice] += size
+            self._program.at_least(0.0, {self._peak: 1.0} | {each: -size for each, size in _in_units(held).items()})
+
+    def _least(self, position: int) -> int:
+        held = (array for array in self._graph.arrays if array.is_stored and array.begin <= position <= array.end)
+        return sum(min(array.sizes) for array in held)
+
+    def predict(self, change: Change) -> Prediction:
+        """Returns the modelled figures of a program whose entry has the layouts of a change."""
+        for entry, number in self._entry.items():
+            self._choose(number, self._order(self._graph.arrays[number], entry, change.mode(entry)))
+        return self._prediction(self._solved())
+
+    def best(self, start: Change, count: int) -> list[Change]:
+        """Returns changes of the entry's layouts, the one with the smallest figure first, at most so many."""
+        for number in self._entry.values():
+            self._choose(number, None)
+        several = [entry for entry, number in self._entry.items() if len(self._choices[number]) > 1]
+        found: list[Change] = []
+        cuts: list[int] = []
+        while several and len(found) < count and (solution := self._program.solve()) is not None:
+            chosen = {entry: self._chosen(self._entry[entry], solution) for entry in several}
+            found.append(self._change(start, chosen))
+            cut = {self._choices[self._entry[entry]][number]: -1.0 for entry, number in chosen.items()}
+            cuts.append(self._program.at_least(1.0 - len(several), cut))
+        for each in cuts:
+            self._program.drop(each)
         return found
 
-    def cost(self, change: Change) -> int:
-        """Returns the modelled bytes of a program whose entry has the layouts of a change."""
-        orders = self._spread(change)
-        arrays = [(node, shape) for node in self._neighbours if (shape := self._shape(node)) is not None]
-        cost = sum(self._bytes(shape, orders.get(node)) for node, shape in arrays)
-        for edge in (edge for found in self._neighbours.values() for edge, is_source in found if is_source):
-            if _is_broadcast(edge):
-                continue
-            source, target = self._shape(edge.source), self._shape(edge.target)
-            if source is None or target is None or edge.source not in orders or edge.target not in orders:
-                continue
-            wanted = _propagated(edge, source, target, orders[edge.source], forward=True)
-            # A reshape that keeps no order moves its elements.
-            if wanted != orders[edge.target]:
-                cost += _COPY * self._bytes(target, orders[edge.target])
-        return cost
+    def _change(self, start: Change, chosen: Mapping[EntryArray, int]) -> Change:
+        """Returns a change with the orders of a solution; the default one stays as it is written."""
+        for entry, number in chosen.items():
+            array = self._graph.arrays[self._entry[entry]]
+            if number != self._order(array, entry, start.mode(entry)):
+                default = self._order(array, entry, DEFAULT)
+                start = start.with_mode(entry, DEFAULT if number == default else mode_of(tuple(array.orders[number])))
+        return start
 
-    def _spread(self, change: Change) -> dict[Node, Order]:
-        """Returns the orders of dimensions that the entry's layouts give to arrays, the nearest one to each."""
-        orders: dict[Node, Order] = {}
-        waiting: deque[Node] = deque()
-        for side, modes in (("parameter", change.parameters), ("result", change.results)):
-            for number, mode in enumerate(modes):
-                node = Node(EntryPort(side, number), 0)  # type: ignore[arg-type]  # both are sides
-                shape = self._shape(node)
-                if shape is not None and mode != AUTO:
-                    layout = laid_out(shape, mode, self.target).layout
-                    assert layout is not None  # of the mode
-                    orders[node] = layout.minor_to_major
-                    waiting.append(node)
-        while waiting:
-            node = waiting.popleft()
-            for edge, is_source in self._neighbours[node]:
-                if is_source and _is_broadcast(edge):
-                    continue
-                other = edge.target if is_source else edge.source
-                shape, next_shape = self._shape(node), self._shape(other)
-                if other in orders or shape is None or next_shape is None:
-                    continue
-                order = _propagated(edge, shape, next_shape, orders[node], forward=is_source)
-                if order is not None:
-                    orders[other] = order
-                    waiting.append(other)
-        return orders
+    def _order(self, array: Array, entry: EntryArray, mode: str) -> int | None:
+        """Returns the number of the order of a mode; None where the compiler chooses."""
+        if mode == AUTO:
+            return None
+        layout = laid_out(array.shape, mode, self._target).layout
+        assert layout is not None  # of the mode
+        wanted = tiled(array.shape, layout.minor_to_major)
+        return next((n for n, order in enumerate(array.orders) if tiled(array.shape, order) == wanted), 0)
 
-    def _shape(self, node: Node) -> ArrayShape | None:
-        owner = node.owner
-        if isinstance(owner, EntryPort):
-            shape = self.module.entry_layout[owner.side == "result"][owner.number]
-        else:
-            shape = owner.shape
-        return shape.without_layout if isinstance(shape, ArrayShape) and shape.is_static else None
+    def _choose(self, number: int, order: int | None) -> None:
+        for each, variable in enumerate(self._choices[number]):
+            self._program.choose(variable, None if order is None else each == order)
 
-    def _bytes(self, shape: ArrayShape, order: Order | None) -> int:
-        return _bytes(shape, order, self.target)
+    def _chosen(self, number: int, solution: Solution) -> int:
+        return next(order for order, variable in enumerate(self._choices[number]) if solution.is_chosen(variable))
+
+    def _solved(self) -> Solution:
+        solution = self._program.solve()
+        assert solution is not None  # any orders are possible, with copies
+        return solution
+
+    def _prediction(self, solution: Solution) -> Prediction:
+        return Prediction(*(solution.values[each] * _UNIT for each in (self._peak, self._accessed)))
 
 
-def _is_broadcast(edge: Edge) -> bool:
-    """Is true for a broadcast, which writes its result in any order."""
-    return isinstance(edge.forward, partial) and edge.forward.func is propagate_broadcast
-
-
-@lru_cache(maxsize=1 << 14)
-def _bytes(shape: ArrayShape, order: Order | None, target: str) -> int:
-    kind, sizes = shape.element_type, shape.dimensions
-    if order is None:
-        return allocation_bytes(shape.with_layout(default_layout(kind, sizes, target)), target)
-    return allocation_bytes(shape.with_layout(Layout(order, tile_for(kind, sizes, order, target))), target)
-
-
-def _propagated(edge: Edge, shape: ArrayShape, other: ArrayShape, order: Order, *, forward: bool) -> Order | None:
-    """Returns the order that an operation gives an array at the other end of an edge; None where it moves elements."""
-    propagate = edge.forward if forward else edge.backward
-    source = shape.with_layout(Layout(order))
-    found = propagate(source, other)
-    if found is not None:
-        return found.minor_to_major
-    # No layout is also the answer for the descending one.
-    if propagate is propagate_reshaped:
-        aligned = align_layouts(source, other.dimensions)
-        return None if aligned is None else aligned.effective_layout.minor_to_major
-    return Layout.descending(other.rank).minor_to_major
-
-
-def rank_correlation(first: Sequence[float], second: Sequence[float]) -> float | None:
-    """Returns Spearman's rank correlation of two lists; None for fewer than three pairs, and for a constant list."""
-    count = len(first)
-    ranks = [_ranks(each) for each in (first, second)]
-    mean = (count - 1) / 2
-    a, b = ([rank - mean for rank in each] for each in ranks)
-    scale = math.sqrt(sum(x * x for x in a) * sum(y * y for y in b))
-    if count < 3 or not scale:
-        return None
-    return sum(x * y for x, y in zip(a, b, strict=True)) / scale
-
-
-def _ranks(values: Sequence[float]) -> list[float]:
-    """Returns the rank of each value, equal ones sharing the mean of theirs."""
-    ordered = sorted(values)
-    return [ordered.index(value) + (ordered.count(value) - 1) / 2 for value in values]
+def _in_units(terms: Mapping[int, float]) -> dict[int, float]:
+    return {variable: size / _UNIT for variable, size in terms.items()}

@@ -10,6 +10,7 @@ from dialect_utils.execution.tpu_figures import Figures
 from dialect_utils.text import format_bytes
 from relayout.report.terminal import clip, format_table
 from relayout.tuning.changes import EntryArray, entry_shape
+from relayout.tuning.modelled import Modelled
 from relayout.tuning.objective import NOTABLE, OBJECTIVES, Objective, needed_bytes, relative
 from relayout.tuning.search import Tuning
 from relayout.tuning.trials import Trial
@@ -40,7 +41,7 @@ def _lines(tuning: Tuning) -> Iterator[str]:
     rows = [_row(each, start, is_best=each == best) for each in tuning.trials]
     yield from format_table(_HEADER, rows)
     if tuning.correlation is not None:
-        yield f"rank correlation of the model with the bytes accessed: {tuning.correlation:.2f}"
+        yield f"rank correlation of the model with the {_NAMES[tuning.objective]}: {tuning.correlation:.2f}"
     for change in tuning.unproved:
         yield f"not offered: {change.described(start.change)}: no proof that it is equal to the program as it is"
     if best == start:
@@ -96,6 +97,37 @@ def _layouts(tuning: Tuning) -> Iterator[tuple[EntryArray, str]]:
         shape = entry_shape(tuning.program, entry)
         if tuning.best.change.mode(entry) != tuning.start.change.mode(entry) and entry.number < len(found):
             yield entry, f"{shape}{found[entry.number]}"
+
+
+def modelled_page(modelled: Modelled, width: int | None = None) -> str:
+    """Returns the modelled figures of changes as a page: every change, the best one, and its evidence."""
+    return clip(_modelled_lines(modelled), width)
+
+
+def _modelled_lines(modelled: Modelled) -> Iterator[str]:
+    yield f"{modelled.target}, modelled: no program was compiled"
+    rows = [
+        ("*" * (change == modelled.best), change.described(modelled.start), *map(format_bytes, map(round, figures)))
+        for change, figures in modelled.figures
+    ]
+    yield from format_table(("", "change", "peak", "accessed"), rows)
+    if modelled.best == modelled.start:
+        yield f"no change with a proof has a smaller modelled {_NAMES[modelled.objective]} than the program as it is"
+        return
+    yield f"best modelled {_NAMES[modelled.objective]}: {modelled.best.described(modelled.start)}"
+    yield f"  {modelled.proof}"
+
+
+def modelled_json(modelled: Modelled) -> dict[str, Any]:
+    """Returns the modelled figures of changes as JSON."""
+    changes = [change for change, _ in modelled.figures]
+    return {
+        "target": modelled.target,
+        "objective": modelled.objective,
+        "best": changes.index(modelled.best),
+        "proof": modelled.proof,
+        "changes": [{"change": asdict(change), **figures._asdict()} for change, figures in modelled.figures],
+    }
 
 
 def tuning_json(tuning: Tuning) -> dict[str, Any]:

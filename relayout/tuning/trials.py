@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from hashlib import sha256
 
@@ -26,25 +26,26 @@ class Trial:
 class Measured:
     """Figures by program, change, target and version of the compiler: of this search, and of earlier ones.
 
-    `compile_text` returns the figures of a program. `keep` takes the text of the file after each compilation.
+    `compile_all` yields the figures of programs in their order. `keep` takes the text of the file after each of them.
     """
 
-    compile_text: Callable[[str], Figures]
+    compile_all: Callable[[Sequence[str]], Iterator[Figures]]
     target: str
     version: str
     keep: Callable[[str], None] | None = None
     known: dict[str, Figures] = field(default_factory=dict)
-    compilations: int = 0
 
-    def figures(self, text: str) -> Figures:
-        """Returns the figures of the text of a changed program, from the file where it has them."""
-        key = self._key(text)
-        if key not in self.known:
-            self.known[key] = self.compile_text(text)
-            self.compilations += 1
-            if self.keep is not None:
-                self.keep(self.text())
-        return self.known[key]
+    def figures(self, texts: Sequence[str]) -> Iterator[Figures]:
+        """Yields the figures of the texts of changed programs in their order; known ones are not compiled again."""
+        keys = [self._key(text) for text in texts]
+        missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in self.known}
+        compiled = self.compile_all([*missing.values()])
+        for key in keys:
+            if key not in self.known:
+                self.known[key] = next(compiled)
+                if self.keep is not None:
+                    self.keep(self.text())
+            yield self.known[key]
 
     def text(self) -> str:
         """Returns the text of the file."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from dialect_utils.execution.tpu_figures import Figures
@@ -38,6 +39,9 @@ class Compiler:
     gathers: int = 0
     layouts: tuple[str, ...] = ("{1,0}", "{0}")
     seen: list[str] = field(default_factory=list)
+
+    def compile_all(self, texts: Sequence[str]) -> Iterator[Figures]:
+        return map(self, texts)
 
     def __call__(self, text: str) -> Figures:
         self.seen.append(text)

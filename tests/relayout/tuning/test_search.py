@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterator
 
 import pytest
 
 from dialect_utils.execution.tpu_figures import Figures
 from dialect_utils.io.files import parse_bytes
+from dialect_utils.ir import Module
 from dialect_utils.text import DiagnosticError
+from relayout.tuning import programs
 from relayout.tuning import search as room
 from relayout.tuning.changes import as_stablehlo, change_of
 from relayout.tuning.page import tuning_json, tuning_page
@@ -19,9 +22,9 @@ from tests.relayout.tuning.compilers import GATHER, PROGRAM, Compiler
 AUTO = ("auto", "auto", "auto")
 
 
-def tuned(compiler: Compiler, text: str = PROGRAM, **options: object) -> Tuning:
+def tuned(compiler: Callable[[str], Figures], text: str = PROGRAM, **options: object) -> Tuning:
     module = as_stablehlo(parse_bytes(text.encode(), "m.mlir"))
-    measured = Measured(compiler, "tpu-v5e", "compiler 1")
+    measured = Measured(lambda texts: map(compiler, texts), "tpu-v5e", "compiler 1")
     return Search(module, measured, **options).run()  # type: ignore[arg-type]  # the options of a test
 
 
@@ -56,15 +59,29 @@ def test_no_more_programs_are_compiled_than_the_budget_allows() -> None:
 
 
 def test_a_pass_is_tried_and_its_program_is_proved() -> None:
-    tuning = tuned(Compiler({}, gathers=10), GATHER)
+    tuning = tuned(Compiler({}, gathers=10, layouts=("{1,0}", "{1,0}")), GATHER)
     assert tuning.best.change.passes == "split-minor"
     assert tuning.proof.startswith("equal (proof)")
     assert tuning.program.text().count("stablehlo.gather") > 3
 
 
+def test_passes_of_any_candidates_are_tried_after_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    def candidates(module: Module, target: str) -> Iterator[str]:
+        yield "split-minor{most=2}"
+        yield "no-such-pass"
+        yield "split-minor{most=4}"
+
+    monkeypatch.setattr(programs, "_CANDIDATES", (candidates,))
+    compiler = Compiler({}, gathers=10, layouts=("{1,0}", "{1,0}"))
+    tuning = tuned(compiler, GATHER)
+    # The first candidate changes no rows of 3, and after the last one nothing is left to split.
+    assert {trial.change.passes for trial in tuning.trials} == {"", "split-minor{most=4}"}
+    assert tuning.best.change.passes == "split-minor{most=4}"
+
+
 def test_a_program_without_a_proof_is_not_offered(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(room, "proved_equal", lambda module, changed: None)
-    tuning = tuned(Compiler({}, gathers=10), GATHER)
+    tuning = tuned(Compiler({}, gathers=10, layouts=("{1,0}", "{1,0}")), GATHER)
     assert tuning.best == tuning.start
     assert "not offered: split-minor: no proof" in tuning_page(tuning, 200)
 
@@ -83,26 +100,26 @@ def test_a_worse_figure_is_told_and_a_time_that_is_not_positive_never_wins() -> 
             return Figures(500, 1, 1, 0, 1, 2040, -1.0, ("{0,1}", "{0}"), ("{1,0}",))
         return Figures(1000, 1, 1, 0, 1, 2000, 1.0, ("{1,0}", "{0}"), ("{1,0}",))
 
-    tuning = tuned(figures)  # type: ignore[arg-type]  # another compiler
+    tuning = tuned(figures)
     page = tuning_page(tuning, 200)
     assert "but its bytes accessed is 2.0% larger" in page
     assert "not positive" in page
-    assert tuned(figures, objective="time").best.figures.seconds == 1.0  # type: ignore[arg-type]
+    assert tuned(figures, objective="time").best.figures.seconds == 1.0
 
 
 def test_trials_are_read_again_and_nothing_is_compiled_twice() -> None:
     texts: list[str] = []
     module = as_stablehlo(parse_bytes(PROGRAM.encode(), "m.mlir"))
     compiler = Compiler({("{0,1}",): 900})
-    first = Search(module, Measured(compiler, "tpu-v5e", "compiler 1", texts.append), budget=4).run()
+    first = Search(module, Measured(compiler.compile_all, "tpu-v5e", "compiler 1", texts.append), budget=4).run()
     assert len(texts) == 4
     known = dict(read_trials(texts[-1], "trials.json"))
     again = Compiler({})
-    second = Search(module, Measured(again, "tpu-v5e", "compiler 1", known=known), budget=4).run()
+    second = Search(module, Measured(again.compile_all, "tpu-v5e", "compiler 1", known=known), budget=4).run()
     assert again.seen == []
     assert second.trials == first.trials
-    Search(module, Measured(again, "tpu-v5e", "compiler 2", known=known), budget=1).run()
-    Search(module, Measured(again, "tpu-v4", "compiler 1", known=known), budget=1).run()
+    Search(module, Measured(again.compile_all, "tpu-v5e", "compiler 2", known=known), budget=1).run()
+    Search(module, Measured(again.compile_all, "tpu-v4", "compiler 1", known=known), budget=1).run()
     assert len(again.seen) == 2
 
 
