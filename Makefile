@@ -30,7 +30,12 @@ $(STAMP): pyproject.toml dev-constraints.txt
 demo: $(STAMP) ## answer six questions about real programs, ending in one sentence (half a minute)
 	python -m relayout.demo
 
-test: lint types unit lit demo ## run every check (about ten minutes on two cores)
+test: checks unit ## run every check (about ten minutes on two cores)
+
+# Each of them but lit works on one core. The unit tests, on all cores, use the cache that types leaves.
+.PHONY: checks
+checks: $(STAMP)
+	$(MAKE) --jobs 2 --output-sync=target lint types lit demo
 
 format: $(STAMP) ## format the code and sort the imports
 	ruff check --quiet --fix --select I .
@@ -43,8 +48,9 @@ lint: $(STAMP) ## ruff: format and rules
 types: $(STAMP) ## mypy, strict
 	mypy
 
+# By worksteal each process begins with whole files, whose tests share fixtures and caches.
 unit: $(STAMP) ## pytest, on all cores (every command of the README and the tutorials included; TESTS="tests/io" for some)
-	python -m pytest --numprocesses auto $(TESTS)
+	python -m pytest --numprocesses auto --dist worksteal $(TESTS)
 
 fuzz: $(STAMP) ## try thousands of inputs for every reader, and a hundred thousand texts of shapes in our parser and in XLA's
 	RELAYOUT_FUZZ=100000 python -m pytest tests/layout/text/test_parse_fuzz.py tests/hostile/test_fuzz.py
@@ -125,8 +131,9 @@ campaign-dumps: $(STAMP) ## compile 98 programs for TPUs, run their dumps on the
 campaign-explain: $(STAMP) ## plant 100 mistakes in TPU dumps and count which of them run --explain names (ten minutes)
 	python -m tests.campaign_explain
 
-campaign-proof: $(STAMP) ## try 1,500 mutants and attribute flips against proofs (a minute)
+campaign-proof: $(STAMP) ## try 1,500 mutants and attribute flips against proofs, and prove rewrites in each type and rank (two minutes)
 	python -m tests.campaign_proof
+	python -m tests.verdict.proof.test_rewrites
 
 .PHONY: campaign-replay
 campaign-replay: $(STAMP) ## change 2,000 certificates at random: none may prove what is wrong (two minutes)
@@ -137,9 +144,10 @@ campaign-validate: $(STAMP) ## compile the modules of XLA's tests, judge each ag
 	python -m tests.campaign_validate --results build/campaign-validate.jsonl
 
 .PHONY: campaign-tune
-BUDGET ?= 10
-campaign-tune: $(STAMP) ## search layouts for 30 programs with the TPU compiler and write the table of docs/tuning.md (half an hour; needs the tpu extra)
-	python -m tests.campaign_tune --budget $(BUDGET)
+BUDGET ?= 20
+JOBS ?= 1
+campaign-tune: $(STAMP) ## search layouts for 30 programs with the TPU compiler and write the table of docs/tuning.md (an hour; needs the tpu extra)
+	python -m tests.campaign_tune --budget $(BUDGET) --jobs $(JOBS) --trials .tune-trials.json
 
 .PHONY: campaign-ratio
 campaign-ratio: $(STAMP) ## search for the inputs that cost most memory and time for their bytes, and read all corpora (fifteen minutes)

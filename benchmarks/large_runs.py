@@ -16,41 +16,12 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from benchmarks.rows import children_seconds
-
-_REFERENCE = """
-import sys
-import jax, jaxlib.lapack, numpy
-from jaxlib import xla_client
-from jaxlib.mlir import ir
-client = jax.devices("cpu")[0].client
-text = open(sys.argv[1]).read()
-if "lapack_" in text:
-    jaxlib.lapack.prepare_lapack_call("potrf_ffi", numpy.float32)
-devices = jaxlib._jax.DeviceList(tuple(client.local_devices()[:1]))
-executable = client.compile_and_load(text, devices, xla_client.CompileOptions())
-generator = numpy.random.default_rng(0)
-from jax._src.interpreters import mlir
-with mlir.make_ir_context() as context:
-    module = ir.Module.parse(text)
-    main = next(each for each in module.body.operations if each.name.value == "main")
-    kinds = [ir.RankedTensorType(each) for each in main.type.inputs]
-    types = [str(kind.element_type) for kind in kinds]
-    shapes = [tuple(kind.shape) for kind in kinds]
-names = {"f32": "float32", "bf16": "bfloat16", "i32": "int32", "ui32": "uint32"}
-import jax.numpy as jnp
-arguments = []
-for shape, kind in zip(shapes, types):
-    numbers = generator.standard_normal(shape) if "f" in kind else generator.integers(0, 8, shape)
-    arguments.append(jnp.asarray(numpy.asarray(numbers, getattr(jnp, names[kind]))))
-outputs = executable.execute_sharded(arguments).disassemble_into_single_device_arrays()
-[numpy.asarray(each[0]) for each in outputs]
-"""
+from benchmarks.commands import COMPILE_RUN, children_seconds
 
 
 def round_of(folder: Path, name: str) -> tuple[float, float, float]:
     """Returns the CPU seconds of the reference, of a first run and of a second run."""
-    reference = children_seconds([sys.executable, "-c", _REFERENCE, str(folder / f"{name}.mlir")], rounds=1)
+    reference = children_seconds([sys.executable, "-c", COMPILE_RUN, str(folder / f"{name}.mlir")], rounds=1)
     command = [sys.executable, "-m", "relayout", "run", "--inputs", "random", str(folder / f"{name}.hlo")]
     with TemporaryDirectory() as cache:
         os.environ["RELAYOUT_CACHE_DIR"] = cache

@@ -17,7 +17,8 @@ import sys
 from importlib.metadata import version
 from pathlib import Path
 
-from benchmarks.rows import ROWS, Pair
+from benchmarks.commands import Pair
+from benchmarks.rows import ROWS
 
 DOCS = Path(__file__).resolve().parent.parent / "docs" / "performance.md"
 _TABLE = re.compile(r"(?<=<!-- figures -->\n).*?(?=<!-- end -->)", re.DOTALL)

@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 import gc
-import os
-import resource
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from benchmarks import inputs
+from benchmarks.commands import (
+    PARSE_PRINT,
+    SHARED,
+    SMALL,
+    Pair,
+    command,
+    further_module,
+    page,
+    rewrite,
+    two_jobs,
+    whole,
+)
 from dialect_utils.hlo import parse_module
 from dialect_utils.ir import Module
 from passes.framework.pipeline import Pipeline
 
-# Ours and the reference's, in the same unit.
-Pair = tuple[float, float]
 _TPU = "annotate-layouts{target=tpu-v4}"
 
 
@@ -119,49 +125,6 @@ def each_instruction(spec: str, before: str, make: Callable[[], str]) -> Pair:
     return fastest(lambda: step.run(module).module.text()) / count, 1.0
 
 
-def children_seconds(command: list[str], rounds: int = 3) -> float:
-    """Returns the CPU seconds of a command and all that it starts, the fastest round; both sides keep bytecode."""
-    seconds = []
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    # Only a measurement that names a directory of its own is about the cache.
-    environment |= {} if "RELAYOUT_CACHE_DIR" in environment else {"RELAYOUT_CACHE": "off"}
-    for _ in range(rounds):
-        start = resource.getrusage(resource.RUSAGE_CHILDREN)
-        subprocess.run(command, check=True, capture_output=True, env=environment)
-        end = resource.getrusage(resource.RUSAGE_CHILDREN)
-        seconds.append(end.ru_utime + end.ru_stime - start.ru_utime - start.ru_stime)
-    return min(seconds)
-
-
-def command(arguments: list[str], text: str, reference: str) -> Pair:
-    """Measures a whole command on a file, `FILE` in its arguments; the reference is a script that gets the file."""
-    with TemporaryDirectory() as folder:
-        file = Path(folder) / "m.hlo"
-        file.write_text(text)
-        ours = [str(file) if argument == "FILE" else argument for argument in arguments]
-        theirs = children_seconds([sys.executable, "-c", reference, str(file)])
-        return children_seconds([sys.executable, "-m", "relayout", *ours]), theirs
-
-
-def whole(arguments: list[str], make: Callable[[], str]) -> Pair:
-    """Measures a whole command without its start-up, against a process that parses and prints the text with jaxlib."""
-    text = make()
-    start, loaded = command(arguments, _SMALL, "import jaxlib._hlo")
-    ours, theirs = command(arguments, text, _PARSE_PRINT)
-    return ours - start, theirs - loaded
-
-
-def further_module() -> Pair:
-    """Measures what each further module of a batch adds to `check`, against importing JAX."""
-    with TemporaryDirectory() as folder:
-        files = [Path(folder) / f"{number}.hlo" for number in range(_BATCH)]
-        for file in files:
-            file.write_text(_SMALL)
-        start = [sys.executable, "-m", "relayout", "check", "-p", "expand-tiling", "--jobs", "1"]
-        one, all_of_them = (children_seconds([*start, *map(str, each)]) for each in (files[:1], files))
-    return (all_of_them - one) / (_BATCH - 1), children_seconds([sys.executable, "-c", "import jax"])
-
-
 def imitated() -> Pair:
     """Measures annotate-layouts on StableHLO with 445 results, against reading, verifying and printing it."""
     text = inputs.stablehlo_results(445)
@@ -172,16 +135,8 @@ def imitated() -> Pair:
     )
 
 
-_PARSE_PRINT = (
-    "import sys, jaxlib._hlo as h; h.hlo_module_from_text(open(sys.argv[1]).read()).to_string(h.HloPrintOptions())"
-)
 _XLA = "jaxlib parses and prints the text"
 _WHOLE = "a process that parses and prints it with jaxlib, start-up subtracted"
-_SMALL = (
-    "HloModule m\n\nENTRY e {\n  p = f32[3,5]{1,0:T(2,2)} parameter(0)\n  ROOT n = f32[3,5]{1,0:T(2,2)} negate(p)\n}\n"
-)
-# The modules of a batch: enough for the time of one to stand out.
-_BATCH = 24
 _EXPANDED = f"{_TPU},expand-tiling"
 
 
@@ -217,7 +172,7 @@ ROWS: Mapping[str, Row] = {
         "opt FILE: training step of 12 layers",
         "a process that does that with jaxlib",
         1.2,
-        lambda: command(["opt", "FILE"], inputs.training_step(), _PARSE_PRINT),
+        lambda: command(["opt", "FILE"], inputs.training_step(), PARSE_PRINT),
     ),
     "verify": Row("verify-layouts: training step", _XLA, 1.2, partial(passing, "verify-layouts", inputs.training_step)),
     "annotate": Row("annotate-layouts: training step before compiling", _XLA, 1.5, partial(passing, _TPU, _before)),
@@ -326,17 +281,39 @@ ROWS: Mapping[str, Row] = {
         partial(whole, ["opt", "FILE", "-p", "make-portable"], inputs.two_steps),
         False,
     ),
+    "jobs": Row(
+        f"check of {SHARED} small modules with two jobs, wall time (on idle cores only)",
+        "with one job",
+        0.58,
+        two_jobs,
+        False,
+    ),
+    "rewrite": Row(
+        "check of attention after expand-tiling, CPU of all processes",
+        "a process that imports JAX, compiles the original and runs it once",
+        1.5,
+        partial(rewrite, "attention"),
+        False,
+    ),
+    "rewrite-step": Row(
+        "check of a training step after expand-tiling, CPU of all processes",
+        "a process that imports JAX, compiles the original and runs it once",
+        1.5,
+        partial(rewrite, "training_step"),
+        False,
+    ),
+    "page": Row("report FILE -o page.html: training step of 12 layers", "opt FILE", 1.3, page, False),
     "further": Row("check of each further small module of a batch", "import jax", 0.1, further_module, False),
     "check": Row(
         "check of a small module, CPU of all processes",
         "import jax",
         0.8,
-        lambda: command(["check", "FILE", "-p", "expand-tiling"], _SMALL, "import jax"),
+        lambda: command(["check", "FILE", "-p", "expand-tiling"], SMALL, "import jax"),
     ),
     "run": Row(
         "run of a small module, CPU of all processes",
         "import jax",
         0.8,
-        lambda: command(["run", "FILE"], _SMALL.replace(":T(2,2)", ""), "import jax"),
+        lambda: command(["run", "FILE"], SMALL.replace(":T(2,2)", ""), "import jax"),
     ),
 }

@@ -99,15 +99,14 @@ find_own_packages()
 
 def _import_public(name: str) -> object:
     """Imports a public name on first use."""
-    from importlib import import_module
+    # Imported here: `find_own_packages` comes first.
+    from dialect_utils.lazy_names import import_name
 
     if name == "jax":
+        from importlib import import_module
+
         return import_module("relayout.jax")
-    if name not in _HOME:
-        raise AttributeError(f"module {__name__} has no attribute {name}")
-    value: object = getattr(import_module(_HOME[name]), name)
-    globals()[name] = value
-    return value
+    return import_name(name, _HOME, globals())
 
 
 if not TYPE_CHECKING:  # type checkers would accept any name of a module with this function

@@ -92,12 +92,15 @@ def comparison_options(arguments: Namespace) -> Options:
     """Returns the options of each comparison; raises UsageError for a tolerance or a file that cannot be read."""
     # Imported here: --help and wrong commands work without numpy and jaxlib.
     from dialect_utils.execution import DEFAULT_MEMORY_BYTES, DEFAULT_TIMEOUT_SECONDS
-    from dialect_utils.execution.archives import read_archive
-    from dialect_utils.verdict import Options, Tolerance
+    from dialect_utils.verdict import Options
 
     if arguments.compare != "auto":
+        from dialect_utils.verdict import Tolerance
+
         parsed(Tolerance.parse, arguments.compare)
     if arguments.inputs is not None:
+        from dialect_utils.execution.archives import read_archive
+
         # A file that cannot be read ends the command; the inputs of each pair are chosen by their names.
         read_archive(arguments.inputs, [""])
     return Options(
@@ -127,10 +130,11 @@ def proof_seconds(arguments: Namespace, seconds: float) -> float:
 
 def own_inputs(arguments: Namespace, module: Module, console: Console) -> tuple[SavedArray, ...] | None:
     """Returns the user's inputs in the order of a module's parameters, and prints notes about other arrays."""
-    from dialect_utils.execution.named import arguments_of, read_inputs
-
     if arguments.inputs is None:
         return None
+    # Imported here: few checks have inputs of their own.
+    from dialect_utils.execution.named import arguments_of, read_inputs
+
     arrays, notes = read_inputs([arguments.inputs], arguments_of(module))
     console.diagnose(notes)
     return tuple(arrays)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Iterator
 
@@ -14,9 +15,17 @@ from dialect_utils.execution import Worker
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 # A test would find what an earlier one has compiled, also with other code.
 os.environ["RELAYOUT_CACHE"] = "off"
+# Nothing of what collecting fourteen thousand tests makes is garbage.
+gc.disable()
 # No test depends on a clock: a loaded machine is slower than hypothesis expects.
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
+
+
+def pytest_collection_finish() -> None:
+    """Lets the collector look for garbage in what the tests make."""
+    gc.freeze()
+    gc.enable()
 
 
 class Workers(dict[int, Worker]):

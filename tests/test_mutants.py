@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from functools import cache
 from pathlib import PurePosixPath
 
 import pytest
@@ -12,14 +13,20 @@ from tests.mutants.model import LISTS, Mutant, all_mutants, mutants_of
 from tests.paths import ROOT
 
 FEWEST = 60
+
+
+@cache
+def tree_of(code: str) -> str:
+    return ast.dump(ast.parse(code))
+
+
 MUTANTS = tuple(all_mutants())
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: f"{mutant.file}:{mutant.fragment.strip()[:40]}")
 def test_a_mutant_is_another_program_and_its_tests_exist(mutant: Mutant) -> None:
     code = (ROOT / mutant.file).read_text("utf-8")
-    planted = ast.parse(mutant.applied(code))
-    assert ast.dump(planted) != ast.dump(ast.parse(code))
+    assert ast.dump(ast.parse(mutant.applied(code))) != tree_of(code)
     assert mutant.tests
     for test in mutant.tests:
         file, _, name = test.partition("::")

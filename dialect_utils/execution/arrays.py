@@ -24,6 +24,9 @@ _NUMPY_NAMES = frozenset(
     for letter, widths in (("s", (8, 16, 32, 64)), ("u", (8, 16, 32, 64)), ("f", (16, 32, 64)), ("c", (64, 128)))
     for bits in widths
 ) | {"pred"}
+# Limits of numpy, and of XLA, whose sizes and indices are signed 64-bit numbers.
+LARGEST_SIZE = (1 << 63) - 1
+LARGEST_RANK = 64
 # The most arrays that a message lists.
 _LISTED = 12
 _BYTE = 8

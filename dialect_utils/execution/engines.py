@@ -6,13 +6,12 @@ Only the worker imports this module. `PREPARE` in dialect_utils/execution/serve.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from dialect_utils.execution import adapter
 from dialect_utils.execution.arrays import Array, bits_type, from_bits, is_numpy_type, to_bits
-from dialect_utils.ir import Dialect, Module
 from dialect_utils.layout import ArrayShape, ElementType
 from dialect_utils.layout.arrays.dtypes import dtype_of
 from dialect_utils.stablehlo import parse_module
@@ -30,6 +29,9 @@ from dialect_utils.stablehlo.rewrites.editing import (
 )
 from dialect_utils.stablehlo.types import shape_of_type
 from dialect_utils.text import Diagnostic
+
+if TYPE_CHECKING:
+    from dialect_utils.ir import Dialect, Module
 
 Run = Callable[[Sequence[Array]], list[tuple[ElementType, Array]]]
 

@@ -16,17 +16,18 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from math import prod
-from typing import Any, Literal, TypeGuard
+from typing import TYPE_CHECKING, Any, Literal, TypeGuard
 
 import numpy as np
 
 from dialect_utils.engine_names import Engine
-from dialect_utils.execution.arrays import Array
-from dialect_utils.execution.requirements import LARGEST_RANK, LARGEST_SIZE
-from dialect_utils.ir import Dialect
+from dialect_utils.execution.arrays import LARGEST_RANK, LARGEST_SIZE, Array
 from dialect_utils.layout import ELEMENT_TYPES, ArrayShape
 from dialect_utils.layout.arrays.dtypes import dtype_of, element_type_of
 from dialect_utils.text import Source
+
+if TYPE_CHECKING:
+    from dialect_utils.ir import Dialect
 
 Conversion = Literal["proto-to-text", "text-to-proto", "hlo-to-stablehlo", "stablehlo-to-hlo"]
 Reading = Literal["mlir", "kernels"]

@@ -9,17 +9,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
 
+from dialect_utils.execution.arrays import LARGEST_RANK, LARGEST_SIZE
 from dialect_utils.execution.errors import MORE_MEMORY, RefusedError
 from dialect_utils.ir import Function, Module, Operation, Value
 from dialect_utils.layout import ArrayShape, Shape, TupleShape
 from dialect_utils.ops import Trait, has
 from dialect_utils.processes import DEFAULT_MEMORY_BYTES
 from dialect_utils.text import Diagnostic, DiagnosticError, Location
-
-# Beyond the memory that a worker process needs to start.
-# Limits of numpy, and of XLA, whose sizes and indices are signed 64-bit numbers.
-LARGEST_SIZE = (1 << 63) - 1
-LARGEST_RANK = 64
 
 # An input is drawn, packed, written to the worker, copied to a device, and compared with that of another run.
 _COPIES = 6

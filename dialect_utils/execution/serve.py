@@ -6,24 +6,16 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from importlib import import_module
 from typing import Any
 
 from dialect_utils.engine_names import Engine
 from dialect_utils.execution import adapter, engines
-from dialect_utils.execution.custom_calls import find_forbidden_calls
 from dialect_utils.execution.diagnostics import diagnostics_to_json
 from dialect_utils.execution.messages import EXECUTES, Message, decode_arguments
 from dialect_utils.layout import ELEMENT_TYPES, ArrayShape
-from dialect_utils.mosaic.kernel_reader import describe_kernels
 from dialect_utils.stablehlo import parse_module
-from dialect_utils.stablehlo.parse import BYTECODE_MAGIC
 from dialect_utils.stablehlo.rewrites.editing import take_check_calls
-from dialect_utils.stablehlo.rewrites.joining import join
-from dialect_utils.stablehlo.rewrites.observing import observe
-from dialect_utils.stablehlo.rewrites.ordering import order
-from dialect_utils.stablehlo.rewrites.repeating import as_replicas, repeat
-from dialect_utils.stablehlo.rewrites.rounding import round_operands
-from dialect_utils.stablehlo.rewrites.widening import unround, widen
 from dialect_utils.text import DiagnosticError
 
 # The names of LAPACK's calls begin so.
@@ -37,23 +29,42 @@ _CONVERSIONS: dict[str, Callable[[bytes], bytes]] = {
     "hlo-to-stablehlo": lambda data: adapter.stablehlo_from_hlo(data.decode()).encode(),
     "stablehlo-to-hlo": lambda data: adapter.hlo_from_stablehlo(data).encode(),
 }
-_REWRITINGS: dict[str, Callable[..., tuple[Any, ...]]] = {
-    "widen": widen,
-    "unround": unround,
-    "order": order,
-    "repeat": repeat,
-    "observe": observe,
-    "round": round_operands,
+# The module of `dialect_utils.stablehlo.rewrites` and the function in it.
+_REWRITINGS = {
+    "widen": ("widening", "widen"),
+    "unround": ("widening", "unround"),
+    "order": ("ordering", "order"),
+    "repeat": ("repeating", "repeat"),
+    "observe": ("observing", "observe"),
+    "round": ("rounding", "round_operands"),
 }
 
 
+def _rewrite(name: str, text: str | bytes, options: dict[str, Any]) -> tuple[Any, ...]:
+    """Returns a rewritten program and numbers about it."""
+    # Imported here, as below: the first answer waits for all that the worker imports, and most programs only run.
+    module, function = _REWRITINGS[name]
+    found: tuple[Any, ...] = getattr(import_module(f"dialect_utils.stablehlo.rewrites.{module}"), function)(
+        text, **options
+    )
+    return found
+
+
 def _read_mlir(blobs: Sequence[bytes], name: str) -> bytes:
+    from dialect_utils.stablehlo.parse import BYTECODE_MAGIC
+
     (data,) = blobs
     is_bytecode = data.startswith(BYTECODE_MAGIC)
     return parse_module(data if is_bytecode else data.decode("utf-8", "surrogateescape"), name).source.text.encode()
 
 
-_READINGS: dict[str, Callable[[Sequence[bytes], str], bytes]] = {"mlir": _read_mlir, "kernels": describe_kernels}
+def _read_kernels(blobs: Sequence[bytes], name: str) -> bytes:
+    from dialect_utils.mosaic.kernel_reader import describe_kernels
+
+    return describe_kernels(blobs, name)
+
+
+_READINGS: dict[str, Callable[[Sequence[bytes], str], bytes]] = {"mlir": _read_mlir, "kernels": _read_kernels}
 
 
 def warm_up(devices: int) -> None:
@@ -82,11 +93,13 @@ def _answer(request: Message, report: Callable[[str], None]) -> Message:
     by_definition = header.get("engine") == "reference"
     is_converted = header["dialect"] == "hlo" and not by_definition
     if header.get("rewrite") == "join":
+        from dialect_utils.stablehlo.rewrites.joining import join
+
         made, numbers = join(_of_valid(request.blobs, is_converted=is_converted))
         return Message({"status": "ok", "numbers": numbers}, [made.encode()])
     text: str | bytes = adapter.stablehlo_from_hlo(program.decode()) if is_converted else program
     if "rewrite" in header:
-        made, *numbers = _REWRITINGS[header["rewrite"]](text, **header["options"])
+        made, *numbers = _rewrite(header["rewrite"], text, header["options"])
         return Message({"status": "ok", "numbers": numbers}, [made.encode()])
     if "compile" in header:
         return _compile(text, header)
@@ -148,7 +161,11 @@ def _checked(program: str | bytes, header: dict[str, Any]) -> str | bytes:
     """Returns the program for the engines of jaxlib; raises UnsupportedError for forbidden calls."""
     _check_custom_calls(program)
     program = take_check_calls(program, as_results=header["checks"])
-    return as_replicas(program) if header["partitions"] > 1 else program
+    if header["partitions"] == 1:
+        return program
+    from dialect_utils.stablehlo.rewrites.repeating import as_replicas
+
+    return as_replicas(program)
 
 
 def _on_devices(shapes: list[ArrayShape], devices: int) -> list[ArrayShape]:
@@ -214,6 +231,8 @@ def _check_custom_calls(program: str | bytes) -> None:
     data = program.encode() if isinstance(program, str) else program
     if b"custom_call" not in data:
         return
+    from dialect_utils.execution.custom_calls import find_forbidden_calls
+
     module = parse_module(program, "<converted>")
     forbidden = next(find_forbidden_calls(module), None)
     if forbidden is not None:

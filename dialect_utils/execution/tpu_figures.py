@@ -1,4 +1,4 @@
-"""The TPU compiler's figures of many programs, from one process that compiles all of them.
+"""The TPU compiler's figures of many programs, from one or more processes that compile all of them.
 
 `FigureCompiler` needs the `tpu` extra but no TPU. Run as a program, this module compiles the StableHLO of each request
 for the topology that its argument names.
@@ -7,9 +7,13 @@ for the topology that its argument names.
 from __future__ import annotations
 
 import os
+import select
 import sys
 import time
-from dataclasses import asdict, dataclass, field
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass
 from types import TracebackType
 from typing import Any
 
@@ -58,28 +62,37 @@ def compiler_version() -> str:
     return f"libtpu {version('libtpu')}, jaxlib {version('jaxlib')}"
 
 
-@dataclass(slots=True)
-class FigureCompiler:
-    """A process that compiles one program after another for one core of a TPU; it starts again after a crash.
+class _Worker:
+    """A process that compiles one program after another; it starts again after a crash."""
 
-    A context manager. Raises DiagnosticError without libtpu, and for an unknown target.
-    """
+    def __init__(self, topology: str) -> None:
+        self._topology = topology
+        self._process: processes.Process | None = None
+        self.channel: Channel | None = None
+        self.deadline = 0.0
 
-    target: str
-    _process: processes.Process | None = field(default=None, init=False)
-    _channel: Channel | None = field(default=None, init=False)
+    def begin(self, text: str) -> None:
+        """Sends a program to the process, which `finish` then waits for."""
+        self.deadline = time.monotonic() + _SECONDS
+        if self.channel is None:
+            self._process = processes.start(processes.TPU_FIGURES, self._topology)
+            self.channel = Channel(self._process.stdin, self._process.stdout, self._process.stderr)
+        # A process that has ended is noticed by `finish`.
+        with suppress(TimeoutError, OSError):
+            self.channel.send(Message({}, [text.encode()]), self.deadline)
 
-    def __post_init__(self) -> None:
-        self.target = parse_target(self.target).name
-        check_installed()
-
-    def __enter__(self) -> FigureCompiler:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
+    def finish(self) -> Figures:
+        """Returns the figures of the program that was sent."""
+        assert self.channel is not None  # since `begin`
+        try:
+            return Figures.from_json(self.channel.receive(self.deadline, 0).header)
+        except TimeoutError:
+            self.close()
+            return Figures(error=f"no result after {_SECONDS:g} seconds")
+        except (EOFError, OSError, MalformedMessageError, TypeError):
+            said = self.channel.last_words()[-_LAST_CHARACTERS:]
+            self.close()
+            return Figures(error=f"the compiler's process ended: {said}")
 
     def close(self) -> None:
         """Ends the process; a later program starts a new one."""
@@ -87,29 +100,70 @@ class FigureCompiler:
             self._process.kill()
             for descriptor in (self._process.stdin, self._process.stdout, self._process.stderr):
                 os.close(descriptor)
-        self._process = self._channel = None
+        self._process = self.channel = None
 
-    def compile(self, text: str) -> Figures:
-        """Returns the figures of a StableHLO program."""
-        channel, deadline = self._started(), time.monotonic() + _SECONDS
+
+class FigureCompiler:
+    """Processes that compile programs for one core of a TPU, at most `jobs` at once.
+
+    A context manager. Raises DiagnosticError without libtpu, and for an unknown target.
+    """
+
+    def __init__(self, target: str, jobs: int = 1) -> None:
+        self.target = parse_target(target).name
+        check_installed()
+        self._workers = [_Worker(TOPOLOGIES[self.target]) for _ in range(jobs)]
+
+    def __enter__(self) -> FigureCompiler:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for worker in self._workers:
+            worker.close()
+
+    def compile_all(self, texts: Sequence[str]) -> Iterator[Figures]:
+        """Yields the figures of StableHLO programs in their order."""
+        idle, running = list(reversed(self._workers)), dict[_Worker, int]()
+        waiting, done = deque(enumerate(texts)), dict[int, Figures]()
         try:
-            with processes.waiting(_SECONDS):
-                channel.send(Message({}, [text.encode()]), deadline)
-                answer = channel.receive(deadline, 0)
-            return Figures.from_json(answer.header)
-        except TimeoutError:
-            self.close()
-            return Figures(error=f"no result after {_SECONDS:g} seconds")
-        except (EOFError, OSError, MalformedMessageError, TypeError):
-            said = channel.last_words()[-_LAST_CHARACTERS:]
-            self.close()
-            return Figures(error=f"the compiler's process ended: {said}")
+            for number in range(len(texts)):
+                while number not in done:
+                    while waiting and idle:
+                        worker = idle.pop()
+                        running[worker], text = waiting.popleft()
+                        with processes.waiting(_SECONDS):
+                            worker.begin(text)
+                    with processes.waiting(_SECONDS):
+                        worker = _first_done(running)
+                        done[running.pop(worker)] = worker.finish()
+                    idle.append(worker)
+                yield done.pop(number)
+        finally:
+            # The caller has stopped: an answer that is still to come is for a program of the past.
+            for worker in running:
+                worker.close()
 
-    def _started(self) -> Channel:
-        if self._channel is None:
-            self._process = processes.start(processes.TPU_FIGURES, TOPOLOGIES[self.target])
-            self._channel = Channel(self._process.stdin, self._process.stdout, self._process.stderr)
-        return self._channel
+
+def _first_done(running: Iterable[_Worker]) -> _Worker:
+    """Waits until a worker answers, or its time is over; all may write to standard error meanwhile."""
+    poll, by_descriptor = select.poll(), {}
+    for worker in running:
+        assert worker.channel is not None  # it was given a program
+        by_descriptor[worker.channel.answers] = worker
+        for descriptor in (worker.channel.answers, worker.channel.errors):
+            poll.register(descriptor, select.POLLIN)
+    first = min(by_descriptor.values(), key=lambda worker: worker.deadline)
+    while (left := first.deadline - time.monotonic()) > 0:
+        ready = [descriptor for descriptor, _ in poll.poll(left * 1000)]
+        for descriptor in ready:
+            if descriptor in by_descriptor:
+                return by_descriptor[descriptor]
+        for worker in by_descriptor.values():
+            assert worker.channel is not None  # as above
+            worker.channel.last_words()
+    return first
 
 
 def _figures(text: str, topology: str) -> Figures:

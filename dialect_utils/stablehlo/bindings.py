@@ -62,6 +62,32 @@ try:
 except (ImportError, AttributeError) as _error:
     raise _missing(_error) from _error
 
+# The fields of the structured attributes in the order of their constructors.
+_FIELDS = {
+    "dimension_numbers": (
+        "offset_dims",
+        "collapsed_slice_dims",
+        "operand_batching_dims",
+        "start_indices_batching_dims",
+        "start_index_map",
+        "index_vector_dim",
+    ),
+    "dot_dimension_numbers": (
+        "lhs_batching_dimensions",
+        "rhs_batching_dimensions",
+        "lhs_contracting_dimensions",
+        "rhs_contracting_dimensions",
+    ),
+    "scatter_dimension_numbers": (
+        "update_window_dims",
+        "inserted_window_dims",
+        "input_batching_dims",
+        "scatter_indices_batching_dims",
+        "scattered_dims_to_operand_dims",
+        "index_vector_dim",
+    ),
+}
+
 
 def string_value(attribute: ir.StringAttr) -> str:
     """Returns the text of a string; bytes that are not UTF-8 (serialized shardings) become escapes."""
@@ -194,3 +220,17 @@ def dimension_numbers(name: str, attribute: ir.Attribute, field: str) -> tuple[i
         return None
     found = getattr(kind(attribute), field)
     return (found,) if isinstance(found, int) else tuple(found)
+
+
+def with_dimension_numbers(
+    name: str, attribute: ir.Attribute, field: str, values: Sequence[int]
+) -> ir.Attribute | None:
+    """Returns a structured attribute with other integers in one field, or None for MHLO's."""
+    kind = _DIMENSION_NUMBERS[name]
+    if not kind.isinstance(attribute):
+        return None
+    known = kind(attribute)
+    fields = {each: getattr(known, each) for each in _FIELDS[name]}
+    fields[field] = values[0] if isinstance(fields[field], int) else list(values)
+    found: ir.Attribute = kind.get(*fields.values(), context=attribute.context)
+    return found

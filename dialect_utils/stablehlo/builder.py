@@ -147,12 +147,35 @@ class StableHloBuilder:
         *,
         name: str,
     ) -> Sequence[StableHloValue]:
-        """Makes a copy, with its regions and attributes, on other operands and with other result shapes."""
-        made = as_operation(operation).mlir.clone(ip=self._point).operation
+        """Makes a copy, with its regions and attributes, on other operands and with other result shapes.
+
+        An operation without regions may get another number of operands.
+        """
+        original = as_operation(operation).mlir
+        if len(operands) != len(original.operands):
+            return self._with_operands(as_operation(operation), operands, shapes, name)
+        made = original.clone(ip=self._point).operation
         for index, operand in enumerate(operands):
             made.operands[index] = as_value(operand).mlir
         set_result_shapes(made, shapes)
         return self._adopt(made, name, as_operation(operation))
+
+    def _with_operands(
+        self, original: StableHloOperation, operands: Sequence[Value], shapes: Sequence[Shape], name: str
+    ) -> Sequence[StableHloValue]:
+        mlir = original.mlir
+        if len(mlir.regions):
+            raise ValueError(f"{mlir.name} with regions cannot have another number of operands")
+        made = ir.Operation.create(
+            mlir.name,
+            results=[type_of_shape(shape, self._context) for shape in shapes],
+            operands=[as_value(operand).mlir for operand in operands],
+            attributes={each: mlir.attributes[each] for each in mlir.attributes},
+            loc=ir.Location.unknown(self._context),
+            ip=self._point,
+        )
+        annotate_operation(made.operation, shapes)
+        return self._adopt(made.operation, name, original)
 
     @property
     def _context(self) -> ir.Context:

@@ -28,6 +28,7 @@ from dialect_utils.stablehlo.bindings import (
     integer_list,
     ir,
     string_value,
+    with_dimension_numbers,
     with_integers,
 )
 from dialect_utils.stablehlo.constants import constant_text, literal_bits, splat_literal
@@ -181,12 +182,14 @@ class StableHloOperation:
         return tuple(range(result.rank - operand.rank, result.rank))
 
     def set_ints(self, name: str, values: Sequence[int]) -> None:
-        """Changes an attribute of integers; raises ValueError where it is absent or structured."""
-        found = attribute_of(self.mlir, attribute_name(self.mlir.name, name))
-        made = None if found is None else with_integers(found, values)
+        """Changes an attribute of integers, or a field of a structured one; raises ValueError where it is absent."""
+        whole, _, field = attribute_name(self.mlir.name, name).partition(".")
+        found, made = attribute_of(self.mlir, whole), None
+        if found is not None:
+            made = with_dimension_numbers(whole, found, field, values) if field else with_integers(found, values)
         if made is None:
             raise ValueError(f"{self.mlir.name} has no integers {name}")
-        self.mlir.attributes[attribute_name(self.mlir.name, name)] = made
+        self.mlir.attributes[whole] = made
 
     def attribute(self, name: str) -> str | None:
         """Returns an attribute as MLIR prints it, strings without quotes; None where it is absent."""

@@ -129,7 +129,7 @@ def supervise(command: Command, arguments: Namespace, console: Console) -> int:
 
 def _cache(command: Command, arguments: Namespace, console: Console) -> Cache | None:
     """Returns the cache of a command that compiles, None without it; prints a warning if it is not safe."""
-    if command.cached is None or arguments.no_cache or arguments.cluster is not None:
+    if command.cached is None or arguments.no_cache or getattr(arguments, "cluster", None) is not None:
         return None
     # Imported here: most commands compile nothing.
     from relayout.supervisor.cache import DIRECTORY_VARIABLE, Cache

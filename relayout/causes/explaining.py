@@ -12,8 +12,7 @@ from dialect_utils.history.sides import Side, consumers, opcode_of, producer
 from dialect_utils.history.tracing import Introduced
 from dialect_utils.io.inputs import Input
 from dialect_utils.ir import Value
-from dialect_utils.layout import Layout
-from dialect_utils.layout.targets.tpu import tile_for
+from dialect_utils.layout.targets.tpu import layout_in_order
 from dialect_utils.memory.allocation import Allocation, padded_dimensions
 from dialect_utils.memory.relayouts import Origin
 from dialect_utils.memory.remedies import known_remedy
@@ -75,11 +74,11 @@ class Explainer:
 
     def _change(self, change: Removal) -> Change:
         now = then = self.allocation.held(change.shape)
-        target, layout = self.allocation.target, change.shape.layout
-        if target is not None and layout is not None and change.major_to_minor:
+        target = self.allocation.target
+        if target is not None and change.shape.layout is not None and change.major_to_minor:
             order = change.major_to_minor[::-1]
-            tiles = tile_for(change.shape.element_type, change.shape.dimensions, order, target)
-            then = self.allocation.held(change.shape.with_layout(Layout(order, tiles)))
+            layout = layout_in_order(change.shape.element_type, change.shape.dimensions, order, target)
+            then = self.allocation.held(change.shape.with_layout(layout))
         return Change(change.action, change.number, change.major_to_minor, now, then)
 
     def _advice(self, change: Removal) -> str:

@@ -15,11 +15,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from importlib.util import find_spec
+from shlex import quote
 from time import perf_counter
 from typing import TYPE_CHECKING, Literal
 
 from relayout import __version__
 from relayout.arguments import Command, Parser, undivided
+from relayout.bytecode import modules_to_compile
 from relayout.console import DONE, FAILED, Console, print_json
 from relayout.shadowing import OWN_PACKAGES, ROOT, hidden_by_own
 
@@ -50,6 +52,7 @@ REQUIREMENTS = (
     Requirement("shtab", "shtab", "1.7"),
     Requirement("tqdm", "tqdm", "4.66"),
     Requirement("libtpu", "libtpu", "", "tpu"),
+    Requirement("highspy", "highspy", "1.8", "tpu"),
     Requirement("zstandard", "zstandard", "0.20", "zstd"),
     Requirement("pyarrow", "pyarrow", "15", "report"),
     Requirement("distributed", "distributed", "2024.5", "cluster"),
@@ -148,6 +151,7 @@ def examine() -> Iterator[Finding]:
     """Yields the findings on the program, its packages, the sandbox, and a small module."""
     yield Finding("program", "relayout", "ok", f"{__version__}, {os.path.join(ROOT, 'relayout')}")
     yield Finding("program", "python", "ok", f"{platform.python_version()}, {sys.executable}, {platform.platform()}")
+    yield _bytecode()
     yield from map(_own_package, OWN_PACKAGES)
     broken: list[str] = []
     errors = _import_errors([each.module for each in REQUIREMENTS if not each.extra and _version(each) is not None])
@@ -158,6 +162,19 @@ def examine() -> Iterator[Finding]:
         yield finding
     yield _sandbox()
     yield from _self_test(broken)
+
+
+def _bytecode() -> Finding:
+    """Returns the finding on compiled modules: pip compiles what it installs, other installers may not."""
+    packages = (*OWN_PACKAGES, "relayout")
+    outdated, count = modules_to_compile(ROOT, packages)
+    if not outdated:
+        return Finding("program", "bytecode", "ok", f"all {count} modules are compiled")
+    command = " ".join(
+        map(quote, [sys.executable, "-m", "compileall", "-q", *(os.path.join(ROOT, each) for each in packages)])
+    )
+    what = f"{len(outdated)} of {count} modules are not compiled, which delays every command: {command}"
+    return Finding("program", "bytecode", "warning", what)
 
 
 def _own_package(name: str) -> Finding:

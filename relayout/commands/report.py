@@ -37,7 +37,6 @@ from relayout.process import CHECKING_SECONDS_PER_MEGABYTE, seconds_for_bytes
 from relayout.report.export import FORMATS
 from relayout.report.gate import parse_condition
 from relayout.report.gathering import INDEX, Gathered, index_page, other_modules, read_report
-from relayout.report.html import html_page
 from relayout.report.terminal import terminal_page
 from relayout.validation.steps import find_programs, program_key
 
@@ -238,8 +237,7 @@ def _report_one(new: Input, old: Input | None, unit: Unit, heading: str, argumen
         _send(new, report, report.headline, terminal_page(report, arguments.width))
     elif unit.target is not None:
         suffix = PurePath(unit.target).suffix
-        written = encode(html_page(report, _causes(unit))) if suffix == _PAGE else FORMATS[suffix](report)
-        write_output(unit.target, written)
+        write_output(unit.target, _page(report, unit) if suffix == _PAGE else FORMATS[suffix](report))
         if unit.label.startswith(_WRITTEN):
             _send(new, report, report.headline)
     elif arguments.json:
@@ -247,6 +245,14 @@ def _report_one(new: Input, old: Input | None, unit: Unit, heading: str, argumen
     else:
         write_output(None, encode(heading + terminal_page(report, arguments.width)))
     return _ended(failures, new, console)
+
+
+def _page(report: MemoryReport, unit: Unit) -> bytes:
+    """Returns the page about a module, and about the compilation that it belongs to."""
+    # Imported here: most reports are printed, and draw nothing.
+    from relayout.report.html import html_page
+
+    return encode(html_page(report, _causes(unit)))
 
 
 def _causes(unit: Unit) -> str:

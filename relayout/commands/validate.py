@@ -154,8 +154,8 @@ COMMAND = Command(
     name="validate",
     summary="judges each pass of a compilation by the modules that the compiler dumped",
     examples=(
-        "relayout validate examples/attention.mlir --target cpu",
-        "relayout validate examples/attention.hlo --target cpu --only algsimp -o page.html",
+        "relayout validate examples/negate.hlo --target cpu",
+        "relayout validate examples/negate.hlo --target cpu --only fusion-wrapper -o page.html",
     ),
     add_arguments=_add_arguments,
     plan=_plan,

@@ -10,7 +10,6 @@ from typing import Any
 from dialect_utils.io.files import encode
 from dialect_utils.memory import MemoryReport
 from dialect_utils.text import Diagnostic, DiagnosticError, format_bytes
-from relayout.report.html import html_page
 
 # Graphviz's colour scheme `blues5`, from few bytes to those of the largest buffer.
 _SHADES = 5
@@ -67,6 +66,13 @@ def format_model_explorer(report: MemoryReport) -> list[dict[str, Any]]:
     ]
 
 
+def _html(report: MemoryReport) -> bytes:
+    # Imported here: most reports are printed, and draw nothing.
+    from relayout.report.html import html_page
+
+    return encode(html_page(report))
+
+
 def _parquet(report: MemoryReport) -> bytes:
     """Returns the rows of the buffers, with the report's totals in the file's metadata."""
     try:
@@ -91,7 +97,7 @@ def _storable(value: object) -> object:
 
 # The formats by the endings of files.
 FORMATS: Mapping[str, Callable[[MemoryReport], bytes]] = {
-    ".html": lambda report: encode(html_page(report)),
+    ".html": _html,
     ".json": lambda report: encode(json.dumps(report.as_json(), indent=1) + "\n"),
     ".parquet": _parquet,
     ".dot": lambda report: encode(format_graphviz(report)),

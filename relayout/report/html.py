@@ -129,9 +129,10 @@ def _picture(shape: ArrayShape) -> str:
     """Returns the SVG drawing of a small array, or the overview of a large one; empty for dynamic dimensions."""
     if not shape.is_static:
         return ""
-    picture = draw_shape(shape)
-    if shape.element_count > _DRAWN:
-        picture = replace(picture, panels=(), notes=picture.notes[:1])
+    is_small = shape.element_count <= _DRAWN
+    picture = draw_shape(shape, with_panels=is_small)
+    if not is_small:
+        picture = replace(picture, notes=picture.notes[:1])
     return format_svg(picture) if picture.panels or picture.overview else ""
 
 

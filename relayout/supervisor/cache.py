@@ -158,7 +158,7 @@ class Entry:
 
     A child opens it before it reads any other file and stores it before it reads the arrays of a command line. So a
     file that takes over the child later cannot change an entry. `may_store` is false for a child that has read the
-    files of another unit.
+    files of another unit. An entry that grows may be stored again, also where one was found.
     """
 
     cache: Cache
@@ -184,11 +184,11 @@ class Entry:
             return None
         self._is_asked = True
         found = self.cache.open(self.key)
-        self.may_store = self.may_store and found is None
+        self.may_store = self.may_store and (found is None or self.selected.grows)
         return found
 
     def store(self, data: bytes | bytearray) -> None:
         """Stores the content, once, if `open` has found none and the files are still the same."""
         if self._is_asked and self.may_store and key_of(self.selected) == self.key:
             self.cache.store(self.key, data)
-        self.may_store = False
+        self.may_store = self.may_store and self.selected.grows

@@ -25,10 +25,14 @@ _LARGEST_FILE, _CHUNK = 1 << 30, 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Selected:
-    """The values of a command line, as JSON, and the files that decide what is compiled."""
+    """The values of a command line, as JSON, and the files that decide what is compiled.
+
+    An entry that `grows` has the results of several compilations: it may be stored after each of them.
+    """
 
     options: object
     files: Sequence[str]
+    grows: bool = False
 
 
 def key_of(selected: Selected) -> str | None:

@@ -8,6 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
+
+from tests.hostile.case import Data
 
 _MAGIC = b"ML\xefR"
 _STRINGS = ("builtin", "func", "stablehlo", "module", "return", "negate", "main", "public", "name")
@@ -21,6 +24,7 @@ _INTEGER, _FUNCTION, _F32, _COMPLEX, _MEMREF, _TENSOR, _ENCODED, _TUPLE, _VECTOR
 # The attributes and types that each module has, before its own: the location, the type of main, and its names.
 _OWN_ATTRIBUTES, _OWN_TYPES = 4, 3
 _LARGEST = (1 << 63) - 1
+_DEPTHS = (18, 34, 60, 3000, 100_000)
 
 Entry = bytes | str
 
@@ -167,7 +171,7 @@ _TEXTS = {
 }
 
 
-def files() -> Iterator[tuple[str, bytes]]:
+def files() -> Iterator[tuple[str, Data]]:
     """Yields names and files; the first is valid."""
     yield "valid", Module().encode()
     yield from _nested()
@@ -176,17 +180,28 @@ def files() -> Iterator[tuple[str, bytes]]:
     yield from _broken()
 
 
-def _nested() -> Iterator[tuple[str, bytes]]:
+def deep(name: str, depth: int) -> bytes:
+    """Returns a file with a chain of attributes, each of which refers to the next one."""
+    # The last one refers to the location or string that each module has.
+    make, first = _NEXT[name], _OWN_ATTRIBUTES
+    last = 0 if name in _IS_LOCATION else 2
+    chain = [make(first + i + 1 if i + 1 < depth else last) for i in range(depth)]
+    if name not in _IS_LOCATION:
+        chain = [_located(first + 1), *(make(first + i + 2) for i in range(depth))]
+        chain[-1] = make(last)
+    return Module(chain).encode()
+
+
+def _deep_types(name: str, depth: int) -> bytes:
+    make = _NEXT_TYPES[name]
+    chain = [make(_OWN_TYPES + i + 1 if i + 1 < depth else 1) for i in range(depth)]
+    return Module(_with_type(_OWN_TYPES), chain).encode()
+
+
+def _nested() -> Iterator[tuple[str, Data]]:
     for name, make in _NEXT.items():
-        for depth in (18, 34, 60, 3000, 100_000):
-            # The last one refers to the location or string that each module has.
-            first = _OWN_ATTRIBUTES
-            last = 0 if name in _IS_LOCATION else 2
-            chain = [make(first + i + 1 if i + 1 < depth else last) for i in range(depth)]
-            if name not in _IS_LOCATION:
-                chain = [_located(first + 1), *(make(first + i + 2) for i in range(depth))]
-                chain[-1] = make(last)
-            yield f"{name} {depth} deep", Module(chain).encode()
+        for depth in _DEPTHS:
+            yield f"{name} {depth} deep", partial(deep, name, depth)
         for to in (_OWN_ATTRIBUTES, _OWN_ATTRIBUTES + 1):
             yield (
                 f"{name} of {'itself' if to == _OWN_ATTRIBUTES else 'each other'}",
@@ -194,9 +209,8 @@ def _nested() -> Iterator[tuple[str, bytes]]:
             )
         yield f"{name} of nothing", Module([make(1 << 40)]).encode()
     for name, make in _NEXT_TYPES.items():
-        for depth in (18, 34, 60, 3000, 100_000):
-            chain = [make(_OWN_TYPES + i + 1 if i + 1 < depth else 1) for i in range(depth)]
-            yield f"{name} {depth} deep", Module(_with_type(_OWN_TYPES), chain).encode()
+        for depth in _DEPTHS:
+            yield f"{name} {depth} deep", partial(_deep_types, name, depth)
         yield f"{name} of itself", Module(_with_type(_OWN_TYPES), [make(_OWN_TYPES)]).encode()
         yield f"{name} of nothing", Module(_with_type(_OWN_TYPES), [make(1 << 40)]).encode()
 

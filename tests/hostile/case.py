@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Protocol
 
 Command = tuple[str, ...]
+# Bytes, or a function that makes them, because some take seconds to make.
+Data = bytes | Callable[[], bytes]
 
 OPT: Command = ("opt", "{F}")
 CHECK: Command = ("check", "{F}", "{F}")
@@ -40,7 +42,7 @@ class Case:
     """
 
     name: str
-    data: bytes = b""
+    data: Data = b""
     commands: tuple[Command, ...] = (OPT,)
     make: Callable[[Path], None] | None = None
     says: str = ""
@@ -52,7 +54,7 @@ class Case:
         if self.make is not None:
             self.make(file)
         else:
-            file.write_bytes(self.data)
+            file.write_bytes(self.data if isinstance(self.data, bytes) else self.data())
         return file
 
     def faults(self, command: Command, outcome: Ended) -> Iterator[str]:

@@ -14,14 +14,13 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import partial
 
+from tests.hostile.case import Data
 from tests.paths import ROOT
 
 _NEGATE = (ROOT / "examples/negate.hlo").read_bytes()
 _MEGABYTE = 1 << 20
 _HEADER = "{'descr': '<f4', 'fortran_order': False, 'shape': %s, }"
 _ROWS = bytes(60)
-# Bytes, or a function that makes them, because some take seconds to make.
-Data = bytes | Callable[[], bytes]
 
 
 def _compressors() -> dict[str, Callable[[bytes], bytes]]:

@@ -8,8 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from tests.hostile import bytecode, calls, containers, places, proofs, texts
-from tests.hostile.case import CHECK, EXPAND, OPT, Case, Command
-from tests.hostile.containers import Data
+from tests.hostile.case import CHECK, EXPAND, OPT, Case, Command, Data
 from tests.hostile.table import cases as table
 from tests.paths import ROOT
 
@@ -151,11 +150,7 @@ def _pairs(make: Callable[[], Iterator[Case]]) -> Iterator[tuple[Case, Command]]
 
 def _of(family: str, files: Iterator[tuple[str, Data]], given: tuple[Command, ...]) -> Iterator[Case]:
     for name, data in files:
-        yield Case(f"{family}: {name}", commands=given, make=partial(_write, data))
-
-
-def _write(data: Data, path: Path) -> None:
-    path.write_bytes(data if isinstance(data, bytes) else data())
+        yield Case(f"{family}: {name}", data, given)
 
 
 def _proofs() -> Iterator[Case]:

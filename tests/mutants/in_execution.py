@@ -135,4 +135,10 @@ MUTANTS = (
         "if prefix and not argument:",
         ("tests/execution/test_checkpoints.py",),
     ),
+    Mutant(
+        "dialect_utils/execution/tpu_figures.py",
+        "yield done.pop(number)",
+        "yield done.pop(next(iter(done)))",
+        ("tests/execution/test_tpu_figures.py",),
+    ),
 )

@@ -177,4 +177,28 @@ MUTANTS = (
         "fixed = set[int]()",
         ("tests/passes/shapes/test_split_minor.py",),
     ),
+    Mutant(
+        "passes/shapes/roles.py",
+        "result = tuple(kept.index(dim) for dim in order if dim in kept)",
+        "result = identity(len(kept))",
+        ("tests/passes/shapes/test_permute_dimensions.py",),
+    ),
+    Mutant(
+        "passes/shapes/roles.py",
+        "order = _refilled(order, sorted(reduced))",
+        "order = tuple(order)",
+        ("tests/passes/shapes/test_permute_dimensions.py",),
+    ),
+    Mutant(
+        "passes/shapes/merge_dimensions.py",
+        "if major is None or minor is None or not minor.is_whole:",
+        "if major is None or minor is None:",
+        ("tests/passes/shapes/test_merge_dimensions.py",),
+    ),
+    Mutant(
+        "passes/shapes/narrow_padding.py",
+        "return factor.dimensions if is_kept else None",
+        "return factor.dimensions",
+        ("tests/passes/shapes/test_narrow_padding.py",),
+    ),
 )

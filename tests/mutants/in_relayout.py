@@ -234,14 +234,14 @@ MUTANTS = (
     ),
     Mutant(
         "relayout/tuning/search.py",
-        "if len(self.trials) >= self.budget or",
-        "if len(self.trials) > self.budget or",
+        "tried = changes[: self.budget - len(self.trials)]",
+        "tried = changes[: self.budget - len(self.trials) + 1]",
         ("tests/relayout/tuning/test_search.py",),
     ),
     Mutant(
         "relayout/tuning/search.py",
-        "self._score(trial) < self._score(self.best) and self._proof(change) is not None",
-        "self._score(trial) < self._score(self.best)",
+        "self._score(trial) < self._score(best) and self._proof(trial.change) is not None",
+        "self._score(trial) < self._score(best)",
         ("tests/relayout/tuning/test_search.py",),
     ),
     Mutant(
@@ -258,8 +258,26 @@ MUTANTS = (
     ),
     Mutant(
         "relayout/tuning/model.py",
-        "if wanted != orders[edge.target]:",
-        "if False:",
+        "self._traffic[copied] += _COPY * target.sizes[number]",
+        "self._traffic[copied] += target.sizes[number]",
         ("tests/relayout/tuning/test_model.py",),
+    ),
+    Mutant(
+        "relayout/tuning/model.py",
+        "for each in cuts:",
+        "for each in cuts[1:]:",
+        ("tests/relayout/tuning/test_model.py",),
+    ),
+    Mutant(
+        "relayout/tuning/learning.py",
+        "new = [part for part in parts if part not in self._known] or parts",
+        "new = parts",
+        ("tests/relayout/tuning/test_learning.py",),
+    ),
+    Mutant(
+        "relayout/supervisor/cache.py",
+        "self.may_store = self.may_store and (found is None or self.selected.grows)",
+        "self.may_store = found is None or self.selected.grows",
+        ("tests/relayout/supervisor/test_cache.py",),
     ),
 )

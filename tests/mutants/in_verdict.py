@@ -612,4 +612,16 @@ MUTANTS = (
         'demand(all(part.kind == "op" for part in parts), "other operations")',
         ("tests/verdict/replay/test_malicious.py",),
     ),
+    Mutant(
+        "dialect_utils/verdict/replay/arrays.py",
+        'demand(base is other and same_reads(own, found), "other slices")',
+        'demand(base is other, "other slices")',
+        ("tests/verdict/replay/test_malicious.py",),
+    ),
+    Mutant(
+        "dialect_utils/verdict/replay/arrays.py",
+        'demand(is_cut and other.label == own.plan(array_of(operand)), "another cut of an operand")',
+        'demand(is_cut, "another cut of an operand")',
+        ("tests/verdict/replay/test_malicious.py",),
+    ),
 )

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
+from dialect_utils.ir import permuted as permuted_ops
 from dialect_utils.ops import HLO_NAMES, OPCODES, START, Opcode, Trait
 from dialect_utils.ops.declaration import op
 from dialect_utils.ops.domain import Domain
 from dialect_utils.verdict.proof.rules import RULES
 from dialect_utils.verdict.proof.symbols import Symbols
-from passes.layouts import permuted_ops
 
 COLUMNS = ("result", "check", "definition", "proof", "field", "permutation")
 _ENGINES = "the algorithm is that of an engine; the values are opaque"

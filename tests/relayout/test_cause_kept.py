@@ -20,6 +20,8 @@ from tests.paths import SHARED_DATA
 from tests.relayout.drifting import NAN, PAIRS, SECOND, VARIANCE
 
 SLIPPED = SHARED_DATA / "corpus" / "wrong_verdicts" / "39_reduce_slips"
+# Without the check of the cause, so many modules reach another difference.
+_TRIALS = 40
 # An opcode that the reduced pair still has, in the first or in the second module.
 LEFT = {
     "variance": ("multiply", "subtract"),
@@ -54,7 +56,7 @@ def cause_of(finder: Finder, modules: list[Module]) -> Cause:
 def test_the_cause_is_kept(name: str, finder: Finder) -> None:
     modules = parsed(PAIRS[name])
     found = cause_of(finder, modules)
-    small = reduce_finding(modules, found, finder.find)
+    small = reduce_finding(modules, found, finder.find, _TRIALS)
     shown = cause_of(finder, list(small))
     assert shown.is_like(Cause(0, found.data, found.form, found.size, found.is_rounding))
     assert sum(map(len, map(opcodes, small))) < sum(map(len, map(opcodes, modules)))
@@ -69,7 +71,7 @@ def test_without_the_check_the_reduction_drifts(name: str, finder: Finder, monke
         careless.setattr(Cause, "is_like", lambda cause, other: True)
         careless.setattr(Reduction, "_positions", lambda reduction: range(2))
         careless.setattr(Reduction, "_carries", lambda reduction, before, numbers: True)
-        small = reduce_finding(modules, found, finder.find)
+        small = reduce_finding(modules, found, finder.find, _TRIALS)
     assert not is_kept(found, finder.find(small), small)
 
 
@@ -157,6 +159,6 @@ def test_the_difference_that_a_pass_makes_stays(
 def test_a_variance_in_two_ways_stays_one(finder: Finder) -> None:
     modules = [read_module(str(SLIPPED / name)) for name in ("a.mlir", "b.mlir")]
     found = cause_of(finder, modules)
-    small = reduce_finding(modules, found, finder.find)
+    small = reduce_finding(modules, found, finder.find, _TRIALS)
     assert opcodes(small[0]).count("reduce") == 2
     assert cause_of(finder, list(small)).is_rounding

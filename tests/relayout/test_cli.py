@@ -22,6 +22,7 @@ from relayout import __version__
 from relayout.arguments import Command
 from relayout.cli import COMMANDS, main
 from relayout.console import Console, UsageError, colour, is_coloured
+from tests.pages import Reader
 from tests.paths import ROOT
 from tests.signals import default_signals
 
@@ -87,21 +88,20 @@ def test_version_and_help(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_help_ends_with_two_examples_that_run(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_help_ends_with_two_examples_that_run(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert main([name, "--help"]) == 0
     examples = command(name).examples
     assert capsys.readouterr().out.rstrip().endswith("\n".join(f"  {example}" for example in examples))
     (tmp_path / "examples").symlink_to(ROOT / "examples")  # outputs must not be written into the tree
-    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    monkeypatch.chdir(tmp_path)
     for example in examples:
-        shell = example.replace("relayout ", f"{sys.executable} -m relayout ")
-        result = subprocess.run(
-            ["bash", "-c", shell], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120
-        )
+        status, printed = Reader(tmp_path).try_run(example)
         if name == "tune" and find_spec("libtpu") is None:
-            assert "pip install 'relayout[tpu]'" in result.stderr
+            assert "pip install 'relayout[tpu]'" in printed
             continue
-        assert result.returncode == 0, result.stderr
+        assert status == 0, printed
 
 
 def test_a_missing_file_is_a_wrong_command_and_the_others_go_on(

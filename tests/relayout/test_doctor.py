@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import py_compile
 import re
+import shlex
 import subprocess
 import sys
 import tomllib
@@ -15,6 +17,7 @@ from typing import Any
 
 import pytest
 
+from relayout.bytecode import modules_to_compile
 from relayout.cli import main
 from relayout.commands import doctor
 from relayout.commands.doctor import MODULE, REQUIREMENTS, Finding
@@ -181,3 +184,30 @@ def test_a_process_that_cannot_be_started_is_no_traceback(monkeypatch: pytest.Mo
 
 def test_a_finding_is_a_line() -> None:
     assert str(Finding("packages", "jax", "ok", "0.10.2")) == "  ok       jax                0.10.2"
+
+
+def test_modules_without_current_bytecode_are_found(tmp_path: Path) -> None:
+    package = tmp_path / "package"
+    package.mkdir()
+    for name in ("compiled", "edited", "never", "hashed"):
+        (package / f"{name}.py").write_text("x = 1\n")
+    for name in ("compiled", "edited"):
+        py_compile.compile(str(package / f"{name}.py"))
+    py_compile.compile(str(package / "hashed.py"), invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH)
+    (package / "edited.py").write_text("x = 22\n")
+    outdated, count = modules_to_compile(str(tmp_path), ("package",))
+    assert ([Path(file).name for file in outdated], count) == (["edited.py", "never.py"], 4)
+
+
+def test_a_tree_without_bytecode_is_a_warning_with_a_command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The command that the warning names compiles the tree."""
+    for package in ("dialect_utils", "passes", "relayout"):
+        (tmp_path / package).mkdir()
+        (tmp_path / package / "__init__.py").write_text("")
+    monkeypatch.setattr(doctor, "ROOT", str(tmp_path))
+    before = next(each for each in doctor.examine() if each.name == "bytecode")
+    assert before.status == "warning"
+    assert before.detail.startswith("3 of 3 modules are not compiled")
+    subprocess.run(shlex.split(before.detail.partition(": ")[2]), check=True)
+    after = next(each for each in doctor.examine() if each.name == "bytecode")
+    assert (after.status, after.detail) == ("ok", "all 3 modules are compiled")

@@ -72,7 +72,7 @@ def rounded(text: str, opcode: str) -> str:
     return text[: found.start()] + "\n".join(f"  {line}" for line in lines) + text[found.end() :]
 
 
-@pytest.mark.parametrize("opcode", ["tanh", "subtract", "multiply", "fusion"])
+@pytest.mark.parametrize("opcode", ["tanh", "fusion"])
 def test_a_rounding_of_another_operation_is_a_difference(opcode: str, worker: Worker) -> None:
     # The first fusion is an operand of a product that the dump has in f32.
     planted = rounded(text_of("mlp_step", "after"), opcode)
@@ -83,7 +83,6 @@ def test_a_rounding_of_another_operation_is_a_difference(opcode: str, worker: Wo
     ("name", "written", "planted"),
     [
         ("mlp_step", "constant(0.1)", "constant(0.1001)"),
-        ("mlp_step", "constant(1)", "constant(1.001)"),
         ("conv_gradient", "constant(2)", "constant(2.002)"),
         ("recurrent", "constant(5)", "constant(4)"),
         ("attention", "constant(0.25)", "constant(0.2501)"),

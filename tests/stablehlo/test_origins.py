@@ -16,7 +16,7 @@ from dialect_utils.stablehlo.origins import (
     result_name,
 )
 from dialect_utils.text import DiagnosticError, Source
-from tests.hostile.bytecode import files
+from tests.hostile.bytecode import deep
 
 NAMED = [
     ("%a = op", ["a", None]),
@@ -67,7 +67,7 @@ def test_blanked_locations_keep_all_positions() -> None:
 
 
 def test_locations_that_double_are_not_written_out() -> None:
-    call_sites = dict(files())["call sites 60 deep"]
+    call_sites = deep("call sites", 60)
     with pytest.raises(DiagnosticError, match="aliases mean more than 64 MB"):
         parse_module(call_sites, "m")
 

@@ -22,8 +22,9 @@ STEPS: list[Step] = [
 ]
 DIMENSIONS = (2, 3, 4)
 CLASSES = {"Transpose", "Reshape", "Pad", "Slice", "BitcastConvert"}
-# Steps have properties in place of tests for their classes; this bounds the tests that remain.
-MOST_CLASS_TESTS = 20
+# Steps have properties in place of tests for their classes; this bounds the tests that remain. Half of them say what a
+# step does with one dimension, which is merged with the next one, or cut.
+MOST_CLASS_TESTS = 38
 
 
 @pytest.mark.parametrize("step", STEPS, ids=str)

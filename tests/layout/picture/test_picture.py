@@ -1,4 +1,5 @@
 import xml.etree.ElementTree as ElementTree
+from dataclasses import replace
 from io import BytesIO
 
 import pytest
@@ -65,6 +66,20 @@ def test_notes_name_the_omitted_parts(text: str, note: str) -> None:
     assert note in picture.notes
     assert note in format_terminal(picture)
     assert note in format_svg(picture)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["f32[]", "f32[5]{0:T(2)}", "f32[300]{0:T(128)}", "f32[9,20,300]{2,1,0:T(8,128)}", "f32[3,2,2]{2,1,0:T(2,2)}"],
+)
+def test_a_picture_without_panels_has_the_same_notes_and_overview(text: str) -> None:
+    shape = parse_array_shape(text)
+    assert draw_shape(shape, with_panels=False) == replace(draw_shape(shape), panels=())
+
+
+def test_the_first_panels_are_those_of_the_first_outer_indices() -> None:
+    titles = [panel.title for panel in draw_shape(parse_array_shape("f32[7,3,2,2]{3,2,1,0:T(2,2)}")).panels]
+    assert titles == ["[0, 0, :, :]", "[0, 1, :, :]", "[0, 2, :, :]", "[1, 0, :, :]"]
 
 
 def test_a_cut_drawing_has_no_border_at_the_cut() -> None:

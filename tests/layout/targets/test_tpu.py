@@ -4,7 +4,14 @@ import re
 import pytest
 
 from dialect_utils.layout import ArrayShape, parse_array_shape, parse_element_type
-from dialect_utils.layout.targets.tpu import TARGETS, allocation_bytes, default_layout, parse_target, tile_for
+from dialect_utils.layout.targets.tpu import (
+    TARGETS,
+    allocation_bytes,
+    default_layout,
+    layout_in_order,
+    parse_target,
+    tile_for,
+)
 from dialect_utils.text import DiagnosticError
 from tests.paths import SHARED_DATA
 
@@ -81,3 +88,12 @@ def test_an_unknown_target_gets_the_nearest_name() -> None:
 def test_unbounded_dimensions_have_no_size() -> None:
     with pytest.raises(ValueError, match="unbounded"):
         allocation_bytes(parse_array_shape("f32[?]{0:T(128)}"), "tpu-v5e")
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_four_bit_elements_are_packed_in_every_order(target: str) -> None:
+    s4, sizes = parse_element_type("s4"), (1024, 2048)
+    expected = 1024 * 2048 // 2 if parse_target(target).packs_sub_bytes else 1024 * 2048
+    for order in ((1, 0), (0, 1)):
+        shape = ArrayShape(s4, sizes, layout_in_order(s4, sizes, order, target))
+        assert allocation_bytes(shape, target) == expected

@@ -35,8 +35,8 @@ def cache_in(folder: Path) -> Cache:
     return Cache(os.open(folder, os.O_RDONLY))
 
 
-def entry_of(folder: Path, file: Path, *, may_store: bool = True) -> Entry:
-    found = Entry.of(cache_in(folder), Selected([], [str(file)]))
+def entry_of(folder: Path, file: Path, *, may_store: bool = True, grows: bool = False) -> Entry:
+    found = Entry.of(cache_in(folder), Selected([], [str(file)], grows))
     assert found is not None
     found.may_store = may_store
     return found
@@ -72,6 +72,26 @@ def test_an_entry_that_was_found_is_not_replaced(folder: Path, file: Path) -> No
     assert second.open() is None, "the second question has no answer"
     second.store(_WHOLE)
     assert content(second) == _HALF
+
+
+def test_an_entry_that_grows_is_stored_again_by_a_child_that_may_store_it(folder: Path, file: Path) -> None:
+    first = entry_of(folder, file, grows=True)
+    first.store(_HALF)
+    assert content(first) is None, "it was not asked for"
+    first.open()
+    first.store(_HALF)
+    first.store(_WHOLE)
+    assert content(first) == _WHOLE
+    second = entry_of(folder, file, grows=True)
+    found = second.open()
+    assert found is not None
+    os.close(found)
+    second.store(_HALF)
+    assert content(second) == _HALF
+    other = entry_of(folder, file, grows=True, may_store=False)
+    other.open()
+    other.store(_WHOLE)
+    assert content(other) == _HALF, "the child has read another file before"
 
 
 def test_a_changed_file_and_another_file_before_prevent_an_entry(folder: Path, file: Path) -> None:

@@ -10,7 +10,7 @@ from tests.relayout.supervisor import faults
 from tests.relayout.supervisor.faults import COMMANDS, FAULTS, Ending, Side
 
 _ALL: list[tuple[Side, str]] = [(side, fault) for side, names in FAULTS.items() for fault in names]
-_STEPS = 4
+_STEPS = 2
 
 
 @pytest.fixture(scope="module", autouse=True)

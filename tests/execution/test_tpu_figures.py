@@ -1,0 +1,66 @@
+"""Processes that compile several programs at once, with one that answers in place of the compiler."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from dialect_utils import processes
+from dialect_utils.execution import tpu_figures
+from dialect_utils.execution.tpu_figures import FigureCompiler
+
+
+@pytest.fixture(autouse=True)
+def _answering(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(processes.PROGRAMS, processes.TPU_FIGURES, "tests.execution.answering")
+    monkeypatch.setattr(tpu_figures, "check_installed", lambda: None)
+
+
+def is_running(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def test_several_programs_are_compiled_at_once_and_their_figures_come_in_order(tmp_path: Path) -> None:
+    file = tmp_path / "made"
+    # The first answers only while another process works on the second.
+    texts = [f"wait {file} 1", f"make {file} 2", f"wait {file} 3", f"wait {file} 4"]
+    with FigureCompiler("tpu-v5e", jobs=2) as compiler:
+        figures = [*compiler.compile_all(texts)]
+    assert [each.peak for each in figures] == [1, 2, 3, 4]
+    workers = {each.argument for each in figures}
+    assert len(workers) == 2
+    assert not any(map(is_running, workers))
+
+
+def test_a_crash_is_an_error_of_its_program_and_the_next_one_is_compiled(tmp_path: Path) -> None:
+    file = tmp_path / "made"
+    with FigureCompiler("tpu-v5e") as compiler:
+        first, second, third = compiler.compile_all([f"make {file} 1", f"crash {file} 2", f"make {file} 3"])
+    assert "the compiler's process ended: a fault of the compiler" in second.error
+    assert (first.peak, third.peak) == (1, 3)
+    assert first.argument != third.argument
+
+
+def test_figures_that_nobody_waits_for_are_no_answers_of_later_programs(tmp_path: Path) -> None:
+    made, never = tmp_path / "made", tmp_path / "never"
+    with FigureCompiler("tpu-v5e", jobs=2) as compiler:
+        figures = compiler.compile_all([f"make {made} 1", f"wait {never} 2", f"wait {never} 3"])
+        assert next(figures).peak == 1
+        figures.close()  # type: ignore[attr-defined]  # a generator
+        assert [each.peak for each in compiler.compile_all([f"make {made} 4", f"make {made} 5"])] == [4, 5]
+
+
+def test_a_compiler_that_takes_too_long_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made, never = tmp_path / "made", tmp_path / "never"
+    with FigureCompiler("tpu-v5e") as compiler:
+        [ready] = compiler.compile_all([f"make {made} 1"])
+        monkeypatch.setattr(tpu_figures, "_SECONDS", 0.1)
+        [late] = compiler.compile_all([f"wait {never} 2"])
+    assert late.error == "no result after 0.1 seconds"
+    assert not is_running(ready.argument)
