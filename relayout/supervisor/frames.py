@@ -29,6 +29,8 @@ MOST_JSON, MOST_PLAN = 1 << 20, 1 << 26
 MOST_ENTRY = 1 << 28
 # Output comes in parts, so that the command's process holds little of it.
 PART = 1 << 20
+# The most bytes that are copied behind their header.
+_SENT_WITH_HEADER = 1 << 16
 _PATH_END = b"\0"
 
 
@@ -38,8 +40,13 @@ class MalformedFrameError(Exception):
 
 def send_frame(connection: socket.socket, kind: bytes, data: bytes | memoryview) -> None:
     """Sends a frame; raises OSError where the other end is gone."""
-    connection.sendall(HEADER.pack(kind, len(data)))
-    connection.sendall(data)
+    header = HEADER.pack(kind, len(data))
+    if len(data) > _SENT_WITH_HEADER:
+        connection.sendall(header)
+        connection.sendall(data)
+    else:
+        # At once, so that the other end, which waits for bytes, does not wake up for the header alone.
+        connection.sendall(header + data)
 
 
 def receive_frame(connection: socket.socket) -> tuple[bytes, bytes, list[int]]:
