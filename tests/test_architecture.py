@@ -44,7 +44,7 @@ OWN_IMPORTS: dict[str, tuple[str, ...]] = {
     "dialect_utils.layout.element_type": ("dialect_utils.text",),
     "dialect_utils.layout.layout": ("dialect_utils.text", "dialect_utils.layout.element_type"),
     "dialect_utils.layout.shape": _SHAPES,
-    "dialect_utils.layout.index": _layout("moves.plan", "moves.steps"),
+    "dialect_utils.layout.index": _layout("moves.pad_slice", "moves.plan", "moves.steps"),
     "dialect_utils.layout.moves": _layout("index", "proof.witnesses"),
     "dialect_utils.layout.arrays": _layout("index", "moves"),
     "dialect_utils.layout.proof": _layout("index", "moves"),

@@ -17,7 +17,6 @@ from dialect_utils.ir import Value
 from dialect_utils.ir.elementwise import is_elementwise
 from dialect_utils.layout import ArrayShape
 from dialect_utils.layout.moves.bitcast import classify_bitcast
-from dialect_utils.layout.moves.steps import Transpose
 from dialect_utils.ops import named
 
 Action = Literal["argument layout", "result layout", "donation"]
@@ -157,15 +156,16 @@ def _permutation(before: Value, after: Value) -> tuple[int, ...] | None:
     if not keeps_bytes(after):
         return tuple(range(one.rank))
     assert after.operation is not None
-    if isinstance(after.operation.step, Transpose):
-        return after.operation.step.permutation
+    step = after.operation.step
+    if step is not None and step.order is not None:
+        return step.order
     plan = classify_bitcast(one.in_default_memory, other.in_default_memory).decomposition if one.is_static else None
     if plan is None or len(plan.steps) > 1:
         return None
     if not plan.steps:
         return tuple(range(one.rank))
     [step] = plan.steps
-    return step.permutation if isinstance(step, Transpose) else None
+    return step.order
 
 
 def _donation(graph: FlatGraph, copy: Value) -> Removal | None:

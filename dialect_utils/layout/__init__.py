@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from dialect_utils.layout.element_type import ELEMENT_TYPES, ElementType, parse_element_type
 from dialect_utils.layout.layout import Layout, Tile
-from dialect_utils.layout.moves.steps import BitcastConvert, Pad, Reshape, Slice, Step, Transpose
+from dialect_utils.layout.moves.pad_slice import Pad, Slice
+from dialect_utils.layout.moves.steps import BitcastConvert, Reshape, Step, Transpose
 from dialect_utils.layout.shape import (
     ArrayShape,
     BufferShape,

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from dialect_utils.ir import Operation, Value, array_shape
 from dialect_utils.ir.chains import is_pinned, is_plain
 from dialect_utils.ir.elementwise import is_elementwise, scalar_operands
-from dialect_utils.layout import ArrayShape, Pad, Slice, Transpose
+from dialect_utils.layout import ArrayShape
 from dialect_utils.ops import by_opcode
 
 # Operand i is position i, result i is position ~i.
@@ -136,18 +136,11 @@ def _concatenate(operation: Operation) -> Iterator[Factor]:
 
 def _step(operation: Operation) -> Iterator[Factor]:
     """Yields the factors of a transpose, slice or pad; pads whose padding is marked keep their dimensions."""
-    step, sizes = operation.step, _shape(operation, 0).dimensions
-    match step:
-        case Transpose():
-            yield from (Factor({0: source, RESULT: index}) for index, source in enumerate(step.permutation))
-        case Slice():
-            for index, (start, limit, stride) in enumerate(zip(step.start, step.limit, step.strides, strict=True)):
-                if stride == 1:
-                    yield Factor({0: index, RESULT: index}, is_whole=(start, limit) == (0, sizes[index]))
-        case Pad() if not operation.frontend_attributes:
-            for index, (low, high, gap) in enumerate(zip(step.low, step.high, step.gaps, strict=True)):
-                if not gap:
-                    yield Factor({0: index, RESULT: index}, is_whole=not low and not high)
+    step = operation.step
+    if step is None or (step.adds_elements and operation.frontend_attributes):
+        return
+    for source, dimension, is_whole in step.shared_dimensions(_shape(operation, 0).dimensions):
+        yield Factor({0: source, RESULT: dimension}, is_whole)
 
 
 def _reshape(operation: Operation) -> Iterator[Factor]:

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from dialect_utils.ir import Builder, Module, Operation, Value, array_shape
 from dialect_utils.ir.chains import is_relayout
 from dialect_utils.ir.passed_arrays import PassedArray, passed_arrays
-from dialect_utils.layout import ArrayShape, Pad, Reshape, Slice, Step, Transpose
+from dialect_utils.layout import ArrayShape, Reshape, Step
+from dialect_utils.layout.moves.steps import without_next
 from dialect_utils.layout.targets.tpu import TargetName
 from dialect_utils.ops import opcode_of
 from passes.framework.base import Report, module_pass
@@ -85,35 +86,9 @@ def merged_sizes(sizes: Sequence[int], dimension: int) -> tuple[int, ...]:
 
 def _merged_step(operation: Operation, positions: Positions, result: ArrayShape) -> Step | None:
     """Returns the step of a transpose, reshape, slice or pad on merged arrays; None for other operations."""
-    dimension = positions.get(0, 0)
-    match step := operation.step:
-        case Transpose():
-            return Transpose(_renumbered(step.permutation, dimension))
-        case Reshape():
-            return Reshape(result.dimensions)
-        case Slice():
-            size = array_shape(operation.operands[0]).dimensions[dimension + 1]
-            start, limit = (_scaled(bounds, dimension, size) for bounds in (step.start, step.limit))
-            return Slice(start, limit, _without(step.strides, dimension + 1))
-        case Pad():
-            size = array_shape(operation.operands[0]).dimensions[dimension + 1]
-            low, high = (_scaled(amounts, dimension, size) for amounts in (step.low, step.high))
-            return Pad(low, high, _without(step.gaps, dimension + 1))
-    return None
-
-
-def _without(values: Sequence[int], index: int) -> tuple[int, ...]:
-    return (*values[:index], *values[index + 1 :])
-
-
-def _scaled(amounts: Sequence[int], dimension: int, size: int) -> tuple[int, ...]:
-    """Returns the amounts of a slice or pad where the dimension after `dimension`, which is not cut, has a size."""
-    return _without([size * each if i == dimension else each for i, each in enumerate(amounts)], dimension + 1)
-
-
-def _renumbered(numbers: Sequence[int], dimension: int) -> tuple[int, ...]:
-    """Returns numbers of dimensions after the one after `dimension` is gone."""
-    return tuple(number - (number > dimension) for number in numbers if number != dimension + 1)
+    if operation.step is None:
+        return None
+    return operation.step.try_merged(array_shape(operation.operands[0]).dimensions, positions[0], result.dimensions)
 
 
 def _renumber(operation: Operation, positions: Positions) -> None:
@@ -121,7 +96,7 @@ def _renumber(operation: Operation, positions: Positions) -> None:
     for name, position in _numbering(operation):
         numbers = operation.ints(name)
         if numbers is not None and position in positions:
-            operation.set_ints(name, _renumbered(numbers, positions[position]))
+            operation.set_ints(name, without_next(numbers, positions[position]))
     name = SIZES.get(operation.opcode, "")
     sizes = operation.ints(name) if name and 0 in positions else None
     if sizes is not None:

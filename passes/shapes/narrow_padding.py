@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from dialect_utils.ir import Builder, Module, Operation, Value, array_shape
 from dialect_utils.ir.passed_arrays import PassedArray
-from dialect_utils.layout import ArrayShape, Pad, Reshape, Slice, Step, Transpose
+from dialect_utils.layout import ArrayShape, Slice, Step
 from dialect_utils.layout.targets.tpu import TargetName
 from passes.framework.base import Report, module_pass
 from passes.shapes.choices import change, choices, texts
@@ -92,14 +92,11 @@ def _replaced(sizes: Sequence[int], dimension: int, size: int) -> tuple[int, ...
 
 def _part_of_step(operation: Operation, positions: Positions, result: ArrayShape) -> Step | None:
     """Returns the step of a transpose, reshape, slice or pad on a part; None for other operations."""
-    match step := operation.step:
-        case Transpose() | Pad():
-            return step
-        case Reshape():
-            return Reshape(result.dimensions)
-        case Slice():
-            return replace(step, limit=_replaced(step.limit, positions[0], result.dimensions[positions[RESULT]]))
-    return None
+    if operation.step is None:
+        return None
+    dimension = positions[RESULT]
+    sizes = array_shape(operation.operands[0]).dimensions
+    return operation.step.try_resized(sizes, dimension, result.dimensions[dimension])
 
 
 def _resize_slices(value: Value, whole: ArrayShape, part: ArrayShape) -> None:

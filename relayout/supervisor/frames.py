@@ -29,7 +29,7 @@ MOST_JSON, MOST_PLAN = 1 << 20, 1 << 26
 MOST_ENTRY = 1 << 28
 # Output comes in parts, so that the command's process holds little of it.
 PART = 1 << 20
-# The most bytes that are copied behind their header.
+# The most bytes that are copied after their header.
 _SENT_WITH_HEADER = 1 << 16
 _PATH_END = b"\0"
 

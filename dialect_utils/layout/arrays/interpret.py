@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from dialect_utils.layout.arrays.dtypes import as_bits, bits_scalar, dtype_of
 from dialect_utils.layout.element_type import ElementType
+from dialect_utils.layout.moves.pad_slice import Pad, Slice
 from dialect_utils.layout.moves.plan import Plan
-from dialect_utils.layout.moves.steps import BitcastConvert, Pad, Reshape, Slice, Step, Transpose
+from dialect_utils.layout.moves.steps import BitcastConvert, Reshape, Step, Transpose
 
 Array = NDArray[Any]
 

@@ -12,8 +12,9 @@ from functools import singledispatch
 from math import gcd, prod
 
 from dialect_utils.layout.index.index_map import Coordinate
+from dialect_utils.layout.moves.pad_slice import Pad, Slice
 from dialect_utils.layout.moves.plan import Plan
-from dialect_utils.layout.moves.steps import Pad, Reshape, Slice, Step, Transpose
+from dialect_utils.layout.moves.steps import Reshape, Step, Transpose
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,10 +23,11 @@ from dialect_utils.layout.index.index_map import element_slot_bits, linear_index
 from dialect_utils.layout.index.positions import follow, unit_bits
 from dialect_utils.layout.index.sizes import byte_size
 from dialect_utils.layout.moves.normal_form import normal_form
+from dialect_utils.layout.moves.pad_slice import Pad, Slice
 from dialect_utils.layout.moves.physical import physical_plan
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.layout.moves.relabel import try_relabel
-from dialect_utils.layout.moves.steps import BitcastConvert, Pad, Reshape, Slice
+from dialect_utils.layout.moves.steps import BitcastConvert, Reshape
 from dialect_utils.layout.shape import ArrayShape
 
 Verdict = Literal["relabel", "reorder", "reads-padding", "size-mismatch"]

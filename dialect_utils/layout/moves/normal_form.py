@@ -13,8 +13,9 @@ from functools import lru_cache, singledispatch
 from itertools import combinations, pairwise
 
 from dialect_utils.layout.moves.linear_map import LinearMap, Permute, Resize, common_sizes, normalize, try_commute
+from dialect_utils.layout.moves.pad_slice import Pad, Slice
 from dialect_utils.layout.moves.plan import PaddingValue, Plan
-from dialect_utils.layout.moves.steps import Pad, Reshape, Slice, Stage, Step, Transpose
+from dialect_utils.layout.moves.steps import Reshape, Stage, Step, Transpose
 
 # Chains with more maps than this between two barriers keep their steps: the search for the fewest
 # reshapes tries every subset of the gaps between maps.

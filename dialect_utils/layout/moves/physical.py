@@ -12,8 +12,9 @@ from math import prod
 
 from dialect_utils.layout.element_type import ELEMENT_TYPES
 from dialect_utils.layout.layout import COMBINE, MATCH, Layout, Tile
+from dialect_utils.layout.moves.pad_slice import Pad
 from dialect_utils.layout.moves.plan import Plan
-from dialect_utils.layout.moves.steps import BitcastConvert, Pad, Reshape, Step, Transpose
+from dialect_utils.layout.moves.steps import BitcastConvert, Reshape, Step, Transpose
 from dialect_utils.layout.shape import ArrayShape, Shape
 
 

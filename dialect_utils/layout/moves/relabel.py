@@ -64,14 +64,14 @@ def _slices_outside(steps: list[Step]) -> list[Step]:
     for i in range(1, min(first, len(steps))):
         for j in range(i, 0, -1):
             before, step = steps[j - 1], steps[j]
-            if isinstance(before, Transpose) and step.drops_elements:
-                moved = step.permuted(inverse_permutation(before.permutation))
+            if before.order is not None and step.drops_elements:
+                moved = step.permuted(inverse_permutation(before.order))
                 steps[j - 1 : j + 1] = [moved or step, before]
     for i in range(len(steps) - 2, last, -1):
         for j in range(i, len(steps) - 1):
             step, after = steps[j], steps[j + 1]
-            if step.drops_elements and isinstance(after, Transpose) and last >= 0:
-                moved = step.permuted(after.permutation)
+            if step.drops_elements and after.order is not None and last >= 0:
+                moved = step.permuted(after.order)
                 steps[j : j + 2] = [after, moved or step]
     return steps
 
@@ -112,8 +112,8 @@ def _follow(dims: tuple[int, ...], run: Plan) -> list[_Digit] | None:
         stride //= size
         groups.append([_Digit(stride, size)] if size != 1 else [])
     for position, step in enumerate(run.steps):
-        if isinstance(step, Transpose):
-            groups = [groups[i] for i in step.permutation]
+        if step.order is not None:
+            groups = [groups[i] for i in step.order]
             continue
         if position == len(run.steps) - 1:
             # A reshape at the end changes no order, even one that splits digits unevenly.

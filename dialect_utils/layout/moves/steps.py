@@ -1,21 +1,32 @@
 """Data-movement steps: the effect of one pad, reshape, transpose, slice or bitcast-convert on an array.
 
-Plans, passes and both dialects share these steps. This module has the properties of a single step;
-`plan` and `normal_form` have those of runs of steps.
+Plans, passes and both dialects share these steps. This module has the properties of a single step, `pad_slice` those of
+pads and slices; `plan` and `normal_form` have those of runs of steps.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from dialect_utils.layout.element_type import ElementType
 
 # An array between two steps: its element type and its dimensions (in elements).
 Stage = tuple[ElementType, tuple[int, ...]]
+
+
+class SharedDimension(NamedTuple):
+    """A dimension of the operand of a step, and the one of the result, where an index has the same elements.
+
+    `is_whole` is false where the step adds or drops elements at an end of the dimension.
+    """
+
+    source: int
+    dimension: int
+    is_whole: bool
 
 
 class Step(ABC):
@@ -77,6 +88,26 @@ class Step(ABC):
         """
         return None
 
+    def try_resized(self, dimensions: tuple[int, ...], dimension: int, size: int) -> Step | None:
+        """Returns the step whose result has another size in a dimension, because the array before it has.
+
+        `dimensions` are those before this step, `dimension` is one of the result. Returns None for a step that adds or
+        drops elements along the dimension.
+        """
+        return None
+
+    def shared_dimensions(self, dimensions: tuple[int, ...]) -> Iterator[SharedDimension]:
+        """Yields the dimensions that the step keeps, at least a range of neighbouring indices of each."""
+        yield from ()
+
+    def try_merged(self, dimensions: tuple[int, ...], dimension: int, result: tuple[int, ...]) -> Step | None:
+        """Returns the step for arrays where a dimension and the next one are one, of which it keeps the second whole.
+
+        `dimensions` and `dimension` are those before this step, `result` those after the new one. Returns None for a
+        step that has no counterpart.
+        """
+        return None
+
 
 @dataclass(frozen=True, slots=True)
 class Transpose(Step):
@@ -122,8 +153,21 @@ class Transpose(Step):
             return None
         return Transpose((*range(len(sizes)), *(i + more for i in self.permutation[count:])))
 
+    def try_resized(self, dimensions: tuple[int, ...], dimension: int, size: int) -> Transpose:
+        """Returns this transpose."""
+        return self
+
+    def shared_dimensions(self, dimensions: tuple[int, ...]) -> Iterator[SharedDimension]:
+        """Yields every dimension."""
+        for dimension, source in enumerate(self.permutation):
+            yield SharedDimension(source, dimension, is_whole=True)
+
+    def try_merged(self, dimensions: tuple[int, ...], dimension: int, result: tuple[int, ...]) -> Transpose:
+        """Returns the transpose that has both dimensions, side by side before and after it, as one."""
+        return Transpose(without_next(self.permutation, dimension))
+
     def __str__(self) -> str:
-        return f"transpose{{{_joined(self.permutation)}}}"
+        return f"transpose{{{joined(self.permutation)}}}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,154 +201,16 @@ class Reshape(Step):
         count = len(own)
         return Reshape((*sizes, *self.dimensions[count:])) if self.dimensions[:count] == own else None
 
-    def __str__(self) -> str:
-        return f"reshape[{_joined(self.dimensions)}]"
+    def try_resized(self, dimensions: tuple[int, ...], dimension: int, size: int) -> Reshape:
+        """Returns the reshape to the other size."""
+        return Reshape((*self.dimensions[:dimension], size, *self.dimensions[dimension + 1 :]))
 
-
-@dataclass(frozen=True, slots=True)
-class Pad(Step):
-    """`low` elements of a padding value before every dimension and `high` after it; negative counts remove.
-
-    `interior` (empty: none) elements go between neighbours, as in HLO's pad.
-    """
-
-    opcode: ClassVar[str] = "pad"
-    adds_elements: ClassVar[bool] = True
-
-    low: tuple[int, ...]
-    high: tuple[int, ...]
-    interior: tuple[int, ...] = ()
-
-    def __post_init__(self) -> None:
-        if not any(self.interior):
-            object.__setattr__(self, "interior", ())
-
-    @property
-    def gaps(self) -> tuple[int, ...]:
-        """Returns `interior` with one count for every dimension."""
-        return self.interior or (0,) * len(self.low)
-
-    @property
-    def only_adds(self) -> bool:
-        """Is true where the pad only adds elements, and only at the ends of dimensions."""
-        return not self.interior and min((*self.low, *self.high), default=0) >= 0
-
-    def result(self, element_type: ElementType, dimensions: tuple[int, ...]) -> Stage:
-        """Returns the padded dimensions."""
-        if len(self.low) != len(dimensions) or len(self.high) != len(dimensions):
-            raise ValueError(f"{self} does not fit rank {len(dimensions)}")
-        spans = self.spans(dimensions)
-        padded = tuple(low + span + high for low, span, high in zip(self.low, spans, self.high, strict=True))
-        if any(size < 0 for size in padded):
-            raise ValueError(f"{self} leaves a negative size of {list(dimensions)}")
-        return element_type, padded
-
-    def spans(self, dimensions: Sequence[int]) -> tuple[int, ...]:
-        """Returns the extent of the elements of each dimension, gaps between them included."""
-        return tuple(size + max(0, size - 1) * gap for size, gap in zip(dimensions, self.gaps, strict=True))
-
-    def inverse(self, element_type: ElementType, dimensions: tuple[int, ...]) -> Slice:
-        """Returns the slice that keeps the original elements."""
-        limit = tuple(low + span for low, span in zip(self.low, self.spans(dimensions), strict=True))
-        return Slice(self.low, limit, tuple(gap + 1 for gap in self.gaps))
-
-    def then(self, other: Step, element_type: ElementType, dimensions: tuple[int, ...]) -> Step | None:
-        """Returns two pads that only add as one; a slice that drops all added elements gives the identity."""
-        if isinstance(other, Slice):
-            is_undone = self.only_adds and other == self.inverse(element_type, dimensions)
-            return Reshape(dimensions) if is_undone else None
-        # A negative edge of the second pad may cut off padding of the first one, or elements.
-        if not isinstance(other, Pad) or not self.only_adds or not other.only_adds:
-            return None
-        return Pad(tuple(map(int.__add__, self.low, other.low)), tuple(map(int.__add__, self.high, other.high)))
-
-    def is_identity(self, element_type: ElementType, dimensions: tuple[int, ...]) -> bool:
-        """Is true where nothing is added or removed; a pad that adds and removes as many elements is no identity."""
-        return not any((*self.low, *self.high, *self.interior))
-
-    def permuted(self, order: Sequence[int]) -> Pad:
-        """Returns the pad of the same dimensions in another order."""
-        return Pad(_picked(self.low, order), _picked(self.high, order), _picked(self.interior, order))
-
-    def with_minor_dimension(self, size: int) -> Pad:
-        """Returns the pad that does not change one more, most minor dimension."""
-        return Pad((*self.low, 0), (*self.high, 0), (*self.gaps, 0))
-
-    def try_with_leading(self, own: tuple[int, ...], sizes: tuple[int, ...]) -> Pad | None:
-        """Returns the pad that does not change other first dimensions."""
-        count, none = len(own), (0,) * len(sizes)
-        amounts = self.low, self.high, self.gaps
-        if any(any(each[:count]) for each in amounts):
-            return None
-        return Pad(*((*none, *each[count:]) for each in amounts))
+    def try_merged(self, dimensions: tuple[int, ...], dimension: int, result: tuple[int, ...]) -> Reshape:
+        """Returns the reshape to the new result."""
+        return Reshape(result)
 
     def __str__(self) -> str:
-        parts = zip(self.low, self.high, self.gaps, strict=True)
-        return f"pad[{'x'.join(f'{a}_{b}' + (f'_{c}' if c else '') for a, b, c in parts)}]"
-
-
-@dataclass(frozen=True, slots=True)
-class Slice(Step):
-    """Elements `start`, `start + stride`, ... below `limit` of every dimension; the others are dropped."""
-
-    opcode: ClassVar[str] = "slice"
-    drops_elements: ClassVar[bool] = True
-
-    start: tuple[int, ...]
-    limit: tuple[int, ...]
-    stride: tuple[int, ...] = ()
-
-    def __post_init__(self) -> None:
-        if all(step == 1 for step in self.stride):
-            object.__setattr__(self, "stride", ())
-
-    @property
-    def strides(self) -> tuple[int, ...]:
-        """Returns `stride` with one entry for every dimension."""
-        return self.stride or (1,) * len(self.start)
-
-    def result(self, element_type: ElementType, dimensions: tuple[int, ...]) -> Stage:
-        """Returns the number of elements of each dimension that are kept."""
-        if not len(self.start) == len(self.limit) == len(self.strides) == len(dimensions):
-            raise ValueError(f"{self} does not fit rank {len(dimensions)}")
-        for start, limit, stride, size in zip(self.start, self.limit, self.strides, dimensions, strict=True):
-            if not 0 <= start <= limit <= size or stride < 1:
-                raise ValueError(f"{self} leaves the bounds of {list(dimensions)}")
-        return element_type, self._counts()
-
-    def _counts(self) -> tuple[int, ...]:
-        return tuple(-(-(b - a) // c) for a, b, c in zip(self.start, self.limit, self.strides, strict=True))
-
-    def inverse(self, element_type: ElementType, dimensions: tuple[int, ...]) -> Pad:
-        """Returns the pad that returns the kept elements to their positions."""
-        gaps = tuple(stride - 1 for stride in self.strides)
-        spans = Pad(self.start, self.start, gaps).spans(self._counts())
-        high = tuple(size - a - span for size, a, span in zip(dimensions, self.start, spans, strict=True))
-        return Pad(self.start, high, gaps)
-
-    def then(self, other: Step, element_type: ElementType, dimensions: tuple[int, ...]) -> Step | None:
-        """Returns None: no step restores dropped elements."""
-        return None
-
-    def permuted(self, order: Sequence[int]) -> Slice:
-        """Returns the slice of the same dimensions in another order."""
-        return Slice(_picked(self.start, order), _picked(self.limit, order), _picked(self.stride, order))
-
-    def with_minor_dimension(self, size: int) -> Slice:
-        """Returns the slice that keeps all of one more, most minor dimension."""
-        return Slice((*self.start, 0), (*self.limit, size), (*self.strides, 1))
-
-    def try_with_leading(self, own: tuple[int, ...], sizes: tuple[int, ...]) -> Slice | None:
-        """Returns the slice that keeps all of other first dimensions."""
-        count, strides = len(own), (1,) * len(sizes)
-        if any(self.start[:count]) or self.limit[:count] != own or {*self.strides[:count]} - {1}:
-            return None
-        start, limit = (0,) * len(sizes), sizes
-        return Slice((*start, *self.start[count:]), (*limit, *self.limit[count:]), (*strides, *self.strides[count:]))
-
-    def __str__(self) -> str:
-        parts = zip(self.start, self.limit, self.strides, strict=True)
-        return f"slice[{_joined(f'{a}:{b}' + (f':{c}' if c != 1 else '') for a, b, c in parts)}]"
+        return f"reshape[{joined(self.dimensions)}]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -353,9 +259,11 @@ def inverse_permutation(permutation: Sequence[int]) -> tuple[int, ...]:
     return tuple(sorted(range(len(permutation)), key=permutation.__getitem__))
 
 
-def _picked(values: tuple[int, ...], order: Sequence[int]) -> tuple[int, ...]:
-    return tuple(values[i] for i in order) if values else ()
+def without_next(numbers: Iterable[int], dimension: int) -> tuple[int, ...]:
+    """Returns numbers of dimensions after the one after `dimension` is gone: `0,1,2,3` are `0,1,2` for dimension 1."""
+    return tuple(number - (number > dimension) for number in numbers if number != dimension + 1)
 
 
-def _joined(values: Iterable[object]) -> str:
+def joined(values: Iterable[object]) -> str:
+    """Returns values with commas between them."""
     return ",".join(map(str, values))

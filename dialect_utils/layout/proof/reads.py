@@ -15,8 +15,9 @@ import numpy as np
 
 from dialect_utils.layout.index.index_map import Coordinate
 from dialect_utils.layout.index.positions import Condition, Position, regroup, regroup_units, unit_bits
+from dialect_utils.layout.moves.pad_slice import Pad, Slice
 from dialect_utils.layout.moves.plan import PaddingValue, Plan
-from dialect_utils.layout.moves.steps import Pad, Reshape, Slice, Stage, Step, Transpose, inverse_permutation
+from dialect_utils.layout.moves.steps import Reshape, Stage, Step, Transpose, inverse_permutation
 from dialect_utils.layout.proof.enumeration import ISL_SECONDS, RELATION_BUDGET, Proof, at, blocks, keeps
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 
-from dialect_utils.layout import ArrayShape, Pad, Reshape, Slice, Step, Transpose
+from dialect_utils.layout import ArrayShape, Reshape, Slice, Step
 from dialect_utils.layout.moves.plan import Plan
 
 
@@ -51,7 +51,7 @@ def before_plan(plan: Plan, cut: Cut) -> tuple[Cut, Plan] | None:
     steps: list[Step] = []
     sizes = [dimensions for _, dimensions in plan.stages]
     for step, before, after in zip(reversed(plan.steps), sizes[-2::-1], sizes[:0:-1], strict=True):
-        remade = _step_after(step, cut, after)
+        remade = step.try_resized(before, cut.dimension, cut.resized(after)[cut.dimension])
         found = _cut_before(step, cut, before, after)
         if remade is None or found is None:
             return None
@@ -61,27 +61,10 @@ def before_plan(plan: Plan, cut: Cut) -> tuple[Cut, Plan] | None:
     return cut, rest
 
 
-def _step_after(step: Step, cut: Cut, after: tuple[int, ...]) -> Step | None:
-    """Returns a step after a cut before it; None where the step does more with the dimension."""
-    dimension, size = cut.dimension, after[cut.dimension]
-    match step:
-        case Transpose():
-            return step
-        case Reshape():
-            return Reshape(cut.resized(after))
-        case Slice():
-            bounds = step.start[dimension], step.limit[dimension], step.strides[dimension]
-            limit = (*step.limit[:dimension], cut.resized(after)[dimension], *step.limit[dimension + 1 :])
-            return replace(step, limit=limit) if bounds == (0, size, 1) else None
-        case Pad():
-            return None if any(each[dimension] for each in (step.low, step.high, step.gaps)) else step
-    return None
-
-
 def _cut_before(step: Step, cut: Cut, before: tuple[int, ...], after: tuple[int, ...]) -> Cut | None:
     """Returns the cut before a step that a cut after it is; None where several dimensions would be cut."""
-    if isinstance(step, Transpose):
-        return cut.of(step.permutation[cut.dimension])
+    if step.order is not None:
+        return cut.of(step.order[cut.dimension])
     if not isinstance(step, Reshape):
         return cut if before[cut.dimension] == after[cut.dimension] else None
     leading = prod(after[: cut.dimension]) * cut.outer
