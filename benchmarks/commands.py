@@ -92,7 +92,7 @@ def whole(arguments: list[str], make: Callable[[], str]) -> Pair:
 
 
 def further_module() -> Pair:
-    """Measures what each further module of a batch adds to `check`, against importing JAX."""
+    """Measures the time that each further module of a batch adds to `check`, against importing JAX."""
     with TemporaryDirectory() as folder:
         files = _small_files(Path(folder), _BATCH)
         start = [*_CHECK, "--jobs", "1"]

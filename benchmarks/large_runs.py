@@ -1,4 +1,4 @@
-"""Prints what `relayout run` of large dumps costs beside JAX, in CPU seconds of all processes.
+"""Prints the cost of `relayout run` for large dumps, compared with JAX, in CPU seconds of all processes.
 
 `python -m benchmarks.large_runs [--rounds N] [--json FILE] FOLDER [NAME ...]` measures pairs NAME.hlo and NAME.mlir,
 which `python -m benchmarks.large_programs FOLDER` makes. The reference is a process that imports JAX, reads the

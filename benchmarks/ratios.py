@@ -43,7 +43,7 @@ def measured(name: str, processes: int) -> Pair | str:
 
 
 def machine() -> str:
-    """Returns what the figures were measured on."""
+    """Returns the machine and the versions of the measurement."""
     model = next((line.split(":")[1].strip() for line in _cpu_lines() if line.startswith("model name")), "unknown")
     return f"{model}, {os.cpu_count()} cores, Python {platform.python_version()}, jaxlib {version('jaxlib')}"
 

@@ -62,7 +62,7 @@ def in_turns(ours: Callable[[], object], reference: Callable[[], object]) -> Pai
 
 
 def xla(text: str) -> Callable[[], object]:
-    """Returns what has jaxlib parse and print an HLO text."""
+    """Returns a function that has jaxlib parse and print an HLO text."""
     import jaxlib._hlo as _hlo
 
     options = _hlo.HloPrintOptions()

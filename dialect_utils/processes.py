@@ -231,7 +231,7 @@ def _ready(waits_for: Mapping[int, int], deadline: float) -> list[int]:
 
 
 def _written(descriptor: int, view: memoryview) -> memoryview:
-    """Writes what a pipe takes and returns the rest; a process that reads no more gets none."""
+    """Writes as many bytes as a pipe takes and returns the rest; a process that has stopped reading gets none."""
     with suppress(BrokenPipeError):
         return view[os.write(descriptor, view[:_CHUNK]) :]
     return view[:0]

@@ -260,7 +260,7 @@ def first_difference(
     worker: Worker,
     engine: Engine,
 ) -> FirstDifference:
-    """Returns where the executable form of a dump parts from its source program.
+    """Returns the first values that differ between the executable form of a dump and its source program.
 
     Where a program has no form in 64 bits, both are compared with the precision of the dump. Raises ExecutionError.
     """

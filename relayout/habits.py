@@ -80,7 +80,7 @@ COMMANDS: Mapping[str, str] = {
 
 
 def option_hint(name: str, known: Collection[str]) -> str | None:
-    """Returns what to write in place of an option of another program, or None; `known` are the command's options."""
+    """Returns a hint for an option that another program spells differently, or None; `known` are the known options."""
     written = _two_dashes(name)
     meant = OPTIONS.get(name, OPTIONS.get(written))
     if meant is not None and meant.replace(";", " ").replace(",", " ").split()[0] in known:

@@ -92,7 +92,7 @@ def compile_module(client: Any, module: str | bytes, options: dict[str, str], re
 
 
 def dump_of_passes(client: Any, module: str | bytes, options: dict[str, str]) -> bytes:
-    """Returns what XLA prints while it compiles StableHLO: the module after each pass that changes it.
+    """Returns the text that XLA prints while it compiles StableHLO: the module after each pass that changes it.
 
     Each begins with a line `*** Begin NAME ***` and ends with `*** End NAME ***`.
     """

@@ -61,7 +61,7 @@ class History:
         return self._graphs[number]
 
     def trace(self, nodes: Mapping[Value, Layout | None]) -> dict[Value, Introduced]:
-        """Returns where each node of the final program begins.
+        """Returns the earliest stage in which each node of the final program exists.
 
         For a node with a layout that is where the instruction first has this layout.
         """

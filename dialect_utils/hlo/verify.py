@@ -230,7 +230,7 @@ class _Verifier:
         check_sharding(instruction, self.partitions)
 
     def joint_problems(self) -> Iterator[Diagnostic]:
-        """Yields where instructions and computations that belong together disagree; each part is sound by itself."""
+        """Yields an error for each contradiction between instructions and computations that are sound by themselves."""
         reductions = [each for each in self.joining if each.opcode == "all-reduce"]
         if len({each.attribute("constrain_layout") == "true" for each in reductions}) > 1:
             yield Diagnostic("the module has a mix of layout constrained and unconstrained all-reduce instructions")

@@ -135,7 +135,7 @@ def is_memory_message(text: str) -> bool:
 
 
 def memory_messages(text: str) -> tuple[OutOfMemory, ...]:
-    """Returns what each message in a text says that memory ran out, equal ones once."""
+    """Returns the content of each out-of-memory message in a text, equal ones once."""
     plain = "\n".join(_PREFIX.sub("", line) for line in _unescaped(text).splitlines())
     starts = [each.start() for each in _START.finditer(plain)]
     ends = [*starts[1:], len(plain)]

@@ -31,7 +31,7 @@ _RANK_OF_BATCH = 3
 
 
 def remedy(value: Value, padded: PaddedDimension, origin: Callable[[Operation], Origin]) -> str:
-    """Returns what to change in a program whose array `value` has a dimension that a tile enlarges."""
+    """Returns the change to a program that avoids the padding of a dimension of `value`."""
     return known_remedy(value, padded, origin) or (
         f"{_dimension(padded)} takes the memory of {padded.padded}: "
         f"merge it with a neighbour, or make it a multiple of {padded.tile}"

@@ -116,7 +116,7 @@ class ByDefinition:
         return len(self.expected)
 
     def open_choices(self, output: int) -> list[str]:
-        """Returns what the definition leaves to the engine in an output, beyond rounding, as names of choices."""
+        """Returns the names of the choices, beyond rounding, that the definition leaves to the engine in an output."""
         makers = list(_makers(compared_values(self.examination.original)[output]))
         return [choice.name.lower() for choice in _OPEN if any(_is_open(each, choice) for each in makers)]
 

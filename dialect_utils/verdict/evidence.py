@@ -69,7 +69,7 @@ class Verdict:
 
     @property
     def assumptions(self) -> tuple[str, ...]:
-        """Returns what the verdict allows the compiler of the second module, or assumes of both."""
+        """Returns the freedoms of the compiler of the second module, and assumptions about both modules."""
         rounded = f"DEFAULT precision: {self.rounding}" if self.rounding else ""
         elided = f"elided constants assumed equal: {self.elided}" if self.elided else ""
         return tuple(filter(None, (rounded, elided)))

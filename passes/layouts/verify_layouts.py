@@ -1,4 +1,4 @@
-"""Finds what is wrong with a module's layouts, shapes, calls and interface."""
+"""Reports errors in a module's layouts, shapes, calls and interface."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from passes.framework.base import Report, module_pass
 
 @module_pass
 def verify_layouts(module: Module, report: Report) -> None:
-    """Finds what is wrong with a module's layouts, shapes, calls and interface; changes nothing.
+    """Reports errors in a module's layouts, shapes, calls and interface; changes nothing.
 
     1. Every layout fits its shape. (Reading the module checks this, with the place in the text.)
     2. An instruction has an opcode that XLA knows and the operands it takes, and its dimensions follow from theirs.

@@ -19,7 +19,7 @@ _COUNTED = {
 
 
 def lines(row: Row, disabled: str | None = None) -> list[str]:
-    """Returns what a row says: the place of the difference, its evidence, and the command that shows it."""
+    """Returns the lines of a row: the location of the difference, its evidence, and the command that shows it."""
     found = [_headline(row)]
     if row["difference"]:
         found += [row["difference"], f"by definition and by XLA:CPU: {row['example']}"]

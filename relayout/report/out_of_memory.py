@@ -47,7 +47,7 @@ def messages_json(messages: Sequence[OutOfMemory]) -> list[dict[str, Any]]:
 
 
 def first_sentence(message: OutOfMemory) -> str:
-    """Returns what does not fit where, and by how much."""
+    """Returns the first sentence of a page: the program, the memory that it exceeds, and by how much."""
     program = message.module or "the program"
     memory = message.space or "the memory"
     if message.needed is None:

@@ -57,7 +57,7 @@ def _totals(report: MemoryReport) -> Iterator[str]:
 
 
 def _cost_total(report: MemoryReport) -> Iterator[str]:
-    """Yields what one execution costs, and for a target that the user named the least time that it takes."""
+    """Yields the costs of one execution, and for a target that the user named the least time that it takes."""
     cost = report.cost
     if not report.costs:
         return

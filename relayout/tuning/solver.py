@@ -25,7 +25,7 @@ def check_installed() -> None:
 
 @contextmanager
 def _silenced() -> Iterator[None]:
-    """Drops what is written to standard output: HiGHS prints its version as it starts, before an option is read."""
+    """Discards standard output: HiGHS prints its version as it starts, before an option is read."""
     sys.stdout.flush()
     # A sandboxed process opens no file. The pipe takes the two lines, which nobody reads.
     kept, (ours, theirs) = os.dup(1), os.pipe()

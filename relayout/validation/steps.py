@@ -44,7 +44,7 @@ class Step:
 
     @property
     def label(self) -> str:
-        """Returns what `of` needs beside the modules."""
+        """Returns the number of the compilation and the name of the program, in which `of` finds the modules."""
         return f"{_WHOLE if self.is_whole else self.number} {self.program}"
 
     @property
@@ -62,7 +62,7 @@ def find_steps(inputs: Sequence[Input], folder: str) -> list[Step]:
 
 
 def program_key(file: Input) -> tuple[object, ...]:
-    """Returns what the modules of one compilation have in common: the number, the name and the directory."""
+    """Returns the number, the name and the directory that the modules of one compilation share."""
     return file.dump.number, file.dump.module, os.path.dirname(file.relative)
 
 

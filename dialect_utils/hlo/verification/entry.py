@@ -56,7 +56,7 @@ _HEADER_ATTRIBUTES = frozenset(
 
 
 def find_header_problems(module: HloModule, *, is_lenient: bool) -> Iterator[Diagnostic]:
-    """Yields where the header of a computation differs from its parameters or its ROOT, and header texts of no form.
+    """Yields the differences between the header of a computation and its parameters or its ROOT, and malformed headers.
 
     `is_lenient` warns of an unknown attribute: a newer compiler may write it.
     """
@@ -128,7 +128,7 @@ def _signature_problems(computation: Computation) -> Iterator[Diagnostic]:
 
 
 def find_entry_problems(module: Module, *, is_layout_sensitive: bool = False) -> Iterator[Diagnostic]:
-    """Yields where the entry's layout and the entry itself disagree, and aliases that lead nowhere."""
+    """Yields the differences between the entry's layout and the entry itself, and aliases of missing values."""
     if isinstance(module, HloModule) and module.try_entry() is None:
         return
     entry = module.entry

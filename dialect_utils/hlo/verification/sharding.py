@@ -80,7 +80,10 @@ def _subgroups(text: str) -> int:
 
 
 def find_inconsistent_shardings(instruction: Instruction) -> Iterator[Diagnostic]:
-    """Yields where a loop or branch and its computations have different shardings (VerifyConsistentSharding)."""
+    """Yields an error for each loop or branch whose sharding differs from that of its computations.
+
+    The rule is XLA's VerifyConsistentSharding.
+    """
     if instruction.opcode == "while":
         parts = [instruction, *(each for called in instruction.called for each in called.parameters[:1])]
         parts += [instruction.called_as("body").root] if "body" in instruction.roles else []

@@ -83,7 +83,7 @@ def _level(kind: ElementType) -> Level:
 
 
 def _flat(term: Term, opcode: str) -> Iterator[Term]:
-    """Yields what an operation of any number of operands combines, operations of the same kind taken apart."""
+    """Yields the operands of an operation, with those of nested operations of the same kind in place of these."""
     pending, left = [term], _MOST_PARTS
     while pending:
         part, left = pending.pop(), left - 1

@@ -254,7 +254,7 @@ _OF_WINDOWS |= {"window_strides", "padding", "lhs_dilation", "rhs_dilation", "wi
 
 
 def promise_of(operation: Operation, order: tuple[int, ...]) -> Hashable:
-    """Returns what a gather or scatter says of its indices, such as that they are sorted, with the order of columns."""
+    """Returns the guarantees of a gather or scatter about indices, such as sorted ones, and the column order."""
     texts = key_of(operation)[2]
     return (texts, order) if texts else ()
 
