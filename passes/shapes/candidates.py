@@ -8,7 +8,7 @@ from functools import lru_cache
 from dialect_utils.ir import Module, Value, array_shape
 from dialect_utils.ir.chains import is_plain
 from dialect_utils.layout import ArrayShape, Layout
-from dialect_utils.layout.targets.tpu import allocation_bytes, default_layout, layout_in_order
+from dialect_utils.layout.targets.tpu import allocation_bytes, default_layout, laid_out
 from passes.shapes.region import Joins, Region
 from passes.shapes.roles import Order, identity
 
@@ -74,8 +74,7 @@ def stored_bytes(shape: ArrayShape, order: Order, target: str) -> int:
     """Returns the padded bytes of an array whose dimensions are in an order, the last one most minor."""
     dimensions = tuple(shape.dimensions[dim] for dim in order)
     descending = Layout.descending(len(dimensions)).minor_to_major
-    layout = layout_in_order(shape.element_type, dimensions, descending, target)
-    return allocation_bytes(ArrayShape(shape.element_type, dimensions, layout), target)
+    return allocation_bytes(laid_out(ArrayShape(shape.element_type, dimensions), descending, target), target)
 
 
 def _saved(region: Region, target: str) -> int:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from dialect_utils.ir import Function, Module, Operation, Value, array_shape
 from dialect_utils.ir.chains import is_plain
 from dialect_utils.layout import ArrayShape, Layout
-from dialect_utils.layout.targets.tpu import allocation_bytes, layout_in_order
+from dialect_utils.layout.targets.tpu import allocation_bytes, laid_out
 from dialect_utils.ops import named
 from passes.framework.base import Pass
 from passes.framework.named_values import named_value, value_names
@@ -154,8 +154,5 @@ def _is_row(value: Value) -> bool:
 
 @lru_cache(maxsize=1 << 14)
 def _bytes(shape: ArrayShape, target: str, *, is_row: bool) -> int:
-    if not is_row:
-        return allocation_bytes(shape, target)
-    order = Layout.descending(shape.rank).minor_to_major
-    layout = layout_in_order(shape.element_type, shape.dimensions, order, target)
-    return allocation_bytes(shape.with_layout(layout), target)
+    order = Layout.descending(shape.rank).minor_to_major if is_row else None
+    return allocation_bytes(laid_out(shape, order, target), target)

@@ -12,7 +12,7 @@ from dialect_utils.history.sides import Side, consumers, opcode_of, producer
 from dialect_utils.history.tracing import Introduced
 from dialect_utils.io.inputs import Input
 from dialect_utils.ir import Value
-from dialect_utils.layout.targets.tpu import layout_in_order
+from dialect_utils.layout.targets.tpu import laid_out
 from dialect_utils.memory.allocation import Allocation, padded_dimensions
 from dialect_utils.memory.relayouts import Origin
 from dialect_utils.memory.remedies import known_remedy
@@ -77,8 +77,7 @@ class Explainer:
         target = self.allocation.target
         if target is not None and change.shape.layout is not None and change.major_to_minor:
             order = change.major_to_minor[::-1]
-            layout = layout_in_order(change.shape.element_type, change.shape.dimensions, order, target)
-            then = self.allocation.held(change.shape.with_layout(layout))
+            then = self.allocation.held(laid_out(change.shape, order, target))
         return Change(change.action, change.number, change.major_to_minor, now, then)
 
     def _advice(self, change: Removal) -> str:

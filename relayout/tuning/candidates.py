@@ -12,7 +12,7 @@ from relayout.tuning.changes import (
     EntryArray,
     change_of,
     entry_shape,
-    laid_out,
+    in_mode,
     mode_of,
     orders,
     padded_bytes,
@@ -100,5 +100,5 @@ class Candidates:
         """Returns other layouts of an array."""
         shape = entry_shape(self.module, entry)
         assert shape is not None  # an array with several orders
-        now = laid_out(shape, best.mode(entry), self.target)
+        now = in_mode(shape, best.mode(entry), self.target)
         return [mode_of(order) for order in orders(shape) if now.layout and order != now.layout.minor_to_major]

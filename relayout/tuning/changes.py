@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from dialect_utils.ir import Module
 from dialect_utils.layout import ArrayShape
-from dialect_utils.layout.targets.tpu import allocation_bytes, default_layout, layout_in_order
+from dialect_utils.layout.targets.tpu import allocation_bytes, laid_out
 from dialect_utils.stablehlo.module import StableHloModule
 from dialect_utils.text import Diagnostic, DiagnosticError
 
@@ -108,18 +108,17 @@ def orders(shape: ArrayShape) -> Iterator[tuple[int, ...]]:
         yield (minor, second, *rest, *thin)
 
 
-def laid_out(shape: ArrayShape, mode: str, target: str) -> ArrayShape:
+def in_mode(shape: ArrayShape, mode: str, target: str) -> ArrayShape:
     """Returns a shape with the layout of a mode on a target; `auto` counts as the target's default."""
-    element_type, dimensions = shape.element_type, shape.dimensions
     if mode in (AUTO, DEFAULT):
-        return shape.with_layout(default_layout(element_type, dimensions, target))
+        return laid_out(shape, None, target)
     order = tuple(int(part) for part in mode.strip("{}").partition(":")[0].split(",") if part)
-    return shape.with_layout(layout_in_order(element_type, dimensions, order, target))
+    return laid_out(shape, order, target)
 
 
 def padded_bytes(shape: ArrayShape, mode: str, target: str) -> int:
     """Returns the bytes of an array in the layout of a mode on a target."""
-    return allocation_bytes(laid_out(shape, mode, target), target)
+    return allocation_bytes(in_mode(shape, mode, target), target)
 
 
 def mode_of(order: tuple[int, ...]) -> str:

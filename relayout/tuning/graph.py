@@ -17,7 +17,7 @@ from dialect_utils.layout.moves.bitcast import is_bitcast
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.layout.moves.steps import Reshape
 from dialect_utils.layout.targets.propagation import propagate_broadcast, propagate_reshaped, propagate_same
-from dialect_utils.layout.targets.tpu import allocation_bytes, default_layout, layout_in_order
+from dialect_utils.layout.targets.tpu import allocation_bytes, default_layout, laid_out
 from dialect_utils.layout.targets.xla_compat import align_layouts
 from dialect_utils.ops import named
 from passes.layouts.constraints import Edge, EntryPort, Node, edges
@@ -234,14 +234,7 @@ def _is_broadcast(edge: Edge) -> bool:
 
 @lru_cache(maxsize=1 << 14)
 def _size(shape: ArrayShape, order: Order | None, target: str) -> int:
-    return allocation_bytes(_laid_out(shape, order, target), target)
-
-
-def _laid_out(shape: ArrayShape, order: Order | None, target: str) -> ArrayShape:
-    kind, sizes = shape.element_type, shape.dimensions
-    if order is None:
-        return shape.with_layout(default_layout(kind, sizes, target))
-    return shape.with_layout(layout_in_order(kind, sizes, order, target))
+    return allocation_bytes(laid_out(shape, order, target), target)
 
 
 def _kept(edge: Edge, source: Array, target: Array, name: str) -> tuple[frozenset[int], ...]:
@@ -278,5 +271,5 @@ def _reshaped(shape: ArrayShape, other: ArrayShape, order: Order, target: str) -
         return None
     wanted = aligned.effective_layout.minor_to_major
     plan = Plan(shape.element_type, shape.dimensions, (Reshape(other.dimensions),))
-    same = is_bitcast(_laid_out(shape, order, target), plan, _laid_out(other, wanted, target))
+    same = is_bitcast(laid_out(shape, order, target), plan, laid_out(other, wanted, target))
     return wanted if same else None

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from dialect_utils.ir import Module
-from relayout.tuning.changes import AUTO, DEFAULT, Change, EntryArray, laid_out, mode_of
+from relayout.tuning.changes import AUTO, DEFAULT, Change, EntryArray, in_mode, mode_of
 from relayout.tuning.graph import Array, Graph, Link, tiled
 from relayout.tuning.objective import Objective
 from relayout.tuning.solver import IntegerProgram, Solution
@@ -129,7 +129,7 @@ class Model:
         """Returns the number of the order of a mode; None where the compiler chooses."""
         if mode == AUTO:
             return None
-        layout = laid_out(array.shape, mode, self._target).layout
+        layout = in_mode(array.shape, mode, self._target).layout
         assert layout is not None  # of the mode
         wanted = tiled(array.shape, layout.minor_to_major)
         return next((n for n, order in enumerate(array.orders) if tiled(array.shape, order) == wanted), 0)

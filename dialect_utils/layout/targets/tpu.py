@@ -98,19 +98,26 @@ def default_layout(element_type: ElementType, dimensions: tuple[int, ...], targe
     rank = len(dimensions)
     has_one_order = rank < 2 or 0 in dimensions
     order = Layout.descending(rank).minor_to_major if has_one_order else _cheapest_order(element_type, dimensions, chip)
-    return layout_in_order(element_type, dimensions, order, target)
+    return _layout(element_type, dimensions, order, chip)
 
 
-def layout_in_order(
-    element_type: ElementType, dimensions: tuple[int, ...], minor_to_major: tuple[int, ...], target: str | Target
+def _layout(
+    element_type: ElementType, dimensions: tuple[int, ...], minor_to_major: tuple[int, ...], chip: Target
 ) -> Layout:
-    """Returns the layout that `target` uses for an array whose minor_to_major is given, with tiles and element size.
+    bits = chip.storage_bits(element_type)
+    tiles = tile_for(element_type, dimensions, minor_to_major, chip)
+    return Layout(minor_to_major, tiles, element_size_in_bits=bits if bits < _BYTE else 0)
+
+
+def laid_out(shape: ArrayShape, minor_to_major: tuple[int, ...] | None, target: str | Target) -> ArrayShape:
+    """Returns a shape in the layout of `target` with a given minor_to_major, or in the default layout for None.
 
     Raises DiagnosticError for an unknown target.
     """
-    bits = parse_target(target).storage_bits(element_type)
-    tiles = tile_for(element_type, dimensions, minor_to_major, target)
-    return Layout(minor_to_major, tiles, element_size_in_bits=bits if bits < _BYTE else 0)
+    element_type, dimensions = shape.element_type, shape.dimensions
+    if minor_to_major is None:
+        return shape.with_layout(default_layout(element_type, dimensions, target))
+    return shape.with_layout(_layout(element_type, dimensions, minor_to_major, parse_target(target)))
 
 
 def tile_for(

@@ -8,7 +8,7 @@ from dialect_utils.layout.targets.tpu import (
     TARGETS,
     allocation_bytes,
     default_layout,
-    layout_in_order,
+    laid_out,
     parse_target,
     tile_for,
 )
@@ -95,5 +95,5 @@ def test_four_bit_elements_are_packed_in_every_order(target: str) -> None:
     s4, sizes = parse_element_type("s4"), (1024, 2048)
     expected = 1024 * 2048 // 2 if parse_target(target).packs_sub_bytes else 1024 * 2048
     for order in ((1, 0), (0, 1)):
-        shape = ArrayShape(s4, sizes, layout_in_order(s4, sizes, order, target))
+        shape = laid_out(ArrayShape(s4, sizes), order, target)
         assert allocation_bytes(shape, target) == expected
