@@ -13,10 +13,10 @@ from dialect_utils.layout.moves.steps import without_next
 from dialect_utils.layout.targets.tpu import TargetName
 from dialect_utils.ops import opcode_of
 from passes.framework.base import Report, module_pass
-from passes.shapes.choices import change, choices, texts
-from passes.shapes.factors import FIRST_START, RESULT, SIZES, Factors, Position, Positions
-from passes.shapes.regions import Parts
-from passes.shapes.remade import bypass, remade, resized
+from passes.shapes.parts.candidates import change, choices, texts
+from passes.shapes.parts.factors import FIRST_START, RESULT, SIZES, Factors, Position, Positions
+from passes.shapes.parts.region import Parts
+from passes.shapes.parts.remade import bypass, remade, resized
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,10 +10,10 @@ from dialect_utils.ir.passed_arrays import PassedArray
 from dialect_utils.layout import ArrayShape, Slice, Step
 from dialect_utils.layout.targets.tpu import TargetName
 from passes.framework.base import Report, module_pass
-from passes.shapes.choices import change, choices, texts
-from passes.shapes.factors import RESULT, SIZES, Factors, Position, Positions
-from passes.shapes.regions import Parts
-from passes.shapes.remade import remade, resized
+from passes.shapes.parts.candidates import change, choices, texts
+from passes.shapes.parts.factors import RESULT, SIZES, Factors, Position, Positions
+from passes.shapes.parts.region import Parts
+from passes.shapes.parts.remade import remade, resized
 
 # The lanes of a tile, to which the minor dimension is padded.
 _LANES = 128

@@ -9,10 +9,10 @@ from dialect_utils.ir.chains import is_plain
 from passes.framework.base import Report, module_pass
 from passes.framework.named_values import named_value, value_names
 from passes.framework.options import OptionError
-from passes.shapes.candidates import ranked
-from passes.shapes.region import Joins, Region
-from passes.shapes.remaking import Remaking
-from passes.shapes.roles import identity
+from passes.shapes.orders.candidates import ranked
+from passes.shapes.orders.region import Joins, Region
+from passes.shapes.orders.remaking import Remaking
+from passes.shapes.orders.roles import identity
 
 
 @module_pass

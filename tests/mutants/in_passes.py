@@ -178,13 +178,13 @@ MUTANTS = (
         ("tests/passes/shapes/test_split_minor.py",),
     ),
     Mutant(
-        "passes/shapes/roles.py",
+        "passes/shapes/orders/roles.py",
         "result = tuple(kept.index(dim) for dim in order if dim in kept)",
         "result = identity(len(kept))",
         ("tests/passes/shapes/test_permute_dimensions.py",),
     ),
     Mutant(
-        "passes/shapes/roles.py",
+        "passes/shapes/orders/roles.py",
         "order = _refilled(order, sorted(reduced))",
         "order = tuple(order)",
         ("tests/passes/shapes/test_permute_dimensions.py",),

@@ -16,8 +16,8 @@ from dialect_utils.ir.control_flow import in_program_order
 from dialect_utils.ir.passed_arrays import PassedArray
 from dialect_utils.layout import ArrayShape, Reshape
 from dialect_utils.layout.moves.plan import Plan
-from passes.shapes.factors import Position, Positions, positions_of, value_at
-from passes.shapes.remade import bypass
+from passes.shapes.parts.factors import Position, Positions, positions_of, value_at
+from passes.shapes.parts.remade import bypass
 
 Parts = tuple[Value, ...]
 

@@ -9,8 +9,8 @@ from dialect_utils.ir import Module, Value, array_shape
 from dialect_utils.ir.chains import is_plain
 from dialect_utils.layout import ArrayShape, Layout
 from dialect_utils.layout.targets.tpu import allocation_bytes, default_layout, laid_out
-from passes.shapes.region import Joins, Region
-from passes.shapes.roles import Order, identity
+from passes.shapes.orders.region import Joins, Region
+from passes.shapes.orders.roles import Order, identity
 
 # So many values with the most padding are looked at, each with up to two orders.
 _MOST_VALUES = 20

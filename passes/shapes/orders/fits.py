@@ -17,8 +17,8 @@ from dialect_utils.layout import Layout, Step
 from dialect_utils.layout.moves.steps import inverse_permutation
 from dialect_utils.layout.targets.propagation import Propagation, propagate_broadcast, propagate_reshaped
 from dialect_utils.ops import by_opcode, opcode_of
-from passes.shapes import roles
-from passes.shapes.roles import Order, identity
+from passes.shapes.orders import roles
+from passes.shapes.orders.roles import Order, identity
 
 # The orders of values that are not in their own order.
 Orders = Mapping[Value, Order]

@@ -10,8 +10,8 @@ from dialect_utils.ir import Join, Module, Operation, Value
 from dialect_utils.ir.chains import is_pinned, is_plain
 from dialect_utils.ir.control_flow import merged
 from dialect_utils.ops import Trait, has, named
-from passes.shapes.fits import Fit, Orders, fit, has_rule
-from passes.shapes.roles import Order, identity
+from passes.shapes.orders.fits import Fit, Orders, fit, has_rule
+from passes.shapes.orders.roles import Order, identity
 
 # Operations that may pass arrays in another order to their parameters and results.
 _JOINING = named("call conditional fusion while")

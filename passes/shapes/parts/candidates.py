@@ -15,8 +15,8 @@ from dialect_utils.ops import named
 from passes.framework.base import Pass
 from passes.framework.named_values import named_value, value_names
 from passes.framework.options import OptionError
-from passes.shapes.factors import RESULT, Position
-from passes.shapes.regions import Region, Representation, grow, rewrite
+from passes.shapes.parts.factors import RESULT, Position
+from passes.shapes.parts.region import Region, Representation, grow, rewrite
 
 # Returns the dimensions of an array that a representation may be for.
 Dimensions = Callable[[ArrayShape], Sequence[int]]

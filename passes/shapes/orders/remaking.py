@@ -13,9 +13,9 @@ from dialect_utils.layout import Reshape, Transpose
 from dialect_utils.layout.moves.normal_form import normal_form
 from dialect_utils.layout.moves.plan import Plan
 from dialect_utils.layout.moves.steps import inverse_permutation
-from passes.shapes.fits import Fit
-from passes.shapes.region import Region
-from passes.shapes.roles import Order, identity
+from passes.shapes.orders.fits import Fit
+from passes.shapes.orders.region import Region
+from passes.shapes.orders.roles import Order, identity
 
 # The end of the name of a value in another order.
 _PERMUTED = ".permuted"
