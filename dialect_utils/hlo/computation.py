@@ -107,6 +107,11 @@ class Computation:
         return self.owner is not None and not self.owner.computation.is_edited(self.owner)
 
     @property
+    def outermost(self) -> Computation:
+        """Returns itself: a computation uses no value from outside."""
+        return self
+
+    @property
     def is_entry(self) -> bool:
         """Is true for the module's entry."""
         return self.module.try_entry() is self

@@ -18,7 +18,7 @@ from dialect_utils.stablehlo.annotations import (
     changed_ranks,
     followed_shardings,
     frontend_entries,
-    operation_shapes,
+    operation_shape,
     set_frontend_entry,
     text_of,
 )
@@ -282,7 +282,7 @@ class StableHloOperation:
     def value_shape(self, index: int) -> Shape:
         """Returns a result's shape with its layout."""
         try:
-            return operation_shapes(self.mlir)[index]
+            return operation_shape(self.mlir, index)
         except DiagnosticError as error:
             raise self.module.placed(error, self.location) from None
 
