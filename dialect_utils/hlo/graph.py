@@ -11,7 +11,6 @@ CONTROL = "control-predecessors"
 # Items that were read are numbered in steps of _GAP; items inserted one after another, in steps of _STEP.
 _GAP = 1 << 40
 _STEP = 1 << 20
-_NUMBER = re.compile(r"\.\d+$", re.ASCII)
 _LEGAL = re.compile(r"[A-Za-z_][\w.\-]*", re.ASCII)
 _ILLEGAL = re.compile(r"[^\w.\-]", re.ASCII)
 
@@ -254,7 +253,9 @@ class NameTable:
         """
         name = base if _LEGAL.fullmatch(base) else self._legal(base)
         if name in self._used:
-            stem = _NUMBER.sub("", name)
+            stem, dot, number = name.rpartition(".")
+            if not (dot and number.isascii() and number.isdigit()):
+                stem = name
             count = self._counters.get(stem, 0) + 1
             while f"{stem}.{count}" in self._used:
                 count += 1

@@ -241,8 +241,7 @@ class BodyText:
         return self._line_start
 
 
-@dataclass(frozen=True, slots=True)
-class Origin:
+class Origin(NamedTuple):
     """The origin of a new instruction: the instruction with this number in a text."""
 
     text: BodyText
