@@ -292,13 +292,16 @@ class Instruction:
         for user in users:
             if replacement not in user.operands:
                 uses.add(user, (replacement,))
-            user.operands = tuple([replacement if operand is self else operand for operand in user.operands])
+            user._use_instead(self, replacement)  # noqa: SLF001  # another instruction
         if users:
             self.computation.mark_edited(*users)
         uses.drop_all(self, users)
         self.computation.redirect_control(self, replacement, kept)
         if self.is_root:
             self.computation.set_root(replacement)
+
+    def _use_instead(self, old: Instruction, new: Instruction) -> None:
+        self.operands = tuple([new if operand is old else operand for operand in self.operands])
 
     def rename(self, name: str) -> None:
         """Changes the name in all uses; raises ValueError where another instruction of the computation has it."""
