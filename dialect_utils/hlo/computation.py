@@ -256,17 +256,20 @@ class Computation:
         made = Instruction(
             self, name, shape, opcode, tuple(operands), inner, tail, origin=origin_of(like), attributes=attributes
         )
-        self._adopt(made, anchor=anchor)
+        self._link_run(anchor, (made,))
+        self.link(made)
+        self.mark_edited()
         return made
 
     def insert_run(self, anchor: Instruction | None, made: Sequence[Instruction], outer: Sequence[Instruction]) -> None:
-        """Adds new instructions, in their order, after `anchor` (None: first).
+        """Adds new instructions, in their order, after `anchor` (None: first); `link` has to follow where one calls.
 
         Their operands are `outer` and earlier ones of the run. Raises ValueError where one of `outer` is not defined
         before the run.
         """
         self._check_insertion(anchor, outer, made[0].opcode)
-        self._adopt(*made, anchor=anchor)
+        self._link_run(anchor, made)
+        self.mark_edited()
 
     def _check_insertion(self, anchor: Instruction | None, operands: Sequence[Instruction], opcode: str) -> None:
         """Raises ValueError where a new instruction after `anchor` would use an operand that comes later."""
@@ -287,16 +290,13 @@ class Computation:
             uses.add(item, item.operands)
             by_name[item.name] = item
 
-    def _adopt(self, *made: Instruction, anchor: Instruction | None) -> None:
-        """Adds new instructions, in their order, after `anchor` (None: first)."""
-        self._link_run(anchor, made)
-        for item in made:
-            text = item.attribute_text
-            if "%" in text or item.opcode in CALLING_OPCODES:
-                self.module.link_calls(item)
-            if CONTROL in text:
-                self.link_control(item)
-        self.mark_edited()
+    def link(self, item: Instruction) -> None:
+        """Links the computations that a new instruction calls, and its control predecessors."""
+        text = item.attribute_text
+        if "%" in text or item.opcode in CALLING_OPCODES:
+            self.module.link_calls(item)
+        if CONTROL in text:
+            self.link_control(item)
 
     def remove(self, item: Instruction) -> None:
         """Removes an unused instruction; a comment before it stays."""

@@ -182,10 +182,10 @@ class Uses(Generic[Using]):
         """Returns the users of an item."""
         return tuple(self._users.get(item, ()))
 
-    def add(self, user: Using, operands: Iterable[Using]) -> None:
+    def add(self, user: Using, operands: Sequence[Using]) -> None:
         """Notes that `user` uses operands that it did not use before."""
         users = self._users
-        for operand in dict.fromkeys(operands):
+        for operand in operands if len(operands) == 1 else dict.fromkeys(operands):
             if operand in users:
                 users[operand].append(user)
             else:

@@ -130,6 +130,8 @@ class Ops:
             used.pop(item, None)
             self._made[item] = None
         self._builder.insert_run(made, tuple(used))
+        for item in made:
+            self.computation.link(item)
 
     def shape(self, element_type: ElementType, dimensions: Sequence[int]) -> ArrayShape:
         """Returns the shape of a new array."""
