@@ -75,7 +75,7 @@ def _pieces(
     """Yields edited instructions, and runs of unedited ones as one text, each with the white space before it."""
     edited, leads, inline = edits.instructions, edits.leads, written.inline
     first = last = -2
-    before = ""
+    before = line_start = ""
     for item in items:
         number = item.number
         is_kept = number >= 0 and item not in edited and item is not moved
@@ -88,7 +88,10 @@ def _pieces(
             continue
         if first >= 0:
             yield before, written.between(first, last)
-        before = text_before(item, written, edits)
+        if number >= 0 or item in leads:
+            before = text_before(item, written, edits)
+        else:
+            before = line_start = line_start or written.line_start
         first = last = number if is_kept else -2
         if not is_kept:
             yield before, item.text()

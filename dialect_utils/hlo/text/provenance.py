@@ -100,6 +100,7 @@ class BodyText:
 
     __slots__ = (
         "_breaks",
+        "_has_comments",
         "_hidden",
         "_inside",
         "_line_start",
@@ -127,6 +128,7 @@ class BodyText:
         self._runs: list[_Run] = []
         self._breaks: dict[int, list[int]] = {}
         self._line_start: str | None = None
+        self._has_comments: bool | None = None
 
     def add_lines(self, first: int, begin: int, end: int, sigil: str) -> None:
         """Notes that from `begin` to `end` every line holds one instruction, the first of them number `first`."""
@@ -231,6 +233,14 @@ class BodyText:
         if number not in self.inline:
             return Location(self.source, self.parts(number).name.span)
         return Location(self.source, self.inline[number].span or self.parts(number).operands)
+
+    @property
+    def has_comments(self) -> bool:
+        """Is true where the text may have comments other than XLA's before every fifth operand."""
+        if self._has_comments is None:
+            text = self.source.text[self.frame.begin : self.frame.end]
+            self._has_comments = "//" in text or text.count("/*") > text.count(", /*index=")
+        return self._has_comments
 
     @property
     def line_start(self) -> str:
