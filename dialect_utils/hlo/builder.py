@@ -62,6 +62,21 @@ class HloBuilder:
             self._after = made
         return made
 
+    def copy_of(self, item: Instruction, operands: tuple[Instruction, ...], attributes: dict[str, str]) -> Instruction:
+        """Returns a copy of an instruction, which may be in another computation, that `insert_run` has to insert."""
+        computation, tail = self._computation, "".join([f", {name}={text}" for name, text in attributes.items()])
+        name, inner = computation.module.fresh_name(item.name), item.literal or ""
+        return Instruction(
+            computation, name, item.shape, item.opcode, operands, inner, tail, -1, origin_of(item), attributes
+        )
+
+    def insert_run(self, made: Sequence[Instruction], outer: Sequence[Instruction]) -> None:
+        """Inserts new instructions in one step; their operands are `outer` and earlier ones of them."""
+        if made:
+            self._computation.insert_run(self._anchor(), made, outer)
+            if self._before is None:
+                self._after = made[-1]
+
     def _anchor(self) -> Instruction | None:
         """Returns the instruction after which the next one is inserted, None for the first place."""
         if self._before is None:
@@ -143,10 +158,7 @@ class HloBuilder:
             )
             run.append(operand)
             made.append(operand)
-        if run:
-            computation.insert_run(self._anchor(), run, outer)
-            if self._before is None:
-                self._after = run[-1]
+        self.insert_run(run, outer)
         return made
 
     def constant(self, element_type: ElementType, bits: int, *, name: str, like: Value) -> Instruction:
@@ -229,8 +241,8 @@ class HloBuilder:
             raise ValueError(f"an HLO instruction has one value, not {len(shapes)}")
         attributes = dict(original.attributes)
         attributes.pop(CONTROL, None)
-        parts = list(map(as_instruction, operands))
-        made = self._make(name, shapes[0], original.opcode, parts, original, original.contents, attributes)
+        parts, inner = list(map(as_instruction, operands)), original.contents
+        made = self.emit(name, shapes[0], original.opcode, parts, inner=inner, attributes=attributes, like=original)
         self._computation.inherit_control(made, original)
         return (made,)
 

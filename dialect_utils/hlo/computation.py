@@ -107,6 +107,11 @@ class Computation:
         return self.owner is not None and not self.owner.computation.is_edited(self.owner)
 
     @property
+    def outermost(self) -> Computation:
+        """Returns itself: a computation uses no value from outside."""
+        return self
+
+    @property
     def is_entry(self) -> bool:
         """Is true for the module's entry."""
         return self.module.try_entry() is self
@@ -251,11 +256,13 @@ class Computation:
         made = Instruction(
             self, name, shape, opcode, tuple(operands), inner, tail, origin=origin_of(like), attributes=attributes
         )
-        self.adopt(made, anchor)
+        self._link_run(anchor, (made,))
+        self.link(made)
+        self.mark_edited()
         return made
 
     def insert_run(self, anchor: Instruction | None, made: Sequence[Instruction], outer: Sequence[Instruction]) -> None:
-        """Adds new instructions that call nothing, in their order, after `anchor` (None: first).
+        """Adds new instructions, in their order, after `anchor` (None: first); `link` has to follow where one calls.
 
         Their operands are `outer` and earlier ones of the run. Raises ValueError where one of `outer` is not defined
         before the run.
@@ -283,24 +290,19 @@ class Computation:
             uses.add(item, item.operands)
             by_name[item.name] = item
 
-    def adopt(self, made: Instruction, anchor: Instruction | None) -> None:
-        """Adds a new instruction after `anchor` (None: first)."""
-        self._link_run(anchor, (made,))
-        text = made.attribute_text
-        if "%" in text or made.opcode in CALLING_OPCODES:
-            self.module.link_calls(made)
+    def link(self, item: Instruction) -> None:
+        """Links the computations that a new instruction calls, and its control predecessors."""
+        text = item.attribute_text
+        if "%" in text or item.opcode in CALLING_OPCODES:
+            self.module.link_calls(item)
         if CONTROL in text:
-            self.link_control(made)
-        self.mark_edited()
+            self.link_control(item)
 
     def remove(self, item: Instruction) -> None:
         """Removes an unused instruction; a comment before it stays."""
         self.uses.drop(item, item.operands)
-        lead, following = text_before(item, self.written, self.edits), self.order.after(item)
-        if "/" in lead:
-            # A `//` comment keeps its line break.
-            kept = lead.rstrip(" \t") if "//" in lead else lead.rstrip()
-            self.edits.leads[following] = kept + text_before(following, self.written, self.edits)
+        if self.written.has_comments:
+            self._keep_comment(item)
         if item.opcode == "parameter":
             self._row = None
         self.order.remove(item)
@@ -314,6 +316,14 @@ class Computation:
             kept_predecessors = [p for p in found if p is not item]
             self._write_control(user, kept_predecessors + [p for p in inherited if p not in kept_predecessors])
         self.mark_edited(item)
+
+    def _keep_comment(self, item: Instruction) -> None:
+        """Moves a comment before an instruction to the next one."""
+        lead, following = text_before(item, self.written, self.edits), self.order.after(item)
+        if "/" in lead:
+            # A `//` comment keeps its line break.
+            kept = lead.rstrip(" \t") if "//" in lead else lead.rstrip()
+            self.edits.leads[following] = kept + text_before(following, self.written, self.edits)
 
     def add_parameter(self, name: str, shape: Shape) -> Instruction:
         """Makes one more parameter under a fresh name like `name`; raises ValueError if the computation has callers."""

@@ -11,7 +11,6 @@ CONTROL = "control-predecessors"
 # Items that were read are numbered in steps of _GAP; items inserted one after another, in steps of _STEP.
 _GAP = 1 << 40
 _STEP = 1 << 20
-_NUMBER = re.compile(r"\.\d+$", re.ASCII)
 _LEGAL = re.compile(r"[A-Za-z_][\w.\-]*", re.ASCII)
 _ILLEGAL = re.compile(r"[^\w.\-]", re.ASCII)
 
@@ -183,10 +182,10 @@ class Uses(Generic[Using]):
         """Returns the users of an item."""
         return tuple(self._users.get(item, ()))
 
-    def add(self, user: Using, operands: Iterable[Using]) -> None:
+    def add(self, user: Using, operands: Sequence[Using]) -> None:
         """Notes that `user` uses operands that it did not use before."""
         users = self._users
-        for operand in dict.fromkeys(operands):
+        for operand in operands if len(operands) == 1 else dict.fromkeys(operands):
             if operand in users:
                 users[operand].append(user)
             else:
@@ -254,7 +253,9 @@ class NameTable:
         """
         name = base if _LEGAL.fullmatch(base) else self._legal(base)
         if name in self._used:
-            stem = _NUMBER.sub("", name)
+            stem, dot, number = name.rpartition(".")
+            if not (dot and number.isascii() and number.isdigit()):
+                stem = name
             count = self._counters.get(stem, 0) + 1
             while f"{stem}.{count}" in self._used:
                 count += 1

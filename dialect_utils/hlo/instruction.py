@@ -293,6 +293,8 @@ class Instruction:
             if replacement not in user.operands:
                 uses.add(user, (replacement,))
             user._use_instead(self, replacement)  # noqa: SLF001  # another instruction
+        if users:
+            self.computation.mark_edited(*users)
         uses.drop_all(self, users)
         self.computation.redirect_control(self, replacement, kept)
         if self.is_root:
@@ -300,7 +302,6 @@ class Instruction:
 
     def _use_instead(self, old: Instruction, new: Instruction) -> None:
         self.operands = tuple([new if operand is old else operand for operand in self.operands])
-        self.computation.mark_edited(self)
 
     def rename(self, name: str) -> None:
         """Changes the name in all uses; raises ValueError where another instruction of the computation has it."""

@@ -64,7 +64,8 @@ class HloModule:
         self.header = header
         self.maker = maker
         self._name = name
-        self._computations: list[Computation] = []
+        # In the order of the text.
+        self._computations: dict[Computation, None] = {}
         self._by_name: dict[str, Computation] = {}
         self._entry: Computation | None = None
         self._names: NameTable | None = None
@@ -86,7 +87,7 @@ class HloModule:
         Raises DiagnosticError where two have the same name or are marked ENTRY.
         """
         self.register(computations)
-        self._computations = computations
+        self._computations = dict.fromkeys(computations)
         self._read = read
         self.writes_layouts = writes_layouts
 
@@ -128,7 +129,7 @@ class HloModule:
     @property
     def functions(self) -> Sequence[Computation]:
         """Returns the computations, callees first."""
-        return callees_first(self._computations)
+        return callees_first(tuple(self._computations))
 
     def operations(self) -> Iterator[Instruction]:
         """Yields every operation of every function, from a snapshot of each function."""
@@ -157,7 +158,7 @@ class HloModule:
         """Returns the entry, or None for bare instruction lines."""
         if self._entry is not None:
             return self._entry
-        last = self._computations[-1]
+        last = next(reversed(self._computations))
         return last if last.name else None
 
     def find(self, name: str) -> Computation | None:
@@ -301,7 +302,8 @@ class HloModule:
                 self.note_name(item.name)
         called = {callee for computation in made for item in computation.instructions for callee in item.called}
         index = max((i + 1 for i, computation in enumerate(self._computations) if computation in called), default=0)
-        self._computations[index:index] = made
+        found = list(self._computations)
+        self._computations = dict.fromkeys([*found[:index], *made, *found[index:]])
         self.mark_edited()
 
     def forget(self, computations: Sequence[Computation]) -> None:
@@ -321,7 +323,7 @@ class HloModule:
                 callee.remove_caller(item)
                 if callee.owner is item and not callee.callers:
                     self.remove_computation(callee)
-        self._computations.remove(computation)
+        del self._computations[computation]
         del self._by_name[computation.name]
         self.mark_edited()
 
@@ -389,11 +391,11 @@ class HloModule:
     @property
     def has_callees_first(self) -> bool:
         """Is true where each computation is written after its callees, as XLA's parser requires."""
-        return list(callees_first(self._computations)) == list(self._computations)
+        return _is_callees_first(tuple(self._computations))
 
     def sort_callees_first(self) -> None:
         """Writes each computation after its callees."""
-        self._computations = list(callees_first(self._computations))
+        self._computations = dict.fromkeys(self.functions)
         self._is_edited = True
 
     def text(self) -> str:
@@ -414,6 +416,8 @@ def callees_first(computations: Sequence[Computation]) -> Sequence[Computation]:
 
     Raises DiagnosticError where a computation calls itself, directly or through others.
     """
+    if _is_callees_first(computations):
+        return list(computations)
     entered: set[Computation] = set()
     order: dict[Computation, None] = {}
     for start in computations:
@@ -433,6 +437,16 @@ def callees_first(computations: Sequence[Computation]) -> Sequence[Computation]:
             entered.add(callee)
             stack.append((callee, _calls(callee)))
     return list(order)
+
+
+def _is_callees_first(computations: Sequence[Computation]) -> bool:
+    """Is true where every caller comes after the computation, which is so in what XLA prints."""
+    passed: set[Computation] = set()
+    for computation in computations:
+        passed.add(computation)
+        if any(caller.computation in passed for caller in computation.callers):
+            return False
+    return True
 
 
 def _calls(computation: Computation) -> Iterator[tuple[Instruction, Computation]]:

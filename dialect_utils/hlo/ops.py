@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from dialect_utils.hlo import Computation, HloModule, Instruction
 from dialect_utils.hlo.builder import HloBuilder
+from dialect_utils.hlo.graph import CONTROL
 from dialect_utils.hlo.instruction import as_instruction
 from dialect_utils.ir import array_shape
 from dialect_utils.ir.chains import emit_plan
@@ -106,6 +107,31 @@ class Ops:
         )
         self._made[made] = None
         return made
+
+    def copies(self, items: Iterable[Instruction], values: dict[Instruction, Instruction]) -> None:
+        """Makes copies of instructions of another computation in one step, without control predecessors.
+
+        `values` maps the operands that other instructions make to their replacements; the copies are added to it. A
+        get-tuple-element of a `tuple` becomes the element.
+        """
+        made: list[Instruction] = []
+        used: dict[Instruction, None] = {}
+        for item in items:
+            operands = tuple([values[operand] for operand in item.operands])
+            if item.opcode == "get-tuple-element" and operands[0].opcode == "tuple":
+                values[item] = operands[0].operands[int(item.attribute("index") or 0)]
+                continue
+            attributes = dict(item.attributes)
+            attributes.pop(CONTROL, None)
+            values[item] = self._builder.copy_of(item, operands, attributes)
+            made.append(values[item])
+            used.update(dict.fromkeys(operands))
+        for item in made:
+            used.pop(item, None)
+            self._made[item] = None
+        self._builder.insert_run(made, tuple(used))
+        for item in made:
+            self.computation.link(item)
 
     def shape(self, element_type: ElementType, dimensions: Sequence[int]) -> ArrayShape:
         """Returns the shape of a new array."""
@@ -284,7 +310,7 @@ def erase_unused(module: HloModule, candidates: Iterable[Computation]) -> None:
     waiting = list(candidates)
     while waiting:
         computation = waiting.pop()
-        if computation.callers or computation.is_entry or computation not in module.computations:
+        if computation.callers or computation.is_entry or module.find(computation.name) is not computation:
             continue
         called = [callee for item in computation.instructions for callee in item.called]
         module.remove_computation(computation)

@@ -211,6 +211,10 @@ class Function(Protocol):
         """Returns the operations that call the function or hold the region."""
 
     @property
+    def outermost(self) -> Function:
+        """Returns the function that contains a region, however deep; itself for a function that is no region."""
+
+    @property
     def is_entry(self) -> bool:
         """Is true for the ENTRY computation and for the public function `main`."""
 

@@ -139,7 +139,8 @@ def relayout_users(value: Value) -> list[Operation]:
 
 def moves(user: Operation, value: Value) -> bool:
     """Is true for a relayout whose first operand is `value`, not for a pad that uses it as padding."""
-    return bool(user.operands) and user.operands[0] == value and is_relayout(user)
+    operands = user.operands
+    return bool(operands) and operands[0] == value and is_relayout(user)
 
 
 def is_returned(value: Value) -> bool:

@@ -83,6 +83,15 @@ class PassedArray:
         return {source.packed_by or source.owner for source in self.sources}
 
     @property
+    def functions(self) -> set[Function]:
+        """Returns the functions that pass or receive the array."""
+        passing = {
+            source.slot.operation.function if isinstance(source.slot, Operand) else source.slot.function
+            for source in self.sources
+        }
+        return passing | {target.function for target in self.targets}
+
+    @property
     def values(self) -> Sequence[Value]:
         """Returns the joined arrays: those that are passed, then those that are received."""
         return [*(source.value for source in self.sources), *self.received]
@@ -113,10 +122,14 @@ def _physical(shape: object, plan: Plan) -> ArrayShape:
 
 def passed_arrays(module: Module) -> list[PassedArray]:
     """Returns every array that passes a call, loop or branch, in module order."""
-    passing = [operation for operation in module.operations() if operation.opcode in _PASSING]
+    passing: list[Operation] = []
+    applied: set[Function] = set()
+    for operation in module.operations():
+        if operation.opcode in _PASSING:
+            passing.append(operation)
+        else:
+            applied.update(operation.called)
     joins = [join for operation in passing for join in operation.control_flow()]
-    others = (operation for operation in module.operations() if operation.opcode not in _PASSING)
-    applied = {function for operation in others for function in operation.called}
     return [array for join in merged(joins) if _is_closed(join, applied) for array in _split(join)]
 
 

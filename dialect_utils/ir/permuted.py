@@ -37,14 +37,13 @@ def permute_op(operation: Operation, order: tuple[int, ...]) -> PermutedOp | Non
     which XLA may sum in another order.
     """
     if is_elementwise(operation):
-        return _elementwise(operation, order)
+        return _elementwise(len(operation.operands), scalar_operands(operation), order)
     rule = _RULES.get(operation.opcode)
     return rule(operation, order) if rule is not None else None
 
 
-def _elementwise(operation: Operation, order: tuple[int, ...]) -> PermutedOp:
-    scalars = scalar_operands(operation)
-    count = len(operation.operands)
+@lru_cache(maxsize=1 << 10)
+def _elementwise(count: int, scalars: tuple[int, ...], order: tuple[int, ...]) -> PermutedOp:
     return PermutedOp(tuple(None if i in scalars else order for i in range(count)), tuple(range(count)))
 
 

@@ -80,10 +80,11 @@ class SplitConfig(CachedText):
 class _Derived(CachedText):
     """Properties that are derived from a layout and computed once for each object."""
 
-    __slots__ = ("_in_default_memory", "_is_default")
+    __slots__ = ("_in_default_memory", "_is_default", "_is_descending")
 
     _in_default_memory: Layout
     _is_default: bool
+    _is_descending: bool
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -173,7 +174,12 @@ class Layout(_Derived):
     @property
     def is_descending(self) -> bool:
         """Is true where minor_to_major is the descending order, whatever the other fields are."""
-        return self.minor_to_major == _descending(len(self.minor_to_major), 0).minor_to_major
+        try:
+            return self._is_descending
+        except AttributeError:
+            descending = _descending(len(self.minor_to_major), 0)
+            object.__setattr__(self, "_is_descending", self.minor_to_major == descending.minor_to_major)
+            return self._is_descending
 
     @property
     def is_default(self) -> bool:

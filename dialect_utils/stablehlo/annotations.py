@@ -59,6 +59,14 @@ def operation_shapes(operation: ir.Operation) -> tuple[Shape, ...]:
     return _mirrored(_text_at(_frontend(operation), MIRROR), natural) or natural
 
 
+def operation_shape(operation: ir.Operation, index: int) -> Shape:
+    """Returns the shape of one result of an operation, as `operation_shapes` does."""
+    attributes = operation.attributes
+    if XLA_SHAPE not in attributes and FRONTEND_ATTRIBUTES not in attributes:
+        return shape_of_type(operation.results[index].type)
+    return operation_shapes(operation)[index]
+
+
 def annotate_operation(operation: ir.Operation, shapes: Sequence[Shape]) -> None:
     """Writes the layouts of an operation's results; removes the annotation where all are default."""
     written = tuple(map(as_written, shapes))

@@ -74,6 +74,14 @@ class StableHloFunction:
         return self.holder.name != FUNCTION
 
     @property
+    def outermost(self) -> StableHloFunction:
+        """Returns the `func.func` that contains it, or itself."""
+        found = self
+        while found.is_region:
+            found = self.module.operation(found.holder).function
+        return found
+
+    @property
     def interface(self) -> Interface:
         """Returns the signature of a `func.func`."""
         return self.module.interface(self.holder)
@@ -135,6 +143,7 @@ class StableHloFunction:
             raise ValueError(f"{parameter.name} is still used, or given a value")
         index = self.parameters.index(as_value(parameter))
         self.interface.drop_argument(index)
+        self.module.forget_values(self.body.arguments)
         self.body.erase_argument(index)
         self._parameters = None
 

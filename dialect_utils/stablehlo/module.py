@@ -52,6 +52,8 @@ class StableHloModule:
         self.has_locations = has_locations
         self._operations: dict[int, StableHloOperation] = {}
         self._functions: dict[int, StableHloFunction] = {}
+        # By the address of the MLIR value, which is the hash of the Python object.
+        self._values: dict[int, StableHloValue] = {}
         self._named = {
             text_of(func, "sym_name"): func
             for func in (view.operation for view in root.regions[0].blocks[0].operations)
@@ -108,6 +110,13 @@ class StableHloModule:
 
     def value(self, mlir: ir.Value[Any]) -> StableHloValue:
         """Returns the one object of an MLIR value."""
+        key = hash(mlir)
+        found = self._values.get(key)
+        if found is None:
+            found = self._values[key] = self._defined(mlir)
+        return found
+
+    def _defined(self, mlir: ir.Value[Any]) -> StableHloValue:
         if isinstance(mlir, ir.BlockArgument):
             return self.function(mlir.owner).parameters[mlir.arg_number]
         result: ir.OpResult[Any] = ir.OpResult(mlir)
@@ -116,12 +125,20 @@ class StableHloModule:
     def forget(self, erased: Iterable[ir.Operation]) -> None:
         """Invalidates the objects of operations before these are erased, because MLIR frees their memory."""
         for mlir in erased:
-            for function in (self._functions.pop(hash(block), None) for block in blocks_of(mlir)):
+            self.forget_values(mlir.results)
+            for block in blocks_of(mlir):
+                self.forget_values(block.arguments)
+                function = self._functions.pop(hash(block), None)
                 if function is not None:
                     function.forget()
             operation = self._operations.pop(address(mlir), None)
             if operation is not None:
                 operation.forget()
+
+    def forget_values(self, values: Iterable[ir.Value[Any]]) -> None:
+        """Forgets the objects of values that are erased, or get another number."""
+        for value in values:
+            self._values.pop(hash(value), None)
 
     # Functions.
 

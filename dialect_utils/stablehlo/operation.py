@@ -18,7 +18,7 @@ from dialect_utils.stablehlo.annotations import (
     changed_ranks,
     followed_shardings,
     frontend_entries,
-    operation_shapes,
+    operation_shape,
     set_frontend_entry,
     text_of,
 )
@@ -45,12 +45,14 @@ if TYPE_CHECKING:
 class StableHloOperation:
     """One operation, with one object for each; every use after `erase` raises ValueError."""
 
-    __slots__ = ("_mlir", "_results", "module", "origin")
+    __slots__ = ("_mlir", "_results", "_step", "module", "origin")
 
     def __init__(self, module: StableHloModule, mlir: ir.Operation) -> None:
         self.module = module
         self._mlir: ir.Operation | None = mlir
         self._results: tuple[StableHloValue, ...] | None = None
+        # The step, with the types of operand and result for which it was read; None after an edit of an attribute.
+        self._step: tuple[tuple[ir.Type, ir.Type], Step | None] | None = None
         self.origin: Origin | None = None
 
     def __repr__(self) -> str:
@@ -143,6 +145,12 @@ class StableHloOperation:
         """Returns the step of a transpose, reshape, pad, slice or bitcast-convert of static shapes, else None."""
         if not has(self.opcode, Trait.IS_STEP):
             return None
+        types = self.mlir.operands[0].type, self.mlir.results[0].type
+        if self._step is None or self._step[0] != types:
+            self._step = types, self._read_step()
+        return self._step[1]
+
+    def _read_step(self) -> Step | None:
         operand, result = self.operands[0].shape, self.results[0].shape
         if not isinstance(operand, ArrayShape) or not isinstance(result, ArrayShape):
             return None
@@ -190,6 +198,7 @@ class StableHloOperation:
         if made is None:
             raise ValueError(f"{self.mlir.name} has no integers {name}")
         self.mlir.attributes[whole] = made
+        self._step = None
 
     def attribute(self, name: str) -> str | None:
         """Returns an attribute as MLIR prints it, strings without quotes; None where it is absent."""
@@ -202,6 +211,7 @@ class StableHloOperation:
 
     def set_attribute(self, name: str, text: str | None) -> None:
         """Changes, adds or (for None) drops an attribute; text that MLIR cannot parse becomes a string."""
+        self._step = None
         if text is None:
             if name in self.mlir.attributes:
                 del self.mlir.attributes[name]
@@ -282,7 +292,7 @@ class StableHloOperation:
     def value_shape(self, index: int) -> Shape:
         """Returns a result's shape with its layout."""
         try:
-            return operation_shapes(self.mlir)[index]
+            return operation_shape(self.mlir, index)
         except DiagnosticError as error:
             raise self.module.placed(error, self.location) from None
 

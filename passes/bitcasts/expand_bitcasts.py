@@ -53,8 +53,8 @@ def expand_bitcasts(module: HloModule, report: Report) -> tuple[ExpandedBitcast,
         if isinstance(item.shape, TupleShape):
             _drop_tuple_bitcast(item)
             continue
-        bitcast = _decide(item)
-        result = _replace(item, bitcast.plan)
+        bitcast = _decide(item, location)
+        result = _replace(item, bitcast)
         expanded.append(bitcast)
         if bitcast.verdict == "reads-padding":
             from_padding.append((bitcast, result, location))
@@ -106,18 +106,18 @@ def _drop_tuple_bitcast(item: Instruction) -> None:
     item.erase()
 
 
-def _decide(item: Instruction) -> ExpandedBitcast:
+def _decide(item: Instruction, location: Location | None) -> ExpandedBitcast:
+    name = _name_in_text(item, location)
     source, destination = (array_shape(value).in_default_memory for value in (item.operands[0], item))
     try:
         plan, verdict, decided_by = _decided(source, destination)
     except ValueError as error:
-        raise DiagnosticError(Diagnostic(f"bitcast {_name_in_text(item)}: {error}", item.location)) from None
-    return ExpandedBitcast(_name_in_text(item), source, destination, plan, verdict, decided_by)
+        raise DiagnosticError(Diagnostic(f"bitcast {name}: {error}", location)) from None
+    return ExpandedBitcast(name, source, destination, plan, verdict, decided_by)
 
 
-def _name_in_text(item: Instruction) -> str:
+def _name_in_text(item: Instruction, location: Location | None) -> str:
     """Returns the bitcast's name in the input text, which inlining may have changed."""
-    location = item.location
     if location is None:
         return item.name
     return location.source.text[location.span.start : location.span.end].removeprefix("%")
@@ -163,13 +163,13 @@ def prove_padded(source: ArrayShape, destination: ArrayShape, plan: Plan) -> str
     return "enumeration" if positions.agrees(defined, positions.planned_positions(source, plan, atom)) else None
 
 
-def _replace(item: Instruction, plan: Plan) -> Instruction:
-    ops, value = Ops(item), item.operands[0]
-    is_same = array_shape(value).in_default_memory == array_shape(item).in_default_memory
-    if is_same and not item.is_root:
+def _replace(item: Instruction, bitcast: ExpandedBitcast) -> Instruction:
+    value, plan = item.operands[0], bitcast.plan
+    if bitcast.source == bitcast.destination and not item.is_root:
         item.replace_uses(value)
         item.erase()
         return value
+    ops = Ops(item)
     # If only one side is pred, the plan moves bytes.
     made = ops.steps(plan, ops.convert(value, plan.element_type))
     return ops.finish(ops.convert(made, array_shape(item).element_type))

@@ -47,11 +47,15 @@ def convert_async_to_sync(module: HloModule, report: Report) -> None:
           ROOT d = f32[4]{0} copy(p)
         }
     """
-    refused = [_refusal(item) for item in instructions(module) if _is_refused(item)]
+    found = instructions(module)
+    refused = [_refusal(item) for item in found if _is_refused(item)]
     if refused:
         raise DiagnosticError(refused)
-    wrapped = [callee for item in instructions(module) if is_async(item) for callee in item.called]
-    for start in [item for item in instructions(module) if item.opcode.endswith("-start")]:
+    parts = [item for item in found if is_async(item)]
+    if not parts:
+        return
+    wrapped = [callee for item in parts for callee in item.called]
+    for start in [item for item in parts if item.opcode.endswith("-start")]:
         dones = _own_dones(start)
         if dones is None:
             _start_as_tuple(start)

@@ -24,8 +24,7 @@ def inline_body(ops: Ops, body: Computation, operands: Sequence[Instruction]) ->
         values[parameter] = (
             operand if _same_layout(operand.shape, parameter.shape) else ops.fitted(operand, parameter.shape)
         )
-    for item in body.operations:
-        values[item] = _copied(ops, item, [values[operand] for operand in item.operands])
+    ops.copies(body.operations, values)
     return values[body.root]
 
 
@@ -35,13 +34,6 @@ def is_call_of(item: Instruction, operands: Sequence[Instruction]) -> bool:
         return False
     taken = [parameter.shape.without_layout for parameter in item.called[0].parameters]
     return taken == [operand.shape.without_layout for operand in operands]
-
-
-def _copied(ops: Ops, item: Instruction, operands: list[Instruction]) -> Instruction:
-    if item.opcode == "get-tuple-element" and operands[0].opcode == "tuple":
-        return operands[0].operands[int(item.attribute("index") or 0)]
-    attributes = {name: text for name, text in item.attributes.items() if name != "control-predecessors"}
-    return ops.copied(item, operands, attributes)
 
 
 def _same_layout(shape: Shape, other: Shape) -> bool:

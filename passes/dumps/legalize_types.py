@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cache
 
 from dialect_utils.hlo import Computation, HloModule, Instruction
 from dialect_utils.hlo.ops import PRED, S32, Ops, instructions, rebuild
@@ -50,29 +51,30 @@ def legalize_types(module: HloModule, report: Report) -> None:
         }
     """
     for item in instructions(module):
-        if split_asynchronous(item.opcode)[1]:
-            continue
-        if item.opcode == "copy":
-            _legalize_copy(item)
-        elif _moves(item):
-            _legalize_move(item)
-        elif has(item.opcode, Trait.ELEMENTWISE) and opcode_of(item.opcode).typed:
-            _legalize_elementwise(item)
-        elif item.opcode == "compare":
-            _legalize_compare(item)
-        elif has(item.opcode, Trait.CONTRACTS):
-            _legalize_contraction(item)
-        elif has(item.opcode, Trait.COMBINES):
-            _legalize_applying(module, item)
-        elif item.opcode == "map":
-            _legalize_map(item)
+        rule = _rule_of(item.opcode)
+        if rule is not None:
+            rule(item)
 
 
-def _moves(item: Instruction) -> bool:
-    """Is true for an op that copies elements of operands of its result's type (rule 1)."""
-    return bool(opcode_of(item.opcode).typed) and (
-        has(item.opcode, Trait.MOVES_DATA) or item.opcode in ("clamp", "select")
-    )
+@cache
+def _rule_of(opcode: str) -> Callable[[Instruction], None] | None:
+    """Returns the function that legalizes the instructions of an opcode, or None if none of them needs that."""
+    if split_asynchronous(opcode)[1]:
+        return None
+    is_typed = bool(opcode_of(opcode).typed)
+    if opcode == "copy":
+        return _legalize_copy
+    if is_typed and (has(opcode, Trait.MOVES_DATA) or opcode in ("clamp", "select")):
+        return _legalize_move
+    if is_typed and has(opcode, Trait.ELEMENTWISE):
+        return _legalize_elementwise
+    if opcode == "compare":
+        return _legalize_compare
+    if has(opcode, Trait.CONTRACTS):
+        return _legalize_contraction
+    if has(opcode, Trait.COMBINES):
+        return _legalize_applying
+    return _legalize_map if opcode == "map" else None
 
 
 def element_type_of(value: Instruction) -> ElementType | None:
@@ -140,8 +142,10 @@ def _legalize_move(item: Instruction) -> None:
 
 
 def _legalize_elementwise(item: Instruction) -> None:
-    types = [kind for value in (item, *item.operands) if (kind := element_type_of(value)) is not None]
-    computing = widest(types)
+    found = [element_type_of(value) for value in (item, *item.operands)]
+    if all(kind is found[0] for kind in found) and found[0] is not None:
+        return
+    computing = widest([kind for kind in found if kind is not None])
     _legalize(item, dict.fromkeys(range(len(item.operands)), computing), computing)
 
 
@@ -169,10 +173,10 @@ def accumulator(types: Sequence[ElementType]) -> ElementType:
     return _U32 if result.is_unsigned else S32
 
 
-def _legalize_applying(module: HloModule, item: Instruction) -> None:
+def _legalize_applying(item: Instruction) -> None:
     """Gives operands, computation and result the types that the computation returns (rule 4)."""
     if item.opcode == "select-and-scatter":
-        _legalize_select_and_scatter(module, item)
+        _legalize_select_and_scatter(item)
         return
     body = item.called[-1] if item.called else None
     if body is None:
@@ -183,7 +187,7 @@ def _legalize_applying(module: HloModule, item: Instruction) -> None:
         lanes = lanes * len(item.operands)
     positions = _data_positions(item, len(lanes))
     kinds = {position: lanes[index % len(lanes)] for index, position in enumerate(positions)}
-    _apply_in(module, item, kinds, lanes, body)
+    _apply_in(item, kinds, lanes, body)
 
 
 def _legalize_map(item: Instruction) -> None:
@@ -199,17 +203,15 @@ def _data_positions(item: Instruction, lanes: int) -> list[int]:
     return positions[:lanes] + positions[lanes + 1 :] if item.opcode == "scatter" else positions
 
 
-def _legalize_select_and_scatter(module: HloModule, item: Instruction) -> None:
+def _legalize_select_and_scatter(item: Instruction) -> None:
     select, scatter = (item.called_as(role) for role in ("select", "scatter"))
     selected = select.parameters[0].shape
     lanes = [leaf.element_type for leaf in scatter.root.shape.arrays()]
     if isinstance(selected, ArrayShape):
-        _apply_in(module, item, {0: selected.element_type, 1: lanes[0], 2: lanes[0]}, lanes, scatter)
+        _apply_in(item, {0: selected.element_type, 1: lanes[0], 2: lanes[0]}, lanes, scatter)
 
 
-def _apply_in(
-    module: HloModule, item: Instruction, kinds: dict[int, ElementType], lanes: list[ElementType], body: Computation
-) -> None:
+def _apply_in(item: Instruction, kinds: dict[int, ElementType], lanes: list[ElementType], body: Computation) -> None:
     declared = [leaf.element_type for leaf in item.shape.arrays()]
     takes = [element_type_of(parameter) for parameter in body.parameters]
     are_data = all(element_type_of(item.operands[index]) == kind for index, kind in kinds.items())
@@ -220,7 +222,7 @@ def _apply_in(
     operands = [ops.convert(v, kinds[i]) if i in kinds else v for i, v in enumerate(item.operands)]
     attributes = dict(item.attributes)
     if not is_uniform:
-        wrapper = _uniform(module, body, lanes)
+        wrapper = _uniform(body, lanes)
         names = {body.name, f"%{body.name}"}
         attributes = {key: f"%{wrapper.name}" if text in names else text for key, text in attributes.items()}
     leaves = iter(lanes)
@@ -238,8 +240,9 @@ def _converted(ops: Ops, value: Instruction, shape: Shape) -> Instruction:
     return ops.tuple([_converted(ops, ops.element(value, i), part) for i, part in enumerate(shape.elements)])
 
 
-def _uniform(module: HloModule, body: Computation, lanes: list[ElementType]) -> Computation:
+def _uniform(body: Computation, lanes: list[ElementType]) -> Computation:
     """Adds a computation that takes and returns the types of `lanes` and calls `body` on converted values."""
+    module = body.module
     lines, arguments = [], []
     for index, parameter in enumerate(body.parameters):
         lines.append(f"p{index} = {lanes[index % len(lanes)]}[] parameter({index})")

@@ -15,7 +15,7 @@ from dialect_utils.text import Diagnostic, DiagnosticError
 from passes.bitcasts.expand_bitcasts import ExpandedBitcast, expand_bitcasts
 from passes.dumps.collectives import combine_scalars, permute_one_by_one, reduce_elements_of_words, replicate_partitions
 from passes.dumps.convert_async_to_sync import convert_async_to_sync
-from passes.dumps.elided import elided_constants, take_constants
+from passes.dumps.elided import is_elided, take_constants
 from passes.dumps.expand_custom_calls import expand_custom_calls, read_hlo
 from passes.dumps.host_callbacks import replace_host_callbacks
 from passes.dumps.inline_fusions import inline_fusions
@@ -153,13 +153,15 @@ def _until_bitcasts(
 
 def check_runnable(module: HloModule) -> None:
     """Raises DiagnosticError that names every instruction without a portable equivalent."""
+    found = instructions(module, "constant", "convolution", *_FEEDS)
     errors = [
         Diagnostic(
             f"constant {item.name} is elided: its values are not in this text",
             item.location,
             hint="print the dump with large constants, or take them from another one: --constants like=FILE",
         )
-        for item in elided_constants(module)
+        for item in found
+        if is_elided(item)
     ]
     errors += [
         Diagnostic(
@@ -167,12 +169,13 @@ def check_runnable(module: HloModule) -> None:
             item.location,
             hint="the pass replace-transfers, which `relayout run` applies, makes inputs and outputs of it",
         )
-        for item in instructions(module, *_FEEDS)
+        for item in found
+        if item.opcode in _FEEDS
     ]
     errors += [
         Diagnostic(f"convolution {item.name} is a gradient in cuDNN's form, which is not known here", item.location)
-        for item in instructions(module, "convolution")
-        if "dgrad" in (item.attribute("conv_kind") or "").lower()
+        for item in found
+        if item.opcode == "convolution" and "dgrad" in (item.attribute("conv_kind") or "").lower()
     ]
     if errors:
         raise DiagnosticError(errors)
@@ -229,11 +232,13 @@ def _drop_dependencies(module: HloModule) -> None:
 
     The TPU compiler also makes tokens of arrays, which no other compiler reads.
     """
-    for item in instructions(module, "add-dependency"):
-        item.replace_uses(item.operands[0])
-        item.erase()
-    for item in instructions(module, "after-all"):
-        if not item.users and not item.is_root:
+    found = instructions(module, "add-dependency", "after-all")
+    for item in found:
+        if item.opcode == "add-dependency":
+            item.replace_uses(item.operands[0])
+            item.erase()
+    for item in found:
+        if item.opcode == "after-all" and not item.users and not item.is_root:
             item.erase()
 
 

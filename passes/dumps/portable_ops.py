@@ -126,11 +126,13 @@ def keep_roundings(module: HloModule) -> None:
     (x + a) - a in TPU code for f64. The TPU compiler has already simplified the ops of a dump.
     """
     constants: set[Instruction] = set()
-    for item in instructions(module):
+    found = instructions(module, "constant", "broadcast", *_JOINED)
+    for item in found:
         if item.opcode == "constant" or (item.opcode == "broadcast" and item.operands[0] in constants):
             constants.add(item)
-    for item in instructions(module, *_JOINED):
-        if array_shape(item).element_type.is_floating and constants.intersection(item.operands):
+    for item in found:
+        is_joined = item.opcode in _JOINED and array_shape(item).element_type.is_floating
+        if is_joined and constants.intersection(item.operands):
             _separate_constants(item, constants)
 
 

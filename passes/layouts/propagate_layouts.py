@@ -76,8 +76,8 @@ class _Spread:
     fixed: set[Node] = field(init=False)
     # Nodes with a fixed or propagated layout, as a set because every edge queries it.
     decided: set[Node] = field(init=False)
-    # The numbers of the edges that begin or end at a node.
-    at: dict[Node, list[int]] = field(init=False)
+    # The numbers of the edges that begin or end at a node, once a layout can propagate.
+    at: dict[Node, list[int]] = field(default_factory=dict)
     # Nodes that got the order of a tiled layout, but not the tiles.
     without_tiles: set[Node] = field(default_factory=set)
     # The owners of nodes that got a layout.
@@ -99,18 +99,19 @@ class _Spread:
         self.edges = [e for e in edges(self.module) if e.source in self.shapes and e.target in self.shapes]
         self.fixed = fixed_nodes(self.module)
         self.decided = {node for node, shape in self.shapes.items() if not is_unconstrained(shape)}
-        self.at = {}
-        for number, edge in enumerate(self.edges):
-            self.at.setdefault(edge.source, []).append(number)
-            self.at.setdefault(edge.target, []).append(number)
 
     def run(self, direction: Direction) -> None:
         """Propagates layouts forward and backward until nothing changes (rule 2).
 
-        Each sweep visits only edges at which a node has changed.
+        The first sweeps visit the edges from decided nodes to others, later ones those at which a node has changed.
         """
-        forward = {number for node in self.decided for number in self.at.get(node, ())}
-        backward = set(forward)
+        decided, numbered = self.decided, list(enumerate(self.edges))
+        forward = {number for number, edge in numbered if edge.source in decided and edge.target not in decided}
+        backward = {number for number, edge in numbered if edge.target in decided and edge.source not in decided}
+        if forward or backward:
+            for number, edge in numbered:
+                self.at.setdefault(edge.source, []).append(number)
+                self.at.setdefault(edge.target, []).append(number)
         while (forward and direction != "backward") or (backward and direction != "forward"):
             if direction != "backward":
                 forward = self._go(sorted(forward), 1, backward)
@@ -158,10 +159,13 @@ class _Spread:
 
     def conflicts(self, edge: Edge) -> bool:
         """Is true if both ends have layouts that differ."""
-        ends = (edge.source, edge.target)
-        if not all(node in self.fixed or node in self.decided for node in ends):
+        source, target, shapes = edge.source, edge.target, self.shapes
+        if shapes[source] is shapes[target] or not (self._is_decided(source) and self._is_decided(target)):
             return False
-        return not agree(self.shapes[edge.source], self.shapes[edge.target])
+        return not agree(shapes[source], shapes[target])
+
+    def _is_decided(self, node: Node) -> bool:
+        return node in self.decided or node in self.fixed
 
     def write_values(self) -> None:
         """Writes the propagated layouts into the values."""

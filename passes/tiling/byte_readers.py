@@ -154,4 +154,4 @@ def _joined_dimension(call: Instruction) -> int | None:
 
 
 def _layout_of(shape: ArrayShape) -> Layout:
-    return shape.effective_layout.replace(memory_space=0)
+    return shape.effective_layout.in_default_memory

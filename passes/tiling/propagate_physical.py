@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 
 from dialect_utils.ir import Function, Module, Operation, Value, array_shape
 from dialect_utils.ir.chains import (
@@ -63,18 +63,35 @@ def propagate_physical(module: Module, report: Report) -> None:
           ROOT b.physical = f32[2,3,4] negate(p)
         }
     """
-    _propagate(module)
+    _propagate(module, module.functions)
     while (move := _boundary_move(module)) is not None:
         _pack_ports(module, *move)
 
 
-def _propagate(module: Module) -> None:
-    changed = True
-    while changed:
-        changed = False
-        for function in module.functions:
-            changed |= _drop_round_trips(function)
-            changed |= _propagate_in(module, function)
+def _propagate(module: Module, edited: Iterable[Function]) -> Set[Function]:
+    """Applies rules 1 to 3 until nothing changes, given the functions that were edited since nothing changed before.
+
+    Returns the outermost functions of all functions that have been edited.
+    """
+    # No op that moves has regions, so the functions stay the same.
+    functions = {function: function.outermost for function in module.functions}
+    # Regions use values of the functions around them, so an edit may concern any region of an outermost function.
+    due = {function.outermost for function in edited}
+    changed: set[Function] = set()
+    while due:
+        changed |= due
+        again: set[Function] = set()
+        for function, outermost in functions.items():
+            if (outermost in due or outermost in again) and _visit(module, function):
+                again.add(outermost)
+        due = again
+    return changed
+
+
+def _visit(module: Module, function: Function) -> bool:
+    """Applies rules 1 to 3 once to every op of a function; is true where one changed."""
+    is_shorter = _drop_round_trips(function)
+    return _propagate_in(module, function) or is_shorter
 
 
 def _boundary_move(module: Module) -> tuple[tuple[int, ...], Plan] | None:
@@ -82,25 +99,28 @@ def _boundary_move(module: Module) -> tuple[tuple[int, ...], Plan] | None:
     found = passed_arrays(module)
     if not found:
         return None
-    best, fewest = None, _count(module)
+    counts = [len(relayouts_of(function)) for function in module.functions]
+    best, fewest = None, sum(counts)
     for indices, plan in _candidates(found):
         trial = module.clone()
-        _pack_ports(trial, indices, plan)
-        if _count(trial) < fewest:
-            best, fewest = (indices, plan), _count(trial)
+        edited = _pack_ports(trial, indices, plan)
+        count = sum(
+            len(relayouts_of(function)) if function.outermost in edited else before
+            for function, before in zip(trial.functions, counts, strict=True)
+        )
+        if count < fewest:
+            best, fewest = (indices, plan), count
     return best
 
 
-def _pack_ports(module: Module, indices: tuple[int, ...], plan: Plan) -> None:
-    found = passed_arrays(module)
-    for index in indices:
-        element_type = array_shape(found[index].values[0]).element_type
-        found[index].pack(module, plan.retyped(element_type))
-    _propagate(module)
-
-
-def _count(module: Module) -> int:
-    return sum(len(relayouts_of(function)) for function in module.functions)
+def _pack_ports(module: Module, indices: tuple[int, ...], plan: Plan) -> Set[Function]:
+    """Packs passed arrays and applies rules 1 to 3; returns the outermost functions that were edited."""
+    arrays = passed_arrays(module)
+    packed = [arrays[index] for index in indices]
+    for array in packed:
+        element_type = array_shape(array.values[0]).element_type
+        array.pack(module, plan.retyped(element_type))
+    return _propagate(module, {function for array in packed for function in array.functions})
 
 
 def _candidates(found: Sequence[PassedArray]) -> Iterator[tuple[tuple[int, ...], Plan]]:

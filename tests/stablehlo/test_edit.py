@@ -35,6 +35,7 @@ def test_users_reach_into_regions() -> None:
     users = {user.opcode: user for user in called.users}
     assert sorted(users) == ["add", "reduce", "while"]
     assert users["add"].function is module.entry.operations[3].called[1]
+    assert users["add"].function.outermost is module.entry
     assert list(users["add"].operands)[1] is called
 
 
@@ -131,6 +132,25 @@ def test_steps_become_operations_and_are_read_back(step: Step, operand: str, exp
     assert made.operation.step == step
     assert made.name == "x.new"
     assert list(module.entry.operations)[-1] is made.operation
+
+
+def test_a_step_follows_the_edits_of_its_operation() -> None:
+    module = parse_module(one_op("stablehlo.transpose %a, dims = [0, 1] : (tensor<3x5xf32>) -> tensor<3x5xf32>"))
+    operation = module.entry.operations[0]
+    assert operation.step == Transpose((0, 1))
+    operation.set_ints("dimensions", (1, 0))
+    operation.results[0].set_shape(parse_shape("f32[5,3]"))
+    assert operation.step == Transpose((1, 0))
+    operation.set_attribute("permutation", "array<i64: 0, 1>")
+    assert operation.step == Transpose((0, 1))
+
+
+def test_the_step_of_a_reshape_has_the_present_dimensions() -> None:
+    module = parse_module(one_op("stablehlo.reshape %a : (tensor<3x5xf32>) -> tensor<3x5xf32>"))
+    operation = module.entry.operations[0]
+    assert operation.step == Reshape((3, 5))
+    operation.results[0].set_shape(parse_shape("f32[5,3]"))
+    assert operation.step == Reshape((5, 3))
 
 
 def test_wrong_steps_raise() -> None:
@@ -334,6 +354,8 @@ def test_an_argument_without_uses_is_dropped_with_its_layout() -> None:
         module.entry.drop_parameter(second)
     module.entry.drop_parameter(first)
     assert [str(value.shape) for value in module.entry.parameters] == ["f32[3,5]{0,1}"]
+    assert module.entry.operations[0].operands[0] is module.entry.parameters[0]
+    assert module.entry.parameters[0].index == 0
     again = parse_module(module.text())
     assert again.entry_layout == module.entry_layout
     assert [str(shape) for shapes in again.entry_layout for shape in shapes] == ["f32[3,5]{0,1}"] * 2

@@ -141,6 +141,8 @@ def is_calling(attribute: str) -> bool:
     return attribute in _CALLING_ATTRIBUTES
 
 
+# Every op that a pass makes in place of an instruction asks for the metadata of that one.
+@lru_cache(maxsize=64)
 def metadata_in(tail: str) -> str | None:
     """Returns the value of `metadata` of an unsplit attribute text, or None where only splitting finds it.
 

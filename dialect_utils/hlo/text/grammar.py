@@ -44,8 +44,8 @@ _SIMPLE = repeated(rf", [a-z_\-]++={_SIMPLE_VALUE}(?=[,\r\n])")
 
 
 # Attribute values that the scanner also reads as one value: brackets of a few levels around anything but comments
-# and unpaired quotes.
-_INNER = r"[^{}()\[\]\"'/]++|\"(?:[^\"\\]|\\(?s:.))*+\""
+# and unpaired quotes, and parentheses around sizes of tiles only.
+_INNER = r"[^{}()\[\]\"'/]++|\([\d,]++\)|\"(?:[^\"\\]|\\(?s:.))*+\""
 _NESTING = 3
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol, TypeVar
 
 from dialect_utils.hlo.text.grammar import read_shape_at
 from dialect_utils.hlo.text.header import Signature, parse_signature
 from dialect_utils.hlo.text.provenance import BodyText, Edits, Frame
-from dialect_utils.hlo.text.tokens import RESERVED
+from dialect_utils.hlo.text.tokens import RESERVED, repeated
 from dialect_utils.layout import Shape
 from dialect_utils.text import Source, Span
 
@@ -17,6 +18,14 @@ _UNMARKED = 5
 
 # Words that XLA misreads without `%`: numbers, too.
 _MISREAD = RESERVED | {"inf", "nan"}
+
+# Arrays without layouts, as they are printed: two different texts of this form mean different signatures.
+_SIZE = r"(?:0|[1-9]\d*+)"
+_PLAIN_ARRAY = rf"[a-z][a-z0-9]*+\[(?:{_SIZE}{repeated(f',{_SIZE}')})?\]"
+_PLAIN_PARAMETER = rf"[A-Za-z_][\w.\-]*+: {_PLAIN_ARRAY}"
+_PLAIN_SIGNATURE = re.compile(
+    rf"\((?:{_PLAIN_PARAMETER}{repeated(f', {_PLAIN_PARAMETER}')})?\) -> {_PLAIN_ARRAY}", re.ASCII
+)
 
 
 class Named(Protocol):
@@ -66,7 +75,7 @@ def _pieces(
     """Yields edited instructions, and runs of unedited ones as one text, each with the white space before it."""
     edited, leads, inline = edits.instructions, edits.leads, written.inline
     first = last = -2
-    before = ""
+    before = line_start = ""
     for item in items:
         number = item.number
         is_kept = number >= 0 and item not in edited and item is not moved
@@ -79,7 +88,10 @@ def _pieces(
             continue
         if first >= 0:
             yield before, written.between(first, last)
-        before = text_before(item, written, edits)
+        if number >= 0 or item in leads:
+            before = text_before(item, written, edits)
+        else:
+            before = line_start = line_start or written.line_start
         first = last = number if is_kept else -2
         if not is_kept:
             yield before, item.text()
@@ -126,9 +138,10 @@ def format_header(source: Source, frame: Frame, name: str, current: Signature) -
 
 def _signature(source: Source, span: Span, current: Signature) -> str:
     plain = str(current.without_layouts())
-    if source.text[span.start : span.end] == plain:
+    text = source.text[span.start : span.end]
+    if text == plain or _PLAIN_SIGNATURE.fullmatch(text):
         return plain
     written = parse_signature(source, span)
     if written == written.without_layouts():
         current = current.without_layouts()
-    return source.text[span.start : span.end] if written == current else str(current)
+    return text if written == current else str(current)

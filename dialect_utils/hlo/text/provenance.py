@@ -100,6 +100,7 @@ class BodyText:
 
     __slots__ = (
         "_breaks",
+        "_has_comments",
         "_hidden",
         "_inside",
         "_line_start",
@@ -127,6 +128,7 @@ class BodyText:
         self._runs: list[_Run] = []
         self._breaks: dict[int, list[int]] = {}
         self._line_start: str | None = None
+        self._has_comments: bool | None = None
 
     def add_lines(self, first: int, begin: int, end: int, sigil: str) -> None:
         """Notes that from `begin` to `end` every line holds one instruction, the first of them number `first`."""
@@ -233,6 +235,14 @@ class BodyText:
         return Location(self.source, self.inline[number].span or self.parts(number).operands)
 
     @property
+    def has_comments(self) -> bool:
+        """Is true where the text may have comments other than XLA's before every fifth operand."""
+        if self._has_comments is None:
+            text = self.source.text[self.frame.begin : self.frame.end]
+            self._has_comments = "//" in text or text.count("/*") > text.count(", /*index=")
+        return self._has_comments
+
+    @property
     def line_start(self) -> str:
         """Returns the text before a new instruction: a line break and indentation, or a space."""
         if self._line_start is None:
@@ -241,8 +251,7 @@ class BodyText:
         return self._line_start
 
 
-@dataclass(frozen=True, slots=True)
-class Origin:
+class Origin(NamedTuple):
     """The origin of a new instruction: the instruction with this number in a text."""
 
     text: BodyText
