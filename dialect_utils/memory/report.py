@@ -9,7 +9,6 @@ from typing import Any
 
 from dialect_utils.ir import Module, Operation
 from dialect_utils.layout import ArrayShape
-from dialect_utils.layout.moves.bitcast import classify_bitcast
 from dialect_utils.memory.advice import Advice, find_advice
 from dialect_utils.memory.allocation import padded_dimensions
 from dialect_utils.memory.buffers import Buffer
@@ -155,6 +154,11 @@ class MemoryReport:
                 source, result = operation.operands[0].shape, operation.results[0].shape
                 if isinstance(source, ArrayShape) and isinstance(result, ArrayShape):
                     pairs.setdefault((source, result), []).append(operation.results[0].name)
+        if not pairs:
+            return ()
+        # Imported here: most modules have no bitcasts of arrays.
+        from dialect_utils.layout.moves.bitcast import classify_bitcast
+
         return tuple(
             BitcastRow(str(a), str(b), str(classify_bitcast(a, b).verdict), len(names), tuple(names))
             for (a, b), names in pairs.items()

@@ -11,13 +11,12 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path, PurePath
+from typing import TYPE_CHECKING
 
 from dialect_utils.io.files import encode
 from dialect_utils.io.inputs import Input, find_inputs, last_stages, pair_inputs
-from dialect_utils.layout.targets.tpu import parse_target
-from dialect_utils.memory import MemoryReport
 from dialect_utils.text import Diagnostic, DiagnosticError
-from relayout.api import memory_report
+from passes.framework.pipeline import verify
 from relayout.arguments import (
     Command,
     Parser,
@@ -35,10 +34,13 @@ from relayout.output import STANDARD_OUTPUT, write_output
 from relayout.per_module import check_unique
 from relayout.process import CHECKING_SECONDS_PER_MEGABYTE, seconds_for_bytes
 from relayout.report.export import FORMATS
-from relayout.report.gate import parse_condition
 from relayout.report.gathering import INDEX, Gathered, index_page, other_modules, read_report
-from relayout.report.terminal import terminal_page
 from relayout.validation.steps import find_programs, program_key
+
+# Imported where they are used, by the child that has read a module: the process that plans a command needs none.
+if TYPE_CHECKING:
+    from dialect_utils.memory import MemoryReport
+    from relayout.report.gate import Condition
 
 # The labels of units that are gathered: for standard output, and for a directory of pages.
 _PRINTED, _WRITTEN = "gathered", "page"
@@ -180,9 +182,10 @@ def _check(arguments: Namespace) -> None:
     if arguments.json or _writes(arguments):
         reject(arguments, ("width",), "where no page is printed to standard output")
     if arguments.target is not None:
+        from dialect_utils.layout.targets.tpu import parse_target
+
         parsed(parse_target, arguments.target)
-    conditions = [parsed(parse_condition, each) for each in arguments.fail_if or ()]
-    if arguments.against is None and any(each.needs_old for each in conditions):
+    if arguments.against is None and any(each.needs_old for each in _conditions(arguments)):
         raise usage_error(
             "a condition on old figures needs an old dump", "relayout report NEW --against OLD --fail-if ..."
         )
@@ -192,6 +195,15 @@ def _check(arguments: Namespace) -> None:
         raise usage_error("--try prints a page for a --target", "relayout report FILE --try --target tpu-v5e")
     if _writes(arguments):
         _check_output(arguments)
+
+
+def _conditions(arguments: Namespace) -> list[Condition]:
+    """Returns the conditions of --fail-if; raises UsageError for one that cannot be read."""
+    if not arguments.fail_if:
+        return []
+    from relayout.report.gate import parse_condition
+
+    return [parsed(parse_condition, each) for each in arguments.fail_if]
 
 
 def _writes(arguments: Namespace) -> bool:
@@ -214,7 +226,7 @@ def _check_output(arguments: Namespace) -> None:
 
 def _gate(report: MemoryReport, old: MemoryReport | None, arguments: Namespace) -> list[str]:
     """Returns a sentence for each condition of --fail-if that holds."""
-    found = (parse_condition(each).failure(report, old) for each in arguments.fail_if or ())
+    found = (each.failure(report, old) for each in _conditions(arguments))
     return [each for each in found if each is not None]
 
 
@@ -229,12 +241,12 @@ def _report_one(new: Input, old: Input | None, unit: Unit, heading: str, argumen
         return _report_message(new, text, heading, arguments)
     if arguments.trial:
         return _try(new, heading, arguments)
-    report = memory_report(new.module(), arguments.target)
+    report = _measured(new, arguments.target)
     if old is not None:
         return _ended(_compare(new, report, old, unit, heading, arguments), new, console)
     failures = _gate(report, None, arguments)
     if unit.label == _PRINTED:
-        _send(new, report, report.headline, terminal_page(report, arguments.width))
+        _send(new, report, report.headline, _terminal_page(report, arguments))
     elif unit.target is not None:
         suffix = PurePath(unit.target).suffix
         write_output(unit.target, _page(report, unit) if suffix == _PAGE else FORMATS[suffix](report))
@@ -243,8 +255,23 @@ def _report_one(new: Input, old: Input | None, unit: Unit, heading: str, argumen
     elif arguments.json:
         print_json({"file": new.path, **report.as_json(), **_failed(failures, arguments)})
     else:
-        write_output(None, encode(heading + terminal_page(report, arguments.width)))
+        write_output(None, encode(heading + _terminal_page(report, arguments)))
     return _ended(failures, new, console)
+
+
+def _measured(read: Input, target: str | None) -> MemoryReport:
+    """Returns the report of a module that verifies."""
+    from dialect_utils.memory import MemoryReport
+
+    module = read.module()
+    verify(module)
+    return MemoryReport(module, target)
+
+
+def _terminal_page(report: MemoryReport, arguments: Namespace) -> str:
+    from relayout.report.terminal import terminal_page
+
+    return terminal_page(report, arguments.width)
 
 
 def _page(report: MemoryReport, unit: Unit) -> bytes:
@@ -277,11 +304,13 @@ def _failed(failures: Sequence[str], arguments: Namespace) -> dict[str, list[str
 
 def _message_of(new: Input) -> str | None:
     """Returns the text of a file that holds no module but a message that memory ran out, else None."""
+    text = new.data().decode("utf-8", "replace")
+    if _MODULE.search(text):
+        return None
     # Imported here: few files are messages.
     from dialect_utils.memory.messages import is_memory_message
 
-    text = new.data().decode("utf-8", "replace")
-    return text if is_memory_message(text) and not _MODULE.search(text) else None
+    return text if is_memory_message(text) else None
 
 
 def _report_message(new: Input, text: str, heading: str, arguments: Namespace) -> int:
@@ -311,7 +340,7 @@ def _compare(new: Input, report: MemoryReport, old: Input, unit: Unit, heading: 
     """Prints or writes a comparison, and returns the conditions that hold."""
     from relayout.report.against import compare_reports, comparison_html, comparison_page, comparison_sentence
 
-    before = memory_report(old.module(), arguments.target)
+    before = _measured(old, arguments.target)
     comparison = compare_reports(before, report)
     failures = _gate(report, before, arguments)
     fields = {"file": new.path, "against": old.path, **comparison.as_json(), **_failed(failures, arguments)}

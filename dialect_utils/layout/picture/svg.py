@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from xml.sax.saxutils import escape
+from html import escape
 
 from dialect_utils.layout.picture.model import Cell, Overview, Panel, Picture, shown
 
@@ -252,7 +252,7 @@ def format_svg(picture: Picture) -> str:
         '<defs><pattern id="padding" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">'
         '<line x1="0" y1="0" x2="0" y2="6" stroke="#666" stroke-width="2"/></pattern></defs>'
     )
-    title = f"<title>{escape(str(picture.shape))}</title>"
+    title = f"<title>{escape(str(picture.shape), quote=False)}</title>"
     background = '<rect width="100%" height="100%" fill="#fff"/>'
     body = "\n".join(line for mark in scene.marks for line in _svg_mark(mark))
     return "\n".join([head, title, hatch, background, body, "</svg>", ""])
@@ -274,4 +274,4 @@ def _svg_mark(mark: Mark) -> Iterator[str]:
         centre = ' text-anchor="middle"' if mark.centred else ""
         bold = ' font-weight="bold"' if mark.bold else ""
         faint = ' fill="#666"' if mark.faint else ""
-        yield f'<text x="{mark.x}" y="{y}"{centre}{bold}{faint}>{escape(mark.text)}</text>'
+        yield f'<text x="{mark.x}" y="{y}"{centre}{bold}{faint}>{escape(mark.text, quote=False)}</text>'
